@@ -1,0 +1,47 @@
+# make            install and regenerate everything, offline    make test    the whole test suite
+# make report     only what the report needs                    make lock    renew the pinned versions
+# make pictures   renew the README's pictures                   make clean   remove what was made
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PYTHONPATH :=
+REPORT := results/report/index.html
+
+.PHONY: all report test lock pictures clean
+.DEFAULT_GOAL := all
+
+all: $(VENV)/installed
+	@snakemake
+	@echo "The reproduction report: $(CURDIR)/$(REPORT)"
+
+report: $(VENV)/installed
+	@snakemake report
+
+test: $(VENV)/installed
+	@python -m pytest
+
+$(VENV)/installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "tight-shuffle needs Python >= 3.11; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "Installing the locked versions into $(VENV) (about a minute) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+# The lock holds every version and hash for all platforms and Pythons; environment.yml repeats the versions for conda.
+lock: $(VENV)/installed
+	@$(BIN)/pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
+	  --all-extras --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	  pyproject.toml -o requirements.lock
+	@python workflow/environment_of_lock.py requirements.lock > environment.yml
+	@echo "Renewed requirements.lock and environment.yml; run make to install them."
+
+pictures: all
+	@cp results/figures/fig1_delta_surface.png results/figures/fig6_tv_san_francisco.png docs/images/
+
+clean:
+	rm -rf results .snakemake

@@ -1,0 +1,102 @@
+"""What the scripts that draw share: tables in, three files per figure out, the words of the reading."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from _job import whole_file
+
+from tightshuffle import plotting
+
+POINT = re.compile(r"eps0~(?P<eps0>[^_]+)_eps~(?P<eps>[^_]+)_n~(?P<n>[^_]+)")
+
+
+def read_table(path, columns):
+    """Read a CSV or parquet table; ValueError names the file and the first of ``columns`` it lacks."""
+    table = pd.read_parquet(path) if str(path).endswith(".parquet") else pd.read_csv(path)
+    for column in columns:
+        if column not in table:
+            raise ValueError(f"{path}: no column {column!r}; expected {', '.join(columns)}")
+    if table.empty:
+        raise ValueError(f"{path}: no rows; expected at least one")
+    return table
+
+
+def point_of(path):
+    """The parameters eps0, eps, n (n may be 'all') in a result's file name, as texts."""
+    match = POINT.match(Path(path).stem)
+    if not match:
+        raise ValueError(f"{path}: expected a file name like eps0~4_eps~4_n~1000.csv")
+    return match.groupdict()
+
+
+def write_figure(figure, caption, output):
+    """Write a drawn figure to ``output.png`` and ``output.pdf`` and its caption to ``output.txt``."""
+    for path, content in (
+        (output.png, plotting.png(figure)),
+        (output.pdf, plotting.pdf(figure)),
+        (output.txt, (caption + "\n").encode()),
+    ):
+        with whole_file(path) as temporary:
+            temporary.write_bytes(content)
+
+
+def on_a_map(histogram):
+    """Whether the histogram's cells have edges in degrees."""
+    return {"row", "column", "south", "north", "west", "east"} <= set(histogram.columns)
+
+
+def on_a_grid(histogram):
+    """Whether the histogram's cells have rows and columns, with or without edges in degrees."""
+    return {"row", "column"} <= set(histogram.columns)
+
+
+def grid_edges(histogram):
+    """Edges (x (columns+1,), y (rows+1,)) of the cells: degrees, or whole numbers where there are none."""
+    rows, columns = histogram["row"].max() + 1, histogram["column"].max() + 1
+    if not on_a_map(histogram):
+        return np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
+    return _edges(histogram, "column", "west", "east"), _edges(histogram, "row", "south", "north")
+
+
+def _edges(histogram, index, low, high):
+    """Edges along one direction; ValueError where a row or column holds no cell or the edges do not rise."""
+    strips = histogram.groupby(index)[[low, high]].first()
+    if list(strips.index) != list(range(len(strips))):
+        raise ValueError(f"histogram: {index} must run from 0 without a gap, got {list(strips.index)[:5]}...")
+    edges = np.append(strips[low].to_numpy(), strips[high].iloc[-1])
+    if not (np.diff(edges) > 0).all():
+        raise ValueError(f"histogram: {low} must rise with {index}; expected row 0 = south, column 0 = west")
+    return edges
+
+
+def on_grid(histogram, values):
+    """``values`` (k,) per cell as a matrix (rows, columns); NaN where the grid has no cell."""
+    matrix = np.full((histogram["row"].max() + 1, histogram["column"].max() + 1), np.nan)
+    matrix[histogram["row"], histogram["column"]] = values
+    return matrix
+
+
+def budget_words(eps0, eps, delta=None):
+    """'ε₀ = ε = 4, δ = 10⁻³⁰' for titles and captions; ``delta``: one or many numbers, None if not known."""
+    words = f"ε₀ = ε = {eps:g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:g}"
+    if delta is None:
+        return words
+    low, high = np.min(delta), np.max(delta)
+    if low == high:
+        return f"{words}, δ = {plotting.scientific(low)}"
+    return f"{words}, δ from {plotting.scientific(low)} to {plotting.scientific(high)}"
+
+
+def reading_words(protocol):
+    """The sentences of a caption that say how the Gaussian was calibrated: the published reading.
+
+    ``protocol`` is the config's section of that name.
+    """
+    form = "" if protocol["delta_form"] == "published" else f" with δ̂ in its {protocol['delta_form']} form"
+    return (
+        f"Reading: published{form}. The Gaussian noise has diffprivlib's analytic scale for ε, δ and sensitivity"
+        f" {protocol['sensitivity']:g}, where δ is the shuffle model's δ̂ but at least"
+        f" {plotting.scientific(protocol['delta_floor'])}: δ̂ is 0 for ε ≥ ε₀, and no Gaussian mechanism has δ = 0."
+    )

@@ -1,0 +1,91 @@
+"""Figure 1: log10 delta of the count of x0 over eps and eps0, published and exact side by side."""
+
+import numpy as np
+from _figure import read_table, write_figure
+from _job import job
+from matplotlib.ticker import MaxNLocator
+
+from tightshuffle import plotting
+
+COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact"]
+PANELS = {"published": "(a) published", "exact": "(b) exact"}
+
+
+@plotting.style()
+def draw(table):
+    """The figure of a delta surface table: one row per (eps, eps0), log10 delta with -inf for 0."""
+    eps, eps0, surfaces = _surfaces(table)
+    limits = _limits(surfaces)
+    figure = plotting.new_figure(3.45)
+    axes = figure.subplots(1, 2, subplot_kw={"projection": "3d", "computed_zorder": False})
+    for panel, (reading, title) in zip(axes, PANELS.items(), strict=True):
+        drawing = plotting.surface(panel, eps, eps0, surfaces[reading], limits=limits)
+        panel.set_title(title, y=0.98)
+        panel.set(xlabel="ε", ylabel="ε₀")
+        panel.set_zlabel("log₁₀ δ", labelpad=2)
+        panel.view_init(elev=24, azim=-52)
+        panel.set_box_aspect((1, 1, 0.82), zoom=0.86)
+        panel.tick_params(pad=0)
+        panel.zaxis.set_major_locator(MaxNLocator(5))
+    figure.colorbar(
+        drawing, ax=axes, orientation="horizontal", label="log₁₀ δ", shrink=0.35, aspect=30, pad=0.02
+    )
+    setting = _setting(table).replace("n_x₀", "$n_{x_0}$")
+    figure.suptitle(f"δ of the count of x₀: {setting}; δ = 0 (ε ≥ ε₀) is left out")
+    return figure
+
+
+def caption(table):
+    """The caption of the figure, with every parameter and what is left out."""
+    eps, eps0, surfaces = _surfaces(table)
+    both = np.isfinite(surfaces["published"]) & np.isfinite(surfaces["exact"])
+    gap = surfaces["exact"][both] - surfaces["published"][both]
+    inside = np.subtract.outer(eps0, eps) > 1e-9
+    left_out = {name: int(np.isneginf(values[inside]).sum()) for name, values in surfaces.items()}
+    missing = " and ".join(f"{number} more of the {name} ones" for name, number in left_out.items() if number)
+    return (
+        f"log₁₀ δ of the count of x₀ over ε ({_range(eps)}) and ε₀ ({_range(eps0)}), {_setting(table)}."
+        " (a) published: δ with the terms v_s as Theorem 1 prints them; (b) exact: the tight δ of the same count."
+        " Both panels have the same scale. For ε ≥ ε₀ every tight δ is 0 and has no logarithm:"
+        f" these {int((~inside).sum())} of {inside.size} points are left out{', and ' + missing if missing else ''}."
+        f" The published δ is too small by up to {gap.max():.0f} orders of magnitude here."
+    )
+
+
+def _surfaces(table):
+    """Ascending eps (a,), eps0 (b,) and log10 delta (b, a) per reading; ValueError for a gap in the table."""
+    if table.duplicated(["eps", "eps0"]).any():
+        raise ValueError("delta surface: a pair (eps, eps0) stands there twice; expected one row each")
+    surfaces = {name: table.pivot(index="eps0", columns="eps", values=name) for name in PANELS}
+    for name, surface in surfaces.items():
+        if surface.isna().any(axis=None):
+            raise ValueError(
+                f"delta surface: a {name} value is missing; expected log10 delta, -inf for delta = 0"
+            )
+    frame = surfaces["exact"]
+    return frame.columns.to_numpy(), frame.index.to_numpy(), {k: v.to_numpy() for k, v in surfaces.items()}
+
+
+def _limits(surfaces):
+    """One z range for both panels, in whole tens."""
+    finite = np.concatenate([values[np.isfinite(values)] for values in surfaces.values()])
+    if not finite.size:
+        raise ValueError(
+            "delta surface: delta is 0 everywhere; widen delta_surface.eps0 beyond delta_surface.eps"
+        )
+    return 10 * np.floor(finite.min() / 10), 0
+
+
+def _setting(table):
+    first = table.iloc[0]
+    return f"n = {first['n']:,.0f}, k = {first['k']:,.0f}, n_x₀ = {first['count']:,.0f}"
+
+
+def _range(values):
+    return f"{values[0]:g} to {values[-1]:g} in {len(values)} steps"
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        surface_table = read_table(snakemake.input.surface, COLUMNS)
+        write_figure(draw(surface_table), caption(surface_table), snakemake.output)

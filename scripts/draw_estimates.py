@@ -1,0 +1,131 @@
+"""One run's estimates beside the original: heatmaps on one colour scale, or step lines without a grid."""
+
+from _figure import (
+    budget_words,
+    grid_edges,
+    on_a_grid,
+    on_a_map,
+    on_grid,
+    point_of,
+    read_table,
+    reading_words,
+    write_figure,
+)
+from _job import job
+
+from tightshuffle import plotting
+from tightshuffle.metrics import total_variation
+
+MECHANISMS = ["gaussian", "shuffle+INV"]
+COLUMNS = ["cell", "original", *MECHANISMS]
+
+
+def read_estimates(histogram_path, paths):
+    """(histogram, runs): a run is a dictionary of eps0, eps, n, its table, and delta where it is known."""
+    histogram = read_table(histogram_path, ["cell", "count"])
+    if not paths:
+        raise ValueError(
+            "no estimates to draw; expected at least one budget in the dataset's estimates section"
+        )
+    runs = []
+    for path in paths:
+        table = read_table(path, COLUMNS)
+        if not table["cell"].equals(histogram["cell"]):
+            raise ValueError(f"{path}: its cells are not those of {histogram_path}; make both again")
+        point = point_of(path)
+        n = histogram["count"].sum() if point["n"] == "all" else int(point["n"])
+        delta = table["delta"].iloc[0] if "delta" in table else None
+        eps0, eps = float(point["eps0"]), float(point["eps"])
+        runs.append({"eps0": eps0, "eps": eps, "n": int(n), "delta": delta, "table": table})
+    return histogram, sorted(runs, key=lambda run: (run["eps0"], run["eps"], run["n"]))
+
+
+@plotting.style()
+def draw(histogram, runs, title):
+    """The figure: a row per budget; original, Gaussian, shuffle+INV as heatmaps or as step lines."""
+    if on_a_grid(histogram):
+        return _maps(histogram, runs, title)
+    return _steps(runs, title)
+
+
+def _maps(histogram, runs, title):
+    edges = grid_edges(histogram)
+    box = (*edges[0][[0, -1]], *edges[1][[0, -1]])
+    proportion = plotting.proportion(box) if on_a_map(histogram) else len(edges[1]) / len(edges[0])
+    figure = plotting.new_figure(0.95 + len(runs) * (0.24 + 1.75 * proportion), layout="compressed")
+    panels = figure.subplots(len(runs), 3, squeeze=False)
+    largest = max(run["table"][COLUMNS[1:]].max(axis=None) for run in runs)
+    norm = plotting.count_norm(1 / max(run["n"] for run in runs), largest)
+    for number, (row, run) in enumerate(zip(panels, runs, strict=True)):
+        for axes, name in zip(row, COLUMNS[1:], strict=True):
+            mesh = plotting.heatmap(axes, edges, on_grid(histogram, run["table"][name]), norm)
+            axes.set_title(_panel_title(run, name))
+            outer = (number == len(runs) - 1, name == "original")
+            if on_a_map(histogram):
+                plotting.map_axes(axes, box, names=outer, numbers=outer)
+            else:
+                plotting.grid_axes(axes, names=outer, numbers=outer)
+        row[0].set_ylabel(f"{_budget(run)}\n{row[0].get_ylabel()}")
+    plotting.count_bar(figure, mesh, panels, "fraction of users per cell", negative=True)
+    figure.suptitle(_title(histogram, runs, title))
+    return figure
+
+
+def _steps(runs, title):
+    figure = plotting.new_figure(0.9 + 1.7 * len(runs))
+    panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    for axes, run in zip(panels, runs, strict=True):
+        plotting.steps(axes, run["table"]["original"], {name: run["table"][name] for name in MECHANISMS})
+        axes.set_title("; ".join(_panel_title(run, name) for name in MECHANISMS))
+        axes.set_ylabel(f"{_budget(run)}\nfraction of users")
+    panels[-1].set_xlabel("cell")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.suptitle(_title(runs[0]["table"], runs, title))
+    return figure
+
+
+def caption(histogram, runs, title, protocol):
+    """The caption: every parameter, TV distances, what grey and minus signs mean, the reading."""
+    distances = "; ".join(
+        f"{_budget(run)}, n = {run['n']:,}: "
+        + ", ".join(f"{plotting.LABELS[name]} {_distance(run, name):.2g}" for name in MECHANISMS)
+        for run in runs
+    )
+    below = sum(int((run["table"]["gaussian"] < 0).sum()) for run in runs)
+    if on_a_grid(histogram):
+        how = (
+            "Colours: one logarithmic scale for all panels, from one user's share 1/n up; smaller shares have its"
+            " lowest colour, cells estimated as empty are grey, negative ones grey with a minus sign."
+        )
+    else:
+        how = "Grey area: original; lines: estimates."
+    return (
+        f"Original histogram and one run's estimate from each mechanism, {title}: k = {len(histogram):,} cells,"
+        f" one row per budget. TV distance to the original: {distances}. {how} The Gaussian estimates are drawn as"
+        f" they come, not projected to the simplex: {below:,} of their values are negative. {reading_words(protocol)}"
+    )
+
+
+def _budget(run):
+    return budget_words(run["eps0"], run["eps"], run["delta"])
+
+
+def _distance(run, name):
+    return float(total_variation(run["table"][name], run["table"]["original"]))
+
+
+def _panel_title(run, name):
+    return "original" if name == "original" else f"{plotting.LABELS[name]}, TV = {_distance(run, name):.2g}"
+
+
+def _title(cells, runs, title):
+    sizes = plotting.listing(sorted({run["n"] for run in runs}))
+    return f"{title}: n = {sizes}, k = {len(cells):,} cells, one run per row (published)"
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        cells, run_list = read_estimates(snakemake.input.histogram, snakemake.input.estimates)
+        name = snakemake.params.title
+        words = caption(cells, run_list, name, snakemake.params.protocol)
+        write_figure(draw(cells, run_list, name), words, snakemake.output)

@@ -1,0 +1,12 @@
+"""Draw the synthetic dataset and write its histogram."""
+
+import numpy as np
+from _job import job, write_csv
+
+from tightshuffle.experiments import seed_of
+from tightshuffle.histograms import draw_normal
+
+with job(snakemake):
+    seed = seed_of(snakemake.params.seed, stage="synthetic", dataset=snakemake.wildcards.dataset)
+    histogram = draw_normal(rng=np.random.default_rng(seed), **snakemake.params.plan)
+    write_csv(histogram, snakemake.output[0])

@@ -1,0 +1,143 @@
+"""A verdict on every printed value: what we get for it, and whether the two agree."""
+
+import csv
+import re
+from dataclasses import asdict, dataclass
+
+import pandas as pd
+from _job import job, write_csv
+
+from tightshuffle.published import (
+    COLUMNS,
+    Verdict,
+    decimal_from_log10,
+    judge_draw,
+    judge_number,
+    read_values,
+)
+
+POINT = re.compile(
+    r".*/(?P<dataset>[^/]+)/eps0~(?P<eps0>[^_/]+)_eps~(?P<eps>[^_/]+)_n~(?P<n>[^_/]+)_repetitions~\d+\.parquet"
+)
+DELTA_KEY = ("item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count")
+NO_GAUSSIAN = "delta is exactly 0 at eps = eps0: no Gaussian is calibrated to it"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial point: dataset, eps0, eps, n ("all" or a number) from its path, and its rows."""
+
+    dataset: str
+    eps0: float
+    eps: float
+    n: str
+    rows: pd.DataFrame
+
+
+def read_trial(path):
+    """One parquet file of trials; ValueError if its path does not say which point it is."""
+    match = POINT.fullmatch(str(path))
+    if match is None:
+        raise ValueError(f"{path}: expected DATASET/eps0~X_eps~X_n~X_repetitions~X.parquet")
+    rows = pd.read_parquet(path, columns=["k", "mechanism", "metric", "cell", "value"])
+    return Trial(match["dataset"], float(match["eps0"]), float(match["eps"]), match["n"], rows)
+
+
+def read_deltas(path, values):
+    """(published, exact) per row of ``values`` of quantity delta, in order, Decimals or None."""
+    with open(path, newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    wanted = [row for row in values if row["quantity"] == "delta"]
+    if [[row[name] for name in DELTA_KEY] for row in found] != [
+        [row[name] for name in DELTA_KEY] for row in wanted
+    ]:
+        raise ValueError(f"{path}: its rows are not the printed deltas in their order; make the file again")
+    return [
+        tuple(
+            decimal_from_log10(float(row[reading])) if row[reading] else None
+            for reading in ("published", "exact")
+        )
+        for row in found
+    ]
+
+
+def read_totals(path):
+    """(dataset, grid) -> number of check-ins, from the table of the gridded datasets."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return {(row["dataset"], row["grid"]): int(row["checkins"]) for row in csv.DictReader(file)}
+
+
+def judge(values, deltas, totals, trials):
+    """One dict per row of ``values``: its columns, then reproduced, exact, verdict, quantile, low, high.
+
+    ``deltas``, ``totals`` and ``trials`` as the readers above return them. A value for which they hold
+    nothing is "not comparable", with the reason in its note.
+    """
+    left = iter(deltas)
+    judged = []
+    for row in values:
+        if row["kind"] == "random":
+            verdict = judge_trial(row, trials)
+        elif row["kind"] == "data":
+            verdict = judge_total(row, totals)
+        else:
+            verdict = judge_number(row, *next(left))
+        reasons = [row["note"], verdict.reason]
+        if row["mechanism"] == "gaussian" and float(row["eps"]) >= float(row["eps0"]):
+            reasons.append(NO_GAUSSIAN)
+        fields = asdict(verdict)
+        del fields["reason"]
+        judged.append({**row, "note": "; ".join(filter(None, reasons)), **fields})
+    return judged
+
+
+def judge_total(row, totals):
+    """Check-ins: reproduced on the authors' stepped cutting, exact in the closed box."""
+    stepped, box = (totals.get((row["dataset"], grid)) for grid in ("stepped", "published"))
+    if stepped is None or box is None:
+        return Verdict("not comparable", reason=f"the config has no gridded dataset {row['dataset']}")
+    return judge_number(row, stepped, box)
+
+
+def judge_trial(row, trials):
+    """A draw of an error against the trials at its point; not comparable where there is no such trial."""
+    point = row["dataset"], float(row["eps0"]), float(row["eps"]), row["n"]
+    found = [trial for trial in trials if (trial.dataset, trial.eps0, trial.eps, trial.n) == point]
+    where = f"datasets.{row['dataset']}.individual of the config"
+    if not found:
+        setting = f"eps0 = {row['eps0']}, eps = {row['eps']}, n = {row['n']}"
+        return Verdict("not comparable", reason=f"{where} has no trials at {setting}")
+    rows = found[0].rows
+    if not (rows["k"] == int(row["k"])).all():
+        cells = ", ".join(str(k) for k in sorted(rows["k"].unique()))
+        return Verdict(
+            "not comparable", reason=f"our trials have k = {cells}, the printed value has {row['k']}"
+        )
+    rows = rows[(rows["mechanism"] == row["mechanism"]) & (rows["metric"] == row["quantity"])]
+    if row["quantity"] == "individual_error":
+        rows = rows[rows["cell"] == int(row["x0"])]
+    if rows.empty:
+        cell = f" of cell {row['x0']}" if row["x0"] else ""
+        return Verdict(
+            "not comparable", reason=f"{where} has no {row['quantity']}{cell} for {row['mechanism']}"
+        )
+    return judge_draw(row, rows["value"].to_numpy())
+
+
+def main(snakemake):
+    """Read printed values and results, write the verdicts."""
+    given = snakemake.input
+    with job(snakemake):
+        values = read_values(given.values)
+        judged = judge(
+            values,
+            read_deltas(given.deltas, values),
+            read_totals(given.totals),
+            [read_trial(path) for path in given.trials],
+        )
+        columns = [*COLUMNS, "reproduced", "exact", "verdict", "quantile", "low", "high"]
+        write_csv(pd.DataFrame(judged)[columns], snakemake.output[0])
+
+
+if __name__ == "__main__":
+    main(snakemake)

@@ -1,0 +1,167 @@
+"""The report page: every printed value beside ours, every figure, in one HTML file without outside parts."""
+
+import base64
+import csv
+import platform
+import re
+from importlib import metadata
+from pathlib import Path
+
+import jinja2
+from _job import job, whole_file
+from markupsafe import Markup
+
+import tightshuffle
+from tightshuffle import report
+
+ENOUGH_REPETITIONS = 1000  # of an experiment with 1 % of the draws outside the central interval
+LIBRARIES = (
+    "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "diffprivlib", "dp-accounting", "scikit-learn",
+    "snakemake", "jinja2",
+)  # fmt: skip
+FORMS = {
+    "delta_surface": "Delta over both budgets",
+    "checkins": "Check-ins of both cities",
+    "tv": "Total variation distance",
+    "estimates": "Estimated histograms",
+}
+
+
+def read_rows(path):
+    """A CSV file as a list of dicts of strings; ValueError if it has no rows."""
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    if not rows:
+        raise ValueError(f"{path}: no rows; make the file again")
+    return rows
+
+
+def read_figure(path, datasets):
+    """What the page needs of one figure; its caption stands in the .txt file of the same name."""
+    path = Path(path)
+    data = path.read_bytes()
+    try:
+        width, height = report.png_size(data)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    caption = path.with_suffix(".txt").read_text(encoding="utf-8").strip()
+    if not caption:
+        raise ValueError(f"{path.with_suffix('.txt')}: the caption is empty; draw the figure again")
+    number, form, dataset = re.fullmatch(
+        r"(?:fig(\d+)_)?(delta_surface|checkins|tv|estimates|.+?)(?:_(.+))?", path.stem
+    ).groups()
+    first_sentence = " ".join(re.split(r"(?<=[.])\s+", caption)[0].split())
+    title = FORMS.get(form, path.stem)
+    if form in FORMS and dataset:
+        title += f": {datasets.get(dataset, {}).get('title', dataset)}"
+    return {
+        "name": path.stem,
+        "label": f"Figure {number}" if number else "Own figure",
+        "title": title,
+        "alt": f"{title}. {first_sentence}",
+        "caption": [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption)],
+        "width": width,
+        "height": height,
+        "data": base64.b64encode(data).decode("ascii"),
+        "pdf": f"../figures/{path.stem}.pdf",
+        "target": f"fig{number}" if number else path.as_posix(),
+    }
+
+
+def item_view(name, rows):
+    """One item of the verdicts (a printed table, the text, the data) as the template lays it out."""
+    return {
+        "name": name,
+        "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
+        "tally": report.tally(rows),
+        "shared": report.common(rows),
+        "tables": report.small_tables(rows, report.RUNNING.get(name)),
+        "notes": report.notes(rows),
+        "noted": sum(bool(row["note"]) for row in rows),
+        "rows": len(rows),
+        "sources": list(dict.fromkeys(row["source"] for row in rows)),
+        "random": any(row["quantile"] for row in rows),
+        "exact": any(row["exact"] for row in rows),
+    }
+
+
+def finding(rows):
+    """How far the published delta of Table IV lies from the exact one; None where no row has both."""
+    found = report.gaps([row for row in rows if row["item"] == "Table IV"])
+    if not found:
+        return None
+    return {
+        "largest": max(found, key=lambda gap: gap.orders),
+        "below": sum(gap.orders > 0 for gap in found),
+        "of": len(found),
+        "tally": report.tally([row for row in rows if row["item"] == "Table IV"]),
+    }
+
+
+def repetitions(datasets):
+    """The fewest repetitions behind a random verdict (the individual errors' runs); None without any."""
+    found = [d["individual"]["repetitions"] for d in datasets.values() if d.get("individual")]
+    return min(found, default=None)
+
+
+def versions():
+    """Name and version of what computed the page: Python, this package, the libraries that are installed."""
+    found = [("Python", platform.python_version()), ("tightshuffle", tightshuffle.__version__)]
+    for library in LIBRARIES:
+        try:
+            found.append((library, metadata.version(library)))
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def render(template, style, rows, totals, parameters, figures, settings, libraries):
+    """The page as one string. ``template`` and ``style`` are texts, ``rows``, ``totals`` and ``parameters``
+    rows of CSV files, ``figures`` from ``read_figure``, ``settings`` the config's values, ``libraries``
+    pairs of name and version. Everything that comes from data is escaped.
+    """
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["like"] = lambda value, printed, digits=4: report.like(printed, value, digits)
+    environment.globals.update(
+        orders=report.orders, shares=report.shares, position=report.position, VERDICTS=report.VERDICTS
+    )
+    fewest = repetitions(settings["datasets"])
+    return environment.from_string(template).render(
+        style=Markup(style),
+        overall=report.tally(rows),
+        items=[item_view(name, found) for name, found in report.items(rows).items()],
+        finding=finding(rows),
+        reproduced_verdicts=report.REPRODUCED,
+        totals=totals,
+        parameters=parameters,
+        figures=figures,
+        settings=settings,
+        repetitions=fewest,
+        quick=fewest is not None and fewest < ENOUGH_REPETITIONS,
+        enough=ENOUGH_REPETITIONS,
+        libraries=libraries,
+    )
+
+
+def main(snakemake):
+    """Read the rule's inputs, write the page."""
+    given, settings = snakemake.input, dict(snakemake.params.items())
+    with job(snakemake):
+        page = render(
+            template=Path(given.template).read_text(encoding="utf-8"),
+            style=Path(given.style).read_text(encoding="utf-8"),
+            rows=report.check(read_rows(given.verdicts), given.verdicts),
+            totals=read_rows(given.totals),
+            parameters=read_rows(given.parameters),
+            figures=[read_figure(path, settings["datasets"]) for path in given.figures],
+            settings=settings,
+            libraries=versions(),
+        )
+        with whole_file(snakemake.output[0]) as path:
+            path.write_text(page, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main(snakemake)

@@ -1,0 +1,141 @@
+"""Read check-ins in SNAP's format and keep those inside of boxes.
+
+The format: one check-in a line, user, time, latitude, longitude and location id separated by tabs, no
+header; gzip or plain text. The file is read once, in blocks, whatever its size.
+"""
+
+import contextlib
+import gzip
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+BLOCK = 1 << 22  # bytes
+LONGEST_LINE = 1 << 16  # bytes; a longer one means that this is no file of check-ins
+LISTED = 5  # so many unreadable lines are named
+FIELDS = ["user", "time", "latitude", "longitude", "location"]
+NOT_TEXT = bytes(sorted(set(range(32)) - set(b"\t\n\v\f\r\x1b")))  # control characters
+
+
+class Reading(NamedTuple):
+    """What was read: rows in all, those that could not be read, the first of their lines (from 1)."""
+
+    rows: int
+    bad_rows: int
+    first_bad_lines: tuple
+
+
+def crop(path, boxes, *, bad_rows_at_most=0.0):
+    """The check-ins of a file inside of each closed box, in the file's order.
+
+    path: gzip or plain, told apart by the content. boxes: {name: Box}. bad_rows_at_most: the share of rows
+    that may be unreadable (wrong number of fields, no number, outside of [-90, 90] x [-180, 180]).
+
+    Returns ({name: (latitude, longitude)}, Reading). ValueError: damaged or other content, too many
+    unreadable rows, no check-in in a box. OSError: no such file, no permission.
+    """
+    found = {name: [] for name in boxes}
+    rows, bad_rows, first_bad = 0, 0, []
+    for block in _blocks(Path(path)):
+        latitude, longitude = _parse(block)
+        bad = np.flatnonzero(~((np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)))
+        if bad.size:
+            first_bad.extend(int(line) + rows + 1 for line in bad[: LISTED - len(first_bad)])
+            bad_rows += bad.size
+        for name, box in boxes.items():  # an unreadable row lies in no box
+            inside = box.contains(latitude, longitude)
+            found[name].append((latitude[inside], longitude[inside]))
+        rows += len(latitude)
+    reading = Reading(rows, int(bad_rows), tuple(first_bad))
+    _check(path, reading, bad_rows_at_most)
+    points = {
+        name: tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        for name, parts in found.items()
+    }
+    for name, (latitude, _) in points.items():
+        if not latitude.size:
+            raise ValueError(f"{path}: none of its {rows:,} rows lies in the box of {name}: {boxes[name]}")
+    return points, reading
+
+
+def _check(path, reading, bad_rows_at_most):
+    rows, bad_rows, lines = reading
+    if not rows:
+        raise ValueError(f"{path}: the file is empty; expected check-ins in SNAP's format")
+    if bad_rows > bad_rows_at_most * rows:
+        raise ValueError(
+            f"{path}: {bad_rows:,} of {rows:,} rows ({bad_rows / rows:.2%}) cannot be read, more than "
+            f"bad_rows_at_most = {bad_rows_at_most:.2%}; the first in line {', '.join(map(str, lines))}; "
+            f"expected {', '.join(FIELDS)} separated by tabs, in degrees"
+        )
+
+
+def _blocks(path):
+    """Whole lines, about BLOCK bytes at a time, each block ending with a newline."""
+    rest = b""
+    with path.open("rb") as raw:
+        zipped = raw.peek(2)[:2] == b"\x1f\x8b"
+        stream = gzip.GzipFile(fileobj=raw) if zipped else raw
+        while True:
+            try:
+                block = stream.read(BLOCK)
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise ValueError(f"{path}: damaged gzip file ({error}): get it again") from error
+            if not block:
+                break
+            if len(block.translate(None, NOT_TEXT)) < len(block):
+                raise ValueError(f"{path}: neither gzip nor plain text; expected SNAP's check-ins")
+            cut = block.rfind(b"\n") + 1
+            if cut:
+                yield rest + block[:cut]
+                rest = block[cut:]
+            else:
+                rest += block
+            if len(rest) > LONGEST_LINE:
+                raise ValueError(f"{path}: a line of over {LONGEST_LINE:,} bytes; expected SNAP's check-ins")
+    if rest:
+        yield rest + b"\n"
+
+
+def _parse(block):
+    """Latitude and longitude of every line of a block; both are NaN where the line cannot be read."""
+    points = _parse_fast(block)
+    return _parse_slowly(block) if points is None else points
+
+
+def _parse_fast(block):
+    """None as soon as one line is out of order: only the slow way knows which one."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    wanted = ["latitude", "longitude"]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(block),
+            csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=FIELDS),
+            csv.ParseOptions(delimiter="\t", quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(wanted, pa.float64()), include_columns=wanted, null_values=[]
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    if table.num_rows != block.count(b"\n"):  # a lone carriage return ends a line for it, but not for us
+        return None
+    return tuple(table[name].to_numpy() for name in wanted)
+
+
+def _parse_slowly(block):
+    """Takes every line that the fast way takes, with the same value: so the result depends on no block."""
+    latitude, longitude = [], []
+    for line in block.split(b"\n")[:-1]:
+        fields = line.split(b"\t")
+        point = np.nan, np.nan
+        if len(fields) == len(FIELDS) and b"_" not in fields[2] + fields[3]:  # float() reads 1_0 as 10
+            with contextlib.suppress(ValueError):
+                point = float(fields[2]), float(fields[3])
+        latitude.append(point[0])
+        longitude.append(point[1])
+    return np.array(latitude), np.array(longitude)

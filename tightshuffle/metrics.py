@@ -1,0 +1,30 @@
+"""How far an estimated distribution is from the true one."""
+
+import numpy as np
+
+
+def total_variation(estimate, truth):
+    """Half the L1 distance over the last axis: the paper's community-level error, eq. (13), (14).
+
+    Both arguments are fractions of n, shape (..., k); they broadcast. Returns shape (...). For two
+    probability vectors it lies in [0, 1]; an unprojected estimate may exceed 1.
+    """
+    return np.abs(_fractions(estimate) - _fractions(truth)).sum(axis=-1) / 2
+
+
+def individual_error(estimate, truth, cells):
+    """|estimate - truth| at the given cells: the paper's individual specific error, Appendix B i).
+
+    The paper defines it in counts but prints it divided by n, as here.
+
+    Parameters: fractions, shape (..., k); ``cells`` numbered from 1. Returns shape (..., len(cells)).
+    """
+    index = np.asarray(cells, dtype=int) - 1
+    k = np.shape(estimate)[-1]
+    if np.any(index < 0) or np.any(index >= k):
+        raise ValueError(f"cells must lie between 1 and {k}; got {list(cells)}")
+    return np.abs(_fractions(estimate) - _fractions(truth))[..., index]
+
+
+def _fractions(values):
+    return np.asarray(values, dtype=float)

@@ -1,0 +1,208 @@
+"""delta of the noisy count of x0, as printed and as it is (Biswas et al., Definition 11 and Theorem 1).
+
+One user holds x0 (law P) or x1 (law Q); of the other n - 1 users, ``count`` hold x0. With
+m = count and N = n - m, the noisy count of x0 is S = X + J under Q, where X ~ Bin(m, p) are the holders
+who tell the truth and J ~ Bin(N, q) the others who report x0, and
+
+    P(s) / Q(s) = kappa_2 + (e^eps0 - kappa_2) E[J | S = s] / N.                            (exact form)
+
+Theorem 1 multiplies by (s - r) / (n - m) after that factor is already in the binomial coefficient,
+and J is s - r: the printed privacy loss has the second moment in the place of the first,
+
+    e^{v_s} = kappa_2 + (e^eps0 - kappa_2) E[J^2 | S = s] / N^2,                        (published form)
+
+which is smaller, so that the printed delta is too small. The step before it in the paper's
+Appendix A, and P(s) in its eq. (6), are right.
+
+Numerics. Both losses grow with s, so that delta is a sum over a tail of s. An exponentially tilted
+binomial is a binomial: tilting X and J until the edge of that tail is their mean makes all sums
+well-scaled, however deep the tail is, and lets windows of O(sqrt n) hold all that matters. The
+tilt's factor is exp(-m KL(p'||p) - N KL(q'||q)), taken as a logarithm.
+"""
+
+import numpy as np
+from scipy import signal, special
+
+from tightshuffle.privacy.arguments import (
+    check_choice,
+    check_count,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
+
+FORMS = ("exact", "published")
+DIRECTIONS = ("forward", "reverse", "both")
+
+_REACH = 12.0  # standard deviations of a window: what is left out weighs less than exp(-72)
+_MARGIN = 80  # further cells of a window, for laws so lopsided that deviations say little
+_TRUSTED = 8.0  # standard deviations within which an FFT's noise is far below the signal
+_DIRECT = 3e7  # products up to which a direct convolution is faster than an FFT
+
+
+def delta(eps, *, n, k, eps0, count, form="exact", direction="forward"):
+    """log10 of the tight delta of the noisy count of x0.
+
+    Parameters
+    ----------
+    eps, n, k, eps0, count : numbers or arrays, which broadcast. ``n`` users in all, ``k`` cells;
+        ``count`` of the other n - 1 users hold x0 (n_x0 of the paper).
+    form : "exact" for the hockey-stick divergence of the two laws, "published" with the privacy loss
+        v_s as printed in Theorem 1. The published form is not a privacy guarantee.
+    direction : "forward" for P against Q, as in the paper; "reverse" for Q against P; "both" for the
+        larger one, which differential privacy asks for. The paper prints no reverse; for
+        form="published" it is the printed v_s put into eq. (2) with the roles exchanged.
+
+    Returns
+    -------
+    log10 delta, an array of the broadcast shape (a float for scalars); -inf where delta is 0, which
+    for eps >= eps0 it is exactly. Relative error of delta below 1e-9.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
+    """
+    check_choice("form", form, FORMS)
+    check_choice("direction", direction, DIRECTIONS)
+    n = check_n(n)
+    arguments = np.broadcast_arrays(check_eps(eps), n, check_k(k), check_eps0(eps0), check_count(count, n))
+    signs = {"forward": (1,), "reverse": (-1,), "both": (1, -1)}[direction]
+    power = 1 if form == "exact" else 2
+    result = np.empty(arguments[0].shape)
+    for index in np.ndindex(result.shape):
+        point = [argument[index] for argument in arguments]
+        result[index] = max(_log_delta(*point, power=power, sign=sign) for sign in signs)
+    return result[()] / np.log(10)
+
+
+def delta_hat(counts, eps, *, eps0, form="exact", direction="forward"):
+    """log10 of the largest delta over all cells that somebody holds: eq. (15), eq. (10) of the long version.
+
+    Parameters: ``counts``, whole numbers of shape (k,), the histogram of all n users; ``eps`` and
+    ``eps0`` numbers. Returns a float. It depends on the data and is no guarantee for other datasets.
+    """
+    counts = np.asarray(counts)
+    held = np.unique(counts[counts > 0])
+    if counts.ndim != 1 or held.size == 0:
+        raise ValueError("counts must be one histogram of shape (k,) with at least one user")
+    if np.all(np.asarray(eps) >= np.asarray(eps0)):
+        check_eps(eps), check_eps0(eps0)
+        return -np.inf
+    cells = delta(
+        eps, n=counts.sum(), k=counts.size, eps0=eps0, count=held - 1, form=form, direction=direction
+    )
+    return float(np.max(cells))
+
+
+def _log_delta(eps, n, k, eps0, m, *, power, sign):
+    """Natural log of delta at one point; ``power`` 1 exact, 2 published; ``sign`` 1 forward, -1 reverse."""
+    if eps >= eps0:
+        return -np.inf
+    others = int(n - m)
+    low = (k - 1) * np.exp(-eps0) / (1 + (k - 2) * np.exp(-eps0))  # kappa_2
+    span = 1 - low * np.exp(-eps0)  # (e^eps0 - kappa_2) / e^eps0
+    # The loss exceeds eps where the conditional moment of J / N exceeds this threshold, < 1. Its
+    # distance to 1 is kept too, because near eps = eps0 it is what matters.
+    threshold = (np.exp(sign * eps) - low) * np.exp(-eps0) / span
+    gap = -np.expm1(sign * eps - eps0) / span
+    if threshold <= 0:
+        return -np.inf
+
+    logit_p, logit_q = eps0 - np.log(k - 1), -(eps0 + np.log1p((k - 2) * np.exp(-eps0)))
+    share, miss = (threshold, gap) if power == 1 else _second_moment_share(threshold, gap, others)
+    theta = np.log(share) - np.log(miss) - logit_q
+    first_x, x_law = _binomial_window(int(m), logit_p + theta)
+    first_j, j_law = _binomial_window(others, logit_q + theta)
+
+    j = first_j + np.arange(j_law.size)
+    share, miss = j / others, (others - j) / others  # J / N, and its distance to 1 without cancellation
+    if power == 2:
+        excess = np.where(share < 0.5, share**2 - threshold, gap - miss * (1 + share))
+    else:
+        excess = np.where(share < 0.5, share - threshold, gap - miss)
+    surplus, direct = _convolve(x_law, j_law * (sign * excess))
+    s = first_x + first_j + np.arange(surplus.size)
+    centre = m * special.expit(logit_p + theta) + others * special.expit(logit_q + theta)
+    spread = np.sqrt(_variance(m, logit_p + theta) + _variance(others, logit_q + theta))
+    distance = sign * (s - centre) / spread
+    tail = _tail(surplus[::sign], distance[::sign], np.inf if direct else _TRUSTED)[::sign]
+    if power == 2 and sign == 1:  # eq. (6) weighs with P(s), the printed loss has another denominator
+        weight, _ = _convolve(x_law, j_law * (low * np.exp(-eps0) + span * share))
+        loss, _ = _convolve(x_law, j_law * (low * np.exp(-eps0) + span * share**2))
+        tail = np.divide(tail * weight, loss, out=np.zeros_like(tail), where=tail > 0)
+
+    divergence = m * _relative_entropy(logit_p, theta) + others * _relative_entropy(logit_q, theta)
+    with np.errstate(divide="ignore"):
+        terms = np.log(tail) - theta * (s - centre)
+    # From the moments back to probabilities: the factor e^eps0 * span, and e^eps for the reverse.
+    factor = eps0 + np.log(span) + (eps if sign == -1 else 0.0)
+    return min(0.0, special.logsumexp(terms) + factor - divergence)
+
+
+def _second_moment_share(threshold, gap, trials):
+    """The a (and 1 - a) at which J ~ Bin(trials, a) has E[J^2] / trials^2 = threshold = 1 - gap."""
+    curve = 1 - 1 / trials
+    share = 2 * threshold / (1 / trials + np.sqrt(1 / trials**2 + 4 * curve * threshold))
+    miss = 2 * gap / (1 + curve + np.sqrt((1 + curve) ** 2 - 4 * curve * gap))
+    return share, miss
+
+
+def _tail(surplus, distance, trusted):
+    """``surplus`` where the loss exceeds eps, else 0; both arrays ordered by growing loss.
+
+    The loss crosses eps once. An FFT leaves noise of either sign far from the centre: the crossing is
+    looked for, and the tail cut off, within the ``trusted`` number of standard deviations.
+    """
+    below = np.flatnonzero((surplus <= 0) & (distance <= trusted / 2))
+    tail = np.where(distance <= trusted, np.maximum(surplus, 0), 0)
+    tail[: below[-1] + 1 if below.size else 0] = 0
+    return tail
+
+
+def _variance(trials, logit):
+    return trials * special.expit(logit) * special.expit(-logit)
+
+
+def _binomial_window(trials, logit):
+    """First value and probabilities of Binomial(trials, expit(logit)) where it matters: O(sqrt trials).
+
+    Products of ratios outwards from the mode, normalised: no factorials, hence no loss for large trials.
+    """
+    mean = trials * special.expit(logit)
+    reach = _REACH * np.sqrt(_variance(trials, logit)) + _MARGIN
+    first, last = max(0, int(mean - reach)), min(trials, int(mean + reach) + 1)
+    mode = min(max(int(mean), first), last)
+    up = np.arange(mode + 1, last + 1)
+    down = np.arange(mode, first, -1)
+    odds = np.exp(np.clip(logit, -700, 700))
+    upwards = np.cumprod((trials - up + 1) / up * odds)
+    downwards = np.cumprod(down / (trials - down + 1) / odds)
+    law = np.concatenate([downwards[::-1], [1.0], upwards])
+    return first, law / law.sum()
+
+
+def _convolve(first, second):
+    """Full convolution, and whether it was done directly: then even its smallest values have their sign."""
+    if float(first.size) * second.size <= _DIRECT:
+        return np.convolve(first, second), True
+    return signal.fftconvolve(first, second), False
+
+
+def _relative_entropy(logit, theta):
+    """KL divergence of Bernoulli(expit(logit)) tilted by theta from itself, accurate for small theta."""
+    base, tilted = special.expit(logit), special.expit(logit + theta)
+    if abs(theta) > 0.1:
+        return tilted * (special.log_expit(logit + theta) - special.log_expit(logit)) + special.expit(
+            -logit - theta
+        ) * (special.log_expit(-logit - theta) - special.log_expit(-logit))
+    shift = np.expm1(theta) / (1 + base * np.expm1(theta))  # (tilted - base) / (base (1 - base))
+    return base * _entropy_term(shift * (1 - base)) + (1 - base) * _entropy_term(-shift * base)
+
+
+def _entropy_term(x):
+    """(1 + x) log(1 + x) - x."""
+    if abs(x) > 0.1:
+        return (1 + x) * np.log1p(x) - x
+    i = np.arange(2, 20)
+    return np.sum((-x) ** i / (i * (i - 1)))

@@ -1,0 +1,206 @@
+"""The values that the papers print, and how well ours agree with them.
+
+``data/published/values.csv`` holds one row per printed value; its README explains the columns and the rules.
+Everything stays text until it is compared: printed digits are evidence, and deltas reach below the smallest
+float.
+"""
+
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from math import floor, inf, isnan
+
+import numpy as np
+
+COLUMNS = (
+    "item", "quantity", "n", "k", "eps0", "eps", "count", "x0", "dataset", "mechanism",
+    "printed", "source", "kind", "tolerance", "note",
+)  # fmt: skip
+ITEMS = {"Table II": 40, "Table 1": 20, "Table IV": 63, "Table V": 28, "Table VI": 28, "text": 4, "data": 2}
+MECHANISMS = {
+    "delta": ("erlingsson", "balle", "feldman", "koskela", "this paper"),
+    "individual_error": ("gaussian", "shuffle+INV"),
+    "tv": ("gaussian", "shuffle+INV"),
+    "checkins": ("",),
+}
+KINDS = {"delta": "deterministic", "individual_error": "random", "tv": "random", "checkins": "data"}
+NEEDED = {
+    "delta": ("n", "eps0", "eps"),
+    "individual_error": ("n", "k", "eps0", "eps", "x0", "dataset"),
+    "tv": ("n", "k", "eps0", "eps", "dataset"),
+    "checkins": ("dataset",),
+}
+_PRINTED = re.compile(r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
+_DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")
+_CENTRAL = re.compile(r"central (\d+(?:\.\d+)?) %")
+_SIGNIFICANT = 12  # digits of ours that are compared: beyond them is the noise of floats
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one printed value. Numbers are decimal strings, "" where there is none."""
+
+    verdict: str
+    reproduced: str = ""
+    exact: str = ""
+    quantile: str = ""
+    low: str = ""
+    high: str = ""
+    reason: str = ""  # to be added to the value's note
+
+
+def read_values(path):
+    """The printed values of ``path`` as a list of dicts of strings, in the file's order, keys `COLUMNS`.
+
+    Raises ValueError that names the file, the line and what was expected; OSError if it cannot be read.
+    """
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames is None or tuple(reader.fieldnames) != COLUMNS:
+            raise ValueError(f"{path}: the columns must be {','.join(COLUMNS)}; got {reader.fieldnames}")
+        rows, seen = [], {}
+        for row in reader:
+            where = f"{path}, line {reader.line_num}"
+            _check_row(row, where)
+            setting = tuple(value for name, value in row.items() if name not in ("printed", "note"))
+            if setting in seen:
+                raise ValueError(f"{where}: the same setting as line {seen[setting]}; remove one of them")
+            seen[setting] = reader.line_num
+            rows.append(row)
+    found = Counter(row["item"] for row in rows)
+    for item, wanted in ITEMS.items():
+        if found[item] != wanted:
+            raise ValueError(f"{path}: {item} must have {wanted} rows; got {found[item]}")
+    return rows
+
+
+def _check_row(row, where):
+    if None in row or None in row.values():
+        raise ValueError(f"{where}: expected {len(COLUMNS)} fields; quote a field that has a comma")
+    _check_choice(row, "item", ITEMS, where)
+    quantity = _check_choice(row, "quantity", MECHANISMS, where)
+    _check_choice(row, "mechanism", MECHANISMS[quantity], where)
+    _check_choice(row, "kind", (KINDS[quantity],), where)
+    needed = NEEDED[quantity] + (("k", "count") if row["mechanism"] == "this paper" else ())
+    for name in needed:
+        if not row[name]:
+            raise ValueError(f"{where}: {name} is empty; a row of quantity {quantity} needs it")
+    for name, number in (
+        ("n", int),
+        ("k", int),
+        ("count", int),
+        ("x0", int),
+        ("eps0", float),
+        ("eps", float),
+    ):
+        if row[name] and not (name == "n" and row[name] == "all"):
+            try:
+                number(row[name])
+            except ValueError:
+                wanted = "a whole number" if number is int else "a number"
+                raise ValueError(f"{where}: {name} must be {wanted}; got {row[name]!r}") from None
+    for name, check in (("printed", printed_to_decimal), ("tolerance", parse_tolerance)):
+        try:
+            check(row[name])
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+    if parse_tolerance(row["tolerance"])[0] != ("central" if row["kind"] == "random" else "digits"):
+        raise ValueError(f"{where}: tolerance {row['tolerance']!r} is no rule for kind {row['kind']}")
+
+
+def _check_choice(row, name, choices, where):
+    if row[name] not in choices:
+        wanted = ", ".join(choice or "empty" for choice in choices)
+        raise ValueError(f"{where}: {name} must be one of {wanted}; got {row[name]!r}")
+    return row[name]
+
+
+def printed_to_decimal(printed):
+    """The number behind printed characters such as ``12E-4``, ``6.580E-7`` or ``123,108``, digits kept."""
+    if not _PRINTED.fullmatch(printed):
+        raise ValueError(f"printed must be a number such as 12E-4, 0.2 or 123,108; got {printed!r}")
+    return Decimal(printed.replace(",", ""))
+
+
+def parse_tolerance(text):
+    """``("digits", 0.05)`` from "digits or 5 %", ``("central", 0.99)`` from "central 99 %", as Decimals."""
+    for rule, pattern in (("digits", _DIGITS), ("central", _CENTRAL)):
+        match = pattern.fullmatch(text)
+        if match and 0 < Decimal(match[1]) < 100:
+            return rule, Decimal(match[1]) / 100
+    raise ValueError(f"tolerance must be 'digits or X %' or 'central X %' with 0 < X < 100; got {text!r}")
+
+
+def decimal_from_log10(log10_value):
+    """10**log10_value as a Decimal with 12 digits, however small; 0 for -inf."""
+    if log10_value == -inf:
+        return Decimal(0)
+    if isnan(log10_value) or log10_value == inf:
+        raise ValueError(f"log10 of a value must be finite or -inf; got {log10_value}")
+    whole = floor(log10_value)
+    return Decimal(f"{10 ** (log10_value - whole):.{_SIGNIFICANT - 1}e}").scaleb(whole)
+
+
+def to_text(value, digits=6):
+    """A Decimal or float as a decimal string of ``digits`` significant digits; 0 as "0"; "" for None."""
+    if value is None:
+        return ""
+    value = Decimal(value)
+    return "0" if value == 0 else f"{value:.{digits - 1}e}"
+
+
+def digits_verdict(printed, value, close=Decimal("0.05")):
+    """``exact``, ``close`` or ``differs`` for a printed number and ours, a Decimal >= 0.
+
+    exact: ours, rounded or cut off at the last printed digit, is what is printed; a printed 0 asks for
+    exactly 0. close: within ``close`` of the printed number, relative, border included.
+    """
+    target = printed_to_decimal(printed)
+    if target == 0 or value == 0:
+        return "exact" if target == value else "differs"
+    value = Decimal(f"{value:.{_SIGNIFICANT - 1}e}")
+    last = -target.as_tuple().exponent
+    scaled = value.scaleb(last)
+    for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN):
+        if scaled.to_integral_value(rounding) == target.scaleb(last):
+            return "exact"
+    return "close" if abs(value - target) <= close * target else "differs"
+
+
+def judge_number(row, value, exact=None):
+    """Verdict on a deterministic value or a count: ``value`` and ``exact`` are Decimals or None."""
+    if value is None:
+        return Verdict("not comparable", exact=to_text(exact))
+    if row["kind"] == "data":
+        texts = str(value), "" if exact is None else str(exact)
+    else:
+        texts = to_text(value), to_text(exact)
+    close = parse_tolerance(row["tolerance"])[1]
+    return Verdict(digits_verdict(row["printed"], value, close), *texts)
+
+
+def judge_draw(row, sample):
+    """Verdict on one printed draw of a random quantity, given our own draws, an array of shape (repetitions,).
+
+    consistent: the printed number lies in the central part of ours that the row's tolerance asks for (borders
+    included). The quantile is the mid-rank of the printed number among ours: those below it, and half of
+    those equal to it. ``reproduced`` is our median.
+    """
+    sample = np.asarray(sample, dtype=float)
+    if sample.ndim != 1 or sample.size == 0 or not np.all(np.isfinite(sample)):
+        raise ValueError("a printed draw is compared with one or more finite draws of ours")
+    central = float(parse_tolerance(row["tolerance"])[1])
+    value = float(printed_to_decimal(row["printed"]))
+    low, median, high = np.quantile(sample, [(1 - central) / 2, 0.5, (1 + central) / 2])
+    quantile = np.mean(sample < value) + np.mean(sample == value) / 2
+    return Verdict(
+        "consistent" if low <= value <= high else "inconsistent",
+        reproduced=to_text(median),
+        # The shuffle model's estimate is what it is; only the calibration of the Gaussian depends on delta.
+        exact=to_text(median) if row["mechanism"] == "shuffle+INV" else "",
+        quantile=f"{quantile:.4g}",
+        low=to_text(low),
+        high=to_text(high),
+    )

@@ -1,0 +1,145 @@
+# Gowalla's check-ins: from SNAP's file (downloaded or the user's own) or from the bundled counts to one
+# histogram per city, its points for the maps, and the totals.
+
+import os
+import re
+
+from snakemake.exceptions import WorkflowError
+
+SOURCE = config["gowalla"]["source"]
+GRIDS = ["published", "stepped"]
+CITY = "|".join(map(re.escape, GOWALLA)) or "(?!)"  # (?!) matches nothing
+COUNTS = ("data/gowalla" if SOURCE == "bundled" else "results/checkins") + "/{dataset}_{grid}.csv"
+DOWNLOADED = "data/raw/" + os.path.basename(config["gowalla"]["download"]["url"])
+CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
+
+if SOURCE == "file" and not os.path.isfile(CHECKINS):
+    raise WorkflowError(f"gowalla.file: no file {CHECKINS!r}; expected check-ins in SNAP's format")
+for city in GOWALLA if SOURCE == "bundled" else []:
+    if not os.path.isfile(COUNTS.format(dataset=city, grid="published")):
+        raise WorkflowError(f"datasets.{city}: no bundled counts; set gowalla.source to snap or file")
+
+
+if SOURCE == "bundled":
+
+    rule use_bundled_counts:
+        "One city's histogram from the counts in data/gowalla, and points spread inside of their cells."
+        input:
+            published="data/gowalla/{dataset}_published.csv",
+            stepped="data/gowalla/{dataset}_stepped.csv",
+            code=code_of("scripts/use_bundled_counts.py"),
+        output:
+            histogram="results/histograms/{dataset}.csv",
+            points="results/checkins/{dataset}.parquet",
+        log:
+            "results/logs/use_bundled_counts/{dataset}.log",
+        benchmark:
+            "results/benchmarks/use_bundled_counts/{dataset}.tsv"
+        wildcard_constraints:
+            dataset=CITY,
+        resources:
+            mem_mb=500,
+            runtime=5,
+        params:
+            dataset=lambda wildcards: {
+                key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
+            },
+            grid=config["gowalla"]["grid"],
+            seed=config["seed"],
+        script:
+            "../../scripts/use_bundled_counts.py"
+
+
+if SOURCE == "snap":
+
+    localrules:
+        download_checkins,
+
+    # Neither its code nor its address is an input: whatever they are, the md5 says what comes out.
+    rule download_checkins:
+        "SNAP's file of Gowalla check-ins: resumed after an interruption, checked by size and md5."
+        output:
+            DOWNLOADED,
+        log:
+            "results/logs/download_checkins.log",
+        benchmark:
+            "results/benchmarks/download_checkins.tsv"
+        resources:
+            mem_mb=500,
+            runtime=240,
+        params:
+            bytes=config["gowalla"]["download"]["bytes"],
+            md5=config["gowalla"]["download"]["md5"],
+        script:
+            "../../scripts/download_checkins.py"
+
+
+if SOURCE in ("snap", "file"):
+
+    rule crop_checkins:
+        "The check-ins inside of every city's box, in one pass over the whole file."
+        input:
+            checkins=CHECKINS,
+            code=code_of("scripts/crop_checkins.py"),
+        output:
+            points=expand("results/checkins/{dataset}.parquet", dataset=GOWALLA),
+            reading="results/checkins/reading.csv",
+        log:
+            "results/logs/crop_checkins.log",
+        benchmark:
+            "results/benchmarks/crop_checkins.tsv"
+        resources:
+            mem_mb=500,
+            runtime=10,
+        params:
+            boxes={dataset: config["datasets"][dataset]["box"] for dataset in GOWALLA},
+            bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
+        script:
+            "../../scripts/crop_checkins.py"
+
+    rule grid_checkins:
+        "One city's check-ins counted in the cells of both grids, and its histogram in the configured one."
+        input:
+            points="results/checkins/{dataset}.parquet",
+            code=code_of("scripts/grid_checkins.py"),
+        output:
+            histogram="results/histograms/{dataset}.csv",
+            published="results/checkins/{dataset}_published.csv",
+            stepped="results/checkins/{dataset}_stepped.csv",
+        log:
+            "results/logs/grid_checkins/{dataset}.log",
+        benchmark:
+            "results/benchmarks/grid_checkins/{dataset}.tsv"
+        wildcard_constraints:
+            dataset=CITY,
+        resources:
+            mem_mb=500,
+            runtime=5,
+        params:
+            dataset=lambda wildcards: {
+                key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
+            },
+            grid=config["gowalla"]["grid"],
+        script:
+            "../../scripts/grid_checkins.py"
+
+
+rule count_checkins:
+    "Check-ins, non-empty cells and largest cell of every city, in both grids."
+    input:
+        counts=expand(COUNTS, dataset=GOWALLA, grid=GRIDS),
+        code=code_of("scripts/count_checkins.py"),
+    output:
+        "results/checkins/totals.csv",
+    log:
+        "results/logs/count_checkins.log",
+    benchmark:
+        "results/benchmarks/count_checkins.tsv"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        datasets=GOWALLA,
+        grids=GRIDS,
+    script:
+        "../../scripts/count_checkins.py"

@@ -1,0 +1,43 @@
+rule draw_synthetic:
+    "Draw N(mean, spread) users and cut them into cells."
+    input:
+        code=code_of("scripts/draw_synthetic.py"),
+    output:
+        "results/histograms/{dataset}.csv",
+    wildcard_constraints:
+        dataset="|".join(NORMAL) or "(?!)",
+    log:
+        "results/logs/draw_synthetic/{dataset}.log",
+    benchmark:
+        "results/benchmarks/draw_synthetic/{dataset}.tsv"
+    params:
+        plan=lambda wildcards: {
+            key: DATASETS[wildcards.dataset][key]
+            for key in ("mean", "spread", "spread_is", "range", "cells", "population")
+        },
+        seed=config["seed"],
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    script:
+        "../../scripts/draw_synthetic.py"
+
+
+rule use_counts:
+    "Check a histogram of the user's own and take it as a dataset."
+    input:
+        counts=lambda wildcards: DATASETS[wildcards.dataset]["file"],
+        code=code_of("scripts/use_counts.py"),
+    output:
+        "results/histograms/{dataset}.csv",
+    wildcard_constraints:
+        dataset="|".join(COUNTS) or "(?!)",
+    log:
+        "results/logs/use_counts/{dataset}.log",
+    benchmark:
+        "results/benchmarks/use_counts/{dataset}.tsv"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../../scripts/use_counts.py"

@@ -1,0 +1,87 @@
+rule compute_printed_deltas:
+    "log10 delta behind every printed delta, by the published formula and exactly."
+    input:
+        values="data/published/values.csv",
+        code=code_of("scripts/compute_printed_deltas.py"),
+    output:
+        "results/privacy/printed_deltas.csv",
+    log:
+        "results/logs/compute_printed_deltas.log",
+    benchmark:
+        "results/benchmarks/compute_printed_deltas.tsv"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../../scripts/compute_printed_deltas.py"
+
+
+rule judge_values:
+    "A verdict on every value that the papers print."
+    input:
+        values="data/published/values.csv",
+        deltas="results/privacy/printed_deltas.csv",
+        totals="results/checkins/totals.csv",
+        trials=individual_trials(),
+        code=code_of("scripts/judge_values.py"),
+    output:
+        "results/report/verdicts.csv",
+    log:
+        "results/logs/judge_values.log",
+    benchmark:
+        "results/benchmarks/judge_values.tsv"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    script:
+        "../../scripts/judge_values.py"
+
+
+rule write_delta_tables:
+    "Tables II, 1, III and IV: printed, published and exact deltas, and the parameters."
+    input:
+        verdicts="results/report/verdicts.csv",
+        parameters="data/published/parameters.csv",
+        code=code_of("scripts/write_delta_tables.py"),
+    output:
+        table_II_csv="results/tables/table_II.csv",
+        table_II_md="results/tables/table_II.md",
+        table_1_csv="results/tables/table_1.csv",
+        table_1_md="results/tables/table_1.md",
+        table_III_csv="results/tables/table_III.csv",
+        table_III_md="results/tables/table_III.md",
+        table_IV_csv="results/tables/table_IV.csv",
+        table_IV_md="results/tables/table_IV.md",
+    log:
+        "results/logs/write_delta_tables.log",
+    benchmark:
+        "results/benchmarks/write_delta_tables.tsv"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        surface=config["delta_surface"],
+        synthetic=config["datasets"].get("synthetic", {}),
+    script:
+        "../../scripts/write_delta_tables.py"
+
+
+rule write_error_tables:
+    "Tables V and VI: printed individual-specific errors beside the distribution of ours."
+    input:
+        verdicts="results/report/verdicts.csv",
+        code=code_of("scripts/write_error_tables.py"),
+    output:
+        table_V_csv="results/tables/table_V.csv",
+        table_V_md="results/tables/table_V.md",
+        table_VI_csv="results/tables/table_VI.csv",
+        table_VI_md="results/tables/table_VI.md",
+    log:
+        "results/logs/write_error_tables.log",
+    benchmark:
+        "results/benchmarks/write_error_tables.tsv"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../../scripts/write_error_tables.py"
