@@ -53,7 +53,15 @@ def on_a_grid(histogram):
 
 
 def grid_edges(histogram):
-    """Edges (x (columns+1,), y (rows+1,)) of the cells: degrees, or whole numbers where there are none."""
+    """Edges (x (columns+1,), y (rows+1,)) of the cells: degrees, or halves around the numbers without them.
+
+    Raises ValueError where rows and columns are no grid.
+    """
+    for index in ("row", "column"):
+        if not pd.api.types.is_integer_dtype(histogram[index]) or histogram[index].min() < 0:
+            raise ValueError(f"histogram: {index} must hold whole numbers from 0")
+    if histogram.duplicated(["row", "column"]).any():
+        raise ValueError("histogram: two cells have the same row and column; expected one cell each")
     rows, columns = histogram["row"].max() + 1, histogram["column"].max() + 1
     if not on_a_map(histogram):
         return np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
@@ -90,13 +98,14 @@ def budget_words(eps0, eps, delta=None):
 
 
 def reading_words(protocol):
-    """The sentences of a caption that say how the Gaussian was calibrated: the published reading.
+    """The paragraph of a caption that says how the Gaussian was calibrated: the published reading.
 
     ``protocol`` is the config's section of that name.
     """
     form = "" if protocol["delta_form"] == "published" else f" with δ̂ in its {protocol['delta_form']} form"
     return (
-        f"Reading: published{form}. The Gaussian noise has diffprivlib's analytic scale for ε, δ and sensitivity"
-        f" {protocol['sensitivity']:g}, where δ is the shuffle model's δ̂ but at least"
-        f" {plotting.scientific(protocol['delta_floor'])}: δ̂ is 0 for ε ≥ ε₀, and no Gaussian mechanism has δ = 0."
+        f"Reading: published{form}. The Gaussian noise has diffprivlib's analytic scale for ε, δ and"
+        f" sensitivity {protocol['sensitivity']:g}, where δ is the shuffle model's δ̂ but at least"
+        f" {plotting.scientific(protocol['delta_floor'])}: δ̂ is 0 for ε ≥ ε₀, and no Gaussian mechanism has"
+        " δ = 0. Below δ ≈ 10⁻¹⁷ that scale no longer grows: soon it is too small for (ε, δ)."
     )

@@ -50,20 +50,21 @@ def draw(cities):
     return figure
 
 
-def caption(cities):
-    """The caption: boxes, grids, totals, the colour scale, and whether the points are real places."""
+def caption(cities, grid):
+    """The caption: boxes, grids (``grid`` is published or stepped), totals, colours, spread points."""
     letters = [_letter(number) for number in range(2 * len(cities))]
     spread = [city["title"] for city in cities if city["points"]["spread"].any()]
     largest = max(city["histogram"]["count"].max() for city in cities)
     how = (
-        f" The points of {' and '.join(spread)} are spread at random inside their cells, because only counts per"
-        " cell are bundled with the project."
+        f" The points of {' and '.join(spread)} are spread at random inside their cells, because only"
+        " counts per cell are bundled with the project."
         if spread
         else ""
     )
     return (
         f"Gowalla check-ins. {', '.join(letters[: len(cities)])}: single check-ins;"
-        f" {', '.join(letters[len(cities) :])}: counts per cell. {' '.join(map(_city_words, cities))}"
+        f" {', '.join(letters[len(cities) :])}: counts per cell ({grid} grid)."
+        f" {' '.join(_city_words(city) for city in cities)}"
         f" Colours: logarithmic, one scale from 1 to {largest:,}; cells without check-ins are grey."
         f" Degrees are drawn with their true proportion at the middle latitude.{how}"
     )
@@ -93,4 +94,4 @@ if __name__ == "__main__":
     with job(snakemake):
         inputs, params = snakemake.input, snakemake.params
         city_list = read_cities(params.titles, params.boxes, inputs.histograms, inputs.checkins)
-        write_figure(draw(city_list), caption(city_list), snakemake.output)
+        write_figure(draw(city_list), caption(city_list, params.grid), snakemake.output)

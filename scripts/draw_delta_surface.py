@@ -24,7 +24,7 @@ def draw(table):
         panel.set(xlabel="ε", ylabel="ε₀")
         panel.set_zlabel("log₁₀ δ", labelpad=2)
         panel.view_init(elev=24, azim=-52)
-        panel.set_box_aspect((1, 1, 0.82), zoom=0.86)
+        panel.set_box_aspect((1, 1, 0.82), zoom=0.94)
         panel.tick_params(pad=0)
         panel.zaxis.set_major_locator(MaxNLocator(5))
     figure.colorbar(
@@ -42,12 +42,12 @@ def caption(table):
     gap = surfaces["exact"][both] - surfaces["published"][both]
     inside = np.subtract.outer(eps0, eps) > 1e-9
     left_out = {name: int(np.isneginf(values[inside]).sum()) for name, values in surfaces.items()}
-    missing = " and ".join(f"{number} more of the {name} ones" for name, number in left_out.items() if number)
+    missing = "".join(f", and {number} more in {name}" for name, number in left_out.items() if number)
     return (
         f"log₁₀ δ of the count of x₀ over ε ({_range(eps)}) and ε₀ ({_range(eps0)}), {_setting(table)}."
-        " (a) published: δ with the terms v_s as Theorem 1 prints them; (b) exact: the tight δ of the same count."
-        " Both panels have the same scale. For ε ≥ ε₀ every tight δ is 0 and has no logarithm:"
-        f" these {int((~inside).sum())} of {inside.size} points are left out{', and ' + missing if missing else ''}."
+        " (a) published: δ with the terms v_s as Theorem 1 prints them; (b) exact: the tight δ of the same"
+        " count. Both panels have the same scale. For ε ≥ ε₀ every tight δ is 0 and has no logarithm:"
+        f" these {int((~inside).sum())} of {inside.size} points are left out{missing}."
         f" The published δ is too small by up to {gap.max():.0f} orders of magnitude here."
     )
 

@@ -20,8 +20,12 @@ MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
 
 
-def read_estimates(histogram_path, paths):
-    """(histogram, runs): a run is a dictionary of eps0, eps, n, its table, and delta where it is known."""
+def read_estimates(histogram_path, paths, delta_floor):
+    """(histogram, runs): a run is a dictionary of eps0, eps, n, delta and its table.
+
+    The delta is the table's where it has that column; for eps >= eps0 it is ``delta_floor`` since the shuffle
+    model's own is 0; else it is None, not known.
+    """
     histogram = read_table(histogram_path, ["cell", "count"])
     if not paths:
         raise ValueError(
@@ -34,8 +38,8 @@ def read_estimates(histogram_path, paths):
             raise ValueError(f"{path}: its cells are not those of {histogram_path}; make both again")
         point = point_of(path)
         n = histogram["count"].sum() if point["n"] == "all" else int(point["n"])
-        delta = table["delta"].iloc[0] if "delta" in table else None
         eps0, eps = float(point["eps0"]), float(point["eps"])
+        delta = table["delta"].iloc[0] if "delta" in table else delta_floor if eps >= eps0 else None
         runs.append({"eps0": eps0, "eps": eps, "n": int(n), "delta": delta, "table": table})
     return histogram, sorted(runs, key=lambda run: (run["eps0"], run["eps"], run["n"]))
 
@@ -91,18 +95,20 @@ def caption(histogram, runs, title, protocol):
         + ", ".join(f"{plotting.LABELS[name]} {_distance(run, name):.2g}" for name in MECHANISMS)
         for run in runs
     )
-    below = sum(int((run["table"]["gaussian"] < 0).sum()) for run in runs)
+    below = [int((run["table"]["gaussian"] < 0).sum()) for run in runs]
+    negative = f"{plotting.listing(below, at_most=len(below))} of the {len(histogram):,} values are negative"
     if on_a_grid(histogram):
         how = (
-            "Colours: one logarithmic scale for all panels, from one user's share 1/n up; smaller shares have its"
-            " lowest colour, cells estimated as empty are grey, negative ones grey with a minus sign."
+            "Colours: one logarithmic scale for all panels, from one user's share 1/n up; smaller shares have"
+            " its lowest colour, cells estimated as empty are grey, negative ones grey with a minus sign."
         )
     else:
         how = "Grey area: original; lines: estimates."
     return (
-        f"Original histogram and one run's estimate from each mechanism, {title}: k = {len(histogram):,} cells,"
-        f" one row per budget. TV distance to the original: {distances}. {how} The Gaussian estimates are drawn as"
-        f" they come, not projected to the simplex: {below:,} of their values are negative. {reading_words(protocol)}"
+        f"Original histogram and one run's estimate from each mechanism, {title}: k = {len(histogram):,}"
+        f" cells, one row per budget. Total variation (TV) distance to the original: {distances}. {how} The"
+        f" Gaussian estimates are drawn as they come, not projected to the simplex: {negative}."
+        f"\n\n{reading_words(protocol)}"
     )
 
 
@@ -120,12 +126,14 @@ def _panel_title(run, name):
 
 def _title(cells, runs, title):
     sizes = plotting.listing(sorted({run["n"] for run in runs}))
-    return f"{title}: n = {sizes}, k = {len(cells):,} cells, one run per row (published)"
+    return (
+        f"Original and estimates, {title}: n = {sizes}, k = {len(cells):,} cells, one run a row (published)"
+    )
 
 
 if __name__ == "__main__":
     with job(snakemake):
-        cells, run_list = read_estimates(snakemake.input.histogram, snakemake.input.estimates)
-        name = snakemake.params.title
-        words = caption(cells, run_list, name, snakemake.params.protocol)
+        inputs, name, protocol = snakemake.input, snakemake.params.title, snakemake.params.protocol
+        cells, run_list = read_estimates(inputs.histogram, inputs.estimates, protocol["delta_floor"])
+        words = caption(cells, run_list, name, protocol)
         write_figure(draw(cells, run_list, name), words, snakemake.output)

@@ -33,7 +33,7 @@ def draw(trials, title):
     for row, (budget, rows) in zip(panels, budgets, strict=True):
         for axes, names in zip(row, _columns(trials), strict=True):
             plotting.boxplots(axes, _values(rows, names))
-        row[0].set_ylabel(f"{budget}\nTV distance")
+        row[0].set_ylabel(budget.replace(", δ from", "\nδ from") + "\nTV distance")
     for axes, names in zip(panels[0], _columns(trials), strict=True):  # one scale for all budgets
         values = trials.loc[trials["mechanism"].isin(names), "value"]
         plotting.distance_axis(axes, values.min(), values.max())
@@ -50,15 +50,14 @@ def draw(trials, title):
 
 def caption(trials, title, protocol):
     """The caption: every parameter, what a box shows, and the reading."""
-    budgets = "; ".join(
-        budget_words(eps0, eps, rows["delta"]) for (eps0, eps), rows in trials.groupby(["eps0", "eps"])
-    )
+    budgets = "; ".join(words for words, _ in _budgets(trials))
+    sizes = plotting.listing(sorted(trials["n"].unique()))
     return (
         "Total variation (TV) distance between the histogram of n users and its estimate"
-        f" from each mechanism, {title}: {_setting(trials)}, n = {plotting.listing(sorted(set(trials['n'])))}."
-        f" Rows: {budgets}. (a) plain shuffle, shuffle+INV and Gaussian; (b) without plain shuffle. Box: quartiles,"
-        " line: median, whiskers: up to 1.5 times the interquartile range, dots: beyond."
-        f" {reading_words(protocol)}"
+        f" from each mechanism, {title}: {_setting(trials)}, n = {sizes}."
+        f" Rows: {budgets}. (a) plain shuffle, shuffle+INV and Gaussian; (b) without plain shuffle."
+        " Box: quartiles, line: median, whiskers: up to 1.5 times the interquartile range, dots: beyond."
+        f"\n\n{reading_words(protocol)}"
     )
 
 

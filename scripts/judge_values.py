@@ -52,13 +52,12 @@ def read_deltas(path, values):
         [row[name] for name in DELTA_KEY] for row in wanted
     ]:
         raise ValueError(f"{path}: its rows are not the printed deltas in their order; make the file again")
-    return [
-        tuple(
-            decimal_from_log10(float(row[reading])) if row[reading] else None
-            for reading in ("published", "exact")
-        )
-        for row in found
-    ]
+    return [(from_log10(row["published"]), from_log10(row["exact"])) for row in found]
+
+
+def from_log10(text):
+    """10 to the power of a CSV field, a Decimal; None where the field is empty."""
+    return decimal_from_log10(float(text)) if text else None
 
 
 def read_totals(path):
@@ -110,9 +109,7 @@ def judge_trial(row, trials):
     rows = found[0].rows
     if not (rows["k"] == int(row["k"])).all():
         cells = ", ".join(str(k) for k in sorted(rows["k"].unique()))
-        return Verdict(
-            "not comparable", reason=f"our trials have k = {cells}, the printed value has {row['k']}"
-        )
+        return Verdict("not comparable", reason=f"our trials have k = {cells}, the paper's k = {row['k']}")
     rows = rows[(rows["mechanism"] == row["mechanism"]) & (rows["metric"] == row["quantity"])]
     if row["quantity"] == "individual_error":
         rows = rows[rows["cell"] == int(row["x0"])]

@@ -11,18 +11,19 @@ def main(snakemake):
 
     from tightshuffle import grid
 
-    params, dataset = snakemake.params, snakemake.wildcards.dataset
-    for kind in grid.KINDS:
-        cells, name = grid.of_dataset(params.dataset, kind), snakemake.input[kind]
-        table = pd.read_csv(name, float_precision="round_trip")
-        grid.check_fits(table, cells, name)
-        if kind == params.grid:
-            write_csv(table, snakemake.output.histogram)
-            rng = np.random.default_rng([params.seed, zlib.crc32(dataset.encode())])
-            latitude, longitude = grid.spread(cells, table["count"], rng)
-            points = pd.DataFrame({"latitude": latitude, "longitude": longitude, "spread": True})
-            with whole_file(snakemake.output.points) as temporary:
-                points.to_parquet(temporary, index=False)
+    params, counts = snakemake.params, {}
+    for kind in grid.KINDS:  # both: the totals are made from both
+        table = pd.read_csv(snakemake.input[kind])
+        grid.check_fits(table, grid.of_dataset(params.dataset, kind), snakemake.input[kind])
+        counts[kind] = table["count"]
+    cells, counts = grid.of_dataset(params.dataset, params.grid), counts[params.grid]
+    write_csv(grid.table(cells, counts), snakemake.output.histogram)
+
+    rng = np.random.default_rng([params.seed, zlib.crc32(snakemake.wildcards.dataset.encode())])
+    latitude, longitude = grid.spread(cells, counts, rng)
+    points = pd.DataFrame({"latitude": latitude, "longitude": longitude, "spread": True})
+    with whole_file(snakemake.output.points) as temporary:
+        points.to_parquet(temporary, index=False)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import jinja2
 from _job import job, whole_file
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 import tightshuffle
-from tightshuffle import report
+from tightshuffle import published, report
 
 ENOUGH_REPETITIONS = 1000  # of an experiment with 1 % of the draws outside the central interval
 LIBRARIES = (
@@ -20,20 +20,26 @@ LIBRARIES = (
     "snakemake", "jinja2",
 )  # fmt: skip
 FORMS = {
-    "delta_surface": "Delta over both budgets",
+    "delta_surface": "δ over ε and ε₀",
     "checkins": "Check-ins of both cities",
     "tv": "Total variation distance",
     "estimates": "Estimated histograms",
 }
+SYMBOLS = {
+    "delta": Markup("<i>δ</i>"),
+    "eps": Markup("<i>ε</i>"),
+    "eps0": Markup("<i>ε</i><sub>0</sub>"),
+    "k": Markup("<i>k</i>"),
+    "n": Markup("<i>n</i>"),
+    "n_x0": Markup("<i>n</i><sub><i>x</i>₀</sub>"),
+    "x0": Markup("<i>x</i><sub>0</sub>"),
+}
 
 
 def read_rows(path):
-    """A CSV file as a list of dicts of strings; ValueError if it has no rows."""
+    """A CSV file as a list of dicts of strings."""
     with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    if not rows:
-        raise ValueError(f"{path}: no rows; make the file again")
-    return rows
+        return list(csv.DictReader(file))
 
 
 def read_figure(path, datasets):
@@ -70,18 +76,17 @@ def read_figure(path, datasets):
 
 def item_view(name, rows):
     """One item of the verdicts (a printed table, the text, the data) as the template lays it out."""
+    notes, tables, marked = report.place_notes(report.small_tables(rows, report.APART.get(name, ())))
     return {
         "name": name,
         "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
         "tally": report.tally(rows),
         "shared": report.common(rows),
-        "tables": report.small_tables(rows, report.RUNNING.get(name)),
-        "notes": report.notes(rows),
-        "noted": sum(bool(row["note"]) for row in rows),
-        "rows": len(rows),
-        "sources": list(dict.fromkeys(row["source"] for row in rows)),
-        "random": any(row["quantile"] for row in rows),
-        "exact": any(row["exact"] for row in rows),
+        "tables": tables,
+        "notes": notes,
+        "marked": marked,
+        "sources": report.sources(rows),
+        "random": any(row["kind"] == "random" for row in rows),
     }
 
 
@@ -98,10 +103,23 @@ def finding(rows):
     }
 
 
-def repetitions(datasets):
+def repetitions(rows, datasets):
     """The fewest repetitions behind a random verdict (the individual errors' runs); None without any."""
-    found = [d["individual"]["repetitions"] for d in datasets.values() if d.get("individual")]
+    judged = {row["dataset"] for row in rows if row["quantile"]}
+    found = [d["individual"]["repetitions"] for name, d in datasets.items() if name in judged]
     return min(found, default=None)
+
+
+def tolerance(rows, rule):
+    """The tolerance of all rows under ``rule`` in words: '5 %'; several ones joined by 'or'."""
+    parsed = {published.parse_tolerance(row["tolerance"]) for row in rows}
+    return " or ".join(f"{float(100 * share):g} %" for found, share in sorted(parsed) if found == rule)
+
+
+def symbols(text):
+    """``text`` escaped, the names of the paper's symbols as symbols."""
+    names = "|".join(sorted(SYMBOLS, key=len, reverse=True))
+    return Markup(re.sub(rf"\b({names})\b", lambda found: SYMBOLS[found[0]], str(escape(text))))
 
 
 def versions():
@@ -124,16 +142,19 @@ def render(template, style, rows, totals, parameters, figures, settings, librari
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["like"] = lambda value, printed, digits=4: report.like(printed, value, digits)
+    environment.filters["symbols"] = symbols
     environment.globals.update(
         orders=report.orders, shares=report.shares, position=report.position, VERDICTS=report.VERDICTS
     )
-    fewest = repetitions(settings["datasets"])
+    fewest = repetitions(rows, settings["datasets"])
     return environment.from_string(template).render(
         style=Markup(style),
         overall=report.tally(rows),
         items=[item_view(name, found) for name, found in report.items(rows).items()],
         finding=finding(rows),
         reproduced_verdicts=report.REPRODUCED,
+        close=tolerance(rows, "digits"),
+        central=tolerance(rows, "central"),
         totals=totals,
         parameters=parameters,
         figures=figures,

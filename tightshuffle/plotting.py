@@ -193,7 +193,7 @@ def swatch(mechanism):
 
 
 def count_norm(low, high):
-    """The logarithmic colour scale from ``low`` to ``high``; at least one decade, so that it always exists."""
+    """The logarithmic colour scale from ``low`` to ``high``: at least one decade, so it always exists."""
     return LogNorm(low, max(high, 10 * low))
 
 

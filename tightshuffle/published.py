@@ -25,6 +25,7 @@ MECHANISMS = {
     "tv": ("gaussian", "shuffle+INV"),
     "checkins": ("",),
 }
+NUMBERS = {"n": int, "k": int, "count": int, "x0": int, "eps0": float, "eps": float}
 KINDS = {"delta": "deterministic", "individual_error": "random", "tv": "random", "checkins": "data"}
 NEEDED = {
     "delta": ("n", "eps0", "eps"),
@@ -87,14 +88,7 @@ def _check_row(row, where):
     for name in needed:
         if not row[name]:
             raise ValueError(f"{where}: {name} is empty; a row of quantity {quantity} needs it")
-    for name, number in (
-        ("n", int),
-        ("k", int),
-        ("count", int),
-        ("x0", int),
-        ("eps0", float),
-        ("eps", float),
-    ):
+    for name, number in NUMBERS.items():
         if row[name] and not (name == "n" and row[name] == "all"):
             try:
                 number(row[name])
@@ -182,7 +176,7 @@ def judge_number(row, value, exact=None):
 
 
 def judge_draw(row, sample):
-    """Verdict on one printed draw of a random quantity, given our own draws, an array of shape (repetitions,).
+    """Verdict on one printed draw of a random quantity, given ours, an array of shape (repetitions,).
 
     consistent: the printed number lies in the central part of ours that the row's tolerance asks for (borders
     included). The quantile is the mid-rank of the printed number among ours: those below it, and half of

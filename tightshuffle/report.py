@@ -5,19 +5,27 @@ printed and computed deltas go below the smallest float (1e-308).
 """
 
 import math
+import re
 import struct
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 VERDICTS = ("exact", "close", "consistent", "differs", "inconsistent", "not comparable")
 REPRODUCED = ("exact", "close", "consistent")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 PARAMETERS = ("quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0")
 NUMBERS = ("reproduced", "exact", "quantile", "low", "high")
 COLUMNS = (*PARAMETERS, *NUMBERS, "item", "printed", "source", "kind", "tolerance", "note", "verdict")
 
-# The parameter that runs down a small table; the others tell the small tables of one item apart.
-RUNNING = {"Table II": "eps", "Table 1": "eps", "Table IV": "eps", "Table V": "x0", "Table VI": "x0"}
+# What tells the small tables of one item apart; an item that is not named here is one table.
+APART = {
+    "Table II": ("mechanism", "n"),
+    "Table 1": ("mechanism",),
+    "Table IV": ("part", "n", "k", "eps0"),
+    "Table V": ("mechanism", "n"),
+    "Table VI": ("dataset", "mechanism"),
+}
 
 
 @dataclass(frozen=True)
@@ -44,9 +52,11 @@ class Gap:
 def check(rows, name="verdicts"):
     """Return ``rows`` (a list of dicts of strings) if the page can show them.
 
-    Raises ValueError that names the row (counted from 1, the header not counted) and the column: a column
-    is missing, a verdict is unknown, or a number is no finite decimal number.
+    Raises ValueError if there are no rows, or one that names the row (counted from 1, the header not counted)
+    and the column: a column is missing, a verdict is unknown, or a number is no finite decimal number.
     """
+    if not rows:
+        raise ValueError(f"{name}: no rows; make the file again")
     for number, row in enumerate(rows, start=1):
         where = f"{name}, row {number}"
         missing = [column for column in COLUMNS if row.get(column) is None]
@@ -124,37 +134,79 @@ def common(rows):
     return {name: next(iter(found)) for name, found in values.items() if len(found) == 1 and found != {""}}
 
 
-def small_tables(rows, running=None):
-    """Cut the rows of one item into small tables that differ in one parameter from row to row.
+def split_source(source):
+    """("arXiv Table IV", "varying n") from "arXiv Table IV (varying n)"; the part is "" if there is none."""
+    parts = re.findall(r"\((varying [^()]*)\)", source)
+    return re.sub(r" *\(varying [^()]*\)", "", source), parts[0] if parts else ""
 
-    Rows belong together when all parameters but ``running`` agree; a running value that comes back starts a
-    new small table (Table IV prints one setting three times). Without ``running`` there is one table.
 
-    Returns a list of dicts: ``heading`` (name -> value: what tells this table apart), ``columns`` (names of
-    the parameters that change inside it), ``rows`` and ``tally``.
+def sources(rows):
+    """Where ``rows`` are printed: source without the part of the table -> number of rows, in order."""
+    found = {}
+    for row in rows:
+        source = split_source(row["source"])[0]
+        found[source] = found.get(source, 0) + 1
+    return found
+
+
+def small_tables(rows, apart=()):
+    """Cut the rows of one item into small tables: rows that agree in the parameters ``apart``, in order.
+
+    ``apart`` may also name ``part``, the part of the printed table. Without it there is one table.
+
+    Returns a list of dicts: ``part`` (of the printed table, or ""), ``heading`` (name -> value: what tells
+    this table apart), ``columns`` (names of the parameters that change inside it), ``rows`` and ``tally``.
     """
     shared = common(rows)
-    tables = []
-    latest = {}
+    tables = {}
     for row in rows:
-        key = tuple(row[name] for name in PARAMETERS if name != running) if running else ()
-        table = latest.get(key)
-        if table is None or (running and any(row[running] == other[running] for other in table)):
-            table = latest[key] = []
-            tables.append(table)
-        table.append(row)
-    return [_small_table(table, shared, running) for table in tables]
+        key = tuple(split_source(row["source"])[1] if name == "part" else row[name] for name in apart)
+        tables.setdefault(key, []).append(row)
+    return [
+        {
+            "part": split_source(table[0]["source"])[1] if "part" in apart else "",
+            "heading": {name: value for name, value in common(table).items() if name not in shared},
+            "columns": [name for name in PARAMETERS if len({row[name] for row in table}) > 1],
+            "rows": table,
+            "tally": tally(table),
+        }
+        for table in tables.values()
+    ]
 
 
-def _small_table(rows, shared, running):
-    own = {name: value for name, value in common(rows).items() if name not in shared and name != running}
-    changing = [name for name in PARAMETERS if name == running or len({row[name] for row in rows}) > 1]
-    return {"heading": own, "columns": changing, "rows": rows, "tally": tally(rows)}
+def split_note(note):
+    """The remarks of a note: it is cut at semicolons, but not inside parentheses."""
+    return [part for part in re.split(r"; (?![^(]*\))", note) if part]
 
 
-def notes(rows):
-    """The distinct notes of ``rows``, in order; a note's mark is its place in this list, counted from 1."""
-    return list(dict.fromkeys(row["note"] for row in rows if row["note"]))
+def place_notes(tables):
+    """Put every remark where it is said once: on all of an item, on one small table, or on marked rows.
+
+    ``tables`` from ``small_tables``. Returns ``(everywhere, tables, marked)``: the remarks that all rows
+    share; the tables, each with ``note`` (what is left, if it is the same for all of its rows, else "") and
+    with ``mark`` (a letter or "") in its rows; and a dict of letter -> what is left for the marked rows.
+    """
+    remarks = [[split_note(row["note"]) for row in table["rows"]] for table in tables]
+    everywhere = _shared([found for table in remarks for found in table])
+    letters, placed = {}, []
+    for table, found in zip(tables, remarks, strict=True):
+        left = ["; ".join(remark for remark in own if remark not in everywhere) for own in found]
+        note = left[0] if len(set(left)) == 1 else ""
+        marks = [
+            letters.setdefault(text, _letter(len(letters))) if text and text != note else "" for text in left
+        ]
+        rows = [{**row, "mark": mark} for row, mark in zip(table["rows"], marks, strict=True)]
+        placed.append({**table, "rows": rows, "note": note})
+    return everywhere, placed, {letter: text for text, letter in letters.items()}
+
+
+def _shared(found):
+    return [remark for remark in found[0] if all(remark in other for other in found)]
+
+
+def _letter(place):
+    """a ... z, aa ... zz, aaa ..."""
+    return LETTERS[place % len(LETTERS)] * (place // len(LETTERS) + 1)
 
 
 def png_size(data):

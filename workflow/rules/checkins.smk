@@ -6,16 +6,17 @@ import re
 
 from snakemake.exceptions import WorkflowError
 
+CITIES = sorted(GOWALLA)  # an overlay of the config may change their order
 SOURCE = config["gowalla"]["source"]
 GRIDS = ["published", "stepped"]
-CITY = "|".join(map(re.escape, GOWALLA)) or "(?!)"  # (?!) matches nothing
+CITY = "|".join(map(re.escape, CITIES)) or "(?!)"  # (?!) matches nothing
 COUNTS = ("data/gowalla" if SOURCE == "bundled" else "results/checkins") + "/{dataset}_{grid}.csv"
 DOWNLOADED = "data/raw/" + os.path.basename(config["gowalla"]["download"]["url"])
 CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
 
 if SOURCE == "file" and not os.path.isfile(CHECKINS):
     raise WorkflowError(f"gowalla.file: no file {CHECKINS!r}; expected check-ins in SNAP's format")
-for city in GOWALLA if SOURCE == "bundled" else []:
+for city in CITIES if SOURCE == "bundled" else []:
     if not os.path.isfile(COUNTS.format(dataset=city, grid="published")):
         raise WorkflowError(f"datasets.{city}: no bundled counts; set gowalla.source to snap or file")
 
@@ -82,7 +83,7 @@ if SOURCE in ("snap", "file"):
             checkins=CHECKINS,
             code=code_of("scripts/crop_checkins.py"),
         output:
-            points=expand("results/checkins/{dataset}.parquet", dataset=GOWALLA),
+            points=expand("results/checkins/{dataset}.parquet", dataset=CITIES),
             reading="results/checkins/reading.csv",
         log:
             "results/logs/crop_checkins.log",
@@ -92,7 +93,7 @@ if SOURCE in ("snap", "file"):
             mem_mb=500,
             runtime=10,
         params:
-            boxes={dataset: config["datasets"][dataset]["box"] for dataset in GOWALLA},
+            boxes={dataset: config["datasets"][dataset]["box"] for dataset in CITIES},
             bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
         script:
             "../../scripts/crop_checkins.py"
@@ -127,7 +128,7 @@ if SOURCE in ("snap", "file"):
 rule count_checkins:
     "Check-ins, non-empty cells and largest cell of every city, in both grids."
     input:
-        counts=expand(COUNTS, dataset=GOWALLA, grid=GRIDS),
+        counts=expand(COUNTS, dataset=CITIES, grid=GRIDS),
         code=code_of("scripts/count_checkins.py"),
     output:
         "results/checkins/totals.csv",
@@ -139,7 +140,7 @@ rule count_checkins:
         mem_mb=500,
         runtime=5,
     params:
-        datasets=GOWALLA,
+        datasets=CITIES,
         grids=GRIDS,
     script:
         "../../scripts/count_checkins.py"

@@ -7,7 +7,9 @@ from snakemake.exceptions import WorkflowError
 
 from tightshuffle.configuration import config_error
 
-if problem := config_error(config, yaml.safe_load(Path(workflow.source_path("../schemas/config.schema.yaml")).read_text())):
+if problem := config_error(
+    config, yaml.safe_load(Path(workflow.source_path("../schemas/config.schema.yaml")).read_text())
+):
     raise WorkflowError(problem)
 
 
@@ -68,9 +70,7 @@ def _trials(dataset, experiment):
     if not plan:
         return []
     return [
-        trial_file(dataset, budget, n, plan["repetitions"])
-        for budget in plan["budgets"]
-        for n in plan["n"]
+        trial_file(dataset, budget, n, plan["repetitions"]) for budget in plan["budgets"] for n in plan["n"]
     ]
 
 

@@ -8,10 +8,10 @@ rule compute_delta_surface:
         "results/logs/compute_delta_surface.log",
     benchmark:
         "results/benchmarks/compute_delta_surface.tsv"
-    params:
-        plan=config["delta_surface"],
     resources:
         mem_mb=500,
         runtime=5,
+    params:
+        plan=config["delta_surface"],
     script:
         "../../scripts/compute_delta_surface.py"

@@ -4,21 +4,21 @@ rule draw_synthetic:
         code=code_of("scripts/draw_synthetic.py"),
     output:
         "results/histograms/{dataset}.csv",
-    wildcard_constraints:
-        dataset="|".join(NORMAL) or "(?!)",
     log:
         "results/logs/draw_synthetic/{dataset}.log",
     benchmark:
         "results/benchmarks/draw_synthetic/{dataset}.tsv"
+    wildcard_constraints:
+        dataset="|".join(NORMAL) or "(?!)",
+    resources:
+        mem_mb=1000,
+        runtime=5,
     params:
         plan=lambda wildcards: {
             key: DATASETS[wildcards.dataset][key]
             for key in ("mean", "spread", "spread_is", "range", "cells", "population")
         },
         seed=config["seed"],
-    resources:
-        mem_mb=1000,
-        runtime=5,
     script:
         "../../scripts/draw_synthetic.py"
 
@@ -30,12 +30,12 @@ rule use_counts:
         code=code_of("scripts/use_counts.py"),
     output:
         "results/histograms/{dataset}.csv",
-    wildcard_constraints:
-        dataset="|".join(COUNTS) or "(?!)",
     log:
         "results/logs/use_counts/{dataset}.log",
     benchmark:
         "results/benchmarks/use_counts/{dataset}.tsv"
+    wildcard_constraints:
+        dataset="|".join(COUNTS) or "(?!)",
     resources:
         mem_mb=500,
         runtime=5,

@@ -9,13 +9,13 @@ rule run_trials:
         "results/logs/run_trials/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}_repetitions~{repetitions}.log",
     benchmark:
         "results/benchmarks/run_trials/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}_repetitions~{repetitions}.tsv"
+    resources:
+        mem_mb=1000,
+        runtime=10,
     params:
         cells=lambda wildcards: individual_cells(wildcards.dataset),
         protocol=config["protocol"],
         seed=config["seed"],
-    resources:
-        mem_mb=1000,
-        runtime=10,
     script:
         "../../scripts/run_trials.py"
 
@@ -31,11 +31,11 @@ rule estimate_cells:
         "results/logs/estimate_cells/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.log",
     benchmark:
         "results/benchmarks/estimate_cells/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.tsv"
-    params:
-        protocol=config["protocol"],
-        seed=config["seed"],
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        protocol=config["protocol"],
+        seed=config["seed"],
     script:
         "../../scripts/estimate_cells.py"

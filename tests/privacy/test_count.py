@@ -1,0 +1,180 @@
+"""The count of x0: against the printed formulas in 60 digits, against enumeration, and its properties."""
+
+import itertools
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from printed import convolved_laws, hockey_stick, printed_delta, printed_terms
+
+from tightshuffle.privacy import count as accountant
+from tightshuffle.privacy.count import delta, delta_hat
+
+RELATIVE = 1e-9  # promised in delta's docstring
+READINGS = (["published", "exact"], ["forward", "reverse"])
+
+
+def assert_close(log10_delta, expected):
+    """Relative error of delta, measured in logarithms so that 1e-400 is no special case."""
+    if expected == 0:
+        assert log10_delta == -np.inf
+    else:
+        assert abs(mp.mpf(float(log10_delta)) * mp.log(10) - mp.log(expected)) < RELATIVE
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 120])
+def test_formulas_as_printed(n):
+    for share, k, eps0 in itertools.product([0.0, 0.3, 0.8, 1.0], [2, 10, 408], [0.1, 0.5, 2.0, 6.0]):
+        setting = {"n": n, "k": k, "eps0": eps0, "count": min(n - 1, int(share * n))}
+        terms = printed_terms(**setting)
+        for relative, *reading in itertools.product([0.0, 0.05, 0.7, 0.999], *READINGS):
+            names = dict(zip(("form", "direction"), reading, strict=True))
+            expected = printed_delta(relative * eps0, terms, **names)
+            assert_close(delta(relative * eps0, **setting, **names), expected)
+
+
+def test_down_to_1e_minus_300():
+    setting = {"n": 200, "k": 10, "eps0": 2.0, "count": 10}
+    terms = printed_terms(**setting)
+    for eps in np.linspace(0.1, 1.999, 25):
+        expected = printed_delta(eps, terms, form="published", direction="forward")
+        assert_close(delta(eps, form="published", **setting), expected)
+    assert mp.log10(expected) < -180
+    setting = {"n": 1000, "k": 408, "eps0": 4.0, "count": 100}
+    laws = convolved_laws(**setting)
+    for eps, below in ((1.0, -30), (2.2, -250), (3.0, -300)):
+        expected = hockey_stick(eps, *laws)
+        assert mp.log10(expected) < below
+        assert_close(delta(eps, **setting), expected)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+def test_exact_form_is_the_hockey_stick_of_the_two_laws(direction):
+    for n, count, k, eps0 in [(1, 0, 3, 1.0), (30, 24, 10, 2.0), (60, 0, 5, 0.5), (60, 59, 2, 3.0)]:
+        laws = convolved_laws(n=n, k=k, eps0=eps0, count=count)
+        pair = laws if direction == "forward" else laws[::-1]
+        for eps in (0.0, 0.1 * eps0, 0.5 * eps0):
+            actual = delta(eps, n=n, k=k, eps0=eps0, count=count, direction=direction)
+            assert_close(actual, hockey_stick(eps, *pair))
+
+
+def test_one_user_is_randomized_response_itself():
+    k, eps0, eps = 5, 1.3, 0.4
+    p, q = math.exp(eps0) / (math.exp(eps0) + k - 1), 1 / (math.exp(eps0) + k - 1)
+    assert 10 ** delta(eps, n=1, k=k, eps0=eps0, count=0) == pytest.approx(p - math.exp(eps) * q, rel=1e-12)
+    reverse = 10 ** delta(eps / 4, n=1, k=k, eps0=eps0, count=0, direction="reverse")
+    assert reverse == pytest.approx(max(0, (1 - q) - math.exp(eps / 4) * (1 - p)), rel=1e-12)
+
+
+def test_values_of_table_iv():
+    # 003, Table 3 = 000, Table IV, the row eps0 = 2.
+    ours = 10 ** delta([0.5, 1.0, 1.5], n=100, k=10, eps0=2, count=80, form="published")
+    assert [f"{value:.2e}" for value in ours] == ["3.25e-22", "2.20e-30", "1.57e-40"]
+
+
+def test_published_form_is_the_smaller_one():
+    setting = {"n": 300, "k": 15, "eps0": 2.0, "count": 40}
+    eps = np.linspace(0, 1.9, 20)
+    assert np.all(delta(eps, form="published", **setting) < delta(eps, form="exact", **setting))
+
+
+def test_zero_from_eps0_on():
+    assert np.all(delta([2.0, 2.1, 50.0], n=100, k=10, eps0=2, count=80) == -np.inf)
+    assert delta(1.999999, n=100, k=10, eps0=2, count=80) > -np.inf
+    assert delta_hat([3, 4], 1.0, eps0=1.0) == -np.inf
+
+
+def test_both_directions_is_the_larger_one():
+    setting = {"n": 50, "k": 4, "eps0": 1.0, "count": 20}
+    eps = np.linspace(0, 0.9, 7)
+    forward, reverse = (delta(eps, direction=name, **setting) for name in ("forward", "reverse"))
+    assert np.array_equal(delta(eps, direction="both", **setting), np.maximum(forward, reverse))
+    assert np.any(forward != reverse)
+
+
+@given(
+    n=st.integers(1, 3000),
+    share=st.floats(0, 1),
+    k=st.integers(2, 500),
+    eps0=st.floats(0.01, 8),
+    relative=st.floats(0, 1.2),
+    form=st.sampled_from(accountant.FORMS),
+    direction=st.sampled_from(accountant.DIRECTIONS),
+)
+def test_is_a_probability_that_falls_in_eps(n, share, k, eps0, relative, form, direction):
+    setting = {
+        "n": n,
+        "k": k,
+        "eps0": eps0,
+        "count": int(share * (n - 1)),
+        "form": form,
+        "direction": direction,
+    }
+    first, second = delta([relative * eps0, relative * eps0 + 0.01], **setting)
+    assert not np.isnan(first)
+    assert first <= 0
+    assert second <= first + 1e-12
+
+
+def test_fft_agrees_with_direct_convolution(monkeypatch):
+    points = itertools.product([10**5, 10**7], [0.1, 0.5], [0.0, 0.02, 0.1], ["exact", "published"])
+    for n, share, eps, form in points:
+        setting = {"n": n, "k": 15, "eps0": 4.0, "count": int(n * share), "form": form}
+        monkeypatch.setattr(accountant, "_DIRECT", np.inf)
+        direct = delta(eps, **setting)
+        monkeypatch.setattr(accountant, "_DIRECT", 0)
+        if direct > -300:
+            assert delta(eps, **setting) == pytest.approx(direct, abs=RELATIVE / math.log(10))
+
+
+def test_far_beyond_the_smallest_float():
+    value = delta(0.05, n=10**9, k=408, eps0=4.0, count=10**8)
+    # The leading term, n times a relative entropy, by an independent formula.
+    e = math.exp(4.0)
+    p, q, kappa2 = e / (e + 407), 1 / (e + 407), 407 / (e + 406)
+    t = (math.exp(0.05) - kappa2) / (e - kappa2)
+    theta = math.log(t / (1 - t)) - math.log(q / (1 - q))
+    tilted = p * math.exp(theta) / (1 - p + p * math.exp(theta))
+    kl = [a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b)) for a, b in ((tilted, p), (t, q))]
+    assert value == pytest.approx(-(1e8 * kl[0] + 9e8 * kl[1]) / math.log(10), rel=1e-4)
+
+
+def test_broadcasting():
+    table = delta(np.array([[0.1], [0.2]]), n=[50, 100, 150], k=10, eps0=2, count=[40, 80, 120])
+    assert table.shape == (2, 3)
+    assert table[1, 2] == delta(0.2, n=150, k=10, eps0=2, count=120)
+    assert np.ndim(delta(0.1, n=50, k=10, eps0=2, count=40)) == 0
+
+
+def test_delta_hat_is_the_worst_cell_that_somebody_holds():
+    counts = np.array([0, 5, 12, 12, 71])
+    cells = [delta(0.3, n=100, k=5, eps0=1.0, count=c - 1) for c in (5, 12, 71)]
+    assert delta_hat(counts, 0.3, eps0=1.0) == max(cells)
+    with pytest.raises(ValueError, match="at least one user"):
+        delta_hat([0, 0], 0.3, eps0=1.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"eps": -0.1}, "eps must be finite and >= 0; got -0.1"),
+        ({"eps": float("nan")}, "eps must be"),
+        ({"n": 0}, "n must be a whole number >= 1; got 0"),
+        ({"n": 2.5}, "n must be a whole number"),
+        ({"n": "many"}, "n must be a whole number >= 1; got 'many'"),
+        ({"k": 1}, "k must be a whole number >= 2; got 1"),
+        ({"eps0": 0}, "eps0 must be finite and > 0; got 0"),
+        ({"eps0": float("inf")}, "eps0 must be"),
+        ({"count": 100}, "count must be a whole number between 0 and n - 1; got 100"),
+        ({"count": -1}, "count must be"),
+        ({"form": "tight"}, "form must be one of exact, published; got 'tight'"),
+        ({"direction": "up"}, "direction must be one of forward, reverse, both"),
+    ],
+)
+def test_bad_arguments_are_named(changed, message):
+    arguments = {"eps": 0.1, "n": 100, "k": 10, "eps0": 2.0, "count": 80} | changed
+    with pytest.raises(ValueError, match=message):
+        delta(arguments.pop("eps"), **arguments)

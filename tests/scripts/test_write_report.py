@@ -1,0 +1,77 @@
+"""The report's script: the same bytes every time, one readable line on failure."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from report_page import PARAMETERS, PNG, ROOT, SETTINGS, TOTALS, real_verdicts, row, write_report
+
+
+@pytest.fixture
+def rule(tmp_path, monkeypatch):
+    """A snakemake object with all inputs in ``tmp_path``; a function that writes the verdicts."""
+    monkeypatch.chdir(tmp_path)
+
+    def table(name, rows):
+        lines = [",".join(rows[0]), *(",".join(f'"{cell}"' for cell in found.values()) for found in rows)]
+        Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    table("totals.csv", TOTALS)
+    table("table_III.csv", PARAMETERS)
+    Path("fig1_delta_surface.png").write_bytes(PNG)
+    Path("fig1_delta_surface.txt").write_text("A caption.")
+    given = {
+        "verdicts": "verdicts.csv", "totals": "totals.csv", "parameters": "table_III.csv",
+        "figures": ["fig1_delta_surface.png"], "template": str(ROOT / "workflow/report/index.html.j2"),
+        "style": str(ROOT / "workflow/report/style.css"),
+    }  # fmt: skip
+    snakemake = SimpleNamespace(
+        input=SimpleNamespace(**given),
+        output=["index.html"],
+        log=["job.log"],
+        params=SETTINGS,
+        rule="write_report",
+    )
+    return snakemake, lambda rows: table("verdicts.csv", rows)
+
+
+def test_script_writes_the_same_page_twice_without_paths_of_this_machine(rule, tmp_path):
+    snakemake, write = rule
+    write(real_verdicts())
+    pages = []
+    for _ in range(2):
+        write_report.main(snakemake)
+        pages.append(Path("index.html").read_bytes())
+    assert pages[0] == pages[1]
+    assert str(tmp_path).encode() not in pages[0]
+    assert str(ROOT).encode() not in pages[0]
+    assert not list(tmp_path.glob(".index*"))
+
+
+def test_script_fails_in_one_line_and_leaves_no_page(rule, capsys):
+    snakemake, write = rule
+    write([row(printed="0"), row(printed="0", verdict="perfect")])
+    with pytest.raises(SystemExit):
+        write_report.main(snakemake)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert "verdicts.csv, row 2" in lines[0]
+    assert "'perfect'" in lines[0]
+    assert not Path("index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fig1_delta_surface.txt": b" \n"}, "fig1_delta_surface.txt: the caption is empty"),
+        ({"fig1_delta_surface.png": b"GIF89a"}, "fig1_delta_surface.png: expected a PNG file"),
+    ],
+)
+def test_script_names_a_broken_figure(rule, capsys, change, message):
+    snakemake, write = rule
+    write([row(printed="0")])
+    for name, content in change.items():
+        Path(name).write_bytes(content)
+    with pytest.raises(SystemExit):
+        write_report.main(snakemake)
+    assert message in capsys.readouterr().err

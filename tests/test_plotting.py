@@ -1,0 +1,283 @@
+"""The style, the numbers as text, and the plot forms: what is drawn is what was given."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+
+from tightshuffle import plotting
+
+OKABE_ITO = {"#000000", "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7"}
+
+# Machado, Oliveira, Fernandes (2009), severity 1: what a dichromat sees, in linear RGB.
+DICHROMATS = {
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "common": np.eye(3),
+}  # fmt: skip
+
+
+def lab(colour, seen):
+    """CIELAB coordinates (D65) of a colour after the change that a colour vision makes."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(np.array(seen) @ linear, 0, 1)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    x, y, z = np.cbrt(np.array(to_xyz) @ linear / [0.9505, 1.0, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def axes_of(figure=None, **kwargs):
+    return (figure or plotting.new_figure(3)).add_subplot(**kwargs)
+
+
+# Style ----------------------------------------------------------------------------------------
+
+
+def test_the_style_file_has_only_keys_that_matplotlib_knows():
+    settings = matplotlib.rc_params_from_file(plotting.STYLE, fail_on_error=True, use_default_template=False)
+    assert settings["pdf.fonttype"] == 42
+    assert min(settings["xtick.labelsize"], settings["ytick.labelsize"], settings["legend.fontsize"]) >= 7
+
+
+def test_the_style_leaves_no_trace():
+    before = dict(matplotlib.rcParams)
+    with plotting.style():
+        assert matplotlib.rcParams["image.cmap"] == "viridis_r"
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_a_users_own_settings_do_not_reach_the_figures():
+    with plotting.style():
+        expected = plotting.png(drawn_boxes())
+    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "yellow"}), plotting.style():
+        assert plotting.png(drawn_boxes()) == expected
+
+
+def test_all_colours_are_okabe_and_itos():
+    with plotting.style():
+        cycle = {to_hex(colour) for colour in matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]}
+    assert cycle == OKABE_ITO
+    assert {colour.lower() for colour in plotting.COLOURS.values()} <= OKABE_ITO
+    assert set(plotting.COLOURS) == set(plotting.LABELS) == {"shuffle", "shuffle+INV", "gaussian"}
+
+
+@pytest.mark.parametrize("vision", DICHROMATS)
+def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(vision):
+    seen = [lab(colour, DICHROMATS[vision]) for colour in plotting.COLOURS.values()]
+    distances = [np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]]
+    assert min(distances) > 25  # 2.3 is just noticeable
+    scale = [
+        lab(colour, DICHROMATS[vision]) for colour in matplotlib.colormaps["viridis_r"](np.linspace(0, 1, 50))
+    ]
+    assert min(np.linalg.norm(lab(plotting.EMPTY, DICHROMATS[vision]) - c) for c in scale) > 20
+
+
+# Bytes ----------------------------------------------------------------------------------------
+
+
+def drawn_boxes():
+    """A figure with boxes, a heatmap and points: every kind of artist that the figures use."""
+    rng = np.random.default_rng(3)
+    figure = plotting.new_figure(4)
+    left, middle, right = figure.subplots(1, 3)
+    plotting.boxplots(left, {name: {10: rng.random(9), 20: rng.random(9)} for name in plotting.COLOURS})
+    grid = (np.arange(4.0), np.arange(3.0))
+    mesh = plotting.heatmap(middle, grid, np.array([[0, 1, 2], [-1, 5, 9]]), plotting.count_norm(1, 9))
+    plotting.count_bar(figure, mesh, middle, "count", negative=True)
+    plotting.points(right, rng.random(500), rng.random(500))
+    return figure
+
+
+def fingerprints():
+    with plotting.style():
+        return [hashlib.sha256(draw(drawn_boxes())).hexdigest() for draw in (plotting.png, plotting.pdf)]
+
+
+def test_drawing_twice_gives_the_same_bytes_in_any_process():
+    here = fingerprints()
+    assert fingerprints() == here
+    code = "import sys; sys.path.insert(0, 'tests'); import test_plotting as t; print(*t.fingerprints())"
+    environment = os.environ | {"PYTHONHASHSEED": "77", "TZ": "Pacific/Auckland", "LC_ALL": "C"}
+    root = os.path.dirname(os.path.dirname(__file__))
+    other = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, env=environment, check=True, capture_output=True, text=True
+    )
+    assert other.stdout.split() == here
+
+
+def test_png_and_pdf_are_what_they_say_and_hold_no_date():
+    figure = drawn_boxes()
+    assert plotting.png(figure).startswith(b"\x89PNG")
+    pdf = plotting.pdf(figure)
+    assert pdf.startswith(b"%PDF")
+    assert b"CreationDate" not in pdf
+    assert b"/FontFile2" in pdf  # TrueType inside: text stays text
+
+
+# Numbers as text ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(500, "500"), (1000, "1k"), (1500, "1.5k"), (100000, "100k"), (2.5e6, "2.5M"), (0, "0")],
+)
+def test_short_number(value, text):
+    assert plotting.short_number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1e-30, "10⁻³⁰"),
+        (3.245e-22, "3.2×10⁻²²"),
+        (0.05, "0.05"),
+        (0, "0"),
+        (2e10, "2×10¹⁰"),
+        (1e-300, "10⁻³⁰⁰"),
+        (1234, "1,234"),
+    ],
+)
+def test_scientific(value, text):
+    assert plotting.scientific(value) == text
+
+
+def test_listing_names_all_values_or_the_ends_and_the_number():
+    assert plotting.listing([1000]) == "1,000"
+    assert plotting.listing([1, 2000, 3000]) == "1, 2,000 and 3,000"
+    assert plotting.listing(range(1, 31)) == "1 to 30 (30 values)"
+
+
+# Plot forms -----------------------------------------------------------------------------------
+
+
+def area(triangles, columns):
+    """Total area of triangles on a grid with unit squares."""
+    y, x = np.divmod(triangles, columns)
+    a, b = (np.stack([x[:, i] - x[:, 0], y[:, i] - y[:, 0]]) for i in (1, 2))
+    return np.abs(a[0] * b[1] - a[1] * b[0]).sum() / 2
+
+
+def test_triangles_fill_exactly_the_drawn_half_with_a_straight_edge():
+    eps, eps0 = np.meshgrid(np.arange(7), np.arange(7))
+    drawn = eps0 > eps
+    triangles = plotting._triangles(drawn)
+    assert drawn.ravel()[triangles].all()
+    assert area(triangles, 7) == 5 * 5 / 2  # the triangle (0, 1), (0, 6), (5, 6): no staircase
+    assert area(plotting._triangles(np.ones((4, 6), bool)), 6) == 3 * 5
+    for corner in range(4):
+        square = np.ones(4, bool)
+        square[corner] = False
+        assert area(plotting._triangles(square.reshape(2, 2)), 2) == 0.5
+
+
+def test_surface_leaves_out_minus_infinity_and_keeps_the_limits():
+    eps = eps0 = np.array([1.0, 2.0, 3.0, 4.0])
+    values = np.where(np.subtract.outer(eps0, eps) > 0, -5.0, -np.inf)
+    with plotting.style():
+        axes = axes_of(projection="3d")
+        drawing = plotting.surface(axes, eps, eps0, values, limits=(-80, 0))
+    assert drawing.get_clim() == (-80, 0)
+    assert np.allclose(drawing.get_array(), -5)
+    assert np.allclose(axes.get_zlim(), (-80, 0))
+
+
+def test_surface_without_three_neighbours_says_which_key_to_change():
+    values = np.full((3, 3), -np.inf)
+    values[2, 0] = -4
+    with pytest.raises(ValueError, match="delta_surface"):
+        plotting.surface(axes_of(projection="3d"), np.arange(3), np.arange(3), values, limits=(-10, 0))
+
+
+def test_boxes_stand_at_their_n_and_show_the_median():
+    rng = np.random.default_rng(5)
+    values = {name: {1000: rng.random(10), 2000: rng.random(10)} for name in plotting.COLOURS}
+    axes = axes_of()
+    plotting.boxplots(axes, values)
+    assert len(axes.patches) == 6
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1k", "2k"]
+    levels = {line.get_ydata()[0] for line in axes.lines if len(set(line.get_ydata())) == 1}
+    assert {float(np.median(v)) for per_n in values.values() for v in per_n.values()} <= levels
+    centres = sorted(patch.get_path().get_extents().x0 for patch in axes.patches)
+    assert np.searchsorted(centres, 0.5) == 3  # three boxes left of the border between the two n
+
+
+def test_boxes_with_one_repetition_one_n_and_one_mechanism():
+    axes = axes_of()
+    plotting.boxplots(axes, {"gaussian": {7: [0.25]}})
+    assert len(axes.patches) == 1
+    assert axes.get_xlim() == (-0.5, 0.5)
+
+
+def test_many_n_keep_readable_labels():
+    axes = axes_of()
+    plotting.boxplots(axes, {"gaussian": {n: [0.1, 0.2] for n in range(1, 41)}})
+    assert len(axes.get_xticks()) == 10
+    assert len(axes.patches) == 40
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"laplace": {5: [0.1]}}, "mechanism 'laplace'"),
+        ({"gaussian": {5: [np.nan]}}, "gaussian: a value is not"),
+    ],
+)
+def test_boxes_name_what_is_wrong(values, message):
+    with pytest.raises(ValueError, match=message):
+        plotting.boxplots(axes_of(), values)
+
+
+def test_distance_axis_is_logarithmic_unless_a_distance_is_zero():
+    axes = axes_of()
+    plotting.distance_axis(axes, 0.001, 0.5)
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylim()[0] < 0.001 < 0.5 < axes.get_ylim()[1]
+    axes = axes_of()
+    plotting.distance_axis(axes, 0, 0)
+    assert axes.get_yscale() == "linear"
+    assert axes.get_ylim() == (0, 1)
+
+
+def test_heatmap_draws_positive_cells_and_marks_negative_ones():
+    values = np.array([[0.0, 2.0, np.nan], [-1.0, 8.0, -0.5]])
+    axes = axes_of()
+    with plotting.style():
+        mesh = plotting.heatmap(axes, (np.arange(4.0), np.arange(3.0)), values, plotting.count_norm(1, 8))
+    assert np.array_equal(np.ma.getmaskarray(mesh.get_array()), [[True, False, True], [True, False, True]])
+    marks = next(c for c in axes.collections if c is not mesh).get_offsets()
+    assert {tuple(mark) for mark in marks.tolist()} == {(0.5, 1.5), (2.5, 1.5)}
+    assert to_hex(axes.get_facecolor()) == plotting.EMPTY
+
+
+@pytest.mark.parametrize("high", [0, 1, 9984])
+def test_the_colour_scale_always_exists(high):
+    norm = plotting.count_norm(1, high)
+    assert norm(norm.vmin) == 0
+    assert norm(norm.vmax) == 1
+    assert norm.vmax >= max(high, 10)
+
+
+def test_map_has_true_proportions():
+    box = (-122.5153, -122.3789, 37.7228, 37.7946)
+    axes = axes_of()
+    plotting.map_axes(axes, box)
+    # a degree of longitude is cos(latitude) of a degree of latitude; the paper's box is about 12 km x 8 km
+    assert axes.get_aspect() == pytest.approx(1 / np.cos(np.radians(37.7587)))
+    assert plotting.proportion(box) == pytest.approx(8 / 12, rel=0.01)
+    assert axes.get_xlim() == box[:2]
+    assert axes.get_ylim() == box[2:]
+
+
+def test_steps_keep_negative_values():
+    axes = axes_of()
+    plotting.steps(axes, [0.5, 0.5], {"gaussian": [0.6, -0.1], "shuffle+INV": [0.4, 0.6]})
+    labels = axes.get_legend_handles_labels()[1]
+    assert labels == ["original", "Gaussian", "shuffle+INV"]
+    assert axes.get_ylim()[0] < -0.1
