@@ -7,9 +7,6 @@ min_version("9.0")
 configfile: "config/config.yaml"
 
 
-conda: "environment.yml"
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/checkins.smk"
 include: "workflow/rules/synthetic.smk"

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from _job import whole_file
 
-from tightshuffle import plotting
+from tightshuffle import plotting, wording
 
 POINT = re.compile(r"eps0~(?P<eps0>[^_]+)_eps~(?P<eps>[^_]+)_n~(?P<n>[^_]+)")
 
@@ -93,8 +93,14 @@ def budget_words(eps0, eps, delta=None):
         return words
     low, high = np.min(delta), np.max(delta)
     if low == high:
-        return f"{words}, δ = {plotting.scientific(low)}"
-    return f"{words}, δ from {plotting.scientific(low)} to {plotting.scientific(high)}"
+        return f"{words}, δ = {wording.scientific(low)}"
+    return f"{words}, δ from {wording.scientific(low)} to {wording.scientific(high)}"
+
+
+def row_label(budget, inches):
+    """A budget's words for a row of panels so many inches high: delta on its own line where needed."""
+    fits = wording.folded(budget, inches) == budget
+    return budget if fits else budget.replace(", δ", "\nδ")
 
 
 def reading_words(protocol):
@@ -106,6 +112,6 @@ def reading_words(protocol):
     return (
         f"Reading: published{form}. The Gaussian noise has diffprivlib's analytic scale for ε, δ and"
         f" sensitivity {protocol['sensitivity']:g}, where δ is the shuffle model's δ̂ but at least"
-        f" {plotting.scientific(protocol['delta_floor'])}: δ̂ is 0 for ε ≥ ε₀, and no Gaussian mechanism has"
+        f" {wording.scientific(protocol['delta_floor'])}: δ̂ is 0 for ε ≥ ε₀, and no Gaussian mechanism has"
         " δ = 0. Below δ ≈ 10⁻¹⁷ that scale no longer grows: soon it is too small for (ε, δ)."
     )

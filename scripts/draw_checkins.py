@@ -5,7 +5,7 @@ from string import ascii_lowercase
 from _figure import grid_edges, on_grid, read_table, write_figure
 from _job import job
 
-from tightshuffle import plotting
+from tightshuffle import plotting, wording
 
 CELLS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
 POINTS = ["latitude", "longitude", "spread"]
@@ -39,11 +39,14 @@ def draw(cities):
         top, bottom = panels[:, number]
         places, counts = city["points"], on_grid(city["histogram"], city["histogram"]["count"])
         plotting.points(top, places["longitude"].to_numpy(), places["latitude"].to_numpy())
-        how = "\nspread inside their cells: only counts are bundled" if places["spread"].any() else ""
-        top.set_title(f"{_letter(number)} {city['title']}: {len(places):,} check-ins{how}")
+        heading = [f"{_letter(number)} {city['title']}: {len(places):,} check-ins"]
+        heading += ["spread inside their cells: only counts are bundled"] * bool(places["spread"].any())
+        space = height * widths[number] + 0.4
+        top.set_title("\n".join(wording.folded(line, space) for line in heading))
         mesh = plotting.heatmap(bottom, grid_edges(city["histogram"]), counts, norm)
         cells = f"{counts.shape[1]} × {counts.shape[0]} cells"
-        bottom.set_title(f"{_letter(len(cities) + number)} {city['title']}: {cells}")
+        heading = f"{_letter(len(cities) + number)} {city['title']}: {cells}"
+        bottom.set_title(wording.folded(heading, space))
         for axes in (top, bottom):
             plotting.map_axes(axes, city["box"], names=(axes is bottom, number == 0))
     plotting.count_bar(figure, mesh, panels[1, :], "check-ins per cell")

@@ -9,11 +9,12 @@ from _figure import (
     point_of,
     read_table,
     reading_words,
+    row_label,
     write_figure,
 )
 from _job import job
 
-from tightshuffle import plotting
+from tightshuffle import plotting, wording
 from tightshuffle.metrics import total_variation
 
 MECHANISMS = ["gaussian", "shuffle+INV"]
@@ -69,7 +70,8 @@ def _maps(histogram, runs, title):
                 plotting.map_axes(axes, box, names=outer, numbers=outer)
             else:
                 plotting.grid_axes(axes, names=outer, numbers=outer)
-        row[0].set_ylabel(f"{_budget(run)}\n{row[0].get_ylabel()}")
+        label = row_label(_budget(run), 0.1 + 1.75 * proportion)
+        row[0].set_ylabel(f"{label}\n{row[0].get_ylabel()}")
     plotting.count_bar(figure, mesh, panels, "fraction of users per cell", negative=True)
     figure.suptitle(_title(histogram, runs, title))
     return figure
@@ -81,7 +83,7 @@ def _steps(runs, title):
     for axes, run in zip(panels, runs, strict=True):
         plotting.steps(axes, run["table"]["original"], {name: run["table"][name] for name in MECHANISMS})
         axes.set_title("; ".join(_panel_title(run, name) for name in MECHANISMS))
-        axes.set_ylabel(f"{_budget(run)}\nfraction of users")
+        axes.set_ylabel(f"{row_label(_budget(run), 1.6)}\nfraction of users")
     panels[-1].set_xlabel("cell")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     figure.suptitle(_title(runs[0]["table"], runs, title))
@@ -96,7 +98,7 @@ def caption(histogram, runs, title, protocol):
         for run in runs
     )
     below = [int((run["table"]["gaussian"] < 0).sum()) for run in runs]
-    negative = f"{plotting.listing(below, at_most=len(below))} of the {len(histogram):,} values are negative"
+    negative = f"{wording.listing(below, at_most=len(below))} of the {len(histogram):,} values are negative"
     if on_a_grid(histogram):
         how = (
             "Colours: one logarithmic scale for all panels, from one user's share 1/n up; smaller shares have"
@@ -125,10 +127,9 @@ def _panel_title(run, name):
 
 
 def _title(cells, runs, title):
-    sizes = plotting.listing(sorted({run["n"] for run in runs}))
-    return (
-        f"Original and estimates, {title}: n = {sizes}, k = {len(cells):,} cells, one run a row (published)"
-    )
+    sizes = wording.listing(sorted({run["n"] for run in runs}))
+    heading = f"Original and estimates, {title}: n = {sizes}, k = {len(cells):,} cells, one run a row"
+    return wording.folded(f"{heading} (published)", plotting.WIDTH, size=9)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """Boxplots of the TV distance per n: a row per budget, with plain shuffle (a) and without (b)."""
 
 import pandas as pd
-from _figure import budget_words, read_table, reading_words, write_figure
+from _figure import budget_words, read_table, reading_words, row_label, write_figure
 from _job import job
 
-from tightshuffle import plotting
+from tightshuffle import plotting, wording
 
 COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value"]
 
@@ -33,7 +33,7 @@ def draw(trials, title):
     for row, (budget, rows) in zip(panels, budgets, strict=True):
         for axes, names in zip(row, _columns(trials), strict=True):
             plotting.boxplots(axes, _values(rows, names))
-        row[0].set_ylabel(budget.replace(", δ from", "\nδ from") + "\nTV distance")
+        row[0].set_ylabel(f"{row_label(budget, 1.8)}\nTV distance")
     for axes, names in zip(panels[0], _columns(trials), strict=True):  # one scale for all budgets
         values = trials.loc[trials["mechanism"].isin(names), "value"]
         plotting.distance_axis(axes, values.min(), values.max())
@@ -44,14 +44,15 @@ def draw(trials, title):
     figure.legend(
         handles=[plotting.swatch(name) for name in _columns(trials)[0]], loc="outside lower center", ncols=3
     )
-    figure.suptitle(f"TV distance to the original, {title}: {_setting(trials)} (published)")
+    heading = f"TV distance to the original, {title}: {_setting(trials)} (published)"
+    figure.suptitle(wording.folded(heading, plotting.WIDTH, size=9))
     return figure
 
 
 def caption(trials, title, protocol):
     """The caption: every parameter, what a box shows, and the reading."""
     budgets = "; ".join(words for words, _ in _budgets(trials))
-    sizes = plotting.listing(sorted(trials["n"].unique()))
+    sizes = wording.listing(sorted(trials["n"].unique()))
     return (
         "Total variation (TV) distance between the histogram of n users and its estimate"
         f" from each mechanism, {title}: {_setting(trials)}, n = {sizes}."
@@ -94,7 +95,7 @@ def _setting(trials):
     repetitions = sorted(trials.groupby(["eps0", "eps", "n", "mechanism"]).size().unique())
     cells = sorted(trials["k"].unique())
     times = "repetition" if repetitions == [1] else "repetitions"
-    return f"k = {plotting.listing(cells)} cells, {plotting.listing(repetitions)} {times} per box"
+    return f"k = {wording.listing(cells)} cells, {wording.listing(repetitions)} {times} per box"
 
 
 if __name__ == "__main__":

@@ -90,6 +90,7 @@ UNREADABLE = {
     "too far east": row(48.85, 180.0001),
     "too far west": row(48.85, -405.19),
     "quoted": row('"48.85"', 2.33),
+    "two rows joined by a carriage return": GOOD + "\r" + GOOD,
     "header": "user\ttime\tlatitude\tlongitude\tlocation",
 }
 
@@ -164,6 +165,12 @@ def test_windows_line_ends(written):
     assert read(path)[1] == Reading(32, 1, (31,))
 
 
+@pytest.mark.usefixtures("block")
+def test_a_line_too_many_does_not_make_up_for_one_too_few(written):
+    """A reader that skips empty lines and ends lines at carriage returns would count the same number."""
+    assert read(written(GOOD, "", GOOD + "\r" + GOOD, GOOD))[1] == Reading(4, 2, (2, 3))
+
+
 def test_too_many_unreadable_rows(written):
     lines = [GOOD] * 1000
     lines[41] = lines[99] = "broken"
@@ -207,6 +214,7 @@ def damaged(kind):
         "truncated": packed[: len(packed) // 2],
         "without its sum": packed[:-4],
         "flipped": bytes(flipped),
+        "no deflate": packed[:10] + b"\xff" * 9 + packed[19:],
         "wrong sum": packed[:-8] + b"1234" + packed[-4:],
         "something after": packed + b"something",
         "header only": packed[:5],
@@ -214,7 +222,8 @@ def damaged(kind):
 
 
 @pytest.mark.parametrize(
-    "kind", ["truncated", "without its sum", "flipped", "wrong sum", "something after", "header only"]
+    "kind",
+    ["truncated", "without its sum", "flipped", "no deflate", "wrong sum", "something after", "header only"],
 )
 def test_damaged_gzip(tmp_path, kind):
     path = tmp_path / "checkins.txt.gz"

@@ -178,7 +178,11 @@ def test_table_that_fits_its_grid_and_tables_that_do_not():
     cells = grid.published(UNIT, columns=4, rows=3)
     table = grid.table(cells, np.arange(12))
     grid.check_fits(table, cells, "a.csv")
-    for other in [grid.published(UNIT, 3, 4), grid.published(UNIT, 4, 4), grid.published(PARIS, 4, 3)]:
+    for other in [
+        grid.published(UNIT, 3, 4),
+        grid.published(UNIT, 4, 4),
+        grid.published(Box(0, 3.001, 10, 14), 4, 3),
+    ]:
         with pytest.raises(ValueError, match=r"a.csv: its cells are not the \d x 4|the 4 x 3 cells"):
             grid.check_fits(table, other, "a.csv")
     with pytest.raises(ValueError, match=r"a.csv: no column row, east"):

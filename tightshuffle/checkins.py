@@ -116,9 +116,7 @@ def _parse_fast(block):
             pa.BufferReader(block),
             csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=FIELDS),
             csv.ParseOptions(delimiter="\t", quote_char=False, ignore_empty_lines=False),
-            csv.ConvertOptions(
-                column_types=dict.fromkeys(wanted, pa.float64()), include_columns=wanted, null_values=[]
-            ),
+            csv.ConvertOptions(column_types=dict.fromkeys(wanted, pa.float64()), include_columns=wanted),
         )
     except pa.ArrowInvalid:
         return None

@@ -84,13 +84,9 @@ def _fetch(session, url, part, size, timeout_s, progress):
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     try:
         response = session.get(url, headers=headers, stream=True, timeout=timeout_s)
-    except (
-        requests.TooManyRedirects,
-        ValueError,
-    ) as error:  # requests' errors about addresses are ValueErrors
-        raise ValueError(
-            f"{url}: {error}; expected an http or https address, see gowalla.download.url"
-        ) from error
+    except (requests.TooManyRedirects, ValueError) as error:  # what requests says about addresses
+        hint = "expected an http or https address, see gowalla.download.url"
+        raise ValueError(f"{url}: {error}; {hint}") from error
     except requests.RequestException as error:
         raise _Interrupted(f"no connection ({_short(error)})") from error
     with response:
@@ -123,8 +119,6 @@ def _start(response, url, part, have, size):
         start, whole = have, match[2]
     elif status == 200:
         start, whole = 0, headers.get("Content-Length", "*")
-        if "Content-Encoding" in headers or "Transfer-Encoding" in headers:
-            whole = "*"  # then the length is not the file's
     else:
         raise ValueError(f"{url}: {_status(response)}; see gowalla.download.url")
     if whole.isdecimal() and int(whole) != size:

@@ -120,7 +120,7 @@ def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, se
 
 
 def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):
-    """One run at one point, cell by cell: DataFrame cell, original, gaussian, shuffle+INV (fractions of n)."""
+    """One run at one point: DataFrame cell, original, gaussian, shuffle+INV (fractions of n)."""
     n = int(np.sum(counts)) if n == "all" else int(n)
     seed = seed_of(seed, stage="estimates", dataset=dataset, eps0=eps0, eps=eps, n=n)
     rng = np.random.default_rng(seed)

@@ -8,20 +8,25 @@ import io
 import math
 from importlib.resources import files
 
+import matplotlib
 import matplotlib.style
 import numpy as np
-from matplotlib.colors import LogNorm, to_rgb
+from matplotlib.colors import ListedColormap, LogNorm, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.tri import Triangulation
 
+from tightshuffle.wording import short_number
+
 STYLE = str(files("tightshuffle") / "tightshuffle.mplstyle")
 WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
 LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
-EMPTY = "#e4e4e4"  # cells that hold nobody: outside the colour map, so that they cannot look like few
+EMPTY = "#e4e4e4"  # cells that hold nobody: outside of the colour map, so that they cannot look like few
+# Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue.
+HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat")
 INK = "#222222"
 
 
@@ -48,36 +53,21 @@ def pdf(figure):
 def _bytes(figure, **how):
     buffer = io.BytesIO()
     with style():
+        _settle(figure)
         figure.savefig(buffer, **how)
     return buffer.getvalue()
 
 
-# Numbers as text ------------------------------------------------------------------------------
-
-
-def short_number(value):
-    """A count for an axis: 500, 10k, 2.5M."""
-    for unit, name in ((1e6, "M"), (1e3, "k")):
-        if abs(value) >= unit:
-            return f"{value / unit:.4g}{name}"
-    return f"{value:.4g}"
-
-
-def scientific(value, digits=2):
-    """A positive number with a typeset exponent: 10⁻³⁰, 2.5×10⁻⁷; 0 stays 0, and 0.01 to 9,999 stay plain."""
-    if value == 0 or 1e-2 <= abs(value) < 1e4:
-        return f"{value:,.{digits}g}" if abs(value) < 100 else f"{value:,.0f}"
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return power if float(mantissa) == 1 else f"{float(mantissa):g}×{power}"
-
-
-def listing(values, *, at_most=12):
-    """Numbers for a caption: '1,000, 2,000 and 5,000'; a long list is its ends and its length."""
-    values = [f"{value:,}" for value in values]
-    if len(values) > at_most:
-        return f"{values[0]} to {values[-1]} ({len(values)} values)"
-    return " and ".join([", ".join(values[:-1]), values[-1]] if len(values) > 1 else values)
+def _settle(figure):
+    """Lay the figure out and keep that: maps of fixed proportion need several rounds until all fits."""
+    engine, before = figure.get_layout_engine(), None
+    for _ in range(8 if engine else 0):
+        engine.execute(figure)
+        now = [axes.get_position().bounds for axes in figure.axes]
+        if before is not None and np.allclose(now, before, rtol=0, atol=1e-4):
+            break
+        before = now
+    figure.set_layout_engine("none")
 
 
 # Plot forms -----------------------------------------------------------------------------------
@@ -205,9 +195,8 @@ def heatmap(axes, grid, values, norm):
     """
     x, y = grid
     axes.set_facecolor(EMPTY)
-    mesh = axes.pcolormesh(
-        x, y, np.ma.masked_where(~(values > 0), values), norm=norm, linewidth=0.1, edgecolor="face"
-    )
+    shown = np.ma.masked_where(~(values > 0), values)
+    mesh = axes.pcolormesh(x, y, shown, norm=norm, cmap=HEAT, linewidth=0.1, edgecolor="face")
     row, column = np.nonzero(values < 0)
     width = axes.get_position().width * axes.figure.get_figwidth() * 72 / max(values.shape[1], 1)
     axes.scatter(

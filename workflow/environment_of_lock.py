@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 HEAD = """\
-# For conda users; made from requirements.lock by `make lock`, the same versions. Then: pip install --no-deps -e .
+# For conda users: the versions of requirements.lock; made by `make lock`.
 name: tight-shuffle
 channels:
   - conda-forge

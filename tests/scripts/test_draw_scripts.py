@@ -1,191 +1,28 @@
-"""The figures as the scripts draw them: nothing clipped, nothing too small, captions that say everything."""
+"""What the drawing scripts read, draw and say: every parameter in the captions, errors that name the file."""
 
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.text import Text
-
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import _figure
-import draw_checkins
-import draw_delta_surface
-import draw_estimates
-import draw_tv
+from figure_examples import (
+    PROTOCOL,
+    _figure,
+    city,
+    draw_checkins,
+    draw_delta_surface,
+    draw_estimates,
+    draw_tv,
+    estimate_table,
+    histogram_table,
+    runs_of,
+    surface_table,
+    trial_table,
+    tv_rows,
+)
 
 from tightshuffle import plotting
-
-PROTOCOL = {"delta_form": "published", "delta_floor": 1e-30, "sensitivity": 1}
-
-
-def surface_table(steps=6, stop=3.0):
-    values = np.linspace(0.5, stop, steps)
-    eps, eps0 = (grid.ravel() for grid in np.meshgrid(values, values))
-    exact = np.where(eps < eps0, -20 * eps / eps0, -np.inf)
-    return pd.DataFrame(
-        {"eps": eps, "eps0": eps0, "n": 120, "k": 11, "count": 81, "published": 2 * exact, "exact": exact}
-    )
-
-
-def trial_table(budgets=((4, 4), (6, 6)), sizes=(1000, 20000), repetitions=10, delta=1e-30):
-    rng = np.random.default_rng(11)
-    levels = {"shuffle": 0.4, "shuffle+INV": 0.05, "gaussian": 0.002}
-    return pd.DataFrame(
-        [
-            (eps0, eps, delta, n, 15, mechanism, repetition, metric, level * rng.uniform(0.9, 1.1))
-            for eps0, eps in budgets
-            for n in sizes
-            for mechanism, level in levels.items()
-            for repetition in range(repetitions)
-            for metric in ("tv", "individual_error")
-        ],
-        columns=draw_tv.COLUMNS,
-    )
-
-
-def histogram_table(rows=5, columns=6, seed=2):
-    index = np.arange(rows * columns)
-    row, column = np.divmod(index, columns)
-    counts = np.random.default_rng(seed).poisson(3, rows * columns) ** 3
-    south, west = 48.8 + 0.01 * row, 2.2 + 0.01 * column
-    return pd.DataFrame(
-        {
-            "cell": index + 1,
-            "count": counts,
-            "row": row,
-            "column": column,
-            "south": south,
-            "north": south + 0.01,
-        }
-        | {"west": west, "east": west + 0.01}
-    )
-
-
-def estimate_table(histogram, seed=4):
-    original = histogram["count"] / histogram["count"].sum()
-    noise = np.random.default_rng(seed).normal(0, 0.01, len(original))
-    inverted = np.clip(original + 2 * noise, 0, None)
-    return pd.DataFrame(
-        {"cell": histogram["cell"], "original": original, "gaussian": original + noise}
-        | {"shuffle+INV": inverted / inverted.sum()}
-    )
-
-
-def runs_of(histogram, budgets=((2, 2), (6, 6)), delta=1e-30):
-    n = int(histogram["count"].sum())
-    return [
-        {"eps0": eps0, "eps": eps, "n": n, "delta": delta, "table": estimate_table(histogram)}
-        for eps0, eps in budgets
-    ]
-
-
-def city(title="Paris", spread=True, seed=2):
-    histogram = histogram_table(seed=seed)
-    rng = np.random.default_rng(6)
-    points = pd.DataFrame(
-        {"latitude": 48.8 + 0.05 * rng.random(400), "longitude": 2.2 + 0.06 * rng.random(400)}
-    )
-    return {
-        "title": title,
-        "box": (2.2, 2.26, 48.8, 48.85),
-        "histogram": histogram,
-        "points": points.assign(spread=spread),
-    }
-
-
-FIGURES = {
-    "delta_surface": lambda: draw_delta_surface.draw(surface_table()),
-    "delta_surface, three points": lambda: draw_delta_surface.draw(surface_table(steps=3)),
-    "tv": lambda: draw_tv.draw(draw_tv_rows(trial_table(sizes=range(10000, 100001, 10000))), "San Francisco"),
-    "tv, one point": lambda: draw_tv.draw(draw_tv_rows(trial_table([(4, 4)], [500], 1)), "a"),
-    "tv, many deltas": lambda: draw_tv.draw(
-        draw_tv_rows(trial_table([(6, 4), (6, 5)], delta=np.nan)).assign(
-            delta=np.geomspace(1e-30, 3e-22, 120)
-        ),
-        "b",
-    ),
-    "checkins": lambda: draw_checkins.draw([city("San Francisco"), city("Paris")]),
-    "checkins, one city": lambda: draw_checkins.draw([city()]),
-    "checkins, four cities": lambda: draw_checkins.draw([city(), city(), city(), city()]),
-    "estimates": lambda: draw_estimates.draw(histogram_table(), runs_of(histogram_table()), "Paris"),
-    "estimates, one budget": lambda: draw_estimates.draw(
-        histogram_table(), runs_of(histogram_table(), [(4, 4)]), "Paris"
-    ),
-    "estimates, no degrees": lambda: draw_estimates.draw(
-        histogram_table()[["cell", "count", "row", "column"]], runs_of(histogram_table()), "grid"
-    ),
-    "estimates, no grid": lambda: draw_estimates.draw(
-        histogram_table()[["cell", "count"]], runs_of(histogram_table()), "own counts"
-    ),
-}
-
-
-def draw_tv_rows(trials):
-    return trials[trials["metric"] == "tv"]
-
-
-@pytest.fixture(scope="module", params=FIGURES)
-def figure(request):
-    drawing = FIGURES[request.param]()
-    plotting.png(drawing)  # lays it out
-    return drawing
-
-
-def texts(figure):
-    """Texts that are seen, with their boxes in pixels."""
-    renderer = figure.canvas.get_renderer()
-    shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
-    for axes in figure.axes:  # tick labels outside of an axis' limits are never drawn
-        hidden = set()
-        for axis in (axes.xaxis, axes.yaxis, *([axes.zaxis] if hasattr(axes, "zaxis") else [])):
-            drawn = {tick.label1 for tick in axis._update_ticks()}
-            hidden |= {
-                label
-                for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]
-                for label in (tick.label1, tick.label2)
-                if label not in drawn or not label.get_visible()
-            }
-        shown = [text for text in shown if text not in hidden]
-    return [(text, text.get_window_extent(renderer)) for text in shown]
-
-
-def test_every_text_is_inside_the_figure_and_large_enough(figure):
-    found = texts(figure)
-    assert len(found) > 8
-    for text, box in found:
-        assert text.get_fontsize() >= 7, text.get_text()
-        assert box.x0 >= figure.bbox.x0, text.get_text()
-        assert box.y0 >= figure.bbox.y0, text.get_text()
-        assert box.x1 <= figure.bbox.x1, text.get_text()
-        assert box.y1 <= figure.bbox.y1, text.get_text()
-
-
-def test_no_two_texts_overlap(figure):
-    if hasattr(figure.axes[0], "zaxis"):
-        pytest.skip("the boxes of turned labels in 3-D are larger than the labels")
-    found = texts(figure)
-    clashes = [
-        (a.get_text(), b.get_text()) for i, (a, x) in enumerate(found) for b, y in found[:i] if x.overlaps(y)
-    ]
-    assert clashes == []
-
-
-def test_figures_are_as_wide_as_a_page(figure):
-    cities = sum(axes.get_title().endswith("cells") for axes in figure.axes)
-    assert figure.get_figwidth() == (plotting.WIDTH if cities in (0, 2) else {1: 4.4, 4: 12.8}[cities])
-
-
-@pytest.mark.parametrize("name", ["delta_surface", "tv", "checkins", "estimates"])
-def test_drawing_twice_gives_the_same_bytes(name):
-    first, second = FIGURES[name](), FIGURES[name]()
-    assert plotting.png(first) == plotting.png(second)
-    assert plotting.pdf(first) == plotting.pdf(second)
-
 
 # Delta surface --------------------------------------------------------------------------------
 
@@ -195,7 +32,7 @@ def test_surface_caption_says_every_parameter_and_what_is_left_out():
     for words in ("n = 120", "k = 11", "n_x₀ = 81", "0.5 to 3 in 6 steps", "published", "exact"):
         assert words in text
     assert "these 21 of 36 points are left out." in text
-    assert "by up to 18 orders" in text  # 20 * 2.5 / 3 = 16.7 at (2.5, 3): see below
+    assert "by up to 17 orders" in text  # 20 * 2.5 / 3 = 16.7 at eps = 2.5, eps0 = 3
     table = surface_table()
     table.loc[(table["eps"] == 0.5) & (table["eps0"] == 3.0), "published"] = -np.inf
     assert "left out, and 1 more in published." in draw_delta_surface.caption(table)
@@ -226,7 +63,7 @@ def test_surface_names_what_is_wrong(change, message):
 
 
 def test_tv_has_a_row_per_budget_and_plain_shuffle_only_in_the_first_column():
-    figure = draw_tv.draw(draw_tv_rows(trial_table()), "Paris")
+    figure = draw_tv.draw(tv_rows(trial_table()), "Paris")
     assert len(figure.axes) == 4
     assert [len(axes.patches) for axes in figure.axes] == [6, 4, 6, 4]
     assert all(axes.get_yscale() == "log" for axes in figure.axes)
@@ -239,7 +76,7 @@ def test_tv_has_a_row_per_budget_and_plain_shuffle_only_in_the_first_column():
 
 
 def test_tv_with_distances_of_zero_is_drawn_on_a_linear_scale():
-    trials = draw_tv_rows(trial_table()).copy()
+    trials = tv_rows(trial_table()).copy()
     trials.loc[trials["mechanism"] == "gaussian", "value"] = 0.0
     figure = draw_tv.draw(trials, "Paris")
     assert figure.axes[1].get_yscale() == "linear"
@@ -247,7 +84,7 @@ def test_tv_with_distances_of_zero_is_drawn_on_a_linear_scale():
 
 
 def test_tv_caption_says_every_parameter_and_the_reading():
-    text = draw_tv.caption(draw_tv_rows(trial_table()), "San Francisco", PROTOCOL)
+    text = draw_tv.caption(tv_rows(trial_table()), "San Francisco", PROTOCOL)
     for words in (
         "San Francisco",
         "k = 15 cells",
@@ -260,7 +97,7 @@ def test_tv_caption_says_every_parameter_and_the_reading():
     ):
         assert words in text
     text = draw_tv.caption(
-        draw_tv_rows(trial_table([(6, 4.5)], repetitions=1, delta=2e-9)),
+        tv_rows(trial_table([(6, 4.5)], repetitions=1, delta=2e-9)),
         "x",
         {"delta_form": "exact", "delta_floor": 1e-25, "sensitivity": 1.5},
     )
@@ -292,7 +129,7 @@ def test_trials_are_read_and_errors_name_the_file(tmp_path):
 
 def test_an_unknown_mechanism_is_named():
     with pytest.raises(ValueError, match="'laplace'"):
-        draw_tv.draw(draw_tv_rows(trial_table()).replace("gaussian", "laplace"), "Paris")
+        draw_tv.draw(tv_rows(trial_table()).replace("gaussian", "laplace"), "Paris")
 
 
 # Check-ins ------------------------------------------------------------------------------------
@@ -426,7 +263,7 @@ def test_a_grid_that_is_none_is_named(change, message):
 
 def test_a_figure_is_three_whole_files(tmp_path):
     names = {kind: str(tmp_path / f"fig.{kind}") for kind in ("png", "pdf", "txt")}
-    figure = draw_tv.draw(draw_tv_rows(trial_table()), "Paris")
+    figure = draw_tv.draw(tv_rows(trial_table()), "Paris")
     _figure.write_figure(figure, "δ = 10⁻³⁰.", SimpleNamespace(**names))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fig.pdf", "fig.png", "fig.txt"]
     assert Path(names["txt"]).read_text(encoding="utf-8") == "δ = 10⁻³⁰.\n"

@@ -6,18 +6,18 @@ import re
 
 from snakemake.exceptions import WorkflowError
 
-CITIES = sorted(GOWALLA)  # an overlay of the config may change their order
 SOURCE = config["gowalla"]["source"]
 GRIDS = ["published", "stepped"]
-CITY = "|".join(map(re.escape, CITIES)) or "(?!)"  # (?!) matches nothing
-COUNTS = ("data/gowalla" if SOURCE == "bundled" else "results/checkins") + "/{dataset}_{grid}.csv"
-DOWNLOADED = "data/raw/" + os.path.basename(config["gowalla"]["download"]["url"])
+CITY = "|".join(map(re.escape, GOWALLA)) or "(?!)"  # (?!) matches nothing
+BUNDLED = "data/gowalla/{dataset}_{grid}.csv"
+CELLS = BUNDLED if SOURCE == "bundled" else "results/checkins/{dataset}_{grid}.csv"
+DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
 CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
 
 if SOURCE == "file" and not os.path.isfile(CHECKINS):
     raise WorkflowError(f"gowalla.file: no file {CHECKINS!r}; expected check-ins in SNAP's format")
-for city in CITIES if SOURCE == "bundled" else []:
-    if not os.path.isfile(COUNTS.format(dataset=city, grid="published")):
+for city in GOWALLA if SOURCE == "bundled" else []:
+    if not os.path.isfile(BUNDLED.format(dataset=city, grid="published")):
         raise WorkflowError(f"datasets.{city}: no bundled counts; set gowalla.source to snap or file")
 
 
@@ -38,6 +38,8 @@ if SOURCE == "bundled":
             "results/benchmarks/use_bundled_counts/{dataset}.tsv"
         wildcard_constraints:
             dataset=CITY,
+        conda:
+            "../../environment.yml"
         resources:
             mem_mb=500,
             runtime=5,
@@ -65,6 +67,8 @@ if SOURCE == "snap":
             "results/logs/download_checkins.log",
         benchmark:
             "results/benchmarks/download_checkins.tsv"
+        conda:
+            "../../environment.yml"
         resources:
             mem_mb=500,
             runtime=240,
@@ -83,17 +87,19 @@ if SOURCE in ("snap", "file"):
             checkins=CHECKINS,
             code=code_of("scripts/crop_checkins.py"),
         output:
-            points=expand("results/checkins/{dataset}.parquet", dataset=CITIES),
+            points=expand("results/checkins/{dataset}.parquet", dataset=GOWALLA),
             reading="results/checkins/reading.csv",
         log:
             "results/logs/crop_checkins.log",
         benchmark:
             "results/benchmarks/crop_checkins.tsv"
+        conda:
+            "../../environment.yml"
         resources:
             mem_mb=500,
             runtime=10,
         params:
-            boxes={dataset: config["datasets"][dataset]["box"] for dataset in CITIES},
+            boxes={dataset: config["datasets"][dataset]["box"] for dataset in GOWALLA},
             bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
         script:
             "../../scripts/crop_checkins.py"
@@ -113,6 +119,8 @@ if SOURCE in ("snap", "file"):
             "results/benchmarks/grid_checkins/{dataset}.tsv"
         wildcard_constraints:
             dataset=CITY,
+        conda:
+            "../../environment.yml"
         resources:
             mem_mb=500,
             runtime=5,
@@ -128,7 +136,7 @@ if SOURCE in ("snap", "file"):
 rule count_checkins:
     "Check-ins, non-empty cells and largest cell of every city, in both grids."
     input:
-        counts=expand(COUNTS, dataset=CITIES, grid=GRIDS),
+        counts=expand(CELLS, dataset=GOWALLA, grid=GRIDS),
         code=code_of("scripts/count_checkins.py"),
     output:
         "results/checkins/totals.csv",
@@ -136,11 +144,13 @@ rule count_checkins:
         "results/logs/count_checkins.log",
     benchmark:
         "results/benchmarks/count_checkins.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
-        datasets=CITIES,
+        datasets=GOWALLA,
         grids=GRIDS,
     script:
         "../../scripts/count_checkins.py"

@@ -13,7 +13,14 @@ if problem := config_error(
     raise WorkflowError(problem)
 
 
-DATASETS = config["datasets"]
+def _in_the_papers_order(datasets):
+    """By figure number, then by name: overlays change the order in which the config lists them."""
+    return dict(
+        sorted(datasets.items(), key=lambda item: (item[1].get("figures", {}).get("tv", "~"), item[0]))
+    )
+
+
+DATASETS = _in_the_papers_order(config["datasets"])
 GOWALLA = [name for name, dataset in DATASETS.items() if dataset["kind"] == "gowalla"]
 NORMAL = [name for name, dataset in DATASETS.items() if dataset["kind"] == "normal"]
 COUNTS = [name for name, dataset in DATASETS.items() if dataset["kind"] == "counts"]

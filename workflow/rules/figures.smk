@@ -23,6 +23,8 @@ rule draw_delta_surface:
         "results/logs/draw_delta_surface.log",
     benchmark:
         "results/benchmarks/draw_delta_surface.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=10,
@@ -49,6 +51,8 @@ rule draw_tv:
         "results/logs/draw_tv/{prefix}{dataset}.log",
     benchmark:
         "results/benchmarks/draw_tv/{prefix}{dataset}.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=10,
@@ -79,6 +83,8 @@ rule draw_checkins:
         "results/logs/draw_checkins.log",
     benchmark:
         "results/benchmarks/draw_checkins.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=10,
@@ -110,6 +116,8 @@ rule draw_estimates:
         "results/logs/draw_estimates/{prefix}{dataset}.log",
     benchmark:
         "results/benchmarks/draw_estimates/{prefix}{dataset}.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=10,

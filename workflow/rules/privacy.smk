@@ -8,6 +8,8 @@ rule compute_delta_surface:
         "results/logs/compute_delta_surface.log",
     benchmark:
         "results/benchmarks/compute_delta_surface.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=500,
         runtime=5,

@@ -17,6 +17,8 @@ rule write_report:
         "results/logs/write_report.log",
     benchmark:
         "results/benchmarks/write_report.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=500,
         runtime=5,

@@ -10,6 +10,8 @@ rule draw_synthetic:
         "results/benchmarks/draw_synthetic/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join(NORMAL) or "(?!)",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=5,
@@ -36,6 +38,8 @@ rule use_counts:
         "results/benchmarks/use_counts/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join(COUNTS) or "(?!)",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=500,
         runtime=5,

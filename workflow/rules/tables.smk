@@ -9,6 +9,8 @@ rule compute_printed_deltas:
         "results/logs/compute_printed_deltas.log",
     benchmark:
         "results/benchmarks/compute_printed_deltas.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=500,
         runtime=5,
@@ -30,6 +32,8 @@ rule judge_values:
         "results/logs/judge_values.log",
     benchmark:
         "results/benchmarks/judge_values.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=5,
@@ -56,6 +60,8 @@ rule write_delta_tables:
         "results/logs/write_delta_tables.log",
     benchmark:
         "results/benchmarks/write_delta_tables.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=500,
         runtime=5,
@@ -80,6 +86,8 @@ rule write_error_tables:
         "results/logs/write_error_tables.log",
     benchmark:
         "results/benchmarks/write_error_tables.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=500,
         runtime=5,

@@ -9,6 +9,8 @@ rule run_trials:
         "results/logs/run_trials/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}_repetitions~{repetitions}.log",
     benchmark:
         "results/benchmarks/run_trials/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}_repetitions~{repetitions}.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=10,
@@ -31,6 +33,8 @@ rule estimate_cells:
         "results/logs/estimate_cells/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.log",
     benchmark:
         "results/benchmarks/estimate_cells/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=5,

@@ -1,0 +1,132 @@
+"""Small tables as the pipeline makes them, and the figures that the scripts draw from them."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+_figure, draw_checkins, draw_delta_surface, draw_estimates, draw_tv = (
+    importlib.import_module(name)
+    for name in ("_figure", "draw_checkins", "draw_delta_surface", "draw_estimates", "draw_tv")
+)
+
+LONG = "Wage earners of the municipality of Oberammergau, 1999-2024"  # the schema allows 60 characters
+PROTOCOL = {"delta_form": "published", "delta_floor": 1e-30, "sensitivity": 1}
+
+
+def surface_table(steps=6, stop=3.0):
+    values = np.linspace(0.5, stop, steps)
+    eps, eps0 = (grid.ravel() for grid in np.meshgrid(values, values))
+    exact = np.where(eps < eps0, -20 * eps / eps0, -np.inf)
+    return pd.DataFrame(
+        {"eps": eps, "eps0": eps0, "n": 120, "k": 11, "count": 81, "published": 2 * exact, "exact": exact}
+    )
+
+
+def trial_table(budgets=((4, 4), (6, 6)), sizes=(1000, 20000), repetitions=10, delta=1e-30):
+    rng = np.random.default_rng(11)
+    levels = {"shuffle": 0.4, "shuffle+INV": 0.05, "gaussian": 0.002}
+    return pd.DataFrame(
+        [
+            (eps0, eps, delta, n, 15, mechanism, repetition, metric, level * rng.uniform(0.9, 1.1))
+            for eps0, eps in budgets
+            for n in sizes
+            for mechanism, level in levels.items()
+            for repetition in range(repetitions)
+            for metric in ("tv", "individual_error")
+        ],
+        columns=draw_tv.COLUMNS,
+    )
+
+
+def histogram_table(rows=5, columns=6, seed=2):
+    index = np.arange(rows * columns)
+    row, column = np.divmod(index, columns)
+    counts = np.random.default_rng(seed).poisson(3, rows * columns) ** 3
+    south, west = 48.8 + 0.01 * row, 2.2 + 0.01 * column
+    return pd.DataFrame(
+        {
+            "cell": index + 1,
+            "count": counts,
+            "row": row,
+            "column": column,
+            "south": south,
+            "north": south + 0.01,
+        }
+        | {"west": west, "east": west + 0.01}
+    )
+
+
+def flat_table():
+    """A grid twice as wide as high."""
+    return histogram_table(rows=4, columns=12)
+
+
+def estimate_table(histogram, seed=4):
+    original = histogram["count"] / histogram["count"].sum()
+    noise = np.random.default_rng(seed).normal(0, 0.01, len(original))
+    inverted = np.clip(original + 2 * noise, 0, None)
+    return pd.DataFrame(
+        {"cell": histogram["cell"], "original": original, "gaussian": original + noise}
+        | {"shuffle+INV": inverted / inverted.sum()}
+    )
+
+
+def runs_of(histogram, budgets=((2, 2), (6, 6)), delta=1e-30):
+    n = int(histogram["count"].sum())
+    return [
+        {"eps0": eps0, "eps": eps, "n": n, "delta": delta, "table": estimate_table(histogram)}
+        for eps0, eps in budgets
+    ]
+
+
+def city(title="Paris", spread=True, seed=2):
+    histogram = histogram_table(seed=seed)
+    rng = np.random.default_rng(6)
+    points = pd.DataFrame(
+        {"latitude": 48.8 + 0.05 * rng.random(400), "longitude": 2.2 + 0.06 * rng.random(400)}
+    )
+    return {
+        "title": title,
+        "box": (2.2, 2.26, 48.8, 48.85),
+        "histogram": histogram,
+        "points": points.assign(spread=spread),
+    }
+
+
+def tv_rows(trials):
+    return trials[trials["metric"] == "tv"]
+
+
+FIGURES = {
+    "delta_surface": lambda: draw_delta_surface.draw(surface_table()),
+    "delta_surface, three points": lambda: draw_delta_surface.draw(surface_table(steps=3)),
+    "tv": lambda: draw_tv.draw(tv_rows(trial_table(sizes=range(10000, 100001, 10000))), "San Francisco"),
+    "tv, one point": lambda: draw_tv.draw(tv_rows(trial_table([(4, 4)], [500], 1)), "a"),
+    "tv, many deltas": lambda: draw_tv.draw(
+        tv_rows(trial_table([(6, 4), (6, 5)], delta=np.nan)).assign(delta=np.geomspace(1e-30, 3e-22, 120)),
+        "b",
+    ),
+    "checkins": lambda: draw_checkins.draw([city("San Francisco"), city("Paris")]),
+    "checkins, one city": lambda: draw_checkins.draw([city()]),
+    "checkins, four cities": lambda: draw_checkins.draw([city(), city(), city(), city()]),
+    "estimates": lambda: draw_estimates.draw(histogram_table(), runs_of(histogram_table()), "Paris"),
+    "checkins, long titles": lambda: draw_checkins.draw([city(LONG), city(LONG)]),
+    "tv, long title": lambda: draw_tv.draw(tv_rows(trial_table()), LONG),
+    "estimates, long title": lambda: draw_estimates.draw(histogram_table(), runs_of(histogram_table()), LONG),
+    "estimates, long budgets": lambda: draw_estimates.draw(
+        flat_table(), runs_of(flat_table(), [(2.25, 0.125), (6.5, 4.25)], 3.2e-22), "Paris"
+    ),
+    "estimates, one budget": lambda: draw_estimates.draw(
+        histogram_table(), runs_of(histogram_table(), [(4, 4)]), "Paris"
+    ),
+    "estimates, no degrees": lambda: draw_estimates.draw(
+        histogram_table()[["cell", "count", "row", "column"]], runs_of(histogram_table()), "grid"
+    ),
+    "estimates, no grid": lambda: draw_estimates.draw(
+        histogram_table()[["cell", "count"]], runs_of(histogram_table()), "own counts"
+    ),
+}

@@ -1,0 +1,91 @@
+"""The project itself: format, lint, pins, size."""
+
+import itertools
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def project_files():
+    listed = run("git", "ls-files", "-co", "--exclude-standard", "-z")
+    if listed.returncode:
+        pytest.skip("not a git checkout: the project's files cannot be told from made ones")
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        ["snakefmt", "--check", "Snakefile", "workflow"],
+    ],
+    ids=" ".join,
+)
+def test_format_and_lint(command):
+    done = run(str(Path(sys.executable).with_name(command[0])), *command[1:])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def pins(text):
+    return dict(re.findall(r"^[\s\"-]*([A-Za-z0-9._-]+)==([^\s\"\\]+)", text, flags=re.MULTILINE))
+
+
+def test_conda_has_the_versions_of_the_lock():
+    lock = pins((ROOT / "requirements.lock").read_text())
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    conda = pins("\n".join(environment["dependencies"][-1]["pip"]))
+    assert lock == conda
+    assert len(lock) > 50
+
+
+def test_lock_holds_hashes_and_no_index():
+    lock = (ROOT / "requirements.lock").read_text()
+    assert not re.search(r"index-url|find-links|https?://|file:", lock)
+    entries = re.split(r"\n(?=[a-z])", lock.strip())
+    assert all("--hash=sha256:" in entry for entry in entries)
+
+
+def test_installed_versions_are_the_locked_ones():
+    lock = pins((ROOT / "requirements.lock").read_text())
+    for name in ("numpy", "scipy", "pandas", "matplotlib", "diffprivlib", "snakemake"):
+        assert metadata.version(name) == lock[name]
+
+
+def test_every_direct_dependency_is_locked():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = itertools.chain(project["dependencies"], *project["optional-dependencies"].values())
+    names = {re.match(r"[A-Za-z0-9_-]+", requirement)[0].lower().replace("_", "-") for requirement in wanted}
+    assert names <= set(pins((ROOT / "requirements.lock").read_text()))
+
+
+def test_nothing_large_and_no_checkin_rows():
+    files = project_files()
+    sizes = {path: path.stat().st_size for path in files}
+    assert max(sizes.values()) < 1_000_000
+    assert sum(sizes.values()) < 5_000_000
+    # A row of SNAP's file: user, time, latitude, longitude, location, tab separated.
+    row = re.compile(rb"^\d+\t\d{4}-\d\d-\d\dT[^\t]+\t-?\d+\.\d+\t-?\d+\.\d+\t", re.MULTILINE)
+    assert [path for path in files if path.suffix != ".py" and row.search(path.read_bytes())] == []
+
+
+def test_python_that_is_too_old_is_refused_in_one_line(tmp_path):
+    old = tmp_path / "python3"
+    old.write_text("#!/bin/sh\ncase $1 in --version) echo Python 3.9.2;; *) exit 1;; esac\n")
+    old.chmod(0o755)
+    done = run("make", f"PYTHON={old}", f"VENV={tmp_path / 'venv'}")
+    assert done.returncode != 0
+    assert "needs Python >= 3.11" in done.stderr
+    assert "is Python 3.9.2" in done.stderr

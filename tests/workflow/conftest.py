@@ -1,0 +1,90 @@
+"""The real pipeline, run once on config/quick.yaml in a copy of the project."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [
+    "Snakefile",
+    "config",
+    "data",
+    "profiles",
+    "scripts",
+    "tightshuffle",
+    "workflow",
+    "environment.yml",
+]
+QUICK = ["--configfile", "config/quick.yaml"]
+
+
+class Project:
+    """A copy of the project in a folder of its own, and Snakemake run in it."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True)
+        hidden = shutil.ignore_patterns("__pycache__", "raw")
+        for name in SOURCES:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, self.folder / name, ignore=hidden)
+            else:
+                shutil.copy2(source, self.folder / name)
+
+    def snakemake(self, *arguments, environment=None):
+        """Run Snakemake; the completed process, its output and errors in ``stdout``."""
+        return subprocess.run(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONPATH": "", **(environment or {})},
+        )
+
+    def make(self, *arguments, **options):
+        done = self.snakemake(*QUICK, *arguments, **options)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def planned(self, *arguments):
+        """The names of the rules that a dry run would start."""
+        text = self.make(*arguments, "--dry-run")
+        if "Nothing to be done" in text:
+            return set()
+        lines = text[text.index("Job stats:") :].splitlines()
+        start = next(i for i, line in enumerate(lines) if line.startswith("---"))
+        rules = set()
+        for line in lines[start + 1 :]:
+            if line.startswith("total"):
+                return rules
+            rules.add(line.split()[0])
+        raise AssertionError(text)
+
+    def results(self):
+        """The bytes of every result, without logs and run times."""
+        made = self.folder / "results"
+        return {
+            str(path.relative_to(made)): path.read_bytes()
+            for path in sorted(made.rglob("*"))
+            if path.is_file() and path.relative_to(made).parts[0] not in ("logs", "benchmarks")
+        }
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A project whose whole quick pipeline has run. Tests that change files put them back."""
+    project = Project(tmp_path_factory.mktemp("finished") / "project")
+    project.make()
+    return project
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A project in which nothing has run; its path holds a space and letters beyond ASCII."""
+    return Project(tmp_path / "frisch geklönt")

@@ -1,0 +1,195 @@
+"""The real pipeline: complete, idle when done, rerun just where an edit matters, the same bytes anywhere."""
+
+import contextlib
+import csv
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import QUICK, ROOT
+
+pytestmark = pytest.mark.pipeline
+
+FIGURES = [
+    "fig1_delta_surface",
+    "fig2_tv_synthetic",
+    "fig3_checkins",
+    "fig4_estimates_san_francisco",
+    "fig5_estimates_paris",
+    "fig6_tv_san_francisco",
+    "fig7_tv_paris",
+]
+TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
+AFTER_TRIALS = {"judge_values", "write_delta_tables", "write_error_tables", "write_report", "all"}
+
+
+def test_everything_is_there(finished):
+    results = finished.results()
+    for name in FIGURES:
+        assert results[f"figures/{name}.png"].startswith(b"\x89PNG")
+        assert results[f"figures/{name}.pdf"].startswith(b"%PDF")
+    for name in TABLES:
+        assert results[f"tables/{name}.csv"].count(b"\n") > 2
+        assert results[f"tables/{name}.md"].count(b"|") > 10
+    assert results["report/index.html"].lstrip().startswith(b"<!doctype html>")
+
+
+def test_verdicts_cover_every_printed_value(finished):
+    with open(finished.folder / "results/report/verdicts.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with open(ROOT / "data/published/values.csv", newline="") as file:
+        values = list(csv.DictReader(file))
+    assert len(rows) == len(values) == 185
+    for row, value in zip(rows, values, strict=True):
+        kept = {name: text for name, text in value.items() if name != "note"}
+        assert {name: row[name] for name in kept} == kept
+        assert row["note"].startswith(value["note"])
+    settled = [row for row in rows if row["kind"] != "random"]
+    assert sum(row["verdict"] in ("exact", "close") for row in settled) >= 110
+
+
+def test_second_run_does_nothing(finished):
+    assert "Nothing to be done" in finished.make()
+
+
+def test_touching_files_reruns_nothing(finished):
+    later = time.time() + 5
+    for folder in ("scripts", "tightshuffle", "data", "workflow"):
+        for path in (finished.folder / folder).rglob("*.*"):
+            os.utime(path, (later, later))
+    assert finished.planned() == set()
+
+
+@contextlib.contextmanager
+def edited(path, text="\nEDITED = True\n"):
+    before = path.read_text()
+    path.write_text(before + text)
+    try:
+        yield
+    finally:
+        path.write_text(before)
+
+
+@pytest.mark.parametrize(
+    ("file", "rules"),
+    [
+        ("scripts/draw_tv.py", {"draw_tv", "write_report", "all"}),
+        ("scripts/run_trials.py", {"run_trials", "draw_tv"} | AFTER_TRIALS),
+        ("scripts/write_report.py", {"write_report", "all"}),
+        (
+            "tightshuffle/metrics.py",
+            {"run_trials", "estimate_cells", "draw_tv", "draw_estimates", "draw_synthetic"} | AFTER_TRIALS,
+        ),
+        (
+            "tightshuffle/plotting.py",
+            {"draw_delta_surface", "draw_tv", "draw_checkins", "draw_estimates", "write_report", "all"},
+        ),
+        ("tightshuffle/privacy/amplification.py", {"compute_printed_deltas"} | AFTER_TRIALS),
+    ],
+)
+def test_an_edit_reruns_exactly_what_imports_it(finished, file, rules):
+    with edited(finished.folder / file):
+        assert finished.planned() == rules
+    assert finished.planned() == set()
+
+
+def test_a_changed_parameter_reruns_its_stage(finished):
+    (finished.folder / "config/other.yaml").write_text("protocol: {sensitivity: 1.5}\n")
+    changed = finished.planned("config/other.yaml")
+    assert {"run_trials", "estimate_cells", "draw_tv"} <= changed
+    assert "draw_delta_surface" not in changed
+
+
+def test_same_bytes_in_another_folder_on_one_core(finished, fresh):
+    fresh.make("--cores", "1", environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"})
+    here, there = finished.results(), fresh.results()
+    assert here.keys() == there.keys()
+    assert [name for name in here if here[name] != there[name]] == []
+
+
+def test_named_targets(fresh):
+    for target in (*(f"fig{i}" for i in range(1, 8)), "figures", "tables", "report"):
+        assert "all" not in fresh.planned(target)
+    assert "run_trials" not in fresh.planned("fig1")
+    assert fresh.planned("fig6") >= {"run_trials", "draw_tv"}
+
+
+def test_rules_read_like_a_table_of_contents(fresh):
+    listing = fresh.make("--list-rules")
+    rules = [
+        line for line in listing.splitlines() if line and line[0].isalpha() and line.split()[0].islower()
+    ]
+    listed = {line.split()[0]: line for line in rules}
+    for name in ("run_trials", "judge_values", "write_report", "fig6", "tables"):
+        assert name in listed
+
+
+def test_lint(fresh):
+    done = fresh.snakemake("--lint")
+    assert done.returncode == 0, done.stdout
+    assert "Congratulations" in done.stdout
+
+
+def test_a_typo_in_the_config_is_one_line(fresh):
+    done = fresh.snakemake("--config", "gowalla={sourc: snap}", "--dry-run")
+    assert done.returncode != 0
+    lines = [line for line in done.stdout.splitlines() if "config:" in line]
+    assert lines == [line for line in lines if "gowalla.sourc" in line and "did you mean 'source'?" in line]
+    assert len(lines) == 1
+    assert "Traceback" not in done.stdout
+
+
+def counts_dataset(fresh, text):
+    (fresh.folder / "my counts.csv").write_text(text)
+    overlay = fresh.folder / "config/mine.yaml"
+    overlay.write_text(
+        "datasets:\n  mine:\n    kind: counts\n    title: Mine <b>&\n    file: my counts.csv\n"
+        "    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}\n"
+        "    estimates: {budgets: [{eps0: 2, eps: 1}], n: all}\n"
+    )
+    return [*QUICK, "config/mine.yaml"]
+
+
+def test_a_users_own_histogram(fresh):
+    config = counts_dataset(fresh, "cell,count\n1,400\n2,150\n3,0\n4,50\n")
+    targets = ["results/figures/tv_mine.png", "results/figures/estimates_mine.png"]
+    done = fresh.snakemake(*targets, *config)
+    assert done.returncode == 0, done.stdout
+    assert all((fresh.folder / target).stat().st_size > 5000 for target in targets)
+    assert "Mine" in (fresh.folder / "results/figures/tv_mine.txt").read_text()
+
+
+def test_a_bad_histogram_is_named_and_leaves_nothing(fresh):
+    config = counts_dataset(fresh, "cell,count\n1,400\n2,-150\n")
+    done = fresh.snakemake("results/figures/tv_mine.png", *config)
+    assert done.returncode != 0
+    messages = [line for line in done.stdout.splitlines() if line.startswith("error:")]
+    assert messages == [
+        "error: use_counts: my counts.csv: row 3: count must be a whole number >= 0; got '-150'"
+    ]
+    assert not (fresh.folder / "results/histograms/mine.csv").exists()
+
+
+def test_a_file_of_checkins(fresh):
+    rng_rows = []
+    for i in range(4000):
+        latitude = (37.73 + 0.06 * (i % 97) / 97) if i % 2 else (48.83 + 0.045 * (i % 89) / 89)
+        longitude = (-122.51 + 0.12 * (i % 83) / 83) if i % 2 else (2.29 + 0.1 * (i % 79) / 79)
+        rng_rows.append(f"{i}\t2010-01-01T00:00:00Z\t{latitude:.6f}\t{longitude:.6f}\t{i}")
+    (fresh.folder / "rows.txt").write_text("\n".join([*rng_rows, "broken row"]) + "\n")
+    done = fresh.snakemake("fig3", *QUICK, "--config", "gowalla={source: file, file: rows.txt}")
+    assert done.returncode == 0, done.stdout
+    histogram = (fresh.folder / "results/histograms/paris.csv").read_text().splitlines()
+    assert sum(int(line.split(",")[1]) for line in histogram[1:]) == 2000
+    assert "spread at random" not in (fresh.folder / "results/figures/fig3_checkins.txt").read_text()
+
+
+def test_package_works_without_snakemake(tmp_path):
+    code = "import tightshuffle.privacy.count as c, sys; c.delta(0.1, n=9, k=3, eps0=1, count=2)"
+    code += "; assert 'snakemake' not in sys.modules"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == 0
