@@ -73,7 +73,7 @@ def test_delta_below_eps0_is_delta_hat_of_the_sample():
 
 def test_estimates_of_one_run():
     frame = estimate_cells(COUNTS, **POINT)
-    assert list(frame.columns) == ["cell", "original", "gaussian", "shuffle+INV"]
+    assert list(frame.columns) == ["cell", "original", "gaussian", "shuffle+INV", "delta"]
     assert frame.original.sum() == pytest.approx(1)
     assert frame["shuffle+INV"].sum() == pytest.approx(1)
     assert frame["shuffle+INV"].min() >= 0

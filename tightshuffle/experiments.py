@@ -120,18 +120,19 @@ def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, se
 
 
 def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):
-    """One run at one point: DataFrame cell, original, gaussian, shuffle+INV (fractions of n)."""
+    """One run at one point: DataFrame cell, original, gaussian, shuffle+INV (fractions of n), delta."""
     n = int(np.sum(counts)) if n == "all" else int(n)
     seed = seed_of(seed, stage="estimates", dataset=dataset, eps0=eps0, eps=eps, n=n)
     rng = np.random.default_rng(seed)
     samples = sample_users(counts, n, rng, 1)
-    estimates, _ = release(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
+    estimates, deltas = release(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
     return pd.DataFrame(
         {
             "cell": np.arange(1, len(counts) + 1),
             "original": samples[0] / n,
             "gaussian": estimates["gaussian"][0],
             "shuffle+INV": estimates["shuffle+INV"][0],
+            "delta": deltas[0],
         }
     )
 

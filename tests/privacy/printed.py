@@ -8,7 +8,7 @@ mp.mp.dps = 60
 
 
 def printed_terms(*, n, k, eps0, count):
-    """Per s: P(s) of eq. (6), Q(s) of eq. (9), e^{v_s} of Theorem 1 and of the step before it in its proof."""
+    """Per s: P(s) of eq. (6), Q(s) of eq. (9), e^{v_s} of Theorem 1 and of the step before it."""
     m, e = count, mp.exp(mp.mpf(eps0))
     kappa1, kappa2 = e * (e + k - 2) / (k - 1), (k - 1) / (e + k - 2)
     powers = [kappa1**r for r in range(m + 1)]

@@ -65,3 +65,7 @@ def _require(name, array, wanted, good):
     if not np.all(good):
         culprit = np.broadcast_to(array, good.shape)[~good].flat[0]
         raise ValueError(f"{name} must be {wanted}; got {culprit}")
+
+
+class OutsideRange(UserWarning):
+    """A theorem was asked for outside of the range for which its paper proves it; the answer is nan."""
