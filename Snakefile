@@ -13,6 +13,7 @@ include: "workflow/rules/synthetic.smk"
 include: "workflow/rules/privacy.smk"
 include: "workflow/rules/trials.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/composition.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/report.smk"
 

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 from _job import job, write_csv
 
-from tightshuffle.privacy import amplification, count
+from tightshuffle.privacy import as_printed, count
 from tightshuffle.published import read_values
 
 COLUMNS = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]
@@ -32,10 +32,10 @@ def deltas(mechanism, item, group):
         given = {"n": n, "k": k, "eps0": eps0, "count": holders, "direction": "forward"}
         return {form: count.delta(eps, form=form, **given) for form in count.FORMS}
     if mechanism == "erlingsson":
-        return {"published": amplification.erlingsson_as_printed(eps, n=n, eps0=eps0)}
+        return {"published": as_printed.erlingsson_as_printed(eps, n=n, eps0=eps0)}
     formula = {
-        "balle": amplification.balle_as_printed,
-        "feldman": amplification.feldman_as_printed,
+        "balle": as_printed.balle_as_printed,
+        "feldman": as_printed.feldman_as_printed,
     }.get(mechanism)
     return {"published": formula(eps, n=n, eps0=eps0, version=VERSIONS[item])} if formula else {}
 

@@ -1,94 +1,198 @@
-"""The literature columns as printed: the formulas, their arguments, and the printed digits."""
+"""The cited theorems: their statements in 50 digits, their ranges, and the true delta of tiny cases."""
 
-from pathlib import Path
+import warnings
+from math import comb
 
-import mpmath
+import mpmath as mp
 import numpy as np
 import pytest
+from enumerated import worst_delta
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tightshuffle.privacy.amplification import balle_as_printed, erlingsson_as_printed, feldman_as_printed
-from tightshuffle.published import decimal_from_log10, digits_verdict, read_values
+from tightshuffle.privacy.amplification import balle_bennett, balle_hoeffding, erlingsson, feldman
+from tightshuffle.privacy.arguments import OutsideRange
+from tightshuffle.privacy.clones import clones
 
-VALUES = Path(__file__).parents[2] / "data/published/values.csv"
-FORMULAS = {
-    ("erlingsson", "Table II"): erlingsson_as_printed,
-    ("erlingsson", "Table 1"): erlingsson_as_printed,
-    ("balle", "Table II"): balle_as_printed,
-    ("balle", "Table 1"): lambda eps, **given: balle_as_printed(eps, version="short", **given),
-    ("feldman", "Table II"): feldman_as_printed,
-    ("feldman", "Table 1"): lambda eps, **given: feldman_as_printed(eps, version="short", **given),
-}
-# Cells of Table II (n, eps, mechanism) that the formulas do not give to the digit.
-EXCEPTIONS = {("100", "0.3", "feldman"): "close", ("100", "0.4", "balle"): "differs"}
+BOUNDS = [erlingsson, feldman, balle_hoeffding, balle_bennett]
+BLANKETS = [balle_hoeffding, balle_bennett]
 
 
-def by_definition(mechanism, item, eps, n, eps0):
-    """log10 delta from 40-digit arithmetic, solving eps = (bound with constant 1) for delta by hand."""
-    with mpmath.workdps(40):
-        eps, n, eps0 = mpmath.mpf(eps), mpmath.mpf(n), mpmath.mpf(eps0)
-        grown = mpmath.exp(eps0)
-        if mechanism == "erlingsson":  # eps = 12 eps0 sqrt(ln(1/delta) / n)
-            delta = mpmath.exp(-n * (eps / (12 * eps0)) ** 2)
-        elif mechanism == "balle":  # eps = c e^eps0 sqrt(ln(1/delta) / n)
-            cap = min(mpmath.mpf(1), eps0) if item == "Table 1" else 1
-            delta = mpmath.exp(-n * (eps / (cap * grown)) ** 2)
-        elif item == "Table II":  # eps = sqrt((e^eps0 - 1) ln(1/delta) / n)
-            delta = mpmath.exp(-n * eps**2 / (grown - 1))
-        else:  # eps = (1 - e^-eps0) sqrt(e^eps0 log2(1/delta) / n)
-            delta = mpmath.power(2, -n * eps**2 / ((1 - 1 / grown) ** 2 * grown))
-        return mpmath.log10(delta)
+def amplification_variable(eps, k, eps0):
+    """The values of L for k-RR with their chances under the uniform blanket, and gamma, by definition."""
+    e, grown = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
+    p, q = e / (e + k - 1), 1 / (e + k - 1)
+    ratios = [(p, q), (q, p)] + [(q, q)] * (k - 2)  # laws of the answers for x0 and x1, cell by cell
+    return [(k * (a - grown * b), mp.mpf(1) / k) for a, b in ratios], k * q
 
 
-@pytest.mark.parametrize(("mechanism", "item"), FORMULAS)
-def test_formula_against_mpmath(mechanism, item):
-    rng = np.random.default_rng(1)
-    eps, eps0 = rng.uniform(1e-4, 5, 40), rng.uniform(1e-3, 8, 40)
-    n = rng.integers(1, 10**6, 40)
-    got = FORMULAS[mechanism, item](eps, n=n, eps0=eps0)
-    want = [
-        float(by_definition(mechanism, item, *point)) for point in zip(eps, map(int, n), eps0, strict=True)
-    ]
-    np.testing.assert_allclose(got, want, rtol=1e-13)
+def sum_over_blanket(per_m, n, gamma, first):
+    """E over M ~ Bin(n, gamma), M >= first, of a bound on the excess; over gamma n; as log10."""
+    total = sum(comb(n, m) * gamma**m * (1 - gamma) ** (n - m) * per_m(m) for m in range(first, n + 1))
+    return mp.log10(total / (gamma * n))
 
 
-@pytest.mark.parametrize("function", FORMULAS.values())
-def test_broadcasting_and_zero(function):
-    surface = function(np.linspace(0, 1, 5)[:, None], n=100, eps0=np.array([0.3, 0.5, 2.0]))
-    assert surface.shape == (5, 3)
-    assert np.all(surface[0] == 0)  # eps = 0: delta = 1
-    assert np.all(np.diff(surface, axis=0) < 0)  # falls with eps
-    assert np.ndim(function(0.1, n=100, eps0=0.5)) == 0
+def hoeffding_by_definition(eps, n, k, eps0):
+    with mp.workdps(50):
+        law, gamma = amplification_variable(eps, k, eps0)
+        width = max(value for value, _ in law) - min(value for value, _ in law)
+        a = -sum(value * chance for value, chance in law)
+        return sum_over_blanket(
+            lambda m: width**2 / (4 * a) * mp.exp(-2 * m * a**2 / width**2), n, gamma, first=0
+        )
 
 
-@pytest.mark.parametrize("function", FORMULAS.values())
+def bennett_by_definition(eps, n, k, eps0):
+    with mp.workdps(50):
+        law, gamma = amplification_variable(eps, k, eps0)
+        largest = max(value for value, _ in law)
+        a = -sum(value * chance for value, chance in law)
+        square = sum(value**2 * chance for value, chance in law)
+        u = a * largest / square
+        rate = square / largest**2 * ((1 + u) * mp.log(1 + u) - u)
+        return sum_over_blanket(lambda m: largest / mp.log(1 + u) * mp.exp(-m * rate), n, gamma, first=1)
+
+
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("bound", "definition"),
+    [(balle_hoeffding, hoeffding_by_definition), (balle_bennett, bennett_by_definition)],
+)
+def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, definition):
+    for n, k, eps0 in [(1, 2, 0.3), (7, 3, 1.0), (60, 10, 0.5), (150, 4, 3.0), (40, 500, 6.0)]:
+        for eps in (1e-6, 0.01, 0.1, 0.4, 0.99, 2.5):
+            if eps < eps0:
+                wanted = min(0.0, float(definition(eps, n, k, eps0)))
+                assert bound(eps, n=n, k=k, eps0=eps0) == pytest.approx(wanted, rel=1e-10, abs=1e-11)
+
+
+def test_bennett_for_ten_cells():
+    assert 10 ** balle_bennett(0.1, n=100, k=10, eps0=0.5) == pytest.approx(1.07e-4, rel=5e-3)
+
+
+@pytest.mark.parametrize("bound", BLANKETS)
+def test_blanket_deep_down_and_for_very_many_users(bound):
+    deep = [bound(0.5, n=n, k=5, eps0=1.0) for n in (10**5, 10**6, 10**7, 10**9)]
+    assert np.all(np.isfinite(deep))
+    # exponential in n: a decade more users is a decade more digits, within the powers of n
+    assert deep[3] / deep[2] == pytest.approx(100, rel=1e-3)
+    assert deep[3] < -1e5
+
+
+@pytest.mark.parametrize("randomizer", ["krr", "generic"])
+@pytest.mark.parametrize("bound", BLANKETS)
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (3, 3), (5, 3), (4, 4)])
+def test_blanket_is_above_the_worst_case_of_all_datasets(bound, randomizer, n, k):
+    for eps0 in (0.4, 1.0, 2.5):
+        for eps in (0.05, 0.3, 0.9):
+            if eps < eps0:
+                truth = np.log10(worst_delta(eps, n=n, k=k, eps0=eps0))
+                assert bound(eps, n=n, k=k, eps0=eps0, randomizer=randomizer) >= truth - 1e-12
+
+
+@pytest.mark.parametrize("bound", BLANKETS)
+def test_the_generic_blanket_is_looser_and_blind_to_k(bound):
+    eps = np.array([0.05, 0.2, 0.6])
+    generic = bound(eps, n=10**5, k=3, eps0=0.8, randomizer="generic")
+    assert np.all(generic >= bound(eps, n=10**5, k=3, eps0=0.8))
+    np.testing.assert_array_equal(generic, bound(eps, n=10**5, k=300, eps0=0.8, randomizer="generic"))
+    assert np.all(generic < -1)
+
+
+def test_erlingsson_is_its_own_inverse():
+    delta = np.array([1e-3, 1e-8, 1e-40])
+    eps = 12 * 0.4 * np.sqrt(np.log(1 / delta) / 10**6)
+    np.testing.assert_allclose(erlingsson(eps, n=10**6, k=2, eps0=0.4), np.log10(delta), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "eps0"), [(10**5, 0.5), (10**6, 2.0), (10**8, 6.0)])
+def test_feldman_is_its_own_inverse(n, eps0):
+    with mp.workdps(50):
+        for log10_delta in (-0.5, -6, -20):
+            log = mp.log(4) - log10_delta * mp.log(10)
+            e = mp.exp(mp.mpf(eps0))
+            inner = 8 * mp.sqrt(e * log) / mp.sqrt(n) + 8 * e / n
+            eps = mp.log(1 + (e - 1) / (e + 1) * inner)
+            assert eps < eps0
+            assert feldman(float(eps), n=n, k=2, eps0=eps0) == pytest.approx(log10_delta, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("bound", "point", "condition"),
     [
-        ("eps", {"eps": -0.1, "n": 100, "eps0": 0.5}),
-        ("eps", {"eps": np.nan, "n": 100, "eps0": 0.5}),
-        ("n", {"eps": 0.1, "n": 0, "eps0": 0.5}),
-        ("n", {"eps": 0.1, "n": 10.5, "eps0": 0.5}),
-        ("eps0", {"eps": 0.1, "n": 100, "eps0": 0}),
+        (erlingsson, {"eps": 0.1, "n": 999, "k": 2, "eps0": 0.4}, "n >= 1000"),
+        (erlingsson, {"eps": 0.1, "n": 10**6, "k": 2, "eps0": 0.5}, "eps0 < 1/2"),
+        (erlingsson, {"eps": 0.001, "n": 1000, "k": 2, "eps0": 0.4}, "delta < 1/100"),
+        (
+            feldman,
+            {"eps": 0.45, "n": 1000, "k": 2, "eps0": 0.5},
+            r"eps0 <= log\(n / \(16 log\(2 / delta\)\)\)",
+        ),
+        (feldman, {"eps": 1, "n": 100, "k": 2, "eps0": 6}, r"eps0 <= log\(n"),
     ],
 )
-def test_bad_argument_is_named(function, name, given):
+def test_outside_of_its_range_a_theorem_says_which_condition_fails(bound, point, condition):
+    with pytest.warns(OutsideRange, match=condition) as caught:
+        assert np.isnan(bound(**point))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_only_the_points_outside_are_nan():
+    with pytest.warns(OutsideRange, match="n >= 1000"):
+        result = erlingsson(0.2, n=[10, 10**5], k=2, eps0=0.4)
+    assert np.isnan(result[0])
+    assert result[1] == pytest.approx(-(10**5) * (0.2 / 4.8) ** 2 / np.log(10), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "eps0"), [(10**4, 0.5), (10**5, 2.0), (10**6, 4.0)])
+def test_feldman_is_above_the_clones_it_is_made_of(n, eps0):
+    eps = np.linspace(0.02, 0.2, 7) * eps0
+    bound = feldman(eps, n=n, k=2, eps0=eps0)
+    assert np.all(bound >= clones(eps, n=n, k=2, eps0=eps0))
+    assert bound[-1] < 0
+
+
+def test_feldman_is_silent_where_eps_belongs_to_no_delta():
+    assert feldman(1e-4, n=10**4, k=2, eps0=0.5) == 0
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_at_eps0_shuffling_has_nothing_left_to_prove(bound):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = bound(np.array([0.4, 0.5, 30]), n=10, k=3, eps0=0.4)
+    assert np.all(np.isneginf(result))
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(
+    ("name", "point"),
+    [
+        ("eps", {"eps": -0.1, "n": 100, "k": 3, "eps0": 0.5}),
+        ("n", {"eps": 0.1, "n": 0, "k": 3, "eps0": 0.5}),
+        ("k", {"eps": 0.1, "n": 100, "k": 1, "eps0": 0.5}),
+        ("eps0", {"eps": 0.1, "n": 100, "k": 3, "eps0": np.nan}),
+    ],
+)
+def test_bad_argument_is_named(bound, name, point):
     with pytest.raises(ValueError, match=rf"^{name} must be"):
-        function(**given)
+        bound(**point)
 
 
-@pytest.mark.parametrize("function", [balle_as_printed, feldman_as_printed])
-def test_bad_version_is_named(function):
-    with pytest.raises(ValueError, match=r"^version must be one of long, short"):
-        function(0.1, n=100, eps0=0.5, version="Table 3")
+@pytest.mark.parametrize("bound", BLANKETS)
+def test_bad_randomizer_is_named(bound):
+    with pytest.raises(ValueError, match=r"^randomizer must be one of krr, generic"):
+        bound(0.1, n=10, k=3, eps0=0.5, randomizer="laplace")
 
 
-def test_every_printed_literature_value():
-    rows = [row for row in read_values(VALUES) if (row["mechanism"], row["item"]) in FORMULAS]
-    assert len(rows) == 42
-    for row in rows:
-        function = FORMULAS[row["mechanism"], row["item"]]
-        value = function(float(row["eps"]), n=int(row["n"]), eps0=float(row["eps0"]))
-        wanted = EXCEPTIONS.get((row["n"], row["eps"], row["mechanism"]), "exact")
-        if row["item"] == "Table 1":
-            wanted = "exact"
-        assert digits_verdict(row["printed"], decimal_from_log10(value)) == wanted, row
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    eps=st.floats(0, 1000),
+    n=st.integers(1, 2**53),
+    k=st.integers(2, 2**40),
+    eps0=st.floats(1e-9, 1000),
+    randomizer=st.sampled_from(["krr", "generic"]),
+)
+def test_blanket_is_always_a_log_probability(eps, n, k, eps0, randomizer):
+    for bound in BLANKETS:
+        assert bound(eps, n=n, k=k, eps0=eps0, randomizer=randomizer) <= 0

@@ -13,6 +13,18 @@ _figure, draw_checkins, draw_delta_surface, draw_estimates, draw_tv = (
     for name in ("_figure", "draw_checkins", "draw_delta_surface", "draw_estimates", "draw_tv")
 )
 
+compute_blanket_regions, draw_blanket_regions, compute_gaussian_scale, draw_gaussian_scale = (
+    importlib.import_module(f"{verb}_{name}")
+    for name in ("blanket_regions", "gaussian_scale")
+    for verb in ("compute", "draw")
+)
+
+compute_girgis_rdp, draw_girgis_rdp = (
+    importlib.import_module(f"{verb}_girgis_rdp") for verb in ("compute", "draw")
+)
+
+compute_koskela, draw_koskela = (importlib.import_module(f"{verb}_koskela") for verb in ("compute", "draw"))
+
 LONG = "Wage earners of the municipality of Oberammergau, 1999-2024"  # the schema allows 60 characters
 PROTOCOL = {"delta_form": "published", "delta_floor": 1e-30, "sensitivity": 1}
 
@@ -97,11 +109,72 @@ def city(title="Paris", spread=True, seed=2):
     }
 
 
+def koskela_table(pairs=("strong", "weak"), compositions=(1, 3), lowest=-6):
+    plan = {
+        "compositions": list(compositions),
+        "eps": {"start": 0.05, "stop": 1.5, "steps": 22},
+        "lowest": lowest,
+    }
+    setting = {"n": 400, "k": 4, "eps0": 2.0}
+    parts = compute_koskela.curves(plan, setting, pairs)
+    if "strong" in pairs:
+        for name in ("balle_analytic", "balle_bennett"):
+            bound = getattr(compute_koskela, name)
+            parts.append(compute_koskela.one_round(plan, setting, name, bound))
+    return pd.concat(parts, ignore_index=True)
+
+
+def blanket_plan(n=40, eps0=0.7, growth=(0.1, 0.3)):
+    return {
+        "n": n,
+        "k": 4,
+        "share": 0.25,
+        "eps0": {"start": 0.1, "stop": 2.0, "steps": 12},
+        "curve": {"eps0": eps0, "eps": {"start": 0.01, "stop": 3.0, "steps": 15}},
+        "growth": {"eps": list(growth), "n": [5, 20, 80]},
+    }
+
+
+def blanket_tables(**changes):
+    plan = blanket_plan(**changes)
+    return compute_blanket_regions.regions(plan), compute_blanket_regions.tightness(plan)
+
+
+def scale_table(eps=(1, 5), stop=-60):
+    return compute_gaussian_scale.scales(
+        {"eps": list(eps), "log10_delta": {"start": -2, "stop": stop, "steps": 30}}
+    )
+
+
+def girgis_plan(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 10)):
+    return {
+        "n": 300,
+        "k": 5,
+        "eps0": list(eps0),
+        "orders": {"start": 1.5, "stop": 60, "steps": 6},
+        "composed": {
+            "eps0": 1,
+            "compositions": list(compositions),
+            "eps": {"start": eps[0], "stop": eps[1], "steps": 9},
+            "deepest": deepest,
+        },
+    }
+
+
+def girgis_tables(**changes):
+    plan = girgis_plan(**changes)
+    return compute_girgis_rdp.divergences(plan), compute_girgis_rdp.composed(plan)
+
+
 def tv_rows(trials):
     return trials[trials["metric"] == "tv"]
 
 
 FIGURES = {
+    "koskela": lambda: draw_koskela.draw(koskela_table(), -6),
+    "koskela, clones": lambda: draw_koskela.draw(
+        koskela_table(("clones", "stronger-clones"), (1, 2, 4, 8, 16, 1000)), -12
+    ),
     "delta_surface": lambda: draw_delta_surface.draw(surface_table()),
     "delta_surface, three points": lambda: draw_delta_surface.draw(surface_table(steps=3)),
     "tv": lambda: draw_tv.draw(tv_rows(trial_table(sizes=range(10000, 100001, 10000))), "San Francisco"),
@@ -125,6 +198,18 @@ FIGURES = {
     ),
     "estimates, no degrees": lambda: draw_estimates.draw(
         histogram_table()[["cell", "count", "row", "column"]], runs_of(histogram_table()), "grid"
+    ),
+    "blanket_regions": lambda: draw_blanket_regions.draw(*blanket_tables()),
+    "blanket_regions, one user": lambda: draw_blanket_regions.draw(
+        *blanket_tables(n=1, growth=(0.001, 0.2, 0.5))
+    ),
+    "gaussian_scale": lambda: draw_gaussian_scale.draw(scale_table()),
+    "gaussian_scale, six budgets": lambda: draw_gaussian_scale.draw(
+        scale_table(eps=(0.1, 0.5, 1, 2, 4, 10), stop=-250)
+    ),
+    "girgis_rdp": lambda: draw_girgis_rdp.draw(*girgis_tables(), -8),
+    "girgis_rdp, six of each": lambda: draw_girgis_rdp.draw(
+        *girgis_tables(eps0=(0.25, 0.5, 1, 2, 4, 10), compositions=(1, 2, 3, 10, 100, 10**5)), -8
     ),
     "estimates, no grid": lambda: draw_estimates.draw(
         histogram_table()[["cell", "count"]], runs_of(histogram_table()), "own counts"

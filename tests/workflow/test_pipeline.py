@@ -20,6 +20,8 @@ FIGURES = [
     "fig5_estimates_paris",
     "fig6_tv_san_francisco",
     "fig7_tv_paris",
+    "blanket_regions",
+    "gaussian_scale",
 ]
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
 AFTER_TRIALS = {"judge_values", "write_delta_tables", "write_error_tables", "write_report", "all"}
@@ -84,9 +86,10 @@ def edited(path, text="\nEDITED = True\n"):
         ),
         (
             "tightshuffle/plotting.py",
-            {"draw_delta_surface", "draw_tv", "draw_checkins", "draw_estimates", "write_report", "all"},
+            {"draw_delta_surface", "draw_tv", "draw_checkins", "draw_estimates", "write_report", "all"}
+            | {"draw_blanket_regions", "draw_gaussian_scale"},
         ),
-        ("tightshuffle/privacy/amplification.py", {"compute_printed_deltas"} | AFTER_TRIALS),
+        ("tightshuffle/privacy/as_printed.py", {"compute_printed_deltas"} | AFTER_TRIALS),
     ],
 )
 def test_an_edit_reruns_exactly_what_imports_it(finished, file, rules):

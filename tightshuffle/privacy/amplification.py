@@ -1,48 +1,154 @@
-"""What the main paper prints in the place of earlier amplification bounds, as functions.
+"""The amplification theorems that the main paper compares with, as their own papers state them.
 
-The columns of Table II (long version) and Table 1 (FPS 2023) that carry the names of earlier work are not the
-cited theorems. Each is an order-of-magnitude statement eps = O(...) read with the constant 1 (in Erlingsson's
-case 12), outside the conditions of its theorem, and solved for delta. They are kept to reproduce the printed
-digits; none of them is a privacy guarantee.
+All hold for the shuffled answers of n users with the same eps0-LDP randomizer, whatever the data are. Each
+paper bounds eps for a given delta, or gives delta implicitly; here all are solved for delta. Where a
+theorem's conditions fail the answer is nan, with an `OutsideRange` warning that names the condition. For
+eps >= eps0 delta is 0 under every theorem: shuffling cannot harm what each answer has, (eps0, 0)-DP.
+The exact numerical bounds of the later papers stand in clones.py, what the main paper prints in the place
+of these theorems in as_printed.py.
 """
+
+import warnings
 
 import numpy as np
 
-from tightshuffle.privacy.arguments import check_choice, check_eps, check_eps0, check_n
+from tightshuffle.privacy.arguments import (
+    OutsideRange,
+    check_choice,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
 
-VERSIONS = ("long", "short")  # arXiv 2205.08858, Table II; FPS 2023 (LNCS 14551), Table 1
+RANDOMIZERS = ("krr", "generic")
 _LN10 = np.log(10)
+_ERLINGSSON_USERS = 1000
+_ERLINGSSON_EPS0 = 0.5
+_ERLINGSSON_DELTA = 0.01
 
 
-def erlingsson_as_printed(eps, *, n, eps0):
-    """log10 delta of the column "Erlingsson et al.": delta = exp(-n (eps / (12 eps0))^2), both versions.
+def erlingsson(eps, *, n, k, eps0):
+    """log10 delta of Erlingsson et al., "Amplification by shuffling" (SODA 2019).
 
-    ``eps`` and ``eps0`` (> 0) and ``n`` users are numbers or arrays, which broadcast; the result has their
-    shape. Not the cited theorem (see the module). Raises ValueError that names the argument out of range.
+    Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled answers are
+    (eps, delta)-DP with eps = 12 eps0 sqrt(log(1 / delta) / n).
+
+    Arguments are numbers or arrays, which broadcast: ``eps``, ``n`` users, ``eps0``; ``k`` cells is checked
+    but does not matter. Returns log10 delta of the broadcast shape (a float for scalars); nan with an
+    `OutsideRange` warning outside of the conditions. Raises ValueError that names a bad argument.
     """
-    eps, n, eps0 = check_eps(eps), check_n(n), check_eps0(eps0)
-    return -n * (eps / (12 * eps0)) ** 2 / _LN10
+    eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    log_delta = -n * (eps / (12 * eps0)) ** 2
+    conditions = {
+        f"n >= {_ERLINGSSON_USERS}": n >= _ERLINGSSON_USERS,
+        "eps0 < 1/2": eps0 < _ERLINGSSON_EPS0,
+        "delta < 1/100": log_delta < np.log(_ERLINGSSON_DELTA),
+    }
+    return _answer("erlingsson", log_delta, conditions, local=eps >= eps0)
 
 
-def balle_as_printed(eps, *, n, eps0, version="long"):
-    """log10 delta of the column "Balle et al.": delta = exp(-n (eps / (c e^eps0))^2).
+def feldman(eps, *, n, k, eps0):
+    """log10 delta of Feldman, McMillan, Talwar, "Hiding among the clones" (2020), Theorem 3.1, closed form.
 
-    c = 1 in Table II (``version="long"``) and min(1, eps0) in Table 1 (``version="short"``). Arguments,
-    shape and errors as for `erlingsson_as_printed`. Not the cited theorem (see the module).
+    Their statement: for delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled answers are
+    (eps, delta)-DP with eps <= log(1 + tanh(eps0 / 2) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)),
+    where tanh(eps0 / 2) is their (e^eps0 - 1) / (e^eps0 + 1). Below the eps that belongs to delta = 1
+    the theorem is silent and delta is 1.
+
+    Arguments, result and errors as for `erlingsson`.
     """
-    eps, n, eps0 = check_eps(eps), check_n(n), check_eps0(eps0)
-    cap = np.minimum(1, eps0) if check_choice("version", version, VERSIONS) == "short" else 1.0
-    return -n * (eps / cap * np.exp(-eps0)) ** 2 / _LN10
+    eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        share = np.exp(eps0 - np.log(n))  # e^eps0 / n
+        root = np.maximum(np.expm1(eps) / (8 * np.tanh(eps0 / 2)) - share, 0)
+        log_delta = np.minimum(np.log(4) - root * (root / share), 0)
+        conditions = {"eps0 <= log(n / (16 log(2 / delta)))": 16 * share * (np.log(2) - log_delta) <= 1}
+    return _answer("feldman", log_delta, conditions, local=eps >= eps0)
 
 
-def feldman_as_printed(eps, *, n, eps0, version="long"):
-    """log10 delta of the column "Feldman et al.".
+def balle_hoeffding(eps, *, n, k, eps0, randomizer="krr"):
+    """log10 delta of the privacy blanket with Hoeffding's inequality (Balle et al., CRYPTO 2019, section 5).
 
-    delta = exp(-n eps^2 / (e^eps0 - 1)) in Table II (``version="long"``) and
-    2^(-n eps^2 / ((1 - e^-eps0)^2 e^eps0)) in Table 1 (``version="short"``). Arguments, shape and errors
-    as for `erlingsson_as_printed`. Not the cited theorem (see the module).
+    Of the n users, M ~ Bin(n, gamma) answer from the blanket, and delta <= E[(L_1 + ... + L_M)_+] / (gamma n)
+    for independent copies of the privacy amplification random variable L, whose mean is -a = 1 - e^eps.
+    With L in a range of width w, Hoeffding's inequality integrated over the excess gives
+    delta <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n. ``randomizer`` says what gamma and L
+    are: "krr" exactly those of k-RR; "generic" their bounds for any eps0-LDP randomizer (Lemma 5.2, with
+    gamma anywhere from e^-eps0 to 1), where ``k`` does not matter.
+
+    Other arguments, result and errors as for `erlingsson`; without conditions, hence never nan.
     """
-    eps, n, eps0 = check_eps(eps), check_n(n), check_eps0(eps0)
-    if check_choice("version", version, VERSIONS) == "short":
-        return -n * eps**2 * np.exp(-eps0) / np.expm1(-eps0) ** 2 * np.log10(2)
-    return -n * eps**2 / np.expm1(eps0) / _LN10
+    n, gamma, _, _, width, _, local = _blanket(eps, n, k, eps0, randomizer)
+    eps = np.asarray(eps, dtype=float)
+    with np.errstate(all="ignore"):
+        a = -np.expm1(-eps)  # all of L over e^eps, so that nothing overflows
+        fall = -np.expm1(-2 * (a / width) ** 2)
+        log_delta = eps + 2 * np.log(width) - np.log(4 * a * gamma * n) + n * np.log1p(-gamma * fall)
+    return _answer("balle_hoeffding", log_delta, {}, local=local)
+
+
+def balle_bennett(eps, *, n, k, eps0, randomizer="krr"):
+    """log10 delta of the privacy blanket with Bennett's inequality (Balle et al., CRYPTO 2019, section 5).
+
+    As `balle_hoeffding`, but with the largest value b of L and a bound c on E[L^2] in the place of its range.
+    From E[e^(t L)] <= exp(-t a + (c / b^2) (e^(t b) - 1 - t b)) follows
+    E[(L_1 + ... + L_m)_+] <= b / log(1 + a b / c) e^(-m (c / b^2) phi(a b / c)) with
+    phi(u) = (1 + u) log(1 + u) - u; the mean over M >= 1 is a closed form.
+
+    Arguments, result and errors as for `balle_hoeffding`.
+    """
+    n, gamma, rest, largest, _, square, local = _blanket(eps, n, k, eps0, randomizer)
+    eps = np.asarray(eps, dtype=float)
+    with np.errstate(all="ignore"):
+        u = -np.expm1(-eps) * largest / square
+        exponent = square / largest**2 * _phi(u)
+        # E[x^M; M >= 1] = (rest + gamma x)^n - rest^n with x = e^-exponent, rest = 1 - gamma; where x
+        # underflows, its first order n gamma x rest^(n - 1).
+        gain = n * np.log1p(gamma / rest * np.exp(-exponent))
+        grown = np.where(gain > 40, gain, np.log(np.expm1(np.minimum(gain, 40))))
+        grown = np.where(exponent > 600, np.log(n * gamma / rest) - exponent, grown)
+        log_delta = eps + np.log(largest / np.log1p(u)) - np.log(gamma * n) + n * np.log(rest) + grown
+    return _answer("balle_bennett", log_delta, {}, local=local)
+
+
+def _blanket(eps, n, k, eps0, randomizer):
+    """n; gamma and 1 - gamma; of L / e^eps its largest value, width and second moment; where eps >= eps0."""
+    check_choice("randomizer", randomizer, RANDOMIZERS)
+    eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    a = -np.expm1(-eps)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if randomizer == "generic":
+            gamma, rest = np.exp(-eps0), -np.expm1(-eps0)
+            largest = np.exp(eps0 - eps) - np.exp(-eps0)
+            width = (1 + np.exp(-eps)) * 2 * np.sinh(eps0)
+            square = np.exp(eps0 + eps) * (1 + np.exp(-2 * eps)) - 2 * gamma * np.exp(-2 * eps0)
+            square = square * np.exp(-eps)
+        else:
+            total = 1 + (k - 1) * np.exp(-eps0)
+            gamma, rest = k * np.exp(-eps0) / total, -np.expm1(-eps0) / total
+            largest = -k * np.expm1(eps - eps0) * np.exp(-eps) / total
+            width = rest * k * (1 + np.exp(-eps))
+            square = gamma * (2 - gamma) * a**2 + rest**2 * k * (1 + np.exp(-2 * eps))
+    return n, gamma, rest, largest, width, square, eps >= eps0
+
+
+def _phi(u):
+    """(1 + u) log(1 + u) - u without cancellation for small u."""
+    small = np.minimum(u, 0.1)
+    i = np.arange(2, 20)
+    series = np.sum((-small[..., None]) ** i / (i * (i - 1)), axis=-1)
+    return np.where(u > 0.1, (1 + u) * np.log1p(u) - u, series)
+
+
+def _answer(name, log_delta, conditions, *, local):
+    """log10 delta: -inf where eps0-LDP alone is enough, nan where a condition fails, and never above 0."""
+    inside = np.ones(local.shape, dtype=bool)
+    failing = [condition for condition, holds in conditions.items() if not np.all(holds | local)]
+    for holds in conditions.values():
+        inside &= holds
+    if failing:
+        warnings.warn(f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=3)
+    # fmin: where eps0 is so large that the blanket is empty in floats, delta <= 1 is what is left.
+    log10 = np.where(inside, np.fmin(log_delta, 0) / _LN10, np.nan)
+    return np.where(local, -np.inf, log10)[()]

@@ -13,9 +13,14 @@ def check_eps0(eps0):
     return _numbers("eps0", eps0, "finite and > 0", lambda x: x > 0)
 
 
-def check_delta(delta):
-    """``delta`` as a float array; ValueError unless every value lies in (0, 1)."""
-    return _numbers("delta", delta, "between 0 and 1, both excluded", lambda x: (x > 0) & (x < 1))
+def check_positive(name, value):
+    """``value`` as a float array; ValueError that calls it ``name`` unless every value is finite and > 0."""
+    return _numbers(name, value, "finite and > 0", lambda x: x > 0)
+
+
+def check_delta(delta, name="delta"):
+    """``delta`` as a float array; ValueError that calls it ``name`` unless every value lies in (0, 1)."""
+    return _numbers(name, delta, "between 0 and 1, both excluded", lambda x: (x > 0) & (x < 1))
 
 
 def check_n(n):
@@ -26,6 +31,11 @@ def check_n(n):
 def check_k(k):
     """``k`` (cells) as an integer array; ValueError unless every value is a whole number >= 2."""
     return _integers("k", k, "a whole number >= 2", lambda x: x >= 2)
+
+
+def check_compositions(compositions):
+    """``compositions`` (rounds) as an integer array; ValueError unless every value is a whole number >= 1."""
+    return _integers("compositions", compositions, "a whole number >= 1", lambda x: x >= 1)
 
 
 def check_count(count, n):

@@ -7,8 +7,11 @@ hockey-stick divergence is an expected excess E[(Bin(T, 1/2) - c)_+] over a thre
 import numpy as np
 from scipy import special
 
-_SERIES_BELOW = 1e-100  # tails smaller than this are summed term by term
-_SMALLEST_TERM = 1e-17  # relative size at which the series of a tail ends
+_ARTANH = (0.0, *(1 / (2 * j + 1) for j in range(1, 10)))  # of artanh(v) / v - 1, in v^2
+_FAR = 1 / 15  # (2 m - T) / T from which a tail is summed term by term: fewer than 300 terms
+_UNDERFLOW = 1e-290  # and below which it has to be
+_PRECISION = 1e-17  # relative size of the last term
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)  # of Stirling's series, in 1 / n^2
 
 
 def log_binomial_pmf(successes, trials, chance):
@@ -38,9 +41,9 @@ def log_binomial_excess(trials, threshold):
     """Natural log of E[(Bin(T, 1/2) - c)_+] for T = ``trials`` >= 0 and c = ``threshold``; they broadcast.
 
     With m = ceil(c) and S = Pr[Bin(T, 1/2) >= m], De Moivre's identity gives
-    m pmf(m) / 2 + (T / 2 - c) S. Far in the tail, where S nears the smallest float and the two terms
-    cancel, the sum over i >= m of (i - c) pmf(i), all terms positive, takes its place. Relative error
-    below 1e-9; -inf where c >= T.
+    m pmf(m) / 2 + (T / 2 - c) S. Far in the tail, where the two terms cancel or S underflows, the sum over
+    i >= m of (i - c) pmf(i), all terms positive, takes its place. Relative error below 1e-9 where the
+    excess is above 1e-100, and below 1e-8 everywhere, for T up to 10^8; -inf where c >= T.
     """
     t, c = np.broadcast_arrays(np.asarray(trials, dtype=float), np.asarray(threshold, dtype=float))
     m = np.ceil(c)
@@ -54,18 +57,14 @@ def log_binomial_excess(trials, threshold):
 
 
 def _excess_inside(t, c, m):
-    tail = special.betainc(m, t - m + 1, 0.5)
     log_first = log_binomial_pmf(m, t, 0.5)
-    ratio = np.empty_like(t)
-    plain = tail > _SERIES_BELOW
-    with np.errstate(invalid="ignore"):
-        ratio[plain] = m[plain] / 2 + (t[plain] / 2 - c[plain]) * np.exp(
-            np.log(tail[plain]) - log_first[plain]
-        )
-    if not np.all(plain):
-        ratio[~plain] = _excess_series(t[~plain], c[~plain], m[~plain])
-    with np.errstate(divide="ignore"):
-        return log_first + np.log(np.maximum(ratio, 0))
+    tail = special.betainc(m, t - m + 1, 0.5)
+    far = (2 * m - t > _FAR * t) | (tail < _UNDERFLOW)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = np.log(m / 2 * np.exp(log_first) + (t / 2 - c) * tail)
+    if np.any(far):
+        result[far] = log_first[far] + np.log(_excess_series(t[far], c[far], m[far]))
+    return result
 
 
 def _excess_series(t, c, m):
@@ -76,7 +75,7 @@ def _excess_series(t, c, m):
         i = i + 1
         term = (i - c) * weight
         total = total + term
-        if np.all(term <= _SMALLEST_TERM * total):
+        if np.all(term <= _PRECISION * total):
             return total
 
 
@@ -107,6 +106,5 @@ def _deviance(x, mean):
     near = np.abs(v) < 0.1
     u = np.where(near, v, 0.0)
     # x log(x / mean) = 2 x artanh(v): the series of Loader's bd0.
-    j = np.arange(1, 10)
-    series = (x - mean) * u + 2 * x * u * np.sum(u[..., None] ** (2 * j) / (2 * j + 1), axis=-1)
+    series = (x - mean) * u + 2 * x * u * np.polynomial.polynomial.polyval(u * u, _ARTANH)
     return np.where(near, series, special.xlogy(x, x / mean) + mean - x)

@@ -60,7 +60,5 @@ def _largest_with_a_value(log_delta, budget):
     low, high = 0.0, budget
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, high if not np.isnan(log_delta(middle)) else middle)
-        if not np.isnan(log_delta(middle)):
-            low = middle
+        low, high = (low, middle) if np.isnan(log_delta(middle)) else (middle, high)
     return low

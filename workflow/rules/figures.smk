@@ -126,3 +126,91 @@ rule draw_estimates:
         protocol=config["protocol"],
     script:
         "../../scripts/draw_estimates.py"
+
+
+rule draw_blanket_regions:
+    "Where the blanket paper calls eq. (3) tight, and how far it is from the true delta."
+    input:
+        regions="results/privacy/blanket_regions.csv",
+        tightness="results/privacy/blanket_tightness.csv",
+        code=code_of("scripts/draw_blanket_regions.py"),
+        style=FIGURE_STYLE,
+    output:
+        png=report(
+            "results/figures/blanket_regions.png",
+            caption="../report/blanket_regions.rst",
+            category="Figures",
+            labels={"figure": "blanket_regions", "shows": "the blanket paper's tight regions"},
+        ),
+        pdf="results/figures/blanket_regions.pdf",
+        txt="results/figures/blanket_regions.txt",
+    log:
+        "results/logs/draw_blanket_regions.log",
+    benchmark:
+        "results/benchmarks/draw_blanket_regions.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../../scripts/draw_blanket_regions.py"
+
+
+rule draw_gaussian_scale:
+    "The analytic Gaussian's scale over delta: where diffprivlib's saturates."
+    input:
+        scales="results/privacy/gaussian_scale.csv",
+        code=code_of("scripts/draw_gaussian_scale.py"),
+        style=FIGURE_STYLE,
+    output:
+        png=report(
+            "results/figures/gaussian_scale.png",
+            caption="../report/gaussian_scale.rst",
+            category="Figures",
+            labels={"figure": "gaussian_scale", "shows": "the analytic Gaussian's scale over delta"},
+        ),
+        pdf="results/figures/gaussian_scale.pdf",
+        txt="results/figures/gaussian_scale.txt",
+    log:
+        "results/logs/draw_gaussian_scale.log",
+    benchmark:
+        "results/benchmarks/draw_gaussian_scale.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../../scripts/draw_gaussian_scale.py"
+
+
+rule draw_girgis_rdp:
+    "Girgis' RDP bound beside exact Renyi divergences, and delta after compositions beside the PLD."
+    input:
+        divergences="results/privacy/girgis_rdp.csv",
+        composed="results/privacy/girgis_composed.csv",
+        code=code_of("scripts/draw_girgis_rdp.py"),
+        style=FIGURE_STYLE,
+    output:
+        png=report(
+            "results/figures/girgis_rdp.png",
+            caption="../report/girgis_rdp.rst",
+            category="Figures",
+            labels={"figure": "girgis_rdp", "shows": "Renyi differential privacy of the shuffle model"},
+        ),
+        pdf="results/figures/girgis_rdp.pdf",
+        txt="results/figures/girgis_rdp.txt",
+    log:
+        "results/logs/draw_girgis_rdp.log",
+    benchmark:
+        "results/benchmarks/draw_girgis_rdp.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        deepest=config["girgis_rdp"]["composed"]["deepest"],
+    script:
+        "../../scripts/draw_girgis_rdp.py"

@@ -17,3 +17,68 @@ rule compute_delta_surface:
         plan=config["delta_surface"],
     script:
         "../../scripts/compute_delta_surface.py"
+
+
+rule compute_blanket_regions:
+    "Where the blanket paper calls eq. (3) tight, and eq. (3) beside the true delta."
+    input:
+        code=code_of("scripts/compute_blanket_regions.py"),
+    output:
+        regions="results/privacy/blanket_regions.csv",
+        tightness="results/privacy/blanket_tightness.csv",
+    log:
+        "results/logs/compute_blanket_regions.log",
+    benchmark:
+        "results/benchmarks/compute_blanket_regions.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        plan=config["blanket_regions"],
+    script:
+        "../../scripts/compute_blanket_regions.py"
+
+
+rule compute_gaussian_scale:
+    "The analytic Gaussian's scale over delta, exact and diffprivlib's."
+    input:
+        code=code_of("scripts/compute_gaussian_scale.py"),
+    output:
+        "results/privacy/gaussian_scale.csv",
+    log:
+        "results/logs/compute_gaussian_scale.log",
+    benchmark:
+        "results/benchmarks/compute_gaussian_scale.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        plan=config["gaussian_scale"],
+    script:
+        "../../scripts/compute_gaussian_scale.py"
+
+
+rule compute_girgis_rdp:
+    "Girgis' RDP bound over the order, exact Renyi divergences, and delta after compositions."
+    input:
+        code=code_of("scripts/compute_girgis_rdp.py"),
+    output:
+        divergences="results/privacy/girgis_rdp.csv",
+        composed="results/privacy/girgis_composed.csv",
+    log:
+        "results/logs/compute_girgis_rdp.log",
+    benchmark:
+        "results/benchmarks/compute_girgis_rdp.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        plan=config["girgis_rdp"],
+    script:
+        "../../scripts/compute_girgis_rdp.py"

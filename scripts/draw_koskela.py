@@ -1,0 +1,117 @@
+"""Koskela et al., Figure 1: delta of several rounds over eps, each curve between two estimates."""
+
+import numpy as np
+from _figure import read_table, write_figure
+from _job import job
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from tightshuffle import plotting, wording
+
+COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]
+LABELS = {
+    "strong": "strong adversary",
+    "weak": "weak adversary",
+    "clones": "clones, e^{−ε₀} as stated",
+    "stronger-clones": "stronger clones, 2/(e^{ε₀}+1) as plotted",
+    "balle_analytic": "Balle et al., Theorem 3.1",
+    "balle_bennett": "Balle et al., Bennett",
+}
+TYPESET = {
+    "clones": "clones, $e^{-ε_0}$ as stated",
+    "stronger-clones": "stronger clones, $2/(e^{ε_0}+1)$ as plotted",
+}
+COLOURS = {
+    "strong": "#D55E00",
+    "weak": "#0072B2",
+    "clones": "#D55E00",
+    "stronger-clones": "#0072B2",
+    "balle_analytic": "#000000",
+    "balle_bennett": "#009E73",
+}
+DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 2)), (0, (3, 1, 1, 1, 1, 1)))
+
+
+@plotting.style()
+def draw(table, lowest):
+    """The figure of a table of curves; ``lowest``: the log10 delta at which the axis ends."""
+    rounds = sorted(table["compositions"].unique())
+    dashes = {number: DASHES[i % len(DASHES)] for i, number in enumerate(rounds)}
+    figure = plotting.new_figure(3.6)
+    axes = figure.subplots()
+    for (name, number), curve in table.groupby(["curve", "compositions"], sort=False):
+        colour = _colour(name)
+        drawn = curve[np.isfinite(curve["upper"])]
+        axes.plot(drawn["eps"], drawn["upper"], color=colour, linestyle=dashes[number])
+        band = drawn[np.isfinite(drawn["lower"])]
+        axes.fill_between(band["eps"], band["lower"], band["upper"], color=colour, alpha=0.3, linewidth=0)
+    axes.set(xlim=(0, table["eps"].max()), ylim=(lowest, 0), xlabel="ε of all rounds", ylabel="δ")
+    axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1"))
+    axes.grid()
+    axes.set_title(_setting(table))
+    legend = [
+        Line2D([], [], color=_colour(name), label=TYPESET.get(name, LABELS[name]))
+        for name in table["curve"].unique()
+    ]
+    legend += [
+        Line2D(
+            [],
+            [],
+            color=plotting.INK,
+            linestyle=dashes[number],
+            label=f"{number} round{'s' if number > 1 else ''}",
+        )
+        for number in rounds
+    ]
+    figure.legend(handles=legend, loc="outside right center", handlelength=2.6)
+    return figure
+
+
+def caption(table):
+    """The caption of the figure, with every parameter and how far the two estimates are apart."""
+    names = list(table["curve"].unique())
+    both = table[np.isfinite(table["lower"]) & np.isfinite(table["upper"])]
+    apart = np.expm1(np.log(10) * (both["upper"] - both["lower"])).max()
+    rounds = wording.listing(sorted(int(number) for number in table["compositions"].unique()))
+    text = (
+        f"Koskela, Heikkilä and Honkela, Figure 1: δ over ε for {rounds} rounds of the shuffle model,"
+        f" {_setting(table)}. Curves: {'; '.join(LABELS[name] for name in names)}. Each composed curve"
+        " is an upper and a lower estimate of the same exact δ, filled between them; they are at most"
+        f" {100 * apart:.2g} % apart here."
+    )
+    if "weak" in names:
+        text += (
+            " Strong: the joint pair (N₁ + 1, N₂) against (N₁, N₂ + 1); weak: the counts of both cells among"
+            " B + 1 answers. The number of rounds that the paper plots is not stated."
+        )
+    if "balle_analytic" in names:
+        text += (
+            " Theorem 3.1 of Balle et al. (2019) and their bound by Bennett's inequality are for one round;"
+            " the former is drawn where it applies."
+        )
+    if "clones" in names:
+        text += (
+            " The paper states that each other user is a clone with probability e^{−ε₀}; its curves fit"
+            " 2/(e^{ε₀} + 1), that of the stronger clones."
+        )
+    return text
+
+
+def _colour(name):
+    if name not in COLOURS:
+        raise ValueError(f"curve {name!r} has no colour; expected one of {', '.join(COLOURS)}")
+    return COLOURS[name]
+
+
+def _setting(table):
+    first = table.iloc[0]
+    cells = "" if "clones" in set(table["curve"]) else f", k = {first['k']:,.0f}"
+    return f"n = {first['n']:,.0f}{cells}, ε₀ = {first['eps0']:.4g}"
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        curve_table = read_table(snakemake.input.curves, COLUMNS)
+        figure = draw(curve_table, snakemake.params.lowest)
+        write_figure(figure, caption(curve_table), snakemake.output)

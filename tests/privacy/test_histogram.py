@@ -1,0 +1,191 @@
+"""lower <= every truth <= upper: enumeration of all datasets, 50-digit sums, and the real protocol."""
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from tightshuffle.privacy.enumeration import enumerate_worst_case
+from tightshuffle.privacy.histogram import exact_histogram, lower, upper
+
+TINY = [
+    (1, 3, 1.0),
+    (4, 3, 1.0),
+    (6, 4, 1.0),
+    (6, 2, 1.0),
+    (8, 3, 0.5),
+    (5, 5, 2.0),
+    (7, 4, 3.0),
+    (4, 6, 4.0),
+]
+SHARES = np.array([0, 0.02, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.97])  # of eps0
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), TINY)
+def test_no_dataset_violates_the_bounds(n, k, eps0):
+    eps = SHARES * eps0
+    truth = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
+    worst = np.max(list(truth.values()), axis=0)
+    assert np.all(worst <= 10 ** upper(eps, n=n, k=k, eps0=eps0))
+    assert np.all(10 ** lower(eps, n=n, k=k, eps0=eps0) <= worst)
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), [case for case in TINY if case[1] > 2])
+def test_exact_delta_of_the_third_cell(n, k, eps0):
+    eps = SHARES * eps0
+    third = (0, 0, n - 1) + (0,) * (k - 3)
+    truth = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)[third]
+    np.testing.assert_allclose(10 ** exact_histogram(eps, n=n, k=k, eps0=eps0), truth, rtol=1e-10)
+    assert np.all(10 ** lower(eps, n=n, k=k, eps0=eps0) >= truth * (1 - 1e-7))
+
+
+def two_count_formula(eps, *, n, k, eps0):
+    """The pair that looks at the counts of x0 and x1 only, all others in a third cell."""
+    e = math.exp(eps0)
+    p, q = e / (e + k - 1), 1 / (e + k - 1)
+    total = 0.0
+    for t in range(n + 1):
+        law = stats.binom.pmf(t, n, 2 * q) * stats.binom.pmf(np.arange(t + 1), t, 0.5)
+        a = np.arange(t + 1)
+        rest = (1 - p - q) / (1 - 2 * q) * (n - t)
+        first, second = (p / q * a + (t - a) + rest) / n, (a + p / q * (t - a) + rest) / n
+        total += np.sum(law * np.maximum(first - math.exp(eps) * second, 0))
+    return total
+
+
+def test_two_counts_are_no_upper_bound():
+    setting = {"n": 6, "k": 4, "eps0": 1.0}
+    truth = enumerate_worst_case(0.6, **setting)
+    worst = max(float(value) for value in truth.values())
+    assert worst == pytest.approx(0.01245, abs=5e-6)
+    assert two_count_formula(0.6, **setting) == pytest.approx(0.01014, abs=5e-6)
+    assert 10 ** lower(0.6, **setting) == pytest.approx(worst, rel=1e-7)
+    assert 10 ** upper(0.6, **setting) > worst
+
+
+def weak_adversary(eps, *, n, k, eps0):
+    """Koskela's weak adversary in 40 digits, every (B, n1, n2)."""
+    with mp.workdps(40):
+        e, bound = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
+        gamma = k / (e + k - 1)
+        total = mp.mpf(0)
+        for b in range(n):
+            size, weight = b + 1, mp.binomial(n - 1, b) * gamma**b * (1 - gamma) ** (n - 1 - b)
+            for n1 in range(size + 1):
+                for n2 in range(size - n1 + 1):
+                    ways = mp.binomial(size, n1) * mp.binomial(size - n1, n2)
+                    chance = ways * (mp.mpf(k - 2) / k) ** (size - n1 - n2) / mp.mpf(k) ** (n1 + n2)
+                    first, second = (gamma + (1 - gamma) * k * mp.mpf(x) / size for x in (n1, n2))
+                    total += weight * chance * max(mp.mpf(0), first - bound * second)
+        return float(mp.log10(total))
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), [(1, 4, 1.0), (12, 5, 2.0), (20, 3, 0.5)])
+def test_upper_is_the_weak_adversary(n, k, eps0):
+    for eps in (0.0, 0.2 * eps0, 0.7 * eps0):
+        expected = weak_adversary(eps, n=n, k=k, eps0=eps0)
+        assert 0 <= upper(eps, n=n, k=k, eps0=eps0) - expected < 2e-4
+
+
+def test_values_known_before():
+    band = [lower(0.1, n=100, k=10, eps0=0.5), upper(0.1, n=100, k=10, eps0=0.5)]
+    assert 10 ** np.array(band) == pytest.approx([1.271e-6, 1.312e-6], rel=1e-3)
+    band = [bound(np.array([0.5, 1.0]), n=1000, k=15, eps0=4.0) for bound in (lower, upper)]
+    assert 10 ** band[0] == pytest.approx([6.945e-3, 7.99e-5], rel=2e-3)
+    assert 10 ** band[1] == pytest.approx([6.951e-3, 8.00e-5], rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps0"), [(1000, 15, 4.0), (10**4, 408, 4.0), (10**6, 408, 6.0), (10**7, 15, 2.0)]
+)
+def test_the_band_is_narrow(n, k, eps0):
+    eps = np.array([0.0003, 0.001, 0.01, 0.1, 0.5, 1.0])
+    low, high = (bound(eps, n=n, k=k, eps0=eps0) for bound in (lower, upper))
+    asked = high >= -9
+    assert asked.sum() >= 2
+    assert np.all(low <= high)
+    assert np.all(high[asked] - low[asked] <= math.log10(1.02))
+
+
+def test_blocks_change_little(monkeypatch):
+    from tightshuffle.privacy import histogram
+
+    setting = {"n": 5000, "k": 30, "eps0": 3.0}
+    eps = np.array([0.0, 0.05, 0.3])
+    exact = lower(eps, **setting)
+    monkeypatch.setattr(histogram, "_SMALL", 0)
+    assert np.all(lower(eps, **setting) <= exact)
+    assert np.all(exact - lower(eps, **setting) < 1e-3)
+
+
+@given(
+    n=st.integers(1, 10**5),
+    k=st.integers(2, 10**4),
+    eps0=st.floats(0.01, 10),
+    share=st.floats(0, 1.1),
+)
+@settings(max_examples=40, deadline=None)
+def test_bounds_are_ordered_probabilities(n, k, eps0, share):
+    low, high = (bound(share * eps0, n=n, k=k, eps0=eps0) for bound in (lower, upper))
+    assert not np.isnan(low)
+    assert low <= high <= 0
+    if share >= 1:
+        assert high == -np.inf
+
+
+def test_monotone():
+    eps = np.linspace(0, 1.9, 12)
+    assert np.all(np.diff(upper(eps, n=300, k=20, eps0=2.0)) <= 0)
+    n = np.array([10, 100, 1000, 10**4, 10**5])
+    assert np.all(np.diff(upper(0.2, n=n, k=20, eps0=2.0)) < 0)
+    assert np.all(np.diff(upper(0.2, n=300, k=20, eps0=np.linspace(0.3, 5, 10))) > 0)
+    assert upper(5e-4, n=10**9, k=408, eps0=4.0) < upper(5e-4, n=10**8, k=408, eps0=4.0)
+
+
+def test_real_protocol():
+    """Real users, real answers: the best event's frequencies agree with exact_histogram at 99.99 %."""
+    n, k, eps0, eps, runs = 30, 5, 2.0, 0.7, 10**6
+    rng = np.random.default_rng(2)
+    e = math.exp(eps0)
+    keep = (e - 1) / (e + k - 1)  # tell the truth, or else report a uniform cell
+    hits = []
+    for cell in (0, 1):
+        found = 0
+        for _ in range(10):
+            users = np.full((runs // 10, n), 2, dtype=np.int8)
+            users[:, 0] = cell
+            uniform = rng.integers(0, k, users.shape, dtype=np.int8)
+            messages = np.where(rng.random(users.shape, dtype=np.float32) < keep, users, uniform)
+            a, b, c = (np.count_nonzero(messages == x, axis=1) for x in (0, 1, 2))
+            rest = n - a - b - c
+            ratio = (e * a + b + c / e + rest) / (a + e * b + c / e + rest)
+            found += np.count_nonzero(ratio > math.exp(eps))
+        hits.append(found)
+    first, second = (stats.binomtest(found, runs).proportion_ci(1 - 5e-5, "exact") for found in hits)
+    exact = 10 ** exact_histogram(eps, n=n, k=k, eps0=eps0)
+    assert first.low - math.exp(eps) * second.high <= exact <= first.high - math.exp(eps) * second.low
+    assert first.low - math.exp(eps) * second.high > 0.8 * exact  # the interval says something
+
+
+@pytest.mark.parametrize("bound", [lower, upper, exact_histogram])
+@pytest.mark.parametrize(
+    ("name", "value"), [("n", 0), ("n", 1.5), ("k", 1), ("eps0", 0), ("eps0", float("nan")), ("eps", -1)]
+)
+def test_bad_arguments_are_named(bound, name, value):
+    arguments = {"eps": 0.1, "n": 10, "k": 3, "eps0": 1.0} | {name: value}
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        bound(arguments.pop("eps"), **arguments)
+
+
+def test_third_cell_needs_three_cells():
+    with pytest.raises(ValueError, match="k must be a whole number >= 3"):
+        exact_histogram(0.1, n=10, k=2, eps0=1.0)
+
+
+def test_too_large_an_enumeration():
+    with pytest.raises(ValueError, match="tiny"):
+        enumerate_worst_case(0.1, n=50, k=10, eps0=1.0)

@@ -1,0 +1,62 @@
+"""eps found from delta gives delta back, from the safe side."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from tightshuffle.privacy import count, histogram
+from tightshuffle.privacy.arguments import OutsideRange
+from tightshuffle.privacy.inverse import epsilon
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12, 1e-100])
+def test_round_trip(delta):
+    for bound, setting in [
+        (count.delta, {"n": 1000, "k": 15, "eps0": 4.0, "count": 66}),
+        (histogram.upper, {"n": 1000, "k": 15, "eps0": 4.0}),
+    ]:
+        eps = epsilon(bound, delta, **setting)
+        assert 0 < eps < 4
+        assert bound(eps, **setting) <= np.log10(delta)
+        assert bound(eps - 1e-9, **setting) > np.log10(delta) - 1e-6
+
+
+def test_known_values():
+    # eps at delta = 1e-6 of the parity table, computed elsewhere to four digits.
+    for n, k, eps0, expected in [
+        (10**5, 15, 4.0, 0.1055),
+        (10**4, 192, 4.0, 0.1816),
+        (10**5, 408, 6.0, 0.2431),
+    ]:
+        eps = epsilon(histogram.upper, 1e-6, n=n, k=k, eps0=eps0)
+        assert eps == pytest.approx(expected, abs=5.1e-5)
+
+
+def test_zero_and_eps0():
+    assert epsilon(count.delta, 0.9, n=100, k=10, eps0=1.0, count=5) == 0
+    # One user: nothing is shuffled, and delta is positive up to eps0.
+    assert epsilon(count.delta, 1e-15, n=1, k=10, eps0=1.0, count=0) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_broadcasting_and_words():
+    eps = epsilon(count.delta, [1e-12, 1e-15], n=[[50], [100]], k=10, eps0=2.0, count=3, form="published")
+    assert eps.shape == (2, 2)
+    assert np.all(np.diff(eps, axis=1) > 0)
+
+
+def test_a_theorem_that_applies_only_up_to_some_eps():
+    def bound(eps, *, eps0):
+        if eps > 0.5:
+            warnings.warn("eps must be at most 0.5", OutsideRange, stacklevel=2)
+            return np.nan
+        return -10.0 * eps
+
+    assert epsilon(bound, 1e-3, eps0=1.0) == pytest.approx(0.3, abs=1e-9)
+    assert np.isnan(epsilon(bound, 1e-9, eps0=1.0))
+
+
+def test_bad_delta():
+    for delta in (0, 1, -1, float("nan")):
+        with pytest.raises(ValueError, match="delta must be between 0 and 1"):
+            epsilon(count.delta, delta, n=10, k=3, eps0=1.0, count=0)

@@ -1,0 +1,300 @@
+"""delta of n_c rounds of shuffled k-RR (Koskela, Heikkila and Honkela), between two rigorous estimates.
+
+The same users answer in every round with fresh randomness. Whatever the others hold, n_c rounds are no
+easier to attack than n_c independent draws of a dominating pair (P, Q): of the strong or the weak
+adversary (sections 3 and 3.1), or of the clones (section 4), which hold for every eps0-LDP randomizer.
+dominating_pairs.py has the pairs, loss_grid.py their privacy loss distributions. The pairs are mirror
+images, hence one direction is both.
+
+Every bound has two estimates of its exact value: "pessimistic", never below it, the one to quote as a
+guarantee, and "optimistic", never above it. One round is summed without a grid, so that the two differ
+by 1e-9 and by what blocks of very many users cost.
+"""
+
+import math
+import warnings
+
+import numpy as np
+from scipy import optimize, special
+
+from tightshuffle.privacy import loss_grid
+from tightshuffle.privacy.arguments import (
+    OutsideRange,
+    check_choice,
+    check_compositions,
+    check_delta,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+    check_positive,
+)
+from tightshuffle.privacy.dominating_pairs import (
+    PAIRS,
+    largest_finite_loss,
+    outcome_count,
+    outcomes,
+    rows,
+    typical_spread,
+)
+from tightshuffle.privacy.hockey_stick import log_binomial_excess
+
+ESTIMATES = ("pessimistic", "optimistic")
+
+_DEPTH = 80.0  # outcomes down to e^-80 at first, further down where delta asks for it
+_CLEAR = 25.0  # delta is to be e^25 times what was left out
+_POINTS_PER_SPREAD = 512  # grid points per standard deviation of the loss
+_OUTCOMES = 8e6  # how many outcomes the blocks of N aim at
+_ENOUGH = 1e8  # outcomes, or grid points, beyond which no deeper estimate is tried
+_TOO_MANY = 3e8  # outcomes that are refused
+_FEWEST_BLOCKS = 16
+_ROWS = {True: 2**18, False: 2**21}  # rows of one round: of the weak adversary (they cost more), of others
+_SAFETY = 1e-9  # relative floating-point error that the sum over rows allows for
+_LN10 = math.log(10)
+
+
+def composed(eps, pair="weak", *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+    """log10 delta of ``compositions`` rounds at ``eps``.
+
+    Parameters
+    ----------
+    eps, n, k, eps0, compositions : numbers or arrays, which broadcast; ``eps`` is that of all rounds.
+        ``k`` does not matter for the clones, but is checked.
+    pair : "strong", "weak", "clones" (chance e^-eps0, as section 4 states it) or "stronger-clones" (chance
+        2 / (e^eps0 + 1), as its figure is drawn)
+    estimate : "pessimistic" (an upper bound) or "optimistic" (a lower bound of the same quantity)
+    spacing : distance of the grid's points in units of eps; None for 1/512 of a standard deviation of the
+        loss. Without meaning for one round.
+
+    Returns
+    -------
+    log10 delta, an array of the broadcast shape (a float for scalars). -inf where eps >= compositions * eps0,
+    except for "strong", whose loss has no bound. An optimistic -inf may also say that delta is too small.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range, or the n for which rounds are too many to compose.
+    """
+    check_choice("pair", pair, PAIRS)
+    check_choice("estimate", estimate, ESTIMATES)
+    spacing = None if spacing is None else float(check_positive("spacing", spacing))
+    points = np.broadcast_arrays(
+        check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
+    )
+    settings = np.stack([point.ravel().astype(float) for point in points[1:]], axis=-1)
+    result = np.empty(points[0].size)
+    for setting in np.unique(settings, axis=0):
+        chosen = np.all(settings == setting, axis=1)
+        curve = _Curve(pair, *setting, estimate, spacing)
+        result[chosen] = curve.log_delta(points[0].ravel()[chosen])
+    return result.reshape(points[0].shape)[()] / _LN10
+
+
+def composed_epsilon(delta, pair="weak", *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+    """The smallest eps >= 0 at which ``compositions`` rounds have at most ``delta``; nan where there is none.
+
+    The inverse of `composed`, with its parameters; faster than the inverse that all bounds share, because
+    the distribution is made once, and not confined to eps <= eps0. With the pessimistic estimate the result
+    is an upper bound, rounded up by 1e-10. All numbers broadcast. Raises ValueError like `composed`.
+    """
+    check_choice("pair", pair, PAIRS)
+    check_choice("estimate", estimate, ESTIMATES)
+    spacing = None if spacing is None else float(check_positive("spacing", spacing))
+    points = np.broadcast_arrays(
+        check_delta(delta), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
+    )
+    result = np.empty(points[0].shape)
+    for index in np.ndindex(result.shape):
+        wanted, *setting = (float(point[index]) for point in points)
+        result[index] = _Curve(pair, *setting, estimate, spacing).epsilon(math.log(wanted))
+    return result[()]
+
+
+def koskela_strong(eps, *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+    """log10 delta against the strong adversary A_s (section 3), who knows who answered at random.
+
+    Parameters, result and errors as for `composed`.
+    """
+    names = {"compositions": compositions, "estimate": estimate, "spacing": spacing}
+    return composed(eps, "strong", n=n, k=k, eps0=eps0, **names)
+
+
+def koskela_weak(eps, *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+    """log10 delta against the weak adversary A_w (section 3.1), who does not know it of the user himself.
+
+    Parameters, result and errors as for `composed`.
+    """
+    names = {"compositions": compositions, "estimate": estimate, "spacing": spacing}
+    return composed(eps, "weak", n=n, k=k, eps0=eps0, **names)
+
+
+def composed_clones(eps, *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+    """log10 delta of the clones (section 4): any eps0-LDP randomizer, clones with chance e^-eps0.
+
+    Parameters, result and errors as for `composed`.
+    """
+    names = {"compositions": compositions, "estimate": estimate, "spacing": spacing}
+    return composed(eps, "clones", n=n, k=k, eps0=eps0, **names)
+
+
+def composed_stronger_clones(eps, *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+    """log10 delta of the stronger clones: any eps0-LDP randomizer, clones with 2 / (e^eps0 + 1).
+
+    Parameters, result and errors as for `composed`.
+    """
+    return composed(
+        eps,
+        "stronger-clones",
+        n=n,
+        k=k,
+        eps0=eps0,
+        compositions=compositions,
+        estimate=estimate,
+        spacing=spacing,
+    )
+
+
+def eps0_of_blanket(gamma, k):
+    """The eps0 of the k-RR that answers with a uniform cell with probability ``gamma`` in (0, 1).
+
+    gamma = k / (e^eps0 + k - 1) (Balle et al. 2019); both broadcast. Raises ValueError like the bounds.
+    """
+    gamma = check_delta(gamma, name="gamma")
+    return np.log1p(check_k(k) * (1 - gamma) / gamma)
+
+
+def balle_analytic(eps, *, n, k, eps0):
+    """log10 delta of Theorem 3.1 of Balle et al. (2019), the analytic bound of Figure 1a, for one round.
+
+    Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma,
+    gamma >= max(14 k log(2 / delta) / ((n - 1) eps^2), 27 k / ((n - 1) eps)); here it is solved for delta.
+
+    All numbers broadcast. nan with an `OutsideRange` warning where eps > 1, or where the second term asks for
+    more than gamma; at most 1. Raises ValueError that names a bad argument.
+    """
+    eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    blanket = (n - 1) / (np.expm1(eps0) + k)  # (n - 1) gamma / k
+    conditions = {"eps <= 1": eps <= 1, "gamma >= 27 k / ((n - 1) eps)": blanket * eps >= 27}
+    failing = [condition for condition, holds in conditions.items() if not np.all(holds)]
+    if failing:
+        warnings.warn(f"balle_analytic holds only for {' and '.join(failing)}", OutsideRange, stacklevel=2)
+    log_delta = np.minimum(0.0, math.log(2) - blanket * eps**2 / 14)
+    return np.where(np.all(list(conditions.values()), axis=0), log_delta / _LN10, np.nan)[()]
+
+
+class _Curve:
+    """ln delta of one setting as a function of eps; what is computed for one eps is kept for the next."""
+
+    def __init__(self, pair, n, k, eps0, compositions, estimate, spacing):
+        self.setting = (pair, int(n), int(k), eps0)
+        self.eps0, self.compositions = eps0, int(compositions)
+        self.bounded = pair != "strong"
+        self.pessimistic = estimate == "pessimistic"
+        self.spacing = spacing
+        self.depths = {}
+
+    @property
+    def largest(self):
+        """The eps from which on delta does not change: all that is left is an infinite loss."""
+        return self.compositions * self.eps0 if self.bounded else np.inf
+
+    def log_delta(self, eps):
+        """Natural log of delta at ``eps`` (e,)."""
+        result = np.full(eps.shape, -np.inf)
+        open_ends, depth = np.flatnonzero(eps < self.largest), _DEPTH
+        while open_ends.size:
+            value, log_left_out, last = self._at_depth(depth)
+            result[open_ends] = value(eps[open_ends])
+            if last:
+                break
+            open_ends = open_ends[result[open_ends] < log_left_out + _CLEAR]
+            depth *= 2
+        return result
+
+    def epsilon(self, log_delta):
+        """The smallest eps with at most this natural log of delta, rounded up."""
+
+        def excess(eps):
+            return max(float(self.log_delta(np.array([eps]))[0]), -1e5) - log_delta
+
+        if excess(0.0) <= 0:
+            return 0.0
+        high = min(1.0, self.largest)
+        while excess(high) > 0:
+            if high > 1e3 * self.compositions * max(1.0, self.eps0):
+                return np.nan  # the infinite losses alone weigh more
+            high = min(2 * high, self.largest)
+        root = optimize.brentq(excess, 0.0, high, xtol=1e-11, rtol=1e-12) + 1e-10
+        return min(root, high)
+
+    def _at_depth(self, depth):
+        """A function eps (e,) -> ln delta, what was left out, and whether a greater depth would not help."""
+        if depth not in self.depths:
+            build = self._one_round if self.compositions == 1 else self._rounds
+            self.depths[depth] = build(depth)
+        return self.depths[depth]
+
+    def _rows(self, depth, blocks):
+        pair, *rest = self.setting
+        return rows(pair, *rest, depth=depth, blocks=blocks, pessimistic=self.pessimistic)
+
+    def _one_round(self, depth):
+        per_value, values = outcome_count(*self.setting, depth)
+        weak = self.setting[0] == "weak"
+        across = math.sqrt(per_value) if weak else 1.0  # about how many T per N
+        found = self._rows(depth, max(_FEWEST_BLOCKS, int(_ROWS[weak] / across)))
+        sign = 1 if self.pessimistic else -1
+
+        def log_delta(eps):
+            return np.array([_log_excess(e, found, sign) for e in eps])
+
+        last = np.isneginf(found.log_left_out) or across * values > 64 * _ROWS[weak]
+        return log_delta, found.log_left_out, last
+
+    def _rounds(self, depth):
+        per_value, values = outcome_count(*self.setting, depth)
+        blocks = max(_FEWEST_BLOCKS, int(_OUTCOMES / per_value))
+        if per_value * min(values, blocks) > _TOO_MANY:
+            raise ValueError(
+                f"n must be smaller for composing the {self.setting[0]} pair with k = {self.setting[2]}: "
+                f"{per_value * min(values, blocks):.1g} outcomes; got {self.setting[1]}"
+            )
+        found = self._rows(depth, blocks)
+        reach = largest_finite_loss(found, depth)
+        spacing = self.spacing or typical_spread(*self.setting) / _POINTS_PER_SPREAD
+        if self.bounded:  # the largest loss of all lies on the grid, so that nothing is rounded beyond it
+            spacing = self.eps0 / math.ceil(self.eps0 / spacing)
+        if reach / spacing > _ENOUGH:
+            raise ValueError(f"spacing must be at least {reach / _ENOUGH:.2g} here; got {spacing:g}")
+        cells = loss_grid.gather(outcomes(found, depth), spacing, reach)
+        if self.pessimistic:
+            grid, sign = loss_grid.pessimistic(cells, found.log_left_out), 1
+        else:
+            grid, sign = loss_grid.optimistic(cells), -1
+
+        def log_delta(eps):
+            return loss_grid.log_delta(eps, grid, self.compositions, sign)
+
+        deeper = 4 * per_value * min(values, blocks)
+        last = np.isneginf(found.log_left_out) or deeper > _ENOUGH
+        return log_delta, found.log_left_out + math.log(self.compositions), last
+
+
+def _log_excess(eps, found, sign):
+    """ln E[(P - e^eps Q)_+] of one round: given N and T an expected excess of Bin(T, 1/2), in closed form."""
+    rise = math.tanh(eps / 2)  # (e^eps - 1) / (e^eps + 1)
+    # (T - threshold) / T without the offset, (1 - ratio e^eps) / ((1 + e^eps) (1 - ratio)), for eps < eps0.
+    log_margin = math.log(-math.expm1(eps + found.log_ratio)) - np.logaddexp(0.0, eps) - math.log(found.gap)
+    room = found.total * math.exp(log_margin) - found.offset * rise / found.gap
+    excess = log_binomial_excess(found.total, found.total - room)
+    # Where only n1 = T exceeds the threshold, T - room would round the room away.
+    with np.errstate(divide="ignore"):
+        log_room = np.where(
+            found.offset == 0, np.log(found.total) + log_margin, np.log(np.maximum(room, 0.0))
+        )
+    excess = np.where(room < 1, log_room - found.total * math.log(2), excess)
+    terms = found.log_weight + found.log_scale + excess
+    value = special.logsumexp(terms) + math.log(found.gap) + np.logaddexp(0.0, eps)
+    if sign > 0:
+        value = np.logaddexp(value, found.log_left_out)
+    return min(0.0, value + sign * _SAFETY)

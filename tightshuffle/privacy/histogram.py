@@ -1,0 +1,295 @@
+"""delta of the whole shuffled histogram: rigorous bounds, lower and upper, for every dataset of the others.
+
+Differential privacy asks for the worst dataset of the other n - 1 users. No formula is known for it
+(docs/worst_case.md shows that it changes with eps), but it lies between
+
+* ``upper``: the weak adversary of Koskela, Heikkila and Honkela (sections 3.2 to 3.4), who is told which of
+  the others told the truth and how many, B, answered with a uniform cell. Whatever dataset the others have,
+  the release is a post-processing of what this adversary sees, hence the bound holds for every dataset.
+* ``lower``: the exact delta of one dataset, all others in one same third cell x2, seen through its counts
+  of x0, x1 and x2; or the count of x0 alone when all others hold x0 or none does, if that is larger.
+
+All three pairs of laws have likelihood ratios that are affine in the answers a on x0, for given T answers on
+x0 and x1 together. So each divergence is a sum over T of an expected excess E[(Bin(T, 1/2) - u T - v)_+]
+with u = e^eps / (1 + e^eps), known in closed form, and over one more number: B or the count of x2.
+
+What is left out is bounded by Chernoff's argument: x_+ <= e^(theta x) / (e theta) for every theta > 0, so
+that a region of outcomes adds at most E[e^(theta x)] / (e theta) times its probability under the law tilted
+by theta. ``upper`` adds this for the regions that it leaves out; ``lower`` leaves them out.
+Floating-point errors stay below 2e-8 of delta (log_binomial_excess is good to 1e-8, all summands are
+positive); both bounds are moved by that much to their safe side.
+"""
+
+import math
+
+import numpy as np
+from scipy import optimize, special, stats
+
+from tightshuffle.privacy import count as count_of_x0
+from tightshuffle.privacy.arguments import check_eps, check_eps0, check_k, check_n
+from tightshuffle.privacy.hockey_stick import log_binomial_excess, log_binomial_pmf
+
+_REACH = 7.5  # standard deviations of the tilted law inside a window; beyond lies less than exp(-27)
+_MARGIN = 40  # further values of a window, for lopsided laws
+_SAFETY = 2e-8  # relative floating-point error that the bounds allow for
+_LOOSENESS = 3e-4  # relative cost of treating values of B in blocks that upper aims at
+_SMALL = 20_000  # users up to which lower looks at every count of x2 instead of blocks
+_EVALUATIONS = 700  # values of B that upper looks at, at most,
+_TERMS = 1_500_000  # and terms that it sums for them, about
+
+
+def upper(eps, *, n, k, eps0):
+    """log10 of an upper bound on delta for every dataset of the others, both directions.
+
+    Given B, delta falls with B (one more uniform answer is post-processing), so that within a block of
+    values of B its smallest stands for all: rigorous, and fast for large n.
+
+    Parameters: ``eps``, ``n``, ``k``, ``eps0``, numbers or arrays, which broadcast. Returns log10 delta, -inf
+    for eps >= eps0. Raises ValueError naming a bad argument.
+    """
+    return _pointwise(_log_upper, eps, n, k, eps0)
+
+
+def lower(eps, *, n, k, eps0):
+    """log10 of a lower bound on the worst dataset's delta: some dataset and event that are that bad.
+
+    For the dataset with all others in x2 and many users, the count of x2 is only looked at in blocks, each
+    with its mean: by Jensen's inequality this lowers the divergence. Same parameters and errors as ``upper``.
+    """
+    return _pointwise(_log_lower, eps, n, k, eps0)
+
+
+def exact_histogram(eps, *, n, k, eps0):
+    """log10 of the tight delta of the dataset in which all others hold one third cell; k >= 3.
+
+    Both directions are equal. Relative error that of log_binomial_excess. O(n) steps, for n up to 10^5.
+    Same parameters as ``upper``.
+    """
+    if np.any(check_k(k) < 3):
+        raise ValueError("k must be a whole number >= 3 for a third cell to exist; got 2")
+    return _pointwise(_log_exact, eps, n, k, eps0)
+
+
+def _pointwise(log_bound, *arguments):
+    eps, n, k, eps0 = arguments
+    points = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    result = np.full(points[0].shape, -np.inf)
+    for index in np.ndindex(result.shape):
+        e, users, cells, e0 = (point[index].item() for point in points)
+        if e < e0:
+            result[index] = min(0.0, log_bound(e, users, cells, e0))
+    return result[()] / np.log(10)
+
+
+def _slope_and_unit(eps, eps0):
+    """u, and the v that one answer elsewhere adds: thresholds are u T + v times the weight elsewhere.
+
+    tanh instead of exponentials, so that no budget overflows: v = tanh(eps / 2) / (e^eps0 - 1).
+    """
+    return special.expit(eps), math.tanh(eps / 2) / math.expm1(eps0)
+
+
+# --- upper -------------------------------------------------------------------------------------------------
+
+
+def _log_upper(eps, n, k, eps0):
+    slope, unit = _slope_and_unit(eps, eps0)
+    gamma = k / (math.expm1(eps0) + k)
+    # x = (scale / N) (a - u T - v) with N = B + 1 uniform answers, v = N k unit / k = N unit.
+    steps = np.array([1 - slope, -slope, 0.0]) - unit
+    chances = np.array([1, 1, k - 2]) / k
+    theta, log_mgf = _best_tilt(steps, chances)
+    mgf = math.exp(log_mgf)
+    tilted = gamma * mgf / (1 - gamma + gamma * mgf)
+    blankets = n - 1
+    first, last = _window(blankets, tilted)
+    b = np.arange(first, last + 1)
+    weights = log_binomial_pmf(b, blankets, gamma)
+
+    log_scale = math.log1p(-gamma) + math.log(k) + math.log1p(math.exp(eps))
+
+    def log_delta_given(b):
+        value, left_out = _log_excess(b + 1, 1 / k, slope, (b + 1) * unit)
+        return np.logaddexp(value, left_out) + log_scale - math.log(b + 1)
+
+    # All windows of T are about as wide as the widest.
+    widest = _window(n, float(np.sum(chances * np.exp(theta * steps - log_mgf), where=[True, True, False])))
+    total = _blockwise(
+        b, weights, log_delta_given, max(16, min(_EVALUATIONS, _TERMS // (widest[1] - widest[0] + 1)))
+    )
+    left_out = _log_chernoff(theta, 1 - slope, log_mgf + blankets * math.log1p(gamma * (mgf - 1)))
+    left_out += log_scale + _log_outside(blankets, tilted, first, last)
+    return _moved(np.logaddexp(total, left_out), +1)
+
+
+def _blockwise(b, weights, log_delta_given, evaluations):
+    """log of the sum over blocks of probability times delta at the smallest b; blocks are halved at need."""
+    peak = weights.max()
+    chances = np.exp(weights - peak)
+    edges = np.unique(np.linspace(0, b.size, min(b.size, 8) + 1).astype(int))
+    known = {}
+
+    def at(index):
+        if index not in known:
+            known[index] = log_delta_given(int(b[index]))
+        return known[index]
+
+    while True:
+        starts, ends = edges[:-1], edges[1:]
+        mass = _log(np.add.reduceat(chances, starts)) + peak
+        high = mass + np.array([at(i) for i in starts])
+        low = mass + np.array([at(min(i, b.size - 1)) for i in ends])
+        total = special.logsumexp(high)
+        if np.isneginf(total):
+            return total
+        cost = np.where(ends - starts == 1, 0, np.exp(high - total) - np.exp(low - total))
+        if cost.sum() <= _LOOSENESS or len(known) >= evaluations:
+            return total
+        split = cost > _LOOSENESS / (2 * cost.size)
+        edges = np.unique(np.concatenate([edges, ((starts + ends) // 2)[split]]))
+
+
+# --- lower and exact ---------------------------------------------------------------------------------------
+
+
+def _third_cell(eps, n, k, eps0):
+    """The law when all others hold x2: the n-fold multinomial F over (x0, x1, x2, elsewhere), and its tilt.
+
+    P / F = (e^eps0 a + b + e^-eps0 c + rest) / n and Q / F the same with a and b exchanged, hence
+    (P - e^eps Q) / F = (e^eps0 - 1)(1 + e^eps) / n (a - u T - unit (n - kappa c)), kappa = 1 - e^-eps0.
+    """
+    slope, unit = _slope_and_unit(eps, eps0)
+    kappa = -math.expm1(-eps0)
+    q = 1 / (math.expm1(eps0) + k)
+    chances = np.array([q, q, 1 - (k - 1) * q, (k - 3) * q])
+    steps = np.array([1 - slope, -slope, kappa * unit, 0.0]) - unit
+    theta, log_mgf = _best_tilt(steps, chances)
+    tilted = chances * np.exp(theta * steps - log_mgf)
+    log_scale = math.log(math.expm1(eps0)) + math.log1p(math.exp(eps)) - math.log(n)
+    return slope, unit, kappa, chances, tilted, log_scale
+
+
+def _log_exact(eps, n, k, eps0):
+    slope, unit, kappa, chances, tilted, log_scale = _third_cell(eps, n, k, eps0)
+    first, last = _window(n, tilted[2])
+    c = np.arange(first, last + 1)
+    weights = log_binomial_pmf(c, n, chances[2])
+    values = [_log_excess(n - x, 1 / (k - 1), slope, unit * (n - kappa * x))[0] for x in c.tolist()]
+    return special.logsumexp(weights + np.array(values)) + log_scale
+
+
+def _log_lower(eps, n, k, eps0):
+    candidates = [
+        count_of_x0.delta(eps, n=n, k=k, eps0=eps0, count=others, direction="both") * math.log(10)
+        for others in {0, n - 1}
+    ]
+    if k >= 3:
+        third_cell = _log_exact if n <= _SMALL else _log_third_cell_in_blocks
+        candidates.append(third_cell(eps, n, k, eps0))
+    return _moved(max(candidates), -1)
+
+
+def _log_third_cell_in_blocks(eps, n, k, eps0):
+    slope, unit, kappa, chances, tilted, log_scale = _third_cell(eps, n, k, eps0)
+    first, last = _window(n, tilted[0] + tilted[1])
+    t = np.arange(first, last + 1)
+    weights = log_binomial_pmf(t, n, 2 * chances[0])
+    share = chances[2] / (chances[2] + chances[3])
+    # Edges around where the tilted law has the count of x2; the outermost blocks are half-lines.
+    centre = tilted[2] / (tilted[2] + tilted[3])
+    rest = (n - t)[:, None]
+    spread = np.sqrt(rest * centre * (1 - centre))
+    # The more users, the less the count of x2 varies relative to n, and the fewer blocks it takes.
+    blocks = 48 if n <= 10**5 else 12
+    inner = np.floor(rest * centre + spread * np.linspace(-6, 6, blocks - 1))
+    edges = np.concatenate([np.full(rest.shape, -1.0), np.clip(inner, -1, rest), rest], axis=1)
+    mass = np.diff(_cdf(edges, rest, share), axis=1)
+    moment = rest * share * np.diff(_cdf(edges - 1, rest - 1, share), axis=1)
+    used = mass > 1e-290  # lighter blocks are left out: lower stays lower
+    mean = np.divide(moment, mass, out=np.zeros_like(mass), where=used)
+    mean = np.clip(mean, edges[:, :-1] + 1, edges[:, 1:])
+    log_mass = _log(np.where(used, mass, 0))
+    excess = log_binomial_excess(t[:, None], slope * t[:, None] + unit * (n - kappa * mean))
+    return special.logsumexp(weights[:, None] + log_mass + excess) + log_scale
+
+
+def _cdf(successes, trials, chance):
+    """Binomial distribution function; 0 below 0 and 1 from ``trials`` on, also for -1 trials."""
+    inside = (successes >= 0) & (successes < trials)
+    # Not special.bdtr: for 10^9 trials it is wrong in the first digit.
+    values = special.betainc(
+        np.where(inside, trials - successes, 1), np.maximum(successes, 0) + 1, 1 - chance
+    )
+    return np.where(inside, values, (successes >= trials).astype(float))
+
+
+# --- the sum over T, tilts and windows ---------------------------------------------------------------------
+
+
+def _log_excess(draws, chance, slope, offset):
+    """log E[(a - slope T - offset)_+], T ~ Bin(draws, 2 chance), a ~ Bin(T, 1/2); a bound on the omitted."""
+    if offset >= draws * (1 - slope):
+        return -np.inf, -np.inf
+    theta, log_mgf = _best_tilt(
+        np.array([1 - slope, -slope, 0.0]) - offset / draws, np.array([chance, chance, 1 - 2 * chance])
+    )
+    weight = chance * (math.exp(theta * (1 - slope)) + math.exp(-theta * slope))
+    tilted = weight / (weight + max(0.0, 1 - 2 * chance))
+    first, last = _window(draws, tilted)
+    smallest = math.floor(offset / (1 - slope))  # up to here T leaves no excess
+    t = np.arange(max(first, smallest), last + 1)
+    terms = log_binomial_pmf(t, draws, min(1.0, 2 * chance)) + log_binomial_excess(t, slope * t + offset)
+    outside = _log_outside(draws, tilted, 0 if first <= smallest else first, last)
+    return special.logsumexp(terms), _log_chernoff(theta, draws * (1 - slope), draws * log_mgf) + outside
+
+
+def _best_tilt(steps, chances):
+    """theta >= 0 that minimises log E[e^(theta step)], and that minimum; the mean step is <= 0."""
+    steps, chances = steps[chances > 0], chances[chances > 0]
+    logs = np.log(chances)
+
+    def slope(theta):
+        weights = logs + theta * steps
+        weights = np.exp(weights - weights.max())
+        return float(weights @ steps)
+
+    if slope(0.0) >= 0:
+        return 0.0, 0.0
+    high = 1.0
+    while slope(high) < 0 and high < 1e6:
+        high *= 2
+    theta = optimize.brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-10) if slope(high) >= 0 else high
+    return theta, float(special.logsumexp(logs + theta * steps))
+
+
+def _window(trials, chance):
+    """First and last value that a Binomial(trials, chance) window holds."""
+    mean = trials * chance
+    reach = _REACH * math.sqrt(max(0.0, mean * (1 - chance))) + _MARGIN
+    return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
+
+
+def _log_outside(trials, chance, first, last):
+    """log of a bound on the probability that Binomial(trials, chance) lies outside of first..last."""
+    with np.errstate(divide="ignore"):
+        below = stats.binom.logcdf(first - 1, trials, chance) if first > 0 else -np.inf
+        above = stats.binom.logsf(last, trials, chance) if last < trials else -np.inf
+    # An underflown tail counts as the smallest float: still a bound.
+    tails = [max(tail, -700.0) for tail, cut in ((below, first > 0), (above, last < trials)) if cut]
+    return special.logsumexp(tails) if tails else -np.inf
+
+
+def _log_chernoff(theta, largest, log_mgf):
+    """log of min(1 / (e theta), largest) E[e^(theta x)] >= E[x_+]."""
+    factor = math.log(largest) if theta == 0 else min(math.log(largest), -1 - math.log(theta))
+    return factor + log_mgf
+
+
+def _log(values):
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+def _moved(log_delta, direction):
+    """A natural logarithm moved by the floating-point error in the given direction."""
+    return log_delta + direction * (_SAFETY + 1e-14 * abs(log_delta)) if np.isfinite(log_delta) else log_delta

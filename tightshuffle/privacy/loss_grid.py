@@ -1,0 +1,265 @@
+"""Privacy loss distributions on a grid, composed at any depth, always an upper or a lower estimate.
+
+The privacy loss of a pair (P, Q) is L = log(P / Q) of an outcome of P, and for n_c independent rounds
+delta(eps) = E[(1 - e^(eps - L_1 - ... - L_nc))_+] (Koskela et al., eq. 2.3; L is infinite where Q is 0).
+With U = e^-L that is the mean of (1 - e^eps U_1 ... U_nc)_+, which is convex and falling in every U_i. By
+Jensen's inequality it can therefore only
+
+* grow when an outcome is split between the two grid points beside its loss so that E[U] stays
+  (the pessimistic estimate; Doroshenko et al. 2022 call it connecting the dots), and
+* shrink when outcomes are merged into one with their mean U, or when a loss is lowered (the optimistic one).
+
+The pessimistic estimate is wrong by O(spacing^2). So is the optimistic one where the losses are dense on the
+grid; where they lie further apart than many of its points, as for few users, it is wrong by O(spacing).
+
+The n_c-fold convolution is the one of dp-accounting's privacy loss distributions, a fast Fourier transform,
+whose noise of 1e-16 would drown small deltas. So it is given the exponentially tilted distribution, whose
+bulk lies where the composed loss is eps, and its result is tilted back in logarithms.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from dp_accounting.pld import common
+from scipy import optimize, special
+
+_CUT = 1e-20  # mass cut off each end of the tilted distribution before it is convolved
+_WRAPPED = 1e-18  # mass of the convolution that may wrap around
+_SERVED = 3.0  # standard deviations of the composed loss that one tilt serves
+_NEAR = 64  # cells at most that the optimistic estimate merges across
+_DIFFERENCE = 1e-14  # relative error of sums of many terms
+_FAR = 600.0  # exponents beyond are not needed: so far below the served eps no loss counts
+_ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
+
+
+class Cells(NamedTuple):
+    """A loss distribution gathered into the cells [i, i + 1) * spacing, i = first, first + 1, ...
+
+    ``log_mass`` (c,): natural log of each cell's probability under P. ``up`` (c,): the share of it that
+    belongs to the cell's upper end when it is split between both ends with its mean of e^-loss kept.
+    ``log_infinite``: natural log of the probability of an infinite loss.
+    """
+
+    first: int
+    spacing: float
+    log_mass: np.ndarray
+    up: np.ndarray
+    log_infinite: float
+
+
+class Grid(NamedTuple):
+    """A loss distribution on the points (first + i) * spacing: natural logs of masses, and at infinity."""
+
+    first: int
+    spacing: float
+    log_mass: np.ndarray
+    log_infinite: float
+
+    @property
+    def losses(self):
+        return (self.first + np.arange(self.log_mass.size)) * self.spacing
+
+
+def gather(batches, spacing, reach):
+    """The `Cells` of many outcomes.
+
+    Parameters: ``batches``, an iterable of pairs of arrays (loss, natural log of the probability under P),
+    losses within +-``reach`` or inf; ``spacing`` > 0.
+    """
+    first = math.floor(-reach / spacing) - 1
+    size = 2 * -first + 1
+    peak, mass, up = np.full(size, -np.inf), np.zeros(size), np.zeros(size)
+    log_infinite = -np.inf
+    for loss, log_mass in batches:
+        infinite = np.isposinf(loss)
+        if infinite.any():
+            log_infinite = np.logaddexp(log_infinite, special.logsumexp(log_mass[infinite]))
+        kept = ~infinite & (log_mass > -np.inf)
+        loss, log_mass = loss[kept], log_mass[kept]
+        cell = np.floor(loss / spacing).astype(np.int64)
+        share = np.expm1(cell * spacing - loss) / math.expm1(-spacing)
+        cell -= first
+        # Cells of all depths: each has its own largest term as the unit of its sum.
+        raised = peak.copy()
+        np.maximum.at(raised, cell, log_mass)
+        old = np.exp(np.subtract(peak, raised, out=np.full(size, -np.inf), where=mass > 0))
+        weight = np.exp(log_mass - raised[cell])
+        mass = mass * old + np.bincount(cell, weight, size)
+        up = up * old + np.bincount(cell, weight * share, size)
+        peak = raised
+    held = mass > 0
+    log_mass = np.log(mass, out=np.full(size, -np.inf), where=held) + np.where(held, peak, 0)
+    up = np.clip(np.divide(up, mass, out=np.zeros(size), where=held), 0, 1)
+    inside = slice(*(np.flatnonzero(held)[[0, -1]] + [0, 1])) if held.any() else slice(0, 1)
+    return Cells(first + inside.start, spacing, log_mass[inside], up[inside], log_infinite)
+
+
+def pessimistic(cells, log_left_out=-np.inf):
+    """The `Grid` that splits every cell's mass between its ends; what was left out has an infinite loss."""
+    with np.errstate(divide="ignore"):
+        stays = np.append(cells.log_mass + np.log1p(-cells.up), -np.inf)
+        rises = np.append(-np.inf, cells.log_mass + np.log(cells.up))
+    log_infinite = np.logaddexp(cells.log_infinite, log_left_out)
+    return Grid(cells.first, cells.spacing, np.logaddexp(stays, rises), log_infinite)
+
+
+def optimistic(cells):
+    """The `Grid` that merges cells with parts of others so that their mean lies on the grid; see `_merge`."""
+    cell, point, share = _merge(cells)
+    logs = cells.log_mass[cell] + np.log(share)
+    log_mass = _log_sums(point, logs, cells.log_mass.size + 1)
+    return Grid(cells.first, cells.spacing, log_mass, cells.log_infinite)
+
+
+def _merge(cells):
+    """Which shares of which cells end on which points: three arrays (cell, point, share > 0).
+
+    From the top down to the heaviest cell, every cell goes to its lower end, and takes so much of the cells
+    below along that e^-loss has its mean there; from the bottom up to the heaviest cell, every cell goes to
+    its upper end together with as much from above as that takes. Where the next cells do not suffice, and
+    for what is left of the heaviest cell, losses are lowered to the cell's lower end.
+    """
+    log_mass, up, width = cells.log_mass.tolist(), cells.up.tolist(), cells.spacing
+    size, heaviest = len(log_mass), int(np.argmax(cells.log_mass))
+    left = [1.0 if mass > -math.inf else 0.0 for mass in log_mass]
+    # By distance: e^-loss of a cell's two ends, relative to the point that is to be its mean, minus 1.
+    rises = [math.expm1(i * width) for i in range(_NEAR + 1)]
+    falls = [-math.expm1(-i * width) for i in range(_NEAR + 1)]
+    moved = []
+
+    def along(i, point, missing, others, weight):
+        """Take from ``others`` until ``missing`` (in units of cell i's mass) is made up for; what is not."""
+        for c in others if missing > 0.0 else ():
+            if left[c] == 0.0:
+                continue
+            per_mass = weight(c) * math.exp(min(log_mass[c] - log_mass[i], 690.0))
+            if left[c] * per_mass >= missing:
+                moved.append((c, point, missing / per_mass))
+                left[c] -= missing / per_mass
+                return 0.0
+            moved.append((c, point, left[c]))
+            missing -= left[c] * per_mass
+            left[c] = 0.0
+        return missing
+
+    for i in range(size - 1, heaviest, -1):
+        if left[i] > 0.0:
+            below = range(i - 1, max(heaviest, i - _NEAR) - 1, -1)
+            moved.append((i, i, left[i]))
+            along(i, i, left[i] * up[i] * falls[1], below, lambda c, i=i: _mean(rises, i - c, up[c]))
+            left[i] = 0.0
+    for i in range(heaviest):
+        excess = left[i] * (1 - up[i]) * rises[1]
+        if left[i] > 0.0:
+            above = range(i + 1, min(heaviest, i + _NEAR) + 1)
+            rest = along(i, i + 1, excess, above, lambda c, i=i: _mean(falls, c - i, 1 - up[c]))
+            stays = left[i] * rest / excess if excess > 0.0 else 0.0
+            moved += [(i, i + 1, left[i] - stays), (i, i, stays)]
+            left[i] = 0.0
+    moved.append((heaviest, heaviest, left[heaviest]))
+    cell, point, share = (np.array(column) for column in zip(*moved, strict=True))
+    return cell[share > 0], point[share > 0], share[share > 0]
+
+
+def _mean(ends, distance, near):
+    """Between a cell's ends, ``distance`` - 1 (this end's share is ``near``) and ``distance`` cells away."""
+    return near * ends[distance - 1] + (1 - near) * ends[distance]
+
+
+def _log_sums(index, logs, size):
+    """log of the sums of e^logs by index, each sum in its own scale: array (size,)."""
+    peak = np.full(size, -np.inf)
+    np.maximum.at(peak, index, logs)
+    sums = np.bincount(index, np.exp(logs - peak[index]), size)
+    return np.log(sums, out=np.full(size, -np.inf), where=sums > 0) + np.where(sums > 0, peak, 0)
+
+
+def log_delta(eps, grid, compositions, sign):
+    """Natural log of delta of ``compositions`` independent rounds at ``eps`` (e,), for a `Grid`.
+
+    ``sign`` +1 moves the result up by what the convolution may be wrong by, -1 moves it down.
+    """
+    eps = np.asarray(eps, dtype=float)
+    finite = np.full(eps.shape, -np.inf)
+    reached = (eps < compositions * grid.losses[-1]) & np.any(np.isfinite(grid.log_mass))
+    coarse = _coarse(grid)
+    waiting = np.flatnonzero(reached)[np.argsort(eps[reached], kind="stable")]
+    while waiting.size:
+        served, values = _one_tilt(eps[waiting], grid, coarse, compositions, sign)
+        finite[waiting[:served]] = values
+        waiting = waiting[served:]
+    total = np.logaddexp(finite, _log_any(grid.log_infinite, compositions))
+    return np.minimum(total + sign * _ROUNDING, 0.0)
+
+
+def _one_tilt(eps, grid, coarse, compositions, sign):
+    """How many of the ascending ``eps`` one tilt serves, and the natural log of delta's finite part."""
+    losses = grid.losses
+    theta = _tilt(eps[0] / compositions, coarse)
+    logs = grid.log_mass + theta * losses
+    log_mgf = special.logsumexp(logs)
+    chances = np.exp(logs - log_mgf)
+    mean = chances @ losses
+    spread = math.sqrt(compositions * (chances @ (losses - mean) ** 2))
+    first = int(np.searchsorted(np.cumsum(chances), _CUT))
+    last = chances.size - int(np.searchsorted(np.cumsum(chances[::-1]), _CUT))
+    offset, composed = common.self_convolve(chances[first:last], compositions, _WRAPPED)
+    composed = np.asarray(composed)
+    point = (compositions * (grid.first + first) + offset + np.arange(composed.size)) * grid.spacing
+
+    limit = min(compositions * mean + _SERVED * spread, eps[0] + _FAR / 2 / (1 + theta))
+    served = max(1, int(np.searchsorted(eps, limit, side="right")))
+    # sum over losses s > e of (1 - e^(e - s)) e^(-theta s): two sums from the top, around the served eps.
+    centre = eps[served // 2]
+    shift = np.clip(point - centre, -_FAR / (1 + theta), None)
+    starts = np.searchsorted(point, eps[:served], side="right")
+    of_one = _from_the_top(composed * np.exp(-theta * shift), starts)
+    of_loss = _from_the_top(composed * np.exp(-(1 + theta) * shift), starts)
+    away = eps[:served] - centre
+    # What was cut off or wrapped weighs at most max over x > 0 of e^(-theta x) (1 - e^-x) < 1 / (1 + theta);
+    # the difference of the two sums is as exact as they are.
+    slack = (2 * compositions * _CUT + _WRAPPED) / (1 + theta) * np.exp(-theta * away) + _DIFFERENCE * of_one
+    value = of_one - np.exp(away) * of_loss + sign * slack
+    with np.errstate(divide="ignore"):
+        return served, np.log(np.maximum(value, 0.0)) + compositions * log_mgf - theta * centre
+
+
+def _from_the_top(terms, starts):
+    """Sums of the terms from each start to the end."""
+    return np.append(np.cumsum(terms[::-1])[::-1], 0.0)[starts]
+
+
+def _coarse(grid):
+    """Losses and natural logs of masses of the grid with neighbouring points put together: to find a tilt."""
+    starts = np.arange(0, grid.log_mass.size, max(1, grid.log_mass.size // 2000))
+    return grid.losses[starts], np.logaddexp.reduceat(grid.log_mass, starts), grid.spacing
+
+
+def _tilt(target, coarse):
+    """About the theta >= 0 at which the tilted distribution has the mean ``target``; 0 where it is above.
+
+    Any theta gives the same delta; one that fits, the most exact.
+    """
+    losses, log_mass, spacing = coarse
+
+    def missing(theta):
+        logs = log_mass + theta * losses
+        chances = np.exp(logs - logs.max())
+        return chances @ losses / chances.sum() - target
+
+    if missing(0.0) >= 0:
+        return 0.0
+    high = 1.0
+    while missing(high) < 0 and high * spacing < 1e3:
+        high *= 2
+    return optimize.brentq(missing, 0.0, high, rtol=1e-2) if missing(high) > 0 else high
+
+
+def _log_any(log_chance, rounds):
+    """log(1 - (1 - e^log_chance)^rounds)."""
+    if log_chance < -600:
+        return log_chance + math.log(rounds)
+    if log_chance >= 0:
+        return 0.0
+    return math.log(-math.expm1(rounds * math.log1p(-math.exp(log_chance))))

@@ -1,0 +1,161 @@
+"""Renyi differential privacy of the shuffle model: Girgis, Data, Diggavi, Suresh, Kairouz (CCS 2021).
+
+RDP of order lambda > 1 is eps(lambda), natural logarithms. Rounds add up (Lemma 2.2): T rounds of the same
+mechanism have T eps(lambda). The exact Renyi divergences beside the bound stand in renyi_pairs.py.
+
+Eq. (7), as the paper's text has it, lacks the factor 1 / (lambda - 1): what is convex is
+(lambda - 1) eps(lambda), and without the factor the bound would tend to 0 for lambda -> 1 and be too
+large by lambda - 1 elsewhere. Here it has the factor.
+"""
+
+import numpy as np
+from scipy import special
+
+from tightshuffle.privacy.arguments import (
+    check_compositions,
+    check_delta,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+    check_positive,
+)
+
+_LN10 = np.log(10)
+# The search for the best order; any order gives a valid delta.
+_GROWTH = 1.15  # of the grid
+_FARTHER = 12  # how far beyond the best one so far it goes on
+_ALL_ORDERS = 12  # whole orders that are all tried
+_LARGEST_ORDER = 2**18
+
+
+def check_order(order):
+    """``order`` as a float array; ValueError unless every value is finite and > 1."""
+    order = check_positive("order", order)
+    if np.any(order <= 1):
+        raise ValueError(f"order must be finite and > 1; got {order[order <= 1].flat[0]}")
+    return order
+
+
+def rdp_upper(order, *, n, eps0):
+    """eps(lambda) of n shuffled answers of any discrete eps0-LDP randomizer: Theorem 3.1.
+
+    Parameters: ``order`` lambda > 1 (real orders by eq. (7)), ``n`` users, ``eps0``; numbers or arrays, which
+    broadcast. Returns eps(lambda) of the broadcast shape (a float for scalars). Raises ValueError that
+    names a bad argument.
+    """
+    values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
+    result = np.empty(values[0].shape)
+    for index in np.ndindex(result.shape):
+        lam, users, budget = (value[index].item() for value in values)
+        low = int(np.floor(lam))
+        share = low + 1 - lam  # a of eq. (7); for a whole lambda it is 1
+        result[index] = share * _log_moment(low, users, budget) / (lam - 1)
+        if share < 1:
+            result[index] += (1 - share) * _log_moment(low + 1, users, budget) / (lam - 1)
+    return result[()]
+
+
+def rdp_to_delta(eps, order, rdp):
+    """log10 of the delta at ``eps`` that RDP ``rdp`` of ``order`` promises: Lemma 2.1, second form.
+
+    Numbers or arrays, which broadcast; one value for each order, the smallest over the orders holds.
+    Never above 0. Raises ValueError that names a bad argument.
+    """
+    eps, lam = check_eps(eps), check_order(order)
+    log_delta = (lam - 1) * (np.asarray(rdp, dtype=float) - eps) + _conversion(lam)
+    return np.minimum(log_delta / _LN10, 0)[()]
+
+
+def rdp_to_epsilon(delta, order, rdp):
+    """eps at ``delta`` that RDP ``rdp`` of ``order`` promises: Lemma 2.1, first form; at least 0.
+
+    Numbers or arrays, which broadcast; one value for each order, the smallest over the orders holds.
+    Raises ValueError that names a bad argument.
+    """
+    delta, lam = check_delta(delta), check_order(order)
+    eps = np.asarray(rdp, dtype=float) + (_conversion(lam) - np.log(delta)) / (lam - 1)
+    return np.maximum(eps, 0)[()]
+
+
+def girgis(eps, *, n, k, eps0, compositions=1):
+    """log10 delta of ``compositions`` rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order.
+
+    Parameters: ``eps`` of all rounds, ``n`` users, ``eps0`` of one round, ``compositions`` rounds, numbers or
+    arrays, which broadcast; ``k`` cells is checked but does not matter. Returns log10 delta of the
+    broadcast shape (a float for scalars), an upper bound on the truth for every eps0-LDP randomizer with
+    discrete answers; -inf where eps >= compositions * eps0. Raises ValueError that names a bad argument.
+    """
+    values = np.broadcast_arrays(
+        check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
+    )
+    result, known = np.empty(values[0].shape), {}
+    for index in np.ndindex(result.shape):
+        point, users, _, budget, rounds = (value[index].item() for value in values)
+        moments = known.setdefault((users, budget), _Moments(users, budget))
+        local = point >= rounds * budget
+        result[index] = -np.inf if local else min(0.0, _best_log_delta(point, moments, rounds)) / _LN10
+    return result[()]
+
+
+class _Moments(dict):
+    """whole lambda -> (lambda - 1) eps(lambda), computed where asked for."""
+
+    def __init__(self, n, eps0):
+        self.n, self.eps0 = n, eps0
+
+    def __missing__(self, lam):
+        self[lam] = _log_moment(lam, self.n, self.eps0)
+        return self[lam]
+
+
+def _best_log_delta(eps, moments, rounds):
+    """Natural log of the smallest delta over the real orders.
+
+    The theorem's moment is not convex, so that delta may have several valleys: a grid finds the deepest, then
+    every whole order there is tried. On the chords between whole orders, eq. (7), the best real order solves
+    slope + log(1 - 1 / lambda) = 0.
+    """
+
+    def at(lam):
+        return rounds * moments[lam] - (lam - 1) * eps + _conversion(lam)
+
+    grid = [2]
+    best = 2
+    while grid[-1] <= min(_FARTHER * best, _LARGEST_ORDER):
+        grid.append(max(grid[-1] + 1, int(_GROWTH * grid[-1])))
+        best = min(best, grid[-1], key=at)
+    low, high = int(best / _GROWTH), int(best * _GROWTH) + 1
+    while high - low > _ALL_ORDERS:
+        middle = (low + high) // 2
+        low, high = (middle, high) if at(middle + 1) < at(middle) else (low, middle + 1)
+    found = [at(best)]
+    for lam in range(max(1, low - 1), high + 1):
+        slope = rounds * (moments[lam + 1] - moments[lam]) - eps
+        order = np.clip(-1 / np.expm1(-slope), lam, lam + 1) if slope > 0 else lam + 1
+        if order > 1:
+            found.append(rounds * moments[lam] - (lam - 1) * eps + (order - lam) * slope + _conversion(order))
+    return min(found)
+
+
+def _conversion(lam):
+    """log of (1 - 1 / lambda)^lambda / (lambda - 1)."""
+    return lam * np.log1p(-1 / lam) - np.log(lam - 1)
+
+
+def _log_moment(lam, n, eps0):
+    """(lambda - 1) eps(lambda) of Theorem 3.1 for a whole lambda; 0 for lambda = 1."""
+    if lam == 1:
+        return 0.0
+    log_users = np.log((n - 1) * np.exp(-eps0) // 2 + 1)  # of n bar
+    i = np.arange(3.0, lam + 1)
+    # log of (e^(2 eps0) - 1)^2 / (2 e^(2 eps0) n bar)
+    ratio = 2 * eps0 + 2 * np.log(-np.expm1(-2 * eps0)) - np.log(2) - log_users
+    terms = _log_choose(lam, i) + np.log(i) + special.gammaln(i / 2) + i / 2 * ratio
+    second = _log_choose(lam, 2) + 2 * np.log(-np.expm1(-eps0)) + eps0 - log_users
+    last = eps0 * lam - (n - 1) * np.exp(-eps0) / 8
+    return float(np.logaddexp(0, special.logsumexp(np.concatenate([[second, last], terms]))))
+
+
+def _log_choose(n, i):
+    return special.gammaln(n + 1) - special.gammaln(i + 1) - special.gammaln(n - i + 1)

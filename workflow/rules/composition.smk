@@ -1,0 +1,55 @@
+# Several rounds of the shuffle model: both panels of Koskela et al., Figure 1.
+
+
+rule compute_koskela:
+    "delta of several rounds against eps: strong and weak adversary, clones."
+    input:
+        code=code_of("scripts/compute_koskela.py"),
+    output:
+        fig1a="results/privacy/koskela_fig1a.csv",
+        fig1b="results/privacy/koskela_fig1b.csv",
+    log:
+        "results/logs/compute_koskela.log",
+    benchmark:
+        "results/benchmarks/compute_koskela.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        plan=config["koskela"],
+    script:
+        "../../scripts/compute_koskela.py"
+
+
+rule draw_koskela:
+    "A panel of Koskela et al., Figure 1: delta of several rounds over eps."
+    input:
+        curves="results/privacy/koskela_{panel}.csv",
+        code=code_of("scripts/draw_koskela.py"),
+        style=FIGURE_STYLE,
+    output:
+        png=report(
+            "results/figures/koskela_{panel}.png",
+            caption="../report/koskela.rst",
+            category="Figures",
+            labels={"figure": "koskela_{panel}", "shows": "delta of several rounds over eps"},
+        ),
+        pdf="results/figures/koskela_{panel}.pdf",
+        txt="results/figures/koskela_{panel}.txt",
+    wildcard_constraints:
+        panel="fig1a|fig1b",
+    log:
+        "results/logs/draw_koskela_{panel}.log",
+    benchmark:
+        "results/benchmarks/draw_koskela_{panel}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        lowest=lambda wildcards: config["koskela"][wildcards.panel]["lowest"],
+    script:
+        "../../scripts/draw_koskela.py"
