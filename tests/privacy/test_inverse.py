@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from tightshuffle.privacy import count, histogram
+from tightshuffle.privacy import amplification, count, histogram
 from tightshuffle.privacy.arguments import OutsideRange
 from tightshuffle.privacy.inverse import epsilon
 
@@ -45,15 +45,38 @@ def test_broadcasting_and_words():
     assert np.all(np.diff(eps, axis=1) > 0)
 
 
-def test_a_theorem_that_applies_only_up_to_some_eps():
+def theorem(first, last):
+    """log10 delta = -10 eps for first <= eps <= last, nothing else below eps0."""
+
     def bound(eps, *, eps0):
-        if eps > 0.5:
-            warnings.warn("eps must be at most 0.5", OutsideRange, stacklevel=2)
+        if eps >= eps0:
+            return -np.inf
+        if not first <= eps <= last:
+            warnings.warn("eps is out of range", OutsideRange, stacklevel=2)
             return np.nan
         return -10.0 * eps
 
-    assert epsilon(bound, 1e-3, eps0=1.0) == pytest.approx(0.3, abs=1e-9)
-    assert np.isnan(epsilon(bound, 1e-9, eps0=1.0))
+    return bound
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "delta", "expected"),
+    [
+        (0, 1, 1e-3, 0.3),
+        (0, 0.5, 1e-3, 0.3),
+        (0, 0.4, 1e-7, 1.0),  # beyond what the theorem covers: only eps0 is left
+        (0.2, 1, 1e-3, 0.3),
+        (0.5, 1, 1e-3, 0.5),  # the theorem starts where delta is already smaller
+        (0.2, 0.4, 1e-3, 0.3),
+    ],
+)
+def test_theorems_with_a_range(first, last, delta, expected):
+    assert epsilon(theorem(first, last), delta, eps0=1.0) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_cited_theorem():
+    eps = epsilon(amplification.erlingsson, 1e-6, n=10**5, k=10, eps0=0.45)
+    assert eps == pytest.approx(12 * 0.45 * np.sqrt(np.log(1e6) / 1e5), abs=1e-9)
 
 
 def test_bad_delta():

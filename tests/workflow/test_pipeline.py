@@ -87,7 +87,7 @@ def edited(path, text="\nEDITED = True\n"):
         (
             "tightshuffle/plotting.py",
             {"draw_delta_surface", "draw_tv", "draw_checkins", "draw_estimates", "write_report", "all"}
-            | {"draw_blanket_regions", "draw_gaussian_scale"},
+            | {"draw_koskela", "draw_blanket_regions", "draw_gaussian_scale"},
         ),
         ("tightshuffle/privacy/as_printed.py", {"compute_printed_deltas"} | AFTER_TRIALS),
     ],

@@ -7,6 +7,8 @@ from scipy import optimize
 
 from tightshuffle.privacy.arguments import OutsideRange, check_delta, check_eps0
 
+_GRID = 513  # values of eps at which a theorem with gaps is looked at
+
 
 def epsilon(bound, delta, *, eps0, **arguments):
     """The smallest eps in [0, eps0] at which a bound promises ``delta``.
@@ -38,27 +40,51 @@ def epsilon(bound, delta, *, eps0, **arguments):
 def _solve(log_delta, wanted, budget):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)  # a nan on the way is not the answer
-        if log_delta(0.0) <= wanted:
-            return 0.0
-        low, high = 0.0, _largest_with_a_value(log_delta, budget)
-        if not log_delta(high) <= wanted:
-            return np.nan
-        # Shrink to where the bound is finite, or brentq would interpolate with infinities.
-        while np.isneginf(log_delta(high)) and high - low > 1e-12:
-            middle = (low + high) / 2
-            low, high = (low, middle) if log_delta(middle) <= wanted else (middle, high)
-        if high - low > 1e-12 and not np.isnan(log_delta(low)):
-            root = optimize.brentq(lambda eps: log_delta(eps) - wanted, low, high, xtol=1e-13, rtol=1e-13)
-            low, high = max(low, root - 1e-12), min(high, root + 1e-12)
-        return next(eps for eps in ((low + high) / 2, high, budget) if log_delta(eps) <= wanted)
+        ends = (0.0, budget)
+        if np.isnan(log_delta(0.0)) or np.isnan(log_delta(budget / 2)):
+            ends = _where_it_applies(log_delta, wanted, budget)
+        return np.nan if ends is None else _crossing(log_delta, wanted, *ends)
 
 
-def _largest_with_a_value(log_delta, budget):
-    """eps0 itself, or for theorems that hold only up to some eps the largest at which they do."""
-    if not np.isnan(log_delta(budget)):
-        return budget
-    low, high = 0.0, budget
-    for _ in range(60):
+def _where_it_applies(log_delta, wanted, budget):
+    """Ends of an interval in which a theorem applies and first promises ``wanted``; None if there is none."""
+    grid = np.linspace(0, budget, _GRID)
+    values = np.array([log_delta(eps) for eps in grid])
+    kept = np.flatnonzero(values <= wanted)
+    if kept.size == 0:
+        return None
+    high = grid[kept[0]]
+    low = grid[max(kept[0] - 1, 0)]
+    return (_border(log_delta, high, low), high)
+
+
+def _border(log_delta, inside, end):
+    """``end``, or where the theorem does not apply there the eps nearest to it at which it does."""
+    if not np.isnan(log_delta(end)):
+        return end
+    while abs(end - inside) > 1e-13 * (1 + abs(inside)):
+        middle = (inside + end) / 2
+        inside, end = (inside, middle) if np.isnan(log_delta(middle)) else (middle, end)
+    return inside
+
+
+def _crossing(log_delta, wanted, low, high):
+    if log_delta(low) <= wanted:
+        return low
+    if not log_delta(high) <= wanted:
+        return np.nan
+    top = high
+    # brentq cannot interpolate with infinities (delta is 0 from eps0 on), nor where a theorem ends.
+    while not np.isfinite(log_delta(high)) and high - low > 1e-12:
         middle = (low + high) / 2
-        low, high = (low, middle) if np.isnan(log_delta(middle)) else (middle, high)
-    return low
+        value = log_delta(middle)
+        if np.isfinite(value) and value > wanted:
+            low = middle
+        else:
+            high = middle
+    if not log_delta(high) <= wanted:
+        return top
+    if high - low > 1e-12:
+        root = optimize.brentq(lambda eps: log_delta(eps) - wanted, low, high, xtol=1e-13, rtol=1e-13)
+        low, high = max(low, root - 1e-12), min(high, root + 1e-12)
+    return next(eps for eps in ((low + high) / 2, high, top) if log_delta(eps) <= wanted)

@@ -38,12 +38,12 @@ rule draw_koskela:
         ),
         pdf="results/figures/koskela_{panel}.pdf",
         txt="results/figures/koskela_{panel}.txt",
-    wildcard_constraints:
-        panel="fig1a|fig1b",
     log:
         "results/logs/draw_koskela_{panel}.log",
     benchmark:
         "results/benchmarks/draw_koskela_{panel}.tsv"
+    wildcard_constraints:
+        panel="fig1a|fig1b",
     conda:
         "../../environment.yml"
     resources:
