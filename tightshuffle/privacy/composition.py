@@ -45,7 +45,7 @@ _DEPTH = 80.0  # outcomes down to e^-80 at first, further down where delta asks 
 _CLEAR = 25.0  # delta is to be e^25 times what was left out
 _POINTS_PER_SPREAD = 512  # grid points per standard deviation of the loss
 _OUTCOMES = 8e6  # how many outcomes the blocks of N aim at
-_ENOUGH = 1e8  # outcomes, or grid points, beyond which no deeper estimate is tried
+_ENOUGH = 3e7  # outcomes beyond which no deeper estimate is tried, or grid points that are refused
 _TOO_MANY = 3e8  # outcomes that are refused
 _FEWEST_BLOCKS = 16
 _ROWS = {True: 2**18, False: 2**21}  # rows of one round: of the weak adversary (they cost more), of others
@@ -69,7 +69,8 @@ def composed(eps, pair="weak", *, n, k, eps0, compositions=1, estimate="pessimis
     Returns
     -------
     log10 delta, an array of the broadcast shape (a float for scalars). -inf where eps >= compositions * eps0,
-    except for "strong", whose loss has no bound. An optimistic -inf may also say that delta is too small.
+    except for "strong", whose loss has no bound. Deep down (below about 1e-30) for many users the two
+    estimates move apart, up to an optimistic -inf where delta is too small to be bounded from below.
 
     Raises
     ------
@@ -208,7 +209,7 @@ class _Curve:
             if last:
                 break
             open_ends = open_ends[result[open_ends] < log_left_out + _CLEAR]
-            depth *= 2
+            depth = _deeper(depth)
         return result
 
     def epsilon(self, log_delta):
@@ -238,6 +239,12 @@ class _Curve:
         pair, *rest = self.setting
         return rows(pair, *rest, depth=depth, blocks=blocks, pessimistic=self.pessimistic)
 
+    def _size(self, depth):
+        """How many blocks of N to make, and about how many outcomes that are."""
+        per_value, values = outcome_count(*self.setting, depth)
+        blocks = max(_FEWEST_BLOCKS, int(_OUTCOMES / per_value))
+        return blocks, per_value * min(values, blocks)
+
     def _one_round(self, depth):
         per_value, values = outcome_count(*self.setting, depth)
         weak = self.setting[0] == "weak"
@@ -252,12 +259,11 @@ class _Curve:
         return log_delta, found.log_left_out, last
 
     def _rounds(self, depth):
-        per_value, values = outcome_count(*self.setting, depth)
-        blocks = max(_FEWEST_BLOCKS, int(_OUTCOMES / per_value))
-        if per_value * min(values, blocks) > _TOO_MANY:
+        blocks, size = self._size(depth)
+        if size > _TOO_MANY:
             raise ValueError(
                 f"n must be smaller for composing the {self.setting[0]} pair with k = {self.setting[2]}: "
-                f"{per_value * min(values, blocks):.1g} outcomes; got {self.setting[1]}"
+                f"{size:.1g} outcomes; got {self.setting[1]}"
             )
         found = self._rows(depth, blocks)
         reach = largest_finite_loss(found, depth)
@@ -275,9 +281,13 @@ class _Curve:
         def log_delta(eps):
             return loss_grid.log_delta(eps, grid, self.compositions, sign)
 
-        deeper = 4 * per_value * min(values, blocks)
-        last = np.isneginf(found.log_left_out) or deeper > _ENOUGH
+        last = np.isneginf(found.log_left_out) or self._size(_deeper(depth))[1] > _ENOUGH
         return log_delta, found.log_left_out + math.log(self.compositions), last
+
+
+def _deeper(depth):
+    """The depth to try next: most settings need the second one at most, and then the steps may be large."""
+    return depth * (2 if depth <= _DEPTH else 4)
 
 
 def _log_excess(eps, found, sign):

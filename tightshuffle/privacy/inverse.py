@@ -1,5 +1,6 @@
 """From delta to eps: the inverse that all bounds share."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -20,7 +21,7 @@ def epsilon(bound, delta, *, eps0, **arguments):
 
     Returns
     -------
-    eps, an array of the broadcast shape (a float for scalars), to 1e-12 absolute; rounded up, so that
+    eps, an array of the broadcast shape (a float for scalars), to about 1e-10; rounded up, so that
     bound(eps) <= log10 delta holds for it. 0 where eps = 0 already suffices; nan where the bound does not
     apply at any eps that would do.
     """
@@ -32,7 +33,9 @@ def epsilon(bound, delta, *, eps0, **arguments):
         wanted, budget, *rest = (value[index].item() for value in values)
         point = dict(zip(names, rest, strict=True)) | fixed
         result[index] = _solve(
-            lambda eps, point=point, budget=budget: bound(eps, eps0=budget, **point), np.log10(wanted), budget
+            functools.cache(lambda eps, point=point, budget=budget: bound(eps, eps0=budget, **point)),
+            np.log10(wanted),
+            budget,
         )
     return result[()]
 
@@ -40,10 +43,11 @@ def epsilon(bound, delta, *, eps0, **arguments):
 def _solve(log_delta, wanted, budget):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)  # a nan on the way is not the answer
-        ends = (0.0, budget)
-        if np.isnan(log_delta(0.0)) or np.isnan(log_delta(budget / 2)):
+        eps = _crossing(log_delta, wanted, 0.0, budget)
+        if eps is None:
             ends = _where_it_applies(log_delta, wanted, budget)
-        return np.nan if ends is None else _crossing(log_delta, wanted, *ends)
+            eps = np.nan if ends is None else _crossing(log_delta, wanted, *ends)
+        return eps
 
 
 def _where_it_applies(log_delta, wanted, budget):
@@ -69,22 +73,32 @@ def _border(log_delta, inside, end):
 
 
 def _crossing(log_delta, wanted, low, high):
-    if log_delta(low) <= wanted:
-        return low
+    """The smallest eps in [low, high] that will do, nan if none; None if the bound has a gap on the way."""
+    top = high
+    if not log_delta(low) > wanted:
+        return None if np.isnan(log_delta(low)) else low
+    # From below: far beyond the crossing delta is tiny and dear.
+    step = (high - low) / 2**12
+    while low + step < high:
+        value = log_delta(low + step)
+        if np.isnan(value):
+            return None
+        if value <= wanted:
+            high = low + step
+        else:
+            low, step = low + step, 2 * step
     if not log_delta(high) <= wanted:
         return np.nan
-    top = high
     # brentq cannot interpolate with infinities (delta is 0 from eps0 on), nor where a theorem ends.
-    while not np.isfinite(log_delta(high)) and high - low > 1e-12:
+    while not np.isfinite(log_delta(high)) and high - low > 1e-10:
         middle = (low + high) / 2
         value = log_delta(middle)
         if np.isfinite(value) and value > wanted:
             low = middle
         else:
             high = middle
-    if not log_delta(high) <= wanted:
-        return top
-    if high - low > 1e-12:
-        root = optimize.brentq(lambda eps: log_delta(eps) - wanted, low, high, xtol=1e-13, rtol=1e-13)
-        low, high = max(low, root - 1e-12), min(high, root + 1e-12)
-    return next(eps for eps in ((low + high) / 2, high, top) if log_delta(eps) <= wanted)
+    root = high
+    if high - low > 1e-10:
+        root = optimize.brentq(lambda eps: log_delta(eps) - wanted, low, high, xtol=1e-11, rtol=1e-10)
+        high = min(high, root + 1e-10 * (1 + root))
+    return next(eps for eps in (root, high, top) if log_delta(eps) <= wanted)
