@@ -41,7 +41,7 @@ lock: $(VENV)/installed
 	@echo "Renewed requirements.lock and environment.yml; run make to install them."
 
 pictures: all
-	@cp results/figures/fig1_delta_surface.png results/figures/fig6_tv_san_francisco.png docs/images/
+	@cp results/figures/delta_bounds.png results/figures/fig6_tv_san_francisco.png docs/images/
 
 clean:
 	rm -rf results .snakemake
