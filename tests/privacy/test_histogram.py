@@ -43,6 +43,18 @@ def test_exact_delta_of_the_third_cell(n, k, eps0):
     assert np.all(10 ** lower(eps, n=n, k=k, eps0=eps0) >= truth * (1 - 1e-7))
 
 
+def test_near_eps0_the_worst_dataset_is_known():
+    """docs/worst_case.md, 1: all others at x0, and upper is exact."""
+    for n, k, eps0 in [(6, 4, 1.0), (5, 3, 2.0), (4, 6, 4.0)]:
+        eps = 0.99 * eps0
+        table = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
+        p = math.exp(eps0) / (math.exp(eps0) + k - 1)
+        known = p**n * -math.expm1(eps - eps0)
+        assert max(table.values()) == pytest.approx(known, rel=1e-9)
+        assert max(table, key=table.get) == (n - 1,) + (0,) * (k - 1)
+        assert 10 ** upper(eps, n=n, k=k, eps0=eps0) == pytest.approx(known, rel=1e-7)
+
+
 def two_count_formula(eps, *, n, k, eps0):
     """The pair that looks at the counts of x0 and x1 only, all others in a third cell."""
     e = math.exp(eps0)
