@@ -193,6 +193,14 @@ def test_large_problems():
         koskela_weak(0.3, n=10**9, k=4, eps0=1, compositions=2)
 
 
+def test_one_round_of_a_billion_users_is_as_deep_as_the_histograms_bound():
+    setting = {"n": 10**9, "k": 408, "eps0": 4.0}
+    deep = upper(0.003, **setting)
+    assert -400 < deep < -100
+    assert koskela_weak(0.003, **setting) == deep
+    assert koskela_weak(0.003, estimate="optimistic", **setting) <= deep
+
+
 def test_no_delta_beyond_the_local_budget():
     assert koskela_weak(2.0, n=50, k=4, eps0=1, compositions=2) == -np.inf
     assert composed_clones([0.9999999, 1.0], n=50, k=4, eps0=1)[1] == -np.inf

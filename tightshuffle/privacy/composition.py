@@ -37,6 +37,7 @@ from tightshuffle.privacy.dominating_pairs import (
     rows,
     typical_spread,
 )
+from tightshuffle.privacy.histogram import upper
 from tightshuffle.privacy.hockey_stick import log_binomial_excess
 
 ESTIMATES = ("pessimistic", "optimistic")
@@ -206,10 +207,15 @@ class _Curve:
         while open_ends.size:
             value, log_left_out, last = self._at_depth(depth)
             result[open_ends] = value(eps[open_ends])
+            open_ends = open_ends[result[open_ends] < log_left_out + _CLEAR]
             if last:
                 break
-            open_ends = open_ends[result[open_ends] < log_left_out + _CLEAR]
             depth = _deeper(depth)
+        if open_ends.size and self.setting[0] == "weak" and self.compositions == 1 and self.pessimistic:
+            # Too deep for these sums, which start from the mean; histogram.upper starts from where delta is.
+            _, n, k, eps0 = self.setting
+            deep = upper(eps[open_ends], n=n, k=k, eps0=eps0) * _LN10
+            result[open_ends] = np.minimum(result[open_ends], deep)
         return result
 
     def epsilon(self, log_delta):
