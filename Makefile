@@ -1,6 +1,7 @@
 # make            install and regenerate everything, offline    make test    the whole test suite
 # make report     only what the report needs                    make lock    renew the pinned versions
 # make pictures   renew the README's pictures                   make clean   remove what was made
+# make bench      time and memory of the accountants: some minutes on a machine that does nothing else
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 REPORT := results/report/index.html
 
-.PHONY: all report test lock pictures clean
+.PHONY: all report test bench lock pictures clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
@@ -21,6 +22,10 @@ report: $(VENV)/installed
 
 test: $(VENV)/installed
 	@python -m pytest
+
+# One thread: what is compared is work, not how it is spread over cores.
+bench: $(VENV)/installed
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python scripts/bench_accountants.py results/bench
 
 $(VENV)/installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

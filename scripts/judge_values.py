@@ -20,6 +20,7 @@ POINT = re.compile(
     r".*/(?P<dataset>[^/]+)/eps0~(?P<eps0>[^_/]+)_eps~(?P<eps>[^_/]+)_n~(?P<n>[^_/]+)_repetitions~\d+\.parquet"
 )
 DELTA_KEY = ("item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count")
+NO_THEOREM = "no exact value: outside the theorem's range"
 NO_GAUSSIAN = "delta is exactly 0 at eps = eps0: no Gaussian is calibrated to it"
 
 
@@ -84,6 +85,8 @@ def judge(values, deltas, totals, trials):
         reasons = [row["note"], verdict.reason]
         if row["mechanism"] == "gaussian" and float(row["eps"]) >= float(row["eps0"]):
             reasons.append(NO_GAUSSIAN)
+        if row["quantity"] == "delta" and not verdict.exact:
+            reasons.append(NO_THEOREM)
         fields = asdict(verdict)
         del fields["reason"]
         judged.append({**row, "note": "; ".join(filter(None, reasons)), **fields})

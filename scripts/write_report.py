@@ -25,6 +25,19 @@ FORMS = {
     "tv": "Total variation distance",
     "estimates": "Estimated histograms",
 }
+BEYOND = {  # figures that are not in the paper, in the page's order: title, short title for the contents
+    "delta_bounds": ("δ over ε: published, true, and every bound", "δ and all bounds"),
+    "gaussian_scale": ("Scale of the analytic Gaussian over δ", "Gaussian scale"),
+    "blanket_regions": ("The blanket paper: where eq. (3) is called tight", "Blanket paper"),
+    "girgis_rdp": ("Girgis et al.: Rényi differential privacy", "Girgis et al."),
+    "koskela_fig1a": ("Koskela et al., Figure 1a: strong and weak adversary", "Koskela et al., 1a"),
+    "koskela_fig1b": ("Koskela et al., Figure 1b: clones", "Koskela et al., 1b"),
+}
+SECTIONS = {  # anchor: heading, short name in the contents
+    "figures": ("Figures of the paper", "Figures"),
+    "own-figures": ("Own datasets", "Own datasets"),
+    "beyond": ("Beyond the paper: accountants and companion papers", "Beyond the paper"),
+}
 SYMBOLS = {
     "delta": Markup("<i>δ</i>"),
     "eps": Markup("<i>ε</i>"),
@@ -57,13 +70,17 @@ def read_figure(path, datasets):
         r"(?:fig(\d+)_)?(delta_surface|checkins|tv|estimates|.+?)(?:_(.+))?", path.stem
     ).groups()
     first_sentence = " ".join(re.split(r"(?<=[.])\s+", caption)[0].split())
-    title = FORMS.get(form, path.stem)
-    if form in FORMS and dataset:
-        title += f": {datasets.get(dataset, {}).get('title', dataset)}"
+    title, short = BEYOND.get(path.stem, (path.stem, path.stem))
+    if form in FORMS:
+        title = short = FORMS[form] + (
+            f": {datasets.get(dataset, {}).get('title', dataset)}" if dataset else ""
+        )
     return {
         "name": path.stem,
-        "label": f"Figure {number}" if number else "Own figure",
+        "section": "figures" if number else "own-figures" if form in FORMS else "beyond",
+        "label": f"Figure {number}" if number else "",
         "title": title,
+        "short": f"Figure {number}" if number else short,
         "alt": f"{title}. {first_sentence}",
         "caption": [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption)],
         "width": width,
@@ -72,6 +89,18 @@ def read_figure(path, datasets):
         "pdf": f"../figures/{path.stem}.pdf",
         "target": f"fig{number}" if number else path.as_posix(),
     }
+
+
+def sections(figures):
+    """The figures by section, in the order of `SECTIONS` and `BEYOND`; empty sections are left out."""
+    places = {name: place for place, name in enumerate(BEYOND)}
+    figures = sorted(figures, key=lambda figure: places.get(figure["name"], len(places)))
+    found = {name: [figure for figure in figures if figure["section"] == name] for name in SECTIONS}
+    return [
+        {"anchor": name, "heading": SECTIONS[name][0], "short": SECTIONS[name][1], "figures": own}
+        for name, own in found.items()
+        if own
+    ]
 
 
 def item_view(name, rows):
@@ -157,7 +186,7 @@ def render(template, style, rows, totals, parameters, figures, settings, librari
         central=tolerance(rows, "central"),
         totals=totals,
         parameters=parameters,
-        figures=figures,
+        sections=sections(figures),
         settings=settings,
         repetitions=fewest,
         quick=fewest is not None and fewest < ENOUGH_REPETITIONS,

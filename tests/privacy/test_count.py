@@ -69,6 +69,14 @@ def test_one_user_is_randomized_response_itself():
     assert reverse == pytest.approx(max(0, (1 - q) - math.exp(eps / 4) * (1 - p)), rel=1e-12)
 
 
+def test_reverse_of_the_published_form_where_its_edge_lies_beyond_the_mean():
+    setting = {"n": 956, "k": 2, "eps0": 1.0, "count": 0}
+    terms = printed_terms(**setting)
+    for eps in (0.0, 0.01):
+        names = {"form": "published", "direction": "reverse"}
+        assert_close(delta(eps, **setting, **names), printed_delta(eps, terms, **names))
+
+
 def test_values_of_table_iv():
     # 003, Table 3 = 000, Table IV, the row eps0 = 2.
     ours = 10 ** delta([0.5, 1.0, 1.5], n=100, k=10, eps0=2, count=80, form="published")

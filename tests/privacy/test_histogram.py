@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from tightshuffle.privacy import count
 from tightshuffle.privacy.enumeration import enumerate_worst_case
 from tightshuffle.privacy.histogram import exact_histogram, lower, upper
 
@@ -121,6 +122,14 @@ def test_the_band_is_narrow(n, k, eps0):
     assert asked.sum() >= 2
     assert np.all(low <= high)
     assert np.all(high[asked] - low[asked] <= math.log10(1.02))
+
+
+def test_deep_tails_near_eps0():
+    """Where B's own probabilities span more orders of magnitude than a float."""
+    setting = {"n": 642, "k": 150, "eps0": 0.75}
+    eps = 0.9921875 * 0.75
+    assert count.delta(eps, count=641, **setting) <= upper(eps, **setting) + 1e-7
+    assert lower(eps, **setting) <= upper(eps, **setting)
 
 
 def test_blocks_change_little(monkeypatch):

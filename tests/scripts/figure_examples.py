@@ -19,6 +19,10 @@ compute_blanket_regions, draw_blanket_regions, compute_gaussian_scale, draw_gaus
     for verb in ("compute", "draw")
 )
 
+compute_delta_bounds, draw_delta_bounds = (
+    importlib.import_module(f"{verb}_delta_bounds") for verb in ("compute", "draw")
+)
+
 compute_girgis_rdp, draw_girgis_rdp = (
     importlib.import_module(f"{verb}_girgis_rdp") for verb in ("compute", "draw")
 )
@@ -146,6 +150,17 @@ def scale_table(eps=(1, 5), stop=-60):
     )
 
 
+BOUND_SETTINGS = (
+    {"n": 60, "k": 5, "eps0": 0.5, "count": 40, "eps": {"start": 0.02, "stop": 0.45}},
+    {"n": 5000, "k": 30, "eps0": 3, "count": 10, "eps": {"start": 0.01, "stop": 0.2}},
+    {"n": 300, "k": 2, "eps0": 1, "count": 0, "eps": {"start": 0.01, "stop": 0.9}},
+)
+
+
+def bound_table(settings=BOUND_SETTINGS, steps=4):
+    return compute_delta_bounds.bounds({"steps": steps, "settings": settings})
+
+
 def girgis_plan(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 10)):
     return {
         "n": 300,
@@ -202,6 +217,11 @@ FIGURES = {
     "blanket_regions": lambda: draw_blanket_regions.draw(*blanket_tables()),
     "blanket_regions, one user": lambda: draw_blanket_regions.draw(
         *blanket_tables(n=1, growth=(0.001, 0.2, 0.5))
+    ),
+    "delta_bounds": lambda: draw_delta_bounds.draw(bound_table()),
+    "delta_bounds, one setting": lambda: draw_delta_bounds.draw(bound_table(BOUND_SETTINGS[2:], steps=2)),
+    "delta_bounds, two users": lambda: draw_delta_bounds.draw(
+        bound_table([{**BOUND_SETTINGS[0], "n": 2, "count": 1}] * 2)
     ),
     "gaussian_scale": lambda: draw_gaussian_scale.draw(scale_table()),
     "gaussian_scale, six budgets": lambda: draw_gaussian_scale.draw(

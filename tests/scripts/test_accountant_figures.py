@@ -5,15 +5,17 @@ import pytest
 from figure_examples import (
     blanket_plan,
     blanket_tables,
+    bound_table,
     compute_blanket_regions,
     draw_blanket_regions,
+    draw_delta_bounds,
     draw_gaussian_scale,
     scale_table,
 )
 
 from tightshuffle import plotting
 from tightshuffle.gaussian import exact_scale, published_scale
-from tightshuffle.privacy import blanket, count, histogram
+from tightshuffle.privacy import blanket, composition, count, histogram
 
 
 def test_blanket_tables_hold_the_accountants_values():
@@ -61,6 +63,47 @@ def test_blanket_names_what_is_wrong():
     ):
         with pytest.raises(ValueError, match=f"^blanket_regions.{key} must be below curve.eps0"):
             compute_blanket_regions.tightness(plan)
+
+
+def test_bound_table_holds_the_accountants_values():
+    table = bound_table()
+    assert set(table.columns) == set(draw_delta_bounds.COLUMNS)
+    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
+    for _, row in table.iloc[[1, 6]].iterrows():
+        given = {name: row[name] for name in ("n", "k", "eps0")}
+        counted = {"count": row["count"], **given}
+        assert row["published"] == count.delta(row["eps"], form="published", **counted)
+        assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
+        assert row["upper"] == histogram.upper(row["eps"], **given)
+        strong = composition.koskela_strong(row["eps"], **given)
+        assert row["koskela_strong"] == pytest.approx(strong, rel=1e-9)
+
+
+def test_bounds_stand_in_the_order_that_the_figure_shows():
+    table = bound_table()
+    assert (table["lower"] <= table["upper"]).all()
+    assert (table["exact"] <= table["upper"]).all()
+    for (
+        name
+    ) in draw_delta_bounds.BOUNDS:  # for k = 2 the stronger clones are the upper bound, 1e-3 less loose
+        assert (table[name] >= table["upper"] - 5e-4).all(), name
+    assert (table["published"] < table["lower"] - 1)[table["setting"] == 1].all()
+
+
+def test_bound_caption_says_every_parameter_and_the_gaps():
+    table = bound_table()
+    text = draw_delta_bounds.caption(table)
+    for words in ("(a) n = 60, k = 5, ε₀ = 0.5, n_x₀ = 40", "(b) n = 5,000, k = 30, ε₀ = 3, n_x₀ = 10"):
+        assert words in text
+    gap = (table["lower"] - table["published"])[table["setting"] == 2]
+    assert f"(b) {gap.min():,.0f} to {gap.max():,.0f}" in text
+
+
+def test_bounds_name_what_is_wrong():
+    setting = {"n": 60, "k": 5, "eps0": 0.5, "count": 40}
+    for ends in ({"start": 0.1, "stop": 0.5}, {"start": 0.2, "stop": 0.1}):
+        with pytest.raises(ValueError, match=r"^delta_bounds\.settings, number 1: eps"):
+            bound_table([{**setting, "eps": ends}])
 
 
 def test_scale_table_holds_both_scales():

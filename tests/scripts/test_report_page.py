@@ -20,7 +20,7 @@ def verdicts():
 
 @pytest.fixture
 def figures(tmp_path):
-    for name in ("fig1_delta_surface", "fig6_tv_san_francisco", "tv_mine"):
+    for name in ("delta_bounds", "fig1_delta_surface", "fig6_tv_san_francisco", "new_one", "tv_mine"):
         (tmp_path / f"{name}.png").write_bytes(PNG)
         (tmp_path / f"{name}.txt").write_text("Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n")
     paths = sorted(tmp_path.glob("*.png"))
@@ -170,19 +170,41 @@ def test_page_is_well_formed_and_accessible(verdicts, figures):
 def test_every_figure_has_image_alt_caption_pdf_and_target(figures):
     page = Page(render([row(printed="0")], figures))
     images = page.of("img")
-    assert len(images) == 3
+    assert len(images) == 5
     assert all(image["src"].startswith("data:image/png;base64,") for image in images)
     assert [image["alt"] for image in images] == [
         "δ over ε and ε₀. Boxes of 10 runs.",
         "Total variation distance: San Francisco. Boxes of 10 runs.",
         "Total variation distance: mine. Boxes of 10 runs.",
+        "δ over ε: published, true, and every bound. Boxes of 10 runs.",
+        "new_one. Boxes of 10 runs.",
     ]
     assert {(image["width"], image["height"]) for image in images} == {("640", "480")}
-    assert page.text.count("n < 100 & more.") == 3
+    assert page.text.count("n < 100 & more.") == 5
     assert {"../figures/fig1_delta_surface.pdf", "../figures/tv_mine.pdf"} <= {
         a["href"] for a in page.of("a")
     }
     assert "snakemake fig6" in page.text
+    assert re.search(r"snakemake \S*/delta_bounds\.png", page.text)
+
+
+def test_figures_stand_in_sections(figures):
+    text = render([row(printed="0")], figures)
+    page = Page(text)
+    headings = re.findall(r'<h2 id="(.*?)-title">(.*?)</h2>', text)
+    assert headings[1:4] == [
+        ("figures", "Figures of the paper"),
+        ("own-figures", "Own datasets"),
+        ("beyond", "Beyond the paper: accountants and companion papers"),
+    ]
+    anchors = [anchor for anchor, _ in headings]
+    order = [name for name in page.ids if name in {figure["name"] for figure in figures} | set(anchors)]
+    assert order[1:9] == [
+        *("figures", "fig1_delta_surface", "fig6_tv_san_francisco"),
+        *("own-figures", "tv_mine"),
+        *("beyond", "delta_bounds", "new_one"),
+    ]
+    assert "Own datasets" not in render([row(printed="0")], figures[:1])
 
 
 def test_nothing_is_loaded_from_elsewhere(verdicts, figures):

@@ -86,7 +86,8 @@ def test_printed_deltas_follow_the_contract(values, deltas):
     assert list(frame) == [*compute_printed_deltas.COLUMNS, "published", "exact"]
     assert len(frame) == 123
     assert (frame["published"] == "").sum() == 4  # Koskela
-    assert (frame["exact"] != "").sum() == 77  # this paper
+    open_ = frame[frame["exact"] == ""]
+    assert (len(open_), set(open_["mechanism"])) == (14, {"erlingsson"})  # out of its theorem's range
     row = next(
         line
         for line in frame.to_dict("records")
@@ -96,6 +97,30 @@ def test_printed_deltas_follow_the_contract(values, deltas):
     for form in ("published", "exact"):
         assert float(row[form]) == pytest.approx(delta(1.0, form=form, **given), rel=1e-12)
     assert set(frame[frame["eps"] == "3.0"]["published"]) == {"-inf"}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "expected"),
+    [  # at n = 100, k = 10, eps0 = 0.5, eps = 0.1; by other programs, four digits
+        ("balle", 1.073e-4),
+        ("feldman", 1.575e-3),
+        ("koskela", 1.312e-6),
+    ],
+)
+def test_literature_columns_get_the_cited_bound(deltas, mechanism, expected):
+    frame = pd.read_csv(deltas).set_index(["item", "mechanism", "eps"]).sort_index()
+    assert 10 ** frame.loc[("Table 1", mechanism, 0.1), "exact"].item() == pytest.approx(expected, rel=1e-3)
+
+
+def test_erlingssons_theorem_is_used_where_it_applies(values):
+    """At n = 10^5, eps0 = 0.4, eps = 0.1 its conditions hold: delta = exp(-n (eps / (12 eps0))^2)."""
+    changed = [
+        {**row, "n": "100000", "eps0": "0.4"} if row["mechanism"] == "erlingsson" else row for row in values
+    ]
+    frame = compute_printed_deltas.compute(changed)
+    rows = frame[(frame["mechanism"] == "erlingsson") & (frame["eps"] == "0.1")]
+    assert len(rows) == 3
+    assert np.allclose(rows["exact"], -(10**5) * (0.1 / 4.8) ** 2 / np.log(10), rtol=1e-12)
 
 
 def test_every_value_gets_a_verdict(values, deltas, trial_files):
@@ -110,6 +135,8 @@ def test_every_value_gets_a_verdict(values, deltas, trial_files):
         random = row["kind"] == "random"
         assert all(bool(row[name]) == random for name in ("quantile", "low", "high"))
         assert not random or row["verdict"] in ("consistent", "inconsistent")
+        outside = row["note"].endswith(judge_values.NO_THEOREM)
+        assert outside == (row["mechanism"] == "erlingsson")
         gaussian = row["mechanism"] == "gaussian"
         assert row["note"].endswith(judge_values.NO_GAUSSIAN) == gaussian
         assert not (gaussian and row["exact"])

@@ -21,7 +21,11 @@ FIGURES = [
     "fig6_tv_san_francisco",
     "fig7_tv_paris",
     "blanket_regions",
+    "delta_bounds",
     "gaussian_scale",
+    "girgis_rdp",
+    "koskela_fig1a",
+    "koskela_fig1b",
 ]
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
 AFTER_TRIALS = {"judge_values", "write_delta_tables", "write_error_tables", "write_report", "all"}
@@ -29,13 +33,18 @@ AFTER_TRIALS = {"judge_values", "write_delta_tables", "write_error_tables", "wri
 
 def test_everything_is_there(finished):
     results = finished.results()
+    assert {name for name in results if name.startswith("figures/")} == {
+        f"figures/{name}.{kind}" for name in FIGURES for kind in ("png", "pdf", "txt")
+    }
     for name in FIGURES:
         assert results[f"figures/{name}.png"].startswith(b"\x89PNG")
         assert results[f"figures/{name}.pdf"].startswith(b"%PDF")
     for name in TABLES:
         assert results[f"tables/{name}.csv"].count(b"\n") > 2
         assert results[f"tables/{name}.md"].count(b"|") > 10
-    assert results["report/index.html"].lstrip().startswith(b"<!doctype html>")
+    page = results["report/index.html"]
+    assert page.lstrip().startswith(b"<!doctype html>")
+    assert all(f'<figure id="{name}">'.encode() in page for name in FIGURES)
 
 
 def test_verdicts_cover_every_printed_value(finished):
@@ -87,7 +96,8 @@ def edited(path, text="\nEDITED = True\n"):
         (
             "tightshuffle/plotting.py",
             {"draw_delta_surface", "draw_tv", "draw_checkins", "draw_estimates", "write_report", "all"}
-            | {"draw_koskela", "draw_blanket_regions", "draw_gaussian_scale"},
+            | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_gaussian_scale"}
+            | {"draw_girgis_rdp"},
         ),
         ("tightshuffle/privacy/as_printed.py", {"compute_printed_deltas"} | AFTER_TRIALS),
     ],

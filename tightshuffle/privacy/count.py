@@ -111,7 +111,8 @@ def _log_delta(eps, n, k, eps0, m, *, power, sign):
 
     logit_p, logit_q = eps0 - np.log(k - 1), -(eps0 + np.log1p((k - 2) * np.exp(-eps0)))
     share, miss = (threshold, gap) if power == 1 else _second_moment_share(threshold, gap, others)
-    theta = np.log(share) - np.log(miss) - logit_q
+    # Never tilted away from the tail: where the printed loss puts its edge beyond the mean, the mean matters.
+    theta = sign * max(0.0, sign * (np.log(share) - np.log(miss) - logit_q))
     first_x, x_law = _binomial_window(int(m), logit_p + theta)
     first_j, j_law = _binomial_window(others, logit_q + theta)
 

@@ -125,8 +125,6 @@ def _log_upper(eps, n, k, eps0):
 
 def _blockwise(b, weights, log_delta_given, evaluations):
     """log of the sum over blocks of probability times delta at the smallest b; blocks are halved at need."""
-    peak = weights.max()
-    chances = np.exp(weights - peak)
     edges = np.unique(np.linspace(0, b.size, min(b.size, 8) + 1).astype(int))
     known = {}
 
@@ -137,7 +135,7 @@ def _blockwise(b, weights, log_delta_given, evaluations):
 
     while True:
         starts, ends = edges[:-1], edges[1:]
-        mass = _log(np.add.reduceat(chances, starts)) + peak
+        mass = np.logaddexp.reduceat(weights, starts)
         high = mass + np.array([at(i) for i in starts])
         low = mass + np.array([at(min(i, b.size - 1)) for i in ends])
         total = special.logsumexp(high)
@@ -234,8 +232,8 @@ def _log_excess(draws, chance, slope, offset):
     theta, log_mgf = _best_tilt(
         np.array([1 - slope, -slope, 0.0]) - offset / draws, np.array([chance, chance, 1 - 2 * chance])
     )
-    weight = chance * (math.exp(theta * (1 - slope)) + math.exp(-theta * slope))
-    tilted = weight / (weight + max(0.0, 1 - 2 * chance))
+    log_weight = math.log(chance) + np.logaddexp(theta * (1 - slope), -theta * slope)
+    tilted = 1.0 if chance >= 0.5 else special.expit(log_weight - math.log1p(-2 * chance))
     first, last = _window(draws, tilted)
     smallest = math.floor(offset / (1 - slope))  # up to here T leaves no excess
     t = np.arange(max(first, smallest), last + 1)

@@ -114,7 +114,14 @@ def figure_names():
             if form in plan:
                 number = plan.get("figures", {}).get(form)
                 names.append(f"{number}_{form}_{dataset}" if number else f"{form}_{dataset}")
-    names += ["blanket_regions", "gaussian_scale", "girgis_rdp", "koskela_fig1a", "koskela_fig1b"]
+    names += [
+        "blanket_regions",
+        "delta_bounds",
+        "gaussian_scale",
+        "girgis_rdp",
+        "koskela_fig1a",
+        "koskela_fig1b",
+    ]
     return sorted(names, key=lambda name: (not name.startswith("fig"), name))
 
 

@@ -128,6 +128,34 @@ rule draw_estimates:
         "../../scripts/draw_estimates.py"
 
 
+rule draw_delta_bounds:
+    "delta over eps by every accountant: what is published, what is true, what holds."
+    input:
+        bounds="results/privacy/delta_bounds.csv",
+        code=code_of("scripts/draw_delta_bounds.py"),
+        style=FIGURE_STYLE,
+    output:
+        png=report(
+            "results/figures/delta_bounds.png",
+            caption="../report/delta_bounds.rst",
+            category="Figures",
+            labels={"figure": "delta_bounds", "shows": "delta over eps by every accountant"},
+        ),
+        pdf="results/figures/delta_bounds.pdf",
+        txt="results/figures/delta_bounds.txt",
+    log:
+        "results/logs/draw_delta_bounds.log",
+    benchmark:
+        "results/benchmarks/draw_delta_bounds.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../../scripts/draw_delta_bounds.py"
+
+
 rule draw_blanket_regions:
     "Where the blanket paper calls eq. (3) tight, and how far it is from the true delta."
     input:

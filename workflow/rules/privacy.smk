@@ -19,6 +19,27 @@ rule compute_delta_surface:
         "../../scripts/compute_delta_surface.py"
 
 
+rule compute_delta_bounds:
+    "delta over eps: the count of x0, the whole release and every bound of the literature."
+    input:
+        code=code_of("scripts/compute_delta_bounds.py"),
+    output:
+        "results/privacy/delta_bounds.csv",
+    log:
+        "results/logs/compute_delta_bounds.log",
+    benchmark:
+        "results/benchmarks/compute_delta_bounds.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        plan=config["delta_bounds"],
+    script:
+        "../../scripts/compute_delta_bounds.py"
+
+
 rule compute_blanket_regions:
     "Where the blanket paper calls eq. (3) tight, and eq. (3) beside the true delta."
     input:
