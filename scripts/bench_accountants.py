@@ -52,11 +52,10 @@ GOALS = (  # accountant, n (None: every one), column, at most
 )
 HOW = (
     "Medians of several calls; every accountant and every ratio in a fresh process of its own, one at a time."
-    " Memory is how far one call raises the peak of the resident memory. Accountants are asked at an ε at"
-    f" which δ is about {scientific(DELTA)}, k = {K}, ε₀ = {EPS0:g}; count-published and delta-hat at"
-    f" count-exact's ε. Of the n users {SHARE:g} n hold x0; delta-hat is for {K} cells with {K} different"
-    " counts."
-    " A time of – : that δ is not reached below ε₀, or n is not for this accountant.",
+    " Memory is how far one call raises the peak of the resident memory. Accountants are asked at the ε at"
+    f" which δ is about {scientific(DELTA)} with k = {K} and ε₀ = {EPS0:g}, count-published at count-exact's,"
+    f" where its δ is far smaller. Of the n users {SHARE:g} n hold x0; delta-hat is for {K} cells with {K}"
+    " different counts. A time of – : that δ is not reached below ε₀, or n is not for this accountant.",
     "Errors are relative errors of δ against 60 digits (the double sum, which is its own reference, at"
     f" k = {PUBLISHED['k']}, ε₀ = {PUBLISHED['eps0']:g}) or 40 digits. dp-accounting's time includes the two"
     " laws that it needs, which take most of it, except where its outcomes are given.",

@@ -53,7 +53,7 @@ def caption(table, machine):
         f" ε₀ = {eps0:g}, at ε for which δ is about 10⁻⁶ (see accountants.csv): (a) median time of one value;"
         " (b) how far one call raises the peak of the resident memory of a fresh process, drawn as at least"
         f" {SMALLEST:g} MB. An accountant that does not reach this δ below ε₀ is left out at that n;"
-        " count-published and delta-hat are asked at count-exact's ε."
+        " count-published is asked at count-exact's ε, where its δ is far smaller."
         f" {machine['cpu']}, Python {machine['python']}, numpy {machine['numpy']}, scipy {machine['scipy']}."
     )
 

@@ -17,11 +17,9 @@ from hypothesis import strategies as st
 from tightshuffle import cli_values, gaussian
 from tightshuffle.cli import main
 from tightshuffle.privacy import histogram, methods
-from tightshuffle.privacy.arguments import OutsideRange
 
 COMMAND = Path(sys.executable).with_name("tightshuffle")
-SETTING = ["--n", "1000", "--k", "8", "--eps0", "0.45"]
-UNNAMED = ("--n", "--k", "--eps0", "--eps", "--delta", "--count", "--compositions", "--sensitivity")
+SETTING = ["--n", "2000", "--k", "8", "--eps0", "0.45"]
 
 
 def call(*argv):
@@ -45,42 +43,48 @@ def with_count(name):
 
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_delta_of_every_method(name):
-    given = answer("delta", name, *SETTING, "--eps", "0.35", "0.44", *with_count(name))
+    given = answer("delta", name, *SETTING, "--eps", "0.28", "0.32", *with_count(name))
     method = methods.METHODS[name]
-    expected = {"method", "n", "k", "eps0", "eps", "log10_delta", "note"}
-    expected |= {"count"} * method.needs_count | {"compositions"} * method.composes if False else set()
-    assert expected <= set(given)
-    assert (given["method"], given["n"], given["k"], given["eps0"]) == (name, 1000, 8, 0.45)
-    assert given["eps"] == [0.35, 0.44]
+    expected = ["method", "n", "k", "eps0", *["count"] * method.needs_count]
+    expected += [*["compositions"] * method.composes, "eps", "log10_delta", "note"]
+    assert list(given) == expected
+    assert (given["method"], given["n"], given["k"], given["eps0"]) == (name, 2000, 8, 0.45)
+    assert given["eps"] == [0.28, 0.32]
     extra = {"count": 300} if method.needs_count else {}
-    assert given["log10_delta"] == list(methods.delta(name, [0.35, 0.44], n=1000, k=8, eps0=0.45, **extra))
+    assert given["log10_delta"] == list(methods.delta(name, [0.28, 0.32], n=2000, k=8, eps0=0.45, **extra))
     assert given["note"] == [None, None]
-    one = answer("delta", name, *SETTING, "--eps", "0.35", *with_count(name))
-    assert (one["eps"], one["log10_delta"], one["note"]) == (0.35, given["log10_delta"][0], None)
+    one = answer("delta", name, *SETTING, "--eps", "0.28", *with_count(name))
+    assert (one["eps"], one["log10_delta"], one["note"]) == (0.28, given["log10_delta"][0], None)
 
 
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_there_and_back(name):
-    setting = ["--n", "20_000", "--k", "8", "--eps0", "0.45", *with_count(name)]
-    found = answer("epsilon", name, *setting, "--delta", "1e-4", "1e-3")
+    loose = name in ("erlingsson", "feldman", "balle-hoeffding", "koskela-strong", "blanket", "girgis")
+    setting = ["--n", "20_000" if loose else "100", "--k", "8", "--eps0", "0.45"]
+    setting += ["--count", "30"] if methods.METHODS[name].needs_count else []
+    wanted = [1e-25, 1e-22] if name == "count-published" else [1e-5, 1e-3]
+    found = answer("epsilon", name, *setting, "--delta", *wanted)
     assert set(found) >= {"method", "n", "k", "eps0", "delta", "eps", "note"}
-    assert found["delta"] == [1e-4, 1e-3]
+    assert found["delta"] == wanted
+    assert found["note"] == [None, None]
+    assert 0 < found["eps"][1] < found["eps"][0] < 0.45
     back = answer("delta", name, *setting, "--eps", *found["eps"])
+    assert np.all(np.array(back["log10_delta"]) <= np.log10(wanted))
     # eps is rounded up by some 1e-10; the slope of log10 delta is below 1000 here.
-    np.testing.assert_allclose(back["log10_delta"], [-4, -3], rtol=0, atol=1e-6)
-    assert np.all(np.array(back["log10_delta"]) <= [-4, -3])
+    np.testing.assert_allclose(back["log10_delta"], np.log10(wanted), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", [name for name, method in methods.METHODS.items() if method.composes])
 def test_compositions(name):
+    setting = ["--n", "200", "--k", "8", "--eps0", "0.45"]
     one, three = (
-        answer("delta", name, *SETTING, "--eps", "0.3", "--compositions", rounds)["log10_delta"]
+        answer("delta", name, *setting, "--eps", "0.2", "--compositions", rounds)["log10_delta"]
         for rounds in (1, 3)
     )
-    assert three == methods.delta(name, 0.3, n=1000, k=8, eps0=0.45, compositions=3)
+    assert three == methods.delta(name, 0.2, n=200, k=8, eps0=0.45, compositions=3)
     assert three > one
-    eps = answer("epsilon", name, *SETTING, "--delta", "0.01", "--compositions", "3")["eps"]
-    assert eps == methods.epsilon(name, 0.01, n=1000, k=8, eps0=0.45, compositions=3)
+    eps = answer("epsilon", name, *setting, "--delta", "0.01", "--compositions", "3")["eps"]
+    assert eps == methods.epsilon(name, 0.01, n=200, k=8, eps0=0.45, compositions=3)
 
 
 def test_direction():
@@ -128,7 +132,7 @@ def test_tables_at_any_depth():
     delta = rows[0].split()[1]
     assert 0 <= float(Decimal(delta).log10()) - log10 < 5e-4  # up, by less than a unit of the fourth digit
     assert rows[1].split() == ["1", "0", "-inf"]
-    assert 0.001 < float(rows[2].split()[1]) < 1
+    assert 1e-5 < float(rows[2].split()[1]) < 1
 
 
 def test_published_is_said_to_be_invalid():
@@ -233,7 +237,7 @@ def test_whole_numbers(text):
         ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt", "--sensitivity must be"),
         ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt-2", "--sensitivity must be"),
         ("plan --n 9 --k 3 --eps 0 --delta 1e-6", "--eps must be"),
-        ("plan --n 9 --k 3 --eps 20 --delta 1e-6", "eps must be below 20"),
+        ("plan --n 9 --k 3 --eps 20 --delta 1e-6", "and below 20"),
         ("plan --n 1e10 --k 3 --eps 1 --delta 1e-6", "n must be at most"),
         ("plan --n 9 --k 3 --eps 1 --delta -1", "--delta must lie"),
     ],
@@ -268,19 +272,21 @@ def test_help(command, capsys):
     assert ("example" in out) == (command != ["methods"])
 
 
-def test_examples_of_the_help_work(capsys):
+def examples():
+    lines = []
     for command in ([], ["delta"], ["epsilon"], ["sigma"], ["plan"]):
-        with pytest.raises(SystemExit):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
             main([*command, "--help"])
-        examples = [
-            line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("  tights")
-        ]
-        assert examples
-        # The top-level ones stand in the commands' helps too, or are as quick.
-        for words in examples:
-            code, out, err = call(*words[1:])
-            assert (code, err) == (0, ""), words
-            assert out
+        lines += [line for line in out.getvalue().splitlines() if line.startswith("  tightshuffle ")]
+    return dict.fromkeys(lines)
+
+
+@pytest.mark.parametrize("example", examples())
+def test_examples_of_the_help_work(example):
+    code, out, err = call(*example.split()[1:])
+    assert (code, err) == (0, "")
+    assert out
 
 
 # --- the installed command ---------------------------------------------------------------------------------
@@ -402,13 +408,13 @@ def check(line):
         assert found.get("eps0", 1) > 0
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(command_lines(GOOD.get))
 def test_any_good_arguments(line):
     check(line)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(command_lines(lambda option: st.one_of(GOOD[option], STRANGE)))
 def test_any_arguments(line):
     check(line)

@@ -10,12 +10,13 @@ from tightshuffle.privacy import amplification, blanket, clones, composition, co
 from tightshuffle.privacy.arguments import OutsideRange
 from tightshuffle.privacy.methods import METHODS, delta, epsilon
 
-NAMES = (
-    "count-published count-exact lower upper erlingsson balle-hoeffding balle-bennett feldman"
-    " clones stronger-clones koskela-strong girgis blanket"
-).split()
+NAMES = [
+    *("count-published", "count-exact", "lower", "upper", "erlingsson", "balle-hoeffding", "balle-bennett"),
+    *("feldman", "clones", "stronger-clones", "koskela-strong", "girgis", "blanket"),
+]
 COMPOSING = ("upper", "clones", "stronger-clones", "koskela-strong", "girgis")
-WHERE = {"n": 2000, "k": 8, "eps0": 0.45}  # inside of every theorem's range, from eps = 0.3 on
+WHERE = {"n": 2000, "k": 8, "eps0": 0.45}  # inside of every theorem's range at these eps:
+EPS = np.array([0.28, 0.3, 0.32])
 
 
 def extra(name, others=500):
@@ -35,32 +36,30 @@ def test_the_registry():
 
 
 def test_every_name_stands_for_its_function():
-    eps = np.array([0.3, 0.4])
     expected = {
-        "count-published": count.delta(eps, count=500, form="published", **WHERE),
-        "count-exact": count.delta(eps, count=500, direction="both", **WHERE),
-        "lower": histogram.lower(eps, **WHERE),
-        "upper": histogram.upper(eps, **WHERE),
-        "erlingsson": amplification.erlingsson(eps, **WHERE),
-        "balle-hoeffding": amplification.balle_hoeffding(eps, **WHERE),
-        "balle-bennett": amplification.balle_bennett(eps, **WHERE),
-        "feldman": amplification.feldman(eps, **WHERE),
-        "clones": clones.clones(eps, **WHERE),
-        "stronger-clones": clones.stronger_clones(eps, **WHERE),
-        "koskela-strong": composition.koskela_strong(eps, **WHERE),
-        "girgis": renyi.girgis(eps, **WHERE),
-        "blanket": blanket.blanket(eps, **WHERE),
+        "count-published": count.delta(EPS, count=500, form="published", **WHERE),
+        "count-exact": count.delta(EPS, count=500, direction="both", **WHERE),
+        "lower": histogram.lower(EPS, **WHERE),
+        "upper": histogram.upper(EPS, **WHERE),
+        "erlingsson": amplification.erlingsson(EPS, **WHERE),
+        "balle-hoeffding": amplification.balle_hoeffding(EPS, **WHERE),
+        "balle-bennett": amplification.balle_bennett(EPS, **WHERE),
+        "feldman": amplification.feldman(EPS, **WHERE),
+        "clones": clones.clones(EPS, **WHERE),
+        "stronger-clones": clones.stronger_clones(EPS, **WHERE),
+        "koskela-strong": composition.koskela_strong(EPS, **WHERE),
+        "girgis": renyi.girgis(EPS, **WHERE),
+        "blanket": blanket.blanket(EPS, **WHERE),
     }
     assert list(expected) == NAMES
     for name, values in expected.items():
         assert np.all(np.isfinite(values))
-        np.testing.assert_array_equal(delta(name, eps, **WHERE, **extra(name)), values, err_msg=name)
+        np.testing.assert_array_equal(delta(name, EPS, **WHERE, **extra(name)), values, err_msg=name)
         assert isinstance(delta(name, 0.3, **WHERE, **extra(name)), float)
 
 
 def test_kinds_hold_together():
-    eps = np.linspace(0.3, 0.44, 5)
-    values = {name: delta(name, eps, **WHERE, **extra(name)) for name in NAMES}
+    values = {name: delta(name, EPS, **WHERE, **extra(name)) for name in NAMES}
     for name, method in METHODS.items():
         if method.kind == methods.UPPER:
             # The numerical bounds are within 2e-8 of delta of their exact values.
@@ -85,29 +84,33 @@ def test_directions_of_the_counts():
 def test_compositions(name):
     rounds = np.array([[1], [2], [5]])
     eps = np.array([0.1, 0.25])
-    values = delta(name, eps, n=500, k=6, eps0=0.5, compositions=rounds)
+    values = delta(name, eps, n=200, k=6, eps0=0.5, compositions=rounds)
     assert values.shape == (3, 2)
-    np.testing.assert_array_equal(values[0], delta(name, eps, n=500, k=6, eps0=0.5))
+    np.testing.assert_array_equal(values[0], delta(name, eps, n=200, k=6, eps0=0.5))
     assert np.all(np.diff(values, axis=0) > 0)
     if METHODS[name].pair:
         pair = METHODS[name].pair
-        assert values[1, 0] == composition.composed(0.1, pair, n=500, k=6, eps0=0.5, compositions=2)
+        two = composition.composed(0.1, pair, n=200, k=6, eps0=0.5, compositions=2)
+        # Which eps are asked for together decides where the distribution is tilted.
+        assert values[1, 0] == pytest.approx(two, abs=1e-8)
         # One round through the composition's own sums, which share no line with clones.py and histogram.py
         # but log_binomial_excess: equal to upper's blocks' 0.1 %.
-        one = composition.composed(eps, pair, n=500, k=6, eps0=0.5)
+        one = composition.composed(eps, pair, n=200, k=6, eps0=0.5)
         np.testing.assert_allclose(values[0], one, rtol=0, atol=1e-3)
     else:
-        assert values[2, 1] == renyi.girgis(0.25, n=500, k=6, eps0=0.5, compositions=5)
+        assert values[2, 1] == renyi.girgis(0.25, n=200, k=6, eps0=0.5, compositions=5)
 
 
-@pytest.mark.parametrize("rounds", [1, 3])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "rounds"), [*((name, 1) for name in NAMES), *((name, 3) for name in COMPOSING)]
+)
 def test_round_trip(name, rounds):
-    if rounds > 1 and name not in COMPOSING:
-        pytest.skip("for one round")
-    n = 20_000 if name in ("erlingsson", "koskela-strong", "blanket", "girgis") else 2000
-    setting = {"n": n, "k": 8, "eps0": 0.45, "compositions": rounds} | extra(name)
-    for wanted in (5e-3, 1e-5):
+    # Enough users for the loose ones to promise anything, and few enough for the tight ones not to promise
+    # it at eps = 0 already; the published form does so down to 1e-19.
+    loose = name in ("erlingsson", "feldman", "balle-hoeffding", "koskela-strong", "blanket", "girgis")
+    n = 3000 if name == "koskela-strong" else 20_000 if loose else 100
+    setting = {"n": n, "k": 8, "eps0": 0.45, "compositions": rounds} | extra(name, 30)
+    for wanted in (1e-22, 1e-25) if name == "count-published" else (5e-3, 1e-5):
         eps = epsilon(name, wanted, **setting)
         assert 0 < eps < rounds * 0.45
         assert delta(name, eps, **setting) <= np.log10(wanted)
@@ -116,9 +119,9 @@ def test_round_trip(name, rounds):
 
 
 def test_epsilon_broadcasts_and_ends_at_eps0():
-    eps = epsilon("upper", [1e-3, 1e-5], n=[[100], [1000]], k=8, eps0=1.0)
+    eps = epsilon("clones", [1e-3, 1e-5], n=[[100], [1000]], k=8, eps0=1.0)
     assert eps.shape == (2, 2)
-    assert eps[1, 1] == epsilon("upper", 1e-5, n=1000, k=8, eps0=1.0)
+    assert eps[1, 1] == epsilon("clones", 1e-5, n=1000, k=8, eps0=1.0)
     # One user hides nobody: eps0 is all there is, twice for two rounds. Some bounds do not even see that.
     assert epsilon("girgis", 1e-300, n=1, k=8, eps0=1.0, compositions=2) == pytest.approx(2.0, abs=1e-8)
     assert epsilon("upper", 1e-15, n=1, k=8, eps0=1.0) == pytest.approx(1.0, abs=1e-8)

@@ -52,9 +52,9 @@ class Project:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def planned(self, *arguments):
-        """The names of the rules that a dry run would start."""
-        text = self.make(*arguments, "--dry-run")
+    def planned(self, *configs, target="all"):
+        """The names of the rules that a dry run would start, with further config files."""
+        text = self.make(*configs, "--dry-run", target)
         if "Nothing to be done" in text:
             return set()
         lines = text[text.index("Job stats:") :].splitlines()

@@ -124,9 +124,9 @@ def test_same_bytes_in_another_folder_on_one_core(finished, fresh):
 
 def test_named_targets(fresh):
     for target in (*(f"fig{i}" for i in range(1, 8)), "figures", "tables", "report"):
-        assert "all" not in fresh.planned(target)
-    assert "run_trials" not in fresh.planned("fig1")
-    assert fresh.planned("fig6") >= {"run_trials", "draw_tv"}
+        assert "all" not in fresh.planned(target=target)
+    assert "run_trials" not in fresh.planned(target="fig1")
+    assert fresh.planned(target="fig6") >= {"run_trials", "draw_tv"}
 
 
 def test_rules_read_like_a_table_of_contents(fresh):

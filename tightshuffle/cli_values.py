@@ -1,0 +1,130 @@
+"""Numbers of the command line: read from words, with errors that say what was expected, and written."""
+
+import argparse
+import math
+import re
+from decimal import Decimal, InvalidOperation, localcontext
+
+_LARGEST_COUNT = 2**53
+_DIGITS = 4
+
+
+def whole_number(least):
+    """A parser of whole numbers >= ``least``: 100000, 1e5, 100_000."""
+
+    def parse(text):
+        wanted = f"must be a whole number >= {least}, such as 100000, 1e5 or 100_000"
+        value = _decimal(text, wanted)
+        if not least <= value <= _LARGEST_COUNT:
+            raise _refusal(wanted if value < least else f"must be at most {_LARGEST_COUNT}", text)
+        if value != value.to_integral_value():
+            raise _refusal(wanted, text)
+        return int(value)
+
+    return parse
+
+
+def at_least_zero(text):
+    """A float >= 0."""
+    value = _float(text, "must be a finite number >= 0")
+    if value < 0:
+        raise _refusal("must be a finite number >= 0", text)
+    return value
+
+
+def positive(text):
+    """A float > 0."""
+    value = _float(text, "must be a finite number > 0")
+    if value <= 0:
+        raise _refusal("must be a finite number > 0", text)
+    return value
+
+
+def length(text):
+    """A float > 0, or sqrt2, sqrt(2) and the like."""
+    wanted = "must be a finite number > 0, or a root such as sqrt2"
+    root = re.fullmatch(r"sqrt\(?([^()]+)\)?", text.strip())
+    value = _float(root[1] if root else text, wanted)
+    if value <= 0:
+        raise _refusal(wanted, text)
+    return math.sqrt(value) if root else value
+
+
+def log10_delta(text):
+    """log10 of a delta between 0 and 1, however small: 1e-500 is fine."""
+    wanted = "must lie between 0 and 1, both excluded, such as 1e-6"
+    value = _decimal(text, wanted)
+    if not 0 < value < 1:
+        raise _refusal(wanted, text)
+    with localcontext() as context:
+        context.prec = 30
+        result = float(value.log10())
+    if not -1e15 < result < 0:
+        raise _refusal(f"{wanted}, and not as close to them", text)
+    return result
+
+
+def common_delta(text):
+    """A delta between 0 and 1 as a float."""
+    log10 = log10_delta(text)
+    if not 0 < float(text) < 1 or log10 < -307:
+        raise _refusal("must be at least 1e-307 here", text)
+    return float(text)
+
+
+def written(log10, safe_side=0):
+    """10^log10 with four digits, at any depth: 1.234e-567; 0 for -inf.
+
+    ``safe_side`` +1 rounds up, as an upper bound must be, -1 down, 0 to the nearest.
+    """
+    if log10 == -math.inf:
+        return "0"
+    exponent = math.floor(log10)
+    mantissa = _rounded(10 ** (log10 - exponent) * 10 ** (_DIGITS - 1), safe_side)
+    if mantissa >= 10**_DIGITS:
+        mantissa, exponent = mantissa // 10, exponent + 1
+    if exponent >= 0:
+        return "1"
+    digits = str(mantissa)
+    return f"{digits[0]}.{digits[1:]}e{exponent:+03d}"
+
+
+def short(value, safe_side=0):
+    """A positive number with six digits, rounded as in `written`."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    unit = 5 - math.floor(math.log10(abs(value)))
+    if safe_side == 0 or abs(unit) > 300:
+        return f"{value:.6g}"
+    return f"{_rounded(value * 10.0**unit, safe_side) / 10.0**unit:.6g}"
+
+
+def _rounded(value, safe_side):
+    if safe_side == 0:
+        return round(value)
+    # What is a whole number but for the error of the logarithm stays as it is.
+    return math.ceil(value - 1e-6) if safe_side > 0 else math.floor(value + 1e-6)
+
+
+def _decimal(text, wanted):
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise _refusal(wanted, text) from None
+    if not value.is_finite():
+        raise _refusal(wanted, text)
+    return value
+
+
+def _float(text, wanted):
+    try:
+        value = float(text)
+    except ValueError:
+        raise _refusal(wanted, text) from None
+    if not math.isfinite(value):
+        raise _refusal(wanted, text)
+    return value
+
+
+def _refusal(wanted, text):
+    return argparse.ArgumentTypeError(f"{wanted}; got {text!r}")

@@ -1,0 +1,280 @@
+"""Every accountant by name: what it is, what it is valid for, its source, and two functions that call it.
+
+The command line, figures and tests loop over `METHODS`. An accountant's module is imported when it is first
+asked for: some of them take a second to import, which nobody should pay who asks for another one.
+"""
+
+import functools
+import importlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from tightshuffle.privacy.arguments import (
+    check_choice,
+    check_compositions,
+    check_count,
+    check_delta,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
+
+UPPER, LOWER = "upper bound", "lower bound"
+EXACT, PUBLISHED = "exact for one dataset", "as published, not valid"
+KINDS = (UPPER, LOWER, EXACT, PUBLISHED)
+DIRECTIONS = ("forward", "reverse", "both")
+
+LARGEST_N = 10**9  # beyond it some accountants take minutes, or more memory than there is
+LARGEST_EPS0 = 20  # beyond it the bounds' thresholds have too few digits left in floats
+LARGEST_COMPOSITIONS = 10**5  # beyond it the convolutions take minutes
+
+_BISWAS = "Biswas, Jung, Palamidessi, Tight Differential Privacy Guarantees for the Shuffle Model (FPS 2023)"
+_KOSKELA = "Koskela, Heikkilä, Honkela, Tight Accounting in the Shuffle Model of Differential Privacy"
+_BALLE = "Balle, Bell, Gascón, Nissim, The Privacy Blanket of the Shuffle Model (CRYPTO 2019), section 5"
+_FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2020), Theorem 3.1"
+
+
+@dataclass(frozen=True)
+class Method:
+    """One accountant.
+
+    ``kind`` is one of KINDS, ``valid`` says in a few words what for, ``source`` names paper and theorem.
+    ``pair`` is the dominating pair of composition.py that stands for several rounds, if one does.
+    """
+
+    name: str
+    target: str  # module of tightshuffle.privacy, and function
+    kind: str
+    valid: str
+    source: str
+    needs_count: bool = False
+    composes: bool = False
+    pair: str | None = None
+    form: str | None = None  # of the count of x0
+
+    @property
+    def function(self):
+        """The accountant, ``function(eps, *, n, k, eps0, ...) -> log10 delta`` of one round."""
+        module, name = self.target.split(".")
+        function = getattr(importlib.import_module(f"tightshuffle.privacy.{module}"), name)
+        return functools.partial(function, form=self.form) if self.form else function
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(
+            name="count-published",
+            target="count.delta",
+            kind=PUBLISHED,
+            valid="nothing; a factor is counted twice, so that delta comes out far too small",
+            source=f"{_BISWAS}, Theorem 1 as printed",
+            needs_count=True,
+            form="published",
+        ),
+        Method(
+            name="count-exact",
+            target="count.delta",
+            kind=EXACT,
+            valid="the noisy count of x0 alone if so many of the others hold x0; no guarantee",
+            source=f"{_BISWAS}, Definition 11, with Theorem 1's factor counted once",
+            needs_count=True,
+            form="exact",
+        ),
+        Method(
+            name="lower",
+            target="histogram.lower",
+            kind=LOWER,
+            valid="k-RR; the worst dataset has at least this delta, no guarantee",
+            source="this project: all others in one third cell, all at x0 or none (docs/worst_case.md)",
+        ),
+        Method(
+            name="upper",
+            target="histogram.upper",
+            kind=UPPER,
+            valid="k-RR, every dataset; close to lower wherever eps is small",
+            source=f"{_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
+            composes=True,
+            pair="weak",
+        ),
+        Method(
+            name="erlingsson",
+            target="amplification.erlingsson",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
+            source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
+        ),
+        Method(
+            name="balle-hoeffding",
+            target="amplification.balle_hoeffding",
+            kind=UPPER,
+            valid="k-RR, every dataset",
+            source=f"{_BALLE}, with Hoeffding's inequality",
+        ),
+        Method(
+            name="balle-bennett",
+            target="amplification.balle_bennett",
+            kind=UPPER,
+            valid="k-RR, every dataset",
+            source=f"{_BALLE}, with Bennett's inequality",
+        ),
+        Method(
+            name="feldman",
+            target="amplification.feldman",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
+            source=f"{_FELDMAN}, closed form",
+        ),
+        Method(
+            name="clones",
+            target="clones.clones",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer, every dataset",
+            source=f"{_FELDMAN}'s pair, computed exactly",
+            composes=True,
+            pair="clones",
+        ),
+        Method(
+            name="stronger-clones",
+            target="clones.stronger_clones",
+            kind=UPPER,
+            valid="k-RR, every dataset",
+            source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
+            " Theorem 3.1's pair, computed exactly",
+            composes=True,
+            pair="stronger-clones",
+        ),
+        Method(
+            name="koskela-strong",
+            target="composition.koskela_strong",
+            kind=UPPER,
+            valid="k-RR, every dataset; not 0 at eps = eps0",
+            source=f"{_KOSKELA}, section 3 (strong adversary)",
+            composes=True,
+            pair="strong",
+        ),
+        Method(
+            name="girgis",
+            target="renyi.girgis",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer with discrete answers, every dataset",
+            source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
+            " Theorem 3.1, Lemmas 2.1 and 2.2",
+            composes=True,
+        ),
+        Method(
+            name="blanket",
+            target="blanket.blanket",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
+            source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
+        ),
+    )
+}
+
+
+def delta(method, eps, *, n, k, eps0, count=None, direction=None, compositions=1):
+    """log10 delta by the method of that name.
+
+    Parameters
+    ----------
+    method : a key of METHODS
+    eps, n, k, eps0 : numbers or arrays, which broadcast, as do the following two; n up to 10^9, eps0 up to 20
+    count : for count-published and count-exact, how many of the other n - 1 users hold x0. As ``direction``,
+        it does not matter to the others, whose delta is that of both directions.
+    direction : "forward", "reverse" or "both", for the two counts; None for what is meant by default: "both"
+        for count-exact, as differential privacy asks for, "forward" for count-published, as printed
+    compositions : rounds with fresh randomness, up to 10^5; more than one for the methods that compose. The
+        result then is the upper end of a rigorous interval.
+
+    Returns
+    -------
+    log10 delta, an array of the broadcast shape (a float for scalars), -inf where delta is 0. nan, with an
+    `OutsideRange` warning, where a theorem does not apply.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range or missing.
+    """
+    chosen, settings, rounds, more = _checked(method, n, k, eps0, count, direction, compositions)
+    eps = check_eps(eps)
+    if chosen.pair is None:
+        return chosen.function(eps, **settings, **more)
+    *points, rounds = np.broadcast_arrays(eps, *settings.values(), rounds)
+    several = rounds > 1
+    result = np.empty(several.shape)
+    if not np.all(several):
+        one = [point[~several] for point in points]
+        result[~several] = chosen.function(one[0], **dict(zip(settings, one[1:], strict=True)))
+    if np.any(several):
+        from tightshuffle.privacy.composition import composed
+
+        some = [point[several] for point in points]
+        settings = dict(zip(settings, some[1:], strict=True))
+        result[several] = composed(some[0], chosen.pair, **settings, compositions=rounds[several])
+    return result[()]
+
+
+def epsilon(method, delta, *, n, k, eps0, count=None, direction=None, compositions=1):
+    """The smallest eps at which the method promises ``delta``, the inverse of `delta`.
+
+    Parameters: ``delta`` in (0, 1); the others as for `delta`. Returns eps, an array of the broadcast shape
+    (a float for scalars), rounded up by some 1e-10; nan where the method promises delta at no eps up to
+    compositions * eps0, which holds without any shuffling. Raises ValueError like `delta`.
+    """
+    chosen, settings, rounds, more = _checked(method, n, k, eps0, count, direction, compositions)
+    delta = check_delta(delta)
+    if chosen.pair is None:
+        return _epsilon_of_function(chosen, delta, settings, rounds, more)
+    values = np.broadcast_arrays(delta, *settings.values(), rounds)
+    result = np.empty(values[0].shape)
+    for index in np.ndindex(result.shape):
+        wanted, *point, times = (value[index].item() for value in values)
+        setting = dict(zip(settings, point, strict=True))
+        if times == 1 and chosen.pair != "strong":
+            result[index] = _epsilon_of_function(chosen, wanted, setting, times, {})
+        else:
+            from tightshuffle.privacy.composition import composed_epsilon
+
+            found = composed_epsilon(wanted, chosen.pair, **setting, compositions=times)
+            result[index] = found if found <= times * setting["eps0"] else np.nan
+    return result[()]
+
+
+def _epsilon_of_function(chosen, delta, settings, rounds, more):
+    from tightshuffle.privacy.inverse import epsilon as inverse
+
+    # The inverse looks for eps up to its eps0: with several rounds that is not the eps0 of one of them.
+    def bound(eps, *, eps0, one_round, **arguments):
+        return chosen.function(eps, eps0=one_round, **arguments)
+
+    settings = settings | {"eps0": settings["eps0"] * rounds, "one_round": settings["eps0"]}
+    return inverse(bound, delta, **settings, **more)
+
+
+def _checked(method, n, k, eps0, count, direction, compositions):
+    """The method; n, k and eps0 checked; the rounds; and what further arguments its function takes."""
+    chosen = METHODS[check_choice("method", method, tuple(METHODS))]
+    n = _at_most("n", check_n(n), LARGEST_N)
+    eps0 = _at_most("eps0", check_eps0(eps0), LARGEST_EPS0)
+    settings = {"n": n, "k": check_k(k), "eps0": eps0}
+    rounds = _at_most("compositions", check_compositions(compositions), LARGEST_COMPOSITIONS)
+    if np.any(rounds > 1) and not chosen.composes:
+        able = ", ".join(name for name, other in METHODS.items() if other.composes)
+        raise ValueError(f"compositions above 1 work for {able} only; {method} is for one round")
+    if direction is not None:
+        check_choice("direction", direction, DIRECTIONS)
+    if chosen.needs_count and count is None:
+        raise ValueError(f"count must be given for {method}: how many of the other n - 1 users hold x0")
+    if not chosen.needs_count:
+        return chosen, settings, rounds, {"compositions": rounds} if method == "girgis" else {}
+    default = "both" if chosen.kind == EXACT else "forward"
+    return chosen, settings, rounds, {"count": check_count(count, n), "direction": direction or default}
+
+
+def _at_most(name, values, largest):
+    if np.any(values > largest):
+        raise ValueError(f"{name} must be at most {largest}; got {np.max(values)}")
+    return values
