@@ -186,3 +186,13 @@ def test_bad_arguments_are_named(changed, message):
     arguments = {"eps": 0.1, "n": 100, "k": 10, "eps0": 2.0, "count": 80} | changed
     with pytest.raises(ValueError, match=message):
         delta(arguments.pop("eps"), **arguments)
+
+
+@pytest.mark.parametrize("eps0", [11.0, 16.0, 20.0])
+@pytest.mark.parametrize("n", [100, 1000])
+def test_large_eps0_leaves_nothing_hidden(n, eps0):
+    # Nobody else holds x0: the event "somebody reports it" alone has this much, of a delta of at most 1.
+    eps, k = 1.0, 10
+    p, q = 1 / (1 + (k - 1) * np.exp(-eps0)), 1 / (np.exp(eps0) + k - 1)
+    event = 1 - (1 - p) * (1 - q) ** (n - 1) - np.exp(eps) * -np.expm1(n * np.log1p(-q))
+    assert np.log10(event) <= delta(eps, n=n, k=k, eps0=eps0, count=0) + 1e-12 <= 1e-12

@@ -194,7 +194,8 @@ def test_real_protocol():
 
 @pytest.mark.parametrize("bound", [lower, upper, exact_histogram])
 @pytest.mark.parametrize(
-    ("name", "value"), [("n", 0), ("n", 1.5), ("k", 1), ("eps0", 0), ("eps0", float("nan")), ("eps", -1)]
+    ("name", "value"),
+    [("n", 0), ("n", 1.5), ("k", 1), ("eps0", 0), ("eps0", float("nan")), ("eps0", 21), ("eps", -1)],
 )
 def test_bad_arguments_are_named(bound, name, value):
     arguments = {"eps": 0.1, "n": 10, "k": 3, "eps0": 1.0} | {name: value}

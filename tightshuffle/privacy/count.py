@@ -21,7 +21,7 @@ tilt's factor is exp(-m KL(p'||p) - N KL(q'||q)), taken as a logarithm.
 """
 
 import numpy as np
-from scipy import signal, special
+from scipy import special
 
 from tightshuffle.privacy.arguments import (
     check_choice,
@@ -155,7 +155,8 @@ def _tail(surplus, distance, trusted):
     The loss crosses eps once. An FFT leaves noise of either sign far from the centre: the crossing is
     looked for, and the tail cut off, within the ``trusted`` number of standard deviations.
     """
-    below = np.flatnonzero((surplus <= 0) & (distance <= trusted / 2))
+    # Strictly: far beyond the crossing the surplus may underflow to 0.
+    below = np.flatnonzero((surplus < 0) & (distance <= trusted / 2))
     tail = np.where(distance <= trusted, np.maximum(surplus, 0), 0)
     tail[: below[-1] + 1 if below.size else 0] = 0
     return tail
@@ -187,6 +188,8 @@ def _convolve(first, second):
     """Full convolution, and whether it was done directly: then even its smallest values have their sign."""
     if float(first.size) * second.size <= _DIRECT:
         return np.convolve(first, second), True
+    from scipy import signal  # half a second to import, and only for many users
+
     return signal.fftconvolve(first, second), False
 
 

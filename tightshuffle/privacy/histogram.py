@@ -23,12 +23,13 @@ positive); both bounds are moved by that much to their safe side.
 import math
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from tightshuffle.privacy import count as count_of_x0
 from tightshuffle.privacy.arguments import check_eps, check_eps0, check_k, check_n
 from tightshuffle.privacy.hockey_stick import log_binomial_excess, log_binomial_pmf
 
+_LARGEST_EPS0 = 20  # beyond, differences from ratios of e^eps0 drown in rounding
 _REACH = 7.5  # standard deviations of the tilted law inside a window; beyond lies less than exp(-27)
 _MARGIN = 40  # further values of a window, for lopsided laws
 _SAFETY = 2e-8  # relative floating-point error that the bounds allow for
@@ -74,6 +75,8 @@ def exact_histogram(eps, *, n, k, eps0):
 def _pointwise(log_bound, *arguments):
     eps, n, k, eps0 = arguments
     points = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    if np.any(points[3] > _LARGEST_EPS0):
+        raise ValueError(f"eps0 must be at most {_LARGEST_EPS0} for rigorous bounds; got {np.max(eps0)}")
     result = np.full(points[0].shape, -np.inf)
     for index in np.ndindex(result.shape):
         e, users, cells, e0 = (point[index].item() for point in points)
@@ -270,9 +273,9 @@ def _window(trials, chance):
 
 def _log_outside(trials, chance, first, last):
     """log of a bound on the probability that Binomial(trials, chance) lies outside of first..last."""
-    with np.errstate(divide="ignore"):
-        below = stats.binom.logcdf(first - 1, trials, chance) if first > 0 else -np.inf
-        above = stats.binom.logsf(last, trials, chance) if last < trials else -np.inf
+    # special.betainc, as scipy.stats takes half a second to import; Pr[at most j] and Pr[at least j]
+    below = _log(special.betainc(trials - first + 1, first, 1 - chance)) if first > 0 else -np.inf
+    above = _log(special.betainc(last + 1, trials - last, chance)) if last < trials else -np.inf
     # An underflown tail counts as the smallest float: still a bound.
     tails = [max(tail, -700.0) for tail, cut in ((below, first > 0), (above, last < trials)) if cut]
     return special.logsumexp(tails) if tails else -np.inf
