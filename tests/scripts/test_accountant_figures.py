@@ -83,10 +83,10 @@ def test_bounds_stand_in_the_order_that_the_figure_shows():
     table = bound_table()
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
-    for (
-        name
-    ) in draw_delta_bounds.BOUNDS:  # for k = 2 the stronger clones are the upper bound, 1e-3 less loose
-        assert (table[name] >= table["upper"] - 5e-4).all(), name
+    # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.
+    slack = np.log10(1.001)
+    for name in draw_delta_bounds.BOUNDS:
+        assert (table[name] >= table["upper"] - slack).all(), name
     assert (table["published"] < table["lower"] - 1)[table["setting"] == 1].all()
 
 
