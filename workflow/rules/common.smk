@@ -102,6 +102,15 @@ def estimate_files(dataset):
     ]
 
 
+PARITY = config["parity"]
+PARITY_DATASETS = [name for name, dataset in DATASETS.items() if "tv" in dataset]
+
+
+def parity_trials(dataset):
+    """The runs at equal privacy of a dataset: the n of its boxplots."""
+    return [f"results/parity/{dataset}/n~{n}.parquet" for n in DATASETS[dataset]["tv"]["n"]]
+
+
 def individual_cells(dataset):
     return DATASETS[dataset].get("individual", {}).get("cells", [])
 
@@ -131,6 +140,12 @@ def figures_numbered(number):
 
 def figure_files():
     return [f"results/figures/{name}.png" for name in figure_names()]
+
+
+def parity_files():
+    """What the comparison at equal privacy makes."""
+    tables = [f"results/{name}.csv" for name in ("parity", "parity_ratio", "parity_plan")]
+    return tables + [file for file in figure_files() if "parity" in file]
 
 
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
