@@ -14,6 +14,7 @@ with job(snakemake):
         n=wildcards.n,
         eps0=plan["eps0"],
         delta_rules=rules(plan["delta"], plan["delta_exponents"]),
+        bounds=snakemake.params.bounds,
         repetitions=plan["repetitions"],
         cells=snakemake.params.cells,
         seed=snakemake.params.seed,

@@ -118,13 +118,14 @@ def gaussian_release(samples, noise):
     return {"none": plain, "projection": project_to_simplex(plain)}
 
 
-def run_point(counts, *, dataset, n, eps0, delta_rules, repetitions, cells, seed):
+def run_point(counts, *, dataset, n, eps0, delta_rules, bounds, repetitions, cells, seed):
     """Every setting of one dataset and number of users, as a tidy frame.
 
     Parameters
     ----------
     counts : the dataset's histogram, shape (k,);  ``n`` users, or "all"
-    eps0 : budgets;  ``delta_rules``: of type `Rule`;  ``cells``: whose individual error is wanted, from 1
+    eps0 : budgets;  ``delta_rules``: of type `Rule`;  ``bounds``: of `BOUNDS`, that give eps
+    cells : whose individual error is wanted, numbered from 1
     seed : the root seed
 
     Returns
@@ -144,7 +145,7 @@ def run_point(counts, *, dataset, n, eps0, delta_rules, repetitions, cells, seed
         noise_seed = seed_of(seed, stage="parity shuffle", eps0=budget, **root)
         estimates = release(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
         shuffle = _errors("shuffle", estimates, samples / n, cells, noise_seed)
-        for setting, sigmas in settings(n, k, budget, delta_rules):
+        for setting, sigmas in settings(n, k, budget, delta_rules, bounds):
             noise_seed = seed_of(
                 seed, stage="parity gaussian", eps0=budget, delta_rule=setting["delta_rule"], **root
             )
@@ -157,16 +158,38 @@ def run_point(counts, *, dataset, n, eps0, delta_rules, repetitions, cells, seed
     return pd.concat(parts, ignore_index=True)[COLUMNS]
 
 
-def settings(n, k, eps0, delta_rules):
-    """({eps0, delta_rule, delta}, {bound: (eps, sigma)}) for each rule; sigma is the Gaussian's, in counts.
+def estimate_cells(counts, *, dataset, n, eps0, delta_rule, seed):
+    """One run per budget, both estimates projected; eps from ``upper``. Parameters as for `run_point`.
 
-    For a fixed delta by both bounds; else by ``upper`` alone, since ``lower`` is the dearer one.
+    Returns a DataFrame: eps0, eps, delta, n, cell, original, gaussian, shuffle+INV (fractions of n).
     """
+    counts = np.asarray(counts)
+    n, k = (int(counts.sum()) if n == "all" else int(n)), len(counts)
+    rng = np.random.default_rng(seed_of(seed, stage="parity estimates", dataset=dataset, n=n))
+    samples = sample_users(counts, n, rng, 1)
+    delta, parts = delta_rule.delta(n), []
+    for budget in map(float, eps0):
+        eps, _ = guaranteed_eps("upper", delta, n=n, k=k, eps0=budget)
+        sigma = exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY)
+        noise = sigma * rng.standard_normal(samples.shape)
+        estimates = {
+            "original": samples[0] / n,
+            "gaussian": gaussian_release(samples, noise)["projection"][0],
+            "shuffle+INV": release(samples, eps0=budget, rng=rng)["projection"][0],
+        }
+        frame = {"eps0": budget, "eps": eps, "delta": delta, "n": n, "cell": np.arange(1, k + 1)}
+        parts.append(pd.DataFrame(frame | estimates))
+    return pd.concat(parts, ignore_index=True)
+
+
+def settings(n, k, eps0, delta_rules, bounds):
+    """({eps0, delta_rule, delta}, {bound: (eps, sigma)}) for each rule; sigma: the Gaussian's, in counts."""
     guess = None
     for rule in delta_rules:
         delta, sigmas = rule.delta(n), {}
-        for bound in BOUNDS if rule.fixed is not None else ["upper"]:
-            eps, guess = guaranteed_eps(bound, delta, n=n, k=k, eps0=eps0, guess=guess)
+        for bound in bounds:
+            eps, seen = guaranteed_eps(bound, delta, n=n, k=k, eps0=eps0, guess=guess)
+            guess = seen if bound == "upper" else guess  # eps from upper does not depend on lower
             sigmas[bound] = eps, float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
         yield {"eps0": eps0, "delta_rule": rule.name, "delta": delta}, sigmas
 
