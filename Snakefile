@@ -13,6 +13,7 @@ include: "workflow/rules/synthetic.smk"
 include: "workflow/rules/privacy.smk"
 include: "workflow/rules/trials.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/parity.smk"
 include: "workflow/rules/composition.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/report.smk"
@@ -23,6 +24,7 @@ localrules:
     figures,
     tables,
     report,
+    parity,
     fig1,
     fig2,
     fig3,
@@ -37,6 +39,7 @@ rule all:
     default_target: True
     input:
         "results/report/index.html",
+        parity_files(),
 
 
 rule figures:
@@ -56,6 +59,12 @@ rule report:
     input:
         "results/report/index.html",
         "results/report/verdicts.csv",
+
+
+rule parity:
+    "The comparison at equal privacy: errors, ratios, plans and their figures."
+    input:
+        parity_files(),
 
 
 rule fig1:
