@@ -3,7 +3,8 @@
 import pandas as pd
 from _job import job, write_csv
 
-from tightshuffle.audit import Tally, assess, jointly
+from tightshuffle.audit import assess, jointly
+from tightshuffle.game import Tally
 
 
 def collect(tallies, eps, confidence):

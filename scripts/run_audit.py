@@ -2,7 +2,7 @@
 
 from _job import job, whole_file
 
-from tightshuffle.audit import play
+from tightshuffle.game import play
 
 with job(snakemake):
     point = snakemake.wildcards

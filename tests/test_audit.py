@@ -9,21 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tightshuffle.audit import (
-    HALVES,
-    OBSERVES,
-    RESTS,
-    Tally,
-    _lie_weight,
-    answer,
-    assess,
-    find,
-    jointly,
-    lower_bound,
-    pair_law,
-    play,
-    shuffle,
-)
+from tightshuffle.audit import OBSERVES, assess, find, jointly, lower_bound
+from tightshuffle.game import HALVES, RESTS, Tally, _lie_weight, answer, pair_law, play, shuffle
 from tightshuffle.privacy import count, histogram
 from tightshuffle.randomizer import lie_probability, truth_probability
 

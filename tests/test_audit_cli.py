@@ -3,8 +3,9 @@
 import pytest
 from test_cli import answer, call
 
-from tightshuffle.audit import OBSERVES, RESTS, assess, play
+from tightshuffle.audit import OBSERVES, assess
 from tightshuffle.cli_parser import make_parser
+from tightshuffle.game import RESTS, play
 
 WORDS = ["audit", "--n", "40", "--k", "5", "--eps0", "2", "--count", "30", "--runs", "2e4", "--seed", "7"]
 SETTING = {"n": 40, "k": 5, "eps0": 2.0, "count": 30, "runs": 20_000, "seed": 7}

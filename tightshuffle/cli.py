@@ -151,7 +151,8 @@ def _answer_plan(given, _):
 
 
 def _answer_audit(given, _):
-    from tightshuffle.audit import OBSERVES, assess, play
+    from tightshuffle.audit import OBSERVES, assess
+    from tightshuffle.game import play
 
     setting = {name: getattr(given, name) for name in ("n", "k", "eps0", "count", "rest", "runs", "seed")}
     tally = play(**setting, cores=given.cores or os.cpu_count() or 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tightshuffle.audit import play
+from tightshuffle.game import play
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 _figure, draw_checkins, draw_delta_surface, draw_estimates, draw_tv = (

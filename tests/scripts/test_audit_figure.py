@@ -3,7 +3,8 @@
 import numpy as np
 from figure_examples import AUDIT_SETTINGS, audit_table, collect_audit, draw_audit
 
-from tightshuffle.audit import assess, play
+from tightshuffle.audit import assess
+from tightshuffle.game import play
 
 LEADING = [
     *("n", "k", "eps0", "eps", "count", "published_log10_delta", "exact_log10_delta", "upper_log10_delta"),

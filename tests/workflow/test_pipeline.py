@@ -100,7 +100,8 @@ def edited(path, text="\nEDITED = True\n"):
             | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_gaussian_scale"}
             | {"draw_girgis_rdp", "draw_audit"},
         ),
-        ("tightshuffle/audit.py", {"run_audit", "collect_audit", "draw_audit", "write_report", "all"}),
+        ("tightshuffle/game.py", {"run_audit", "collect_audit", "draw_audit", "write_report", "all"}),
+        ("tightshuffle/audit.py", {"collect_audit", "draw_audit", "write_report", "all"}),
         ("scripts/run_audit.py", {"run_audit", "collect_audit", "draw_audit", "write_report", "all"}),
         ("scripts/collect_audit.py", {"collect_audit", "draw_audit", "write_report", "all"}),
         ("tightshuffle/privacy/as_printed.py", {"compute_printed_deltas"} | AFTER_TRIALS),
