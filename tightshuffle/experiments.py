@@ -1,7 +1,5 @@
 """One trial point: every mechanism on samples of n users of a dataset, vectorised over repetitions."""
 
-import hashlib
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +9,7 @@ from tightshuffle.gaussian import published_scale
 from tightshuffle.metrics import individual_error, total_variation
 from tightshuffle.privacy.count import delta_hat
 from tightshuffle.randomizer import invert, project_to_simplex, sample_histogram
+from tightshuffle.seeds import seed_of
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 
@@ -22,16 +21,6 @@ class Protocol:
     delta_form: str
     delta_floor: float
     sensitivity: float
-
-
-def seed_of(root, **parameters):
-    """A seed of 63 bits from the root seed and the point's parameters.
-
-    It depends on nothing else, so that a point's values are the same whichever other points run, on any
-    number of cores and on any machine.
-    """
-    text = json.dumps([root, sorted(parameters.items())])
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 def sample_users(counts, n, rng, repetitions):
