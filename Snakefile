@@ -37,6 +37,7 @@ rule all:
     default_target: True
     input:
         "results/report/index.html",
+        "results/numbers.csv",
 
 
 rule figures:
@@ -56,6 +57,7 @@ rule report:
     input:
         "results/report/index.html",
         "results/report/verdicts.csv",
+        "results/numbers.csv",
 
 
 rule fig1:
