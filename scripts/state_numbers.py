@@ -192,7 +192,7 @@ def chosen(rows, **wanted):
     found = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
     if not found:
         words = ", ".join(f"{name} = {value}" for name, value in wanted.items())
-        raise ValueError(f"{VERDICTS}: no row with {words}; the documents quote it: change them or the rules")
+        raise ValueError(f"no row with {words}, which a document quotes; change the document and this script")
     return found
 
 
