@@ -41,6 +41,7 @@ rule all:
     input:
         "results/report/index.html",
         parity_files(),
+        "results/numbers.csv",
 
 
 rule figures:
@@ -60,6 +61,7 @@ rule report:
     input:
         "results/report/index.html",
         "results/report/verdicts.csv",
+        "results/numbers.csv",
 
 
 rule parity:

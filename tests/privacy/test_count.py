@@ -61,6 +61,18 @@ def test_exact_form_is_the_hockey_stick_of_the_two_laws(direction):
             assert_close(actual, hockey_stick(eps, *pair))
 
 
+def test_two_users_by_hand():
+    """docs/errata.md, section 1: e^eps0 = 2, k = 3, nobody at x0; laws (3, 4, 1) / 8 and (9, 6, 1) / 16."""
+    setting = {"n": 2, "k": 3, "eps0": math.log(2), "count": 0}
+    assert 10 ** delta(0, form="exact", **setting) == pytest.approx(3 / 16, rel=1e-12)
+    assert 10 ** delta(0, form="published", **setting) == pytest.approx(1 / 16, rel=1e-12)
+    terms = printed_terms(**setting)
+    assert [float(exact) for *_, exact in terms] == pytest.approx([2 / 3, 4 / 3, 2])
+    assert [float(published) for *_, published, _ in terms] == pytest.approx([2 / 3, 1, 2])
+    assert float(sum(q * published for _, q, published, _ in terms)) == pytest.approx(7 / 8)
+    assert float(sum(q * exact for _, q, _, exact in terms)) == pytest.approx(1)
+
+
 def test_one_user_is_randomized_response_itself():
     k, eps0, eps = 5, 1.3, 0.4
     p, q = math.exp(eps0) / (math.exp(eps0) + k - 1), 1 / (math.exp(eps0) + k - 1)

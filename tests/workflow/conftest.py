@@ -84,6 +84,15 @@ def finished(tmp_path_factory):
     return project
 
 
+@pytest.fixture(scope="session")
+def full(tmp_path_factory):
+    """A project whose whole pipeline has run on the paper's own configuration. Nobody changes it."""
+    project = Project(tmp_path_factory.mktemp("full") / "project")
+    done = project.snakemake()
+    assert done.returncode == 0, done.stdout
+    return project
+
+
 @pytest.fixture
 def fresh(tmp_path):
     """A project in which nothing has run; its path holds a space and letters beyond ASCII."""

@@ -29,7 +29,14 @@ FIGURES = [
     "koskela_fig1b",
 ]
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
-AFTER_TRIALS = {"judge_values", "write_delta_tables", "write_error_tables", "write_report", "all"}
+AFTER_TRIALS = {
+    "judge_values",
+    "state_numbers",
+    "write_delta_tables",
+    "write_error_tables",
+    "write_report",
+    "all",
+}
 
 
 def test_everything_is_there(finished):

@@ -4,7 +4,7 @@ import csv
 import re
 
 import pytest
-from conftest import ROOT, Project
+from conftest import ROOT
 
 from tightshuffle.privacy import count, histogram
 
@@ -12,15 +12,6 @@ pytestmark = pytest.mark.pipeline
 
 README = (ROOT / "README.md").read_text()
 WORDS = re.sub(r"\s+", " ", README)
-
-
-@pytest.fixture(scope="module")
-def full(tmp_path_factory):
-    """A project whose whole pipeline has run on the paper's own configuration."""
-    project = Project(tmp_path_factory.mktemp("full") / "project")
-    done = project.snakemake()
-    assert done.returncode == 0, done.stdout
-    return project
 
 
 @pytest.fixture(scope="module")

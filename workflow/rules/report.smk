@@ -30,3 +30,24 @@ rule write_report:
         datasets=config["datasets"],
     script:
         "../../scripts/write_report.py"
+
+
+rule state_numbers:
+    "Every number that README.md and docs/ quote as a result, and where it comes from."
+    input:
+        verdicts="results/report/verdicts.csv",
+        totals="results/checkins/totals.csv",
+        code=code_of("scripts/state_numbers.py"),
+    output:
+        "results/numbers.csv",
+    log:
+        "results/logs/state_numbers.log",
+    benchmark:
+        "results/benchmarks/state_numbers.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../../scripts/state_numbers.py"
