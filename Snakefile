@@ -23,6 +23,7 @@ localrules:
     figures,
     tables,
     report,
+    trials,
     fig1,
     fig2,
     fig3,
@@ -56,6 +57,12 @@ rule report:
     input:
         "results/report/index.html",
         "results/report/verdicts.csv",
+
+
+rule trials:
+    "Every trial point of the configuration, grids included (config/scale.yaml)."
+    input:
+        all_trials(),
 
 
 rule fig1:
