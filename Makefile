@@ -2,7 +2,7 @@
 # make report     only what the report needs                    make lock    renew the pinned versions
 # make pictures   renew the README's pictures                   make clean   remove what was made
 # make docs       renew docs/rerun.md and the README's graph of the rules
-# make bench      time and memory of the accountants: some minutes on a machine that does nothing else
+# make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 
 PYTHON ?= python3
 VENV := .venv
@@ -27,6 +27,7 @@ test: $(VENV)/installed
 # One thread: what is compared is work, not how it is spread over cores.
 bench: $(VENV)/installed
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python scripts/bench_accountants.py results/bench
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python scripts/bench_scale.py results/bench
 
 $(VENV)/installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

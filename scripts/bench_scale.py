@@ -27,7 +27,8 @@ from tightshuffle.histograms import draw_normal
 CONFIG = Path("config/scale.yaml")
 SIZES = (10**3, 10**5, 10**7, 10**9)
 BUDGETS = ((1.0, 0.1), (4.0, 0.5))
-ALL_UP_TO = 15  # cells up to which every point of the grid is measured, not a sample
+ALL_UP_TO = 15  # cells up to which every budget of the grid is measured, not a sample
+FEWER = {10_000: 100, 100_000: 100}  # repetitions that are measured instead of the grid's, by cells
 CORES_OF_A_NODE = 32  # an assumption of the extrapolation, not a measurement
 COLUMNS = ["k", "n", "eps0", "eps", "repetitions", "core_seconds", "peak_mb"]
 LIBRARIES = ("numpy", "pandas", "scipy.special", "diffprivlib.mechanisms")
@@ -41,11 +42,9 @@ def points(plan):
 
 
 def sample(plan):
-    """The points of a dataset that are measured: all where cells are few, else some n at two budgets."""
-    if plan["cells"] <= ALL_UP_TO:
-        return points(plan)
-    budgets = BUDGETS if plan["cells"] < 10**5 else BUDGETS[1:]
-    return [(eps0, eps, n) for eps0, eps in budgets for n in SIZES]
+    """The points of a dataset that are measured: every budget where cells are few, else two, at some n."""
+    few = plan["cells"] <= ALL_UP_TO
+    return [(eps0, eps, n) for eps0, eps, n in points(plan) if n in SIZES and (few or (eps0, eps) in BUDGETS)]
 
 
 def measure(name, plan, protocol, eps0, eps, n):
@@ -54,7 +53,7 @@ def measure(name, plan, protocol, eps0, eps, n):
     keys = ("mean", "spread", "spread_is", "range", "cells", "population")
     rng = np.random.default_rng(seed_of(0, stage="synthetic", dataset=name))
     counts = draw_normal(rng=rng, **{key: plan[key] for key in keys})["count"].to_numpy()
-    repetitions = plan["grid"]["repetitions"]
+    repetitions = FEWER.get(plan["cells"], plan["grid"]["repetitions"])
     budget = {"eps0": eps0, "eps": eps, "n": n, "protocol": Protocol(**protocol), "seed": 0}
     run_point(counts, dataset=name, repetitions=repetitions, cells=[], **budget)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -112,7 +111,7 @@ def pivoted(table, column, form):
 
 
 def extrapolated(sums, plan, longest):
-    """Markdown: hours of the whole grid on more cores, if nothing but the cores and the longest point limits."""
+    """Markdown: the whole grid on more cores, if only the cores and the longest point limit it."""
     work, number = sums["core_hours"].sum() * 3600, sums["points"].sum()
     lines = []
     for words, cores in [
@@ -120,14 +119,14 @@ def extrapolated(sums, plan, longest):
         (f"10 nodes of {CORES_OF_A_NODE} cores", 10 * CORES_OF_A_NODE),
         (f"100 nodes of {CORES_OF_A_NODE} cores", 100 * CORES_OF_A_NODE),
     ]:
-        waves = int(np.ceil(number / cores))  # no core can do less than its share of whole points
-        seconds = plan + max(work / cores, longest if waves else 0)
+        seconds = plan + max(work / cores, longest)
         lines.append([words, f"{seconds / 60:,.1f} min", f"{60 * number / seconds:,.0f}"])
     return grid(["on", "the whole grid", "points per minute"], lines)
 
 
 def summary(table, plans, plan, job):
     """The Markdown page of all of it."""
+    table = table.assign(core_seconds=table["core_seconds"] * 1000 / table["repetitions"])
     sums, computer = totals(table, plans, job), machine()
     longest = table["core_seconds"].max() + job
     small = sums[sums["k"] <= 1000]
@@ -136,7 +135,9 @@ def summary(table, plans, plan, job):
     parts = [
         "# What the points of config/scale.yaml cost",
         f"{computer['cpu']}, Python {computer['python']}, numpy {computer['numpy']}; {len(table)} of"
-        f" {sums['points'].sum():,} points measured, 1,000 repetitions each, one thread. Times are core-seconds.",
+        f" {sums['points'].sum():,} points measured,"
+        " one thread. Times are core-seconds for 1,000 repetitions; from"
+        f" {min(FEWER):,} cells on 100 were run, which fill a block, and their time multiplied by 10.",
         "Core-seconds of a point (the largest over the budgets measured):",
         pivoted(table, "core_seconds", "{:.2f}"),
         "Peak memory of a point's process, MB:",
