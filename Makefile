@@ -1,7 +1,8 @@
 # make            install and regenerate everything, offline    make test    the whole test suite
 # make report     only what the report needs                    make lock    renew the pinned versions
 # make pictures   renew the README's pictures                   make clean   remove what was made
-# make bench      time and memory of the accountants: some minutes on a machine that does nothing else
+# make docs       renew docs/rerun.md and the README's graph of the rules
+# make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 REPORT := results/report/index.html
 
-.PHONY: all report test bench lock pictures clean
+.PHONY: all report test bench lock pictures docs clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
@@ -26,6 +27,7 @@ test: $(VENV)/installed
 # One thread: what is compared is work, not how it is spread over cores.
 bench: $(VENV)/installed
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python scripts/bench_accountants.py results/bench
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python scripts/bench_scale.py results/bench
 
 $(VENV)/installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -47,6 +49,10 @@ lock: $(VENV)/installed
 
 pictures: all
 	@cp results/figures/delta_bounds.png results/figures/fig6_tv_san_francisco.png docs/images/
+
+docs: $(VENV)/installed
+	@python workflow/rerun_table.py > docs/.rerun.md && mv docs/.rerun.md docs/rerun.md
+	@python workflow/rule_graph.py README.md
 
 clean:
 	rm -rf results .snakemake

@@ -26,6 +26,7 @@ localrules:
     tables,
     report,
     parity,
+    trials,
     fig1,
     fig2,
     fig3,
@@ -68,6 +69,12 @@ rule parity:
     "The comparison at equal privacy: errors, ratios, plans and their figures."
     input:
         parity_files(),
+
+
+rule trials:
+    "Every trial point of the configuration, grids included (config/scale.yaml)."
+    input:
+        all_trials(),
 
 
 rule fig1:

@@ -1,19 +1,27 @@
 """A trial point: its shape, its seeds, its samples, and errors of the size that theory says."""
 
+import itertools
+import math
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from tightshuffle import experiments
 from tightshuffle.experiments import (
     MECHANISMS,
+    NUMPYS_LIMIT,
     Protocol,
+    draw_without_replacement,
     estimate_cells,
+    release,
     run_point,
     sample_users,
     seed_of,
 )
 from tightshuffle.gaussian import published_scale
-from tightshuffle.privacy.count import delta_hat
+from tightshuffle.privacy.count import delta, delta_hat
 
 COUNTS = np.array([40, 900, 300, 0, 60])
 PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
@@ -77,3 +85,120 @@ def test_estimates_of_one_run():
     assert frame.original.sum() == pytest.approx(1)
     assert frame["shuffle+INV"].sum() == pytest.approx(1)
     assert frame["shuffle+INV"].min() >= 0
+
+
+# Any number of users and cells ----------------------------------------------------------------
+
+LEVEL = 1e-4  # significance of each test of a sampler, with a fixed seed
+
+
+@pytest.mark.parametrize("n", [1, 3, 5, 8])
+def test_drawing_has_the_exact_joint_law(monkeypatch, n):
+    """Every histogram of n of 9 users, by counting the sets that give it; recursion down to single users."""
+    monkeypatch.setattr(experiments, "FEW", 1)
+    counts, draws = np.array([4, 3, 0, 2]), 20_000
+    ranges = [range(count + 1) for count in counts]
+    law = {
+        cells: math.prod(map(math.comb, counts.tolist(), cells)) / math.comb(9, n)
+        for cells in itertools.product(*ranges)
+        if sum(cells) == n
+    }
+    rng = np.random.default_rng(21)
+    seen = {}
+    for _ in range(draws):
+        cells = tuple(draw_without_replacement(counts, n, rng).tolist())
+        seen[cells] = seen.get(cells, 0) + 1
+    assert set(seen) <= set(law)
+    expected = np.array([law[cells] * draws for cells in law])
+    assert expected.min() > 5
+    assert stats.chisquare([seen.get(cells, 0) for cells in law], expected).pvalue > LEVEL
+
+
+def falling(number, times):
+    return math.prod(range(number - times + 1, number + 1))
+
+
+@pytest.mark.parametrize(("users", "n"), [(2 * 10**9, 10**9), (2 * 10**9, 1000), (10**9, 999_999_000)])
+def test_drawing_from_as_many_users_as_numpy_refuses(users, n):
+    counts, draws = np.array([users - 90 - 5 * 10**8, 90, 5 * 10**8]), 4000
+    with pytest.raises(ValueError, match="less than 1000000000"):
+        np.random.default_rng(1).multivariate_hypergeometric(counts, n, method="marginals")
+    drawn = sample_users(counts, n, np.random.default_rng(22), draws)
+    assert np.all(drawn.sum(axis=1) == n)
+    assert np.all((drawn >= 0) & (drawn <= counts))
+    # The 90 users' cell by exact integers: C(90, j) (n)_j (users - n)_(90 - j) / (users)_90.
+    law = [
+        math.comb(90, j) * falling(n, j) * falling(users - n, 90 - j) / falling(users, 90) for j in range(91)
+    ]
+    assert sum(law) == pytest.approx(1, rel=1e-12)
+    expected = np.array(law) * draws
+    order = np.argsort(expected)
+    rare = order[np.cumsum(expected[order]) < 5]
+    pooled = np.setdiff1d(order, rare)
+    observed = np.bincount(drawn[:, 1], minlength=91)
+    table = np.append(observed[pooled], observed[rare].sum())
+    chances = np.append(expected[pooled], expected[rare].sum())
+    if chances[-1] < 5:  # a class of its own would be too rare to test: it joins the rarest other one
+        rarest = np.argmin(chances[:-1])
+        table[rarest] += table[-1]
+        chances[rarest] += chances[-1]
+        table, chances = table[:-1], chances[:-1]
+    if len(chances) > 1:
+        assert stats.chisquare(table, chances * draws / chances.sum()).pvalue > LEVEL
+    # The large cell: normal to within its discreteness, which is far below the resolution of 4,000 draws.
+    share = counts[2] / users
+    mean = n * share
+    spread = np.sqrt(n * share * (1 - share) * (users - n) / (users - 1))
+    if spread > 1000:
+        assert stats.kstest(drawn[:, 2], "norm", args=(mean, spread)).pvalue > LEVEL
+
+
+def test_the_limit_is_numpys():
+    counts = np.array([NUMPYS_LIMIT - 11, 10])
+    few = sample_users(counts, 50, np.random.default_rng(5), 2)
+    with_numpy = np.random.default_rng(5).multivariate_hypergeometric(counts, 50, 2, method="marginals")
+    assert np.array_equal(few, with_numpy)
+    assert sample_users(counts + np.array([1, 0]), 50, np.random.default_rng(5), 2).sum() == 100
+
+
+def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
+    whole = run_point(COUNTS, repetitions=7, cells=[1, 4], **(POINT | {"eps": 0.3}))
+    monkeypatch.setattr(experiments, "BLOCK", 3 * len(COUNTS))
+    blocks = run_point(COUNTS, repetitions=7, cells=[1, 4], **(POINT | {"eps": 0.3}))
+    same = [name for name in whole.columns if name not in ("value", "delta")]
+    assert blocks[same].equals(whole[same])
+    # The first block draws its users first, as the whole does: those samples, and their deltas, are equal.
+    first = blocks["repetition"] == 1
+    assert blocks.loc[first, "delta"].tolist() == whole.loc[first, "delta"].tolist()
+    assert blocks.groupby("repetition")["delta"].nunique().eq(1).all()
+    assert blocks.groupby(["mechanism", "metric", "cell"])["value"].nunique().gt(1).all()
+
+
+@pytest.mark.parametrize("form", ["published", "exact"])
+@pytest.mark.parametrize(("eps0", "eps"), [(4.0, 0.05), (4.0, 0.3), (1.0, 0.2), (1.0, 0.9), (2.0, 2.0)])
+@pytest.mark.parametrize("floor", [1e-30, 1e-3])
+def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, eps, floor):
+    samples = sample_users(COUNTS, 700, np.random.default_rng(8), 20)
+    protocol = Protocol(delta_form=form, delta_floor=floor, sensitivity=1)
+    _, deltas = release(samples, eps0=eps0, eps=eps, protocol=protocol, rng=np.random.default_rng(1))
+    for sample, found in zip(samples, deltas, strict=True):
+        logs = delta(eps, n=700, k=5, eps0=eps0, count=sample[sample > 0] - 1, form=form)
+        assert found == max(10.0 ** np.max(logs), floor)
+
+
+def peak(n, repetitions, k=20_000):
+    """Bytes that a point holds at most."""
+    counts = np.full(k, 2 * 10**9 // k)
+    point = POINT | {"n": n, "eps": 1.0}
+    tracemalloc.start()
+    run_point(counts, repetitions=repetitions, cells=[1], **point)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+def test_memory_depends_neither_on_users_nor_on_repetitions():
+    small = peak(10**5, 60)
+    assert small < 15 * 8 * experiments.BLOCK
+    assert peak(10**9, 60) < 1.1 * small
+    assert peak(10**9, 120) < 1.1 * small

@@ -113,8 +113,10 @@ def _dataset_contradiction(dataset):
                 return f"box.{low} must be less than box.{high} ({box[high]}); got {box[low]}"
     if (limits := dataset.get("range")) and limits[0] >= limits[1]:
         return f"range must be [low, high] with low < high; got {limits}"
+    if (grid := dataset.get("grid")) and min(grid["eps"]) > max(grid["eps0"]):
+        return f"grid.eps: none is at most the largest eps0 ({max(grid['eps0'])}); got {grid['eps']}"
     if population := dataset.get("population"):
-        for experiment in ("tv", "estimates", "individual"):
+        for experiment in ("tv", "estimates", "individual", "grid"):
             users = dataset.get(experiment, {}).get("n", [])
             for n in users if isinstance(users, list) else [users]:
                 if n != "all" and n > population:

@@ -7,11 +7,14 @@ import pandas as pd
 
 from tightshuffle.gaussian import published_scale
 from tightshuffle.metrics import individual_error, total_variation
-from tightshuffle.privacy.count import delta_hat
+from tightshuffle.privacy.count import ceiling, delta_hat
 from tightshuffle.randomizer import invert, project_to_simplex, sample_histogram
 from tightshuffle.seeds import seed_of
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
+BLOCK = 2**20  # cells of all repetitions that are held at a time: memory depends on k alone, beyond that
+FEW = 100  # users that are drawn one by one
+NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
 
 
 @dataclass(frozen=True)
@@ -29,12 +32,39 @@ def sample_users(counts, n, rng, repetitions):
     ``counts``: whole numbers, shape (k,), the dataset's histogram. ValueError if it holds fewer than n users.
     """
     counts = np.asarray(counts, dtype=np.int64)
-    if not 1 <= n <= counts.sum():
-        raise ValueError(f"n must lie between 1 and the dataset's {counts.sum()} users; got {n}")
-    return rng.multivariate_hypergeometric(counts, n, size=repetitions, method="marginals")
+    users = int(counts.sum())
+    if not 1 <= n <= users:
+        raise ValueError(f"n must lie between 1 and the dataset's {users} users; got {n}")
+    if users < NUMPYS_LIMIT:
+        return rng.multivariate_hypergeometric(counts, n, size=repetitions, method="marginals")
+    return np.stack([draw_without_replacement(counts, n, rng) for _ in range(repetitions)])
 
 
-def release(samples, *, eps0, eps, protocol, rng):
+def draw_without_replacement(counts, n, rng):
+    """The histogram of n of the users, every set of n being equally likely, at any number of users.
+
+    Everybody is taken with probability n / users on his own: one binomial per cell. Given how many these
+    are, every set of them is equally likely; so it stays when, of those taken, the surplus is drawn without
+    replacement and put back, or what is lacking is drawn from the others. That is the same task for about
+    the square root of as many users, and the last few are drawn one by one.
+
+    Parameters: ``counts`` whole numbers, shape (k,), 0 <= n <= their sum. Returns shape (k,).
+    """
+    users = int(counts.sum())
+    if 2 * n > users:
+        return counts - draw_without_replacement(counts, users - n, rng)
+    if n <= FEW:
+        chosen = rng.choice(users, n, replace=False, shuffle=False)
+        cells = np.searchsorted(np.cumsum(counts), chosen, side="right")
+        return np.bincount(cells, minlength=counts.size)
+    taken = rng.binomial(counts, n / users)
+    surplus = int(taken.sum()) - n
+    if surplus >= 0:
+        return taken - draw_without_replacement(taken, surplus, rng)
+    return taken + draw_without_replacement(counts - taken, -surplus, rng)
+
+
+def release(samples, *, eps0, eps, protocol, rng, known=None):
     """Every mechanism's estimate of every sample's distribution, and the delta that the Gaussian got.
 
     ``shuffle`` is the noisy histogram itself, ``shuffle+INV`` its inversion projected to the simplex,
@@ -43,6 +73,7 @@ def release(samples, *, eps0, eps, protocol, rng):
     Parameters
     ----------
     samples : whole numbers, shape (repetitions, k), every row summing to the same n
+    known : as for `delta_hat`, where further samples of the same point follow
 
     Returns
     -------
@@ -51,7 +82,7 @@ def release(samples, *, eps0, eps, protocol, rng):
     """
     n = int(samples[0].sum())
     shuffled = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
-    deltas = np.array([_calibration_delta(sample, eps0, eps, protocol) for sample in samples])
+    deltas = _calibration_deltas(samples, eps0, eps, protocol, {} if known is None else known)
     distinct, which = np.unique(deltas, return_inverse=True)
     scales = np.array([published_scale(eps, delta, protocol.sensitivity) for delta in distinct])[which]
     noise = rng.standard_normal(samples.shape) * scales[:, None]
@@ -77,13 +108,19 @@ def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, se
     n = int(np.sum(counts)) if n == "all" else int(n)
     seed = seed_of(seed, stage="trials", dataset=dataset, eps0=eps0, eps=eps, n=n, repetitions=repetitions)
     rng = np.random.default_rng(seed)
-    samples = sample_users(counts, n, rng, repetitions)
-    estimates, deltas = release(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
-    truth = samples / n
+    at_once, known = max(1, BLOCK // len(counts)), {}
+    release_at = {"eps0": eps0, "eps": eps, "protocol": protocol, "rng": rng, "known": known}
+    blocks = [
+        _errors_of_block(sample_users(counts, n, rng, min(at_once, repetitions - start)), cells, release_at)
+        for start in range(0, repetitions, at_once)
+    ]
+    deltas = np.concatenate([block["delta"] for block in blocks])
 
     frames = []
     for mechanism in MECHANISMS:
-        for metric, cell, value in errors_of(estimates[mechanism], truth, cells):
+        for parts in zip(*(block[mechanism] for block in blocks), strict=True):
+            metric, cell = parts[0][:2]
+            value = np.concatenate([part[2] for part in parts])
             frames.append(
                 pd.DataFrame(
                     {
@@ -113,6 +150,15 @@ def errors_of(estimates, truth, cells):
     ]
 
 
+def _errors_of_block(samples, cells, release_at):
+    """One block of repetitions: its deltas, and every mechanism's `errors_of`."""
+    estimates, deltas = release(samples, **release_at)
+    truth = samples / samples[0].sum()
+    return {"delta": deltas} | {
+        mechanism: errors_of(estimate, truth, cells) for mechanism, estimate in estimates.items()
+    }
+
+
 def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):
     """One run at one point: DataFrame cell, original, gaussian, shuffle+INV (fractions of n), delta."""
     n = int(np.sum(counts)) if n == "all" else int(n)
@@ -131,6 +177,12 @@ def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):
     )
 
 
-def _calibration_delta(sample, eps0, eps, protocol):
-    log_delta = delta_hat(sample, eps, eps0=eps0, form=protocol.delta_form)
-    return max(10.0**log_delta, protocol.delta_floor)
+def _calibration_deltas(samples, eps0, eps, protocol, known):
+    """max(delta_hat, the protocol's floor) of every sample; delta_hat only where it may exceed the floor."""
+    n, k = int(samples[0].sum()), samples.shape[1]
+    bound = ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)
+    if bound <= np.log10(protocol.delta_floor):
+        return np.full(len(samples), protocol.delta_floor)
+    form = protocol.delta_form
+    logs = [delta_hat(sample, eps, eps0=eps0, form=form, known=known) for sample in samples]
+    return np.array([max(10.0**log_delta, protocol.delta_floor) for log_delta in logs])

@@ -2,6 +2,10 @@
 
 import numpy as np
 import pandas as pd
+from scipy import special
+
+USER_BY_USER = 10**7  # populations up to this are drawn one by one, larger ones cell by cell: the same law
+_BLOCK = 10**6  # users drawn at a time: memory does not grow with the population
 
 
 def draw_normal(*, mean, spread, spread_is, range, cells, population, rng):
@@ -15,16 +19,34 @@ def draw_normal(*, mean, spread, spread_is, range, cells, population, rng):
 
     Returns
     -------
-    DataFrame: cell (from 1), count, low, high; the outermost limits are infinite.
+    DataFrame: cell (from 1), count, low, high; the outermost limits are infinite. Beyond `USER_BY_USER`
+    users the counts are drawn as the multinomial that they are: time and memory depend on ``cells`` alone.
     """
     deviation = spread if spread_is == "standard deviation" else np.sqrt(spread)
     edges = np.linspace(*range, cells + 1)
     edges[0], edges[-1] = -np.inf, np.inf
-    values = rng.normal(mean, deviation, population)
-    counts = np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=cells)
+    if population > USER_BY_USER:
+        counts = rng.multinomial(population, _cell_probabilities((edges - mean) / deviation))
+    else:
+        counts = np.zeros(cells, dtype=np.int64)
+        for start in np.arange(0, population, _BLOCK):
+            values = rng.normal(mean, deviation, min(_BLOCK, population - start))
+            counts += np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=cells)
     return pd.DataFrame(
         {"cell": np.arange(1, cells + 1), "count": counts, "low": edges[:-1], "high": edges[1:]}
     )
+
+
+def _cell_probabilities(edges):
+    """Standard normal probabilities between neighbouring edges (k + 1,): shape (k,), each to 1e-12 or so.
+
+    Above 0 they are differences of upper tails, so that no digits are lost there either.
+    """
+    low, high = edges[:-1], edges[1:]
+    mirrored = low > 0
+    low, high = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
+    probabilities = special.ndtr(high) - special.ndtr(low)
+    return probabilities / probabilities.sum()
 
 
 def check_counts(frame, path):

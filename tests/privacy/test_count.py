@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from printed import convolved_laws, hockey_stick, printed_delta, printed_terms
 
 from tightshuffle.privacy import count as accountant
-from tightshuffle.privacy.count import delta, delta_hat
+from tightshuffle.privacy.count import ceiling, delta, delta_hat
 
 RELATIVE = 1e-9  # promised in delta's docstring
 READINGS = (["published", "exact"], ["forward", "reverse"])
@@ -175,6 +175,48 @@ def test_delta_hat_is_the_worst_cell_that_somebody_holds():
     assert delta_hat(counts, 0.3, eps0=1.0) == max(cells)
     with pytest.raises(ValueError, match="at least one user"):
         delta_hat([0, 0], 0.3, eps0=1.0)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "both"])
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.6, 0.95, 0.999])
+@pytest.mark.parametrize("eps0", [0.5, 2.0, 5.0])
+def test_delta_hat_leaves_out_no_count_that_matters(direction, share, eps0):
+    rng = np.random.default_rng(17)
+    for n, k in ((60, 4), (400, 30), (3000, 12)):
+        counts = rng.multinomial(n, rng.dirichlet(np.full(k, 0.4)))
+        held = np.unique(counts[counts > 0])
+        setting = {"n": n, "k": k, "eps0": eps0, "direction": direction}
+        every = delta(share * eps0, count=held - 1, **setting)
+        assert delta_hat(counts, share * eps0, eps0=eps0, direction=direction) == np.max(every)
+
+
+def test_delta_hat_of_very_many_different_counts_needs_few_of_them():
+    counts = np.arange(1, 44_722)  # 10^9 users
+    counts[-1] += 10**9 - counts.sum()
+    for eps in (1e-4, 0.01, 0.99):
+        known = {}
+        delta_hat(counts, eps, eps0=1.0, known=known)
+        assert len(known) < 500
+        again = dict(known)
+        assert delta_hat(counts, eps, eps0=1.0, known=known) == max(
+            value for (n, _), value in known.items() if n == 10**9
+        )
+        assert known == again
+
+
+def test_ceiling_bounds_both_forms_at_every_smaller_count():
+    checked = 0
+    for n, k, eps0 in ((30, 3, 0.5), (30, 8, 2.0), (2000, 10, 4.0), (10**6, 408, 4.0), (2000, 2, 1.0)):
+        for share in (0.001, 0.05, 0.3, 0.7, 0.99, 0.9999):
+            for count in (0, n // 10, n // 2, n - 1):
+                bound = ceiling(share * eps0, n=n, k=k, eps0=eps0, count=count)
+                smaller = np.unique(np.linspace(0, count, 5).astype(int))
+                for form in ("exact", "published"):
+                    deltas = delta(share * eps0, n=n, k=k, eps0=eps0, count=smaller, form=form)
+                    assert np.all(deltas <= bound + 1e-9)
+                checked += bound < 0
+    assert checked > 60  # elsewhere it says no more than 1
+    assert ceiling(2.0, n=10, k=3, eps0=2.0, count=4) == -np.inf
 
 
 @pytest.mark.parametrize(

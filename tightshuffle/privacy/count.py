@@ -38,6 +38,7 @@ DIRECTIONS = ("forward", "reverse", "both")
 _REACH = 12.0  # standard deviations of a window: what is left out weighs less than exp(-72)
 _MARGIN = 80  # further cells of a window, for laws so lopsided that deviations say little
 _TRUSTED = 8.0  # standard deviations within which an FFT's noise is far below the signal
+_ROUNDING = 1e-8  # of log10 delta: more than what two computed values are off together
 _DIRECT = 3e7  # products up to which a direct convolution is faster than an FFT
 
 
@@ -76,11 +77,15 @@ def delta(eps, *, n, k, eps0, count, form="exact", direction="forward"):
     return result[()] / np.log(10)
 
 
-def delta_hat(counts, eps, *, eps0, form="exact", direction="forward"):
+def delta_hat(counts, eps, *, eps0, form="exact", direction="forward", known=None):
     """log10 of the largest delta over all cells that somebody holds: eq. (15), eq. (10) of the long version.
 
+    It depends on the data and is no guarantee for other datasets. Of the exact form only those counts are
+    computed that can be the worst, some dozens out of any number; of the published form all.
+
     Parameters: ``counts``, whole numbers of shape (k,), the histogram of all n users; ``eps`` and
-    ``eps0`` numbers. Returns a float. It depends on the data and is no guarantee for other datasets.
+    ``eps0`` numbers; ``known``, a dict to keep deltas in for further histograms of the same n and k at the
+    same eps, eps0, form and direction. Returns a float.
     """
     counts = np.asarray(counts)
     held = np.unique(counts[counts > 0])
@@ -89,10 +94,63 @@ def delta_hat(counts, eps, *, eps0, form="exact", direction="forward"):
     if np.all(np.asarray(eps) >= np.asarray(eps0)):
         check_eps(eps), check_eps0(eps0)
         return -np.inf
-    cells = delta(
-        eps, n=counts.sum(), k=counts.size, eps0=eps0, count=held - 1, form=form, direction=direction
+    n, known = int(counts.sum()), {} if known is None else known
+
+    def delta_of(n, count):
+        if (n, count) not in known:
+            known[n, count] = float(
+                delta(eps, n=n, k=counts.size, eps0=eps0, count=count, form=form, direction=direction)
+            )
+        return known[n, count]
+
+    others = (held - 1).tolist()
+    if form == "exact":
+        return _worst(others, n, delta_of)
+    return max(delta_of(n, count) for count in others)
+
+
+def _worst(counts, n, delta_of):
+    """The largest ``delta_of(n, count)`` of the ascending ``counts``, without computing most of them.
+
+    All counts between ``low`` and ``high`` are bounded by one delta: that of ``low`` holders of x0 and
+    n - high users who do not hold it. The users whom that dataset lacks are noise which does not depend on
+    the secret, and noise that is added never raises a divergence.
+    """
+    best = max(delta_of(n, counts[0]), delta_of(n, counts[-1]))
+    blocks = [(0, len(counts) - 1)]
+    while blocks:
+        first, last = blocks.pop()
+        low, high = counts[first], counts[last]
+        if last - first < 2 or delta_of(n - (high - low), low) < best - _ROUNDING:
+            continue
+        middle = (first + last) // 2
+        best = max(best, delta_of(n, counts[middle]))
+        blocks += [(first, middle), (middle, last)]
+    return best
+
+
+def ceiling(eps, *, n, k, eps0, count):
+    """log10 of a bound in closed form on the forward delta, of both forms, for ``count`` or fewer holders.
+
+    By Jensen's inequality E_Q[(P/Q - e^eps)+] is at most e^eps0 span E[(J/N - a)+] with the threshold a of
+    the loss, and J reaches a N with probability at most exp(-N KL(a || q)) (Chernoff). The published loss
+    is never above the exact one, and N only grows with fewer holders.
+
+    Parameters: numbers, as for `delta`, eps0 at most 700. Returns a float; 0 where the bound says nothing.
+    """
+    n = check_n(n)
+    eps, eps0, k = float(check_eps(eps)), float(check_eps0(eps0)), int(check_k(k))
+    others = int(n - check_count(count, n))
+    if eps >= eps0:
+        return -np.inf
+    _, span, threshold, gap = _edge(eps, k, eps0, 1)
+    logit_q = _logit_lie(k, eps0)
+    if threshold <= special.expit(logit_q):
+        return 0.0
+    divergence = threshold * (np.log(threshold) - special.log_expit(logit_q)) + gap * (
+        np.log(gap) - special.log_expit(-logit_q)
     )
-    return float(np.max(cells))
+    return min(0.0, float(eps0 + np.log(span * gap) - others * divergence) / np.log(10))
 
 
 def _log_delta(eps, n, k, eps0, m, *, power, sign):
@@ -100,16 +158,11 @@ def _log_delta(eps, n, k, eps0, m, *, power, sign):
     if eps >= eps0:
         return -np.inf
     others = int(n - m)
-    low = (k - 1) * np.exp(-eps0) / (1 + (k - 2) * np.exp(-eps0))  # kappa_2
-    span = 1 - low * np.exp(-eps0)  # (e^eps0 - kappa_2) / e^eps0
-    # The loss exceeds eps where the conditional moment of J / N exceeds this threshold, < 1. Its
-    # distance to 1 is kept too, because near eps = eps0 it is what matters.
-    threshold = (np.exp(sign * eps) - low) * np.exp(-eps0) / span
-    gap = -np.expm1(sign * eps - eps0) / span
+    low, span, threshold, gap = _edge(eps, k, eps0, sign)
     if threshold <= 0:
         return -np.inf
 
-    logit_p, logit_q = eps0 - np.log(k - 1), -(eps0 + np.log1p((k - 2) * np.exp(-eps0)))
+    logit_p, logit_q = eps0 - np.log(k - 1), _logit_lie(k, eps0)
     share, miss = (threshold, gap) if power == 1 else _second_moment_share(threshold, gap, others)
     # Never tilted away from the tail: where the printed loss puts its edge beyond the mean, the mean matters.
     theta = sign * max(0.0, sign * (np.log(share) - np.log(miss) - logit_q))
@@ -139,6 +192,22 @@ def _log_delta(eps, n, k, eps0, m, *, power, sign):
     # From the moments back to probabilities: the factor e^eps0 * span, and e^eps for the reverse.
     factor = eps0 + np.log(span) + (eps if sign == -1 else 0.0)
     return min(0.0, special.logsumexp(terms) + factor - divergence)
+
+
+def _edge(eps, k, eps0, sign):
+    """kappa_2; (e^eps0 - kappa_2) / e^eps0; where in (0, 1) the loss exceeds eps; and 1 minus that.
+
+    The loss exceeds eps where the conditional moment of J / N exceeds the third. Its distance to 1 is kept
+    too, because near eps = eps0 it is what matters.
+    """
+    low = (k - 1) * np.exp(-eps0) / (1 + (k - 2) * np.exp(-eps0))
+    span = 1 - low * np.exp(-eps0)
+    return low, span, (np.exp(sign * eps) - low) * np.exp(-eps0) / span, -np.expm1(sign * eps - eps0) / span
+
+
+def _logit_lie(k, eps0):
+    """The logit of q, the probability to report one given cell that is not one's own."""
+    return -(eps0 + np.log1p((k - 2) * np.exp(-eps0)))
 
 
 def _second_moment_share(threshold, gap, trials):

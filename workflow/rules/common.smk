@@ -91,6 +91,26 @@ def individual_trials():
     return [file for dataset in DATASETS for file in _trials(dataset, "individual")]
 
 
+def grid_trials(dataset):
+    """The trials of a dataset's grid: every n at every eps up to eps0, beyond which delta is 0."""
+    plan = DATASETS[dataset].get("grid")
+    if not plan:
+        return []
+    return [
+        trial_file(dataset, {"eps0": eps0, "eps": eps}, n, plan["repetitions"])
+        for eps0 in plan["eps0"]
+        for eps in plan["eps"]
+        if eps <= eps0
+        for n in plan["n"]
+    ]
+
+
+def all_trials():
+    """Every trial point of the configuration, each once."""
+    of_datasets = [file for dataset in DATASETS for file in tv_trials(dataset) + grid_trials(dataset)]
+    return list(dict.fromkeys(of_datasets + individual_trials()))
+
+
 def estimate_files(dataset):
     """The single runs behind a dataset's heatmaps."""
     plan = DATASETS[dataset].get("estimates")

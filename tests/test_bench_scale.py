@@ -1,0 +1,60 @@
+"""The scale run's cost table: which points are measured, and sums that can be checked by hand."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+bench_scale = importlib.import_module("bench_scale")
+
+DATASETS = yaml.safe_load((ROOT / "config/scale.yaml").read_text())["datasets"]
+PROTOCOL = {"delta_form": "exact", "delta_floor": 1e-30, "sensitivity": 1}
+
+
+def made_up():
+    rows = [
+        [plan["cells"], n, eps0, eps, 1000, 3.0, 200.0]
+        for plan in DATASETS.values()
+        for eps0, eps, n in bench_scale.sample(plan)
+    ]
+    return pd.DataFrame(rows, columns=bench_scale.COLUMNS)
+
+
+def test_measured_points_are_points_of_the_grid():
+    assert sum(len(bench_scale.points(plan)) for plan in DATASETS.values()) == 1100
+    for plan in DATASETS.values():
+        assert set(bench_scale.sample(plan)) <= set(bench_scale.points(plan))
+    assert len(bench_scale.sample(DATASETS["scale_k15"])) == 22 * len(bench_scale.SIZES)
+
+
+def test_totals_add_up():
+    sums = bench_scale.totals(made_up(), DATASETS, job=2.0)
+    assert sums["core_hours"].sum() == pytest.approx(1100 * 5 / 3600)
+    lines = bench_scale.extrapolated(sums, plan=10.0, longest=5.0).splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0][1:] == ["46.0 min", "24"]  # 10 s + 5,500 s / 2
+    assert cells[1][1:] == ["0.5 min", "2,428"]  # 10 s + 5,500 s / 320
+    assert cells[2][1:] == ["0.2 min", "4,400"]  # 10 s + the longest point, 5 s
+
+
+def test_page_has_every_k_and_n():
+    page = bench_scale.summary(made_up(), DATASETS, 5.0, 2.0)
+    for plan in DATASETS.values():
+        assert f"| {plan['cells']:,} | 3.00 | 3.00 | 3.00 | 3.00 |" in page
+    assert "n = 10^9" in page
+    assert "On 2 cores: 24 points per minute" in page
+
+
+def test_a_point_is_measured():
+    plan = DATASETS["scale_k15"] | {"grid": DATASETS["scale_k15"]["grid"] | {"repetitions": 3}}
+    row = bench_scale.measure("scale_k15", plan, PROTOCOL, 4.0, 0.5, 10**9)
+    assert list(row) == bench_scale.COLUMNS
+    assert row["core_seconds"] > 0
+    assert np.isfinite(row["peak_mb"])

@@ -1,0 +1,110 @@
+"""What reruns after an edit, and no more: docs/rerun.md against real edits; the README's graph."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import QUICK, ROOT
+
+pytestmark = pytest.mark.pipeline
+
+
+def python(project, *command):
+    """What a Python program prints that is run in the project's folder."""
+    done = subprocess.run([sys.executable, *command], cwd=project.folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def table():
+    """file -> (its own rules, what follows) of docs/rerun.md, without the rules marked †."""
+    promised = {}
+    for line in (ROOT / "docs/rerun.md").read_text().splitlines():
+        if line.startswith("| `"):
+            file, *lists = (cell.strip() for cell in line.strip("|").split("|"))
+            own, after = ({name for name in text.split(", ") if "†" not in name} for text in lists)
+            promised[file.strip("`")] = own - {"nothing"}, after - {"–"}
+    return promised
+
+
+@pytest.fixture(scope="module")
+def answers(finished):
+    return json.loads(python(finished, str(Path(__file__).with_name("edits.py")), QUICK[1]))
+
+
+def test_every_edit_reruns_what_the_table_says_and_nothing_else(answers):
+    assert answers.pop("") == []
+    assert answers.pop("afterwards") == []
+    promised = table()
+    assert set(answers) == set(promised), "run `make docs`"
+    for file, (own, after) in promised.items():
+        # A file that only rules of the user's own data take reruns nothing here.
+        expected = own | after | {"all"} if own else set()
+        assert set(answers[file]) == expected, f"{file}; run `make docs` if the imports have changed"
+    assert sum(map(bool, answers.values())) > 40
+
+
+def test_the_table_is_what_make_docs_prints(fresh):
+    assert python(fresh, "workflow/rerun_table.py") == (ROOT / "docs/rerun.md").read_text(), "run `make docs`"
+
+
+def test_the_readmes_graph_is_what_make_docs_draws(fresh):
+    copy = fresh.folder / "README.md"
+    text = (ROOT / "README.md").read_text()
+    copy.write_text(re.sub(r"(?s)```mermaid.*?```\n", "", text))
+    python(fresh, "workflow/rule_graph.py", "README.md")
+    assert copy.read_text() == text, "run `make docs`"
+
+
+def jobs(project, *configs):
+    """rule -> number of jobs that a run would start."""
+    text = project.make(*configs, "--dry-run")
+    lines = text[text.index("Job stats:") :].splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("---")) + 1
+    end = next(i for i, line in enumerate(lines) if line.startswith("total"))
+    return {line.split()[0]: int(line.split()[1]) for line in lines[start:end]}, text
+
+
+def overlay(project, text):
+    (project.folder / "config/other.yaml").write_text(text)
+    return "config/other.yaml"
+
+
+REPORT = {"write_report": 1, "all": 1}
+
+
+def test_a_plots_colour_redraws_that_plot(finished):
+    script = finished.folder / "scripts/draw_girgis_rdp.py"
+    before = script.read_text()
+    changed = before.replace('COLOURS = ("#0072B2"', 'COLOURS = ("#123456"')
+    assert changed != before
+    script.write_text(changed)
+    try:
+        planned, _ = jobs(finished)
+    finally:
+        script.write_text(before)
+    assert planned == {"draw_girgis_rdp": 1, **REPORT}
+
+
+def test_the_number_of_repetitions_reruns_the_trials_that_need_it(finished):
+    """Of the boxplots of Paris: its 2 x 2 points, not those of Table VI, nor any other dataset's."""
+    planned, text = jobs(finished, overlay(finished, "datasets: {paris: {tv: {repetitions: 6}}}\n"))
+    assert planned == {"run_trials": 4, "draw_tv": 1, **REPORT}
+    made = re.findall(r"output: (results/trials/\S+)", text)
+    assert set(made) == {
+        f"results/trials/paris/eps0~{eps}_eps~{eps}_n~{n}_repetitions~6.parquet"
+        for eps in (4, 6)
+        for n in (1000, 10000)
+    }
+
+
+def test_another_n_runs_the_new_points_only(finished):
+    planned, text = jobs(finished, overlay(finished, "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}\n"))
+    assert planned == {"run_trials": 2, "draw_tv": 1, **REPORT}
+    made = re.findall(r"output: (results/trials/\S+)", text)
+    assert set(made) == {
+        f"results/trials/paris/eps0~{eps}_eps~{eps}_n~3000_repetitions~5.parquet" for eps in (4, 6)
+    }

@@ -1,0 +1,57 @@
+"""The pipeline's graph of jobs as Snakemake itself builds it, without running anything.
+
+Snakemake has no public way to ask for it from Python; what is used here of its inside is `_prepare_dag`,
+`_build_dag` and `update_needrun`, as its own ``--rulegraph`` and ``--dry-run`` do.
+"""
+
+import contextlib
+from pathlib import Path
+
+from snakemake.api import SnakemakeApi
+from snakemake.settings.types import (
+    ConfigSettings,
+    DAGSettings,
+    OutputSettings,
+    Quietness,
+    RerunTrigger,
+    ResourceSettings,
+)
+
+# As in profiles/default: what decides is contents and parameters, not the text of a rule.
+TRIGGERS = {RerunTrigger.MTIME, RerunTrigger.PARAMS, RerunTrigger.INPUT, RerunTrigger.SOFTWARE_ENV}
+
+
+@contextlib.contextmanager
+def planned(*, target="all", configfiles=(), config=None):
+    """Snakemake's workflow with the DAG of ``target``, for the project in the current folder."""
+    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        workflow_api = api.workflow(
+            resource_settings=ResourceSettings(cores=1),
+            config_settings=ConfigSettings(
+                configfiles=[Path(file) for file in configfiles], config=config or {}
+            ),
+            snakefile=Path("Snakefile"),
+        )
+        workflow_api.dag(DAGSettings(targets={target}, rerun_triggers=TRIGGERS))
+        workflow = workflow_api._workflow
+        workflow._prepare_dag(forceall=False, ignore_incomplete=True, lock_warn_only=True)
+        workflow._build_dag()
+        yield workflow
+
+
+def rule_edges(workflow):
+    """rule name -> names of the rules whose outputs its jobs take."""
+    edges = {}
+    for job in workflow.dag.jobs:
+        needed = edges.setdefault(job.rule.name, set())
+        needed.update(other.rule.name for other in workflow.dag.dependencies[job])
+    return edges
+
+
+def rules_to_run(workflow):
+    """The names of the rules that a run would start now, as files stand at this moment."""
+    cache = workflow.iocache
+    for kept in (cache.mtime, cache.size, cache.checksum, workflow.dag._reason):
+        kept.clear()
+    workflow.async_run(workflow.dag.update_needrun(create_inventory=True))
+    return {job.rule.name for job in workflow.dag.needrun_jobs()}

@@ -1,0 +1,91 @@
+"""Print docs/rerun.md: for every module and script, which rules run again when it is edited.
+
+    python workflow/rerun_table.py > docs/rerun.md       (make docs)
+
+tests/workflow/test_rerun.py edits each of the files in a finished project and compares.
+"""
+
+from pathlib import Path
+
+from dag_of import planned, rule_edges
+
+PATTERNS = ("tightshuffle/**/*.py", "tightshuffle/*.mplstyle", "scripts/*.py", "workflow/report/*.*")
+ANY = "environment.yml"  # a file that exists: nothing is read
+POINTS = {"budgets": [{"eps0": 4, "eps": 1}], "n": [1000], "repetitions": 1}
+OWN_DATA = {  # of the user's own: check-ins, and a histogram
+    "gowalla": {"source": "file", "file": ANY},
+    "datasets": {"mine": {"kind": "counts", "title": "Mine", "file": ANY, "tv": POINTS}},
+}
+HEAD = """# What runs again after an edit
+
+Made by `make docs` (`workflow/rerun_table.py`) from the graph that Snakemake builds; a test appends a line
+to every one of these files in a finished project, one at a time, and asks Snakemake what it would run:
+these rules and no other.
+
+A rule declares its script, and every module of this project that the script imports (`code_of` in
+`workflow/rules/common.smk` follows the imports), as inputs. Files are compared by their contents, so that
+touching one, or checking it out again, runs nothing.
+
+- "Its own rules" take the file as an input. "What follows" runs because its own inputs are made anew.
+- A colour or a word in `scripts/draw_NAME.py` redraws the figures of that one script and the report that
+  shows them. The colours of the three mechanisms, and what else all figures share, stand in
+  `tightshuffle/plotting.py` and `tightshuffle.mplstyle` on purpose: they are the same everywhere, so an
+  edit there redraws every figure.
+- Changing `repetitions` in the config runs the trials of that experiment; adding an `n` runs the new
+  points; then the figures and tables that show them.
+- Rules marked † are not part of the default run: `use_counts` takes a histogram of your own; the others
+  stand in the place of `use_bundled_counts` with `gowalla.source: snap` or `file`. `download_checkins`
+  takes no code: an md5 says what comes out.
+- The texts `workflow/report/*.rst` are read by `snakemake --report` only, which runs nothing again.
+- Rules themselves (`Snakefile`, `*.smk`) are no inputs: a changed parameter or set of inputs reruns a rule,
+  its text does not.
+
+| file | its own rules | what follows |
+|---|---|---|"""
+
+
+def inputs_of_rules(workflow):
+    """rule name -> the files that its jobs take and no job makes."""
+    found = {}
+    for job in workflow.dag.jobs:
+        made = {str(file) for files in workflow.dag.dependencies[job].values() for file in files}
+        found.setdefault(job.rule.name, set()).update({str(file) for file in job.input} - made)
+    return found
+
+
+def followers(rules, edges):
+    """The rules that take, directly or not, what ``rules`` make; without ``all`` and ``rules`` themselves."""
+    reached, open_ends = set(rules), list(rules)
+    while open_ends:
+        rule = open_ends.pop()
+        new = {name for name, needed in edges.items() if rule in needed} - reached
+        reached |= new
+        open_ends += new
+    return reached - set(rules) - {"all"}
+
+
+def table():
+    """(file, its own rules, what follows) of every file; † marks rules that only own data need."""
+    inputs, edges, usual = {}, {}, None
+    for config in ({}, OWN_DATA):
+        with planned(config=config) as workflow:
+            here = rule_edges(workflow)
+            usual = usual or set(here)
+            for name, files in inputs_of_rules(workflow).items():
+                inputs.setdefault(name, set()).update(files)
+            for name, needed in here.items():
+                edges.setdefault(name, set()).update(needed)
+
+    def listed(rules):
+        return ", ".join(name if name in usual else f"{name} †" for name in sorted(rules)) or "–"
+
+    rows = []
+    for file in sorted(str(path) for pattern in PATTERNS for path in Path().glob(pattern)):
+        own = {name for name, files in inputs.items() if file in files}
+        rows.append((file, listed(own) if own else "nothing", listed(followers(own, edges))))
+    return rows
+
+
+if __name__ == "__main__":
+    lines = [f"| `{file}` | {own} | {after} |" for file, own, after in table()]
+    print("\n".join([HEAD, *lines]))
