@@ -5,6 +5,7 @@ from pathlib import Path
 import yaml
 from snakemake.exceptions import WorkflowError
 
+from scripts import _run
 from tightshuffle.configuration import config_error
 
 if problem := config_error(
@@ -167,3 +168,15 @@ def parity_files():
 
 
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
+
+
+def begin_run():
+    """Be alone in the folder and distrust what was tampered with, before anything is planned."""
+    try:
+        _run.begin(
+            makes=lambda path: any(rule.is_producer(path) for rule in workflow.rules),
+            sources=["config", "data", "scripts", "tightshuffle", "workflow"]
+            + [plan["file"] for plan in DATASETS.values() if plan["kind"] == "counts"],
+        )
+    except (ValueError, OSError) as error:
+        raise WorkflowError(str(error))
