@@ -23,7 +23,7 @@ _started_by = []  # the run that started this job, as `run_at_work` names it
 
 @contextlib.contextmanager
 def job(snakemake):
-    """Log to the rule's log file; record what came out; turn an error into one line on stderr and exit code 1.
+    """Log to the rule's log file; record what came out; an error is one line on stderr and exit code 1.
 
     The traceback of an error that no message was written for goes to the log file.
     """
@@ -38,6 +38,8 @@ def job(snakemake):
             yield
     except EXPECTED as error:
         _fail(f"{snakemake.rule}: {_in_words(error)}", log)
+    except MemoryError as error:
+        _fail(f"{snakemake.rule}: out of memory ({error}): take fewer repetitions, cells or steps", log)
     except Exception as error:
         logging.error(traceback.format_exc())
         _fail(f"{snakemake.rule}: {type(error).__name__}: {error} (traceback: {log})", log)
@@ -67,8 +69,14 @@ def whole_file(path):
     try:
         yield temporary
         if _started_by and _started_by != [run_at_work()]:
-            raise OSError("the run that started this job has ended and another one is at work: nothing written")
+            raise OSError(
+                "the run that started this job has ended and another one is at work: nothing written"
+            )
         os.replace(temporary, path)
+    except OSError as error:
+        if error.errno in ADVICE:  # libraries do not say which file it was
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

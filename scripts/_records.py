@@ -67,7 +67,9 @@ def recorded(inputs, outputs):
         sums[path] = sum_of(path)
         record = read_record(path) if is_result(path) else None
         if record and record["sum"] != sums[path]:
-            raise ValueError(f"{path}: cut, edited or half made since its job ended; run again to make it anew")
+            raise ValueError(
+                f"{path}: cut, edited or half made since its job ended; run again to make it anew"
+            )
     for path in outputs:
         _write_record(path, UNFINISHED)
     yield

@@ -26,7 +26,9 @@ def begin(*, makes, sources):
     """
     _be_alone()
     if RESULTS.exists() and not os.access(RESULTS, os.W_OK | os.X_OK):
-        raise ValueError(f"{RESULTS.resolve()}: cannot be written (a read-only disk or folder): allow writing there")
+        raise ValueError(
+            f"{RESULTS.resolve()}: cannot be written (a read-only disk or folder): allow writing there"
+        )
     _mend_dates(sources)
     sweep()
     causes, others = distrusted()
@@ -77,7 +79,7 @@ def _mend_dates(sources):
                 continue
             if folder != RESULTS:
                 raise ValueError(
-                    f"{path}: dated in the future ({_date(path.stat().st_mtime)}; the clock says {_date(now)}): "
+                    f"{path}: dated in the future ({_date(path.stat().st_mtime)}; it is {_date(now)}): "
                     "set the clock, or give such files today's date: "
                     "find . -path ./.venv -prune -o -type f -newermt now -exec touch {} +"
                 )

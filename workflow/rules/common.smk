@@ -6,7 +6,11 @@ import yaml
 from snakemake.exceptions import WorkflowError
 
 from scripts import _run
-from tightshuffle.configuration import config_error
+from tightshuffle.configuration import config_error, file_error
+
+for path in map(Path, workflow.configfiles):
+    if problem := file_error(path.read_text(encoding="utf-8-sig"), path):
+        raise WorkflowError(problem)
 
 if problem := config_error(
     config, yaml.safe_load(Path(workflow.source_path("../schemas/config.schema.yaml")).read_text())
@@ -25,6 +29,12 @@ DATASETS = _in_the_papers_order(config["datasets"])
 GOWALLA = [name for name, dataset in DATASETS.items() if dataset["kind"] == "gowalla"]
 NORMAL = [name for name, dataset in DATASETS.items() if dataset["kind"] == "normal"]
 COUNTS = [name for name, dataset in DATASETS.items() if dataset["kind"] == "counts"]
+
+for name in COUNTS:
+    if not Path(DATASETS[name]["file"]).is_file():
+        raise WorkflowError(
+            f"datasets.{name}.file: no file {DATASETS[name]['file']!r}; expected a CSV file with cell,count"
+        )
 
 
 wildcard_constraints:
