@@ -1,6 +1,7 @@
 # make            install and regenerate everything, offline    make test    the whole test suite
 # make report     only what the report needs                    make lock    renew the pinned versions
 # make pictures   renew the README's pictures                   make clean   remove what was made
+# make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
 # make bench      time and memory of the accountants: some minutes on a machine that does nothing else
 
 PYTHON ?= python3
@@ -14,7 +15,8 @@ REPORT := results/report/index.html
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
-	@snakemake
+	@$(if $(CONFIG),python workflow/check_config.py "$(CONFIG)")
+	@snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 	@echo "The reproduction report: $(CURDIR)/$(REPORT)"
 
 report: $(VENV)/installed

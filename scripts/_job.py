@@ -43,6 +43,8 @@ def job(snakemake):
     except Exception as error:
         logging.error(traceback.format_exc())
         _fail(f"{snakemake.rule}: {type(error).__name__}: {error} (traceback: {log})", log)
+    finally:
+        _started_by.clear()
 
 
 def _in_words(error):
