@@ -2,6 +2,7 @@
 # make report     only what the report needs                    make lock    renew the pinned versions
 # make pictures   renew the README's pictures                   make clean   remove what was made
 # make docs       renew docs/rerun.md and the README's graph of the rules
+# make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 
 PYTHON ?= python3
@@ -15,7 +16,8 @@ REPORT := results/report/index.html
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
-	@snakemake
+	@$(if $(CONFIG),python workflow/check_config.py "$(CONFIG)")
+	@snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 	@echo "The reproduction report: $(CURDIR)/$(REPORT)"
 
 report: $(VENV)/installed

@@ -117,3 +117,8 @@ rule fig7:
     "Figure 7: total variation distance, Paris."
     input:
         figures_numbered("fig7"),
+
+
+# The last line, for it must know every rule. A dry run changes nothing, and a job belongs to its run.
+if workflow.is_main_process and not workflow.output_settings.dryrun:
+    begin_run()

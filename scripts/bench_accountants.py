@@ -185,5 +185,5 @@ if __name__ == "__main__":
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         sys.exit(f"error: bench: {error}")
-    with job(SimpleNamespace(rule="bench", log=[folder / "bench.log"])):
+    with job(SimpleNamespace(rule="bench", log=[folder / "bench.log"], input=[], output=[])):
         main(folder)

@@ -39,13 +39,13 @@ def draw(cities):
         top, bottom = panels[:, number]
         places, counts = city["points"], on_grid(city["histogram"], city["histogram"]["count"])
         plotting.points(top, places["longitude"].to_numpy(), places["latitude"].to_numpy())
-        heading = [f"{_letter(number)} {city['title']}: {len(places):,} check-ins"]
+        heading = [f"{_letter(number)} {wording.plain(city['title'])}: {len(places):,} check-ins"]
         heading += ["spread inside their cells: only counts are bundled"] * bool(places["spread"].any())
         space = height * widths[number] + 0.4
         top.set_title("\n".join(wording.folded(line, space) for line in heading))
         mesh = plotting.heatmap(bottom, grid_edges(city["histogram"]), counts, norm)
         cells = f"{counts.shape[1]} × {counts.shape[0]} cells"
-        heading = f"{_letter(len(cities) + number)} {city['title']}: {cells}"
+        heading = f"{_letter(len(cities) + number)} {wording.plain(city['title'])}: {cells}"
         bottom.set_title(wording.folded(heading, space))
         for axes in (top, bottom):
             plotting.map_axes(axes, city["box"], names=(axes is bottom, number == 0))

@@ -137,8 +137,8 @@ def _panel_title(run, name):
 
 
 def _title(cells, runs, title, reading):
-    sizes = wording.listing(sorted({run["n"] for run in runs}))
-    heading = f"Original and estimates, {title}: n = {sizes}, k = {len(cells):,} cells, one run a row"
+    name, sizes = wording.plain(title), wording.listing(sorted({run["n"] for run in runs}))
+    heading = f"Original and estimates, {name}: n = {sizes}, k = {len(cells):,} cells, one run a row"
     return wording.folded(f"{heading} ({reading})", plotting.WIDTH, size=9)
 
 

@@ -33,7 +33,7 @@ def draw(table, titles):
     )
     for column, (dataset, title) in zip(panels.T, titles.items(), strict=True):
         rows = truth[truth["dataset"] == dataset]
-        column[0].set_title(f"{title}, k = {rows['k'].iloc[0]:,.0f}")
+        column[0].set_title(f"{wording.plain(title)}, k = {rows['k'].iloc[0]:,.0f}")
         _published(column[0], published[published["dataset"] == dataset])
         for axes, name in zip(column, ROWS, strict=True):
             chosen = rows[rows["comparison"] == ("projected" if name == "all" else name)]
@@ -166,8 +166,8 @@ def caption(table, titles):
         f"ε₀ = {_numbers(upper['eps0'])}; δ = {' and '.join(dict.fromkeys(upper['delta_rule']))};",
         "ε from the rigorous upper bound on the whole release, Gaussian noise of the exact scale for",
         f"sensitivity √2. {wording.listing(sorted(upper['repetitions'].unique()))} repetitions, each one",
-        "sample of users for all settings; bars: bootstrap intervals. Middle and top: both estimates projected",
-        "to the simplex; bottom: neither, with the closed form from the variances as lines.",
+        "sample of users for all settings; bars: bootstrap intervals. Middle and top: both estimates",
+        "projected to the simplex; bottom: neither, with the closed form from the variances as lines.",
         "Share of the unprojected ratios within 5 % of 1:",
         "; ".join(f"{share:.0%} at ε₀ = {eps0:g}" for eps0, share in within.items()) + ".",
     ]

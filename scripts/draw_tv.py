@@ -48,7 +48,7 @@ def draw(trials, title, *, budgets=None, reading="published"):
     figure.legend(
         handles=[plotting.swatch(name) for name in _columns(trials)[0]], loc="outside lower center", ncols=3
     )
-    heading = f"TV distance to the original, {title}: {_setting(trials)} ({reading})"
+    heading = f"TV distance to the original, {wording.plain(title)}: {_setting(trials)} ({reading})"
     figure.suptitle(wording.folded(heading, plotting.WIDTH, size=9))
     return figure
 

@@ -6,6 +6,7 @@ header; gzip or plain text. The file is read once, in blocks, whatever its size.
 
 import contextlib
 import gzip
+import stat
 import zlib
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,8 @@ import numpy as np
 
 BLOCK = 1 << 22  # bytes
 LONGEST_LINE = 1 << 16  # bytes; a longer one means that this is no file of check-ins
+MOST_PACKED = 100  # times its size may a gzip file hold; SNAP's holds 4 times
+SMALL = 1 << 26  # bytes that any gzip file may hold
 LISTED = 5  # so many unreadable lines are named
 FIELDS = ["user", "time", "latitude", "longitude", "location"]
 NOT_TEXT = bytes(sorted(set(range(32)) - set(b"\t\n\v\f\r\x1b")))  # control characters
@@ -37,6 +40,7 @@ def crop(path, boxes, *, bad_rows_at_most=0.0):
     unreadable rows, no check-in in a box. OSError: no such file, no permission.
     """
     found = {name: [] for name in boxes}
+    swapped = dict.fromkeys(boxes, False)
     rows, bad_rows, first_bad = 0, 0, []
     for block in _blocks(Path(path)):
         latitude, longitude = _parse(block)
@@ -47,6 +51,7 @@ def crop(path, boxes, *, bad_rows_at_most=0.0):
         for name, box in boxes.items():  # an unreadable row lies in no box
             inside = box.contains(latitude, longitude)
             found[name].append((latitude[inside], longitude[inside]))
+            swapped[name] = swapped[name] or bool(box.contains(longitude, latitude).any())
         rows += len(latitude)
     reading = Reading(rows, int(bad_rows), tuple(first_bad))
     _check(path, reading, bad_rows_at_most)
@@ -56,7 +61,10 @@ def crop(path, boxes, *, bad_rows_at_most=0.0):
     }
     for name, (latitude, _) in points.items():
         if not latitude.size:
-            raise ValueError(f"{path}: none of its {rows:,} rows lies in the box of {name}: {boxes[name]}")
+            hint = "; latitude and longitude seem to be swapped" if swapped[name] else ""
+            raise ValueError(
+                f"{path}: none of its {rows:,} rows lies in the box of {name}: {boxes[name]}{hint}"
+            )
     return points, reading
 
 
@@ -74,7 +82,10 @@ def _check(path, reading, bad_rows_at_most):
 
 def _blocks(path):
     """Whole lines, about BLOCK bytes at a time, each block ending with a newline."""
-    rest = b""
+    rest, unpacked = b"", 0
+    state = path.stat()
+    if not stat.S_ISREG(state.st_mode):  # a pipe or a device may never end
+        raise ValueError(f"{path}: not a regular file; expected SNAP's check-ins, plain or gzip")
     with path.open("rb") as raw:
         zipped = raw.peek(2)[:2] == b"\x1f\x8b"
         stream = gzip.GzipFile(fileobj=raw) if zipped else raw
@@ -85,6 +96,11 @@ def _blocks(path):
                 raise ValueError(f"{path}: damaged gzip file ({error}): get it again") from error
             if not block:
                 break
+            unpacked += len(block)
+            if zipped and unpacked > max(SMALL, MOST_PACKED * state.st_size):
+                raise ValueError(
+                    f"{path}: unpacks to more than {MOST_PACKED} times its size; expected SNAP's check-ins"
+                )
             if len(block.translate(None, NOT_TEXT)) < len(block):
                 raise ValueError(f"{path}: neither gzip nor plain text; expected SNAP's check-ins")
             cut = block.rfind(b"\n") + 1

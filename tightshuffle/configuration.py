@@ -1,9 +1,16 @@
 """What is wrong with a configuration, in one line that names the key and what it may be."""
 
 import difflib
+import math
+import re
+import reprlib
 
+import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
+
+MOST_CELLS = 1_000_000
+MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of so many numbers
 
 
 def config_error(config, schema):
@@ -12,7 +19,71 @@ def config_error(config, schema):
     Parameters: ``config`` and ``schema`` (JSON Schema, draft 2020-12), nested dicts and lists.
     """
     error = best_match(Draft202012Validator(schema).iter_errors(config))
-    return _explain(error) if error else _contradiction(config)
+    if error:
+        return _one_line(_explain(error))
+    return _not_finite(config) or _contradiction(config)
+
+
+def file_error(text, name):
+    """What is wrong with a configuration file before its values are looked at, as one line, or None.
+
+    A key that stands twice (YAML would silently keep the last one), code (Snakemake runs the Python
+    expressions in a file that says ``__use_yte__``), text that is no YAML. ``text`` is only parsed, with
+    nothing in it run or built. Returns None for JSON and plain YAML.
+    """
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "no text"
+        return _one_line(f"{name}{where}: not valid YAML: {problem}")
+    if root is None:
+        return None
+    if not isinstance(root, yaml.MappingNode):
+        return f"{name}: must be a mapping (key: value) at its top"
+    return _node_error(root, name, set())
+
+
+def _node_error(node, name, done):
+    if id(node) in done:  # an alias: looked at before
+        return None
+    done.add(id(node))
+    where = f"{name}, line {node.start_mark.line + 1}"
+    if node.tag.startswith("!") or "python" in node.tag:
+        return _one_line(f"{where}: the tag {node.tag!r} is not allowed; expected plain YAML")
+    if isinstance(node, yaml.SequenceNode):
+        parts = node.value
+    elif isinstance(node, yaml.MappingNode):
+        first = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if key.value == "__use_yte__":
+                return f"{name}, line {line}: '__use_yte__' makes a config a program; remove it"
+            if not isinstance(key.value, str):
+                continue
+            if key.value in first:
+                return _one_line(
+                    f"{name}, line {line}: the key {key.value!r} stands in line {first[key.value]} already; "
+                    "keep one of them"
+                )
+            first[key.value] = line
+        parts = [part for pair in node.value for part in pair]
+    else:
+        return None
+    return next((problem for part in parts if (problem := _node_error(part, name, done))), None)
+
+
+def _one_line(text):
+    """Control characters from the user's text as escapes, so that they cannot break or forge lines."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: repr(found[0])[1:-1], text)
+
+
+def _not_finite(value, path=()):
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"config: {_dotted(path)} must be a finite number; got {value}"
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return next((problem for key, part in parts if (problem := _not_finite(part, (*path, key)))), None)
 
 
 def _explain(error):
@@ -55,9 +126,11 @@ def _explain(error):
     hint = ""
     if error.validator == "type" and wanted == "number" and isinstance(value, str) and _is_number(value):
         hint = " (YAML reads it as text; write 1.0e-30 with a dot, and no quotes)"
-    return f"config: {key or 'the file'!s} {problem}; got {value!r}{hint}"
+    return f"config: {key or 'the file'!s} {problem}; got {_SHORT.repr(value)}{hint}"
 
 
+_SHORT = reprlib.Repr()  # a mistake may be megabytes long
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 _ARTICLE = {
     "integer": "a whole number",
     "number": "a number",
@@ -72,23 +145,12 @@ def _contradiction(config):
     gowalla = config["gowalla"]
     if gowalla["source"] == "file" and not gowalla["file"]:
         return "config: gowalla.source is 'file', so gowalla.file must name a file in SNAP's format; got ''"
-    surface = config["delta_surface"]
-    if surface["count"] >= surface["n"]:
-        return (
-            f"config: delta_surface.count must be less than delta_surface.n ({surface['n']}); "
-            f"got {surface['count']}"
-        )
-    for name in ("eps", "eps0"):
-        axis = surface[name]
-        if axis["start"] >= axis["stop"]:
-            return (
-                f"config: delta_surface.{name}.start must be less than stop ({axis['stop']}); "
-                f"got {axis['start']}"
-            )
+    for problem in (*_counts_against_users(config), *_axes(config)):
+        return f"config: {problem}"
     if problem := _audit_contradiction(config["audit"]):
         return f"config: audit.settings{problem}"
     for name, dataset in config["datasets"].items():
-        if problem := _dataset_contradiction(dataset):
+        if problem := _dataset_contradiction(dataset, config["parity"]["repetitions"]):
             return f"config: datasets.{name}.{problem}"
     return None
 
@@ -106,21 +168,80 @@ def _audit_contradiction(audit):
     return None
 
 
-def _dataset_contradiction(dataset):
+def _counts_against_users(config):
+    plans = {"delta_surface": config["delta_surface"]}
+    plans |= {
+        f"delta_bounds.settings[{i}]": plan for i, plan in enumerate(config["delta_bounds"]["settings"])
+    }
+    for key, plan in plans.items():
+        if plan["count"] >= plan["n"]:
+            yield f"{key}.count must be less than {key}.n ({plan['n']}); got {plan['count']}"
+
+
+def _axes(config):
+    """Every axis (a mapping with start and stop) rises, but for the one that falls on purpose."""
+    for key, axis in _mappings(config):
+        falls = key == "gaussian_scale.log10_delta"
+        if {"start", "stop"} <= axis.keys() and (
+            axis["start"] <= axis["stop"] if falls else axis["start"] >= axis["stop"]
+        ):
+            wanted = "greater" if falls else "less"
+            yield f"{key}.start must be {wanted} than stop ({axis['stop']}); got {axis['start']}"
+    for i, plan in enumerate(config["delta_bounds"]["settings"]):
+        if plan["eps"]["stop"] >= plan["eps0"]:
+            key = f"delta_bounds.settings[{i}]"
+            yield f"{key}.eps.stop must be less than {key}.eps0 ({plan['eps0']}); got {plan['eps']['stop']}"
+
+
+def _mappings(value, path=()):
+    """(dotted key, mapping) of every mapping in a configuration."""
+    if isinstance(value, dict):
+        yield _dotted(path), value
+        for key, part in value.items():
+            yield from _mappings(part, (*path, key))
+
+
+def _dataset_contradiction(dataset, repetitions):
     if box := dataset.get("box"):
         for low, high in (("south", "north"), ("west", "east")):
             if box[low] >= box[high]:
                 return f"box.{low} must be less than box.{high} ({box[high]}); got {box[low]}"
+    if dataset["kind"] == "gowalla" and (problem := _grid_contradiction(dataset)):
+        return problem
     if (limits := dataset.get("range")) and limits[0] >= limits[1]:
         return f"range must be [low, high] with low < high; got {limits}"
     if (grid := dataset.get("grid")) and min(grid["eps"]) > max(grid["eps0"]):
         return f"grid.eps: none is at most the largest eps0 ({max(grid['eps0'])}); got {grid['eps']}"
+    cells = dataset.get("cells") or MOST_CELLS if dataset["kind"] != "gowalla" else _cells(dataset)[0]
+    asked = dataset.get("individual", {}).get("cells", [])
+    if dataset["kind"] != "counts" and max(asked, default=0) > cells:
+        return f"individual.cells must be at most the number of cells ({cells}); got {max(asked)}"
+    if "tv" in dataset and dataset["kind"] != "counts" and repetitions * cells > MOST_VALUES:
+        return (
+            f"cells ({cells:,}) times parity.repetitions ({repetitions:,}) must be at most {MOST_VALUES:,}, "
+            "or memory runs out: take fewer of either"
+        )
     if population := dataset.get("population"):
         for experiment in ("tv", "estimates", "individual", "grid"):
             users = dataset.get(experiment, {}).get("n", [])
             for n in users if isinstance(users, list) else [users]:
                 if n != "all" and n > population:
                     return f"{experiment}.n must be at most the population ({population}); got {n}"
+    return None
+
+
+def _cells(dataset):
+    """Numbers of cells of the published and the stepped grid."""
+    box, steps = dataset["box"], dataset["stepped"]
+    across = (box["north"] - box["south"]) / steps["latitude_step"]
+    along = (box["east"] - box["west"]) / steps["longitude_step"]
+    return dataset["published"]["columns"] * dataset["published"]["rows"], across * along
+
+
+def _grid_contradiction(dataset):
+    for name, cells in zip(("published", "stepped"), _cells(dataset), strict=True):
+        if not 2 <= cells <= MOST_CELLS:
+            return f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {cells:,.0f}"
     return None
 
 

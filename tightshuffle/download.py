@@ -90,6 +90,7 @@ def _fetch(session, url, part, size, timeout_s, progress):
     except requests.RequestException as error:
         raise _Interrupted(f"no connection ({_short(error)})") from error
     with response:
+        _check_redirects(url, response)
         have = _start(response, url, part, have, size)
         progress.at(have)
         with part.open("ab" if have else "wb") as file:
@@ -101,6 +102,14 @@ def _fetch(session, url, part, size, timeout_s, progress):
                     break  # _wrong says so
     if have < size:
         raise _Interrupted(f"the connection ended after {have:,} of {size:,} bytes")
+
+
+def _check_redirects(url, response):
+    """A secure address must not lead to an open one on the way: requests only refuses other schemes."""
+    if url.lower().startswith("https:"):
+        for hop in (*response.history, response):
+            if not hop.url.lower().startswith("https:"):
+                raise ValueError(f"{url}: leads to {hop.url}, which is not https; see gowalla.download.url")
 
 
 def _start(response, url, part, have, size):

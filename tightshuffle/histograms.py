@@ -59,7 +59,7 @@ def check_counts(frame, path):
     if missing:
         raise ValueError(
             f"{path}: row 1: the column {missing[0]!r} is missing; expected a header with cell,count "
-            f"(comma separated); got {','.join(map(str, frame.columns))}"
+            f"(comma separated); got {','.join(map(str, frame.columns))[:80]!r}"
         )
     if len(frame) < 2:
         raise ValueError(f"{path}: expected at least 2 cells (rows below the header); got {len(frame)}")
@@ -76,12 +76,16 @@ def check_counts(frame, path):
     wrong = checked["cell"].to_numpy() != np.arange(1, len(frame) + 1)
     if wrong.any():
         _refuse(path, wrong, "cell", frame["cell"], "the cells numbered 1, 2, 3, ... in this order")
-    if checked["count"].sum() == 0:
-        raise ValueError(f"{path}: every count is 0; expected at least one user")
+    users = sum(checked["count"].tolist())  # exact, however large
+    if not 1 <= users < 2**53:
+        wanted = "at least one user" if users == 0 else "fewer than 2^53 users in all"
+        raise ValueError(
+            f"{path}: {'every count is 0' if not users else f'{users:,} users'}; expected {wanted}"
+        )
     return checked
 
 
 def _refuse(path, bad, column, values, wanted):
     row = int(np.flatnonzero(bad)[0])
     value = values.iloc[row]
-    raise ValueError(f"{path}: row {row + 2}: {column} must be {wanted}; got {value!r}")
+    raise ValueError(f"{path}: row {row + 2}: {column} must be {wanted}; got {value[:80]!r}")

@@ -28,6 +28,11 @@ def listing(values, *, at_most=12):
     return " and ".join([", ".join(values[:-1]), values[-1]] if len(values) > 1 else values)
 
 
+def plain(text):
+    """A name of the user's for a title: matplotlib takes what stands between dollar signs for a formula."""
+    return text.replace("$", r"\$")
+
+
 def folded(text, inches, *, size=8):
     """``text`` in lines that fit into a width, for a title of ``size`` points in the figures' font."""
     mean_width = 0.52 * size / 72  # inches; a little more than DejaVu Sans needs for common text

@@ -75,6 +75,11 @@ class Project:
             if path.is_file() and path.relative_to(made).parts[0] not in ("logs", "benchmarks")
         }
 
+    def wipe(self):
+        """As `make clean` does."""
+        for name in ("results", ".snakemake"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):

@@ -5,7 +5,12 @@ from pathlib import Path
 import yaml
 from snakemake.exceptions import WorkflowError
 
-from tightshuffle.configuration import config_error
+from scripts import _run
+from tightshuffle.configuration import config_error, file_error
+
+for path in map(Path, workflow.configfiles):
+    if problem := file_error(path.read_text(encoding="utf-8-sig"), path):
+        raise WorkflowError(problem)
 
 if problem := config_error(
     config, yaml.safe_load(Path(workflow.source_path("../schemas/config.schema.yaml")).read_text())
@@ -24,6 +29,12 @@ DATASETS = _in_the_papers_order(config["datasets"])
 GOWALLA = [name for name, dataset in DATASETS.items() if dataset["kind"] == "gowalla"]
 NORMAL = [name for name, dataset in DATASETS.items() if dataset["kind"] == "normal"]
 COUNTS = [name for name, dataset in DATASETS.items() if dataset["kind"] == "counts"]
+
+for name in COUNTS:
+    if not Path(DATASETS[name]["file"]).is_file():
+        raise WorkflowError(
+            f"datasets.{name}.file: no file {DATASETS[name]['file']!r}; expected a CSV file with cell,count"
+        )
 
 
 wildcard_constraints:
@@ -206,3 +217,15 @@ def parity_files():
 
 
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
+
+
+def begin_run():
+    """Be alone in the folder and distrust what was tampered with, before anything is planned."""
+    try:
+        _run.begin(
+            makes=lambda path: any(rule.is_producer(path) for rule in workflow.rules),
+            sources=["config", "data", "scripts", "tightshuffle", "workflow"]
+            + [plan["file"] for plan in DATASETS.values() if plan["kind"] == "counts"],
+        )
+    except (ValueError, OSError) as error:
+        raise WorkflowError(str(error))
