@@ -37,6 +37,7 @@ rule all:
     default_target: True
     input:
         "results/report/index.html",
+        "results/benchmarks/run.html",
 
 
 rule figures:
@@ -56,6 +57,7 @@ rule report:
     input:
         "results/report/index.html",
         "results/report/verdicts.csv",
+        "results/benchmarks/run.html",
 
 
 rule fig1:

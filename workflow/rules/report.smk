@@ -1,16 +1,39 @@
+PAGE = "workflow/report/page"
+RUN_PARTS = [f"{PAGE}/run.html.j2", f"{PAGE}/style.css"]
+PARTS = sorted(
+    str(path)
+    for path in Path(PAGE).iterdir()
+    if path.suffix in (".j2", ".css", ".js") and path.name != "run.html.j2"
+)
+
+
+def data_files():
+    """Everything that comes from outside: what the papers print, check-ins or their counts, own histograms."""
+    printed = sorted(str(path) for path in Path("data/published").glob("*.csv"))
+    checkins = expand(CELLS, dataset=GOWALLA, grid=GRIDS) if SOURCE == "bundled" else [CHECKINS]
+    return printed + (checkins if GOWALLA else []) + [DATASETS[name]["file"] for name in COUNTS]
+
+
+def page_inputs():
+    """The parts of the results that only some configurations have: name of the input -> file."""
+    return {}
+
+
 rule write_report:
     "The page that shows every printed value and every figure beside ours."
     input:
         verdicts="results/report/verdicts.csv",
         totals="results/checkins/totals.csv",
         parameters="results/tables/table_III.csv",
+        scales="results/privacy/gaussian_scale.csv",
         tables=expand("results/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
         figures=figure_files(),
         captions=[str(Path(file).with_suffix(".txt")) for file in figure_files()],
         papers=[str(Path(file).with_suffix(".pdf")) for file in figure_files()],
-        template="workflow/report/index.html.j2",
-        style="workflow/report/style.css",
+        data=data_files(),
+        parts=PARTS,
         code=code_of("scripts/write_report.py"),
+        **page_inputs(),
     output:
         "results/report/index.html",
     log:
@@ -30,3 +53,25 @@ rule write_report:
         datasets=config["datasets"],
     script:
         "../../scripts/write_report.py"
+
+
+# Last of all, and beside the run times it reads: whatever differs from run to run stands in results/benchmarks.
+rule summarise_run:
+    "Machine, date and run times: what the report must not hold, because it differs from run to run."
+    input:
+        page="results/report/index.html",
+        parts=RUN_PARTS,
+        code=code_of("scripts/summarise_run.py"),
+    output:
+        "results/benchmarks/run.html",
+    log:
+        "results/logs/summarise_run.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        folder="results/benchmarks",
+    script:
+        "../../scripts/summarise_run.py"
