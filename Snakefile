@@ -13,6 +13,7 @@ include: "workflow/rules/synthetic.smk"
 include: "workflow/rules/privacy.smk"
 include: "workflow/rules/trials.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/parity.smk"
 include: "workflow/rules/composition.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/report.smk"
@@ -23,6 +24,7 @@ localrules:
     figures,
     tables,
     report,
+    parity,
     fig1,
     fig2,
     fig3,
@@ -38,6 +40,7 @@ rule all:
     input:
         "results/report/index.html",
         "results/benchmarks/run.html",
+        parity_files(),
 
 
 rule figures:
@@ -58,6 +61,12 @@ rule report:
         "results/report/index.html",
         "results/report/verdicts.csv",
         "results/benchmarks/run.html",
+
+
+rule parity:
+    "The comparison at equal privacy: errors, ratios, plans and their figures."
+    input:
+        parity_files(),
 
 
 rule fig1:

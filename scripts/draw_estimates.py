@@ -46,14 +46,18 @@ def read_estimates(histogram_path, paths, delta_floor):
 
 
 @plotting.style()
-def draw(histogram, runs, title):
-    """The figure: a row per budget; original, Gaussian, shuffle+INV as heatmaps or as step lines."""
+def draw(histogram, runs, title, *, reading="published"):
+    """The figure: a row per budget; original, Gaussian, shuffle+INV as heatmaps or as step lines.
+
+    ``reading``: how the Gaussian was calibrated, for the title.
+    """
+    heading = _title(histogram, runs, title, reading)
     if on_a_grid(histogram):
-        return _maps(histogram, runs, title)
-    return _steps(runs, title)
+        return _maps(histogram, runs, heading)
+    return _steps(runs, heading)
 
 
-def _maps(histogram, runs, title):
+def _maps(histogram, runs, heading):
     edges = grid_edges(histogram)
     box = (*edges[0][[0, -1]], *edges[1][[0, -1]])
     proportion = plotting.proportion(box) if on_a_map(histogram) else len(edges[1]) / len(edges[0])
@@ -72,12 +76,13 @@ def _maps(histogram, runs, title):
                 plotting.grid_axes(axes, names=outer, numbers=outer)
         label = row_label(_budget(run), 0.1 + 1.75 * proportion)
         row[0].set_ylabel(f"{label}\n{row[0].get_ylabel()}")
-    plotting.count_bar(figure, mesh, panels, "fraction of users per cell", negative=True)
-    figure.suptitle(_title(histogram, runs, title))
+    negative = any((run["table"][MECHANISMS] < 0).any(axis=None) for run in runs)
+    plotting.count_bar(figure, mesh, panels, "fraction of users per cell", negative=negative)
+    figure.suptitle(heading)
     return figure
 
 
-def _steps(runs, title):
+def _steps(runs, heading):
     figure = plotting.new_figure(0.9 + 1.7 * len(runs))
     panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, run in zip(panels, runs, strict=True):
@@ -86,12 +91,15 @@ def _steps(runs, title):
         axes.set_ylabel(f"{row_label(_budget(run), 1.6)}\nfraction of users")
     panels[-1].set_xlabel("cell")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    figure.suptitle(_title(runs[0]["table"], runs, title))
+    figure.suptitle(heading)
     return figure
 
 
-def caption(histogram, runs, title, protocol):
-    """The caption: every parameter, TV distances, what grey and minus signs mean, the reading."""
+def caption(histogram, runs, title, reading, *, projected=False):
+    """The caption: every parameter, TV distances, what grey and minus signs mean, the ``reading``.
+
+    ``projected``: whether the Gaussian's estimates were projected to the simplex, too.
+    """
     distances = "; ".join(
         f"{_budget(run)}, n = {run['n']:,}: "
         + ", ".join(f"{plotting.LABELS[name]} {_distance(run, name):.2g}" for name in MECHANISMS)
@@ -99,6 +107,9 @@ def caption(histogram, runs, title, protocol):
     )
     below = [int((run["table"]["gaussian"] < 0).sum()) for run in runs]
     negative = f"{wording.listing(below, at_most=len(below))} of the {len(histogram):,} values are negative"
+    treated = f"The Gaussian estimates are drawn as they come, not projected to the simplex: {negative}."
+    if projected:
+        treated = "Both estimates are projected to the simplex."
     if on_a_grid(histogram):
         how = (
             "Colours: one logarithmic scale for all panels, from one user's share 1/n up; smaller shares have"
@@ -108,9 +119,8 @@ def caption(histogram, runs, title, protocol):
         how = "Grey area: original; lines: estimates."
     return (
         f"Original histogram and one run's estimate from each mechanism, {title}: k = {len(histogram):,}"
-        f" cells, one row per budget. Total variation (TV) distance to the original: {distances}. {how} The"
-        f" Gaussian estimates are drawn as they come, not projected to the simplex: {negative}."
-        f"\n\n{reading_words(protocol)}"
+        f" cells, one row per budget. Total variation (TV) distance to the original: {distances}. {how}"
+        f" {treated}\n\n{reading}"
     )
 
 
@@ -126,15 +136,15 @@ def _panel_title(run, name):
     return "original" if name == "original" else f"{plotting.LABELS[name]}, TV = {_distance(run, name):.2g}"
 
 
-def _title(cells, runs, title):
+def _title(cells, runs, title, reading):
     sizes = wording.listing(sorted({run["n"] for run in runs}))
     heading = f"Original and estimates, {title}: n = {sizes}, k = {len(cells):,} cells, one run a row"
-    return wording.folded(f"{heading} (published)", plotting.WIDTH, size=9)
+    return wording.folded(f"{heading} ({reading})", plotting.WIDTH, size=9)
 
 
 if __name__ == "__main__":
     with job(snakemake):
         inputs, name, protocol = snakemake.input, snakemake.params.title, snakemake.params.protocol
         cells, run_list = read_estimates(inputs.histogram, inputs.estimates, protocol["delta_floor"])
-        words = caption(cells, run_list, name, protocol)
+        words = caption(cells, run_list, name, reading_words(protocol))
         write_figure(draw(cells, run_list, name), words, snakemake.output)

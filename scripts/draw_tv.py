@@ -25,9 +25,13 @@ def read_trials(paths):
 
 
 @plotting.style()
-def draw(trials, title):
-    """The figure of a dataset's trials (tidy rows, metric tv); ``title`` names the dataset."""
-    budgets = _budgets(trials)
+def draw(trials, title, *, budgets=None, reading="published"):
+    """The figure of a dataset's trials (tidy rows, metric tv); ``title`` names the dataset.
+
+    ``budgets``: (words, rows) of each row of panels; None for one per (eps0, eps). ``reading``: how the
+    Gaussian was calibrated, for the title.
+    """
+    budgets = budgets or _budgets(trials)
     figure = plotting.new_figure(0.95 + 1.95 * len(budgets))
     panels = figure.subplots(len(budgets), 2, sharex=True, sharey="col", squeeze=False)
     for row, (budget, rows) in zip(panels, budgets, strict=True):
@@ -44,21 +48,21 @@ def draw(trials, title):
     figure.legend(
         handles=[plotting.swatch(name) for name in _columns(trials)[0]], loc="outside lower center", ncols=3
     )
-    heading = f"TV distance to the original, {title}: {_setting(trials)} (published)"
+    heading = f"TV distance to the original, {title}: {_setting(trials)} ({reading})"
     figure.suptitle(wording.folded(heading, plotting.WIDTH, size=9))
     return figure
 
 
-def caption(trials, title, protocol):
-    """The caption: every parameter, what a box shows, and the reading."""
-    budgets = "; ".join(words for words, _ in _budgets(trials))
+def caption(trials, title, reading, *, budgets=None):
+    """The caption: every parameter, what a box shows, and the ``reading``, a paragraph."""
+    budgets = "; ".join(words for words, _ in budgets or _budgets(trials))
     sizes = wording.listing(sorted(trials["n"].unique()))
     return (
         "Total variation (TV) distance between the histogram of n users and its estimate"
         f" from each mechanism, {title}: {_setting(trials)}, n = {sizes}."
         f" Rows: {budgets}. (a) plain shuffle, shuffle+INV and Gaussian; (b) without plain shuffle."
         " Box: quartiles, line: median, whiskers: up to 1.5 times the interquartile range, dots: beyond."
-        f"\n\n{reading_words(protocol)}"
+        f"\n\n{reading}"
     )
 
 
@@ -102,6 +106,5 @@ if __name__ == "__main__":
     with job(snakemake):
         tv_trials = read_trials(snakemake.input.trials)
         name = snakemake.params.title
-        write_figure(
-            draw(tv_trials, name), caption(tv_trials, name, snakemake.params.protocol), snakemake.output
-        )
+        words = caption(tv_trials, name, reading_words(snakemake.params.protocol))
+        write_figure(draw(tv_trials, name), words, snakemake.output)

@@ -119,13 +119,14 @@ def _answer_sigma(given, _):
 
 
 def _answer_plan(given, _):
-    from tightshuffle.plan import SENSITIVITY, make_plan
+    from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY
+    from tightshuffle.plan import make_plan
 
     plan = make_plan(given.n, given.k, given.eps, log10_delta=given.delta)
     if given.json:
         setting = {"method": "upper", "n": given.n, "k": given.k, "eps0": plan.eps0, "eps": given.eps}
         rest = {"log10_delta": given.delta, "log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped}
-        noise = {"sigma": plan.sigma, "sensitivity": SENSITIVITY}
+        noise = {"sigma": plan.sigma, "sensitivity": HISTOGRAM_SENSITIVITY}
         return _json({**setting, **rest, **noise, "expected_tv": plan.tv})
     reached = values.written(plan.log10_delta, 1)
     tv = {name: f"{value:.4g}" for name, value in plan.tv.items()}

@@ -94,10 +94,7 @@ def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, se
 
     frames = []
     for mechanism in MECHANISMS:
-        values = [("tv", 0, total_variation(estimates[mechanism], truth))]
-        errors = individual_error(estimates[mechanism], truth, cells)
-        values += [("individual_error", cell, errors[:, i]) for i, cell in enumerate(cells)]
-        for metric, cell, value in values:
+        for metric, cell, value in errors_of(estimates[mechanism], truth, cells):
             frames.append(
                 pd.DataFrame(
                     {
@@ -117,6 +114,14 @@ def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, se
                 )
             )
     return pd.concat(frames, ignore_index=True)
+
+
+def errors_of(estimates, truth, cells):
+    """(metric, cell, values (repetitions,)) of both metrics; ``estimates``, ``truth``: (repetitions, k)."""
+    individual = individual_error(estimates, truth, cells)
+    return [("tv", 0, total_variation(estimates, truth))] + [
+        ("individual_error", cell, individual[:, i]) for i, cell in enumerate(cells)
+    ]
 
 
 def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):

@@ -12,11 +12,14 @@ e^eps phi(a + b) = phi(a - b) it is
 and one of these two has all its digits everywhere.
 """
 
+import math
+
 import numpy as np
 from scipy import optimize, special
 
 from tightshuffle.privacy.arguments import check_delta, check_eps, check_positive
 
+HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
 _LN10 = np.log(10)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
 _HUGE = 1e150  # its square is a float

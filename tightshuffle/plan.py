@@ -2,14 +2,8 @@
 
 The errors are expected total variation distances, half the sum over the k cells of the mean absolute error,
 of a uniform histogram (each cell holds the share f = 1 / k of the n users), before any projection to the
-simplex. A cell's noisy count of k-RR is Bin(n f, p) + Bin(n (1 - f), q), and inversion (Biswas et al.,
-eq. (12)) is y -> (y / n - q) / (p - q), hence its estimate is unbiased with the variance
-
-    (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2).
-
-The mean absolute value of a normal variable is its standard deviation times sqrt(2 / pi): the Gaussian's
-error is exact, that of k-RR up to the central limit theorem, of relative size 1 / (n q) or so. Values
-above 1 happen where an estimate is worthless.
+simplex: the closed forms of `expected`. No histogram is worse for k-RR than the uniform one, since the
+error of a cell is concave in f. Values above 1 happen where an estimate is worthless.
 """
 
 import math
@@ -18,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from tightshuffle.gaussian import exact_scale
-from tightshuffle.privacy.arguments import check_eps0, check_k, check_n, check_positive
+from tightshuffle.expected import krr_deviation, mean_absolute
+from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.privacy.arguments import check_k, check_n, check_positive
 from tightshuffle.privacy.histogram import upper
 from tightshuffle.privacy.methods import LARGEST_EPS0, LARGEST_N
 
-SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
 _DEEP = -1e3  # log10 of delta over the wanted one; what lies deeper is as good as 0 for the search
@@ -57,7 +51,7 @@ def make_plan(n, k, eps, *, log10_delta):
         raise ValueError(f"n must be at most {LARGEST_N}; got {n}")
     if not _SMALLEST_EPS <= eps < LARGEST_EPS0:
         raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and below {LARGEST_EPS0}; got {eps:g}")
-    sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=SENSITIVITY))
+    sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY))
     eps0, reached = _largest_eps0(n, k, eps, float(log10_delta), _eps0_of_noise(n, k, sigma))
     tv = {
         "shuffle+INV": expected_tv_krr(n, k, eps0),
@@ -69,20 +63,16 @@ def make_plan(n, k, eps, *, log10_delta):
 
 def expected_tv_krr(n, k, eps0):
     """Expected total variation distance of inverted k-RR, uniform data, unprojected; all broadcast."""
-    n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0)
-    # p, 1 - p, 1 - q and p - q in units of q: no difference of near numbers for small eps0
-    gap, f = np.expm1(eps0), 1 / k
-    summed = f * (gap + 1) * (k - 1) + (1 - f) * (gap + k - 1)
-    return _mean_distance(k, np.sqrt(summed / n) / gap)
+    return _distance(k, krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
 
 
 def expected_tv_gaussian(n, k, sigma):
     """Expected total variation distance of counts with Gaussian noise of deviation ``sigma`` on each."""
-    return _mean_distance(check_k(k), check_positive("sigma", sigma) / check_n(n))
+    return _distance(check_k(k), check_positive("sigma", sigma) / check_n(n))
 
 
-def _mean_distance(k, deviation):
-    distance = k / 2 * math.sqrt(2 / math.pi) * deviation
+def _distance(k, deviation):
+    distance = k / 2 * mean_absolute(deviation)
     return float(distance) if np.ndim(distance) == 0 else distance
 
 

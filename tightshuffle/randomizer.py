@@ -1,4 +1,4 @@
-"""k-randomized response: its probabilities, the shuffled histogram of n users in O(k), its inversion.
+"""k-randomized response: its probabilities, the shuffled histogram of n users in O(k), its estimators.
 
 k-RR with local budget eps0 reports the truth with probability p = e^eps0 / (e^eps0 + k - 1) and every
 other cell with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same law in two
@@ -78,6 +78,29 @@ def project_to_simplex(points):
     kept = np.count_nonzero(descending * ranks > excess, axis=-1, keepdims=True)
     threshold = np.take_along_axis(excess, kept - 1, axis=-1) / kept
     return np.maximum(points - threshold, 0)
+
+
+def maximum_likelihood(frequencies, eps0):
+    """The most likely true frequencies given the noisy ones: the limit of the iterative Bayesian update.
+
+    That update is expectation maximisation of sum_x y_x log(q + (p - q) f_x) over probability vectors f
+    (Biswas et al. name it beside inversion). The sum is concave, and Karush-Kuhn-Tucker's conditions say
+    f_x = max(0, y_x / level - c) with c = q / (p - q) = 1 / (e^eps0 - 1) and the one level at which f sums to
+    1; so the limit needs no iteration: sort, and keep the largest m values as long as each stays positive at
+    level = (their sum) / (1 + m c). Where inversion is nowhere negative, the two agree.
+
+    Parameters: frequencies, shape (..., k), >= 0, each row summing to 1. Returns the same shape. ValueError
+    for other frequencies.
+    """
+    frequencies = np.asarray(frequencies, dtype=float)
+    if not (np.all(frequencies >= 0) and np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)):
+        raise ValueError("maximum_likelihood needs frequencies >= 0 that sum to 1 in every row")
+    c = np.exp(-check_eps0(eps0)) / -np.expm1(-check_eps0(eps0))
+    descending = -np.sort(-frequencies, axis=-1)
+    ranks = np.arange(1, frequencies.shape[-1] + 1)
+    levels = np.cumsum(descending, axis=-1) / (1 + ranks * c)
+    kept = np.count_nonzero(descending > c * levels, axis=-1, keepdims=True)
+    return np.maximum(frequencies / np.take_along_axis(levels, kept - 1, axis=-1) - c, 0)
 
 
 def _check_counts(counts, repetitions):

@@ -24,6 +24,8 @@ from figure_examples import (
 
 from tightshuffle import plotting
 
+READING = _figure.reading_words(PROTOCOL)
+
 # Delta surface --------------------------------------------------------------------------------
 
 
@@ -84,7 +86,7 @@ def test_tv_with_distances_of_zero_is_drawn_on_a_linear_scale():
 
 
 def test_tv_caption_says_every_parameter_and_the_reading():
-    text = draw_tv.caption(tv_rows(trial_table()), "San Francisco", PROTOCOL)
+    text = draw_tv.caption(tv_rows(trial_table()), "San Francisco", READING)
     for words in (
         "San Francisco",
         "k = 15 cells",
@@ -99,7 +101,7 @@ def test_tv_caption_says_every_parameter_and_the_reading():
     text = draw_tv.caption(
         tv_rows(trial_table([(6, 4.5)], repetitions=1, delta=2e-9)),
         "x",
-        {"delta_form": "exact", "delta_floor": 1e-25, "sensitivity": 1.5},
+        _figure.reading_words({"delta_form": "exact", "delta_floor": 1e-25, "sensitivity": 1.5}),
     )
     for words in (
         "ε₀ = 6, ε = 4.5, δ = 2×10⁻⁹",
@@ -201,7 +203,7 @@ def test_estimates_caption_says_every_parameter_and_how_negative_values_are_draw
     histogram = histogram_table()
     runs = runs_of(histogram)
     below = (runs[0]["table"]["gaussian"] < 0).sum()
-    text = draw_estimates.caption(histogram, runs, "Paris", PROTOCOL)
+    text = draw_estimates.caption(histogram, runs, "Paris", READING)
     for words in (
         f"n = {histogram['count'].sum():,}",
         "k = 30 cells",
@@ -212,7 +214,7 @@ def test_estimates_caption_says_every_parameter_and_how_negative_values_are_draw
         "Reading: published.",
     ):
         assert words in text
-    plain = draw_estimates.caption(histogram[["cell", "count"]], runs, "own", PROTOCOL)
+    plain = draw_estimates.caption(histogram[["cell", "count"]], runs, "own", READING)
     assert "Grey area: original" in plain
     assert "minus sign" not in plain
 

@@ -102,8 +102,33 @@ def estimate_files(dataset):
     ]
 
 
+PARITY = config["parity"]
+PARITY_DATASETS = [name for name, dataset in DATASETS.items() if "tv" in dataset]
+
+
+def parity_trials(dataset):
+    """The runs at equal privacy of a dataset: the n of its boxplots."""
+    return [f"results/parity/{dataset}/n~{n}.parquet" for n in DATASETS[dataset]["tv"]["n"]]
+
+
+def parity_estimates(dataset):
+    """One run's settings for a dataset's heatmaps at equal privacy: their eps0 and n, the first delta."""
+    plan = DATASETS[dataset]["estimates"]
+    budgets = sorted({budget["eps0"] for budget in plan["budgets"]})
+    return {"eps0": budgets, "n": plan["n"], "delta": PARITY["delta"][0]}
+
+
+def parity_bounds(dataset, n):
+    """Bounds that give eps: at a dataset's first and last n also ``lower``, which takes the longest."""
+    sizes = [str(size) for size in DATASETS[dataset]["tv"]["n"]]
+    return ["upper", "lower"] if n in (sizes[0], sizes[-1]) else ["upper"]
+
+
 def individual_cells(dataset):
     return DATASETS[dataset].get("individual", {}).get("cells", [])
+
+
+PARITY_FORMS = {"tv": "parity", "estimates": "parity_estimates"}  # the same figures at equal privacy
 
 
 def figure_names():
@@ -113,7 +138,8 @@ def figure_names():
         for form in ("tv", "estimates"):
             if form in plan:
                 number = plan.get("figures", {}).get(form)
-                names.append(f"{number}_{form}_{dataset}" if number else f"{form}_{dataset}")
+                prefix = f"{number}_" if number else ""
+                names += [f"{prefix}{form}_{dataset}", f"{prefix}{PARITY_FORMS[form]}_{dataset}"]
     names += [
         "blanket_regions",
         "delta_bounds",
@@ -121,6 +147,7 @@ def figure_names():
         "girgis_rdp",
         "koskela_fig1a",
         "koskela_fig1b",
+        *(["parity_ratio"] if PARITY_DATASETS else []),
     ]
     return sorted(names, key=lambda name: (not name.startswith("fig"), name))
 
@@ -131,6 +158,12 @@ def figures_numbered(number):
 
 def figure_files():
     return [f"results/figures/{name}.png" for name in figure_names()]
+
+
+def parity_files():
+    """What the comparison at equal privacy makes."""
+    tables = [f"results/{name}.csv" for name in ("parity", "parity_ratio", "parity_plan")]
+    return tables + [file for file in figure_files() if "parity" in file]
 
 
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]

@@ -1,0 +1,192 @@
+"""How much worse than the Gaussian: ratios of TV errors over n at equal privacy; grey: as published."""
+
+import numpy as np
+from _figure import read_table, write_figure
+from _job import job
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from tightshuffle import plotting, wording
+from tightshuffle.parity_summary import PUBLISHED, RATIOS
+
+ROWS = {  # comparison: what stands at the left
+    "all": "log scale: both projected;\ngrey: as published",
+    "projected": "both projected\nto the simplex",
+    "unprojected": "neither projected;\nlines: closed form",
+}
+GREY = "#9a9a9a"
+DODGE = 0.016  # of the axis' width, between neighbouring budgets
+LEAST = 0.08  # of the ratio, above and below 1, that the linear axes show at least
+
+
+@plotting.style()
+def draw(table, titles):
+    """The figure of a ratio table: a column per dataset; ``titles`` maps dataset -> title."""
+    table = table[table["metric"] == "tv"]
+    truth = table[(table["bound"] == "upper") & table["comparison"].isin(ROWS)]
+    published = table[table["comparison"] == PUBLISHED]
+    colours, rules = _colours(truth), list(dict.fromkeys(truth["delta_rule"]))
+    figure = plotting.new_figure(6.1)
+    panels = figure.subplots(
+        len(ROWS), len(titles), sharex="col", sharey="row", squeeze=False, height_ratios=[1, 0.9, 0.9]
+    )
+    for column, (dataset, title) in zip(panels.T, titles.items(), strict=True):
+        rows = truth[truth["dataset"] == dataset]
+        column[0].set_title(f"{title}, k = {rows['k'].iloc[0]:,.0f}")
+        _published(column[0], published[published["dataset"] == dataset])
+        for axes, name in zip(column, ROWS, strict=True):
+            chosen = rows[rows["comparison"] == ("projected" if name == "all" else name)]
+            _ratios(axes, chosen, colours, rules, lines=name == "unprojected")
+            axes.axhline(1, color=plotting.INK, linewidth=0.7, zorder=1)
+            axes.grid(axis="y")
+        _users_axis(column[-1], sorted(rows["n"].unique()))
+    _ratio_axes(panels, truth, published)
+    figure.supylabel("TV error of shuffle+INV over that of the Gaussian", fontsize=8)
+    _legend(figure, colours, rules, bool(len(published)))
+    figure.suptitle(_heading(truth, published))
+    return figure
+
+
+def _published(axes, published):
+    """The published protocol's ratios: a grey line per budget, named by it."""
+    for (eps0, eps), rows in published.groupby(["eps0", "eps"]):
+        rows = rows.sort_values("n")
+        axes.plot(rows["n"], rows["ratio"], color=GREY, linewidth=2.2, marker="o", markersize=2.5, zorder=0)
+        axes.fill_between(rows["n"], 1, rows["ratio"], color=GREY, alpha=0.13, linewidth=0, zorder=0)
+        name = f"ε₀ = {eps0:g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:g}"
+        middle = rows.iloc[len(rows) // 2]
+        above = {"xytext": (-3, 4), "textcoords": "offset points", "ha": "right", "va": "bottom"}
+        axes.annotate(name, (middle["n"], middle["ratio"]), color="#666666", fontsize=7, **above)
+
+
+def _ratios(axes, rows, colours, rules, *, lines):
+    """Points with intervals, one colour per eps0, open for the second delta; ``lines``: the closed form."""
+    low, high = rows["n"].min(), rows["n"].max()
+    width = np.log(high / low) or 1.0
+    for (eps0, rule), part in rows.groupby(["eps0", "delta_rule"]):
+        part, colour = part.sort_values("n"), colours[eps0]
+        rank = list(colours).index(eps0) + len(colours) * rules.index(rule)
+        shift = np.exp(DODGE * width * (rank - (len(colours) * len(rules) - 1) / 2) / len(rules))
+        first = rule == rules[0]
+        if lines:
+            style = {"linewidth": 1.2} if first else {"linewidth": 0.8, "linestyle": (0, (3, 1.5))}
+            axes.plot(part["n"], part["predicted"], color=colour, zorder=2, **style)
+        errors = np.abs(part[["low", "high"]].to_numpy().T - part["ratio"].to_numpy())
+        axes.errorbar(
+            part["n"] * shift,
+            part["ratio"],
+            yerr=errors,
+            fmt="o",
+            color=colour,
+            markersize=2.6 if first else 2.2,
+            markerfacecolor=colour if first else "white",
+            markeredgewidth=0.6,
+            elinewidth=0.7 if first else 0.5,
+            zorder=3,
+        )
+
+
+def _users_axis(axes, sizes):
+    """A logarithmic axis of n, with as many of its own numbers as fit."""
+    low, high = sizes[0], sizes[-1]
+    margin = (high / low) ** 0.07 if high > low else 2
+    axes.set(xscale="log", xlim=(low / margin, high * margin), xlabel="number of users n")
+    shown, reach = [], (high / low) ** 0.17
+    for n in sizes:
+        if not shown or n >= shown[-1] * reach:
+            shown.append(n)
+    axes.xaxis.set_major_locator(FixedLocator(shown))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: wording.short_number(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _ratio_axes(panels, truth, published):
+    low, high = truth["low"].min(), max(truth["high"].max(), published["high"].max())
+    for axes, (name, words) in zip(panels[:, 0], ROWS.items(), strict=True):
+        axes.set_ylabel(words)
+        if name == "all":
+            axes.set_yscale("log")
+            axes.set_ylim(min(0.8, low / 1.05), 1.25 * high)
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.yaxis.set_minor_formatter(NullFormatter())
+        else:
+            ends = truth.loc[truth["comparison"] == name, ["low", "high"]]
+            axes.set_ylim(min(1 - LEAST, ends["low"].min() - 0.03), max(1 + LEAST, ends["high"].max() + 0.03))
+
+
+def _legend(figure, colours, rules, published):
+    handles = [Patch(color=colour, label=f"ε₀ = {eps0:g}") for eps0, colour in colours.items()]
+    for rank, rule in enumerate(rules):
+        face = plotting.INK if rank == 0 else "white"
+        look = {"color": plotting.INK, "markerfacecolor": face, "markersize": 3.5, "marker": "o"}
+        handles.append(Line2D([], [], linestyle="", label=f"δ = {_rule_words(rule)}", **look))
+    if published:
+        handles.append(Line2D([], [], color=GREY, linewidth=2.2, label="published protocol"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 7), columnspacing=1.2)
+
+
+def _colours(truth):
+    """eps0 -> colour, light to dark; from the colour map of the heatmaps."""
+    budgets = sorted(truth["eps0"].unique())
+    return dict(zip(budgets, plotting.HEAT(np.linspace(0.12, 0.95, len(budgets))), strict=True))
+
+
+def _rule_words(rule):
+    """'10⁻⁶' or 'n^−1.1' with a typeset exponent."""
+    if rule.startswith("n^"):
+        return f"$n^{{{rule[2:]}}}$"
+    return wording.scientific(float(rule))
+
+
+def _heading(truth, published):
+    projected = truth.loc[truth["comparison"] == "projected", "ratio"]
+    words = (
+        f"At equal (ε, δ) shuffle+INV errs {projected.min():.2f} to {projected.max():.2f} times as much"
+        " as the Gaussian"
+    )
+    if len(published):
+        words += f"; as published {published['ratio'].min():.1f} to {published['ratio'].max():.0f} times"
+    return wording.folded(words, plotting.WIDTH, size=9)
+
+
+def caption(table, titles):
+    """The caption: what is divided by what, every parameter, what lies within 5 %, how far lower matters."""
+    table = table[table["metric"] == "tv"]
+    truth = table[table["comparison"].isin(ROWS)]
+    upper = truth[truth["bound"] == "upper"]
+    near = upper[upper["comparison"] == "unprojected"]
+    within = (near["ratio"].sub(1).abs() <= 0.05).groupby(near["eps0"]).mean()
+    keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
+    both = truth.pivot(index=keys, columns="bound", values="ratio")
+    words = [
+        "Ratio of mean total variation (TV) errors, shuffle+INV over Gaussian, at the same (ε, δ):",
+        f"{', '.join(titles.values())};",
+        f"ε₀ = {_numbers(upper['eps0'])}; δ = {' and '.join(dict.fromkeys(upper['delta_rule']))};",
+        "ε from the rigorous upper bound on the whole release, Gaussian noise of the exact scale for",
+        f"sensitivity √2. {wording.listing(sorted(upper['repetitions'].unique()))} repetitions, each one",
+        "sample of users for all settings; bars: bootstrap intervals. Middle and top: both estimates projected",
+        "to the simplex; bottom: neither, with the closed form from the variances as lines.",
+        "Share of the unprojected ratios within 5 % of 1:",
+        "; ".join(f"{share:.0%} at ε₀ = {eps0:g}" for eps0, share in within.items()) + ".",
+    ]
+    if "lower" in both:
+        change = (both["upper"] / both["lower"] - 1).abs().max()
+        words.append(f"With ε from the rigorous lower bound no ratio changes by more than {change:.1%}.")
+    if len(published := table[table["comparison"] == PUBLISHED]):
+        words.append(
+            "Grey: the published protocol, ε = ε₀, where the Gaussian's noise belongs to no (ε, δ) of the"
+            f" shuffle model ({wording.listing(sorted(published['repetitions'].unique()))} repetitions)."
+        )
+    return " ".join(words)
+
+
+def _numbers(values):
+    return ", ".join(f"{value:g}" for value in sorted(values.unique()))
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        ratios, names = read_table(snakemake.input.ratios, RATIOS), snakemake.params.titles
+        write_figure(draw(ratios, names), caption(ratios, names), snakemake.output)

@@ -1,0 +1,36 @@
+"""Boxplots of the TV distance per n at equal (eps, delta), in the form of the paper's Figures 2, 6 and 7."""
+
+import draw_tv
+import pandas as pd
+from _figure import read_table, write_figure
+from _job import job
+from _parity import ESTIMATES, READING, budget_words, reading_words
+
+from tightshuffle.parity import COLUMNS
+
+
+def read_rows(paths, delta):
+    """The TV rows at one fixed delta, eps from the upper bound, as (words, rows) per eps0.
+
+    ``mechanism`` holds the paper's names. Raises ValueError where there are no such rows.
+    """
+    trials = pd.concat([read_table(path, COLUMNS) for path in paths], ignore_index=True)
+    kept = (trials["metric"] == "tv") & (trials["bound"] == "upper") & (trials["delta_rule"] == repr(delta))
+    kept &= pd.Series(zip(trials["mechanism"], trials["estimator"], strict=True)).isin(ESTIMATES)
+    trials = trials[kept]
+    if trials.empty:
+        raise ValueError(f"{paths[0]}: no rows with metric 'tv' and delta_rule {delta!r}")
+    names = [ESTIMATES[pair] for pair in zip(trials["mechanism"], trials["estimator"], strict=True)]
+    trials = trials.assign(mechanism=names)
+    return trials, [
+        (budget_words(eps0, rows["eps"].unique(), rows["delta"].iloc[0]), rows)
+        for eps0, rows in trials.groupby("eps0")
+    ]
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        title = snakemake.params.title
+        rows, budgets = read_rows(snakemake.input.trials, float(snakemake.params.delta))
+        figure = draw_tv.draw(rows, title, budgets=budgets, reading=READING)
+        write_figure(figure, draw_tv.caption(rows, title, reading_words(), budgets=budgets), snakemake.output)

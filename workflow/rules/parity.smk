@@ -1,0 +1,194 @@
+# The comparison at equal (eps, delta): docs/parity.md.
+
+
+rule run_parity:
+    "Errors of both mechanisms at equal privacy: one dataset and n, every eps0 and delta."
+    input:
+        histogram="results/histograms/{dataset}.csv",
+        code=code_of("scripts/run_parity.py"),
+    output:
+        "results/parity/{dataset}/n~{n}.parquet",
+    log:
+        "results/logs/run_parity/{dataset}/n~{n}.log",
+    benchmark:
+        "results/benchmarks/run_parity/{dataset}/n~{n}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        plan={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
+        cells=lambda wildcards: individual_cells(wildcards.dataset),
+        bounds=lambda wildcards: parity_bounds(wildcards.dataset, wildcards.n),
+        seed=config["seed"],
+    script:
+        "../../scripts/run_parity.py"
+
+
+rule summarise_parity:
+    "Mean errors and ratios at equal privacy, with bootstrap intervals and closed forms."
+    input:
+        trials=[file for dataset in PARITY_DATASETS for file in parity_trials(dataset)],
+        published=[file for dataset in PARITY_DATASETS for file in tv_trials(dataset)],
+        histograms=expand("results/histograms/{dataset}.csv", dataset=PARITY_DATASETS),
+        code=code_of("scripts/summarise_parity.py"),
+    output:
+        means="results/parity.csv",
+        ratios="results/parity_ratio.csv",
+    log:
+        "results/logs/summarise_parity.log",
+    benchmark:
+        "results/benchmarks/summarise_parity.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        histograms={name: f"results/histograms/{name}.csv" for name in PARITY_DATASETS},
+        resamples=PARITY["bootstrap"],
+        confidence=PARITY["confidence"],
+        seed=config["seed"],
+    script:
+        "../../scripts/summarise_parity.py"
+
+
+rule plan_parity:
+    "For wanted (eps, delta), n and k: the eps0 allowed behind a shuffler, and the error that follows."
+    input:
+        code=code_of("scripts/plan_parity.py"),
+    output:
+        csv="results/parity_plan.csv",
+        md="results/parity_plan.md",
+    log:
+        "results/logs/plan_parity.log",
+    benchmark:
+        "results/benchmarks/plan_parity.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        plan=PARITY["plan"],
+    script:
+        "../../scripts/plan_parity.py"
+
+
+rule estimate_parity:
+    "One run of both mechanisms at equal privacy, cell by cell (data of fig4 and fig5 at parity)."
+    input:
+        histogram="results/histograms/{dataset}.csv",
+        code=code_of("scripts/estimate_parity.py"),
+    output:
+        "results/parity/{dataset}/estimates.csv",
+    log:
+        "results/logs/estimate_parity/{dataset}.log",
+    benchmark:
+        "results/benchmarks/estimate_parity/{dataset}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        plan=lambda wildcards: parity_estimates(wildcards.dataset),
+        seed=config["seed"],
+    script:
+        "../../scripts/estimate_parity.py"
+
+
+rule draw_parity_tv:
+    "Boxplots of the TV distance per n at equal privacy (Figures 2, 6, 7; any dataset)."
+    input:
+        trials=lambda wildcards: parity_trials(wildcards.dataset),
+        code=code_of("scripts/draw_parity_tv.py"),
+        style=FIGURE_STYLE,
+    output:
+        png=report(
+            "results/figures/{prefix}parity_{dataset}.png",
+            caption="../report/parity_tv.rst",
+            category="Figures",
+            labels={"figure": "{prefix}parity", "shows": "TV distance per n at equal privacy, {dataset}"},
+        ),
+        pdf="results/figures/{prefix}parity_{dataset}.pdf",
+        txt="results/figures/{prefix}parity_{dataset}.txt",
+    log:
+        "results/logs/draw_parity_tv/{prefix}{dataset}.log",
+    benchmark:
+        "results/benchmarks/draw_parity_tv/{prefix}{dataset}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
+        delta=PARITY["delta"][0],
+    script:
+        "../../scripts/draw_parity_tv.py"
+
+
+rule draw_parity_estimates:
+    "Original and estimates at equal privacy, cell by cell (Figures 4, 5; any dataset)."
+    input:
+        histogram="results/histograms/{dataset}.csv",
+        estimates="results/parity/{dataset}/estimates.csv",
+        code=code_of("scripts/draw_parity_estimates.py"),
+        style=FIGURE_STYLE,
+    output:
+        png=report(
+            "results/figures/{prefix}parity_estimates_{dataset}.png",
+            caption="../report/parity_estimates.rst",
+            category="Figures",
+            labels={
+                "figure": "{prefix}parity_estimates",
+                "shows": "original and estimates at equal privacy, {dataset}",
+            },
+        ),
+        pdf="results/figures/{prefix}parity_estimates_{dataset}.pdf",
+        txt="results/figures/{prefix}parity_estimates_{dataset}.txt",
+    log:
+        "results/logs/draw_parity_estimates/{prefix}{dataset}.log",
+    benchmark:
+        "results/benchmarks/draw_parity_estimates/{prefix}{dataset}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
+    script:
+        "../../scripts/draw_parity_estimates.py"
+
+
+rule draw_parity_ratio:
+    "TV error of shuffle+INV over the Gaussian's at equal privacy, over n."
+    input:
+        ratios="results/parity_ratio.csv",
+        code=code_of("scripts/draw_parity_ratio.py"),
+        style=FIGURE_STYLE,
+    output:
+        png=report(
+            "results/figures/parity_ratio.png",
+            caption="../report/parity_ratio.rst",
+            category="Figures",
+            labels={"figure": "parity_ratio", "shows": "shuffle+INV over Gaussian at equal privacy"},
+        ),
+        pdf="results/figures/parity_ratio.pdf",
+        txt="results/figures/parity_ratio.txt",
+    log:
+        "results/logs/draw_parity_ratio.log",
+    benchmark:
+        "results/benchmarks/draw_parity_ratio.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        titles={name: DATASETS[name]["title"] for name in PARITY_DATASETS},
+    script:
+        "../../scripts/draw_parity_ratio.py"
