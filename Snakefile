@@ -15,6 +15,7 @@ include: "workflow/rules/trials.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/parity.smk"
 include: "workflow/rules/composition.smk"
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/report.smk"
 

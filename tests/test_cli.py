@@ -261,7 +261,7 @@ def test_memory_is_one_line_too(monkeypatch):
     assert "memory" in err
 
 
-@pytest.mark.parametrize("command", [[], ["delta"], ["epsilon"], ["methods"], ["sigma"], ["plan"]])
+@pytest.mark.parametrize("command", [[], ["delta"], ["epsilon"], ["methods"], ["sigma"], ["plan"], ["audit"]])
 def test_help(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([*command, "--help"])
@@ -274,7 +274,7 @@ def test_help(command, capsys):
 
 def examples():
     lines = []
-    for command in ([], ["delta"], ["epsilon"], ["sigma"], ["plan"]):
+    for command in ([], ["delta"], ["epsilon"], ["sigma"], ["plan"], ["audit"]):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
             main([*command, "--help"])

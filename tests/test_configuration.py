@@ -76,6 +76,12 @@ def test_a_users_own_counts_are_a_dataset():
         ("datasets.Bad Name", {}, ["Bad Name"]),
         ("datasets.paris", 7, ["datasets.paris must be a mapping (key: value); got 7"]),
         ("delta_surface.count", 100, ["delta_surface.count must be less than delta_surface.n (100)"]),
+        ("audit.rest", "x3", ["audit.rest must be one of: x1, x2"]),
+        ("audit.confidence", 1, ["audit.confidence must be less than 1"]),
+        ("audit.settings.0.runs", 1, ["audit.settings[0].runs must be at least 2; got 1"]),
+        ("audit.settings.2.count", 100, ["audit.settings[2].count must be less than n (100); got 100"]),
+        ("audit.settings.3.k", 2, ["audit.settings[3].k must be at least 3 with audit.rest x2"]),
+        ("audit.settings.1.eps0", 1.0, ["audit.settings[1] repeats [0]", "all runs at once"]),
         ("delta_surface.eps.start", 3, ["delta_surface.eps.start must be less than stop (3.0)"]),
     ],
 )

@@ -67,6 +67,21 @@ _PLAN_EXAMPLES = """\
 example:
   tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
 """
+_AUDIT = """\
+Play the game against the real protocol and report a lower confidence bound on delta.
+
+Every run draws all n answers and shuffles them, once with a user who holds x0 and once with one who holds x1.
+One half of the runs chooses the event that tells the two apart best, the other half reports. A claimed delta
+below the bound is refuted. A bound of 0 refutes nothing: then the runs do not suffice.
+"""
+_AUDIT_EXAMPLES = """\
+example:
+  tightshuffle audit --n 100 --k 10 --eps0 2 --eps 0.1 --count 80
+
+The observer is the count of x0 alone (published, exact: its delta) or the histogram (upper: its delta, for
+every dataset). --runs 1e7 with 100 users takes about 15 seconds on two cores. The same seed gives the same
+answer on any number of cores.
+"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -121,10 +136,18 @@ def make_parser():
     plan = add("plan", "the largest eps0 for (eps, delta), and its accuracy", _PLAN, _PLAN_EXAMPLES)
     _add_users(plan)
     plan.add_argument("--eps", metavar="E", required=True, type=values.positive, help="of the guarantee, > 0")
+
+    audit = add("audit", "refute a delta by playing the game", _AUDIT, _AUDIT_EXAMPLES)
+    audit.add_argument(
+        "--eps", metavar="E", nargs="+", required=True, type=values.at_least_zero, help="one or several, >= 0"
+    )
+    _add_users(audit)
+    _add_eps0(audit)
+    _add_game(audit)
     for command in (sigma, plan):
         words = "between 0 and 1, however small, such as 1e-6 or 1e-500"
         command.add_argument("--delta", metavar="D", required=True, type=values.log10_delta, help=words)
-    for command in (delta, epsilon, listing, sigma, plan):
+    for command in (delta, epsilon, listing, sigma, plan, audit):
         command.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     return parser
 
@@ -141,11 +164,53 @@ def _add_users(command):
     command.add_argument("--k", metavar="K", required=True, type=values.whole_number(2), help="cells, >= 2")
 
 
-def _add_setting(command):
-    _add_users(command)
+def _add_eps0(command):
     command.add_argument(
         "--eps0", metavar="E0", required=True, type=values.positive, help="local budget of one answer, > 0"
     )
+
+
+def _add_game(command):
+    command.add_argument(
+        "--count",
+        metavar="M",
+        required=True,
+        type=values.whole_number(0),
+        help="how many of the other N - 1 users hold x0",
+    )
+    command.add_argument(
+        "--rest",
+        choices=("x1", "x2"),
+        help="the cell that all the others hold: x1, or a third one (default: x2, but x1 for k = 2)",
+    )
+    command.add_argument(
+        "--runs",
+        metavar="R",
+        type=values.whole_number(2),
+        default=10**6,
+        help="with either user, half of them to report (default 1e6)",
+    )
+    command.add_argument(
+        "--confidence", metavar="C", type=values.probability, default=0.999, help="of a bound (default 0.999)"
+    )
+    command.add_argument(
+        "--seed",
+        metavar="S",
+        type=values.whole_number(0),
+        default=0,
+        help="of all random numbers (default 0)",
+    )
+    command.add_argument(
+        "--cores",
+        metavar="C",
+        type=values.whole_number(1),
+        help="threads (default: as many as there are cores)",
+    )
+
+
+def _add_setting(command):
+    _add_users(command)
+    _add_eps0(command)
     command.add_argument(
         "--count",
         metavar="M",

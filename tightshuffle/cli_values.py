@@ -50,6 +50,15 @@ def length(text):
     return math.sqrt(value) if root else value
 
 
+def probability(text):
+    """A float between 0 and 1, both excluded."""
+    wanted = "must lie between 0 and 1, both excluded, such as 0.999"
+    value = _float(text, wanted)
+    if not 0 < value < 1:
+        raise _refusal(wanted, text)
+    return value
+
+
 def log10_delta(text):
     """log10 of a delta between 0 and 1, however small: 1e-500 is fine."""
     wanted = "must lie between 0 and 1, both excluded, such as 1e-6"

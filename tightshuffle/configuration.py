@@ -85,9 +85,24 @@ def _contradiction(config):
                 f"config: delta_surface.{name}.start must be less than stop ({axis['stop']}); "
                 f"got {axis['start']}"
             )
+    if problem := _audit_contradiction(config["audit"]):
+        return f"config: audit.settings{problem}"
     for name, dataset in config["datasets"].items():
         if problem := _dataset_contradiction(dataset):
             return f"config: datasets.{name}.{problem}"
+    return None
+
+
+def _audit_contradiction(audit):
+    met = {}
+    for number, setting in enumerate(audit["settings"]):
+        if setting["count"] >= setting["n"]:
+            return f"[{number}].count must be less than n ({setting['n']}); got {setting['count']}"
+        if setting["k"] == 2 and audit["rest"] == "x2":
+            return f"[{number}].k must be at least 3 with audit.rest x2, a third cell; got 2"
+        first = met.setdefault(tuple(setting[name] for name in ("n", "k", "eps0", "count")), number)
+        if first != number:
+            return f"[{number}] repeats [{first}]: n, k, eps0 and count must differ; give it all runs at once"
     return None
 
 

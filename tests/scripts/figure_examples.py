@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tightshuffle.audit import play
+
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 _figure, draw_checkins, draw_delta_surface, draw_estimates, draw_tv = (
     importlib.import_module(name)
@@ -26,6 +28,8 @@ compute_delta_bounds, draw_delta_bounds = (
 compute_girgis_rdp, draw_girgis_rdp = (
     importlib.import_module(f"{verb}_girgis_rdp") for verb in ("compute", "draw")
 )
+
+collect_audit, draw_audit = (importlib.import_module(f"{verb}_audit") for verb in ("collect", "draw"))
 
 compute_koskela, draw_koskela = (importlib.import_module(f"{verb}_koskela") for verb in ("compute", "draw"))
 
@@ -181,6 +185,18 @@ def girgis_tables(**changes):
     return compute_girgis_rdp.divergences(plan), compute_girgis_rdp.composed(plan)
 
 
+AUDIT_SETTINGS = (
+    {"n": 60, "k": 5, "eps0": 2.0, "count": 40},
+    {"n": 20, "k": 10, "eps0": 1.0, "count": 3},
+    {"n": 5, "k": 2, "eps0": 0.5, "count": 0},
+)
+
+
+def audit_table(settings=AUDIT_SETTINGS, eps=(0.1, 0.3, 1.0, 1.5), runs=20_000):
+    tallies = [play(**setting, runs=runs) for setting in settings]
+    return collect_audit.collect(tallies, list(eps), 0.999)
+
+
 def tv_rows(trials):
     return trials[trials["metric"] == "tv"]
 
@@ -217,6 +233,12 @@ FIGURES = {
     "blanket_regions": lambda: draw_blanket_regions.draw(*blanket_tables()),
     "blanket_regions, one user": lambda: draw_blanket_regions.draw(
         *blanket_tables(n=1, growth=(0.001, 0.2, 0.5))
+    ),
+    "audit": lambda: draw_audit.draw(audit_table()),
+    "audit, one setting": lambda: draw_audit.draw(audit_table(AUDIT_SETTINGS[:1], runs=2)),
+    "audit, nothing below eps0": lambda: draw_audit.draw(audit_table(AUDIT_SETTINGS[2:], eps=(1.0, 2.0))),
+    "audit, eight settings": lambda: draw_audit.draw(
+        audit_table([{"n": 100, "k": 65_536, "eps0": 2.25, "count": i} for i in range(8)], runs=2)
     ),
     "delta_bounds": lambda: draw_delta_bounds.draw(bound_table()),
     "delta_bounds, one setting": lambda: draw_delta_bounds.draw(bound_table(BOUND_SETTINGS[2:], steps=2)),

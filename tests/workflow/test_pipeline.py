@@ -20,6 +20,7 @@ FIGURES = [
     "fig5_estimates_paris",
     "fig6_tv_san_francisco",
     "fig7_tv_paris",
+    "audit",
     "blanket_regions",
     "delta_bounds",
     "gaussian_scale",
@@ -97,8 +98,11 @@ def edited(path, text="\nEDITED = True\n"):
             "tightshuffle/plotting.py",
             {"draw_delta_surface", "draw_tv", "draw_checkins", "draw_estimates", "write_report", "all"}
             | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_gaussian_scale"}
-            | {"draw_girgis_rdp"},
+            | {"draw_girgis_rdp", "draw_audit"},
         ),
+        ("tightshuffle/audit.py", {"run_audit", "collect_audit", "draw_audit", "write_report", "all"}),
+        ("scripts/run_audit.py", {"run_audit", "collect_audit", "draw_audit", "write_report", "all"}),
+        ("scripts/collect_audit.py", {"collect_audit", "draw_audit", "write_report", "all"}),
         ("tightshuffle/privacy/as_printed.py", {"compute_printed_deltas"} | AFTER_TRIALS),
     ],
 )

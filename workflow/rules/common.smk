@@ -124,6 +124,24 @@ def parity_bounds(dataset, n):
     return ["upper", "lower"] if n in (sizes[0], sizes[-1]) else ["upper"]
 
 
+def _audit_file(setting):
+    return "results/audit/n~{n}_k~{k}_eps0~{eps0}_count~{count}.parquet".format(**setting)
+
+
+def audit_files():
+    """The tallies of all audited settings."""
+    return [_audit_file(setting) for setting in config["audit"]["settings"]]
+
+
+def audit_runs(wildcards):
+    """How many runs the setting of a tally plays in each world."""
+    plans = {_audit_file(setting): setting["runs"] for setting in config["audit"]["settings"]}
+    file = _audit_file({**dict(wildcards.items()), "count": wildcards.holders})
+    if file not in plans:
+        raise WorkflowError(f"{file}: no such setting in the config; expected one of {', '.join(plans)}")
+    return plans[file]
+
+
 def individual_cells(dataset):
     return DATASETS[dataset].get("individual", {}).get("cells", [])
 
@@ -141,6 +159,7 @@ def figure_names():
                 prefix = f"{number}_" if number else ""
                 names += [f"{prefix}{form}_{dataset}", f"{prefix}{PARITY_FORMS[form]}_{dataset}"]
     names += [
+        "audit",
         "blanket_regions",
         "delta_bounds",
         "gaussian_scale",

@@ -1,0 +1,19 @@
+"""The audit's table: a lower bound on delta per tally, eps and observer, and what holds for all at once."""
+
+import pandas as pd
+from _job import job, write_csv
+
+from tightshuffle.audit import Tally, assess, jointly
+
+
+def collect(tallies, eps, confidence):
+    """The rows of `assess` of all tallies; what holds jointly is that of all rows together."""
+    return jointly(
+        pd.concat([assess(tally, eps, confidence=confidence) for tally in tallies], ignore_index=True)
+    )
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        found = [Tally.of(pd.read_parquet(path)) for path in snakemake.input.tallies]
+        write_csv(collect(found, snakemake.params.eps, snakemake.params.confidence), snakemake.output[0])

@@ -1,0 +1,172 @@
+"""The audit over eps: what observers of the real protocol prove, above the published delta, below `upper`."""
+
+import math
+
+import numpy as np
+from _figure import read_table, write_figure
+from _job import job
+from matplotlib.lines import Line2D
+from matplotlib.path import Path
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from tightshuffle import plotting, wording
+
+COUNT, RELEASE = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, the whole release
+LINES = {
+    "published_log10_delta": ("count of x₀, published", {"color": COUNT, "linewidth": 2.2}),
+    "exact_log10_delta": ("count of x₀, exact", {"color": COUNT, "linestyle": (0, (4, 1.5))}),
+    "upper_log10_delta": ("upper, for every dataset", {"color": RELEASE}),
+}
+AUDITS = {
+    "count": ("audit of the count of x₀: at least", {"color": COUNT}),
+    "histogram": ("audit of the histogram: at least", {"color": RELEASE}),
+}
+SETTING = ["n", "k", "eps0", "count"]
+COLUMNS = [
+    *[*SETTING, "eps", *LINES, "audited_delta", "confidence", "runs", "observes", "rest", "direction"],
+    *["joint_delta", "violated", "violated_jointly", "upper_violated"],
+]
+POWERLESS = {"marker": "x", "color": "#777777", "linestyle": ""}
+TOP = 0.5  # orders of magnitude below 1 at which the axes begin
+_BAR, _HEAD = 0.55, 0.33
+AT_LEAST = Path(  # a bar at the value, and an arrow up from it
+    [(-_BAR, 0), (_BAR, 0), (0, 0), (0, 1.6), (-_HEAD, 1.6 - _HEAD), (0, 1.6), (_HEAD, 1.6 - _HEAD)],
+    [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.LINETO],
+)
+MARK = {"marker": AT_LEAST, "markersize": 8, "markeredgewidth": 1.1, "fillstyle": "none", "linestyle": ""}
+
+
+@plotting.style()
+def draw(table):
+    """The figure: a panel per setting; orders of magnitude below 1 on a logarithmic axis, downwards."""
+    settings = [rows for _, rows in table.groupby(SETTING, sort=False)]
+    columns = min(4, len(settings))
+    lines = math.ceil(len(settings) / columns)
+    figure = plotting.new_figure(0.9 + 2.0 * lines)
+    panels = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    shown = table[table["eps"] < table["eps0"]]
+    orders = np.concatenate([_orders(shown[name]) for name in LINES])
+    bottom = 2.2 * max(orders[np.isfinite(orders)], default=10)
+    for axes, rows in zip(panels, settings, strict=False):
+        _draw_setting(axes, rows, bottom)
+    axes.set(xscale="log", yscale="log", ylim=(bottom, TOP))
+    low, high = (shown if len(shown) else table)["eps"].agg(["min", "max"])
+    axes.set_xlim(low / 1.25, 1.25 * high)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{-{value:g}}}$"))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())
+    for number, axes in enumerate(panels):
+        axes.set_axis_on() if number < len(settings) else axes.set_axis_off()
+        axes.set_xlabel("ε" if number + columns >= len(settings) else "")
+        axes.tick_params(labelbottom=number + columns >= len(settings))
+        axes.set_ylabel("δ" if number % columns == 0 else "")
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, columnspacing=1.6)
+    return figure
+
+
+def _legend():
+    lines = [Line2D([], [], label=label, **look) for label, look in LINES.values()]
+    marks = [Line2D([], [], label=label, **MARK, **look) for label, look in AUDITS.values()]
+    powerless = Line2D([], [], label="too few runs for either", markersize=4, **POWERLESS)
+    # Filled column by column: what is observed stands below its lines.
+    return [lines[0], marks[0], lines[1], marks[1], lines[2], powerless]
+
+
+def _draw_setting(axes, rows, bottom):
+    first = rows.iloc[0]
+    rows = rows[rows["eps"] < rows["eps0"]]
+    curve = rows[rows["observes"] == "count"]
+    for name, (_, look) in LINES.items():
+        axes.plot(curve["eps"], np.minimum(_orders(curve[name]), 1e3 * bottom), **look)
+    seen = rows[rows["audited_delta"] > 0]
+    for observes, (_, look) in AUDITS.items():
+        own = seen[seen["observes"] == observes]
+        axes.plot(own["eps"], -np.log10(own["audited_delta"]), **MARK, **look)
+    blind = sorted(set(rows["eps"]) - set(seen["eps"]))
+    axes.plot(blind, np.full(len(blind), bottom / 1.25), markersize=4, **POWERLESS)
+    title = f"n = {first['n']:,.0f}, k = {first['k']:,.0f}, ε₀ = {first['eps0']:g}"
+    axes.set_title(wording.folded(title, 1.45))
+    axes.grid()
+
+
+def _orders(log10_delta):
+    """Orders of magnitude below 1; inf where delta is 0."""
+    return -log10_delta.to_numpy()
+
+
+def caption(table):
+    """The caption of the figure: every parameter, what is shown jointly, and where the audit has no power."""
+    settings = [
+        f"n = {n:,.0f}, k = {k:,.0f}, ε₀ = {eps0:g}, n_x₀ = {count:,.0f}: {runs:,.0f}"
+        for (n, k, eps0, count, runs), _ in table.groupby([*SETTING, "runs"], sort=False)
+    ]
+    inside = table[table["eps"] < table["eps0"]]
+    beyond = table[table["eps"] >= table["eps0"]]
+    risk = 1 - table["confidence"].iloc[0]
+    sure, together = _percent(1 - risk), _percent(max(0.0, 1 - len(table) * risk))
+    words = (
+        "An audit of the shuffle model with k-RR: every run draws the answers of all n users one by one and"
+        " shuffles them, once with a user who holds x₀ and once with one who holds x₁; an observer counts."
+        f" Marks: lower bounds on δ, each with {sure} confidence, from one half of the runs; the other half"
+        f" chose the event. Of the other users n_x₀ hold x₀, the rest hold {_rest(table)}. Runs with either"
+        f" user: {'; '.join(settings)}. Both axes are logarithmic, that of δ in the orders of magnitude below"
+        " 1.\n\n"
+        f"{_of(table['violated'], 'bounds')} exceed the published δ; {table['violated_jointly'].sum()} do"
+        f" so also if all {len(table)} bounds are made to hold at once with {sure} confidence (as drawn,"
+        f" all hold at once with at least {together}).{_strongest(table)}"
+        f" {_number(table['upper_violated'])} of the bounds exceeds the upper bound on δ for every dataset."
+        f" {_of(inside['audited_delta'] == 0, 'bounds at ε < ε₀')} are 0 (crosses: for both observers): there"
+        " δ is too small for so many runs, which shows nothing."
+    )
+    if beyond.empty:
+        return words
+    above = _number(beyond["audited_delta"] > 0).lower()
+    return f"{words} At ε ≥ ε₀, where δ is 0, {above} of {len(beyond)} is above 0."
+
+
+def _strongest(table):
+    """The sentence on the row that exceeds the published delta by most among those of the count of x0."""
+    own = table[(table["observes"] == "count") & (table["audited_delta"] > 0)]
+    own = own[np.isfinite(own["published_log10_delta"])]
+    if own.empty:
+        return ""
+    gaps = np.log10(own["audited_delta"]) - own["published_log10_delta"]
+    row = own.loc[gaps.idxmax()]
+    return (
+        f" The widest gap of the count of x₀: at n = {row['n']:,.0f}, k = {row['k']:,.0f},"
+        f" ε₀ = {row['eps0']:g}, ε = {row['eps']:g} published"
+        f" {wording.scientific(10 ** row['published_log10_delta'])}, audited at least"
+        f" {wording.scientific(_floor(row['audited_delta']))}, exact"
+        f" {wording.scientific(10 ** row['exact_log10_delta'])}."
+    )
+
+
+def _floor(value, digits=2):
+    """A lower bound rounded down."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return math.floor(value / unit) * unit
+
+
+def _rest(table):
+    return " or ".join({"x1": "x₁", "x2": "one same third cell"}[rest] for rest in sorted(set(table["rest"])))
+
+
+def _percent(share):
+    return f"{100 * share:.6g} %"
+
+
+def _of(which, noun):
+    return f"{which.sum()} of {len(which)} {noun}"
+
+
+def _number(which):
+    return "None" if not which.any() else str(which.sum())
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        audit_table = read_table(snakemake.input.audit, COLUMNS)
+        write_figure(draw(audit_table), caption(audit_table), snakemake.output)

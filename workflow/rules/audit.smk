@@ -1,0 +1,78 @@
+# The audit: the game of differential privacy, played against the real protocol.
+
+
+rule run_audit:
+    "Draw and shuffle every message of both worlds at one setting; tallies of the counts of x0 and x1."
+    input:
+        code=code_of("scripts/run_audit.py"),
+    output:
+        "results/audit/n~{n}_k~{k}_eps0~{eps0}_count~{holders}.parquet",
+    log:
+        "results/logs/run_audit/n~{n}_k~{k}_eps0~{eps0}_count~{holders}.log",
+    benchmark:
+        "results/benchmarks/run_audit/n~{n}_k~{k}_eps0~{eps0}_count~{holders}.tsv"
+    wildcard_constraints:
+        k="[0-9]+",
+        holders="[0-9]+",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        runs=audit_runs,
+        rest=config["audit"]["rest"],
+        seed=config["seed"],
+    script:
+        "../../scripts/run_audit.py"
+
+
+rule collect_audit:
+    "Lower confidence bounds on delta from all tallies, beside the published, the exact and the upper delta."
+    input:
+        tallies=audit_files(),
+        code=code_of("scripts/collect_audit.py"),
+    output:
+        "results/audit.csv",
+    log:
+        "results/logs/collect_audit.log",
+    benchmark:
+        "results/benchmarks/collect_audit.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        eps=config["audit"]["eps"],
+        confidence=config["audit"]["confidence"],
+    script:
+        "../../scripts/collect_audit.py"
+
+
+rule draw_audit:
+    "The audit's lower bounds over eps, with the published, the exact and the upper delta."
+    input:
+        audit="results/audit.csv",
+        code=code_of("scripts/draw_audit.py"),
+        style=FIGURE_STYLE,
+    output:
+        png=report(
+            "results/figures/audit.png",
+            caption="../report/audit.rst",
+            category="Figures",
+            labels={"figure": "audit", "shows": "what an observer of the real protocol sees"},
+        ),
+        pdf="results/figures/audit.pdf",
+        txt="results/figures/audit.txt",
+    log:
+        "results/logs/draw_audit.log",
+    benchmark:
+        "results/benchmarks/draw_audit.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../../scripts/draw_audit.py"
