@@ -15,8 +15,11 @@ def data_files():
 
 
 def page_inputs():
-    """The parts of the results that only some configurations have: name of the input -> file."""
-    return {}
+    """The results that a section of the page needs which only some configurations have: input -> file."""
+    found = {"audit": "results/audit.csv", "plan": "results/parity_plan.csv"}
+    if PARITY_DATASETS:
+        found |= {"parity": "results/parity.csv", "ratios": "results/parity_ratio.csv"}
+    return found
 
 
 rule write_report:
