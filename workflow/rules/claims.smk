@@ -9,7 +9,12 @@ rule judge_claims:
         parity=[file for dataset in PARITY_DATASETS for file in parity_trials(dataset)],
         code=code_of("scripts/judge_claims.py"),
     output:
-        csv="results/report/claims.csv",
+        csv=report(
+            "results/report/claims.csv",
+            caption="../report/claims.rst",
+            category="Tables",
+            labels={"table": "claims", "shows": "what the text says, and whether it holds"},
+        ),
         md="results/tables/claims.md",
     log:
         "results/logs/judge_claims.log",

@@ -25,6 +25,7 @@ def page_inputs():
 rule write_report:
     "The page that shows every printed value and every figure beside ours."
     input:
+        **page_inputs(),
         verdicts="results/report/verdicts.csv",
         totals="results/checkins/totals.csv",
         parameters="results/tables/table_III.csv",
@@ -36,7 +37,6 @@ rule write_report:
         data=data_files(),
         parts=PARTS,
         code=code_of("scripts/write_report.py"),
-        **page_inputs(),
     output:
         "results/report/index.html",
     log:
