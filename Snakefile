@@ -16,6 +16,7 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/parity.smk"
 include: "workflow/rules/composition.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -39,6 +40,7 @@ rule all:
     default_target: True
     input:
         "results/report/index.html",
+        "results/report/claims.csv",
         parity_files(),
 
 
@@ -59,6 +61,7 @@ rule report:
     input:
         "results/report/index.html",
         "results/report/verdicts.csv",
+        "results/report/claims.csv",
 
 
 rule parity:
