@@ -47,7 +47,7 @@ def _compared(reading, item, mechanisms, decades):
             outside += 1
             continue
         margins.append(theirs - high)
-        found.append(1 if high <= theirs - decades else -1 if low > theirs - decades else 0)
+        found.append(1 if high < theirs - decades else -1 if low >= theirs - decades else 0)
         near |= {row["mechanism"]} if found[-1] < 1 else set()
     if not found:
         raise NoEvidenceError("no cited bound applies at any row")
@@ -106,6 +106,8 @@ def sound(reading, item):
             true = float(count.delta(eps, n=n, k=k, eps0=eps0, count=int(row["count"])))
         misses.append(true - _log10(row["printed"]))
         found.append(1 if misses[-1] <= 0 else -1)
+    if not found:
+        raise NoEvidenceError(f"{item} has no row that the printed formula gives")
     what = "a lower bound of the release's delta" if reading.is_exact else "the exact delta of the count"
     why = f"{what} lies {span(misses)} decades above the printed delta, at "
     why += f"{sum(s < 0 for s in found)} of {len(found)} rows above it"

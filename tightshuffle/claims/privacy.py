@@ -12,8 +12,8 @@ import numpy as np
 
 from tightshuffle.claims.decisions import FAILS, HOLDS, Outcome, falling, span, tally, verdict_of
 from tightshuffle.claims.evidence import NoEvidenceError
-from tightshuffle.gaussian import exact_scale, log_delta
-from tightshuffle.plan import SENSITIVITY, expected_tv_gaussian, expected_tv_krr
+from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log_delta
+from tightshuffle.plan import expected_tv_gaussian, expected_tv_krr
 from tightshuffle.privacy import count, histogram
 from tightshuffle.published import printed_to_decimal
 from tightshuffle.randomizer import truth_probability
@@ -196,7 +196,9 @@ def equal_privacy(reading, scale_of):
         deltas.append(
             float(
                 log_delta(
-                    eps, scale=scale, sensitivity=SENSITIVITY if reading.is_exact else reading.sensitivity
+                    eps,
+                    scale=scale,
+                    sensitivity=HISTOGRAM_SENSITIVITY if reading.is_exact else reading.sensitivity,
                 )
             )
         )
@@ -219,7 +221,9 @@ def local_is_worse(reading, factor, than):
     ratios = []
     for n, k, eps0, eps, delta in sorted(settings):
         if than == "gaussian":
-            other = expected_tv_gaussian(n, k, float(exact_scale(eps, delta, sensitivity=SENSITIVITY)))
+            other = expected_tv_gaussian(
+                n, k, float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
+            )
         else:
             other = expected_tv_krr(n, k, eps0)
         ratios.append(expected_tv_krr(n, k, eps) / other)
