@@ -77,6 +77,8 @@ def read_optional(given, name):
     for column in OPTIONAL[name]:
         if rows and rows[0].get(column) is None:
             raise ValueError(f"{path}: column {column} is missing; make the file again")
+    if name == "claims":
+        findings.claims(rows, path)
     return rows
 
 
@@ -122,12 +124,13 @@ def main(snakemake):
     given, settings = snakemake.input, dict(snakemake.params.items())
     with job(snakemake):
         figures = [read_figure(path, settings["datasets"]) for path in given.figures]
+        optional = {name: read_optional(given, name) for name in OPTIONAL}
         values = views(
             report.check(read_rows(given.verdicts), given.verdicts),
             figures,
             settings,
             read_table(given.scales, SCALES),
-            {name: read_optional(given, name) for name in OPTIONAL},
+            optional,
         )
         values["totals"] = read_rows(given.totals)
         values["parameters"] = read_rows(given.parameters)

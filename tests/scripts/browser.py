@@ -29,10 +29,10 @@ class Browser:
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         read_end, self.commands = os.pipe()
         self.answers, write_end = os.pipe()
-        # Chromium reads commands from descriptor 3 and writes answers to 4.
+        # Chromium reads commands from descriptor 3 and writes answers to 4. Not sh: dash knows one digit only.
         self.process = subprocess.Popen(
             [
-                *("sh", "-c", f'exec "$@" 3<&{read_end} 4>&{write_end}', "sh", find()),
+                *("bash", "-c", f'exec "$@" 3<&{read_end} 4>&{write_end}', "bash", find()),
                 *(*FLAGS, f"--user-data-dir={self.profile.name}"),
             ],
             pass_fds=(read_end, write_end),
