@@ -16,7 +16,11 @@ def data_files():
 
 def page_inputs():
     """The results that a section of the page needs which only some configurations have: input -> file."""
-    found = {"audit": "results/audit.csv", "plan": "results/parity_plan.csv"}
+    found = {
+        "audit": "results/audit.csv",
+        "claims": "results/report/claims.csv",
+        "plan": "results/parity_plan.csv",
+    }
     if PARITY_DATASETS:
         found |= {"parity": "results/parity.csv", "ratios": "results/parity_ratio.csv"}
     return found
