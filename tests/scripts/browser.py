@@ -29,7 +29,7 @@ class Browser:
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         read_end, self.commands = os.pipe()
         self.answers, write_end = os.pipe()
-        # Chromium reads commands from descriptor 3 and writes answers to 4. Not sh: dash knows one digit only.
+        # Chromium reads commands from descriptor 3 and writes answers to 4. Dash knows one digit only.
         self.process = subprocess.Popen(
             [
                 *("bash", "-c", f'exec "$@" 3<&{read_end} 4>&{write_end}', "bash", find()),
