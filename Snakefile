@@ -17,6 +17,7 @@ include: "workflow/rules/parity.smk"
 include: "workflow/rules/composition.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -41,6 +42,8 @@ rule all:
     default_target: True
     input:
         "results/report/index.html",
+        "results/benchmarks/run.html",
+        "results/report/claims.csv",
         parity_files(),
         "results/numbers.csv",
 
@@ -63,6 +66,8 @@ rule report:
         "results/report/index.html",
         "results/report/verdicts.csv",
         "results/numbers.csv",
+        "results/benchmarks/run.html",
+        "results/report/claims.csv",
 
 
 rule parity:

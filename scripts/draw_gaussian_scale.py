@@ -6,12 +6,11 @@ from _job import job
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from tightshuffle import plotting
+from tightshuffle import findings, plotting
 
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
 STYLES = {"exact": {"linewidth": 1.6, "alpha": 0.55}, "published": {"linestyle": (0, (4, 1.5))}}
-SATURATED = 0.01  # a scale this share below the exact one no longer follows delta
 
 
 @plotting.style()
@@ -47,18 +46,14 @@ def draw(table):
 def caption(table):
     """The caption of the figure, with every parameter and where the published scale leaves the exact one."""
     ends = []
-    for eps, curve in table.groupby("eps"):
-        curve = curve.sort_values("log10_delta", ascending=False)
-        short = curve["published"] < (1 - SATURATED) * curve["exact"]
-        # From the last one that is not short on, all are.
-        first = curve["log10_delta"][short & short[::-1].cummin()[::-1]].max()
-        last = curve.iloc[-1]
-        ends.append(
-            f"for ε = {eps:g} the scale stays at {last['published']:.4g}"
-            f" and its log₁₀ δ at {last['published_log10_delta']:.1f}, where {last['exact']:.4g} is needed"
-            f" for log₁₀ δ = {last['log10_delta']:g}"
-            + (f" (short by more than {SATURATED:.0%} from {first:g} on)" if np.isfinite(first) else "")
+    for found in findings.saturation(table):
+        words = (
+            f"for ε = {found['eps']:g} the scale stays at {found['stays']:.4g} and its log₁₀ δ at"
+            f" {found['gives']:.1f}, where {found['needed']:.4g} is needed for log₁₀ δ = {found['asked']:g}"
         )
+        if np.isfinite(found["short_from"]):
+            words += f" (short by more than {findings.SATURATED:.0%} from {found['short_from']:g} on)"
+        ends.append(words)
     return (
         "The analytic Gaussian mechanism: (a) the standard deviation of the noise, for sensitivity 1, over"
         " the δ asked for: exact (the smallest with which the mechanism is (ε, δ)-private) and published"

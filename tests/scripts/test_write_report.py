@@ -1,10 +1,30 @@
 """The report's script: the same bytes every time, one readable line on failure."""
 
+import hashlib
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
-from report_page import PARAMETERS, PNG, ROOT, SETTINGS, TOTALS, real_verdicts, row, write_report
+from report_page import (
+    EVERYTHING,
+    PARAMETERS,
+    PNG,
+    ROOT,
+    SETTINGS,
+    TOTALS,
+    real_verdicts,
+    row,
+    scale_table,
+    write_report,
+)
+
+
+class Inputs(SimpleNamespace):
+    """Named files, as Snakemake gives them."""
+
+    def get(self, name):
+        return getattr(self, name, None)
 
 
 @pytest.fixture
@@ -17,16 +37,17 @@ def rule(tmp_path, monkeypatch):
         Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     table("totals.csv", TOTALS)
+    scale_table().to_csv("scales.csv", index=False)
     table("table_III.csv", PARAMETERS)
     Path("fig1_delta_surface.png").write_bytes(PNG)
     Path("fig1_delta_surface.txt").write_text("A caption.")
     given = {
         "verdicts": "verdicts.csv", "totals": "totals.csv", "parameters": "table_III.csv",
-        "figures": ["fig1_delta_surface.png"], "template": str(ROOT / "workflow/report/index.html.j2"),
-        "style": str(ROOT / "workflow/report/style.css"),
+        "figures": ["fig1_delta_surface.png"], "scales": "scales.csv", "data": ["totals.csv"],
+        "parts": [str(path) for path in (ROOT / "workflow/report/page").iterdir()],
     }  # fmt: skip
     snakemake = SimpleNamespace(
-        input=SimpleNamespace(**given),
+        input=Inputs(**given),
         output=["index.html"],
         log=["job.log"],
         params=SETTINGS,
@@ -75,3 +96,36 @@ def test_script_names_a_broken_figure(rule, capsys, change, message):
     with pytest.raises(SystemExit):
         write_report.main(snakemake)
     assert message in capsys.readouterr().err
+
+
+def test_script_shows_the_optional_results_and_the_checksums(rule):
+    snakemake, write = rule
+    write(real_verdicts())
+    for name, rows in EVERYTHING.items():
+        pd.DataFrame(rows).to_csv(f"{name}.csv", index=False)
+        setattr(snakemake.input, name, f"{name}.csv")
+    write_report.main(snakemake)
+    page = Path("index.html").read_text(encoding="utf-8")
+    assert all(f'id="{anchor}"' in page for anchor in ("parity-settings", "parity-plan", "audit-section"))
+    assert hashlib.sha256(Path("totals.csv").read_bytes()).hexdigest() in page
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("claims", {"verdict": "perhaps"}, "claims.csv, row 1: verdict is 'perhaps'"),
+        ("audit", {"joint_delta": None}, "audit.csv: column joint_delta is missing"),
+        ("ratios", {"ratio": None}, "ratios.csv: column ratio is missing"),
+    ],
+)
+def test_script_names_a_broken_optional_result(rule, capsys, name, change, message):
+    snakemake, write = rule
+    write([row(printed="0")])
+    rows = [{**found, **change} for found in EVERYTHING[name]]
+    dropped = [column for column, value in change.items() if value is None]
+    pd.DataFrame(rows).drop(columns=dropped).to_csv(f"{name}.csv", index=False)
+    setattr(snakemake.input, name, f"{name}.csv")
+    with pytest.raises(SystemExit):
+        write_report.main(snakemake)
+    assert message in capsys.readouterr().err
+    assert not Path("index.html").exists()

@@ -32,6 +32,7 @@ TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
 AFTER_TRIALS = {
     "judge_values",
     "state_numbers",
+    "judge_claims",
     "write_delta_tables",
     "write_error_tables",
     "write_report",
@@ -67,6 +68,19 @@ def test_verdicts_cover_every_printed_value(finished):
         assert row["note"].startswith(value["note"])
     settled = [row for row in rows if row["kind"] != "random"]
     assert sum(row["verdict"] in ("exact", "close") for row in settled) >= 110
+
+
+def test_every_statement_of_the_text_is_judged(finished):
+    with open(finished.folder / "results/report/claims.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with open(ROOT / "data/published/claims.csv", newline="") as file:
+        claims = list(csv.DictReader(file))
+    assert [{name: row[name] for name in claims[0]} for row in rows] == claims
+    assert {row["verdict"] for row in rows} <= {"holds", "holds only as published", "fails", "untestable"}
+    assert all(row["why"] for row in rows)
+    settled = {row["id"]: row["verdict"] for row in rows}
+    assert settled["figure-1-caption"] == "holds"
+    assert settled["figure-1-text"] == settled["least-delta"] == settled["equal-privacy"] == "fails"
 
 
 def test_second_run_does_nothing(finished):
@@ -111,12 +125,15 @@ def edited(path, text="\nEDITED = True\n"):
         ("tightshuffle/audit.py", {"collect_audit", "draw_audit", "write_report", "all"}),
         ("scripts/run_audit.py", {"run_audit", "collect_audit", "draw_audit", "write_report", "all"}),
         ("scripts/collect_audit.py", {"collect_audit", "draw_audit", "write_report", "all"}),
+        ("tightshuffle/claims/registry.py", {"judge_claims", "write_report", "all"}),
         ("tightshuffle/privacy/as_printed.py", {"compute_printed_deltas"} | AFTER_TRIALS),
     ],
 )
 def test_an_edit_reruns_exactly_what_imports_it(finished, file, rules):
+    # The run's times are read whenever the page is made again.
+    after_page = {"summarise_run"} if "write_report" in rules else set()
     with edited(finished.folder / file):
-        assert finished.planned() == rules
+        assert finished.planned() == rules | after_page
     assert finished.planned() == set()
 
 

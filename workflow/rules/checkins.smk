@@ -139,7 +139,12 @@ rule count_checkins:
         counts=expand(CELLS, dataset=GOWALLA, grid=GRIDS),
         code=code_of("scripts/count_checkins.py"),
     output:
-        "results/checkins/totals.csv",
+        report(
+            "results/checkins/totals.csv",
+            caption="../report/totals.rst",
+            category="Tables",
+            labels={"table": "check-ins", "shows": "check-ins per city and grid"},
+        ),
     log:
         "results/logs/count_checkins.log",
     benchmark:

@@ -102,6 +102,11 @@ def individual_trials():
     return [file for dataset in DATASETS for file in _trials(dataset, "individual")]
 
 
+def claim_trials():
+    """The trials behind the boxplots and those behind the tables, each once."""
+    return list(dict.fromkeys(individual_trials() + [file for name in DATASETS for file in tv_trials(name)]))
+
+
 def grid_trials(dataset):
     """The trials of a dataset's grid: every n at every eps up to eps0, beyond which delta is 0."""
     plan = DATASETS[dataset].get("grid")
@@ -118,19 +123,20 @@ def grid_trials(dataset):
 
 def all_trials():
     """Every trial point of the configuration, each once."""
-    of_datasets = [file for dataset in DATASETS for file in tv_trials(dataset) + grid_trials(dataset)]
-    return list(dict.fromkeys(of_datasets + individual_trials()))
+    grids = [file for dataset in DATASETS for file in grid_trials(dataset)]
+    return list(dict.fromkeys(claim_trials() + grids))
+
+
+def estimate_points(dataset):
+    """The single runs behind a dataset's heatmaps: file -> its dataset, n, eps0 and eps."""
+    plan = DATASETS[dataset].get("estimates", {"budgets": []})
+    points = [{"dataset": dataset, "n": plan["n"], **budget} for budget in plan["budgets"]]
+    form = "results/estimates/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.csv"
+    return {form.format_map(point): point for point in points}
 
 
 def estimate_files(dataset):
-    """The single runs behind a dataset's heatmaps."""
-    plan = DATASETS[dataset].get("estimates")
-    if not plan:
-        return []
-    return [
-        f"results/estimates/{dataset}/eps0~{budget['eps0']}_eps~{budget['eps']}_n~{plan['n']}.csv"
-        for budget in plan["budgets"]
-    ]
+    return list(estimate_points(dataset))
 
 
 PARITY = config["parity"]

@@ -34,8 +34,18 @@ rule summarise_parity:
         histograms=expand("results/histograms/{dataset}.csv", dataset=PARITY_DATASETS),
         code=code_of("scripts/summarise_parity.py"),
     output:
-        means="results/parity.csv",
-        ratios="results/parity_ratio.csv",
+        means=report(
+            "results/parity.csv",
+            caption="../report/parity_means.rst",
+            category="Tables",
+            labels={"table": "parity", "shows": "mean errors at equal privacy"},
+        ),
+        ratios=report(
+            "results/parity_ratio.csv",
+            caption="../report/parity_ratios.rst",
+            category="Tables",
+            labels={"table": "parity ratios", "shows": "shuffle+INV over Gaussian at equal privacy"},
+        ),
     log:
         "results/logs/summarise_parity.log",
     benchmark:
@@ -59,7 +69,12 @@ rule plan_parity:
     input:
         code=code_of("scripts/plan_parity.py"),
     output:
-        csv="results/parity_plan.csv",
+        csv=report(
+            "results/parity_plan.csv",
+            caption="../report/parity_plan.rst",
+            category="Tables",
+            labels={"table": "parity plan", "shows": "the budget that a wanted privacy allows"},
+        ),
         md="results/parity_plan.md",
     log:
         "results/logs/plan_parity.log",

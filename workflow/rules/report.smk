@@ -1,15 +1,45 @@
+PAGE = "workflow/report/page"
+RUN_PARTS = [f"{PAGE}/run.html.j2", f"{PAGE}/style.css"]
+PARTS = sorted(
+    str(path)
+    for path in Path(PAGE).iterdir()
+    if path.suffix in (".j2", ".css", ".js") and path.name != "run.html.j2"
+)
+
+
+def data_files():
+    """Everything that comes from outside: what the papers print, check-ins or their counts, own histograms."""
+    printed = sorted(str(path) for path in Path("data/published").glob("*.csv"))
+    checkins = expand(CELLS, dataset=GOWALLA, grid=GRIDS) if SOURCE == "bundled" else [CHECKINS]
+    return printed + (checkins if GOWALLA else []) + [DATASETS[name]["file"] for name in COUNTS]
+
+
+def page_inputs():
+    """The results that a section of the page needs which only some configurations have: input -> file."""
+    found = {
+        "audit": "results/audit.csv",
+        "claims": "results/report/claims.csv",
+        "plan": "results/parity_plan.csv",
+    }
+    if PARITY_DATASETS:
+        found |= {"parity": "results/parity.csv", "ratios": "results/parity_ratio.csv"}
+    return found
+
+
 rule write_report:
     "The page that shows every printed value and every figure beside ours."
     input:
+        **page_inputs(),
         verdicts="results/report/verdicts.csv",
         totals="results/checkins/totals.csv",
         parameters="results/tables/table_III.csv",
+        scales="results/privacy/gaussian_scale.csv",
         tables=expand("results/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
         figures=figure_files(),
         captions=[str(Path(file).with_suffix(".txt")) for file in figure_files()],
         papers=[str(Path(file).with_suffix(".pdf")) for file in figure_files()],
-        template="workflow/report/index.html.j2",
-        style="workflow/report/style.css",
+        data=data_files(),
+        parts=PARTS,
         code=code_of("scripts/write_report.py"),
     output:
         "results/report/index.html",
@@ -51,3 +81,25 @@ rule state_numbers:
         runtime=5,
     script:
         "../../scripts/state_numbers.py"
+
+
+# Last of all, and beside the run times it reads: whatever differs from run to run stands in results/benchmarks.
+rule summarise_run:
+    "Machine, date and run times: what the report must not hold, because it differs from run to run."
+    input:
+        page="results/report/index.html",
+        parts=RUN_PARTS,
+        code=code_of("scripts/summarise_run.py"),
+    output:
+        "results/benchmarks/run.html",
+    log:
+        "results/logs/summarise_run.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        folder="results/benchmarks",
+    script:
+        "../../scripts/summarise_run.py"

@@ -1,0 +1,88 @@
+"""The script that judges the paper's statements: from files to files."""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/claims")]
+
+import fabricated  # noqa: E402
+import judge_claims  # noqa: E402
+
+from tightshuffle.claims import literature, privacy  # noqa: E402
+from tightshuffle.claims.registry import RESULT_COLUMNS  # noqa: E402
+from tightshuffle.published import read_values  # noqa: E402
+
+
+class Snakemake:
+    """What the script asks of its job."""
+
+    rule = "judge_claims"
+
+    def __init__(self, folder, **inputs):
+        self.log = [str(folder / "log")]
+        self.input = type("Files", (), inputs)
+        self.output = type("Files", (), {"csv": str(folder / "claims.csv"), "md": str(folder / "claims.md")})
+        self.params = type("Params", (), {"sensitivity": 1, "boxes": {}, "estimates": inputs["budgets"]})
+
+
+@pytest.fixture
+def snakemake(tmp_path):
+    trials = tmp_path / "trials.parquet"
+    fabricated.trial_frame(n=1000).to_parquet(trials, index=False)
+    parity = tmp_path / "parity.parquet"
+    fabricated.parity_frame(n=1000).to_parquet(parity, index=False)
+    run = tmp_path / "run.csv"
+    cells = {"original": 0.5, "gaussian": [0.4, 0.7], "shuffle+INV": [0.9, 0.1], "delta": 1e-30}
+    pd.DataFrame(cells).to_csv(run, index=False)
+    values = read_values(ROOT / "data/published/values.csv")
+    deltas = pd.DataFrame([row for row in values if row["quantity"] == "delta"]).assign(exact=-3.0)
+    deltas.loc[deltas["mechanism"] == "erlingsson", "exact"] = None
+    deltas.to_csv(tmp_path / "deltas.csv", index=False)
+    return Snakemake(
+        tmp_path,
+        claims=str(ROOT / "data/published/claims.csv"),
+        values=str(ROOT / "data/published/values.csv"),
+        deltas=str(tmp_path / "deltas.csv"),
+        trials=[str(trials)],
+        estimates=[str(run)],
+        parity=[str(parity)],
+        budgets={run.as_posix(): {"dataset": "paris", "n": "all", "eps0": 4, "eps": 4}},
+    )
+
+
+def test_every_statement_gets_its_row(snakemake, tmp_path, monkeypatch):
+    for module in (literature, privacy):  # the real bounds take seconds
+        monkeypatch.setattr(module, "bracket", fabricated.bracket)
+    judge_claims.main(snakemake)
+    judged = pd.read_csv(tmp_path / "claims.csv", keep_default_na=False)
+    listed = pd.read_csv(ROOT / "data/published/claims.csv", keep_default_na=False)
+    assert tuple(judged.columns) == RESULT_COLUMNS
+    pd.testing.assert_frame_equal(judged[list(listed.columns)].astype(str), listed.astype(str))
+    row = judged.set_index("id").loc["figure-2-inversion"]
+    assert (row["verdict_published"], row["verdict_exact"]) == ("fails", "holds")  # as fabricated
+    assert judged.set_index("id").loc["figure-7-inversion"]["verdict"] == "untestable"  # no trials of Paris
+    text = (tmp_path / "claims.md").read_text()
+    assert text.count("\n| ") == len(judged) + 2  # the header and its rule
+
+
+def test_cited_bounds_that_do_not_apply_are_no_numbers(snakemake):
+    cited = judge_claims.read_cited(snakemake.input.deltas)
+    assert cited["Table II", "balle", "100", "0.1"] == -3.0
+    assert pd.isna(cited["Table II", "erlingsson", "100", "0.1"])
+    assert ("Table II", "this paper", "100", "0.1") not in cited
+
+
+def test_a_bad_list_of_statements_is_one_line(snakemake, tmp_path, capsys):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("id,claim\n")
+    snakemake.input.claims = str(bad)
+    with pytest.raises(SystemExit):
+        judge_claims.main(snakemake)
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith(f"error: judge_claims: {bad}: the columns must be id,claim,version")
+    assert not (tmp_path / "claims.csv").exists()

@@ -1,0 +1,74 @@
+"""The report of the real pipeline: its links and targets exist; Snakemake's own report has every part."""
+
+import json
+import re
+import zipfile
+
+import pytest
+
+pytestmark = pytest.mark.pipeline
+
+CSV = {
+    *(f"results/tables/table_{name}.csv" for name in ("II", "1", "III", "IV", "V", "VI")),
+    *("results/report/verdicts.csv", "results/report/claims.csv", "results/checkins/totals.csv"),
+    *("results/audit.csv", "results/parity.csv", "results/parity_ratio.csv", "results/parity_plan.csv"),
+}
+
+
+@pytest.fixture(scope="module")
+def page(finished):
+    return (finished.folder / "results/report/index.html").read_text(encoding="utf-8")
+
+
+def test_every_link_leads_to_a_file(finished, page):
+    links = {link.partition("#")[0] for link in re.findall(r'(?:href|src)="([^"#][^"]*)"', page)}
+    local = {link for link in links if "://" not in link and not link.startswith("data:")}
+    assert len(local) > 20
+    folder = finished.folder / "results/report"
+    # The project's documents stand beside the results; the copy that the tests run holds no docs.
+    missing = {link for link in local if not (folder / link).exists()}
+    assert {link for link in missing if not link.startswith(("../../docs/", "../../README.md"))} == set()
+
+
+def test_every_rerun_line_names_a_target(finished, page):
+    targets = set(re.findall(r"rerun[^<]*<code>snakemake (?:--\S+ \S+ -- )?([\w/.~-]+)</code>", page))
+    assert {"fig1", "tables", "report", "results/parity.csv", "results/report/claims.csv"} <= targets
+    done = finished.snakemake("--configfile", "config/quick.yaml", "--dry-run", "--", *sorted(targets))
+    assert done.returncode == 0, done.stdout
+
+
+def test_run_times_stand_beside_the_report(finished):
+    text = (finished.folder / "results/benchmarks/run.html").read_text(encoding="utf-8")
+    assert ">write_report</th>" in text
+    assert str(finished.folder) not in text
+
+
+def test_snakemakes_report_has_every_figure_and_table_with_caption_and_category(finished):
+    archive = finished.folder / "results/report/snakemake.zip"
+    try:
+        done = finished.snakemake(
+            "--configfile", "config/quick.yaml", "--report", "results/report/snakemake.zip"
+        )
+        assert done.returncode == 0, done.stdout
+        with zipfile.ZipFile(archive) as files:
+            names = files.namelist()
+            html = files.read(next(name for name in names if name.endswith("report.html"))).decode()
+    finally:
+        archive.unlink(missing_ok=True)
+    results, categories = (assigned(html, name) for name in ("results", "categories"))
+    figures = {f"results/figures/{path.name}" for path in finished.folder.glob("results/figures/*.png")}
+    assert len(figures) > 15
+    assert set(results) == figures | CSV
+    found = {name: {path for paths in parts.values() for path in paths} for name, parts in categories.items()}
+    assert found == {"Figures": figures, "Tables": CSV}
+    for path, result in results.items():
+        assert len(re.sub("<.*?>", "", result["caption"]).split()) > 5, path
+        assert all(result["labels"].values()), path
+    stored = {name.rpartition("/")[2] for name in names}
+    assert {path.rpartition("/")[2] for path in results} <= stored
+
+
+def assigned(html, name):
+    """The JSON value that the page's script gives to a variable."""
+    start = re.search(rf"\bvar {name} = (?=\{{)", html).end()
+    return json.JSONDecoder().raw_decode(html, start)[0]

@@ -1,0 +1,168 @@
+"""What the statements are tested on: repetitions of the errors, paired, for one reading at a time.
+
+On the **published** reading these are the trials of Figures 2, 6 and 7 and Tables V and VI (Gaussian with the
+paper's calibration at eps = eps0). On the **exact** reading they are the parity experiments: the same (eps,
+delta) for both mechanisms, eps from the upper bound. There both estimates are projected to the simplex, like
+with like; "shuffle" is the noisy histogram itself on both readings.
+"""
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+PUBLISHED, EXACT = "published", "exact"
+INV, GAUSSIAN, SHUFFLE, LIKELIEST = "shuffle+INV", "gaussian", "shuffle", "maximum likelihood"
+RAW_INV, RAW_GAUSSIAN = "shuffle+INV, not projected", "gaussian, not projected"
+WHOLE = 0  # n of a single run on a whole dataset, whose file does not say how many users that are
+_PARITY_NAMES = {
+    ("shuffle", "none"): SHUFFLE,
+    ("shuffle", "projection"): INV,
+    ("shuffle", "inversion"): RAW_INV,
+    ("shuffle", "maximum_likelihood"): LIKELIEST,
+    ("gaussian", "projection"): GAUSSIAN,
+    ("gaussian", "none"): RAW_GAUSSIAN,
+}
+_PUBLISHED_NAMES = {"shuffle": SHUFFLE, "shuffle+INV": INV, "gaussian": GAUSSIAN}
+
+
+class NoEvidenceError(ValueError):
+    """A statement cannot be tested: the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One point, one metric ("tv", "individual_error", "cell_error") and cell (0 for tv).
+
+    ``samples``: mechanism -> array of shape (repetitions,), the same repetition the same sample of users
+    (for cell_error one run, one entry per cell). ``n`` is `WHOLE` for the single runs on all users.
+    ``rule`` names how delta was chosen; "" as published.
+    """
+
+    dataset: str
+    n: int
+    k: int
+    eps0: float
+    eps: float
+    delta: float
+    metric: str
+    cell: int
+    samples: dict
+    rule: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of the paper: its name, its settings, and what else the tests need."""
+
+    name: str
+    settings: list = field(default_factory=list)
+    values: list = field(default_factory=list)  # rows of values.csv
+    cited: dict = field(default_factory=dict)  # row of Table II or 1 -> log10 delta of the cited bound
+    calibrations: frozenset = frozenset()  # (eps, delta) that the trials' Gaussians are calibrated to
+    sensitivity: float = 1.0  # L2, as the trials' protocol takes it
+    boxes: dict = field(default_factory=dict)  # dataset -> its box, as in the config
+
+    @property
+    def is_exact(self):
+        """Whether this is the exact reading."""
+        return self.name == EXACT
+
+    def pick(self, mechanisms, metric="tv", datasets=None, eps0=None):
+        """The settings of one metric that have all ``mechanisms``, in the order of their points.
+
+        ``datasets`` and ``eps0``: those wanted, None for all. Raises `NoEvidenceError` if there are none, or
+        none of a wanted dataset.
+        """
+        found = [
+            setting
+            for setting in self.settings
+            if setting.metric == metric
+            and (datasets is None or setting.dataset in datasets)
+            and (eps0 is None or setting.eps0 in eps0)
+            and set(mechanisms) <= set(setting.samples)
+        ]
+        for dataset in datasets or ("any dataset",):
+            if not any(dataset in (setting.dataset, "any dataset") for setting in found):
+                budgets = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
+                what = f"{metric} of {', '.join(mechanisms)} for {dataset}{budgets}"
+                raise NoEvidenceError(f"the config's {self.name} experiments have no {what}")
+        return sorted(found, key=lambda point: (point.dataset, point.eps0, point.rule, point.n, point.cell))
+
+
+def read_trials(paths):
+    """The settings in parquet files of trials; of one point the file with the most repetitions counts."""
+    columns = [
+        "dataset",
+        "eps0",
+        "eps",
+        "delta",
+        "n",
+        "k",
+        "mechanism",
+        "repetition",
+        "metric",
+        "cell",
+        "value",
+    ]
+    best = {}
+    for path in paths:
+        for setting in _settings(pd.read_parquet(path, columns=columns), _PUBLISHED_NAMES, ["mechanism"], ""):
+            key = setting.dataset, setting.n, setting.eps0, setting.eps, setting.metric, setting.cell
+            if key not in best or _repetitions(setting) > _repetitions(best[key]):
+                best[key] = setting
+    return list(best.values())
+
+
+def read_parity(paths):
+    """The settings in parquet files of the parity experiments, with eps from the upper bound."""
+    columns = ["dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator"]
+    columns += ["metric", "cell", "repetition", "value"]
+    settings = []
+    for path in paths:
+        frame = pd.read_parquet(path, columns=columns, filters=[("bound", "==", "upper")])
+        for rule, part in frame.groupby("delta_rule", observed=True):
+            settings += _settings(part, _PARITY_NAMES, ["mechanism", "estimator"], str(rule))
+    return settings
+
+
+def read_calibrations(paths):
+    """The (eps, delta) that the Gaussians of the trials are calibrated to, one per repetition at most."""
+    frames = [pd.read_parquet(path, columns=["eps", "delta"]).drop_duplicates() for path in paths]
+    return frozenset((float(eps), float(delta)) for frame in frames for eps, delta in frame.to_numpy())
+
+
+def read_estimates(path, *, dataset, n, eps0, eps):
+    """One run's errors cell by cell, from a CSV file with original, gaussian and shuffle+INV per cell.
+
+    ``n``: users, or "all".
+    """
+    n = WHOLE if n == "all" else int(n)
+    frame = pd.read_csv(path)
+    samples = {name: (frame[name] - frame["original"]).abs().to_numpy() for name in (GAUSSIAN, INV)}
+    return Setting(dataset, n, len(frame), eps0, eps, float(frame["delta"][0]), "cell_error", 0, samples)
+
+
+def _settings(frame, names, who, rule):
+    """The settings of a tidy frame; ``who``: the columns that name a mechanism, ``names`` what they mean."""
+    point = ["dataset", "n", "k", "eps0", "eps", "metric", "cell"]
+    found = []
+    for key, part in frame.groupby(point, observed=True, sort=False):
+        samples = {}
+        for called, rows in part.groupby(who, observed=True, sort=False):
+            name = names.get(called if len(who) > 1 else called[0])
+            if name:
+                rows = rows.sort_values("repetition")
+                samples[name] = rows["value"].to_numpy()
+        sizes = {len(sample) for sample in samples.values()}
+        if len(sizes) > 1:
+            raise ValueError(
+                f"{key}: the mechanisms have different numbers of repetitions; make the trials again"
+            )
+        dataset, n, k, eps0, eps, metric, cell = key
+        numbers = float(eps0), float(eps), float(part["delta"].iloc[0])
+        found.append(Setting(str(dataset), int(n), int(k), *numbers, str(metric), int(cell), samples, rule))
+    return found
+
+
+def _repetitions(setting):
+    return len(next(iter(setting.samples.values())))
