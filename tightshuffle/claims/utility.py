@@ -44,9 +44,7 @@ def better(reading, first, second, ends=None, **where):
         f"{first} has the smaller error at {np.sum(found > 0)} of {found.size} settings, the larger at "
         f"{np.sum(found < 0)}; error ratio to {second} {span(ratios)}"
     )
-    against = [setting for setting, sign in zip(settings, found, strict=True) if sign < 0]
-    if against:
-        why += f"; larger for instance at {_place(against[0])}"
+    why += _instance("larger", settings, found)
     return Outcome(verdict_of(found), f"{tally(found)}; ratio {span(ratios)}", why)
 
 
@@ -76,6 +74,8 @@ def close(reading, factor=COMPARABLE, first=INV, second=GAUSSIAN, ends=None, **w
         f"{found.size} settings{where_to} and outside at {np.sum(found < 0)}; ratio {span(ratios)}, "
         f"difference {span(gaps)}"
     )
+    if len(settings) > 1:
+        why += _instance("outside", settings, found)
     return Outcome(verdict_of(found), f"{tally(found)}; ratio {span(ratios)}", why)
 
 
@@ -292,6 +292,12 @@ def _pooled(estimates):
 
 def _ratios(settings, first=INV, second=GAUSSIAN):
     return [float(np.mean(s.samples[first]) / np.mean(s.samples[second])) for s in settings]
+
+
+def _instance(word, settings, found):
+    """Where a comparison goes against the claim, as the end of a sentence; "" if none does."""
+    against = [setting for setting, sign in zip(settings, found, strict=True) if sign < 0]
+    return f"; {word} for instance at {_place(against[0])}" if against else ""
 
 
 def _place(setting):
