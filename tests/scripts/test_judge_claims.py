@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from snakemake.iocontainers import Namedlist
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/claims")]
@@ -24,9 +25,9 @@ class Snakemake:
 
     def __init__(self, folder, **inputs):
         self.log = [str(folder / "log")]
-        self.input = type("Files", (), inputs)
-        self.output = type("Files", (), {"csv": str(folder / "claims.csv"), "md": str(folder / "claims.md")})
-        self.params = type("Params", (), {"sensitivity": 1, "boxes": {}, "estimates": inputs["budgets"]})
+        self.input = Namedlist(fromdict={name: file for name, file in inputs.items() if name != "budgets"})
+        self.output = Namedlist(fromdict={"csv": str(folder / "claims.csv"), "md": str(folder / "claims.md")})
+        self.params = Namedlist(fromdict={"sensitivity": 1, "boxes": {}, "estimates": inputs["budgets"]})
 
 
 @pytest.fixture
