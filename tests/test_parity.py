@@ -66,9 +66,8 @@ def test_same_parameters_same_values_whatever_else_runs(trials):
 
 def test_mechanisms_are_paired(trials):
     rows = trials[(trials["metric"] == "tv") & (trials["estimator"] == "none")]
-    wide = rows.pivot(
-        index="repetition", columns=["mechanism", "eps0", "delta_rule", "bound"], values="value"
-    )
+    columns = ["mechanism", "eps0", "delta_rule", "bound"]
+    wide = rows.pivot(index="repetition", columns=columns, values="value").sort_index(axis=1)
     # The shuffle model does not know delta; the Gaussian's noise is one draw for both bounds.
     for eps0 in (1.0, 3.0):
         assert wide["shuffle", eps0].nunique(axis=1).eq(1).all()
