@@ -88,7 +88,7 @@ def on_grid(histogram, values):
 
 def budget_words(eps0, eps, delta=None):
     """'ε₀ = ε = 4, δ = 10⁻³⁰' for titles and captions; ``delta``: one or many numbers, None if not known."""
-    words = f"ε₀ = ε = {eps:g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:g}"
+    words = f"ε₀ = ε = {eps:.4g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:.4g}"
     if delta is None:
         return words
     low, high = np.min(delta), np.max(delta)

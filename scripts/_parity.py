@@ -2,7 +2,7 @@
 
 from tightshuffle import wording
 
-READING = "equal (ε, δ)"
+READING = "at equal ε, δ"
 ESTIMATES = {  # how the paper's figures name (mechanism, estimator); there the Gaussian is not projected
     ("shuffle", "none"): "shuffle",
     ("shuffle", "projection"): "shuffle+INV",

@@ -5,18 +5,22 @@ from _figure import read_table, write_figure
 from _job import job
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tightshuffle import plotting, wording
-from tightshuffle.parity_summary import PUBLISHED, RATIOS
 
+COLUMNS = [
+    "dataset", "n", "k", "eps0", "delta_rule", "bound", "eps", "comparison", "metric",
+    "ratio", "low", "high", "repetitions", "predicted",
+]  # fmt: skip
+PUBLISHED = "published"
 ROWS = {  # comparison: what stands at the left
     "all": "log scale: both projected;\ngrey: as published",
     "projected": "both projected\nto the simplex",
     "unprojected": "neither projected;\nlines: closed form",
 }
 GREY = "#9a9a9a"
-DODGE = 0.016  # of the axis' width, between neighbouring budgets
+SPREAD = 0.74  # of the room of one n, over which its points are spread
 LEAST = 0.08  # of the ratio, above and below 1, that the linear axes show at least
 
 
@@ -34,13 +38,14 @@ def draw(table, titles):
     for column, (dataset, title) in zip(panels.T, titles.items(), strict=True):
         rows = truth[truth["dataset"] == dataset]
         column[0].set_title(f"{wording.plain(title)}, k = {rows['k'].iloc[0]:,.0f}")
-        _published(column[0], published[published["dataset"] == dataset])
+        sizes = sorted(rows["n"].unique())
+        _published(column[0], published[published["dataset"] == dataset], sizes)
         for axes, name in zip(column, ROWS, strict=True):
             chosen = rows[rows["comparison"] == ("projected" if name == "all" else name)]
-            _ratios(axes, chosen, colours, rules, lines=name == "unprojected")
+            _ratios(axes, chosen, sizes, colours, rules, lines=name == "unprojected")
             axes.axhline(1, color=plotting.INK, linewidth=0.7, zorder=1)
             axes.grid(axis="y")
-        _users_axis(column[-1], sorted(rows["n"].unique()))
+        _users_axis(column[-1], sizes)
     _ratio_axes(panels, truth, published)
     figure.supylabel("TV error of shuffle+INV over that of the Gaussian", fontsize=8)
     _legend(figure, colours, rules, bool(len(published)))
@@ -48,33 +53,33 @@ def draw(table, titles):
     return figure
 
 
-def _published(axes, published):
+def _published(axes, published, sizes):
     """The published protocol's ratios: a grey line per budget, named by it."""
     for (eps0, eps), rows in published.groupby(["eps0", "eps"]):
         rows = rows.sort_values("n")
-        axes.plot(rows["n"], rows["ratio"], color=GREY, linewidth=2.2, marker="o", markersize=2.5, zorder=0)
-        axes.fill_between(rows["n"], 1, rows["ratio"], color=GREY, alpha=0.13, linewidth=0, zorder=0)
+        x, y = np.searchsorted(sizes, rows["n"]), rows["ratio"].to_numpy()
+        axes.plot(x, y, color=GREY, linewidth=2.2, marker="o", markersize=2.5, zorder=0)
+        axes.fill_between(x, 1, y, color=GREY, alpha=0.13, linewidth=0, zorder=0)
         name = f"ε₀ = {eps0:g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:g}"
-        middle = rows.iloc[len(rows) // 2]
+        middle = len(x) // 2
         above = {"xytext": (-3, 4), "textcoords": "offset points", "ha": "right", "va": "bottom"}
-        axes.annotate(name, (middle["n"], middle["ratio"]), color="#666666", fontsize=7, **above)
+        axes.annotate(name, (x[middle], y[middle]), color="#666666", fontsize=7, **above)
 
 
-def _ratios(axes, rows, colours, rules, *, lines):
+def _ratios(axes, rows, sizes, colours, rules, *, lines):
     """Points with intervals, one colour per eps0, open for the second delta; ``lines``: the closed form."""
-    low, high = rows["n"].min(), rows["n"].max()
-    width = np.log(high / low) or 1.0
+    slots = np.linspace(-SPREAD / 2, SPREAD / 2, len(colours) * len(rules)) if len(rows) > 1 else [0.0]
     for (eps0, rule), part in rows.groupby(["eps0", "delta_rule"]):
         part, colour = part.sort_values("n"), colours[eps0]
-        rank = list(colours).index(eps0) + len(colours) * rules.index(rule)
-        shift = np.exp(DODGE * width * (rank - (len(colours) * len(rules) - 1) / 2) / len(rules))
+        x = np.searchsorted(sizes, part["n"])
+        shift = slots[list(colours).index(eps0) + len(colours) * rules.index(rule)]
         first = rule == rules[0]
         if lines:
             style = {"linewidth": 1.2} if first else {"linewidth": 0.8, "linestyle": (0, (3, 1.5))}
-            axes.plot(part["n"], part["predicted"], color=colour, zorder=2, **style)
+            axes.plot(x, part["predicted"], color=colour, zorder=2, **style)
         errors = np.abs(part[["low", "high"]].to_numpy().T - part["ratio"].to_numpy())
         axes.errorbar(
-            part["n"] * shift,
+            x + shift,
             part["ratio"],
             yerr=errors,
             fmt="o",
@@ -88,17 +93,11 @@ def _ratios(axes, rows, colours, rules, *, lines):
 
 
 def _users_axis(axes, sizes):
-    """A logarithmic axis of n, with as many of its own numbers as fit."""
-    low, high = sizes[0], sizes[-1]
-    margin = (high / low) ** 0.07 if high > low else 2
-    axes.set(xscale="log", xlim=(low / margin, high * margin), xlabel="number of users n")
-    shown, reach = [], (high / low) ** 0.17
-    for n in sizes:
-        if not shown or n >= shown[-1] * reach:
-            shown.append(n)
-    axes.xaxis.set_major_locator(FixedLocator(shown))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: wording.short_number(value)))
-    axes.xaxis.set_minor_locator(NullLocator())
+    """One place per n, as in the boxplots."""
+    every = -(-len(sizes) // 5)
+    shown = range(0, len(sizes), every)
+    axes.set_xticks(shown, [wording.short_number(sizes[i]) for i in shown])
+    axes.set(xlim=(-0.6, len(sizes) - 0.4), xlabel="number of users n")
 
 
 def _ratio_axes(panels, truth, published):
@@ -166,8 +165,8 @@ def caption(table, titles):
         f"ε₀ = {_numbers(upper['eps0'])}; δ = {' and '.join(dict.fromkeys(upper['delta_rule']))};",
         "ε from the rigorous upper bound on the whole release, Gaussian noise of the exact scale for",
         f"sensitivity √2. {wording.listing(sorted(upper['repetitions'].unique()))} repetitions, each one",
-        "sample of users for all settings; bars: bootstrap intervals. Middle and top: both estimates",
-        "projected to the simplex; bottom: neither, with the closed form from the variances as lines.",
+        "sample of users for all settings; bars: bootstrap intervals. Top and middle: estimates projected",
+        "to the simplex; bottom: neither, with the closed form from the variances as lines.",
         "Share of the unprojected ratios within 5 % of 1:",
         "; ".join(f"{share:.0%} at ε₀ = {eps0:g}" for eps0, share in within.items()) + ".",
     ]
@@ -188,5 +187,5 @@ def _numbers(values):
 
 if __name__ == "__main__":
     with job(snakemake):
-        ratios, names = read_table(snakemake.input.ratios, RATIOS), snakemake.params.titles
+        ratios, names = read_table(snakemake.input.ratios, COLUMNS), snakemake.params.titles
         write_figure(draw(ratios, names), caption(ratios, names), snakemake.output)

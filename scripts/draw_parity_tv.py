@@ -6,7 +6,7 @@ from _figure import read_table, write_figure
 from _job import job
 from _parity import ESTIMATES, READING, budget_words, reading_words
 
-from tightshuffle.parity import COLUMNS
+COLUMNS = [*draw_tv.COLUMNS, "delta_rule", "bound", "estimator"]
 
 
 def read_rows(paths, delta):

@@ -12,6 +12,7 @@ from scipy import optimize, stats
 from tightshuffle.randomizer import (
     invert,
     lie_probability,
+    maximum_likelihood,
     project_to_simplex,
     sample_histogram,
     truth_probability,
@@ -126,3 +127,87 @@ def test_projection_lands_on_the_simplex_and_stays(points):
 def test_projection_refuses_nan():
     with pytest.raises(ValueError, match="finite"):
         project_to_simplex([np.nan, 1])
+
+
+# Maximum likelihood ----------------------------------------------------------------------------
+
+
+def log_likelihood(frequencies, estimate, eps0):
+    """sum_x y_x log(q + (p - q) f_x), row by row."""
+    k = frequencies.shape[-1]
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    return np.sum(frequencies * np.log(q + (p - q) * estimate), axis=-1)
+
+
+def bayesian_update(frequencies, estimate, eps0):
+    """One step of expectation maximisation, with the whole k x k channel."""
+    k = frequencies.shape[-1]
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    channel = np.full((k, k), q) + np.eye(k) * (p - q)
+    return estimate * ((frequencies / (estimate @ channel)) @ channel.T)
+
+
+def noisy_rows(k, eps0, seed, rows=20):
+    """Shuffled histograms of few users in few of the cells: inversion is negative in some of them."""
+    counts = np.random.default_rng(seed).multinomial(150, np.arange(k) ** 3 / np.sum(np.arange(k) ** 3))
+    return sample_histogram(counts, eps0, np.random.default_rng(seed + 1), rows) / 150
+
+
+@pytest.mark.parametrize(("k", "eps0"), [(2, 0.5), (6, 1.0), (12, 3.0)])
+def test_the_iterative_bayesian_update_climbs_to_the_maximum_likelihood(k, eps0):
+    frequencies = noisy_rows(k, eps0, seed=3)
+    limit = maximum_likelihood(frequencies, eps0)
+    assert np.any(limit == 0)  # the border is where the two could differ
+    estimate = np.full(frequencies.shape, 1 / k)
+    last = log_likelihood(frequencies, estimate, eps0)
+    for _ in range(4000):
+        estimate = bayesian_update(frequencies, estimate, eps0)
+        now = log_likelihood(frequencies, estimate, eps0)
+        assert np.all(now >= last - 1e-14)
+        last = now
+    # At the border of the simplex the update slows down to 1 / (number of steps).
+    best = log_likelihood(frequencies, limit, eps0)
+    assert np.all(best >= last - 1e-14)
+    np.testing.assert_allclose(last, best, atol=1e-6)
+    np.testing.assert_allclose(estimate, limit, atol=5e-3)
+
+
+@pytest.mark.parametrize(("k", "eps0"), [(3, 1.0), (7, 2.0)])
+def test_maximum_likelihood_is_what_a_solver_finds(k, eps0):
+    for frequencies in noisy_rows(k, eps0, seed=8, rows=5):
+        solved = optimize.minimize(
+            lambda f, y=frequencies: -log_likelihood(y, np.maximum(f, 0), eps0),
+            np.full(k, 1 / k),
+            bounds=[(0, 1)] * k,
+            constraints={"type": "eq", "fun": lambda f: f.sum() - 1},
+            method="SLSQP",
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        found = maximum_likelihood(frequencies, eps0)
+        assert log_likelihood(frequencies, found, eps0) >= -solved.fun - 1e-12
+        np.testing.assert_allclose(found, solved.x, atol=1e-4)
+
+
+@given(
+    arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(2, 12)), elements=st.integers(0, 50)),
+    st.floats(1e-3, 30),
+)
+def test_maximum_likelihood_satisfies_its_conditions(counts, eps0):
+    counts[:, 0] += 1
+    frequencies = counts / counts.sum(axis=1, keepdims=True)
+    found = maximum_likelihood(frequencies, eps0)
+    assert np.all(found >= 0)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
+    # The gradient is one number where f > 0, and no larger where f = 0.
+    gradient = frequencies / (1 / np.expm1(eps0) + found)
+    top = gradient.max(axis=1, keepdims=True)
+    assert np.all((gradient >= top * (1 - 1e-7)) | (found < 1e-9))
+    inverted = invert(frequencies, eps0)
+    inside = np.all(inverted >= 0, axis=1)
+    np.testing.assert_allclose(found[inside], inverted[inside], atol=1e-9)
+
+
+@pytest.mark.parametrize("bad", [[-0.1, 1.1], [0.5, 0.6], [np.nan, 1.0]])
+def test_maximum_likelihood_refuses_what_is_no_histogram(bad):
+    with pytest.raises(ValueError, match="frequencies >= 0 that sum to 1"):
+        maximum_likelihood(bad, 1.0)

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,11 @@ compute_girgis_rdp, draw_girgis_rdp = (
 collect_audit, draw_audit = (importlib.import_module(f"{verb}_audit") for verb in ("collect", "draw"))
 
 compute_koskela, draw_koskela = (importlib.import_module(f"{verb}_koskela") for verb in ("compute", "draw"))
+
+_parity, draw_parity_tv, draw_parity_estimates, draw_parity_ratio = (
+    importlib.import_module(name)
+    for name in ("_parity", "draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio")
+)
 
 LONG = "Wage earners of the municipality of Oberammergau, 1999-2024"  # the schema allows 60 characters
 PROTOCOL = {"delta_form": "published", "delta_floor": 1e-30, "sensitivity": 1}
@@ -201,7 +207,72 @@ def tv_rows(trials):
     return trials[trials["metric"] == "tv"]
 
 
+PARITY_TITLES = {"a": "N(0, 2)", "b": "San Francisco", "c": "Paris"}
+PARITY_NAMES = {name: pair for pair, name in _parity.ESTIMATES.items()}
+
+
+def parity_trials(sizes=(1000, 20000), eps0=(1, 2, 4, 6)):
+    """Rows as run_parity writes them: the trial table's, with eps falling with n."""
+    rows = trial_table([(budget, 1) for budget in eps0], sizes, delta=1e-6)
+    pairs = [PARITY_NAMES[name] for name in rows["mechanism"]]
+    rows = rows.assign(
+        mechanism=[pair[0] for pair in pairs], estimator=[pair[1] for pair in pairs], delta_rule="1e-06"
+    )
+    rows["eps"] = rows["eps0"] / np.sqrt(rows["n"])
+    return pd.concat([rows.assign(bound="upper"), rows.assign(bound="lower", value=7.0)], ignore_index=True)
+
+
+def parity_rows(folder, **changes):
+    path = Path(folder) / "n~1.parquet"
+    parity_trials(**changes).to_parquet(path)
+    return draw_parity_tv.read_rows([path], 1e-6)
+
+
+def parity_tv():
+    with tempfile.TemporaryDirectory() as folder:
+        rows, budgets = parity_rows(folder)
+    return draw_tv.draw(rows, "Paris", budgets=budgets, reading=_parity.READING)
+
+
+def ratio_table(datasets=("a", "b", "c"), sizes=(10, 200, 3000), eps0=(1, 6), rules=("1e-06", "n^-1.1")):
+    rng, rows = np.random.default_rng(3), []
+    for dataset in datasets:
+        for n in sizes:
+            for budget in eps0:
+                setting = {"dataset": dataset, "n": n, "k": 15, "eps0": budget, "metric": "tv"}
+                for bound in ("upper", "lower"):
+                    for rule in rules:
+                        for comparison in ("projected", "unprojected", "maximum likelihood"):
+                            ratio = 1 + budget / 20 + rng.normal(0, 0.02) * (bound == "upper")
+                            here = {
+                                "delta_rule": rule,
+                                "bound": bound,
+                                "eps": 0.1,
+                                "predicted": 1 + budget / 20,
+                            }
+                            here |= {"comparison": comparison, "ratio": ratio, "repetitions": 200}
+                            rows.append(setting | here | {"low": ratio - 0.05, "high": ratio + 0.05})
+                ratio = 1 + np.sqrt(n) / budget
+                here = {"comparison": "published", "eps": budget, "ratio": ratio, "repetitions": 10}
+                rows.append(setting | here | {"low": ratio * 0.95, "high": ratio * 1.05})
+    return pd.DataFrame(rows).reindex(columns=draw_parity_ratio.COLUMNS)
+
+
 FIGURES = {
+    "parity_tv": parity_tv,
+    "parity_estimates": lambda: draw_estimates.draw(
+        histogram_table(),
+        runs_of(histogram_table(), [(2, 0.0312345), (6, 1.0412345)], 1e-6),
+        "Paris",
+        reading=_parity.READING,
+    ),
+    "parity_ratio": lambda: draw_parity_ratio.draw(ratio_table(), PARITY_TITLES),
+    "parity_ratio, as large as the config's": lambda: draw_parity_ratio.draw(
+        ratio_table(sizes=range(10000, 100001, 10000), eps0=(1, 2, 4, 6)), PARITY_TITLES
+    ),
+    "parity_ratio, one point": lambda: draw_parity_ratio.draw(
+        ratio_table(["a"], [500], [2], ["1e-06"]), {"a": LONG}
+    ),
     "koskela": lambda: draw_koskela.draw(koskela_table(), -6),
     "koskela, clones": lambda: draw_koskela.draw(
         koskela_table(("clones", "stronger-clones"), (1, 2, 4, 8, 16, 1000)), -12

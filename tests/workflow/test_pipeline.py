@@ -15,11 +15,16 @@ pytestmark = pytest.mark.pipeline
 FIGURES = [
     "fig1_delta_surface",
     "fig2_tv_synthetic",
+    "fig2_parity_synthetic",
     "fig3_checkins",
     "fig4_estimates_san_francisco",
+    "fig4_parity_estimates_san_francisco",
     "fig5_estimates_paris",
+    "fig5_parity_estimates_paris",
     "fig6_tv_san_francisco",
+    "fig6_parity_san_francisco",
     "fig7_tv_paris",
+    "fig7_parity_paris",
     "audit",
     "blanket_regions",
     "delta_bounds",
@@ -27,17 +32,13 @@ FIGURES = [
     "girgis_rdp",
     "koskela_fig1a",
     "koskela_fig1b",
+    "parity_ratio",
 ]
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
-AFTER_TRIALS = {
-    "judge_values",
-    "state_numbers",
-    "judge_claims",
-    "write_delta_tables",
-    "write_error_tables",
-    "write_report",
-    "all",
-}
+AFTER_SUMMARY = {"summarise_parity", "draw_parity_ratio", "write_report", "all"}
+AFTER_PARITY = {"judge_claims"} | AFTER_SUMMARY
+AFTER_TRIALS = {"judge_values", "state_numbers", "write_delta_tables", "write_error_tables"} | AFTER_PARITY
+PARITY = {"run_parity", "estimate_parity", "draw_parity_tv", "draw_parity_estimates"} | AFTER_PARITY
 
 
 def test_everything_is_there(finished):
@@ -108,18 +109,24 @@ def edited(path, text="\nEDITED = True\n"):
 @pytest.mark.parametrize(
     ("file", "rules"),
     [
-        ("scripts/draw_tv.py", {"draw_tv", "write_report", "all"}),
+        ("scripts/draw_tv.py", {"draw_tv", "draw_parity_tv", "write_report", "all"}),
+        ("scripts/draw_parity_ratio.py", {"draw_parity_ratio", "write_report", "all"}),
+        ("scripts/run_parity.py", {"run_parity", "draw_parity_tv"} | AFTER_PARITY),
+        ("tightshuffle/parity_summary.py", AFTER_SUMMARY),
         ("scripts/run_trials.py", {"run_trials", "draw_tv"} | AFTER_TRIALS),
         ("scripts/write_report.py", {"write_report", "all"}),
         (
             "tightshuffle/metrics.py",
-            {"run_trials", "estimate_cells", "draw_tv", "draw_estimates", "draw_synthetic"} | AFTER_TRIALS,
+            {"run_trials", "estimate_cells", "draw_tv", "draw_estimates", "draw_synthetic"}
+            | AFTER_TRIALS
+            | PARITY,
         ),
         (
             "tightshuffle/plotting.py",
             {"draw_delta_surface", "draw_tv", "draw_checkins", "draw_estimates", "write_report", "all"}
             | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_gaussian_scale"}
-            | {"draw_girgis_rdp", "draw_audit"},
+            | {"draw_girgis_rdp", "draw_audit"}
+            | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio"},
         ),
         ("tightshuffle/game.py", {"run_audit", "collect_audit", "draw_audit", "write_report", "all"}),
         ("tightshuffle/audit.py", {"collect_audit", "draw_audit", "write_report", "all"}),
@@ -152,10 +159,10 @@ def test_same_bytes_in_another_folder_on_one_core(finished, fresh):
 
 
 def test_named_targets(fresh):
-    for target in (*(f"fig{i}" for i in range(1, 8)), "figures", "tables", "report"):
+    for target in (*(f"fig{i}" for i in range(1, 8)), "figures", "tables", "report", "parity"):
         assert "all" not in fresh.planned(target=target)
     assert "run_trials" not in fresh.planned(target="fig1")
-    assert fresh.planned(target="fig6") >= {"run_trials", "draw_tv"}
+    assert fresh.planned(target="fig6") >= {"run_trials", "draw_tv", "draw_parity_tv"}
 
 
 def test_rules_read_like_a_table_of_contents(fresh):
@@ -190,13 +197,15 @@ def counts_dataset(fresh, text):
         "datasets:\n  mine:\n    kind: counts\n    title: Mine <b>&\n    file: my counts.csv\n"
         "    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}\n"
         "    estimates: {budgets: [{eps0: 2, eps: 1}], n: all}\n"
+        "parity: {eps0: [2], repetitions: 5, bootstrap: 20}\n"
     )
     return [*QUICK, "config/mine.yaml"]
 
 
 def test_a_users_own_histogram(fresh):
     config = counts_dataset(fresh, "cell,count\n1,400\n2,150\n3,0\n4,50\n")
-    targets = ["results/figures/tv_mine.png", "results/figures/estimates_mine.png"]
+    names = ("tv", "estimates", "parity", "parity_estimates")
+    targets = [f"results/figures/{name}_mine.png" for name in names]
     done = fresh.snakemake(*targets, *config)
     assert done.returncode == 0, done.stdout
     assert all((fresh.folder / target).stat().st_size > 5000 for target in targets)
