@@ -73,7 +73,7 @@ def overlay(project, text):
     return "config/other.yaml"
 
 
-REPORT = {"write_report": 1, "all": 1}
+REPORT = {"write_report": 1, "summarise_run": 1, "all": 1}
 
 
 def test_a_plots_colour_redraws_that_plot(finished):

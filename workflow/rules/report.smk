@@ -51,8 +51,8 @@ rule write_report:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(60),
-        runtime=minutes(1),
+        mem_mb=memory(160),
+        runtime=minutes(3),
     params:
         source=config["gowalla"]["source"],
         grid=config["gowalla"]["grid"],
@@ -89,17 +89,19 @@ rule summarise_run:
     "Machine, date and run times: what the report must not hold, because it differs from run to run."
     input:
         page="results/report/index.html",
+        numbers="results/numbers.csv",
         parts=RUN_PARTS,
         code=code_of("scripts/summarise_run.py"),
     output:
         "results/benchmarks/run.html",
     log:
         "results/logs/summarise_run.log",
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(130),
+        runtime=minutes(1),
     params:
         folder="results/benchmarks",
     script:
