@@ -48,6 +48,8 @@ def begin(*, makes, sources):
 
 def _be_alone():
     """Hold the folder's lock until this process ends; locks of a killed run of this machine are removed."""
+    if _held:  # this very process read the Snakefile before
+        return
     RUN.parent.mkdir(exist_ok=True)
     file = RUN.open("a+")
     file.seek(0)
