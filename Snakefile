@@ -127,3 +127,8 @@ rule fig7:
 # The last line, for it must know every rule. A dry run changes nothing, and a job belongs to its run.
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     begin_run()
+
+
+onstart:
+    if not workflow.local_exec:
+        _run.send_jobs_away()

@@ -12,6 +12,7 @@ from pathlib import Path
 from ._records import RESULTS, RUN, distrusted, forget, sweep, without_record
 
 LOCKS = Path(".snakemake/locks")
+CLUSTER = "cluster"  # stands in RUN where jobs may outlive the run
 CLOCK_S = 5.0  # file servers' clocks may be ahead by so much
 SHOWN = 5  # so many files are named one by one
 
@@ -24,7 +25,8 @@ def begin(*, makes, sources):
     ValueError, one line that says what to do: another run is at work, results/ cannot be written, a source
     is dated in the future, or results/ holds files of unknown origin.
     """
-    _be_alone()
+    if not _be_alone():
+        return
     if RESULTS.exists() and not os.access(RESULTS, os.W_OK | os.X_OK):
         raise ValueError(
             f"{RESULTS.resolve()}: cannot be written (a read-only disk or folder): allow writing there"
@@ -47,9 +49,12 @@ def begin(*, makes, sources):
 
 
 def _be_alone():
-    """Hold the folder's lock until this process ends; locks of a killed run of this machine are removed."""
+    """Hold the folder's lock until this process ends; locks of a killed run of this machine are removed.
+
+    False if that run's jobs may still be at work on a cluster: Snakemake then says how to unlock.
+    """
     if _held:  # this very process read the Snakefile before
-        return
+        return True
     RUN.parent.mkdir(exist_ok=True)
     file = RUN.open("a+")
     file.seek(0)
@@ -63,13 +68,23 @@ def _be_alone():
             "meanwhile only dry runs (snakemake -n) are possible"
         ) from None
     except OSError:
-        return  # a file system without locks: Snakemake's own, which outlive a killed run, must do
+        return True  # a file system without locks: Snakemake's own, which outlive a killed run, must do
+    _held.append(file)
+    if CLUSTER in owner and any(LOCKS.glob("*")):
+        return False
     if owner[:1] == [socket.gethostname()]:  # of another machine we cannot know: Snakemake asks the user
         shutil.rmtree(LOCKS, ignore_errors=True)
     file.truncate(0)
-    file.write(f"{socket.gethostname()} {os.getpid()} {uuid.uuid4().hex}\n")
+    file.write(f"{socket.gethostname()} {os.getpid()} {uuid.uuid4().hex}")
     file.flush()
-    _held.append(file)
+    return True
+
+
+def send_jobs_away():
+    """Note that this run's jobs will outlive it if it is killed: they run elsewhere."""
+    if _held and CLUSTER not in RUN.read_text(encoding="utf-8").split():
+        _held[0].write(f" {CLUSTER}")
+        _held[0].flush()
 
 
 def _mend_dates(sources):

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import socket
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 for folder in (ROOT, ROOT / "scripts"):
     sys.path.insert(0, str(folder))
-_job, _records = (importlib.import_module(name) for name in ("_job", "_records"))
+_job, _records, _run = (importlib.import_module(name) for name in ("_job", "_records", "scripts._run"))
 CODE, FIRST, SECOND, BESIDE = "scripts/a.py", "results/a/first.csv", "results/b/second.csv", "results/c.csv"
 
 
@@ -153,6 +154,35 @@ def test_an_orphan_of_a_killed_run_writes_nothing(capsys):
         orphan()
     assert Path(FIRST).read_text() == "1"
     assert "error: r: the run that started this job has ended" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("owner", "freed"),
+    [("HERE 1 x", True), ("HERE 1 x cluster", False), ("elsewhere 1 x", False), ("", False)],
+)
+def test_locks_of_killed_runs(monkeypatch, owner, freed):
+    """Only the jobs of a killed run of this machine are known to have ended, or to write nothing more."""
+    held = []
+    monkeypatch.setattr(_run, "_held", held)
+    lock = Path(".snakemake/locks/0.output.lock")
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    before = owner.replace("HERE", socket.gethostname())
+    _records.RUN.write_text(before)
+    _run.begin(makes=lambda path: True, sources=["scripts"])
+    held[0].close()
+    assert lock.exists() != freed
+    assert (_records.RUN.read_text() == before) == ("cluster" in owner)
+
+
+def test_a_run_that_sends_its_jobs_away_says_so(monkeypatch):
+    held = []
+    monkeypatch.setattr(_run, "_held", held)
+    _run.begin(makes=lambda path: True, sources=["scripts"])
+    _run.send_jobs_away()
+    _run.send_jobs_away()
+    held[0].close()
+    assert _records.RUN.read_text().split()[3:] == ["cluster"]
 
 
 def test_every_rule_with_an_output_runs_a_script_that_records():
