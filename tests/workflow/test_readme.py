@@ -1,8 +1,10 @@
 """The README's numbers and pictures are those of the full pipeline."""
 
 import csv
+import math
 import re
 
+import pandas as pd
 import pytest
 from conftest import ROOT
 
@@ -73,3 +75,70 @@ def test_what_comes_out_exists(full):
     for path in re.findall(r"`(results/[\w/.]+)`", README):
         if not path.startswith("results/bench"):
             assert (full.folder / path).exists(), path
+
+
+# docs/parity.md -------------------------------------------------------------------------------
+
+PARITY = re.sub(r"\s+", " ", (ROOT / "docs/parity.md").read_text())
+
+
+def ratio_lines(ratios):
+    """The lines of the table of ratios: the smallest and the largest of every dataset and eps0."""
+    upper = ratios[(ratios["metric"] == "tv") & (ratios["bound"] == "upper")]
+    lines = []
+    for (dataset, eps0), rows in upper.groupby(["dataset", "eps0"]):
+        parts = dict(list(rows.groupby("comparison")))
+        plain = parts["unprojected"]
+        spans = [plain["ratio"], plain["predicted"], plain["limit"]]
+        spans += [parts[name]["ratio"] for name in ("projected", "maximum likelihood")]
+        texts = [f"{span.min():.2f} to {span.max():.2f}" for span in spans]
+        texts[2] = f"{plain['limit'].iloc[0]:.2f}"
+        lines.append(f"| {dataset} | {eps0:g} | {' | '.join(texts)} |")
+    return lines
+
+
+def ratio_sentences(ratios):
+    """Every other measured number of docs/parity.md, in the words around it."""
+    tv = ratios[ratios["metric"] == "tv"]
+    upper = tv[tv["bound"] == "upper"]
+    plain = upper[upper["comparison"] == "unprojected"]
+    covered = ((plain["low"] <= plain["predicted"]) & (plain["predicted"] <= plain["high"])).mean()
+    far = (plain["ratio"] / plain["predicted"] - 1).abs().max()
+    steep = plain[(plain["dataset"] == "synthetic") & (plain["eps0"] == 6)]
+    worst = steep.loc[steep["ratio"].idxmax()]
+    assert (worst["n"], worst["delta_rule"]) == (5000, "1e-06")
+    assert round(5000 / (math.exp(6) + 14)) == 12
+    late = steep[(steep["n"] == 100_000) & (steep["delta_rule"] == "1e-06")].iloc[0]
+    keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
+    both = tv.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
+    change = (both["upper"] / both["lower"] - 1).abs().max()
+    published = tv[tv["comparison"] == "published"]["ratio"]
+    return [
+        f"in {covered:.0%} of the {len(plain)} unprojected settings".replace("%", " %"),
+        f"by at most {far:.1%}.".replace("%", " %"),
+        f"({worst['ratio']:.2f}, closed form {worst['predicted']:.2f}, eps = {worst['eps']:.2f})",
+        f"the closed form is down to {late['predicted']:.2f}, towards the limit {late['limit']:.2f}.",
+        f"for comparison: {published.min():.1f} to {published.max():.0f} times.",
+        f"no ratio changes by more than {math.ceil(1000 * change) / 10:.1f} %",
+    ]
+
+
+def test_docs_of_parity_say_what_was_measured(full):
+    ratios = pd.read_csv(full.folder / "results/parity_ratio.csv")
+    for words in [*ratio_lines(ratios), *ratio_sentences(ratios)]:
+        assert words in PARITY, words
+    rows = ratios[(ratios["bound"] == "upper") & (ratios["comparison"] == "unprojected")]
+    rows = rows[rows["metric"] == "tv"]
+    near = (rows["predicted"] - 1).abs() <= 0.05
+    share = near.groupby([rows["dataset"], rows["eps0"]]).mean()
+    everywhere = [("paris", 1), ("san_francisco", 1), ("synthetic", 1), ("paris", 2), ("san_francisco", 2)]
+    assert all(share[place] == 1 for place in [*everywhere, ("san_francisco", 4)])
+    assert share["san_francisco", 6] == share["synthetic", 6] == 0
+
+
+def test_docs_of_parity_hold_the_plan(full):
+    table = (full.folder / "results/parity_plan.md").read_text().splitlines()
+    lines = [line for line in table if line.startswith("|")]
+    assert len(lines) == 2 + 12
+    for line in lines:
+        assert line in PARITY, line
