@@ -24,6 +24,7 @@ TRIGGERS = {RerunTrigger.MTIME, RerunTrigger.PARAMS, RerunTrigger.INPUT, RerunTr
 @contextlib.contextmanager
 def planned(*, target="all", configfiles=(), config=None):
     """Snakemake's workflow with the DAG of ``target``, for the project in the current folder."""
+    # As a dry run: it takes no lock and changes nothing in the folder.
     with SnakemakeApi(OutputSettings(dryrun=True, quiet={Quietness.ALL})) as api:
         workflow_api = api.workflow(
             resource_settings=ResourceSettings(cores=1),

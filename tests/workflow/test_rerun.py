@@ -73,7 +73,9 @@ def overlay(project, text):
     return "config/other.yaml"
 
 
-REPORT = {"write_report": 1, "summarise_run": 1, "all": 1}
+def promised_of(script):
+    own, after = table()[script]
+    return own | after | {"all"}
 
 
 def test_a_plots_colour_redraws_that_plot(finished):
@@ -86,13 +88,16 @@ def test_a_plots_colour_redraws_that_plot(finished):
         planned, _ = jobs(finished)
     finally:
         script.write_text(before)
-    assert planned == {"draw_girgis_rdp": 1, **REPORT}
+    assert set(planned) == promised_of("scripts/draw_girgis_rdp.py")
+    assert {name for name in planned if name.startswith(("draw_", "run_", "compute_"))} == {"draw_girgis_rdp"}
 
 
 def test_the_number_of_repetitions_reruns_the_trials_that_need_it(finished):
     """Of the boxplots of Paris: its 2 x 2 points, not those of Table VI, nor any other dataset's."""
     planned, text = jobs(finished, overlay(finished, "datasets: {paris: {tv: {repetitions: 6}}}\n"))
-    assert planned == {"run_trials": 4, "draw_tv": 1, **REPORT}
+    assert planned["run_trials"] == 4
+    assert planned["draw_tv"] == 1
+    assert set(planned) <= promised_of("scripts/run_trials.py") - {"judge_values"}
     made = re.findall(r"output: (results/trials/\S+)", text)
     assert set(made) == {
         f"results/trials/paris/eps0~{eps}_eps~{eps}_n~{n}_repetitions~6.parquet"
@@ -103,7 +108,9 @@ def test_the_number_of_repetitions_reruns_the_trials_that_need_it(finished):
 
 def test_another_n_runs_the_new_points_only(finished):
     planned, text = jobs(finished, overlay(finished, "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}\n"))
-    assert planned == {"run_trials": 2, "draw_tv": 1, **REPORT}
+    assert planned["run_trials"] == 2
+    assert planned["draw_tv"] == 1
+    assert set(planned) <= promised_of("scripts/run_trials.py") - {"judge_values"}
     made = re.findall(r"output: (results/trials/\S+)", text)
     assert set(made) == {
         f"results/trials/paris/eps0~{eps}_eps~{eps}_n~3000_repetitions~5.parquet" for eps in (4, 6)
