@@ -4,6 +4,7 @@
 # make docs       renew docs/rerun.md and the README's graph of the rules
 # make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
+# make cluster    add what Snakemake needs to send jobs to Slurm, PBS, LSF or Grid Engine (README: On a cluster)
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +13,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 REPORT := results/report/index.html
 
-.PHONY: all report test bench lock pictures docs clean
+.PHONY: all report test cluster bench lock pictures docs clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
@@ -25,6 +26,14 @@ report: $(VENV)/installed
 
 test: $(VENV)/installed
 	@python -m pytest
+
+cluster: $(VENV)/cluster
+	@echo "Edit profiles/slurm/config.yaml (partition, account), then: snakemake --workflow-profile profiles/slurm"
+
+# Apart from the rest: on a laptop every start of Snakemake would take a second longer.
+$(VENV)/cluster: requirements-cluster.lock $(VENV)/installed
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-cluster.lock
+	@touch $@
 
 # One thread: what is compared is work, not how it is spread over cores.
 bench: $(VENV)/installed
@@ -41,13 +50,16 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@touch $@
 
 # The lock holds every version and hash for all platforms and Pythons; environment.yml repeats the versions for conda.
+# requirements-cluster.lock holds what the extra `cluster` needs beyond it.
+COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
+  --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 lock: $(VENV)/installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
-	  --all-extras --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
-	  pyproject.toml -o requirements.lock
+	@$(COMPILE) --extra pipeline --extra test -o requirements.lock
+	@$(COMPILE) --extra cluster --constraint requirements.lock -o requirements-cluster.lock \
+	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock)
 	@python workflow/environment_of_lock.py requirements.lock > environment.yml
-	@echo "Renewed requirements.lock and environment.yml; run make to install them."
+	@echo "Renewed requirements.lock, requirements-cluster.lock and environment.yml; run make to install them."
 
 pictures: all
 	@cp results/figures/delta_bounds.png results/figures/fig6_tv_san_francisco.png docs/images/

@@ -51,8 +51,12 @@ def test_conda_has_the_versions_of_the_lock():
     assert len(lock) > 50
 
 
-def test_lock_holds_hashes_and_no_index():
-    lock = (ROOT / "requirements.lock").read_text()
+LOCKS = ["requirements.lock", "requirements-cluster.lock"]
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_holds_hashes_and_no_index(name):
+    lock = (ROOT / name).read_text()
     assert not re.search(r"index-url|find-links|https?://|file:", lock)
     entries = re.split(r"\n(?=[a-z])", lock.strip())
     assert all("--hash=sha256:" in entry for entry in entries)
@@ -68,7 +72,13 @@ def test_every_direct_dependency_is_locked():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = itertools.chain(project["dependencies"], *project["optional-dependencies"].values())
     names = {re.match(r"[A-Za-z0-9_-]+", requirement)[0].lower().replace("_", "-") for requirement in wanted}
-    assert names <= set(pins((ROOT / "requirements.lock").read_text()))
+    assert names <= {name for lock in LOCKS for name in pins((ROOT / lock).read_text())}
+
+
+def test_the_clusters_lock_adds_to_the_lock_and_changes_nothing_in_it():
+    base, added = (pins((ROOT / name).read_text()) for name in LOCKS)
+    assert not base.keys() & added.keys()
+    assert all(name.startswith("snakemake-executor-plugin-") for name in added)
 
 
 def test_nothing_large_and_no_checkin_rows():

@@ -38,11 +38,12 @@ if SOURCE == "bundled":
             "results/benchmarks/use_bundled_counts/{dataset}.tsv"
         wildcard_constraints:
             dataset=CITY,
+        localrule: True
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=500,
-            runtime=5,
+            mem_mb=memory(160),
+            runtime=minutes(2),
         params:
             dataset=lambda wildcards: {
                 key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
@@ -55,9 +56,6 @@ if SOURCE == "bundled":
 
 if SOURCE == "snap":
 
-    localrules:
-        download_checkins,
-
     # Neither its code nor its address is an input: whatever they are, the md5 says what comes out.
     rule download_checkins:
         "SNAP's file of Gowalla check-ins: resumed after an interruption, checked by size and md5."
@@ -67,11 +65,12 @@ if SOURCE == "snap":
             "results/logs/download_checkins.log",
         benchmark:
             "results/benchmarks/download_checkins.tsv"
+        localrule: True
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=500,
-            runtime=240,
+            mem_mb=memory(100),
+            runtime=lambda wildcards, attempt: 240 * attempt,
         params:
             bytes=config["gowalla"]["download"]["bytes"],
             md5=config["gowalla"]["download"]["md5"],
@@ -93,11 +92,12 @@ if SOURCE in ("snap", "file"):
             "results/logs/crop_checkins.log",
         benchmark:
             "results/benchmarks/crop_checkins.tsv"
+        localrule: True
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=500,
-            runtime=10,
+            mem_mb=memory(160),
+            runtime=minutes(8),
         params:
             boxes={dataset: config["datasets"][dataset]["box"] for dataset in GOWALLA},
             bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
@@ -119,11 +119,12 @@ if SOURCE in ("snap", "file"):
             "results/benchmarks/grid_checkins/{dataset}.tsv"
         wildcard_constraints:
             dataset=CITY,
+        localrule: True
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=500,
-            runtime=5,
+            mem_mb=memory(160),
+            runtime=minutes(5),
         params:
             dataset=lambda wildcards: {
                 key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
@@ -144,11 +145,12 @@ rule count_checkins:
         "results/logs/count_checkins.log",
     benchmark:
         "results/benchmarks/count_checkins.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(130),
+        runtime=minutes(2),
     params:
         datasets=GOWALLA,
         grids=GRIDS,

@@ -1,5 +1,6 @@
 # All the Python of the workflow: the checked configuration, and the names of files.
 import ast
+import math
 from pathlib import Path
 
 import yaml
@@ -44,6 +45,25 @@ wildcard_constraints:
     n="[0-9]+|all",
     repetitions="[0-9]+",
     prefix="(fig[0-9]+_)?",
+
+
+SNAKEMAKE_MB = 500  # a cluster's job is two Snakemake processes around the script, 130 to 245 MB each
+
+
+def memory(peak):
+    """mem_mb of a rule whose script was measured at ``peak`` MB (max_rss in results/benchmarks).
+
+    Half as much again and Snakemake's own, doubled on every further attempt.
+    """
+    return lambda wildcards, attempt: math.ceil(1.5 * peak + SNAKEMAKE_MB) * 2 ** (attempt - 1)
+
+
+def minutes(seconds):
+    """runtime of a rule that was measured at ``seconds`` on one core (cpu_time in results/benchmarks).
+
+    Ten times that and a minute to start, doubled on every further attempt.
+    """
+    return lambda wildcards, attempt: (1 + math.ceil(10 * seconds / 60)) * 2 ** (attempt - 1)
 
 
 def code_of(script):

@@ -12,11 +12,13 @@ rule compute_koskela:
         "results/logs/compute_koskela.log",
     benchmark:
         "results/benchmarks/compute_koskela.tsv"
+    group:
+        "accountants"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=memory(290),
+        runtime=minutes(10),
     params:
         plan=config["koskela"],
     script:
@@ -44,11 +46,13 @@ rule draw_koskela:
         "results/benchmarks/draw_koskela_{panel}.tsv"
     wildcard_constraints:
         panel="fig1a|fig1b",
+    group:
+        "figures"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     params:
         lowest=lambda wildcards: config["koskela"][wildcards.panel]["lowest"],
     script:

@@ -23,11 +23,13 @@ rule draw_delta_surface:
         "results/logs/draw_delta_surface.log",
     benchmark:
         "results/benchmarks/draw_delta_surface.tsv"
+    group:
+        "figures"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     script:
         "../../scripts/draw_delta_surface.py"
 
@@ -51,11 +53,13 @@ rule draw_tv:
         "results/logs/draw_tv/{prefix}{dataset}.log",
     benchmark:
         "results/benchmarks/draw_tv/{prefix}{dataset}.tsv"
+    group:
+        "figures"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     params:
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
         protocol=config["protocol"],
@@ -83,11 +87,13 @@ rule draw_checkins:
         "results/logs/draw_checkins.log",
     benchmark:
         "results/benchmarks/draw_checkins.tsv"
+    group:
+        "figures"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(230),
+        runtime=minutes(5),
     params:
         titles=[config["datasets"][dataset]["title"] for dataset in GOWALLA],
         boxes=[config["datasets"][dataset]["box"] for dataset in GOWALLA],
@@ -116,11 +122,13 @@ rule draw_estimates:
         "results/logs/draw_estimates/{prefix}{dataset}.log",
     benchmark:
         "results/benchmarks/draw_estimates/{prefix}{dataset}.tsv"
+    group:
+        "figures"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     params:
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
         protocol=config["protocol"],
@@ -147,11 +155,13 @@ rule draw_delta_bounds:
         "results/logs/draw_delta_bounds.log",
     benchmark:
         "results/benchmarks/draw_delta_bounds.tsv"
+    group:
+        "figures"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     script:
         "../../scripts/draw_delta_bounds.py"
 
@@ -176,11 +186,13 @@ rule draw_blanket_regions:
         "results/logs/draw_blanket_regions.log",
     benchmark:
         "results/benchmarks/draw_blanket_regions.tsv"
+    group:
+        "figures"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     script:
         "../../scripts/draw_blanket_regions.py"
 
@@ -204,11 +216,13 @@ rule draw_gaussian_scale:
         "results/logs/draw_gaussian_scale.log",
     benchmark:
         "results/benchmarks/draw_gaussian_scale.tsv"
+    group:
+        "figures"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     script:
         "../../scripts/draw_gaussian_scale.py"
 
@@ -233,11 +247,13 @@ rule draw_girgis_rdp:
         "results/logs/draw_girgis_rdp.log",
     benchmark:
         "results/benchmarks/draw_girgis_rdp.tsv"
+    group:
+        "figures"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     params:
         deepest=config["girgis_rdp"]["composed"]["deepest"],
     script:

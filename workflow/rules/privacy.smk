@@ -8,11 +8,13 @@ rule compute_delta_surface:
         "results/logs/compute_delta_surface.log",
     benchmark:
         "results/benchmarks/compute_delta_surface.tsv"
+    group:
+        "accountants"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(140),
+        runtime=minutes(2),
     params:
         plan=config["delta_surface"],
     script:
@@ -29,11 +31,13 @@ rule compute_delta_bounds:
         "results/logs/compute_delta_bounds.log",
     benchmark:
         "results/benchmarks/compute_delta_bounds.tsv"
+    group:
+        "accountants"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(190),
+        runtime=minutes(12),
     params:
         plan=config["delta_bounds"],
     script:
@@ -51,11 +55,13 @@ rule compute_blanket_regions:
         "results/logs/compute_blanket_regions.log",
     benchmark:
         "results/benchmarks/compute_blanket_regions.tsv"
+    group:
+        "accountants"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(160),
+        runtime=minutes(7),
     params:
         plan=config["blanket_regions"],
     script:
@@ -72,11 +78,13 @@ rule compute_gaussian_scale:
         "results/logs/compute_gaussian_scale.log",
     benchmark:
         "results/benchmarks/compute_gaussian_scale.tsv"
+    group:
+        "accountants"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     params:
         plan=config["gaussian_scale"],
     script:
@@ -94,11 +102,13 @@ rule compute_girgis_rdp:
         "results/logs/compute_girgis_rdp.log",
     benchmark:
         "results/benchmarks/compute_girgis_rdp.tsv"
+    group:
+        "accountants"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=memory(220),
+        runtime=minutes(5),
     params:
         plan=config["girgis_rdp"],
     script:

@@ -17,11 +17,12 @@ rule write_report:
         "results/logs/write_report.log",
     benchmark:
         "results/benchmarks/write_report.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(60),
+        runtime=minutes(1),
     params:
         source=config["gowalla"]["source"],
         grid=config["gowalla"]["grid"],

@@ -10,11 +10,12 @@ rule draw_synthetic:
         "results/benchmarks/draw_synthetic/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join(NORMAL) or "(?!)",
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=memory(170),
+        runtime=minutes(2),
     params:
         plan=lambda wildcards: {
             key: DATASETS[wildcards.dataset][key]
@@ -38,10 +39,11 @@ rule use_counts:
         "results/benchmarks/use_counts/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join(COUNTS) or "(?!)",
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(160),
+        runtime=minutes(2),
     script:
         "../../scripts/use_counts.py"

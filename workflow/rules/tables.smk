@@ -9,11 +9,12 @@ rule compute_printed_deltas:
         "results/logs/compute_printed_deltas.log",
     benchmark:
         "results/benchmarks/compute_printed_deltas.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(200),
+        runtime=minutes(4),
     script:
         "../../scripts/compute_printed_deltas.py"
 
@@ -32,11 +33,12 @@ rule judge_values:
         "results/logs/judge_values.log",
     benchmark:
         "results/benchmarks/judge_values.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=memory(180),
+        runtime=minutes(2),
     script:
         "../../scripts/judge_values.py"
 
@@ -60,11 +62,12 @@ rule write_delta_tables:
         "results/logs/write_delta_tables.log",
     benchmark:
         "results/benchmarks/write_delta_tables.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(130),
+        runtime=minutes(2),
     params:
         surface=config["delta_surface"],
         synthetic=config["datasets"].get("synthetic", {}),
@@ -86,10 +89,11 @@ rule write_error_tables:
         "results/logs/write_error_tables.log",
     benchmark:
         "results/benchmarks/write_error_tables.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(130),
+        runtime=minutes(2),
     script:
         "../../scripts/write_error_tables.py"

@@ -9,11 +9,13 @@ rule run_trials:
         "results/logs/run_trials/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}_repetitions~{repetitions}.log",
     benchmark:
         "results/benchmarks/run_trials/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}_repetitions~{repetitions}.tsv"
+    group:
+        "trials"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(250),
+        runtime=minutes(5),
     params:
         cells=lambda wildcards: individual_cells(wildcards.dataset),
         protocol=config["protocol"],
@@ -33,11 +35,13 @@ rule estimate_cells:
         "results/logs/estimate_cells/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.log",
     benchmark:
         "results/benchmarks/estimate_cells/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.tsv"
+    group:
+        "trials"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=memory(210),
+        runtime=minutes(5),
     params:
         protocol=config["protocol"],
         seed=config["seed"],

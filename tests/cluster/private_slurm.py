@@ -1,0 +1,223 @@
+"""A real Slurm of one node that lives in one folder: own key, own ports, no trace outside of that folder.
+
+A keeper process (this file, run) starts the daemons and waits for the end of its standard input. That
+end comes when the tests close it and also when they die, by whatever signal; the keeper then cancels
+all jobs, stops the daemons and removes the folder. The clients find this Slurm through small scripts in
+``bin`` that name its slurm.conf: the executor plugin takes SLURM_CONF out of a job's environment, and
+/etc/slurm is not touched.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+DAEMONS = ["munged", "slurmctld", "slurmd"]
+CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
+TORQUE = ["qsub", "qstat", "qdel"]  # Debian's slurm-wlm-torque: PBS commands that talk to Slurm
+START = 60  # seconds that a node may take until it is idle
+
+CONFIGURATION = """\
+ClusterName=local
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket={folder}/munge.socket
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+SlurmctldPort={controller}
+SlurmdPort={node}
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+MpiDefault=none
+SwitchType=switch/none
+ReturnToService=2
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+DefMemPerCPU=100
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
+SlurmdParameters=config_overrides
+MinJobAge=3600
+KillWait=2
+SlurmctldTimeout=30
+SlurmdTimeout=60
+InactiveLimit=0
+EnforcePartLimits=ALL
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+NodeName={host} NodeAddr=127.0.0.1 Port={node} CPUs=4 RealMemory=16000 State=UNKNOWN
+PartitionName=short Nodes=ALL Default=YES MaxTime=240 DefaultTime=10 State=UP
+"""
+
+
+def missing():
+    """Why no Slurm can be started here, in one line; an empty text if it can."""
+    lacking = [name for name in (*DAEMONS, "sbatch") if not _found(name)]
+    if lacking:
+        return f"no {', '.join(lacking)}: apt-get install slurm-wlm munge"
+    return "" if os.geteuid() == 0 else "slurmd needs root"
+
+
+def _found(name):
+    return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+
+
+def _free_ports(count):
+    with_ports = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [server.getsockname()[1] for server in with_ports]
+    for server in with_ports:
+        server.close()
+    return ports
+
+
+class Keeper:
+    """Starts the daemons; stops them, and what they run, on exit of the context."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))  # sockets need short paths
+        self.daemons = []
+
+    def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _start(self):
+        self.folder.chmod(0o755)
+        for name in ("state", "spool", "bin"):
+            (self.folder / name).mkdir()
+        configuration = self.folder / "slurm.conf"
+        controller, node = _free_ports(2)
+        configuration.write_text(
+            CONFIGURATION.format(
+                host=os.uname().nodename, folder=self.folder, controller=controller, node=node
+            )
+        )
+        for name in (*CLIENTS, *TORQUE):
+            if real := _found(name):
+                client = self.folder / "bin" / name
+                client.write_text(f'#!/bin/sh\nexport SLURM_CONF={configuration}\nexec {real} "$@"\n')
+                client.chmod(0o755)
+        key = self.folder / "munge.key"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o600)
+        files = ["key-file=munge.key", "socket=munge.socket", "pid-file=munge.pid", "log-file=munge.log"]
+        options = [
+            f"--{{}}={self.folder}/{{}}".format(*file.split("=")) for file in [*files, "seed-file=seed"]
+        ]
+        self._daemon("munged", "--force", "--foreground", *options)
+        self._until(lambda: (self.folder / "munge.socket").exists())
+        self._daemon("slurmctld", "-D", "-f", configuration)
+        self._daemon("slurmd", "-D", "-f", configuration)
+        self._until(lambda: "idle" in _output(self.folder, "sinfo", "--noheader", "--format=%T"))
+
+    def _daemon(self, name, *arguments):
+        with open(self.folder / f"{name}.out", "w") as out:
+            self.daemons.append(
+                subprocess.Popen([_found(name), *arguments], stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+            )
+
+    def _until(self, ready):
+        end = time.monotonic() + START
+        while not ready():
+            if any(daemon.poll() is not None for daemon in self.daemons) or time.monotonic() > end:
+                logs = [path.read_text()[-2000:] for path in sorted(self.folder.glob("*.[lo]*"))]
+                raise RuntimeError("\n".join(["Slurm did not start:", *logs]))
+            time.sleep(0.2)
+
+    def __exit__(self, *_):
+        if len(self.daemons) == len(DAEMONS):
+            end = time.monotonic() + 15
+            _output(self.folder, "scancel", "--full", "--user", str(os.geteuid()))
+            while _output(self.folder, "squeue", "--noheader") and time.monotonic() < end:
+                time.sleep(0.2)
+        for daemon in reversed(self.daemons):
+            daemon.terminate()
+            try:
+                daemon.wait(10)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _output(folder, name, *arguments):
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return subprocess.run(
+            [folder / "bin" / name, *arguments], capture_output=True, text=True, timeout=20
+        ).stdout
+    return ""
+
+
+class PrivateSlurm:
+    """The tests' side: a running Slurm inside of the context."""
+
+    def __enter__(self):
+        self.keeper = subprocess.Popen(
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # a Ctrl-C in the terminal is not the keeper's
+        )
+        said = self.keeper.stdout.readline().strip()
+        if not said:
+            self.keeper.communicate()
+            raise RuntimeError("Slurm did not start; its logs are above")
+        self.folder = Path(said)
+        return self
+
+    def __exit__(self, *_):
+        self.keeper.communicate()  # closes its input, waits for its end
+
+    @property
+    def environment(self):
+        """What a process needs in its environment to use this Slurm."""
+        return {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+
+    def run(self, name, *arguments):
+        """Output of a Slurm command."""
+        return _output(self.folder, name, *arguments)
+
+    def queue(self):
+        """Names of the jobs that wait or run."""
+        return self.run("squeue", "--noheader", "--format=%j").split()
+
+    def jobs(self):
+        """Every job so far, oldest first: JobId, JobName, JobState ... in Slurm's own words."""
+        jobs = [
+            dict(field.split("=", 1) for field in line.split() if "=" in field)
+            for line in self.run("scontrol", "--oneliner", "show", "job").splitlines()
+            if line.startswith("JobId=")
+        ]
+        return sorted(jobs, key=lambda job: int(job["JobId"]))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with open("/tmp/tight-shuffle-slurm.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one at a time: a node's name can be served once
+        with Keeper() as keeper:
+            print(keeper.folder, flush=True)
+            sys.stdin.read()

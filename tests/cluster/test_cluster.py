@@ -1,0 +1,162 @@
+"""The pipeline on a real Slurm of one node, by both profiles: same bytes, retried, killed, interrupted."""
+
+import importlib.util
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import QUICK
+from private_slurm import PrivateSlurm, missing
+
+PLUGINS = ["slurm", "cluster_generic"]
+lacking = missing()
+if not all(importlib.util.find_spec(f"snakemake_executor_plugin_{name}") for name in PLUGINS):
+    lacking = "the executor plugins are not installed: make cluster"
+pytestmark = [
+    pytest.mark.pipeline,
+    pytest.mark.skipif(bool(lacking), reason=f"no test on a real cluster: {lacking}"),
+]
+PATIENCE = 300  # seconds that any single event may take before a test gives up
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    with PrivateSlurm() as running:
+        yield running
+
+
+@pytest.fixture(params=["slurm", "cluster-generic"])
+def cluster(request, fresh, slurm):
+    return Cluster(fresh, slurm, request.param)
+
+
+class Cluster:
+    """A project that sends its jobs to a Slurm by one of the profiles."""
+
+    def __init__(self, project, slurm, profile, scheduler="slurm"):
+        self.project, self.slurm = project, slurm
+        self.arguments = [*QUICK, "--workflow-profile", f"profiles/{profile}"]
+        self.before = len(slurm.jobs())
+        script = project.folder / "profiles/cluster-generic/scheduler.py"
+        text = script.read_text().replace('SCHEDULER = "slurm"', f'SCHEDULER = "{scheduler}"')
+        script.write_text(text.replace("LATENCY = 60", "LATENCY = 2"))
+
+    def run(self, *arguments):
+        return self.project.snakemake(*self.arguments, *arguments, environment=self.slurm.environment)
+
+    def start(self, *arguments):
+        """Snakemake in a process group of its own; what it prints goes to the file ``printed``."""
+        self.printed = self.project.folder / "printed"
+        with open(self.printed, "w") as file:
+            return subprocess.Popen(
+                [sys.executable, "-m", "snakemake", *self.arguments, *arguments],
+                cwd=self.project.folder,
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": "", **self.slurm.environment},
+            )
+
+    def jobs(self):
+        """What this project has submitted so far, oldest first."""
+        return self.slurm.jobs()[self.before :]
+
+    def until(self, happened):
+        end = time.monotonic() + PATIENCE
+        while not (result := happened()):
+            assert time.monotonic() < end, self.printed.read_text()
+            time.sleep(0.3)
+        return result
+
+    def locks(self):
+        return list((self.project.folder / ".snakemake/locks").glob("*"))
+
+
+def same_bytes(finished, project):
+    here, there = finished.results(), project.results()
+    assert there.keys() <= here.keys()
+    assert [name for name in there if there[name] != here[name]] == []
+    return there.keys()
+
+
+@pytest.mark.parametrize(
+    ("profile", "scheduler"),
+    [("slurm", "slurm"), ("cluster-generic", "pbs")],
+    ids=["slurm", "cluster-generic over PBS commands"],
+)
+def test_the_whole_pipeline_gives_the_same_bytes(finished, fresh, slurm, profile, scheduler):
+    """In about a dozen submissions; the PBS commands are those that Debian puts on top of Slurm."""
+    if scheduler == "pbs" and not (slurm.folder / "bin/qsub").exists():
+        pytest.skip("no qsub: apt-get install slurm-wlm-torque")
+    cluster = Cluster(fresh, slurm, profile, scheduler)
+    done = cluster.run("--group-components", "trials=4", "accountants=3", "figures=4")
+    assert done.returncode == 0, done.stdout
+    assert same_bytes(finished, fresh) == finished.results().keys()
+    jobs = cluster.jobs()
+    assert 8 <= len(jobs) <= 20
+    assert {job["JobState"] for job in jobs} == {"COMPLETED"}
+    assert "Nothing to be done" in cluster.run().stdout
+    assert cluster.locks() == []
+
+
+def test_a_job_that_exceeds_its_memory_is_sent_again_with_more(finished, cluster):
+    """Snakemake's own share left out, so that the first attempt is too small and the second large enough."""
+    common = cluster.project.folder / "workflow/rules/common.smk"
+    common.write_text(common.read_text().replace("SNAKEMAKE_MB = 500", "SNAKEMAKE_MB = 0"))
+    done = cluster.run("results/privacy/gaussian_scale.csv")
+    assert done.returncode == 0, done.stdout
+    states = [(job["JobState"], job["MinMemoryNode"]) for job in cluster.jobs()]
+    asked = [int(memory.removesuffix("M")) for _, memory in states]
+    assert asked == [asked[0] * 2**attempt for attempt in range(len(asked))]
+    assert len(states) in (2, 3)
+    assert [state == "COMPLETED" for state, _ in states] == [False] * (len(states) - 1) + [True]
+    assert same_bytes(finished, cluster.project) == {"privacy/gaussian_scale.csv"}
+
+
+TWO = ["results/privacy/gaussian_scale.csv", "results/privacy/delta_surface.csv"]
+ONE_BY_ONE = ["--jobs", "1", "--group-components", "accountants=1"]
+
+
+def test_a_killed_controller(finished, cluster):
+    """kill -9 while the second of two jobs runs, the README's clean-up, and a rerun: one job, same bytes."""
+    files = [cluster.project.folder / name for name in TWO]
+    process = cluster.start(*TWO, *ONE_BY_ONE)
+    cluster.until(lambda: [job["JobState"] for job in cluster.jobs()] == ["COMPLETED", "RUNNING"])
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    (first,) = [path for path in files if path.exists()]
+    written = first.stat().st_mtime_ns
+    assert cluster.slurm.queue(), "the job outlives the controller"
+    locked = cluster.run(*TWO)
+    assert locked.returncode != 0
+    assert "--unlock" in locked.stdout
+
+    if run := re.search(r"SLURM run ID: (\S+)", cluster.printed.read_text()):
+        cluster.slurm.run("scancel", "--name", run[1])
+    else:
+        cluster.slurm.run("scancel", cluster.jobs()[-1]["JobId"])
+    assert cluster.run("--unlock").returncode == 0
+    cluster.until(lambda: not cluster.slurm.queue())
+    before = len(cluster.jobs())
+    done = cluster.run(*TWO)
+    assert done.returncode == 0, done.stdout
+    assert len(cluster.jobs()) == before + 1
+    assert first.stat().st_mtime_ns == written
+    assert len(same_bytes(finished, cluster.project)) == 2
+    assert "Nothing to be done" in cluster.run(*TWO).stdout
+
+
+def test_an_interrupt_leaves_no_job_and_no_lock(cluster):
+    process = cluster.start(*TWO, "--group-components", "accountants=1")
+    cluster.until(lambda: [job["JobState"] for job in cluster.jobs()] == ["RUNNING", "RUNNING"])
+    os.killpg(process.pid, signal.SIGINT)
+    assert cluster.until(lambda: process.poll() is not None)
+    assert process.returncode != 0
+    cluster.until(lambda: not cluster.slurm.queue())
+    assert {job["JobState"] for job in cluster.jobs()} == {"CANCELLED"}
+    assert cluster.locks() == []
+    assert cluster.run(*TWO, "--dry-run").returncode == 0
