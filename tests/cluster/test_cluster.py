@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from conftest import QUICK
+from conftest import QUICK, Project
 from private_slurm import PrivateSlurm, missing
 
 PLUGINS = ["slurm", "cluster_generic"]
@@ -20,6 +20,7 @@ pytestmark = [
     pytest.mark.pipeline,
     pytest.mark.skipif(bool(lacking), reason=f"no test on a real cluster: {lacking}"),
 ]
+TWO = ["results/privacy/gaussian_scale.csv", "results/privacy/delta_surface.csv"]
 PATIENCE = 300  # seconds that any single event may take before a test gives up
 
 
@@ -27,6 +28,14 @@ PATIENCE = 300  # seconds that any single event may take before a test gives up
 def slurm():
     with PrivateSlurm() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    """What two small targets are when they are made here, without a cluster."""
+    project = Project(tmp_path_factory.mktemp("local") / "project")
+    project.make("--", *TWO)
+    return project
 
 
 @pytest.fixture(params=["slurm", "cluster-generic"])
@@ -76,8 +85,8 @@ class Cluster:
         return list((self.project.folder / ".snakemake/locks").glob("*"))
 
 
-def same_bytes(finished, project):
-    here, there = finished.results(), project.results()
+def same_bytes(local, project):
+    here, there = local.results(), project.results()
     assert there.keys() <= here.keys()
     assert [name for name in there if there[name] != here[name]] == []
     return there.keys()
@@ -103,25 +112,27 @@ def test_the_whole_pipeline_gives_the_same_bytes(finished, fresh, slurm, profile
     assert cluster.locks() == []
 
 
-def test_a_job_that_exceeds_its_memory_is_sent_again_with_more(finished, cluster):
+def test_a_job_that_exceeds_its_memory_is_sent_again_with_more(local, cluster):
     """Snakemake's own share left out, so that the first attempt is too small and the second large enough."""
     common = cluster.project.folder / "workflow/rules/common.smk"
     common.write_text(common.read_text().replace("SNAKEMAKE_MB = 500", "SNAKEMAKE_MB = 0"))
-    done = cluster.run("results/privacy/gaussian_scale.csv")
+    done = cluster.run(TWO[0])
     assert done.returncode == 0, done.stdout
     states = [(job["JobState"], job["MinMemoryNode"]) for job in cluster.jobs()]
     asked = [int(memory.removesuffix("M")) for _, memory in states]
     assert asked == [asked[0] * 2**attempt for attempt in range(len(asked))]
     assert len(states) in (2, 3)
+    killed = (cluster.slurm.folder / "slurmd.log").read_text()
+    for job in cluster.jobs()[:-1]:
+        assert re.search(rf"StepId={job['JobId']}\.\w+ exceeded memory limit", killed)
     assert [state == "COMPLETED" for state, _ in states] == [False] * (len(states) - 1) + [True]
-    assert same_bytes(finished, cluster.project) == {"privacy/gaussian_scale.csv"}
+    assert same_bytes(local, cluster.project) == {"privacy/gaussian_scale.csv"}
 
 
-TWO = ["results/privacy/gaussian_scale.csv", "results/privacy/delta_surface.csv"]
 ONE_BY_ONE = ["--jobs", "1", "--group-components", "accountants=1"]
 
 
-def test_a_killed_controller(finished, cluster):
+def test_a_killed_controller(local, cluster):
     """kill -9 while the second of two jobs runs, the README's clean-up, and a rerun: one job, same bytes."""
     files = [cluster.project.folder / name for name in TWO]
     process = cluster.start(*TWO, *ONE_BY_ONE)
@@ -146,7 +157,7 @@ def test_a_killed_controller(finished, cluster):
     assert done.returncode == 0, done.stdout
     assert len(cluster.jobs()) == before + 1
     assert first.stat().st_mtime_ns == written
-    assert len(same_bytes(finished, cluster.project)) == 2
+    assert len(same_bytes(local, cluster.project)) == 2
     assert "Nothing to be done" in cluster.run(*TWO).stdout
 
 
