@@ -64,7 +64,7 @@ EnforcePartLimits=ALL
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 NodeName={host} NodeAddr=127.0.0.1 Port={node} CPUs=4 RealMemory=16000 State=UNKNOWN
-PartitionName=short Nodes=ALL Default=YES MaxTime=240 DefaultTime=10 State=UP
+PartitionName=short Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
 """
 
 

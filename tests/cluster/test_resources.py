@@ -50,18 +50,15 @@ def test_memory_has_headroom_over_what_was_measured(finished):
 @pytest.mark.pipeline
 @pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
 def test_a_thousand_points_are_few_submissions(fresh, profile):
-    """A dry run forms the same groups as a run; each is one submission."""
+    """The scale run and all else. A dry run forms the same groups as a run, each one submission."""
     if not importlib.util.find_spec(f"snakemake_executor_plugin_{profile.replace('-', '_')}"):
         pytest.skip("the executor plugins are not installed: make cluster")
-    budgets = ", ".join(f"{{eps0: {eps}, eps: {eps}}}" for eps in (1, 2, 3, 4, 5))
-    users = ", ".join(map(str, range(1000, 1200)))
-    overlay = fresh.folder / "config/thousand.yaml"
-    overlay.write_text(f"datasets: {{synthetic: {{tv: {{budgets: [{budgets}], n: [{users}]}}}}}}\n")
-    plan = fresh.make("config/thousand.yaml", "--workflow-profile", f"profiles/{profile}", "--dry-run")
+    scale = ["--configfile", "config/scale.yaml", "--workflow-profile", f"profiles/{profile}"]
+    plan = fresh.snakemake(*scale, "--dry-run", "--", "trials", "all").stdout
     assert int(re.search(r"^run_trials +(\d+)$", plan, flags=re.MULTILINE)[1]) >= 1000
     groups = re.findall(r"Group job (\w+)", plan)
     outside = set(re.findall(r"^rule (\w+):", plan, flags=re.MULTILINE))
     local = {name_of(rule) for rule in RULES if "localrule: True" in rule}
-    assert set(groups) == {"trials", "accountants", "figures"}
-    assert outside <= local | {"all"}
+    assert set(groups) == {"trials", "accountants"}
+    assert outside <= local | {"all", "trials"}
     assert len(groups) <= 50

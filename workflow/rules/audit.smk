@@ -14,11 +14,13 @@ rule run_audit:
     wildcard_constraints:
         k="[0-9]+",
         holders="[0-9]+",
+    group:
+        "trials"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=20,
+        mem_mb=memory(180),
+        runtime=minutes(60),
     params:
         runs=audit_runs,
         rest=config["audit"]["rest"],
@@ -38,11 +40,12 @@ rule collect_audit:
         "results/logs/collect_audit.log",
     benchmark:
         "results/benchmarks/collect_audit.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(190),
+        runtime=minutes(3),
     params:
         eps=config["audit"]["eps"],
         confidence=config["audit"]["confidence"],
@@ -69,10 +72,11 @@ rule draw_audit:
         "results/logs/draw_audit.log",
     benchmark:
         "results/benchmarks/draw_audit.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(240),
+        runtime=minutes(5),
     script:
         "../../scripts/draw_audit.py"

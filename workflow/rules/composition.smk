@@ -46,8 +46,7 @@ rule draw_koskela:
         "results/benchmarks/draw_koskela_{panel}.tsv"
     wildcard_constraints:
         panel="fig1a|fig1b",
-    group:
-        "figures"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:

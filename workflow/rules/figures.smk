@@ -23,8 +23,7 @@ rule draw_delta_surface:
         "results/logs/draw_delta_surface.log",
     benchmark:
         "results/benchmarks/draw_delta_surface.tsv"
-    group:
-        "figures"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
@@ -53,8 +52,7 @@ rule draw_tv:
         "results/logs/draw_tv/{prefix}{dataset}.log",
     benchmark:
         "results/benchmarks/draw_tv/{prefix}{dataset}.tsv"
-    group:
-        "figures"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
@@ -87,8 +85,7 @@ rule draw_checkins:
         "results/logs/draw_checkins.log",
     benchmark:
         "results/benchmarks/draw_checkins.tsv"
-    group:
-        "figures"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
@@ -122,8 +119,7 @@ rule draw_estimates:
         "results/logs/draw_estimates/{prefix}{dataset}.log",
     benchmark:
         "results/benchmarks/draw_estimates/{prefix}{dataset}.tsv"
-    group:
-        "figures"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
@@ -155,8 +151,7 @@ rule draw_delta_bounds:
         "results/logs/draw_delta_bounds.log",
     benchmark:
         "results/benchmarks/draw_delta_bounds.tsv"
-    group:
-        "figures"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
@@ -186,8 +181,7 @@ rule draw_blanket_regions:
         "results/logs/draw_blanket_regions.log",
     benchmark:
         "results/benchmarks/draw_blanket_regions.tsv"
-    group:
-        "figures"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
@@ -216,8 +210,7 @@ rule draw_gaussian_scale:
         "results/logs/draw_gaussian_scale.log",
     benchmark:
         "results/benchmarks/draw_gaussian_scale.tsv"
-    group:
-        "figures"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
@@ -247,8 +240,7 @@ rule draw_girgis_rdp:
         "results/logs/draw_girgis_rdp.log",
     benchmark:
         "results/benchmarks/draw_girgis_rdp.tsv"
-    group:
-        "figures"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:

@@ -12,11 +12,13 @@ rule run_parity:
         "results/logs/run_parity/{dataset}/n~{n}.log",
     benchmark:
         "results/benchmarks/run_parity/{dataset}/n~{n}.tsv"
+    group:
+        "trials"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(220),
+        runtime=minutes(15),
     params:
         plan={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
         cells=lambda wildcards: individual_cells(wildcards.dataset),
@@ -50,11 +52,12 @@ rule summarise_parity:
         "results/logs/summarise_parity.log",
     benchmark:
         "results/benchmarks/summarise_parity.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(230),
+        runtime=minutes(4),
     params:
         histograms={name: f"results/histograms/{name}.csv" for name in PARITY_DATASETS},
         resamples=PARITY["bootstrap"],
@@ -80,11 +83,13 @@ rule plan_parity:
         "results/logs/plan_parity.log",
     benchmark:
         "results/benchmarks/plan_parity.tsv"
+    group:
+        "accountants"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory(160),
+        runtime=minutes(20),
     params:
         plan=PARITY["plan"],
     script:
@@ -102,11 +107,13 @@ rule estimate_parity:
         "results/logs/estimate_parity/{dataset}.log",
     benchmark:
         "results/benchmarks/estimate_parity/{dataset}.tsv"
+    group:
+        "trials"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=memory(170),
+        runtime=minutes(3),
     params:
         plan=lambda wildcards: parity_estimates(wildcards.dataset),
         seed=config["seed"],
@@ -133,11 +140,12 @@ rule draw_parity_tv:
         "results/logs/draw_parity_tv/{prefix}{dataset}.log",
     benchmark:
         "results/benchmarks/draw_parity_tv/{prefix}{dataset}.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(240),
+        runtime=minutes(5),
     params:
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
         delta=PARITY["delta"][0],
@@ -168,11 +176,12 @@ rule draw_parity_estimates:
         "results/logs/draw_parity_estimates/{prefix}{dataset}.log",
     benchmark:
         "results/benchmarks/draw_parity_estimates/{prefix}{dataset}.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(240),
+        runtime=minutes(5),
     params:
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
     script:
@@ -198,11 +207,12 @@ rule draw_parity_ratio:
         "results/logs/draw_parity_ratio.log",
     benchmark:
         "results/benchmarks/draw_parity_ratio.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(240),
+        runtime=minutes(5),
     params:
         titles={name: DATASETS[name]["title"] for name in PARITY_DATASETS},
     script:

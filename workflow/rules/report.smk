@@ -75,11 +75,12 @@ rule state_numbers:
         "results/logs/state_numbers.log",
     benchmark:
         "results/benchmarks/state_numbers.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(210),
+        runtime=minutes(7),
     script:
         "../../scripts/state_numbers.py"
 

@@ -15,7 +15,7 @@ rule run_trials:
         "../../environment.yml"
     resources:
         mem_mb=memory(250),
-        runtime=minutes(5),
+        runtime=minutes(34),
     params:
         cells=lambda wildcards: individual_cells(wildcards.dataset),
         protocol=config["protocol"],
