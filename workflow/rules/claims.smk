@@ -20,11 +20,13 @@ rule judge_claims:
         "results/logs/judge_claims.log",
     benchmark:
         "results/benchmarks/judge_claims.tsv"
+    group:
+        "accountants"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1500,
-        runtime=10,
+        mem_mb=memory(400),
+        runtime=minutes(2),
     params:
         estimates={file: point for dataset in DATASETS for file, point in estimate_points(dataset).items()},
         sensitivity=config["protocol"]["sensitivity"],
