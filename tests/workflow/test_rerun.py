@@ -107,11 +107,15 @@ def test_the_number_of_repetitions_reruns_the_trials_that_need_it(finished):
 
 
 def test_another_n_runs_the_new_points_only(finished):
+    """The trials of that n, and its comparison at equal privacy."""
     planned, text = jobs(finished, overlay(finished, "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}\n"))
     assert planned["run_trials"] == 2
     assert planned["draw_tv"] == 1
-    assert set(planned) <= promised_of("scripts/run_trials.py") - {"judge_values"}
+    assert planned["run_parity"] == 1
+    follows = promised_of("scripts/run_trials.py") | promised_of("scripts/run_parity.py")
+    assert set(planned) <= follows - {"judge_values"}
     made = re.findall(r"output: (results/trials/\S+)", text)
     assert set(made) == {
         f"results/trials/paris/eps0~{eps}_eps~{eps}_n~3000_repetitions~5.parquet" for eps in (4, 6)
     }
+    assert re.findall(r"output: (results/parity/\S+)", text) == ["results/parity/paris/n~3000.parquet"]
