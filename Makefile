@@ -62,7 +62,7 @@ lock: $(VENV)/installed
 	@echo "Renewed requirements.lock, requirements-cluster.lock and environment.yml; run make to install them."
 
 pictures: all
-	@cp results/figures/delta_bounds.png results/figures/fig6_tv_san_francisco.png docs/images/
+	@cp results/figures/delta_bounds.png results/figures/parity_ratio.png docs/images/
 
 docs: $(VENV)/installed
 	@python workflow/rerun_table.py > docs/.rerun.md && mv docs/.rerun.md docs/rerun.md

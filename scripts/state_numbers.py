@@ -6,7 +6,7 @@ another one, add a line to the function of its document below, with the value's 
 
 import math
 from dataclasses import asdict
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 import pandas as pd
 from _job import job, write_csv
@@ -26,18 +26,25 @@ from _quoted import (
 )
 from _tables import read_rows
 
-from tightshuffle import gaussian, report
+from tightshuffle import findings, gaussian, report
 from tightshuffle.privacy import amplification, clones, count, histogram
 
 VERDICTS, TOTALS = "results/report/verdicts.csv", "results/checkins/totals.csv"
+CLAIMS, AUDIT, RATIOS = "results/report/claims.csv", "results/audit.csv", "results/parity_ratio.csv"
 TABLE_IV = {"n": 100, "k": 10, "eps0": 2.0}  # the paper's default setting, with 80 holders of x0
 
 
-def of_readme(verdicts):
-    """The headline, the largest gap of Table IV and the table of deltas."""
+def of_readme(verdicts, claims, audit, ratios):
+    """The findings, the table of deltas, and what is not reproduced."""
     numbers = Numbers("readme")
     add_tally(numbers, verdicts)
+    add_claims(numbers, claims)
     add_largest_gap(numbers, verdicts)
+    add_audit(numbers, audit)
+    numbers.add_call("diffprivlib", "{:.2f}", gaussian.published_scale, 4.0, 1e-30, 1.0)
+    for name, sensitivity in (("needed", 1.0), ("needed_for_histograms", math.sqrt(2))):
+        numbers.add_call(name, "{:.2f}", gaussian.exact_scale, 4.0, 1e-30, sensitivity=sensitivity)
+    add_parity(numbers, ratios)
     for eps in (0.1, 0.5, 1.0):
         for form in count.FORMS:
             numbers.add_delta(
@@ -66,7 +73,7 @@ def of_worst_case():
     return numbers.rows
 
 
-def of_errata(verdicts, totals):
+def of_errata(verdicts, totals, audit, ratios):
     """The numbers of docs/errata.md, section by section."""
     numbers = Numbers("errata")
     add_tally(numbers, verdicts)
@@ -81,7 +88,11 @@ def of_errata(verdicts, totals):
         numbers.add_delta(f"lower_at_{eps}", 3, histogram.lower, eps, **TABLE_IV)
         numbers.add_delta(f"upper_at_{eps}", 3, histogram.upper, eps, **TABLE_IV)
     numbers.add_call("reverse_over_forward", "{:.1f} times", reverse_over_forward, 0.5, **TABLE_IV, count=0)
+    add_audit(numbers, audit)
     add_gaussian(numbers, verdicts)  # sections 5 to 7
+    for eps0, (_, most) in parity_spans(ratios, "projected").items():
+        if eps0 != 2:
+            numbers.add(f"parity_eps0_{eps0:g}", most, "{:.2f} times", f"{RATIOS}: projected, largest")
     add_literature(numbers, verdicts)  # section 8
     add_grids(numbers, totals, verdicts)  # section 9
     add_printed(numbers, "n_150", chosen(verdicts, item="Table IV", n="150"))  # section 10
@@ -172,6 +183,64 @@ def add_tally(numbers, verdicts):
     numbers.add("reproduced", text, "{}", f"{VERDICTS}: verdict {', '.join(report.REPRODUCED)}")
 
 
+def add_claims(numbers, claims):
+    """How many of the paper's statements got each verdict."""
+    tally = findings.claims(claims, CLAIMS)
+    text = f"{tally.pop('holds')} of {len(claims)}"
+    numbers.add("claims", text, "{}", f"{CLAIMS}: verdict holds")
+    for verdict, many in tally.items():
+        form = {"fails": "{} fail", "holds only as published": "{} hold only as published"}
+        words = form.get(verdict, "{} are " + verdict)
+        numbers.add(verdict.replace(" ", "_"), many, words, f"{CLAIMS}: verdict {verdict}")
+
+
+def add_audit(numbers, audit):
+    """What the privacy game shows of the count in the README's setting, and of all rows together."""
+    found = [
+        float(row["audited_delta"])
+        for row in audit
+        if all(float(row[name]) == value for name, value in (*TABLE_IV.items(), ("eps", 0.1), ("count", 80)))
+        and row["observes"] == "count"
+    ]
+    if found and numbers.document == "readme":
+        source = f"{AUDIT}: audited_delta, observes count, eps = 0.1, rounded down"
+        numbers.add("audited", max(found), rounded_down, source)
+    numbers.add("audit_confidence", 100 * float(audit[0]["confidence"]), "{:g} %", f"{AUDIT}: confidence")
+    tally = findings.audit(audit)
+    text = f"{tally['published']} of {tally['of']}"
+    numbers.add("audit_over_published", text, "{}", f"{AUDIT}: joint_delta over published_log10_delta")
+    words = "none exceeds" if tally["upper"] == 0 else f"{tally['upper']} exceed"
+    numbers.add("audit_over_upper", words, "{}", f"{AUDIT}: audited_delta over upper_log10_delta")
+
+
+def add_parity(numbers, ratios):
+    """Ranges of the ratio of errors at equal privacy for each eps0, and the largest one as published."""
+    for eps0, span in parity_spans(ratios, "projected").items():
+        for name, value in zip(("least", "most"), span, strict=True):
+            source = f"{RATIOS}: ratio of tv, projected, bound upper, eps0 = {eps0:g}, {name}"
+            numbers.add(f"parity_eps0_{eps0:g}_{name}", value, "{:.2f}", source)
+    for _, most in parity_spans(ratios, "published", by_eps0=False).values():
+        numbers.add("parity_published", most, "{:.0f} times", f"{RATIOS}: ratio of tv, published, largest")
+
+
+def parity_spans(ratios, comparison, by_eps0=True):
+    """eps0 (or 0 for all together) -> (least, most) ratio of the TV errors, with eps from `upper`."""
+    spans = {}
+    for row in ratios:
+        if (row["metric"], row["comparison"]) == ("tv", comparison) and row["bound"] in ("upper", ""):
+            ratio, place = float(row["ratio"]), float(row["eps0"]) if by_eps0 else 0.0
+            low, high = spans.get(place, (ratio, ratio))
+            spans[place] = min(low, ratio), max(high, ratio)
+    return spans
+
+
+def rounded_down(value):
+    """Two digits of a positive lower bound, which stays one."""
+    value = Decimal(value)
+    digit = Decimal(1).scaleb(value.adjusted() - 1)
+    return scientific(value.quantize(digit, rounding=ROUND_FLOOR), digits=2)
+
+
 def add_largest_gap(numbers, verdicts):
     """How far Table IV is from the exact deltas, at most."""
     largest = max(gap.orders for gap in report.gaps(chosen(verdicts, item="Table IV")))
@@ -216,11 +285,16 @@ def central(tolerance):
 
 
 def main(snakemake):
-    """Read the verdicts and the check-ins, write all numbers."""
+    """Read the results that are quoted, write all numbers."""
     given = snakemake.input
     with job(snakemake):
         verdicts = report.check(read_rows(given.verdicts), given.verdicts)
-        rows = [*of_readme(verdicts), *of_worst_case(), *of_errata(verdicts, read_rows(given.totals))]
+        audit, ratios = read_rows(given.audit), read_rows(given.ratios) if given.get("ratios") else []
+        rows = [
+            *of_readme(verdicts, read_rows(given.claims), audit, ratios),
+            *of_worst_case(),
+            *of_errata(verdicts, read_rows(given.totals), audit, ratios),
+        ]
         write_csv(pd.DataFrame([asdict(row) for row in rows]), snakemake.output[0])
 
 

@@ -68,6 +68,9 @@ rule state_numbers:
     input:
         verdicts="results/report/verdicts.csv",
         totals="results/checkins/totals.csv",
+        claims="results/report/claims.csv",
+        audit="results/audit.csv",
+        ratios="results/parity_ratio.csv" if PARITY_DATASETS else [],
         code=code_of("scripts/state_numbers.py"),
     output:
         "results/numbers.csv",
