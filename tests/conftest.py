@@ -1,5 +1,6 @@
 """The real pipeline, run once on config/quick.yaml in a copy of the project."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -25,11 +26,11 @@ QUICK = ["--configfile", "config/quick.yaml"]
 class Project:
     """A copy of the project in a folder of its own, and Snakemake run in it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, sources=SOURCES):
         self.folder = Path(folder)
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=not sources)
         hidden = shutil.ignore_patterns("__pycache__", "raw")
-        for name in SOURCES:
+        for name in sources:
             source = ROOT / name
             if source.is_dir():
                 shutil.copytree(source, self.folder / name, ignore=hidden)
@@ -52,9 +53,9 @@ class Project:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def planned(self, *configs, target="all"):
-        """The names of the rules that a dry run would start, with further config files."""
-        text = self.make(*configs, "--dry-run", target)
+    def planned(self, *configs, target=("all",)):
+        """The names of the rules that a dry run of the targets would start, with further config files."""
+        text = self.make(*configs, "--dry-run", *target)
         if "Nothing to be done" in text:
             return set()
         lines = text[text.index("Job stats:") :].splitlines()
@@ -81,21 +82,39 @@ class Project:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
+def pytest_collection_modifyitems(items):
+    """What runs the pipeline comes first: the long files, beside which the short ones fill the other cores."""
+    items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
+
+
+def made_once(tmp_path_factory, name, *configs):
+    """A project in which the pipeline has run, by the first of pytest's processes; the others wait for it."""
+    root = tmp_path_factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    with open(root / f"{name}.lock", "a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.seek(0)
+        if not (said := lock.read()):
+            done = Project(root / name).snakemake(*configs)
+            said = "made" if done.returncode == 0 else done.stdout
+            lock.write(said)
+    assert said == "made", said
+    return root / name
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A project whose whole quick pipeline has run. Tests that change files put them back."""
-    project = Project(tmp_path_factory.mktemp("finished") / "project")
-    project.make()
-    return project
+    made = made_once(tmp_path_factory, "quick", *QUICK)
+    copy = tmp_path_factory.mktemp("finished") / "project"
+    shutil.copytree(made, copy, symlinks=True)
+    return Project(copy, sources=())
 
 
 @pytest.fixture(scope="session")
 def full(tmp_path_factory):
     """A project whose whole pipeline has run on the paper's own configuration. Nobody changes it."""
-    project = Project(tmp_path_factory.mktemp("full") / "project")
-    done = project.snakemake()
-    assert done.returncode == 0, done.stdout
-    return project
+    return Project(made_once(tmp_path_factory, "full"), sources=())
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ A rule declares its script, and every module of this project that the script imp
 touching one, or checking it out again, runs nothing.
 
 - "Its own rules" take the file as an input. "What follows" runs because its own inputs are made anew.
-- A colour or a word in `scripts/draw_NAME.py` redraws the figures of that one script and the report that
+- A colour or a word in a drawing script redraws the figures of that one script and the report that
   shows them. The colours of the three mechanisms, and what else all figures share, stand in
   `tightshuffle/plotting.py` and `tightshuffle.mplstyle` on purpose: they are the same everywhere, so an
   edit there redraws every figure.

@@ -32,7 +32,7 @@ def test_memory_has_headroom_over_what_was_measured(finished):
     """max_rss of the quick pipeline's jobs; the rules state half as much again, a fifth must be left."""
     plan = finished.make("--dry-run", "--forceall")
     stated = dict(
-        re.findall(r"^(?:local)?rule (\w+):\n(?: .*\n)*?    resources: .*?mem_mb=(\d+)", plan, re.M)
+        re.findall(r"^ *(?:local)?rule (\w+):\n(?: .*\n)*?  +resources: .*?mem_mb=(\d+)", plan, re.M)
     )
     folder = finished.folder / "results/benchmarks"
     measured = {}

@@ -73,9 +73,6 @@ def test_what_comes_out_exists(full):
     for name in figures:
         for kind in ("png", "pdf", "txt"):
             assert (full.folder / f"results/figures/{name}.{kind}").stat().st_size > 100
-    for path in re.findall(r"`(results/[\w/.]+)`", README):
-        if not path.startswith("results/bench"):
-            assert (full.folder / path).exists(), path
 
 
 # docs/parity.md -------------------------------------------------------------------------------

@@ -11,6 +11,14 @@ from conftest import QUICK, ROOT
 
 pytestmark = pytest.mark.pipeline
 
+# What follows from a script's or a module's own rules, written by hand: docs/rerun.md is computed.
+PAGE = {"write_report", "summarise_run", "all"}
+QUOTED = {"state_numbers"} | PAGE
+AFTER_SUMMARY = {"summarise_parity", "draw_parity_ratio"} | QUOTED
+AFTER_PARITY = {"judge_claims"} | AFTER_SUMMARY
+AFTER_VALUES = {"judge_values", "write_delta_tables", "write_error_tables"} | QUOTED
+AFTER_AUDIT = {"collect_audit", "draw_audit"} | QUOTED
+
 
 def python(project, *command):
     """What a Python program prints that is run in the project's folder."""
@@ -45,6 +53,41 @@ def test_every_edit_reruns_what_the_table_says_and_nothing_else(answers):
         expected = own | after | {"all"} if own else set()
         assert set(answers[file]) == expected, f"{file}; run `make docs` if the imports have changed"
     assert sum(map(bool, answers.values())) > 40
+
+
+@pytest.mark.parametrize(
+    ("file", "rules"),
+    [
+        ("scripts/draw_tv.py", {"draw_tv", "draw_parity_tv"} | PAGE),
+        ("scripts/draw_parity_ratio.py", {"draw_parity_ratio"} | PAGE),
+        ("scripts/run_parity.py", {"run_parity", "draw_parity_tv"} | AFTER_PARITY),
+        ("tightshuffle/parity_summary.py", AFTER_SUMMARY),
+        ("scripts/run_trials.py", {"run_trials", "draw_tv"} | AFTER_VALUES | AFTER_PARITY),
+        ("scripts/write_report.py", PAGE),
+        (
+            "tightshuffle/metrics.py",
+            {"run_trials", "estimate_cells", "draw_tv", "draw_estimates", "draw_synthetic"}
+            | {"run_parity", "estimate_parity", "draw_parity_tv", "draw_parity_estimates"}
+            | AFTER_VALUES
+            | AFTER_PARITY,
+        ),
+        (
+            "tightshuffle/plotting.py",
+            {"draw_delta_surface", "draw_tv", "draw_checkins", "draw_estimates", "draw_gaussian_scale"}
+            | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_girgis_rdp", "draw_audit"}
+            | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio"}
+            | PAGE,
+        ),
+        ("tightshuffle/game.py", {"run_audit"} | AFTER_AUDIT),
+        ("tightshuffle/audit.py", AFTER_AUDIT),
+        ("scripts/run_audit.py", {"run_audit"} | AFTER_AUDIT),
+        ("scripts/collect_audit.py", AFTER_AUDIT),
+        ("tightshuffle/claims/registry.py", {"judge_claims"} | QUOTED),
+        ("tightshuffle/privacy/as_printed.py", {"compute_printed_deltas", "judge_claims"} | AFTER_VALUES),
+    ],
+)
+def test_an_edit_reruns_exactly_what_imports_it(answers, file, rules):
+    assert set(answers[file]) == rules
 
 
 def test_the_table_is_what_make_docs_prints(fresh):

@@ -35,7 +35,12 @@ rule collect_audit:
         tallies=audit_files(),
         code=code_of("scripts/collect_audit.py"),
     output:
-        "results/audit.csv",
+        report(
+            "results/audit.csv",
+            caption="../report/audit_table.rst",
+            category="Tables",
+            labels={"table": "audit", "shows": "lower confidence bounds on delta"},
+        ),
     log:
         "results/logs/collect_audit.log",
     benchmark:

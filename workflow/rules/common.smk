@@ -245,6 +245,25 @@ def parity_files():
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
 
 
+def data_files():
+    """Everything that comes from outside: what the papers print, check-ins or their counts, own histograms."""
+    printed = sorted(str(path) for path in Path("data/published").glob("*.csv"))
+    checkins = expand(CELLS, dataset=GOWALLA, grid=GRIDS) if SOURCE == "bundled" else [CHECKINS]
+    return printed + (checkins if GOWALLA else []) + [DATASETS[name]["file"] for name in COUNTS]
+
+
+def page_inputs():
+    """The results that a section of the page needs which only some configurations have: input -> file."""
+    found = {
+        "audit": "results/audit.csv",
+        "claims": "results/report/claims.csv",
+        "plan": "results/parity_plan.csv",
+    }
+    if PARITY_DATASETS:
+        found |= {"parity": "results/parity.csv", "ratios": "results/parity_ratio.csv"}
+    return found
+
+
 def begin_run():
     """Be alone in the folder and distrust what was tampered with, before anything is planned."""
     try:

@@ -7,25 +7,6 @@ PARTS = sorted(
 )
 
 
-def data_files():
-    """Everything that comes from outside: what the papers print, check-ins or their counts, own histograms."""
-    printed = sorted(str(path) for path in Path("data/published").glob("*.csv"))
-    checkins = expand(CELLS, dataset=GOWALLA, grid=GRIDS) if SOURCE == "bundled" else [CHECKINS]
-    return printed + (checkins if GOWALLA else []) + [DATASETS[name]["file"] for name in COUNTS]
-
-
-def page_inputs():
-    """The results that a section of the page needs which only some configurations have: input -> file."""
-    found = {
-        "audit": "results/audit.csv",
-        "claims": "results/report/claims.csv",
-        "plan": "results/parity_plan.csv",
-    }
-    if PARITY_DATASETS:
-        found |= {"parity": "results/parity.csv", "ratios": "results/parity_ratio.csv"}
-    return found
-
-
 rule write_report:
     "The page that shows every printed value and every figure beside ours."
     input:
@@ -107,6 +88,6 @@ rule summarise_run:
         mem_mb=memory(130),
         runtime=minutes(1),
     params:
-        folder="results/benchmarks",
+        folder=lambda wildcards, output: Path(output[0]).parent,
     script:
         "../../scripts/summarise_run.py"
