@@ -83,7 +83,7 @@ class Project:
 
 
 def pytest_collection_modifyitems(items):
-    """What runs the pipeline comes first: the long files, beside which the short ones fill the other cores."""
+    """What runs the pipeline comes first: beside the long files the short ones fill the other cores."""
     items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
 
 
