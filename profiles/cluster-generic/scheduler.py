@@ -110,12 +110,14 @@ def submit(jobscript):
         f"#!/bin/sh\nsh {quoted}.job\ncode=$?\n"
         f"echo $code > {quoted}.part && mv {quoted}.part {quoted}.exit\nexit $code\n"
     )
-    command = submission(SCHEDULER, job, file.with_suffix(".sh"), LOGS / f"{name}.log")
+    # Relative: some qsub split a path at its spaces.
+    command = submission(SCHEDULER, job, FOLDER / f"{name}.sh", LOGS / f"{name}.log")
     stdin = None
     if SCHEDULER == "lsf":  # bsub reads the script from its input
         stdin = Path(command.pop()).read_text()
     done = subprocess.run(command, input=stdin, stdout=subprocess.PIPE, text=True)
     if done.returncode:
+        print(done.stdout, file=sys.stderr)
         sys.exit(done.returncode)
     print(f"{job_id(SCHEDULER, done.stdout)}@{name}")
 
