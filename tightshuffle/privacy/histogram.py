@@ -20,10 +20,11 @@ Floating-point errors stay below 2e-8 of delta (log_binomial_excess is good to 1
 positive); both bounds are moved by that much to their safe side.
 """
 
+import itertools
 import math
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from tightshuffle.privacy import count as count_of_x0
 from tightshuffle.privacy.arguments import check_eps, check_eps0, check_k, check_n
@@ -38,6 +39,8 @@ _SMALL = 20_000  # users up to which lower looks at every count of x2 instead of
 _EVALUATIONS = 400  # values of B that upper looks at, at most,
 _DEEP = 300  # -log delta from which precision gives way to speed
 _TERMS = 1_500_000  # and terms that it sums for them, about
+_BATCH = 2**16  # terms of the sums over T that are computed at once, about
+_STEEPEST = 2.0**20  # tilt at which the search for a better one ends
 
 
 def upper(eps, *, n, k, eps0):
@@ -114,7 +117,7 @@ def _log_upper(eps, n, k, eps0):
 
     def log_delta_given(b):
         value, left_out = _log_excess(b + 1, 1 / k, slope, (b + 1) * unit)
-        return np.logaddexp(value, left_out) + log_scale - math.log(b + 1)
+        return np.logaddexp(value, left_out) + log_scale - np.log(b + 1)
 
     exponent = log_mgf + blankets * math.log1p(gamma * (mgf - 1))
     # All windows of T are about as wide as the widest; very deep tails take long sums.
@@ -129,23 +132,20 @@ def _log_upper(eps, n, k, eps0):
 def _blockwise(b, weights, log_delta_given, evaluations):
     """log of the sum over blocks of probability times delta at the smallest b; blocks are halved at need."""
     edges = np.unique(np.linspace(0, b.size, min(b.size, 8) + 1).astype(int))
-    known = {}
-
-    def at(index):
-        if index not in known:
-            known[index] = log_delta_given(int(b[index]))
-        return known[index]
-
+    known = np.full(b.size, np.nan)
     while True:
         starts, ends = edges[:-1], edges[1:]
+        asked = np.unique(np.minimum(edges, b.size - 1))
+        new = asked[np.isnan(known[asked])]
+        known[new] = log_delta_given(b[new])
         mass = np.logaddexp.reduceat(weights, starts)
-        high = mass + np.array([at(i) for i in starts])
-        low = mass + np.array([at(min(i, b.size - 1)) for i in ends])
-        total = special.logsumexp(high)
+        high = mass + known[starts]
+        low = mass + known[np.minimum(ends, b.size - 1)]
+        total = _log_sums(high, [0])[0]
         if np.isneginf(total):
             return total
         cost = np.where(ends - starts == 1, 0, np.exp(high - total) - np.exp(low - total))
-        if cost.sum() <= _LOOSENESS or len(known) >= evaluations:
+        if cost.sum() <= _LOOSENESS or np.count_nonzero(~np.isnan(known)) >= evaluations:
             return total
         split = cost > _LOOSENESS / (2 * cost.size)
         edges = np.unique(np.concatenate([edges, ((starts + ends) // 2)[split]]))
@@ -176,8 +176,8 @@ def _log_exact(eps, n, k, eps0):
     first, last = _window(n, tilted[2])
     c = np.arange(first, last + 1)
     weights = log_binomial_pmf(c, n, chances[2])
-    values = [_log_excess(n - x, 1 / (k - 1), slope, unit * (n - kappa * x))[0] for x in c.tolist()]
-    return special.logsumexp(weights + np.array(values)) + log_scale
+    values, _ = _log_excess(n - c, 1 / (k - 1), slope, unit * (n - kappa * c))
+    return _log_sums(weights + values, [0])[0] + log_scale
 
 
 def _log_lower(eps, n, k, eps0):
@@ -206,12 +206,14 @@ def _log_third_cell_in_blocks(eps, n, k, eps0):
     inner = np.floor(rest * centre + spread * np.linspace(-6, 6, blocks - 1))
     edges = np.concatenate([np.full(rest.shape, -1.0), np.clip(inner, -1, rest), rest], axis=1)
     mass = np.diff(_cdf(edges, rest, share), axis=1)
-    moment = rest * share * np.diff(_cdf(edges - 1, rest - 1, share), axis=1)
+    # E[X; X <= x] = trials share (Pr[X <= x] - (1 - share) Pr[X' = x]), X' of one trial less.
+    last = np.exp(log_binomial_pmf(edges, rest - 1, share))
+    moment = rest * share * (mass - (1 - share) * np.diff(last, axis=1))
     used = mass > 1e-290  # lighter blocks are left out: lower stays lower
     mean = np.divide(moment, mass, out=np.zeros_like(mass), where=used)
     mean = np.clip(mean, edges[:, :-1] + 1, edges[:, 1:])
     log_mass = _log(np.where(used, mass, 0))
-    excess = log_binomial_excess(t[:, None], slope * t[:, None] + unit * (n - kappa * mean))
+    excess = _log_answers_excess(t[:, None], slope, unit * (n - kappa * mean))
     return special.logsumexp(weights[:, None] + log_mass + excess) + log_scale
 
 
@@ -229,62 +231,119 @@ def _cdf(successes, trials, chance):
 
 
 def _log_excess(draws, chance, slope, offset):
-    """log E[(a - slope T - offset)_+], T ~ Bin(draws, 2 chance), a ~ Bin(T, 1/2); a bound on the omitted."""
-    if offset >= draws * (1 - slope):
-        return -np.inf, -np.inf
+    """log E[(a - slope T - offset)_+], T ~ Bin(draws, 2 chance), a ~ Bin(T, 1/2); a bound on the omitted.
+
+    ``draws`` and ``offset`` are arrays of one shape (m,); two arrays of that shape are returned.
+    """
+    value, left_out = np.full((2, draws.size), -np.inf)
+    some = np.flatnonzero(offset < draws * (1 - slope))
+    if some.size == 0:
+        return value, left_out
+    draws, offset = draws[some], offset[some]
     theta, log_mgf = _best_tilt(
-        np.array([1 - slope, -slope, 0.0]) - offset / draws, np.array([chance, chance, 1 - 2 * chance])
+        np.array([1 - slope, -slope, 0.0]) - (offset / draws)[:, None],
+        np.array([chance, chance, max(0.0, 1 - 2 * chance)]),
     )
-    log_weight = math.log(chance) + np.logaddexp(theta * (1 - slope), -theta * slope)
-    tilted = 1.0 if chance >= 0.5 else special.expit(log_weight - math.log1p(-2 * chance))
+    tilted = np.ones_like(theta)
+    if chance < 0.5:
+        log_weight = math.log(chance) + np.logaddexp(theta * (1 - slope), -theta * slope)
+        tilted = special.expit(log_weight - math.log1p(-2 * chance))
     first, last = _window(draws, tilted)
-    smallest = math.floor(offset / (1 - slope))  # up to here T leaves no excess
-    t = np.arange(max(first, smallest), last + 1)
-    terms = log_binomial_pmf(t, draws, min(1.0, 2 * chance)) + log_binomial_excess(t, slope * t + offset)
-    outside = _log_outside(draws, tilted, 0 if first <= smallest else first, last)
-    return special.logsumexp(terms), _log_chernoff(theta, draws * (1 - slope), draws * log_mgf) + outside
+    smallest = np.floor(offset / (1 - slope)).astype(int)  # up to here T leaves no excess
+    outside = _log_outside(draws, tilted, np.where(first <= smallest, 0, first), last)
+    left_out[some] = _log_chernoff(theta, draws * (1 - slope), draws * log_mgf) + outside
+
+    first = np.minimum(np.maximum(first, smallest), last)  # no window is empty
+    sizes = last - first + 1
+    for rows in _batches(sizes):
+        size = sizes[rows]
+        starts = np.cumsum(size) - size
+        t = np.arange(size.sum()) + np.repeat(first[rows] - starts, size)
+        n, c = np.repeat(draws[rows], size), np.repeat(offset[rows], size)
+        terms = log_binomial_pmf(t, n, min(1.0, 2 * chance)) + _log_answers_excess(t, slope, c)
+        value[some[rows]] = _log_sums(terms, starts)
+    return value, left_out
+
+
+def _log_answers_excess(t, slope, offset):
+    """log E[(a - slope t - offset)_+], a ~ Bin(t, 1/2); ``t`` and ``offset`` are arrays that broadcast.
+
+    The expectation is linear in the threshold from one whole number to the next. Where many offsets share
+    their whole numbers, it is looked up there and interpolated: two positive terms, nothing cancels.
+    """
+    threshold = slope * t + offset
+    values = np.arange(t.min(), t.max() + 1)
+    lowest = np.floor(slope * values + offset.min())
+    columns = math.ceil(np.ptp(offset)) + 3
+    if columns * values.size >= threshold.size:
+        return log_binomial_excess(t, threshold)
+    table = log_binomial_excess(values[:, None], lowest[:, None] + np.arange(columns))
+    whole = np.floor(threshold)
+    share = threshold - whole
+    cell = (t - values[0]) * columns + (whole - lowest[t - values[0]]).astype(int)
+    low, high = table.ravel()[cell], table.ravel()[cell + 1]
+    return np.logaddexp(low + np.log1p(-share), high + _log(share))
+
+
+def _batches(sizes):
+    """Slices of consecutive windows, of about _BATCH terms together or of one window."""
+    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // _BATCH)) + 1
+    return [slice(*ends) for ends in itertools.pairwise([0, *cuts.tolist(), sizes.size])]
+
+
+def _log_sums(terms, starts):
+    """log sum exp of each run of ``terms``, which begin at ``starts``."""
+    # Not special.logsumexp: it takes one run at a time, and longer to start than to sum a short one.
+    peak = np.maximum.reduceat(terms, starts)
+    peak = np.where(np.isneginf(peak), 0.0, peak)
+    sizes = np.diff(starts, append=terms.size)
+    return peak + _log(np.add.reduceat(np.exp(terms - np.repeat(peak, sizes)), starts))
 
 
 def _best_tilt(steps, chances):
-    """theta >= 0 that minimises log E[e^(theta step)], and that minimum; the mean step is <= 0."""
-    steps, chances = steps[chances > 0], chances[chances > 0]
-    logs = np.log(chances)
+    """theta >= 0 that minimises log E[e^(theta step)], and that minimum; the mean step is <= 0.
 
-    def slope(theta):
-        weights = logs + theta * steps
-        weights = np.exp(weights - weights.max())
-        return float(weights @ steps)
-
-    if slope(0.0) >= 0:
-        return 0.0, 0.0
-    high = 1.0
-    while slope(high) < 0 and high < 1e6:
-        high *= 2
-    theta = optimize.brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-10) if slope(high) >= 0 else high
-    return theta, float(special.logsumexp(logs + theta * steps))
+    ``steps`` are of shape (..., answers); only the first may be positive. Where the minimum lies, its part
+    of the derivative equals that of the others; in logarithms, the one is a straight line in theta and
+    the other convex, so that Newton's steps from 0 rise to the root and never pass it. Any theta >= 0 gives
+    valid bounds, hence the last digits are not asked for.
+    """
+    first, others = steps[..., 0], steps[..., 1:]
+    # By rounding, no step may be positive where eps all but equals eps0: then the tilt is _STEEPEST.
+    gain, loss = _log(chances[0] * np.maximum(first, 0.0)), _log(chances[1:] * -others)
+    theta = np.zeros(first.shape)
+    for _ in range(100):
+        terms = loss + theta[..., None] * others
+        total = np.logaddexp.reduce(terms, axis=-1)
+        mean = np.sum(np.exp(terms - total[..., None]) * others, axis=-1)
+        move = (total - gain - theta * first) / (first - mean)
+        theta = np.clip(theta + move, 0.0, _STEEPEST)
+        if np.all((move <= 1e-12 + 1e-10 * theta) | (theta == _STEEPEST)):
+            break
+    logs = _log(chances)
+    return theta, np.logaddexp.reduce(logs + theta[..., None] * steps, axis=-1)
 
 
 def _window(trials, chance):
     """First and last value that a Binomial(trials, chance) window holds."""
     mean = trials * chance
-    reach = _REACH * math.sqrt(max(0.0, mean * (1 - chance))) + _MARGIN
-    return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
+    reach = _REACH * np.sqrt(np.maximum(0.0, mean * (1 - chance))) + _MARGIN
+    first, last = np.maximum(0, np.floor(mean - reach)), np.minimum(trials, np.ceil(mean + reach))
+    return first.astype(int), last.astype(int)
 
 
 def _log_outside(trials, chance, first, last):
     """log of a bound on the probability that Binomial(trials, chance) lies outside of first..last."""
     # special.betainc, as scipy.stats takes half a second to import; Pr[at most j] and Pr[at least j]
-    below = _log(special.betainc(trials - first + 1, first, 1 - chance)) if first > 0 else -np.inf
-    above = _log(special.betainc(last + 1, trials - last, chance)) if last < trials else -np.inf
     # An underflown tail counts as the smallest float: still a bound.
-    tails = [max(tail, -700.0) for tail, cut in ((below, first > 0), (above, last < trials)) if cut]
-    return special.logsumexp(tails) if tails else -np.inf
+    below = np.maximum(-700.0, _log(special.betainc(trials - first + 1, np.maximum(first, 1), 1 - chance)))
+    above = np.maximum(-700.0, _log(special.betainc(last + 1, np.maximum(trials - last, 1), chance)))
+    return np.logaddexp(np.where(first > 0, below, -np.inf), np.where(last < trials, above, -np.inf))
 
 
 def _log_chernoff(theta, largest, log_mgf):
     """log of min(1 / (e theta), largest) E[e^(theta x)] >= E[x_+]."""
-    factor = math.log(largest) if theta == 0 else min(math.log(largest), -1 - math.log(theta))
-    return factor + log_mgf
+    return np.minimum(np.log(largest), -1 - _log(theta)) + log_mgf
 
 
 def _log(values):
