@@ -211,3 +211,15 @@ def test_third_cell_needs_three_cells():
 def test_too_large_an_enumeration():
     with pytest.raises(ValueError, match="tiny"):
         enumerate_worst_case(0.1, n=50, k=10, eps0=1.0)
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-5, 1e-8, 1e-11, 1e-14])
+@pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0, 10.0, 19.0])
+@pytest.mark.parametrize(("n", "k"), [(2, 3), (20, 3), (100, 15)])
+def test_next_to_eps0_rounding_stays_on_the_safe_side(n, k, eps0, gap):
+    """There the worst dataset is all others at x0: delta = p^n (1 - e^(eps - eps0)), docs/worst_case.md."""
+    eps = eps0 - gap * min(1.0, eps0)
+    true = -n * np.log10(1 + (k - 1) * np.exp(-eps0)) + np.log10(-np.expm1(eps - eps0))
+    assert upper(eps, n=n, k=k, eps0=eps0) >= true
+    if gap < 1e-2:  # farther off another dataset is worse
+        assert lower(eps, n=n, k=k, eps0=eps0) <= true

@@ -33,6 +33,7 @@ from tightshuffle.privacy.hockey_stick import log_binomial_excess, log_binomial_
 _LARGEST_EPS0 = 20  # beyond, differences from ratios of e^eps0 drown in rounding
 _REACH = 7.5  # standard deviations of the tilted law inside a window; beyond lies less than exp(-27)
 _MARGIN = 40  # further values of a window, for lopsided laws
+_ROUNDING = 1e-15  # relative error of a threshold u T + v, of a few operations
 _SAFETY = 2e-8  # relative floating-point error that the bounds allow for
 _LOOSENESS = 1e-3  # relative cost of treating values of B in blocks that upper aims at
 _SMALL = 20_000  # users up to which lower looks at every count of x2 instead of blocks
@@ -88,19 +89,22 @@ def _pointwise(log_bound, *arguments):
     return result[()] / np.log(10)
 
 
-def _slope_and_unit(eps, eps0):
+def _slope_and_unit(eps, eps0, side=0):
     """u, and the v that one answer elsewhere adds: thresholds are u T + v times the weight elsewhere.
 
-    tanh instead of exponentials, so that no budget overflows: v = tanh(eps / 2) / (e^eps0 - 1).
+    tanh instead of exponentials, so that no budget overflows: v = tanh(eps / 2) / (e^eps0 - 1). With
+    ``side`` -1 or 1 no rounding leaves a threshold above, or below, the true one: close to eps0 a threshold
+    is nearly T, and the rounding of u T is no longer small beside what is left.
     """
-    return special.expit(eps), math.tanh(eps / 2) / math.expm1(eps0)
+    factor = 1 + side * _ROUNDING
+    return special.expit(eps) * factor, math.tanh(eps / 2) / math.expm1(eps0) * factor
 
 
 # --- upper -------------------------------------------------------------------------------------------------
 
 
 def _log_upper(eps, n, k, eps0):
-    slope, unit = _slope_and_unit(eps, eps0)
+    slope, unit = _slope_and_unit(eps, eps0, side=-1)
     gamma = k / (math.expm1(eps0) + k)
     # x = (scale / N) (a - u T - v) with N = B + 1 uniform answers, v = N k unit / k = N unit.
     steps = np.array([1 - slope, -slope, 0.0]) - unit
@@ -154,13 +158,13 @@ def _blockwise(b, weights, log_delta_given, evaluations):
 # --- lower and exact ---------------------------------------------------------------------------------------
 
 
-def _third_cell(eps, n, k, eps0):
+def _third_cell(eps, n, k, eps0, side=0):
     """The law when all others hold x2: the n-fold multinomial F over (x0, x1, x2, elsewhere), and its tilt.
 
     P / F = (e^eps0 a + b + e^-eps0 c + rest) / n and Q / F the same with a and b exchanged, hence
     (P - e^eps Q) / F = (e^eps0 - 1)(1 + e^eps) / n (a - u T - unit (n - kappa c)), kappa = 1 - e^-eps0.
     """
-    slope, unit = _slope_and_unit(eps, eps0)
+    slope, unit = _slope_and_unit(eps, eps0, side)
     kappa = -math.expm1(-eps0)
     q = 1 / (math.expm1(eps0) + k)
     chances = np.array([q, q, 1 - (k - 1) * q, (k - 3) * q])
@@ -171,8 +175,8 @@ def _third_cell(eps, n, k, eps0):
     return slope, unit, kappa, chances, tilted, log_scale
 
 
-def _log_exact(eps, n, k, eps0):
-    slope, unit, kappa, chances, tilted, log_scale = _third_cell(eps, n, k, eps0)
+def _log_exact(eps, n, k, eps0, side=0):
+    slope, unit, kappa, chances, tilted, log_scale = _third_cell(eps, n, k, eps0, side)
     first, last = _window(n, tilted[2])
     c = np.arange(first, last + 1)
     weights = log_binomial_pmf(c, n, chances[2])
@@ -187,12 +191,12 @@ def _log_lower(eps, n, k, eps0):
     ]
     if k >= 3:
         third_cell = _log_exact if n <= _SMALL else _log_third_cell_in_blocks
-        candidates.append(third_cell(eps, n, k, eps0))
+        candidates.append(third_cell(eps, n, k, eps0, side=1))
     return _moved(max(candidates), -1)
 
 
-def _log_third_cell_in_blocks(eps, n, k, eps0):
-    slope, unit, kappa, chances, tilted, log_scale = _third_cell(eps, n, k, eps0)
+def _log_third_cell_in_blocks(eps, n, k, eps0, side):
+    slope, unit, kappa, chances, tilted, log_scale = _third_cell(eps, n, k, eps0, side)
     first, last = _window(n, tilted[0] + tilted[1])
     t = np.arange(first, last + 1)
     weights = log_binomial_pmf(t, n, 2 * chances[0])
