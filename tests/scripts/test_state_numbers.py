@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from report_page import real_verdicts
+from snakemake.iocontainers import Namedlist
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -31,6 +32,29 @@ TOTALS = [
         ("san_francisco", "stepped", "123026"),
         ("paris", "published", "11190"),
         ("paris", "stepped", "10260"),
+    )
+]
+VERDICTS = ("holds", "fails", "holds", "holds only as published")
+CLAIMS = [{"id": str(number), "verdict": verdict} for number, verdict in enumerate(VERDICTS)]
+AUDIT = [
+    {
+        "n": "100", "k": "10", "eps0": "2.0", "eps": eps, "count": "80", "observes": "count",
+        "confidence": "0.999",
+        "published_log10_delta": "-14.6", "upper_log10_delta": "-1.3",
+        "audited_delta": alone, "joint_delta": together,
+    }
+    for eps, alone, together in (("0.1", "0.00536", "0.00503"), ("1.0", "0.0", "0.0"))
+]  # fmt: skip
+RATIOS = [
+    {"metric": metric, "bound": bound, "comparison": comparison, "eps0": "4.0", "ratio": ratio}
+    for metric, bound, comparison, ratio in (
+        ("tv", "upper", "projected", "1.0701"),
+        ("tv", "upper", "projected", "1.4524"),
+        ("tv", "lower", "projected", "1.9"),
+        ("tv", "upper", "unprojected", "0.94"),
+        ("individual_error", "upper", "projected", "3.0"),
+        ("tv", "", "published", "1.3"),
+        ("tv", "", "published", "37.08"),
     )
 ]
 
@@ -71,8 +95,12 @@ def test_script(tmp_path, monkeypatch):
     write(tmp_path / "totals.csv", TOTALS)
     verdicts = real_verdicts()
     write(tmp_path / "verdicts.csv", verdicts)
+    write(tmp_path / "claims.csv", CLAIMS)
+    write(tmp_path / "audit.csv", AUDIT)
+    write(tmp_path / "ratios.csv", RATIOS)
+    names = ("verdicts", "totals", "claims", "audit", "ratios")
     snakemake = SimpleNamespace(
-        input=SimpleNamespace(verdicts="verdicts.csv", totals="totals.csv"),
+        input=Namedlist(fromdict={name: f"{name}.csv" for name in names}),
         output=["numbers.csv"],
         log=["job.log"],
         rule="state_numbers",
@@ -91,6 +119,25 @@ def test_script(tmp_path, monkeypatch):
     assert text["readme.published_at_0.5"] == "3.25e-22"
     reproduced = sum(row["verdict"] in ("exact", "close", "consistent") for row in verdicts)
     assert text["readme.reproduced"] == f"{reproduced} of {len(verdicts)}"
+    assert text["readme.claims"] == "2 of 4"
+    assert (text["readme.fails"], text["readme.untestable"]) == ("1 fail", "0 are untestable")
+    assert text["readme.audited"] == "5.3e-03"  # of 5.36e-3: a lower bound is rounded down
+    assert (text["readme.audit_over_published"], text["readme.audit_over_upper"]) == (
+        "1 of 2",
+        "none exceeds",
+    )
+    assert (text["readme.parity_eps0_4_least"], text["readme.parity_eps0_4_most"]) == ("1.07", "1.45")
+    assert text["readme.parity_published"] == "37 times"
+    assert text["errata.parity_eps0_4"] == "1.45 times"
+
+
+def test_a_config_without_parity_states_no_ratios():
+    assert state_numbers.parity_spans([], "projected") == {}
+
+
+@pytest.mark.parametrize(("bound", "text"), [(0.00536, "5.3e-03"), (0.0103, "1.0e-02"), (2.09e-7, "2.0e-07")])
+def test_a_lower_bound_is_rounded_down(bound, text):
+    assert state_numbers.rounded_down(bound) == text
 
 
 def write(path, rows):

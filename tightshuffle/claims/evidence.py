@@ -8,6 +8,7 @@ with like; "shuffle" is the noisy histogram itself on both readings.
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
 
 PUBLISHED, EXACT = "published", "exact"
@@ -144,24 +145,25 @@ def read_estimates(path, *, dataset, n, eps0, eps):
 
 def _settings(frame, names, who, rule):
     """The settings of a tidy frame; ``who``: the columns that name a mechanism, ``names`` what they mean."""
-    point = ["dataset", "n", "k", "eps0", "eps", "metric", "cell"]
-    found = []
-    for key, part in frame.groupby(point, observed=True, sort=False):
-        samples = {}
-        for called, rows in part.groupby(who, observed=True, sort=False):
-            name = names.get(called if len(who) > 1 else called[0])
-            if name:
-                rows = rows.sort_values("repetition")
-                samples[name] = rows["value"].to_numpy()
-        sizes = {len(sample) for sample in samples.values()}
-        if len(sizes) > 1:
+    point = ["dataset", "n", "k", "eps0", "eps", "delta", "metric", "cell"]
+    found = {}
+    for key, rows in frame.groupby([*point, *who], observed=True, sort=False):
+        key, called = key[: len(point)], key[len(point) :]
+        if name := names.get(called if len(who) > 1 else called[0]):
+            order = np.argsort(rows["repetition"].to_numpy(), kind="stable")
+            found.setdefault(key, {})[name] = rows["value"].to_numpy()[order]
+    settings = []
+    for key, samples in found.items():
+        if len({len(sample) for sample in samples.values()}) > 1:
             raise ValueError(
                 f"{key}: the mechanisms have different numbers of repetitions; make the trials again"
             )
-        dataset, n, k, eps0, eps, metric, cell = key
-        numbers = float(eps0), float(eps), float(part["delta"].iloc[0])
-        found.append(Setting(str(dataset), int(n), int(k), *numbers, str(metric), int(cell), samples, rule))
-    return found
+        dataset, n, k, eps0, eps, delta, metric, cell = key
+        numbers = float(eps0), float(eps), float(delta)
+        settings.append(
+            Setting(str(dataset), int(n), int(k), *numbers, str(metric), int(cell), samples, rule)
+        )
+    return settings
 
 
 def _repetitions(setting):
