@@ -159,10 +159,8 @@ def _settings(frame, names, who, rule):
                 f"{key}: the mechanisms have different numbers of repetitions; make the trials again"
             )
         dataset, n, k, eps0, eps, delta, metric, cell = key
-        numbers = float(eps0), float(eps), float(delta)
-        settings.append(
-            Setting(str(dataset), int(n), int(k), *numbers, str(metric), int(cell), samples, rule)
-        )
+        budget, metric = (float(eps0), float(eps), float(delta)), str(metric)
+        settings.append(Setting(str(dataset), int(n), int(k), *budget, metric, int(cell), samples, rule))
     return settings
 
 
