@@ -38,7 +38,12 @@ def local(tmp_path_factory):
     return project
 
 
-@pytest.fixture(params=["slurm", "cluster-generic"])
+def beside_the_other(*values):
+    """A parameter set in a group of its profile's: both profiles are tested at the same time."""
+    return pytest.param(*values, marks=pytest.mark.xdist_group(values[0]))
+
+
+@pytest.fixture(params=[beside_the_other("slurm"), beside_the_other("cluster-generic")])
 def cluster(request, fresh, slurm):
     return Cluster(fresh, slurm, request.param)
 
@@ -94,7 +99,7 @@ def same_bytes(local, project):
 
 @pytest.mark.parametrize(
     ("profile", "scheduler"),
-    [("slurm", "slurm"), ("cluster-generic", "pbs")],
+    [beside_the_other("slurm", "slurm"), beside_the_other("cluster-generic", "pbs")],
     ids=["slurm", "cluster-generic over PBS commands"],
 )
 def test_the_whole_pipeline_gives_the_same_bytes(finished, fresh, slurm, profile, scheduler):
@@ -102,11 +107,11 @@ def test_the_whole_pipeline_gives_the_same_bytes(finished, fresh, slurm, profile
     if scheduler == "pbs" and not (slurm.folder / "bin/qsub").exists():
         pytest.skip("no qsub: apt-get install slurm-wlm-torque")
     cluster = Cluster(fresh, slurm, profile, scheduler)
-    done = cluster.run("--group-components", "trials=4", "accountants=3")
+    done = cluster.run("--group-components", "trials=6", "accountants=5")
     assert done.returncode == 0, done.stdout
     assert same_bytes(finished, fresh) == finished.results().keys()
     jobs = cluster.jobs()
-    assert 8 <= len(jobs) <= 20
+    assert 6 <= len(jobs) <= 15
     assert {job["JobState"] for job in jobs} == {"COMPLETED"}
     assert "Nothing to be done" in cluster.run().stdout
     assert cluster.locks() == []
