@@ -24,9 +24,8 @@ all: $(VENV)/installed
 report: $(VENV)/installed
 	@snakemake report
 
-# Three at a time on any machine: a test of the cluster leaves its core to the others while it waits.
 test: $(VENV)/installed
-	@python -m pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder
+	@python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 cluster: $(VENV)/cluster
 	@echo "Edit profiles/slurm/config.yaml (partition, account), then: snakemake --workflow-profile profiles/slurm"

@@ -63,7 +63,7 @@ InactiveLimit=0
 EnforcePartLimits=ALL
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
-NodeName={host} NodeAddr=127.0.0.1 Port={node} CPUs=4 RealMemory=16000 State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 Port={node} CPUs=2 RealMemory=16000 State=UNKNOWN
 PartitionName=short Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
 """
 
