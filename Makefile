@@ -25,7 +25,7 @@ report: $(VENV)/installed
 	@snakemake report
 
 test: $(VENV)/installed
-	@python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+	@python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 cluster: $(VENV)/cluster
 	@echo "Edit profiles/slurm/config.yaml (partition, account), then: snakemake --workflow-profile profiles/slurm"

@@ -82,13 +82,9 @@ class Project:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """Tests of one file run in one process, but for groups that it names itself; long ones begin."""
+    """What runs the pipeline comes first: beside the long files the short ones fill the other cores."""
     items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
 
 
 def made_once(tmp_path_factory, name, *configs):

@@ -38,12 +38,7 @@ def local(tmp_path_factory):
     return project
 
 
-def beside_the_other(*values):
-    """A parameter set in a group of its profile's: both profiles are tested at the same time."""
-    return pytest.param(*values, marks=pytest.mark.xdist_group(values[0]))
-
-
-@pytest.fixture(params=[beside_the_other("slurm"), beside_the_other("cluster-generic")])
+@pytest.fixture(params=["slurm", "cluster-generic"])
 def cluster(request, fresh, slurm):
     return Cluster(fresh, slurm, request.param)
 
@@ -99,7 +94,7 @@ def same_bytes(local, project):
 
 @pytest.mark.parametrize(
     ("profile", "scheduler"),
-    [beside_the_other("slurm", "slurm"), beside_the_other("cluster-generic", "pbs")],
+    [("slurm", "slurm"), ("cluster-generic", "pbs")],
     ids=["slurm", "cluster-generic over PBS commands"],
 )
 def test_the_whole_pipeline_gives_the_same_bytes(finished, fresh, slurm, profile, scheduler):
