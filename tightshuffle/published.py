@@ -57,19 +57,15 @@ def read_values(path):
 
     Raises ValueError that names the file, the line and what was expected; OSError if it cannot be read.
     """
-    with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        if reader.fieldnames is None or tuple(reader.fieldnames) != COLUMNS:
-            raise ValueError(f"{path}: the columns must be {','.join(COLUMNS)}; got {reader.fieldnames}")
-        rows, seen = [], {}
-        for row in reader:
-            where = f"{path}, line {reader.line_num}"
-            _check_row(row, where)
-            setting = tuple(value for name, value in row.items() if name not in ("printed", "note"))
-            if setting in seen:
-                raise ValueError(f"{where}: the same setting as line {seen[setting]}; remove one of them")
-            seen[setting] = reader.line_num
-            rows.append(row)
+    rows, seen = [], {}
+    for line, row in numbered_rows(path, COLUMNS):
+        where = f"{path}, line {line}"
+        _check_row(row, where)
+        setting = tuple(value for name, value in row.items() if name not in ("printed", "note"))
+        if setting in seen:
+            raise ValueError(f"{where}: the same setting as line {seen[setting]}; remove one of them")
+        seen[setting] = line
+        rows.append(row)
     found = Counter(row["item"] for row in rows)
     for item, wanted in ITEMS.items():
         if found[item] != wanted:
@@ -77,9 +73,25 @@ def read_values(path):
     return rows
 
 
+def numbered_rows(path, columns):
+    """Line number and row (a dict of strings) of each row of a CSV file that has just these columns.
+
+    Raises ValueError that names the file and the line; OSError if it cannot be read.
+    """
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames is None or tuple(reader.fieldnames) != columns:
+            raise ValueError(f"{path}: the columns must be {','.join(columns)}; got {reader.fieldnames}")
+        for row in reader:
+            if None in row or None in row.values():
+                raise ValueError(
+                    f"{path}, line {reader.line_num}: expected {len(columns)} fields;"
+                    " quote a field that has a comma"
+                )
+            yield reader.line_num, row
+
+
 def _check_row(row, where):
-    if None in row or None in row.values():
-        raise ValueError(f"{where}: expected {len(COLUMNS)} fields; quote a field that has a comma")
     _check_choice(row, "item", ITEMS, where)
     quantity = _check_choice(row, "quantity", MECHANISMS, where)
     _check_choice(row, "mechanism", MECHANISMS[quantity], where)

@@ -1,6 +1,6 @@
 """``data/published/claims.csv``: one row per statement; the README beside it explains columns and rules."""
 
-import csv
+from tightshuffle.published import numbered_rows
 
 COLUMNS = ("id", "claim", "version", "section", "page", "about", "test_published", "test_exact")
 VERSIONS = ("long", "short", "both")  # arXiv 2205.08858; FPS 2023; the same statement in both
@@ -12,27 +12,21 @@ def read_claims(path):
 
     Raises ValueError that names the file, the line and what was expected; OSError if it cannot be read.
     """
-    with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        if reader.fieldnames is None or tuple(reader.fieldnames) != COLUMNS:
-            raise ValueError(f"{path}: the columns must be {','.join(COLUMNS)}; got {reader.fieldnames}")
-        rows, seen = [], {}
-        for row in reader:
-            where = f"{path}, line {reader.line_num}"
-            _check_row(row, where)
-            for name in ("id", "claim"):
-                first = seen.setdefault((name, row[name]), reader.line_num)
-                if first != reader.line_num:
-                    raise ValueError(f"{where}: the same {name} as line {first}; every row needs its own")
-            rows.append(row)
+    rows, seen = [], {}
+    for line, row in numbered_rows(path, COLUMNS):
+        where = f"{path}, line {line}"
+        _check_row(row, where)
+        for name in ("id", "claim"):
+            first = seen.setdefault((name, row[name]), line)
+            if first != line:
+                raise ValueError(f"{where}: the same {name} as line {first}; every row needs its own")
+        rows.append(row)
     if not rows:
         raise ValueError(f"{path}: expected one row per statement; got none")
     return rows
 
 
 def _check_row(row, where):
-    if None in row or None in row.values():
-        raise ValueError(f"{where}: expected {len(COLUMNS)} fields; quote a field that has a comma")
     for name in COLUMNS:
         if not row[name].strip() and name not in _MAY_BE_EMPTY:
             raise ValueError(f"{where}: {name} is empty; every row needs it")
