@@ -5,6 +5,7 @@ import math
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -64,6 +65,48 @@ def test_users_are_drawn_without_replacement():
     assert stats.chisquare(observed, expected).pvalue > 1e-4
     with pytest.raises(ValueError, match="between 1 and the dataset's 1300 users; got 1301"):
         sample_users(COUNTS, 1301, np.random.default_rng(1), 1)
+
+
+def test_points_are_rows_with_their_parameters():
+    shared = {name: POINT[name] for name in ("dataset", "protocol", "seed")}
+    points = [
+        {"experiment": "tv", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 3},
+        {"experiment": "tv", "eps0": 2, "eps": 1, "n": "all", "repetitions": 3},
+        {"experiment": "individual", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 5},
+    ]
+    frame = experiments.run_points(COUNTS, points, cells=[1, 4], **shared)
+    assert list(frame.columns) == experiments.TRIAL_COLUMNS
+    found = frame.groupby(["experiment", "eps0", "eps", "n", "repetitions"], sort=False)
+    users = COUNTS.sum()
+    assert [key for key, _ in found] == [
+        ("tv", 4.0, 4.0, 1000, 3),
+        ("tv", 2.0, 1.0, users, 3),
+        ("individual", 4.0, 4.0, 1000, 5),
+    ]
+    for point, (_, rows) in zip(points, found, strict=True):
+        given = {name: point[name] for name in ("n", "repetitions")}
+        budget = {name: float(point[name]) for name in ("eps0", "eps")}
+        alone = run_point(COUNTS, cells=[1, 4], **shared, **given, **budget)
+        pd.testing.assert_frame_equal(rows[list(alone.columns)].reset_index(drop=True), alone)
+
+
+def test_a_point_of_two_experiments_is_run_once(monkeypatch):
+    calls = []
+
+    def counted(*arguments, **settings):
+        calls.append(settings["n"])
+        return run_point(*arguments, **settings)
+
+    monkeypatch.setattr(experiments, "run_point", counted)
+    shared = {name: POINT[name] for name in ("dataset", "protocol", "seed")}
+    point = {"eps0": 4, "eps": 4, "n": "all", "repetitions": 3}
+    points = [point | {"experiment": name} for name in ("tv", "individual")]
+    points.append(points[0] | {"eps0": 4.0, "n": int(COUNTS.sum())})  # the first one in other words
+    frame = experiments.run_points(COUNTS, points, cells=[1], **shared)
+    assert calls == [COUNTS.sum()]
+    first, second = (frame[frame["experiment"] == name] for name in ("tv", "individual"))
+    assert len(first) == len(second) == 3 * 3 * 2
+    assert first["value"].tolist() == second["value"].tolist()
 
 
 def test_gaussian_error_is_half_normal_of_the_published_scale():

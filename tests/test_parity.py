@@ -175,6 +175,18 @@ def test_predictions_are_those_of_the_runs():
     assert limit["limit"].item() == pytest.approx(limit["predicted"].item(), rel=0.02)
 
 
+def test_every_number_of_users_is_run_once():
+    plan = {name: POINT[name] for name in ("dataset", "eps0", "cells", "seed")}
+    plan |= {"delta_rules": RULES[:1], "repetitions": 3}
+    users = int(COUNTS.sum())
+    sizes = [{"n": 400, "bounds": ["upper", "lower"]}, {"n": users, "bounds": ["upper"]}]
+    sizes.append({"n": "all", "bounds": ["upper", "lower"]})
+    first, second = parity.run_sizes(COUNTS, sizes, **plan)
+    for n, frame in ((400, first), (users, second)):
+        alone = parity.run_point(COUNTS, n=n, bounds=["upper", "lower"], **plan)
+        pd.testing.assert_frame_equal(frame, alone)
+
+
 def test_the_published_protocols_ratio():
     values = {"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1], "shuffle": [9, 9]}
     rows = [

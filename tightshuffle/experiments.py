@@ -1,4 +1,4 @@
-"""One trial point: every mechanism on samples of n users of a dataset, vectorised over repetitions."""
+"""Trial points: every mechanism on samples of n users of a dataset, vectorised over repetitions."""
 
 from dataclasses import dataclass
 
@@ -15,6 +15,10 @@ MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 BLOCK = 2**20  # cells of all repetitions that are held at a time: memory depends on k alone, beyond that
 FEW = 100  # users that are drawn one by one
 NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
+TRIAL_COLUMNS = [
+    "experiment", "dataset", "eps0", "eps", "delta", "n", "repetitions", "k", "mechanism", "repetition",
+    "metric", "cell", "value", "seed",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,30 @@ def release(samples, *, eps0, eps, protocol, rng, known=None):
     return estimates, deltas
 
 
+def run_points(counts, points, *, dataset, cells, protocol, seed):
+    """The trials of one or several experiments on one dataset, as a tidy frame.
+
+    A point that two experiments share is run once; both have its rows.
+
+    Parameters: ``points`` dicts of experiment ("tv", "individual" or "grid"), eps0, eps, n (users or "all")
+    and repetitions; the remaining ones as for `run_point`.
+
+    Returns
+    -------
+    DataFrame: the columns of `run_point`, with the experiment and the point's repetitions; points in order.
+    """
+    shared = {"dataset": dataset, "cells": cells, "protocol": protocol, "seed": seed}
+    runs, frames = {}, {}
+    for point in points:
+        eps0, eps, n = float(point["eps0"]), float(point["eps"]), _users(counts, point["n"])
+        setting = eps0, eps, n, (repetitions := int(point["repetitions"]))
+        if setting not in runs:
+            runs[setting] = run_point(counts, eps0=eps0, eps=eps, n=n, repetitions=repetitions, **shared)
+        labels = {"experiment": point["experiment"], "repetitions": repetitions}
+        frames[point["experiment"], setting] = runs[setting].assign(**labels)
+    return pd.concat(frames.values(), ignore_index=True)[TRIAL_COLUMNS]
+
+
 def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, seed):
     """All repetitions of one point (dataset, eps0, eps, n) as a tidy frame.
 
@@ -105,7 +133,7 @@ def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, se
     DataFrame: dataset, eps0, eps, delta, n, k, mechanism, repetition, metric, cell, value, seed; metric
     is "tv" (cell 0) or "individual_error"; values are fractions of n.
     """
-    n = int(np.sum(counts)) if n == "all" else int(n)
+    n = _users(counts, n)
     seed = seed_of(seed, stage="trials", dataset=dataset, eps0=eps0, eps=eps, n=n, repetitions=repetitions)
     rng = np.random.default_rng(seed)
     at_once, known = max(1, BLOCK // len(counts)), {}
@@ -161,7 +189,7 @@ def _errors_of_block(samples, cells, release_at):
 
 def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):
     """One run at one point: DataFrame cell, original, gaussian, shuffle+INV (fractions of n), delta."""
-    n = int(np.sum(counts)) if n == "all" else int(n)
+    n = _users(counts, n)
     seed = seed_of(seed, stage="estimates", dataset=dataset, eps0=eps0, eps=eps, n=n)
     rng = np.random.default_rng(seed)
     samples = sample_users(counts, n, rng, 1)
@@ -175,6 +203,11 @@ def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):
             "delta": deltas[0],
         }
     )
+
+
+def _users(counts, n):
+    """How many users ``n`` is, a number or "all"."""
+    return int(np.sum(counts)) if n == "all" else int(n)
 
 
 def _calibration_deltas(samples, eps0, eps, protocol, known):

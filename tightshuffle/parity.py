@@ -118,6 +118,19 @@ def gaussian_release(samples, noise):
     return {"none": plain, "projection": project_to_simplex(plain)}
 
 
+def run_sizes(counts, sizes, **plan):
+    """`run_point` at several numbers of users, one frame after the other, each number once.
+
+    Parameters: ``sizes`` dicts of n (users or "all") and bounds; ``plan`` the remaining ones of `run_point`.
+    """
+    users, wanted = int(np.sum(counts)), {}
+    for size in sizes:
+        n = users if size["n"] == "all" else int(size["n"])
+        wanted[n] = [*dict.fromkeys([*wanted.get(n, []), *size["bounds"]])]
+    for n, bounds in wanted.items():
+        yield run_point(counts, n=n, bounds=bounds, **plan)
+
+
 def run_point(counts, *, dataset, n, eps0, delta_rules, bounds, repetitions, cells, seed):
     """Every setting of one dataset and number of users, as a tidy frame.
 
