@@ -5,9 +5,6 @@ from _job import job, whole_file
 from tightshuffle.game import play
 
 with job(snakemake):
-    point = snakemake.wildcards
-    setting = {"n": int(point.n), "k": int(point.k), "eps0": float(point.eps0), "count": int(point.holders)}
-    plan = {name: snakemake.params[name] for name in ("runs", "rest", "seed")}
-    tally = play(**setting, cores=snakemake.threads, **plan)
+    tally = play(**snakemake.params.setting, cores=snakemake.threads, seed=snakemake.params.seed)
     with whole_file(snakemake.output[0]) as path:
         tally.frame().to_parquet(path, index=False)

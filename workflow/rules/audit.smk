@@ -6,14 +6,13 @@ rule run_audit:
     input:
         code=code_of("scripts/run_audit.py"),
     output:
-        "results/audit/n~{n}_k~{k}_eps0~{eps0}_count~{holders}.parquet",
+        "results/audit/{setting}.parquet",
     log:
-        "results/logs/run_audit/n~{n}_k~{k}_eps0~{eps0}_count~{holders}.log",
+        "results/logs/run_audit/{setting}.log",
     benchmark:
-        "results/benchmarks/run_audit/n~{n}_k~{k}_eps0~{eps0}_count~{holders}.tsv"
+        "results/benchmarks/run_audit/{setting}.tsv"
     wildcard_constraints:
-        k="[0-9]+",
-        holders="[0-9]+",
+        setting="|".join(map(re.escape, AUDITS)),
     group:
         "trials"
     conda:
@@ -22,8 +21,7 @@ rule run_audit:
         mem_mb=memory(180),
         runtime=minutes(60),
     params:
-        runs=audit_runs,
-        rest=config["audit"]["rest"],
+        setting=lambda wildcards: {**AUDITS[wildcards.setting], "rest": config["audit"]["rest"]},
         seed=config["seed"],
     script:
         "../../scripts/run_audit.py"
@@ -32,7 +30,7 @@ rule run_audit:
 rule collect_audit:
     "Lower confidence bounds on delta from all tallies, beside the published, the exact and the upper delta."
     input:
-        tallies=audit_files(),
+        tallies=expand("results/audit/{setting}.parquet", setting=AUDITS),
         code=code_of("scripts/collect_audit.py"),
     output:
         report(

@@ -1,6 +1,7 @@
 # All the Python of the workflow: the checked configuration, and the names of files.
 import ast
 import math
+import re
 from pathlib import Path
 
 import yaml
@@ -96,6 +97,11 @@ def _files_of(module):
     return [path for path in candidates if path.is_file()]
 
 
+def label(**numbers):
+    """The parameters of a file in its name: for readers, nothing reads them back. 4 and 4.0 are the same."""
+    return "_".join(f"{name}-{repr(float(value)).removesuffix('.0')}" for name, value in numbers.items())
+
+
 def trial_file(dataset, budget, n, repetitions):
     return (
         f"results/trials/{dataset}/eps0~{budget['eps0']}_eps~{budget['eps']}_n~{n}"
@@ -181,22 +187,10 @@ def parity_bounds(dataset, n):
     return ["upper", "lower"] if n in (sizes[0], sizes[-1]) else ["upper"]
 
 
-def _audit_file(setting):
-    return "results/audit/n~{n}_k~{k}_eps0~{eps0}_count~{count}.parquet".format(**setting)
-
-
-def audit_files():
-    """The tallies of all audited settings."""
-    return [_audit_file(setting) for setting in config["audit"]["settings"]]
-
-
-def audit_runs(wildcards):
-    """How many runs the setting of a tally plays in each world."""
-    plans = {_audit_file(setting): setting["runs"] for setting in config["audit"]["settings"]}
-    file = _audit_file({**dict(wildcards.items()), "count": wildcards.holders})
-    if file not in plans:
-        raise WorkflowError(f"{file}: no such setting in the config; expected one of {', '.join(plans)}")
-    return plans[file]
+AUDITS = {
+    label(**{name: setting[name] for name in ("n", "k", "eps0", "count")}): setting
+    for setting in config["audit"]["settings"]
+}
 
 
 def individual_cells(dataset):
