@@ -79,7 +79,7 @@ rule parity:
 rule trials:
     "Every trial point of the configuration, grids included (config/scale.yaml)."
     input:
-        all_trials(),
+        trial_files("tv", "individual", "grid"),
 
 
 rule fig1:

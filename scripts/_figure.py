@@ -1,34 +1,28 @@
 """What the scripts that draw share: tables in, three files per figure out, the words of the reading."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 from _job import whole_file
 
 from tightshuffle import plotting, wording
 
-POINT = re.compile(r"eps0~(?P<eps0>[^_]+)_eps~(?P<eps>[^_]+)_n~(?P<n>[^_]+)")
 
+def read_table(path, columns, filters=None):
+    """Read a CSV or parquet table; of a parquet table only ``columns``, and the rows that pass ``filters``.
 
-def read_table(path, columns):
-    """Read a CSV or parquet table; ValueError names the file and the first of ``columns`` it lacks."""
-    table = pd.read_parquet(path) if str(path).endswith(".parquet") else pd.read_csv(path)
+    ValueError names the file, and the first of ``columns`` that it lacks or the rows that are not there.
+    """
+    parquet = str(path).endswith(".parquet")
+    present = pq.read_schema(path).names if parquet else pd.read_csv(path, nrows=0).columns
     for column in columns:
-        if column not in table:
+        if column not in present:
             raise ValueError(f"{path}: no column {column!r}; expected {', '.join(columns)}")
+    table = pd.read_parquet(path, columns=columns, filters=filters) if parquet else pd.read_csv(path)
     if table.empty:
-        raise ValueError(f"{path}: no rows; expected at least one")
+        wanted = ", ".join(f"{name} {value!r}" for name, _, value in filters or [])
+        raise ValueError(f"{path}: no rows{' with ' if wanted else ''}{wanted}; expected at least one")
     return table
-
-
-def point_of(path):
-    """The parameters eps0, eps, n (n may be 'all') in a result's file name, as texts."""
-    match = POINT.match(Path(path).stem)
-    if not match:
-        raise ValueError(f"{path}: expected a file name like eps0~4_eps~4_n~1000.csv")
-    return match.groupdict()
 
 
 def write_figure(figure, caption, output):

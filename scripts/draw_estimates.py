@@ -6,7 +6,6 @@ from _figure import (
     on_a_grid,
     on_a_map,
     on_grid,
-    point_of,
     read_table,
     reading_words,
     row_label,
@@ -19,30 +18,20 @@ from tightshuffle.metrics import total_variation
 
 MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
+RUN = ["eps0", "eps", "n", "delta"]  # what a run is, in the order of the rows of panels
 
 
-def read_estimates(histogram_path, paths, delta_floor):
-    """(histogram, runs): a run is a dictionary of eps0, eps, n, delta and its table.
-
-    The delta is the table's where it has that column; for eps >= eps0 it is ``delta_floor`` since the shuffle
-    model's own is 0; else it is None, not known.
-    """
+def read_runs(histogram_path, path):
+    """(histogram, runs) from a table of all runs: a run is a dictionary of eps0, eps, n, delta, its table."""
     histogram = read_table(histogram_path, ["cell", "count"])
-    if not paths:
-        raise ValueError(
-            "no estimates to draw; expected at least one budget in the dataset's estimates section"
-        )
+    table = read_table(path, [*RUN, *COLUMNS])
     runs = []
-    for path in paths:
-        table = read_table(path, COLUMNS)
-        if not table["cell"].equals(histogram["cell"]):
+    for (eps0, eps, n, delta), rows in table.groupby(RUN):
+        rows = rows.reset_index(drop=True)
+        if not rows["cell"].equals(histogram["cell"]):
             raise ValueError(f"{path}: its cells are not those of {histogram_path}; make both again")
-        point = point_of(path)
-        n = histogram["count"].sum() if point["n"] == "all" else int(point["n"])
-        eps0, eps = float(point["eps0"]), float(point["eps"])
-        delta = table["delta"].iloc[0] if "delta" in table else delta_floor if eps >= eps0 else None
-        runs.append({"eps0": eps0, "eps": eps, "n": int(n), "delta": delta, "table": table})
-    return histogram, sorted(runs, key=lambda run: (run["eps0"], run["eps"], run["n"]))
+        runs.append({"eps0": eps0, "eps": eps, "n": int(n), "delta": delta, "table": rows})
+    return histogram, runs
 
 
 @plotting.style()
@@ -144,7 +133,7 @@ def _title(cells, runs, title, reading):
 
 if __name__ == "__main__":
     with job(snakemake):
-        inputs, name, protocol = snakemake.input, snakemake.params.title, snakemake.params.protocol
-        cells, run_list = read_estimates(inputs.histogram, inputs.estimates, protocol["delta_floor"])
-        words = caption(cells, run_list, name, reading_words(protocol))
+        name = snakemake.params.title
+        cells, run_list = read_runs(snakemake.input.histogram, snakemake.input.estimates)
+        words = caption(cells, run_list, name, reading_words(snakemake.params.protocol))
         write_figure(draw(cells, run_list, name), words, snakemake.output)

@@ -1,7 +1,6 @@
 """Boxplots of the TV distance per n at equal (eps, delta), in the form of the paper's Figures 2, 6 and 7."""
 
 import draw_tv
-import pandas as pd
 from _figure import read_table, write_figure
 from _job import job
 from _parity import ESTIMATES, READING, budget_words, reading_words
@@ -9,19 +8,15 @@ from _parity import ESTIMATES, READING, budget_words, reading_words
 COLUMNS = [*draw_tv.COLUMNS, "delta_rule", "bound", "estimator"]
 
 
-def read_rows(paths, delta):
+def read_rows(path, delta):
     """The TV rows at one fixed delta, eps from the upper bound, as (words, rows) per eps0.
 
     ``mechanism`` holds the paper's names. Raises ValueError where there are no such rows.
     """
-    trials = pd.concat([read_table(path, COLUMNS) for path in paths], ignore_index=True)
-    kept = (trials["metric"] == "tv") & (trials["bound"] == "upper") & (trials["delta_rule"] == repr(delta))
-    kept &= pd.Series(zip(trials["mechanism"], trials["estimator"], strict=True)).isin(ESTIMATES)
-    trials = trials[kept]
-    if trials.empty:
-        raise ValueError(f"{paths[0]}: no rows with metric 'tv' and delta_rule {delta!r}")
-    names = [ESTIMATES[pair] for pair in zip(trials["mechanism"], trials["estimator"], strict=True)]
-    trials = trials.assign(mechanism=names)
+    wanted = [("metric", "==", "tv"), ("bound", "==", "upper"), ("delta_rule", "==", repr(delta))]
+    trials = read_table(path, COLUMNS, wanted)
+    names = [ESTIMATES.get(pair) for pair in zip(trials["mechanism"], trials["estimator"], strict=True)]
+    trials = trials.assign(mechanism=names).dropna(subset="mechanism")
     return trials, [
         (budget_words(eps0, rows["eps"].unique(), rows["delta"].iloc[0]), rows)
         for eps0, rows in trials.groupby("eps0")

@@ -6,6 +6,7 @@ from _job import job
 
 from tightshuffle import plotting, wording
 
+TV = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
 COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value"]
 
 
@@ -15,13 +16,7 @@ def read_trials(paths):
         raise ValueError(
             "no trials to draw; expected at least one n in the dataset's tv section of the config"
         )
-    trials = pd.concat([read_table(path, COLUMNS) for path in paths], ignore_index=True)
-    trials = trials[trials["metric"] == "tv"]
-    if trials.empty:
-        raise ValueError(
-            f"{paths[0]}: no rows with metric 'tv'; expected them in every trial file of a tv figure"
-        )
-    return trials
+    return pd.concat([read_table(path, [*COLUMNS, "experiment"], TV) for path in paths], ignore_index=True)
 
 
 @plotting.style()

@@ -1,10 +1,23 @@
-"""Run every mechanism once at one point and keep each cell's estimate."""
+"""Run every mechanism once at every budget of a dataset's heatmaps and keep each cell's estimate."""
 
+import pandas as pd
 from _job import job, write_csv
-from _point import point_of
 
-from tightshuffle.experiments import estimate_cells
+from tightshuffle.experiments import Protocol, estimate_cells
 
 with job(snakemake):
-    counts, point = point_of(snakemake)
-    write_csv(estimate_cells(counts, **point), snakemake.output[0])
+    counts = pd.read_csv(snakemake.input.histogram)["count"].to_numpy()
+    plan = snakemake.params.plan
+    runs = [
+        estimate_cells(
+            counts,
+            dataset=snakemake.wildcards.dataset,
+            eps0=float(budget["eps0"]),
+            eps=float(budget["eps"]),
+            n=plan["n"],
+            protocol=Protocol(**snakemake.params.protocol),
+            seed=snakemake.params.seed,
+        )
+        for budget in plan["budgets"]
+    ]
+    write_csv(pd.concat(runs), snakemake.output[0])

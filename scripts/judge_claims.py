@@ -1,7 +1,6 @@
 """A verdict on every statement of the paper's text, on the published and on the exact reading."""
 
 import csv
-from pathlib import PurePath
 
 import pandas as pd
 from _job import job, write_csv
@@ -37,11 +36,6 @@ def read_cited(path):
         }
 
 
-def read_runs(paths, budgets):
-    """The settings of the heatmaps' single runs; ``budgets``: path -> dict dataset, n, eps0, eps."""
-    return [read_estimates(path, **budgets[PurePath(path).as_posix()]) for path in paths]
-
-
 def as_table(rows):
     """The statements as one table: claim, where, the readings' verdicts, the verdict, why."""
     header = ["claim", "where", "published", "exact", "verdict", "why"]
@@ -71,7 +65,7 @@ def main(snakemake):
             "sensitivity": float(params.sensitivity),
             "boxes": params.boxes,
         }
-        settings = read_trials(given.trials) + read_runs(given.estimates, params.estimates)
+        settings = read_trials(given.trials) + read_estimates(given.estimates)
         published = Reading(PUBLISHED, settings=settings, **common)
         exact = Reading(EXACT, settings=read_parity(given.parity), **common)
         rows = judge(read_claims(given.claims), published, exact)

@@ -1,8 +1,7 @@
 """A verdict on every printed value: what we get for it, and whether the two agree."""
 
 import csv
-import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import pandas as pd
 from _job import job, write_csv
@@ -16,32 +15,25 @@ from tightshuffle.published import (
     read_values,
 )
 
-POINT = re.compile(
-    r".*/(?P<dataset>[^/]+)/eps0~(?P<eps0>[^_/]+)_eps~(?P<eps>[^_/]+)_n~(?P<n>[^_/]+)_repetitions~\d+\.parquet"
-)
+POINT = ["dataset", "eps0", "eps", "n"]
 DELTA_KEY = ("item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count")
 NO_THEOREM = "no exact value: outside the theorem's range"
 NO_GAUSSIAN = "delta is exactly 0 at eps = eps0: no Gaussian is calibrated to it"
 
 
-@dataclass(frozen=True)
-class Trial:
-    """One trial point: dataset, eps0, eps, n ("all" or a number) from its path, and its rows."""
+def read_trials(paths):
+    """(dataset, eps0, eps, n) -> the rows of the experiment "individual" in parquet files of trials."""
+    columns = [*POINT, "k", "mechanism", "metric", "cell", "value"]
+    found = {}
+    for path in paths:
+        rows = pd.read_parquet(path, columns=columns, filters=[("experiment", "==", "individual")])
+        found |= dict(list(rows.groupby(POINT)))
+    return found
 
-    dataset: str
-    eps0: float
-    eps: float
-    n: str
-    rows: pd.DataFrame
 
-
-def read_trial(path):
-    """One parquet file of trials; ValueError if its path does not say which point it is."""
-    match = POINT.fullmatch(str(path))
-    if match is None:
-        raise ValueError(f"{path}: expected DATASET/eps0~X_eps~X_n~X_repetitions~X.parquet")
-    rows = pd.read_parquet(path, columns=["k", "mechanism", "metric", "cell", "value"])
-    return Trial(match["dataset"], float(match["eps0"]), float(match["eps"]), match["n"], rows)
+def read_users(histograms):
+    """dataset -> how many users it has; ``histograms``: dataset -> path."""
+    return {name: int(pd.read_csv(path)["count"].sum()) for name, path in histograms.items()}
 
 
 def read_deltas(path, values):
@@ -67,17 +59,17 @@ def read_totals(path):
         return {(row["dataset"], row["grid"]): int(row["checkins"]) for row in csv.DictReader(file)}
 
 
-def judge(values, deltas, totals, trials):
+def judge(values, deltas, totals, trials, users):
     """One dict per row of ``values``: its columns, then reproduced, exact, verdict, quantile, low, high.
 
-    ``deltas``, ``totals`` and ``trials`` as the readers above return them. A value for which they hold
-    nothing is "not comparable", with the reason in its note.
+    ``deltas``, ``totals``, ``trials`` and ``users`` as the readers above return them. A value for which they
+    hold nothing is "not comparable", with the reason in its note.
     """
     left = iter(deltas)
     judged = []
     for row in values:
         if row["kind"] == "random":
-            verdict = judge_trial(row, trials)
+            verdict = judge_trial(row, trials, users)
         elif row["kind"] == "data":
             verdict = judge_total(row, totals)
         else:
@@ -101,15 +93,15 @@ def judge_total(row, totals):
     return judge_number(row, stepped, box)
 
 
-def judge_trial(row, trials):
+def judge_trial(row, trials, users):
     """A draw of an error against the trials at its point; not comparable where there is no such trial."""
-    point = row["dataset"], float(row["eps0"]), float(row["eps"]), row["n"]
-    found = [trial for trial in trials if (trial.dataset, trial.eps0, trial.eps, trial.n) == point]
-    where = f"datasets.{row['dataset']}.individual of the config"
-    if not found:
+    dataset, n = row["dataset"], row["n"]
+    n = users.get(dataset) if n == "all" else int(n)
+    rows = trials.get((dataset, float(row["eps0"]), float(row["eps"]), n))
+    where = f"datasets.{dataset}.individual of the config"
+    if rows is None:
         setting = f"eps0 = {row['eps0']}, eps = {row['eps']}, n = {row['n']}"
         return Verdict("not comparable", reason=f"{where} has no trials at {setting}")
-    rows = found[0].rows
     if not (rows["k"] == int(row["k"])).all():
         cells = ", ".join(str(k) for k in sorted(rows["k"].unique()))
         return Verdict("not comparable", reason=f"our trials have k = {cells}, the paper's k = {row['k']}")
@@ -133,7 +125,8 @@ def main(snakemake):
             values,
             read_deltas(given.deltas, values),
             read_totals(given.totals),
-            [read_trial(path) for path in given.trials],
+            read_trials(given.trials),
+            read_users(snakemake.params.histograms),
         )
         columns = [*COLUMNS, "reproduced", "exact", "verdict", "quantile", "low", "high"]
         write_csv(pd.DataFrame(judged)[columns], snakemake.output[0])

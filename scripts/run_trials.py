@@ -1,13 +1,19 @@
-"""Run every mechanism at one point, all repetitions."""
+"""Run every mechanism at the points of one budget, or of one part of a grid, all repetitions."""
 
+import pandas as pd
 from _job import job, whole_file
-from _point import point_of
 
-from tightshuffle.experiments import run_point
+from tightshuffle.experiments import Protocol, run_points
 
 with job(snakemake):
-    counts, point = point_of(snakemake)
-    repetitions = int(snakemake.wildcards.repetitions)
-    trials = run_point(counts, repetitions=repetitions, cells=snakemake.params.cells, **point)
+    counts = pd.read_csv(snakemake.input.histogram)["count"].to_numpy()
+    trials = run_points(
+        counts,
+        snakemake.params.points,
+        dataset=snakemake.wildcards.dataset,
+        cells=snakemake.params.cells,
+        protocol=Protocol(**snakemake.params.protocol),
+        seed=snakemake.params.seed,
+    )
     with whole_file(snakemake.output[0]) as path:
         trials.to_parquet(path, index=False)

@@ -10,11 +10,13 @@ with job(snakemake):
     counts = {name: pd.read_csv(path)["count"] for name, path in snakemake.params.histograms.items()}
     means, ratios = [], []
     for path in snakemake.input.trials:
-        trials = pd.read_parquet(path)
-        parts = summarise(trials, counts[trials["dataset"].iloc[0]], **how)
-        for table, part in zip((means, ratios), parts, strict=True):
-            table.append(part)
+        for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
+            trials = pd.read_parquet(path, filters=[("n", "==", n)])
+            parts = summarise(trials, counts[trials["dataset"].iloc[0]], **how)
+            for table, part in zip((means, ratios), parts, strict=True):
+                table.append(part)
     for path in snakemake.input.published:
-        ratios.append(published_ratios(pd.read_parquet(path), **how))
+        trials = pd.read_parquet(path, filters=[("experiment", "==", "tv")])
+        ratios += [published_ratios(point, **how) for _, point in trials.groupby("n", sort=False)]
     write_csv(pd.concat(means), snakemake.output.means)
     write_csv(pd.concat(ratios), snakemake.output.ratios)

@@ -124,7 +124,9 @@ def test_delta_below_eps0_is_delta_hat_of_the_sample():
 
 def test_estimates_of_one_run():
     frame = estimate_cells(COUNTS, **POINT)
-    assert list(frame.columns) == ["cell", "original", "gaussian", "shuffle+INV", "delta"]
+    point = ["dataset", "eps0", "eps", "n"]
+    assert list(frame.columns) == [*point, "cell", "original", "gaussian", "shuffle+INV", "delta"]
+    assert frame[point].drop_duplicates().to_numpy().tolist() == [["toy", 4.0, 4.0, 1000]]
     assert frame.original.sum() == pytest.approx(1)
     assert frame["shuffle+INV"].sum() == pytest.approx(1)
     assert frame["shuffle+INV"].min() >= 0

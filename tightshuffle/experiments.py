@@ -188,7 +188,10 @@ def _errors_of_block(samples, cells, release_at):
 
 
 def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):
-    """One run at one point: DataFrame cell, original, gaussian, shuffle+INV (fractions of n), delta."""
+    """One run at one point, cell by cell; parameters as for `run_point`.
+
+    Returns a DataFrame: dataset, eps0, eps, n, cell, original, gaussian, shuffle+INV (fractions of n), delta.
+    """
     n = _users(counts, n)
     seed = seed_of(seed, stage="estimates", dataset=dataset, eps0=eps0, eps=eps, n=n)
     rng = np.random.default_rng(seed)
@@ -196,6 +199,10 @@ def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):
     estimates, deltas = release(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
     return pd.DataFrame(
         {
+            "dataset": dataset,
+            "eps0": eps0,
+            "eps": eps,
+            "n": n,
             "cell": np.arange(1, len(counts) + 1),
             "original": samples[0] / n,
             "gaussian": estimates["gaussian"][0],

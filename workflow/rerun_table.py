@@ -31,8 +31,9 @@ touching one, or checking it out again, runs nothing.
   shows them. The colours of the three mechanisms, and what else all figures share, stand in
   `tightshuffle/plotting.py` and `tightshuffle.mplstyle` on purpose: they are the same everywhere, so an
   edit there redraws every figure.
-- Changing `repetitions` in the config runs the trials of that experiment; adding an `n` runs the new
-  points; then the figures and tables that show them.
+- Points are rows, not files: a changed `repetitions` or a new `n` runs the files of trials of that dataset
+  again, one per budget, and a new budget runs its own file only. The values of the old points stay the same,
+  for a point's seed depends on its own parameters. Then the figures and tables that show them.
 - Rules marked † are not part of the default run: `use_counts` takes a histogram of your own; the others
   stand in the place of `use_bundled_counts` with `gowalla.source: snap` or `file`. `download_checkins`
   takes no code: an md5 says what comes out.

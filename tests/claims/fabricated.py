@@ -39,7 +39,7 @@ def exact(*settings, **more):
     return Reading(EXACT, settings=list(settings), **more)
 
 
-def trial_frame(dataset="synthetic", n=1000, repetitions=5, value=0.1, cells=(1, 3)):
+def trial_frame(dataset="synthetic", n=1000, repetitions=5, value=0.1, cells=(1, 3), experiment="individual"):
     """A file of trials as run_trials writes it; the values say which mechanism and metric they belong to."""
     frames = []
     for shift, mechanism in enumerate(("shuffle", "shuffle+INV", "gaussian")):
@@ -48,9 +48,10 @@ def trial_frame(dataset="synthetic", n=1000, repetitions=5, value=0.1, cells=(1,
                 frames.append(
                     pd.DataFrame(
                         {
-                            "dataset": dataset, "eps0": 4.0, "eps": 4.0, "delta": 1e-30, "n": n,
-                            "k": K[dataset], "mechanism": mechanism,
-                            "repetition": np.arange(1, repetitions + 1), "metric": metric, "cell": cell,
+                            "experiment": experiment, "dataset": dataset, "eps0": 4.0, "eps": 4.0,
+                            "delta": 1e-30, "n": n, "repetitions": repetitions, "k": K[dataset],
+                            "mechanism": mechanism, "repetition": np.arange(1, repetitions + 1),
+                            "metric": metric, "cell": cell,
                             "value": value + shift + cell / 100 + np.arange(repetitions) / 1000, "seed": 1,
                         }
                     )

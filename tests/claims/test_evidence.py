@@ -12,7 +12,6 @@ from tightshuffle.claims.evidence import (
     RAW_GAUSSIAN,
     RAW_INV,
     SHUFFLE,
-    WHOLE,
     NoEvidenceError,
     read_calibrations,
     read_estimates,
@@ -42,14 +41,25 @@ def test_trials_become_paired_samples(tmp_path):
             np.testing.assert_allclose(found.samples[name], expected, rtol=1e-14)
 
 
-def test_the_file_with_the_most_repetitions_counts(tmp_path):
-    files = [
-        write(tmp_path / f"{count}.parquet", fabricated.trial_frame(repetitions=count, value=count))
-        for count in (5, 9, 7)
+@pytest.mark.parametrize("together", [True, False], ids=["in one file", "in two files"])
+def test_of_a_point_in_two_experiments_the_longer_one_counts(tmp_path, together):
+    frames = [
+        fabricated.trial_frame(repetitions=count, value=count, experiment=name)
+        for count, name in ((5, "tv"), (9, "individual"))
     ]
-    settings = read_trials(files)
+    files = [pd.concat(frames)] if together else frames
+    settings = read_trials([write(tmp_path / f"{i}.parquet", file) for i, file in enumerate(files)])
     assert len(settings) == 3
     assert all(len(s.samples[INV]) == 9 for s in settings)
+    assert all(s.samples[INV][0] == pytest.approx(10 + s.cell / 100) for s in settings)
+
+
+def test_points_of_one_file_are_settings_of_their_own(tmp_path):
+    frames = [fabricated.trial_frame(n=n, value=n, experiment="tv") for n in (1000, 2000)]
+    settings = read_trials([write(tmp_path / "a.parquet", pd.concat(frames))])
+    found = {(s.n, s.metric, s.cell): s.samples[SHUFFLE][0] for s in settings}
+    assert len(found) == 2 * 3
+    assert all(value == pytest.approx(n + cell / 100) for (n, _, cell), value in found.items())
 
 
 def test_mechanisms_with_different_repetitions_are_refused(tmp_path):
@@ -70,28 +80,51 @@ def test_parity_takes_the_upper_bound_and_names_the_estimates(tmp_path):
         assert {name: values[0] for name, values in found.samples.items()} == means
 
 
+def test_parity_of_several_n_is_that_of_each(tmp_path):
+    frames = [fabricated.parity_frame(n=n, repetitions=n // 500) for n in (1000, 2000)]
+    together = read_parity([write(tmp_path / "both.parquet", pd.concat(frames))])
+    apart = read_parity([write(tmp_path / f"{i}.parquet", frame) for i, frame in enumerate(frames)])
+    assert [(s.n, s.rule, s.eps0, s.metric, s.cell) for s in together] == [
+        (s.n, s.rule, s.eps0, s.metric, s.cell) for s in apart
+    ]
+    for one, other in zip(together, apart, strict=True):
+        assert {name: values.tolist() for name, values in one.samples.items()} == {
+            name: values.tolist() for name, values in other.samples.items()
+        }
+
+
 def test_calibrations_are_each_budget_once(tmp_path):
     files = [write(tmp_path / f"{n}.parquet", fabricated.trial_frame(n=n)) for n in (1000, 2000)]
     assert read_calibrations(files) == {(4.0, 1e-30)}
 
 
 def test_single_runs_are_paired_over_cells(tmp_path):
-    frame = pd.DataFrame(
-        {
-            "cell": [1, 2],
-            "original": [0.5, 0.5],
-            "gaussian": [0.4, 0.7],
-            "shuffle+INV": [0.9, 0.1],
-            "delta": 1e-30,
-        }
-    )
-    path = tmp_path / "run.csv"
-    frame.to_csv(path, index=False)
-    found = read_estimates(path, dataset="paris", n="all", eps0=2.0, eps=2.0)
-    assert (found.n, found.metric, found.k) == (WHOLE, "cell_error", 2)
-    np.testing.assert_allclose(found.samples[GAUSSIAN], [0.1, 0.2])
-    np.testing.assert_allclose(found.samples[INV], [0.4, 0.4])
-    assert read_estimates(path, dataset="paris", n=500, eps0=2.0, eps=2.0).n == 500
+    budgets = [(2.0, [0.4, 0.7]), (4.0, [0.5, 0.6])]
+    frames = [
+        pd.DataFrame(
+            {
+                "dataset": "paris",
+                "eps0": eps0,
+                "eps": eps0,
+                "n": 11190,
+                "cell": [1, 2],
+                "original": [0.5, 0.5],
+                "gaussian": gaussian,
+                "shuffle+INV": [0.9, 0.1],
+                "delta": 1e-30,
+            }
+        )
+        for eps0, gaussian in budgets
+    ]
+    path = tmp_path / "runs.csv"
+    pd.concat(frames).to_csv(path, index=False)
+    first, second = read_estimates([path])
+    assert (first.dataset, first.n, first.k, first.metric) == ("paris", 11190, 2, "cell_error")
+    assert (first.eps0, first.eps, first.delta) == (2.0, 2.0, 1e-30)
+    assert second.eps0 == 4.0
+    np.testing.assert_allclose(first.samples[GAUSSIAN], [0.1, 0.2])
+    np.testing.assert_allclose(second.samples[GAUSSIAN], [0.0, 0.1])
+    np.testing.assert_allclose(first.samples[INV], [0.4, 0.4])
 
 
 def test_what_is_missing_is_said():

@@ -223,9 +223,9 @@ def parity_trials(sizes=(1000, 20000), eps0=(1, 2, 4, 6)):
 
 
 def parity_rows(folder, **changes):
-    path = Path(folder) / "n~1.parquet"
+    path = Path(folder) / "own.parquet"
     parity_trials(**changes).to_parquet(path)
-    return draw_parity_tv.read_rows([path], 1e-6)
+    return draw_parity_tv.read_rows(path, 1e-6)
 
 
 def parity_tv():

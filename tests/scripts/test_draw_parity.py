@@ -1,20 +1,17 @@
 """The figures at equal privacy: what they pick from the runs, what they say, errors that name the file."""
 
-import numpy as np
-import pandas as pd
 import pytest
 from figure_examples import (
     PARITY_TITLES,
     _parity,
     draw_estimates,
-    draw_parity_estimates,
     draw_parity_ratio,
     draw_parity_tv,
     draw_tv,
-    estimate_table,
     histogram_table,
     parity_rows,
     ratio_table,
+    runs_of,
 )
 
 
@@ -30,27 +27,16 @@ def test_tv_takes_the_papers_estimators_and_the_upper_bound(tmp_path):
     for words in ("equal privacy", "sensitivity √2", "ε₀ = 2, ε = 0.014 to 0.063", "projected"):
         assert words in text
     assert "published" not in text
-    with pytest.raises(ValueError, match=r"n~1.parquet: no rows with metric 'tv' and delta_rule 0.5"):
-        draw_parity_tv.read_rows([tmp_path / "n~1.parquet"], 0.5)
+    with pytest.raises(ValueError, match=r"own.parquet: no rows with metric 'tv', .*delta_rule '0.5'"):
+        draw_parity_tv.read_rows(tmp_path / "own.parquet", 0.5)
 
 
-def test_estimates_are_read_per_budget(tmp_path):
+def test_estimates_say_that_both_are_projected():
     histogram = histogram_table()
-    histogram.to_csv(tmp_path / "histogram.csv", index=False)
-    parts = [
-        estimate_table(histogram, seed).assign(eps0=eps0, eps=eps, delta=1e-6, n=900)
-        for seed, (eps0, eps) in enumerate([(4, 0.1), (2, 0.02)])
-    ]
-    pd.concat(parts).to_csv(tmp_path / "estimates.csv", index=False)
-    cells, runs = draw_parity_estimates.read_runs(tmp_path / "histogram.csv", tmp_path / "estimates.csv")
-    assert [(run["eps0"], run["eps"], run["n"]) for run in runs] == [(2, 0.02, 900), (4, 0.1, 900)]
-    np.testing.assert_allclose(runs[1]["table"]["gaussian"], parts[0]["gaussian"], rtol=1e-12)
-    text = draw_estimates.caption(cells, runs, "Paris", _parity.reading_words(), projected=True)
+    runs = runs_of(histogram, [(2, 0.02), (4, 0.1)], 1e-6)
+    text = draw_estimates.caption(histogram, runs, "Paris", _parity.reading_words(), projected=True)
     assert "Both estimates are projected" in text
     assert "not projected" not in text
-    pd.concat([part.iloc[1:] for part in parts]).to_csv(tmp_path / "estimates.csv", index=False)
-    with pytest.raises(ValueError, match=r"estimates.csv: its cells are not those of .*histogram.csv"):
-        draw_parity_estimates.read_runs(tmp_path / "histogram.csv", tmp_path / "estimates.csv")
 
 
 def test_ratio_heading_and_caption_are_computed():

@@ -114,17 +114,21 @@ def test_tv_caption_says_every_parameter_and_the_reading():
 
 
 def test_trials_are_read_and_errors_name_the_file(tmp_path):
-    path = tmp_path / "eps0~4_eps~4_n~1000_repetitions~10.parquet"
-    trial_table().to_parquet(path)
+    path = tmp_path / "paris_eps0-4_eps-4.parquet"
+    table = trial_table()
+    shared = pd.concat([table.assign(experiment=name) for name in ("tv", "individual")])
+    shared.to_parquet(path)
     trials = draw_tv.read_trials([path])
-    assert set(trials["metric"]) == {"tv"}
+    assert set(trials["metric"]) == set(trials["experiment"]) == {"tv"}
     assert len(trials) == 120
-    trial_table().drop(columns="delta").to_parquet(path)
-    with pytest.raises(ValueError, match=r"n~1000.*no column 'delta'"):
-        draw_tv.read_trials([path])
-    trial_table().query("metric != 'tv'").to_parquet(path)
-    with pytest.raises(ValueError, match=r"n~1000.*no rows with metric 'tv'"):
-        draw_tv.read_trials([path])
+    for column in ("delta", "experiment"):
+        shared.drop(columns=column).to_parquet(path)
+        with pytest.raises(ValueError, match=rf"paris_eps0-4.*no column '{column}'"):
+            draw_tv.read_trials([path])
+    for rest in (shared.query("metric != 'tv'"), shared.query("experiment != 'tv'")):
+        rest.to_parquet(path)
+        with pytest.raises(ValueError, match=r"paris_eps0-4.*no rows with experiment 'tv', metric 'tv'"):
+            draw_tv.read_trials([path])
     with pytest.raises(ValueError, match="no trials to draw"):
         draw_tv.read_trials([])
 
@@ -219,31 +223,38 @@ def test_estimates_caption_says_every_parameter_and_how_negative_values_are_draw
     assert "minus sign" not in plain
 
 
-def test_estimates_are_read_with_the_parameters_of_their_names(tmp_path):
-    histogram = tmp_path / "own.csv"
+def test_estimates_are_read_per_budget(tmp_path):
+    histogram, path = tmp_path / "own.csv", tmp_path / "estimates.csv"
     histogram_table().to_csv(histogram, index=False)
-    paths = [tmp_path / f"eps0~{name}.csv" for name in ("6_eps~4_n~500", "2_eps~2_n~all", "10_eps~1e1_n~all")]
-    for path in paths:
-        estimate_table(histogram_table()).to_csv(path, index=False)
-    read, runs = draw_estimates.read_estimates(histogram, paths, 1e-30)
-    everyone = read["count"].sum()
+    parts = [
+        estimate_table(histogram_table(), seed).assign(eps0=eps0, eps=eps, n=n, delta=delta)
+        for seed, (eps0, eps, n, delta) in enumerate(
+            [(10, 1e1, 900, 1e-30), (6, 4, 500, 3e-9), (2, 2, 900, 1e-30)]
+        )
+    ]
+    pd.concat(parts).to_csv(path, index=False)
+    cells, runs = draw_estimates.read_runs(histogram, path)
+    assert cells.equals(pd.read_csv(histogram))
     found = [(run["eps0"], run["eps"], run["n"], run["delta"]) for run in runs]
-    assert found == [(2, 2, everyone, 1e-30), (6, 4, 500, None), (10, 10, everyone, 1e-30)]
-    estimate_table(histogram_table()).assign(delta=3e-9).to_csv(paths[0], index=False)
-    _, runs = draw_estimates.read_estimates(histogram, paths, 1e-30)
-    assert runs[1]["delta"] == 3e-9
+    assert found == [(2, 2, 900, 1e-30), (6, 4, 500, 3e-9), (10, 10, 900, 1e-30)]
+    for run, part in zip(runs, reversed(parts), strict=True):
+        np.testing.assert_allclose(run["table"]["gaussian"], part["gaussian"], rtol=1e-12)
 
 
 def test_estimates_name_the_file_that_does_not_fit(tmp_path):
-    histogram, path = tmp_path / "own.csv", tmp_path / "eps0~4_eps~4_n~all.csv"
+    histogram, path = tmp_path / "own.csv", tmp_path / "estimates.csv"
     histogram_table().to_csv(histogram, index=False)
-    estimate_table(histogram_table()).iloc[:-1].to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"eps0~4_eps~4_n~all\.csv: its cells are not those of .*own\.csv"):
-        draw_estimates.read_estimates(histogram, [path], 1e-30)
-    with pytest.raises(ValueError, match="no estimates to draw"):
-        draw_estimates.read_estimates(histogram, [], 1e-30)
-    with pytest.raises(ValueError, match=r"expected a file name like"):
-        _figure.point_of("results/estimates/own/4.csv")
+    table = estimate_table(histogram_table()).assign(eps0=4, eps=4, n=900, delta=1e-30)
+    table.iloc[:-1].to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"estimates\.csv: its cells are not those of .*own\.csv"):
+        draw_estimates.read_runs(histogram, path)
+    for column in ("eps0", "delta"):
+        table.drop(columns=column).to_csv(path, index=False)
+        with pytest.raises(ValueError, match=rf"estimates\.csv: no column '{column}'"):
+            draw_estimates.read_runs(histogram, path)
+    table.iloc[:0].to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"estimates\.csv: no rows"):
+        draw_estimates.read_runs(histogram, path)
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ class Snakemake:
 
     def __init__(self, folder, **inputs):
         self.log = [str(folder / "log")]
-        self.input = Namedlist(fromdict={name: file for name, file in inputs.items() if name != "budgets"})
+        self.input = Namedlist(fromdict=inputs)
         self.output = Namedlist(fromdict={"csv": str(folder / "claims.csv"), "md": str(folder / "claims.md")})
-        self.params = Namedlist(fromdict={"sensitivity": 1, "boxes": {}, "estimates": inputs["budgets"]})
+        self.params = Namedlist(fromdict={"sensitivity": 1, "boxes": {}})
 
 
 @pytest.fixture
@@ -37,8 +37,9 @@ def snakemake(tmp_path):
     parity = tmp_path / "parity.parquet"
     fabricated.parity_frame(n=1000).to_parquet(parity, index=False)
     run = tmp_path / "run.csv"
-    cells = {"original": 0.5, "gaussian": [0.4, 0.7], "shuffle+INV": [0.9, 0.1], "delta": 1e-30}
-    pd.DataFrame(cells).to_csv(run, index=False)
+    point = {"dataset": "paris", "eps0": 4, "eps": 4, "n": 11190, "delta": 1e-30}
+    cells = {"original": 0.5, "gaussian": [0.4, 0.7], "shuffle+INV": [0.9, 0.1]}
+    pd.DataFrame(point | cells).to_csv(run, index=False)
     values = read_values(ROOT / "data/published/values.csv")
     deltas = pd.DataFrame([row for row in values if row["quantity"] == "delta"]).assign(exact=-3.0)
     deltas.loc[deltas["mechanism"] == "erlingsson", "exact"] = None
@@ -51,7 +52,6 @@ def snakemake(tmp_path):
         trials=[str(trials)],
         estimates=[str(run)],
         parity=[str(parity)],
-        budgets={run.as_posix(): {"dataset": "paris", "n": "all", "eps0": 4, "eps": 4}},
     )
 
 

@@ -26,11 +26,12 @@ TOTALS = {
     ("paris", "published"): 11190,
     ("paris", "stepped"): 10260,
 }
+USERS = {"synthetic": 1_000_000, "san_francisco": 123_026, "paris": 11_190}
 POINTS = [
-    ("synthetic", 15, "1000"),
-    ("synthetic", 15, "100000"),
-    ("san_francisco", 408, "all"),
-    ("paris", 192, "all"),
+    ("synthetic", 15, 1000),
+    ("synthetic", 15, 100_000),
+    ("san_francisco", 408, 123_026),
+    ("paris", 192, 11_190),
 ]
 
 
@@ -48,7 +49,7 @@ def deltas(values, tmp_path_factory):
 
 @pytest.fixture
 def trial_files(tmp_path):
-    """Trials of all four points, 200 half-normal draws per cell and mechanism, as the pipeline names them."""
+    """Trials of all four points, 200 half-normal draws per cell and mechanism; others that do not count."""
     rng = np.random.default_rng(3)
     return [make_trials(tmp_path, rng, *point) for point in POINTS]
 
@@ -62,6 +63,11 @@ def make_trials(folder, rng, dataset, k, n, cells=range(1, 300)):
             frames.append(
                 pd.DataFrame(
                     {
+                        "experiment": "individual",
+                        "dataset": dataset,
+                        "eps0": 4.0,
+                        "eps": 4.0,
+                        "n": n,
                         "k": k,
                         "mechanism": mechanism,
                         "metric": metric,
@@ -70,15 +76,16 @@ def make_trials(folder, rng, dataset, k, n, cells=range(1, 300)):
                     }
                 )
             )
-    path = folder / dataset / f"eps0~4_eps~4_n~{n}_repetitions~{repetitions}.parquet"
-    path.parent.mkdir(exist_ok=True)
-    pd.concat(frames).to_parquet(path, index=False)
+    trials = pd.concat(frames)
+    boxes = trials.assign(experiment="tv", value=9.0)
+    path = folder / f"{dataset}_{n}.parquet"
+    pd.concat([boxes, trials]).to_parquet(path, index=False)
     return path
 
 
 def judge(values, deltas, trial_files, totals=TOTALS):
-    trials = [judge_values.read_trial(path) for path in trial_files]
-    return judge_values.judge(values, judge_values.read_deltas(deltas, values), totals, trials)
+    trials = judge_values.read_trials(trial_files)
+    return judge_values.judge(values, judge_values.read_deltas(deltas, values), totals, trials, USERS)
 
 
 def test_printed_deltas_follow_the_contract(values, deltas):
@@ -185,7 +192,7 @@ def test_trials_that_do_not_fit_are_not_comparable(
     trial_files[0].unlink()
     files = trial_files[1:]
     if replace is not None:
-        given = {"dataset": "synthetic", "k": 15, "n": "1000", **replace}
+        given = {"dataset": "synthetic", "k": 15, "n": 1000, **replace}
         files.append(make_trials(tmp_path, np.random.default_rng(4), **given))
     judged = judge(values, deltas, files)
     found = [row for row in judged if row["verdict"] == "not comparable" and reason in row["note"]]
@@ -208,9 +215,20 @@ def test_stale_deltas_are_an_error(values, deltas, tmp_path):
         judge_values.read_deltas(path, values)
 
 
-def test_trial_path_must_name_its_point(tmp_path):
-    with pytest.raises(ValueError, match="expected DATASET/eps0~X"):
-        judge_values.read_trial(tmp_path / "trials.parquet")
+def test_points_of_one_file_are_told_apart_by_their_columns(values, deltas, trial_files, tmp_path):
+    """Both n of the synthetic data in one file, as in the pipeline, and rows at another budget."""
+    apart = judge(values, deltas, trial_files)
+    frames = [pd.read_parquet(path) for path in trial_files[:2]]
+    other = pd.concat(frames).assign(eps0=6.0, value=5.0)
+    path = tmp_path / "together.parquet"
+    pd.concat([other, *frames]).to_parquet(path, index=False)
+    assert judge(values, deltas, [path, *trial_files[2:]]) == apart
+
+
+def test_all_users_of_a_dataset_are_its_histograms(tmp_path):
+    path = tmp_path / "paris.csv"
+    path.write_text("cell,count\n1,11000\n2,190\n")
+    assert judge_values.read_users({"paris": path}) == {"paris": 11_190}
 
 
 def test_tables_show_every_printed_value_once(values, deltas, trial_files):

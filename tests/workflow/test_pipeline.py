@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import pandas as pd
 import pytest
 from conftest import QUICK, ROOT
 
@@ -103,7 +104,7 @@ def test_same_bytes_in_another_folder_on_one_core(finished, fresh):
     targets = ["tables", "fig3", "results/parity.csv", "results/numbers.csv"]
     fresh.make("--cores", "1", *targets, environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"})
     here, there = finished.results(), fresh.results()
-    numbers = {"trials", "audit", "checkins", "histograms", "tables"}
+    numbers = {"trials", "estimates", "audit", "checkins", "histograms", "tables"}
     assert {name for name in here if name.split("/")[0] in numbers} <= there.keys()
     assert {"numbers.csv", "parity.csv", "parity_ratio.csv", "audit.csv", "report/claims.csv"} <= there.keys()
     assert [name for name in there if here[name] != there[name]] == []
@@ -114,6 +115,31 @@ def test_named_targets(fresh):
     assert fresh.planned(target=named) >= {"run_trials", "run_parity", "write_report", "write_delta_tables"}
     assert "run_trials" not in fresh.planned(target=["fig1"])
     assert fresh.planned(target=["fig6"]) >= {"run_trials", "draw_tv", "draw_parity_tv"}
+
+
+def test_files_of_points_that_the_config_does_not_have_are_named(fresh):
+    done = fresh.snakemake("--dry-run", "results/trials/synthetic_eps0-6_eps-6.parquet")
+    assert done.returncode != 0
+    assert "synthetic_eps0-6_eps-6: no such trials in the config" in done.stdout
+    assert "those of synthetic: eps0-4_eps-4" in done.stdout
+    done = fresh.snakemake("--dry-run", "results/estimates/synthetic.csv")
+    assert done.returncode != 0
+    assert "datasets.synthetic: the config has no section 'estimates'" in done.stdout
+    assert fresh.snakemake("--dry-run", "results/audit/n-9_k-9_eps0-9_count-9.parquet").returncode != 0
+
+
+def test_a_dataset_whose_name_looks_like_a_budget(fresh):
+    (fresh.folder / "own.csv").write_text("cell,count\n1,40\n2,60\n")
+    plan = "{kind: counts, title: Own, file: own.csv, tv: {budgets: [{eps0: 2, eps: 0.5}], n: [9], %s}}"
+    (fresh.folder / "own.yaml").write_text(
+        f"datasets:\n  own: {plan % 'repetitions: 3'}\n  own_eps0: {plan % 'repetitions: 4'}\n"
+    )
+    target = "results/trials/own_eps0_eps0-2_eps-0.5.parquet"
+    done = fresh.snakemake(target, "--configfile", "own.yaml")
+    assert done.returncode == 0, done.stdout
+    frame = pd.read_parquet(fresh.folder / target)
+    assert set(frame["dataset"]) == {"own_eps0"}
+    assert set(frame["repetitions"]) == {4}
 
 
 def test_rules_read_like_a_table_of_contents(fresh):

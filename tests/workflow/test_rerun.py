@@ -136,29 +136,33 @@ def test_a_plots_colour_redraws_that_plot(finished):
 
 
 def test_the_number_of_repetitions_reruns_the_trials_that_need_it(finished):
-    """Of the boxplots of Paris: its 2 x 2 points, not those of Table VI, nor any other dataset's."""
+    """Of the boxplots of Paris: both budgets' files, with the points of Table VI; of no other dataset."""
     planned, text = jobs(finished, overlay(finished, "datasets: {paris: {tv: {repetitions: 6}}}\n"))
-    assert planned["run_trials"] == 4
+    assert planned["run_trials"] == 2
     assert planned["draw_tv"] == 1
-    assert set(planned) <= promised_of("scripts/run_trials.py") - {"judge_values"}
+    assert set(planned) <= promised_of("scripts/run_trials.py")
+    assert not {"run_parity", "estimate_cells"} & set(planned)
     made = re.findall(r"output: (results/trials/\S+)", text)
-    assert set(made) == {
-        f"results/trials/paris/eps0~{eps}_eps~{eps}_n~{n}_repetitions~6.parquet"
-        for eps in (4, 6)
-        for n in (1000, 10000)
-    }
+    assert set(made) == {f"results/trials/paris_eps0-{eps}_eps-{eps}.parquet" for eps in (4, 6)}
 
 
-def test_another_n_runs_the_new_points_only(finished):
-    """The trials of that n, and its comparison at equal privacy."""
+def test_a_budget_of_its_own_reruns_nothing_else(finished):
+    """Another budget for Table VI: a file of its own, and that of the boxplots loses the old points."""
+    config = "datasets: {paris: {individual: {budgets: [{eps0: 4.0, eps: 2}]}}}\n"
+    planned, text = jobs(finished, overlay(finished, config))
+    made = re.findall(r"output: (results/trials/\S+)", text)
+    assert set(made) == {f"results/trials/paris_eps0-4_eps-{eps}.parquet" for eps in (2, 4)}
+    assert planned["run_trials"] == 2
+
+
+def test_another_n_runs_that_dataset_only(finished):
+    """Its trials at every budget, and its comparison at equal privacy."""
     planned, text = jobs(finished, overlay(finished, "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}\n"))
     assert planned["run_trials"] == 2
     assert planned["draw_tv"] == 1
     assert planned["run_parity"] == 1
     follows = promised_of("scripts/run_trials.py") | promised_of("scripts/run_parity.py")
-    assert set(planned) <= follows - {"judge_values"}
+    assert set(planned) <= follows
     made = re.findall(r"output: (results/trials/\S+)", text)
-    assert set(made) == {
-        f"results/trials/paris/eps0~{eps}_eps~{eps}_n~3000_repetitions~5.parquet" for eps in (4, 6)
-    }
-    assert re.findall(r"output: (results/parity/\S+)", text) == ["results/parity/paris/n~3000.parquet"]
+    assert set(made) == {f"results/trials/paris_eps0-{eps}_eps-{eps}.parquet" for eps in (4, 6)}
+    assert re.findall(r"output: (results/parity/\S+)", text) == ["results/parity/paris.parquet"]

@@ -14,7 +14,6 @@ import pandas as pd
 PUBLISHED, EXACT = "published", "exact"
 INV, GAUSSIAN, SHUFFLE, LIKELIEST = "shuffle+INV", "gaussian", "shuffle", "maximum likelihood"
 RAW_INV, RAW_GAUSSIAN = "shuffle+INV, not projected", "gaussian, not projected"
-WHOLE = 0  # n of a single run on a whole dataset, whose file does not say how many users that are
 _PARITY_NAMES = {
     ("shuffle", "none"): SHUFFLE,
     ("shuffle", "projection"): INV,
@@ -35,8 +34,7 @@ class Setting:
     """One point, one metric ("tv", "individual_error", "cell_error") and cell (0 for tv).
 
     ``samples``: mechanism -> array of shape (repetitions,), the same repetition the same sample of users
-    (for cell_error one run, one entry per cell). ``n`` is `WHOLE` for the single runs on all users.
-    ``rule`` names how delta was chosen; "" as published.
+    (for cell_error one run, one entry per cell). ``rule`` names how delta was chosen; "" as published.
     """
 
     dataset: str
@@ -91,26 +89,17 @@ class Reading:
 
 
 def read_trials(paths):
-    """The settings in parquet files of trials; of one point the file with the most repetitions counts."""
-    columns = [
-        "dataset",
-        "eps0",
-        "eps",
-        "delta",
-        "n",
-        "k",
-        "mechanism",
-        "repetition",
-        "metric",
-        "cell",
-        "value",
-    ]
+    """The settings in parquet files of trials; of a point in two experiments the longer one counts."""
+    columns = ["experiment", "dataset", "eps0", "eps", "delta", "n", "k", "mechanism", "repetition"]
+    columns += ["metric", "cell", "value"]
     best = {}
     for path in paths:
-        for setting in _settings(pd.read_parquet(path, columns=columns), _PUBLISHED_NAMES, ["mechanism"], ""):
-            key = setting.dataset, setting.n, setting.eps0, setting.eps, setting.metric, setting.cell
-            if key not in best or _repetitions(setting) > _repetitions(best[key]):
-                best[key] = setting
+        frame = pd.read_parquet(path, columns=columns)
+        for _, rows in frame.groupby("experiment", observed=True, sort=False):
+            for setting in _settings(rows, _PUBLISHED_NAMES, ["mechanism"], ""):
+                key = setting.dataset, setting.n, setting.eps0, setting.eps, setting.metric, setting.cell
+                if key not in best or _repetitions(setting) > _repetitions(best[key]):
+                    best[key] = setting
     return list(best.values())
 
 
@@ -120,9 +109,11 @@ def read_parity(paths):
     columns += ["metric", "cell", "repetition", "value"]
     settings = []
     for path in paths:
-        frame = pd.read_parquet(path, columns=columns, filters=[("bound", "==", "upper")])
-        for rule, part in frame.groupby("delta_rule", observed=True):
-            settings += _settings(part, _PARITY_NAMES, ["mechanism", "estimator"], str(rule))
+        for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
+            wanted = [("bound", "==", "upper"), ("n", "==", n)]
+            frame = pd.read_parquet(path, columns=columns, filters=wanted)
+            for rule, part in frame.groupby("delta_rule", observed=True):
+                settings += _settings(part, _PARITY_NAMES, ["mechanism", "estimator"], str(rule))
     return settings
 
 
@@ -132,15 +123,16 @@ def read_calibrations(paths):
     return frozenset((float(eps), float(delta)) for frame in frames for eps, delta in frame.to_numpy())
 
 
-def read_estimates(path, *, dataset, n, eps0, eps):
-    """One run's errors cell by cell, from a CSV file with original, gaussian and shuffle+INV per cell.
-
-    ``n``: users, or "all".
-    """
-    n = WHOLE if n == "all" else int(n)
-    frame = pd.read_csv(path)
-    samples = {name: (frame[name] - frame["original"]).abs().to_numpy() for name in (GAUSSIAN, INV)}
-    return Setting(dataset, n, len(frame), eps0, eps, float(frame["delta"][0]), "cell_error", 0, samples)
+def read_estimates(paths):
+    """Single runs' errors cell by cell, from CSV files with original, gaussian and shuffle+INV per cell."""
+    settings = []
+    for path in paths:
+        runs = pd.read_csv(path).groupby(["dataset", "n", "eps0", "eps", "delta"], sort=False)
+        for (dataset, n, eps0, eps, delta), rows in runs:
+            samples = {name: (rows[name] - rows["original"]).abs().to_numpy() for name in (GAUSSIAN, INV)}
+            point = str(dataset), int(n), len(rows), float(eps0), float(eps), float(delta)
+            settings.append(Setting(*point, "cell_error", 0, samples))
+    return settings
 
 
 def _settings(frame, names, who, rule):

@@ -27,7 +27,6 @@ from tightshuffle.claims.evidence import (
     INV,
     RAW_GAUSSIAN,
     SHUFFLE,
-    WHOLE,
     NoEvidenceError,
 )
 
@@ -303,5 +302,4 @@ def _instance(word, settings, found):
 def _place(setting):
     cell = f", cell {setting.cell}" if setting.cell else ""
     rule = f", delta {setting.rule}" if setting.rule else ""
-    users = "all users" if setting.n == WHOLE else f"n = {setting.n:,}"
-    return f"{setting.dataset}, {users}, eps0 = {setting.eps0:g}{rule}{cell}"
+    return f"{setting.dataset}, n = {setting.n:,}, eps0 = {setting.eps0:g}{rule}{cell}"

@@ -4,9 +4,9 @@ rule judge_claims:
         claims="data/published/claims.csv",
         values="data/published/values.csv",
         deltas="results/privacy/printed_deltas.csv",
-        trials=claim_trials(),
-        estimates=[file for dataset in DATASETS for file in estimate_files(dataset)],
-        parity=[file for dataset in PARITY_DATASETS for file in parity_trials(dataset)],
+        trials=trial_files("tv", "individual"),
+        estimates=expand("results/estimates/{dataset}.csv", dataset=ESTIMATE_DATASETS),
+        parity=expand("results/parity/{dataset}.parquet", dataset=PARITY_DATASETS),
         code=code_of("scripts/judge_claims.py"),
     output:
         csv=report(
@@ -28,7 +28,6 @@ rule judge_claims:
         mem_mb=memory(400),
         runtime=minutes(2),
     params:
-        estimates={file: point for dataset in DATASETS for file, point in estimate_points(dataset).items()},
         sensitivity=config["protocol"]["sensitivity"],
         boxes={name: DATASETS[name]["box"] for name in GOWALLA},
     script:

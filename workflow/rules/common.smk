@@ -41,10 +41,7 @@ for name in COUNTS:
 
 wildcard_constraints:
     dataset="|".join(DATASETS),
-    eps0=r"[0-9.e+-]+",
-    eps=r"[0-9.e+-]+",
-    n="[0-9]+|all",
-    repetitions="[0-9]+",
+    part="eps0-[0-9.e-]+_eps-[0-9.e-]+|grid-[0-9]+",
     prefix="(fig[0-9]+_)?",
 
 
@@ -102,89 +99,88 @@ def label(**numbers):
     return "_".join(f"{name}-{repr(float(value)).removesuffix('.0')}" for name, value in numbers.items())
 
 
-def trial_file(dataset, budget, n, repetitions):
-    return (
-        f"results/trials/{dataset}/eps0~{budget['eps0']}_eps~{budget['eps']}_n~{n}"
-        f"_repetitions~{repetitions}.parquet"
-    )
-
-
-def _trials(dataset, experiment):
-    plan = DATASETS[dataset].get(experiment)
-    if not plan:
-        return []
+def _points(experiment, budgets, plan):
     return [
-        trial_file(dataset, budget, n, plan["repetitions"]) for budget in plan["budgets"] for n in plan["n"]
-    ]
-
-
-def tv_trials(dataset):
-    """The trials behind a dataset's boxplots."""
-    return _trials(dataset, "tv")
-
-
-def individual_trials():
-    """The trials behind Tables V and VI and the total variation distances in the text."""
-    return [file for dataset in DATASETS for file in _trials(dataset, "individual")]
-
-
-def claim_trials():
-    """The trials behind the boxplots and those behind the tables, each once."""
-    return list(dict.fromkeys(individual_trials() + [file for name in DATASETS for file in tv_trials(name)]))
-
-
-def grid_trials(dataset):
-    """The trials of a dataset's grid: every n at every eps up to eps0, beyond which delta is 0."""
-    plan = DATASETS[dataset].get("grid")
-    if not plan:
-        return []
-    return [
-        trial_file(dataset, {"eps0": eps0, "eps": eps}, n, plan["repetitions"])
-        for eps0 in plan["eps0"]
-        for eps in plan["eps"]
-        if eps <= eps0
+        dict(experiment=experiment, eps0=float(eps0), eps=float(eps), n=n, repetitions=plan["repetitions"])
+        for eps0, eps in budgets
         for n in plan["n"]
     ]
 
 
-def all_trials():
-    """Every trial point of the configuration, each once."""
-    grids = [file for dataset in DATASETS for file in grid_trials(dataset)]
-    return list(dict.fromkeys(claim_trials() + grids))
+def _trials():
+    """(dataset, part) -> its points; a part is one budget, or one budget of the grid.
+
+    A grid has every n at every eps up to eps0, beyond which delta is 0.
+    """
+    found = {}
+    for dataset, plans in DATASETS.items():
+        for experiment in ("tv", "individual"):
+            plan = plans.get(experiment, {"budgets": []})
+            for eps0, eps in [(budget["eps0"], budget["eps"]) for budget in plan["budgets"]]:
+                points = found.setdefault((dataset, label(eps0=eps0, eps=eps)), [])
+                points += _points(experiment, [(eps0, eps)], plan)
+        if plan := plans.get("grid"):
+            budgets = [(eps0, eps) for eps0 in plan["eps0"] for eps in plan["eps"] if eps <= eps0]
+            points, size = _points("grid", budgets, plan), len(plan["n"])
+            for number, start in enumerate(range(0, len(points), size), start=1):
+                found[dataset, f"grid-{number}"] = points[start : start + size]
+    return found
 
 
-def estimate_points(dataset):
-    """The single runs behind a dataset's heatmaps: file -> its dataset, n, eps0 and eps."""
-    plan = DATASETS[dataset].get("estimates", {"budgets": []})
-    points = [{"dataset": dataset, "n": plan["n"], **budget} for budget in plan["budgets"]]
-    form = "results/estimates/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.csv"
-    return {form.format_map(point): point for point in points}
+TRIALS = _trials()
 
 
-def estimate_files(dataset):
-    return list(estimate_points(dataset))
+def trial_points(wildcards):
+    """The points of one file of trials."""
+    dataset, part = wildcards.dataset, wildcards.part
+    if (dataset, part) not in TRIALS:
+        parts = ", ".join(part for name, part in TRIALS if name == dataset) or "none"
+        raise WorkflowError(f"{dataset}_{part}: no such trials in the config; those of {dataset}: {parts}")
+    return TRIALS[dataset, part]
 
+
+def trial_files(*experiments, datasets=DATASETS):
+    """The files with the trials of these experiments (tv, individual, grid)."""
+    return [
+        f"results/trials/{dataset}_{part}.parquet"
+        for (dataset, part), points in TRIALS.items()
+        if dataset in datasets and any(point["experiment"] in experiments for point in points)
+    ]
+
+
+def plan_of(dataset, experiment):
+    """The config's section on one experiment of a dataset."""
+    if experiment not in DATASETS[dataset]:
+        raise WorkflowError(f"datasets.{dataset}: the config has no section {experiment!r} to run")
+    return DATASETS[dataset][experiment]
+
+
+def histograms(datasets):
+    return {dataset: f"results/histograms/{dataset}.csv" for dataset in datasets}
+
+
+INDIVIDUAL_DATASETS = [name for name, dataset in DATASETS.items() if "individual" in dataset]
+ESTIMATE_DATASETS = [name for name, dataset in DATASETS.items() if "estimates" in dataset]
 
 PARITY = config["parity"]
 PARITY_DATASETS = [name for name, dataset in DATASETS.items() if "tv" in dataset]
 
 
-def parity_trials(dataset):
-    """The runs at equal privacy of a dataset: the n of its boxplots."""
-    return [f"results/parity/{dataset}/n~{n}.parquet" for n in DATASETS[dataset]["tv"]["n"]]
+def parity_sizes(dataset):
+    """The n of a dataset's boxplots, and the bounds that give eps there.
+
+    At the first and the last n also ``lower``, which takes the longest.
+    """
+    sizes = plan_of(dataset, "tv")["n"]
+    ends = (sizes[0], sizes[-1])
+    return [{"n": n, "bounds": ["upper", "lower"] if n in ends else ["upper"]} for n in sizes]
 
 
 def parity_estimates(dataset):
     """One run's settings for a dataset's heatmaps at equal privacy: their eps0 and n, the first delta."""
-    plan = DATASETS[dataset]["estimates"]
+    plan = plan_of(dataset, "estimates")
     budgets = sorted({budget["eps0"] for budget in plan["budgets"]})
     return {"eps0": budgets, "n": plan["n"], "delta": PARITY["delta"][0]}
-
-
-def parity_bounds(dataset, n):
-    """Bounds that give eps: at a dataset's first and last n also ``lower``, which takes the longest."""
-    sizes = [str(size) for size in DATASETS[dataset]["tv"]["n"]]
-    return ["upper", "lower"] if n in (sizes[0], sizes[-1]) else ["upper"]
 
 
 AUDITS = {

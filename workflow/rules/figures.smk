@@ -36,7 +36,7 @@ rule draw_delta_surface:
 rule draw_tv:
     "Boxplots of the TV distance per n, with and without plain shuffle (Figures 2, 6, 7; any dataset)."
     input:
-        trials=lambda wildcards: tv_trials(wildcards.dataset),
+        trials=lambda wildcards: trial_files("tv", datasets=[wildcards.dataset]),
         code=code_of("scripts/draw_tv.py"),
         style=FIGURE_STYLE,
     output:
@@ -103,7 +103,7 @@ rule draw_estimates:
     "Original, Gaussian and shuffle+INV estimates cell by cell, a row per budget (Figures 4, 5; any dataset)."
     input:
         histogram="results/histograms/{dataset}.csv",
-        estimates=lambda wildcards: estimate_files(wildcards.dataset),
+        estimates="results/estimates/{dataset}.csv",
         code=code_of("scripts/draw_estimates.py"),
         style=FIGURE_STYLE,
     output:

@@ -2,16 +2,16 @@
 
 
 rule run_parity:
-    "Errors of both mechanisms at equal privacy: one dataset and n, every eps0 and delta."
+    "Errors of both mechanisms at equal privacy: one dataset, every n, eps0 and delta."
     input:
         histogram="results/histograms/{dataset}.csv",
         code=code_of("scripts/run_parity.py"),
     output:
-        "results/parity/{dataset}/n~{n}.parquet",
+        "results/parity/{dataset}.parquet",
     log:
-        "results/logs/run_parity/{dataset}/n~{n}.log",
+        "results/logs/run_parity/{dataset}.log",
     benchmark:
-        "results/benchmarks/run_parity/{dataset}/n~{n}.tsv"
+        "results/benchmarks/run_parity/{dataset}.tsv"
     group:
         "trials"
     conda:
@@ -22,7 +22,7 @@ rule run_parity:
     params:
         plan={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
         cells=lambda wildcards: individual_cells(wildcards.dataset),
-        bounds=lambda wildcards: parity_bounds(wildcards.dataset, wildcards.n),
+        sizes=lambda wildcards: parity_sizes(wildcards.dataset),
         seed=config["seed"],
     script:
         "../../scripts/run_parity.py"
@@ -31,9 +31,9 @@ rule run_parity:
 rule summarise_parity:
     "Mean errors and ratios at equal privacy, with bootstrap intervals and closed forms."
     input:
-        trials=[file for dataset in PARITY_DATASETS for file in parity_trials(dataset)],
-        published=[file for dataset in PARITY_DATASETS for file in tv_trials(dataset)],
-        histograms=expand("results/histograms/{dataset}.csv", dataset=PARITY_DATASETS),
+        trials=expand("results/parity/{dataset}.parquet", dataset=PARITY_DATASETS),
+        published=trial_files("tv"),
+        histograms=histograms(PARITY_DATASETS).values(),
         code=code_of("scripts/summarise_parity.py"),
     output:
         means=report(
@@ -59,7 +59,7 @@ rule summarise_parity:
         mem_mb=memory(230),
         runtime=minutes(4),
     params:
-        histograms={name: f"results/histograms/{name}.csv" for name in PARITY_DATASETS},
+        histograms=histograms(PARITY_DATASETS),
         resamples=PARITY["bootstrap"],
         confidence=PARITY["confidence"],
         seed=config["seed"],
@@ -102,7 +102,7 @@ rule estimate_parity:
         histogram="results/histograms/{dataset}.csv",
         code=code_of("scripts/estimate_parity.py"),
     output:
-        "results/parity/{dataset}/estimates.csv",
+        "results/parity/{dataset}_estimates.csv",
     log:
         "results/logs/estimate_parity/{dataset}.log",
     benchmark:
@@ -124,7 +124,7 @@ rule estimate_parity:
 rule draw_parity_tv:
     "Boxplots of the TV distance per n at equal privacy (Figures 2, 6, 7; any dataset)."
     input:
-        trials=lambda wildcards: parity_trials(wildcards.dataset),
+        trials="results/parity/{dataset}.parquet",
         code=code_of("scripts/draw_parity_tv.py"),
         style=FIGURE_STYLE,
     output:
@@ -157,7 +157,7 @@ rule draw_parity_estimates:
     "Original and estimates at equal privacy, cell by cell (Figures 4, 5; any dataset)."
     input:
         histogram="results/histograms/{dataset}.csv",
-        estimates="results/parity/{dataset}/estimates.csv",
+        estimates="results/parity/{dataset}_estimates.csv",
         code=code_of("scripts/draw_parity_estimates.py"),
         style=FIGURE_STYLE,
     output:

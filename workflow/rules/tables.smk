@@ -25,7 +25,8 @@ rule judge_values:
         values="data/published/values.csv",
         deltas="results/privacy/printed_deltas.csv",
         totals="results/checkins/totals.csv",
-        trials=individual_trials(),
+        trials=trial_files("individual"),
+        histograms=histograms(INDIVIDUAL_DATASETS).values(),
         code=code_of("scripts/judge_values.py"),
     output:
         report(
@@ -44,6 +45,8 @@ rule judge_values:
     resources:
         mem_mb=memory(180),
         runtime=minutes(2),
+    params:
+        histograms=histograms(INDIVIDUAL_DATASETS),
     script:
         "../../scripts/judge_values.py"
 

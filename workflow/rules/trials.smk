@@ -1,14 +1,14 @@
 rule run_trials:
-    "TV distance and individual error of every mechanism at one point (dataset, eps0, eps, n)."
+    "TV distance and individual error of every mechanism: the points of one budget, or of one part of a grid."
     input:
         histogram="results/histograms/{dataset}.csv",
         code=code_of("scripts/run_trials.py"),
     output:
-        "results/trials/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}_repetitions~{repetitions}.parquet",
+        "results/trials/{dataset}_{part}.parquet",
     log:
-        "results/logs/run_trials/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}_repetitions~{repetitions}.log",
+        "results/logs/run_trials/{dataset}_{part}.log",
     benchmark:
-        "results/benchmarks/run_trials/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}_repetitions~{repetitions}.tsv"
+        "results/benchmarks/run_trials/{dataset}_{part}.tsv"
     group:
         "trials"
     conda:
@@ -17,6 +17,7 @@ rule run_trials:
         mem_mb=memory(250),
         runtime=minutes(34),
     params:
+        points=trial_points,
         cells=lambda wildcards: individual_cells(wildcards.dataset),
         protocol=config["protocol"],
         seed=config["seed"],
@@ -25,16 +26,16 @@ rule run_trials:
 
 
 rule estimate_cells:
-    "One run of every mechanism at one point, cell by cell (data of Figures 4 and 5)."
+    "One run of every mechanism per budget, cell by cell (data of Figures 4 and 5)."
     input:
         histogram="results/histograms/{dataset}.csv",
         code=code_of("scripts/estimate_cells.py"),
     output:
-        "results/estimates/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.csv",
+        "results/estimates/{dataset}.csv",
     log:
-        "results/logs/estimate_cells/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.log",
+        "results/logs/estimate_cells/{dataset}.log",
     benchmark:
-        "results/benchmarks/estimate_cells/{dataset}/eps0~{eps0}_eps~{eps}_n~{n}.tsv"
+        "results/benchmarks/estimate_cells/{dataset}.tsv"
     group:
         "trials"
     conda:
@@ -43,6 +44,7 @@ rule estimate_cells:
         mem_mb=memory(210),
         runtime=minutes(5),
     params:
+        plan=lambda wildcards: plan_of(wildcards.dataset, "estimates"),
         protocol=config["protocol"],
         seed=config["seed"],
     script:
