@@ -1,4 +1,4 @@
-"""What the points of config/scale.yaml cost: core-seconds and memory over n and k, and Snakemake's own share.
+"""What the points of config/scale.yaml cost: core-seconds and memory over n and k, and the start of a job.
 
     python scripts/bench_scale.py results/bench          writes scale.csv and scale.md
 
@@ -6,6 +6,7 @@ Times are core-seconds (user + system), which other work on the machine disturbs
 process of its own; its memory is the peak of that process, libraries included.
 """
 
+import math
 import os
 import resource
 import subprocess
@@ -27,7 +28,7 @@ from tightshuffle.histograms import draw_normal
 CONFIG = Path("config/scale.yaml")
 SIZES = (10**3, 10**5, 10**7, 10**9)
 BUDGETS = ((1.0, 0.1), (4.0, 0.5))
-ALL_UP_TO = 15  # cells up to which every budget of the grid is measured, not a sample
+ALL_UP_TO = 1000  # cells up to which every budget of the grid is measured, not a sample
 FEWER = {10_000: 100, 100_000: 100}  # repetitions that are measured instead of the grid's, by cells
 CORES_OF_A_NODE = 32  # an assumption of the extrapolation, not a measurement
 COLUMNS = ["k", "n", "eps0", "eps", "repetitions", "core_seconds", "peak_mb"]
@@ -39,6 +40,11 @@ def points(plan):
     wanted = plan["grid"]
     budgets = [(float(a), float(b)) for a in wanted["eps0"] for b in wanted["eps"] if b <= a]
     return [(eps0, eps, n) for eps0, eps in budgets for n in wanted["n"]]
+
+
+def jobs(plan):
+    """How many jobs a dataset's grid is split into (``grid.points_per_job``)."""
+    return math.ceil(len(points(plan)) / plan["grid"]["points_per_job"])
 
 
 def sample(plan):
@@ -79,28 +85,53 @@ def overheads():
     """Core-seconds: of planning the whole grid, and of one further job beyond its computation."""
     plan = snakemake_seconds("--dry-run", "--configfile", str(CONFIG), "--", "trials")
     few, many = 2, 12
+    grid = {"eps0": [1], "eps": [1], "n": [1000 + i for i in range(many)]}
+    grid |= {"repetitions": 1, "points_per_job": 1}
     spent = []
     for number in (few, many):
-        with tempfile.TemporaryDirectory(dir="results") as folder:
-            files = [
-                f"results/trials/scale_k15/eps0~1_eps~1_n~1000_repetitions~{i + 1}.parquet"
-                for i in range(number)
-            ]
-            arguments = ["--configfile", str(CONFIG.resolve()), "--cores", "1", "--directory", folder]
-            for name in ("config", "scripts", "tightshuffle", "data", "environment.yml"):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("config", "scripts", "tightshuffle", "data", "workflow", "environment.yml"):
                 (Path(folder) / name).symlink_to(Path(name).resolve())
-            spent.append(snakemake_seconds(*arguments, "--", *files))
+            overlay = Path(folder) / "tiny.yaml"
+            overlay.write_text(yaml.safe_dump({"datasets": {"scale_k15": {"grid": grid}}}))
+            files = [f"results/trials/scale_k15_grid-{i + 1}.parquet" for i in range(number)]
+            configs = ["--configfile", str(CONFIG.resolve()), str(overlay)]
+            spent.append(snakemake_seconds(*configs, "--cores", "1", "--directory", folder, "--", *files))
     return plan, (spent[1] - spent[0]) / (many - few)
 
 
+def longest_work(costs, plan):
+    """Core-seconds of a dataset's longest job without its start; a point costs the mean at the nearest n."""
+    means = costs.groupby("n")["core_seconds"].mean()
+    at = np.log(means.index.to_numpy())
+    each = [means.iloc[np.abs(at - np.log(n)).argmin()] for _, _, n in points(plan)]
+    size = plan["grid"]["points_per_job"]
+    return max(sum(each[start : start + size]) for start in range(0, len(each), size))
+
+
 def totals(table, plans, job):
-    """Core-hours of every dataset: its measured points' mean cost, plus a job's start, for all its points."""
+    """A row per dataset: its measured points' mean cost, its jobs, what one takes, and core-hours in all.
+
+    ``job``: core-seconds of a job's start.
+    """
     rows = []
     for plan in plans.values():
-        costs = table.loc[table["k"] == plan["cells"], "core_seconds"]
-        number = len(points(plan))
-        rows.append((plan["cells"], number, costs.mean() + job, number * (costs.mean() + job) / 3600))
-    return pd.DataFrame(rows, columns=["k", "points", "core_seconds", "core_hours"])
+        costs = table[table["k"] == plan["cells"]]
+        number, many, mean = len(points(plan)), jobs(plan), costs["core_seconds"].mean()
+        work = number * mean
+        rows.append(
+            {
+                "k": plan["cells"],
+                "points": number,
+                "core_seconds": mean,
+                "jobs": many,
+                "of_a_job": work / many + job,
+                "start": job / (work / many + job),
+                "longest": longest_work(costs, plan) + job,
+                "core_hours": (work + many * job) / 3600,
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def pivoted(table, column, form):
@@ -110,9 +141,9 @@ def pivoted(table, column, form):
     return grid(header, [[f"{k:,}", *(form.format(value) for value in row)] for k, *row in wide.itertuples()])
 
 
-def extrapolated(sums, plan, longest):
-    """Markdown: the whole grid on more cores, if only the cores and the longest point limit it."""
-    work, number = sums["core_hours"].sum() * 3600, sums["points"].sum()
+def extrapolated(sums, plan):
+    """Markdown: the whole grid on more cores, if only the cores and the longest job limit it."""
+    work, number, longest = sums["core_hours"].sum() * 3600, sums["points"].sum(), sums["longest"].max()
     lines = []
     for words, cores in [
         ("2 cores", 2),
@@ -128,7 +159,6 @@ def summary(table, plans, plan, job):
     """The Markdown page of all of it."""
     table = table.assign(core_seconds=table["core_seconds"] * 1000 / table["repetitions"])
     sums, computer = totals(table, plans, job), machine()
-    longest = table["core_seconds"].max() + job
     small = sums[sums["k"] <= 1000]
     rate = 120 * small["points"].sum() / (small["core_hours"].sum() * 3600)
     every = 120 * sums["points"].sum() / (sums["core_hours"].sum() * 3600)
@@ -145,15 +175,23 @@ def summary(table, plans, plan, job):
         f"Snakemake plans the whole grid in {plan:.1f} core-seconds; each job costs {job:.2f} more to start"
         " (Python and libraries). With it:",
         grid(
-            ["k", "points", "core-seconds per point", "core-hours"],
+            ["k", "points", "core-seconds per point", "jobs", "core-seconds per job", "start", "core-hours"],
             [
-                [f"{row.k:,}", f"{row.points}", f"{row.core_seconds:.2f}", f"{row.core_hours:.2f}"]
+                [
+                    f"{row.k:,}",
+                    f"{row.points}",
+                    f"{row.core_seconds:.2f}",
+                    f"{row.jobs}",
+                    f"{row.of_a_job:.0f}",
+                    f"{row.start:.0%}",
+                    f"{row.core_hours:.2f}",
+                ]
                 for row in sums.itertuples()
             ],
         ),
         f"On 2 cores: {every:.0f} points per minute over the whole grid, {rate:.0f} with up to 1,000 cells.",
-        f"Extrapolated; the longest point takes {longest:.0f} s:",
-        extrapolated(sums, plan, longest),
+        f"Extrapolated; the longest job takes {sums['longest'].max():.0f} s:",
+        extrapolated(sums, plan),
     ]
     return "\n\n".join(parts) + "\n"
 

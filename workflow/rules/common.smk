@@ -108,7 +108,7 @@ def _points(experiment, budgets, plan):
 
 
 def _trials():
-    """(dataset, part) -> its points; a part is one budget, or one budget of the grid.
+    """(dataset, part) -> its points; a part is one budget, or a run of consecutive points of the grid.
 
     A grid has every n at every eps up to eps0, beyond which delta is 0.
     """
@@ -121,7 +121,7 @@ def _trials():
                 points += _points(experiment, [(eps0, eps)], plan)
         if plan := plans.get("grid"):
             budgets = [(eps0, eps) for eps0 in plan["eps0"] for eps in plan["eps"] if eps <= eps0]
-            points, size = _points("grid", budgets, plan), len(plan["n"])
+            points, size = _points("grid", budgets, plan), plan.get("points_per_job", len(plan["n"]))
             for number, start in enumerate(range(0, len(points), size), start=1):
                 found[dataset, f"grid-{number}"] = points[start : start + size]
     return found
