@@ -25,8 +25,8 @@ rule judge_claims:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(400),
-        runtime=minutes(2),
+        mem_mb=memory(430),
+        runtime=minutes(14),
     params:
         sensitivity=config["protocol"]["sensitivity"],
         boxes={name: DATASETS[name]["box"] for name in GOWALLA},

@@ -56,8 +56,8 @@ rule draw_tv:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
+        mem_mb=memory(230),
+        runtime=minutes(6),
     params:
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
         protocol=config["protocol"],

@@ -17,7 +17,7 @@ rule run_parity:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(220),
+        mem_mb=memory(240),
         runtime=minutes(15),
     params:
         plan={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
@@ -56,8 +56,8 @@ rule summarise_parity:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(230),
-        runtime=minutes(4),
+        mem_mb=memory(390),
+        runtime=minutes(11),
     params:
         histograms=histograms(PARITY_DATASETS),
         resamples=PARITY["bootstrap"],
@@ -144,8 +144,8 @@ rule draw_parity_tv:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(240),
-        runtime=minutes(5),
+        mem_mb=memory(440),
+        runtime=minutes(11),
     params:
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
         delta=PARITY["delta"][0],

@@ -43,7 +43,7 @@ rule judge_values:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(180),
+        mem_mb=memory(190),
         runtime=minutes(2),
     params:
         histograms=histograms(INDIVIDUAL_DATASETS),

@@ -14,8 +14,8 @@ rule run_trials:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(250),
-        runtime=minutes(34),
+        mem_mb=memory(290),
+        runtime=minutes(68),
     params:
         points=trial_points,
         cells=lambda wildcards: individual_cells(wildcards.dataset),
