@@ -46,6 +46,11 @@ def on_a_grid(histogram):
     return {"row", "column"} <= set(histogram.columns)
 
 
+def grid_shape(histogram):
+    """(rows, columns) of the grid that the histogram's cells are in."""
+    return histogram["row"].max() + 1, histogram["column"].max() + 1
+
+
 def grid_edges(histogram):
     """Edges (x (columns+1,), y (rows+1,)) of the cells: degrees, or halves around the numbers without them.
 
@@ -56,8 +61,8 @@ def grid_edges(histogram):
             raise ValueError(f"histogram: {index} must hold whole numbers from 0")
     if histogram.duplicated(["row", "column"]).any():
         raise ValueError("histogram: two cells have the same row and column; expected one cell each")
-    rows, columns = histogram["row"].max() + 1, histogram["column"].max() + 1
     if not on_a_map(histogram):
+        rows, columns = grid_shape(histogram)
         return np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
     return _edges(histogram, "column", "west", "east"), _edges(histogram, "row", "south", "north")
 
@@ -75,7 +80,7 @@ def _edges(histogram, index, low, high):
 
 def on_grid(histogram, values):
     """``values`` (k,) per cell as a matrix (rows, columns); NaN where the grid has no cell."""
-    matrix = np.full((histogram["row"].max() + 1, histogram["column"].max() + 1), np.nan)
+    matrix = np.full(grid_shape(histogram), np.nan)
     matrix[histogram["row"], histogram["column"]] = values
     return matrix
 

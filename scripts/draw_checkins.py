@@ -2,7 +2,7 @@
 
 from string import ascii_lowercase
 
-from _figure import grid_edges, on_grid, read_table, write_figure
+from _figure import grid_edges, grid_shape, on_grid, read_table, write_figure
 from _job import job
 
 from tightshuffle import plotting, wording
@@ -43,13 +43,13 @@ def draw(cities):
         heading += ["spread inside their cells: only counts are bundled"] * bool(places["spread"].any())
         space = height * widths[number] + 0.4
         top.set_title("\n".join(wording.folded(line, space) for line in heading))
-        mesh = plotting.heatmap(bottom, grid_edges(city["histogram"]), counts, norm)
+        image = plotting.heatmap(bottom, grid_edges(city["histogram"]), counts, norm)
         cells = f"{counts.shape[1]} × {counts.shape[0]} cells"
         heading = f"{_letter(len(cities) + number)} {wording.plain(city['title'])}: {cells}"
         bottom.set_title(wording.folded(heading, space))
         for axes in (top, bottom):
             plotting.map_axes(axes, city["box"], names=(axes is bottom, number == 0))
-    plotting.count_bar(figure, mesh, panels[1, :], "check-ins per cell")
+    plotting.count_bar(figure, image, panels[1, :], "check-ins per cell")
     return figure
 
 
@@ -76,7 +76,7 @@ def caption(cities, grid):
 def _city_words(city):
     west, east, south, north = city["box"]
     counts = city["histogram"]
-    rows, columns = counts["row"].max() + 1, counts["column"].max() + 1
+    rows, columns = grid_shape(counts)
     return (
         f"{city['title']}: latitude {_degrees(south)} to {_degrees(north)},"
         f" longitude {_degrees(west)} to {_degrees(east)},"

@@ -3,6 +3,7 @@
 from _figure import (
     budget_words,
     grid_edges,
+    grid_shape,
     on_a_grid,
     on_a_map,
     on_grid,
@@ -56,7 +57,7 @@ def _maps(histogram, runs, heading):
     norm = plotting.count_norm(1 / max(run["n"] for run in runs), largest)
     for number, (row, run) in enumerate(zip(panels, runs, strict=True)):
         for axes, name in zip(row, COLUMNS[1:], strict=True):
-            mesh = plotting.heatmap(axes, edges, on_grid(histogram, run["table"][name]), norm)
+            image = plotting.heatmap(axes, edges, on_grid(histogram, run["table"][name]), norm)
             axes.set_title(_panel_title(run, name))
             outer = (number == len(runs) - 1, name == "original")
             if on_a_map(histogram):
@@ -66,7 +67,7 @@ def _maps(histogram, runs, heading):
         label = row_label(_budget(run), 0.1 + 1.75 * proportion)
         row[0].set_ylabel(f"{label}\n{row[0].get_ylabel()}")
     negative = any((run["table"][MECHANISMS] < 0).any(axis=None) for run in runs)
-    plotting.count_bar(figure, mesh, panels, "fraction of users per cell", negative=negative)
+    plotting.count_bar(figure, image, panels, "fraction of users per cell", negative=negative)
     figure.suptitle(heading)
     return figure
 
@@ -85,7 +86,7 @@ def _steps(runs, heading):
 
 
 def caption(histogram, runs, title, reading, *, projected=False):
-    """The caption: every parameter, TV distances, what grey and minus signs mean, the ``reading``.
+    """The caption: every parameter, TV distances, what the colours outside the scale mean, the ``reading``.
 
     ``projected``: whether the Gaussian's estimates were projected to the simplex, too.
     """
@@ -100,9 +101,12 @@ def caption(histogram, runs, title, reading, *, projected=False):
     if projected:
         treated = "Both estimates are projected to the simplex."
     if on_a_grid(histogram):
+        negative = "grey with a minus sign."
+        if not plotting.signs_fit(grid_shape(histogram)):
+            negative = "orange. Where cells are smaller than a pixel, several share one."
         how = (
             "Colours: one logarithmic scale for all panels, from one user's share 1/n up; smaller shares have"
-            " its lowest colour, cells estimated as empty are grey, negative ones grey with a minus sign."
+            f" its lowest colour, cells estimated as empty are grey, negative ones {negative}"
         )
     else:
         how = "Grey area: original; lines: estimates."

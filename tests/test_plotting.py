@@ -1,11 +1,14 @@
 """The style and the plot forms: what is drawn is what was given."""
 
 import hashlib
+import io
+import math
 import os
 import subprocess
 import sys
 
 import matplotlib
+import matplotlib.image
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
@@ -74,9 +77,10 @@ def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(visi
     seen = [lab(colour, DICHROMATS[vision]) for colour in plotting.COLOURS.values()]
     distances = [np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]]
     assert min(distances) > 20  # 2.3 is just noticeable
-    empty = lab(plotting.EMPTY, DICHROMATS[vision])
+    empty, negative = (lab(plotting.HEAT(value)[:3], DICHROMATS[vision]) for value in (np.nan, 2.0))
     scale = [lab(colour, DICHROMATS[vision]) for colour in plotting.HEAT(np.linspace(0, 1, 50))]
-    assert min(np.linalg.norm(empty - colour) for colour in scale) > 20
+    assert min(np.linalg.norm(outside - colour) for outside in (empty, negative) for colour in scale) > 20
+    assert np.linalg.norm(empty - negative) > 20
     lightness = [colour[0] for colour in scale]
     assert np.all(np.diff(lightness) < 0)  # more is darker, in print without colours too
 
@@ -91,8 +95,8 @@ def drawn_boxes():
     left, middle, right = figure.subplots(1, 3)
     plotting.boxplots(left, {name: {10: rng.random(9), 20: rng.random(9)} for name in plotting.COLOURS})
     grid = (np.arange(4.0), np.arange(3.0))
-    mesh = plotting.heatmap(middle, grid, np.array([[0, 1, 2], [-1, 5, 9]]), plotting.count_norm(1, 9))
-    plotting.count_bar(figure, mesh, middle, "count", negative=True)
+    image = plotting.heatmap(middle, grid, np.array([[0, 1, 2], [-1, 5, 9]]), plotting.count_norm(1, 9))
+    plotting.count_bar(figure, image, middle, "count", negative=True)
     plotting.points(right, rng.random(500), rng.random(500))
     return figure
 
@@ -218,11 +222,58 @@ def test_heatmap_draws_positive_cells_and_marks_negative_ones():
     values = np.array([[0.0, 2.0, np.nan], [-1.0, 8.0, -0.5]])
     axes = axes_of()
     with plotting.style():
-        mesh = plotting.heatmap(axes, (np.arange(4.0), np.arange(3.0)), values, plotting.count_norm(1, 8))
-    assert np.array_equal(np.ma.getmaskarray(mesh.get_array()), [[True, False, True], [True, False, True]])
-    marks = next(c for c in axes.collections if c is not mesh).get_offsets()
-    assert {tuple(mark) for mark in marks.tolist()} == {(0.5, 1.5), (2.5, 1.5)}
+        image = plotting.heatmap(axes, (np.arange(4.0), np.arange(3.0)), values, plotting.count_norm(1, 8))
+    assert np.array_equal(np.ma.getmaskarray(image.get_array()), [[True, False, True], [True, False, True]])
+    [marks] = axes.collections
+    assert {tuple(mark) for mark in marks.get_offsets().tolist()} == {(0.5, 1.5), (2.5, 1.5)}
     assert to_hex(axes.get_facecolor()) == plotting.EMPTY
+
+
+def pixels_of(grid, values, norm, inches=2):
+    """A heatmap that fills a whole figure, as pixels (height, width, 3), the first row in the south."""
+    figure = plotting.new_figure(inches, width=inches, layout=None)
+    with plotting.style():
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        plotting.heatmap(axes, grid, values, norm)
+        png = plotting.png(figure)
+    return matplotlib.image.imread(io.BytesIO(png))[::-1, :, :3]
+
+
+EVEN, UNEVEN = np.linspace(0, 1, 12), np.linspace(0.2, 1, 12) ** 2
+
+
+@pytest.mark.parametrize("x", [EVEN, UNEVEN], ids=["even", "uneven"])
+@pytest.mark.parametrize("y", [EVEN, UNEVEN], ids=["even", "uneven"])
+def test_a_cell_has_one_colour_up_to_its_edges(x, y):
+    values = np.random.default_rng(8).integers(0, 4, (11, 11)) ** 3.0
+    values[3, 4] = np.nan
+    norm = plotting.count_norm(1, 27)
+    pixels = pixels_of((x, y), values, norm)
+    expected = np.where((values > 0)[..., None], plotting.HEAT(norm(values))[..., :3], to_rgb(plotting.EMPTY))
+    columns, rows = ((edges - edges[0]) / np.ptp(edges) * len(pixels) for edges in (x, y))
+    for row, column in np.ndindex(values.shape):
+        inner = (
+            slice(math.ceil(edges[i]) + 1, math.floor(edges[i + 1]) - 1)
+            for edges, i in ((rows, row), (columns, column))
+        )
+        cell = pixels[tuple(inner)]
+        assert cell.size
+        assert np.abs(cell - expected[row, column]).max() < 2 / 255
+
+
+def test_cells_smaller_than_a_pixel_are_mixed_and_none_is_lost():
+    size = 400
+    values = np.zeros((size, size))
+    values[40, 280], values[240:, :200] = 9, -1
+    pixels = pixels_of((np.arange(size + 1.0),) * 2, values, plotting.count_norm(1, 9), inches=1)
+    assert pixels.shape[0] == pixels.shape[1] < size / 3
+    coloured = np.abs(pixels - to_rgb(plotting.EMPTY)).max(axis=-1) > 0.01
+    height, width = coloured.shape
+    assert coloured[: height // 5, width // 2 :].any()
+    assert not coloured[height // 5 : height // 2].any()
+    negative = pixels[int(0.7 * height) :, : int(0.4 * width)]
+    assert np.abs(negative - to_rgb(plotting.COLOURS["gaussian"])).max() < 2 / 255
 
 
 @pytest.mark.parametrize("high", [0, 1, 9984])

@@ -25,8 +25,12 @@ WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
 LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
 EMPTY = "#e4e4e4"  # cells that hold nobody: outside of the colour map, so that they cannot look like few
-# Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue.
-HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat")
+# Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
+# for negative cells: no count is above the scale's upper end.
+HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
+    bad=EMPTY, over=COLOURS["gaussian"]
+)
+SIGNS_FIT = 100  # so many rows or columns at most: with more, a cell has no room for a minus sign
 INK = "#222222"
 
 
@@ -187,17 +191,28 @@ def count_norm(low, high):
     return LogNorm(low, max(high, 10 * low))
 
 
+def signs_fit(shape):
+    """Whether the cells of a heatmap with ``shape`` (rows, columns) have room for a minus sign."""
+    return max(shape) <= SIGNS_FIT
+
+
 def heatmap(axes, grid, values, norm):
-    """Draw one value per cell; 0 is empty (grey), below 0 is empty with a minus sign.
+    """Draw one value per cell as one image; 0 is empty (grey), below 0 is empty with a minus sign.
 
     ``grid`` is (x edges (c+1,), y edges (r+1,)), ``values`` (r, c) with row 0 in the south; NaN is no cell.
-    Values between 0 and the norm's lower end take its lowest colour. Returns the mesh, for a colour bar.
+    Values between 0 and the norm's lower end take its lowest colour. Where cells are too small for signs,
+    negative ones take the Gaussian's colour. Returns the image, for a colour bar.
     """
     x, y = grid
     axes.set_facecolor(EMPTY)
-    shown = np.ma.masked_where(~(values > 0), values)
-    mesh = axes.pcolormesh(x, y, shown, norm=norm, cmap=HEAT, linewidth=0.1, edgecolor="face")
-    row, column = np.nonzero(values < 0)
+    negative, shown = values < 0, np.ma.masked_where(~(values > 0), values)
+    fine = not signs_fit(values.shape)
+    if fine:
+        shown[negative] = 10 * norm.vmax
+    image = axes.pcolorfast(x, y, shown, norm=norm, cmap=HEAT)
+    if fine:  # on an even grid a pixel takes the mean colour of its cells, so that none is lost
+        image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
+    row, column = np.nonzero(negative & (not fine))
     width = axes.get_position().width * axes.figure.get_figwidth() * 72 / max(values.shape[1], 1)
     axes.scatter(
         (x[column] + x[column + 1]) / 2,
@@ -208,23 +223,25 @@ def heatmap(axes, grid, values, norm):
         linewidth=0.7,
     )
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    return mesh
+    return image
 
 
-def count_bar(figure, mesh, panels, label, *, negative=False):
-    """A colour bar for heatmaps beside ``panels``, and a legend for what stands outside the scale."""
+def count_bar(figure, image, panels, label, *, negative=False):
+    """A colour bar for heatmaps beside ``panels``, and a legend for what is outside the scale."""
     bar = figure.colorbar(
-        mesh, ax=panels, label=label, extend="min" if negative else "neither", aspect=28, pad=0.015
+        image, ax=panels, label=label, extend="min" if negative else "neither", aspect=28, pad=0.015
     )
     bar.minorticks_off()
-    if mesh.norm.vmin >= 1:
+    if image.norm.vmin >= 1:
         bar.formatter = FuncFormatter(lambda value, _: short_number(value))
     handles = [Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty (0)")]
     if negative:
-        minus = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": COLOURS["gaussian"]}
-        handles.append(
-            Line2D([], [], linestyle="", label="negative (Gaussian noise, not projected)", **minus)
-        )
+        words, colour = "negative (Gaussian noise, not projected)", COLOURS["gaussian"]
+        if signs_fit(image.get_array().shape):
+            minus = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
+            handles.append(Line2D([], [], linestyle="", label=words, **minus))
+        else:
+            handles.append(Patch(facecolor=colour, label=words))
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 

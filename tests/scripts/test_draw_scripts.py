@@ -21,6 +21,7 @@ from figure_examples import (
     trial_table,
     tv_rows,
 )
+from matplotlib.colors import to_hex
 
 from tightshuffle import plotting
 
@@ -164,7 +165,7 @@ def test_the_map_says_when_points_are_spread():
 def test_all_cities_have_one_colour_scale_and_their_true_proportion():
     figure = draw_checkins.draw([city(seed=2), city(seed=3)])
     maps = figure.axes[2:4]
-    assert maps[0].collections[0].norm is maps[1].collections[0].norm
+    assert maps[0].images[0].norm is maps[1].images[0].norm
     assert figure.axes[0].get_aspect() == pytest.approx(1 / np.cos(np.radians(48.825)))
 
 
@@ -198,8 +199,8 @@ def test_estimates_are_heatmaps_on_one_scale_with_their_distance():
     distance = (table["gaussian"] - table["original"]).abs().sum() / 2
     assert panels[0].get_title() == "original"
     assert panels[1].get_title() == f"Gaussian, TV = {distance:.2g}"
-    assert len({id(axes.collections[0].norm) for axes in panels}) == 1
-    marks = panels[1].collections[1].get_offsets()
+    assert len({id(axes.images[0].norm) for axes in panels}) == 1
+    marks = panels[1].collections[0].get_offsets()
     assert len(marks) == (table["gaussian"] < 0).sum() > 0
 
 
@@ -221,6 +222,20 @@ def test_estimates_caption_says_every_parameter_and_how_negative_values_are_draw
     plain = draw_estimates.caption(histogram[["cell", "count"]], runs, "own", READING)
     assert "Grey area: original" in plain
     assert "minus sign" not in plain
+    fine = histogram_table(rows=2, columns=plotting.SIGNS_FIT + 1)
+    text = draw_estimates.caption(fine, runs_of(fine), "fine", READING)
+    assert "negative ones orange. Where cells are smaller than a pixel, several share one." in text
+    assert "minus sign" not in text
+
+
+def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
+    fine = histogram_table(rows=300, columns=300)
+    figure = draw_estimates.draw(fine, runs_of(fine)[:1], "fine")
+    pdf = plotting.pdf(figure)
+    assert pdf.count(b"/Subtype /Image") == 3 + 1  # and the colour bar
+    assert len(pdf) < 2_000_000  # a path per cell takes 6 MB
+    [negative] = (entry for entry in figure.legends[0].legend_handles if "negative" in entry.get_label())
+    assert to_hex(negative.get_facecolor()) == plotting.COLOURS["gaussian"].lower()
 
 
 def test_estimates_are_read_per_budget(tmp_path):
