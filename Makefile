@@ -49,7 +49,8 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
-# The lock holds every version and hash for all platforms and Pythons; environment.yml repeats the versions for conda.
+# The lock holds every version and hash for all platforms and Pythons; environment.yml and
+# workflow/envs/rules.yml repeat the versions for conda.
 # requirements-cluster.lock holds what the extra `cluster` needs beyond it.
 COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
@@ -58,8 +59,9 @@ lock: $(VENV)/installed
 	@$(COMPILE) --extra pipeline --extra test -o requirements.lock
 	@$(COMPILE) --extra cluster --constraint requirements.lock -o requirements-cluster.lock \
 	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock)
-	@python workflow/environment_of_lock.py requirements.lock > environment.yml
-	@echo "Renewed requirements.lock, requirements-cluster.lock and environment.yml; run make to install them."
+	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml
+	@python workflow/environment_of_lock.py requirements.lock > workflow/envs/rules.yml
+	@echo "Renewed requirements.lock, requirements-cluster.lock and conda's environments; run make to install them."
 
 pictures: all
 	@cp results/figures/delta_bounds.png results/figures/parity_ratio.png docs/images/

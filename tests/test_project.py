@@ -1,5 +1,6 @@
 """The project itself: format, lint, pins, size."""
 
+import importlib
 import itertools
 import re
 import subprocess
@@ -43,12 +44,37 @@ def pins(text):
     return dict(re.findall(r"^[\s\"-]*([A-Za-z0-9._-]+)==([^\s\"\\]+)", text, flags=re.MULTILINE))
 
 
-def test_conda_has_the_versions_of_the_lock():
+def pip_lines(environment):
+    """What pip is to install in a conda environment."""
+    return yaml.safe_load((ROOT / environment).read_text())["dependencies"][-1]["pip"]
+
+
+@pytest.mark.parametrize("environment", ["environment.yml", "workflow/envs/rules.yml"])
+def test_conda_has_the_versions_of_the_lock(environment):
     lock = pins((ROOT / "requirements.lock").read_text())
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    conda = pins("\n".join(environment["dependencies"][-1]["pip"]))
+    conda = pins("\n".join(pip_lines(environment)))
     assert lock == conda
     assert len(lock) > 50
+
+
+def test_conda_users_get_the_command_too():
+    *versions, last = pip_lines("environment.yml")
+    assert last == "-e ."  # conda runs pip in the folder of environment.yml
+    assert versions == pip_lines("workflow/envs/rules.yml")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module, function = project["scripts"]["tightshuffle"].split(":")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+def test_rules_name_the_environment_without_the_project():
+    """Snakemake copies it into .snakemake/conda, where `-e .` would find nothing to install."""
+    rules = ROOT / "workflow" / "rules"
+    named = [
+        (path.parent / file).resolve()
+        for path in rules.glob("*.smk")
+        for file in re.findall(r"^ +conda:\s+\"([^\"]+)\"", path.read_text(), flags=re.MULTILINE)
+    ]
+    assert set(named) == {ROOT / "workflow" / "envs" / "rules.yml"}
 
 
 LOCKS = ["requirements.lock", "requirements-cluster.lock"]

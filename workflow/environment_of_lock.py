@@ -1,11 +1,15 @@
-"""Print the conda environment with the versions of a lock file: python environment_of_lock.py LOCK."""
+"""Print a conda environment with the versions of a lock file: python environment_of_lock.py LOCK ["-e ."]."""
 
 import re
 import sys
 from pathlib import Path
 
+USERS = "For conda users: the versions of requirements.lock and, with `-e .`, this project and its command."
+# Snakemake copies the file of a rule elsewhere before conda reads it: there, `-e .` would find no project.
+RULES = "For `snakemake --software-deployment-method conda`: the versions of requirements.lock."
 HEAD = """\
-# For conda users: the versions of requirements.lock; made by `make lock`.
+# {}
+# Made by `make lock`.
 name: tight-shuffle
 channels:
   - conda-forge
@@ -16,11 +20,12 @@ dependencies:
 """
 
 
-def environment(lock):
-    """The text of environment.yml for the text of a lock file in pip's format."""
+def environment(lock, *options):
+    """A conda environment, as text: the versions of a lock file, given as text, then ``options`` of pip."""
     pins = re.findall(r"^([A-Za-z0-9._-]+==[^\s\\]+(?: ; [^\\\n]+?)?) *\\$", lock, flags=re.MULTILINE)
-    return HEAD + "".join(f'      - "{pin}"\n' for pin in pins)
+    head = HEAD.format(USERS if options else RULES)
+    return head + "".join(f'      - "{line}"\n' for line in [*pins, *options])
 
 
 if __name__ == "__main__":
-    print(environment(Path(sys.argv[1]).read_text()), end="")
+    print(environment(Path(sys.argv[1]).read_text(), *sys.argv[2:]), end="")

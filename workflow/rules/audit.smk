@@ -16,7 +16,7 @@ rule run_audit:
     group:
         "trials"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(180),
         runtime=minutes(60),
@@ -45,7 +45,7 @@ rule collect_audit:
         "results/benchmarks/collect_audit.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(190),
         runtime=minutes(3),
@@ -77,7 +77,7 @@ rule draw_audit:
         "results/benchmarks/draw_audit.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(240),
         runtime=minutes(5),

@@ -40,7 +40,7 @@ if SOURCE == "bundled":
             dataset=CITY,
         localrule: True
         conda:
-            "../../environment.yml"
+            "../envs/rules.yml"
         resources:
             mem_mb=memory(160),
             runtime=minutes(2),
@@ -67,7 +67,7 @@ if SOURCE == "snap":
             "results/benchmarks/download_checkins.tsv"
         localrule: True
         conda:
-            "../../environment.yml"
+            "../envs/rules.yml"
         resources:
             mem_mb=memory(100),
             runtime=lambda wildcards, attempt: 240 * attempt,
@@ -94,7 +94,7 @@ if SOURCE in ("snap", "file"):
             "results/benchmarks/crop_checkins.tsv"
         localrule: True
         conda:
-            "../../environment.yml"
+            "../envs/rules.yml"
         resources:
             mem_mb=memory(160),
             runtime=minutes(8),
@@ -121,7 +121,7 @@ if SOURCE in ("snap", "file"):
             dataset=CITY,
         localrule: True
         conda:
-            "../../environment.yml"
+            "../envs/rules.yml"
         resources:
             mem_mb=memory(160),
             runtime=minutes(5),
@@ -152,7 +152,7 @@ rule count_checkins:
         "results/benchmarks/count_checkins.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(130),
         runtime=minutes(2),

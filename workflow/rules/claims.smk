@@ -23,7 +23,7 @@ rule judge_claims:
     group:
         "accountants"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(430),
         runtime=minutes(14),

@@ -15,7 +15,7 @@ rule compute_koskela:
     group:
         "accountants"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(290),
         runtime=minutes(10),
@@ -48,7 +48,7 @@ rule draw_koskela:
         panel="fig1a|fig1b",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),

@@ -25,7 +25,7 @@ rule draw_delta_surface:
         "results/benchmarks/draw_delta_surface.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),
@@ -54,7 +54,7 @@ rule draw_tv:
         "results/benchmarks/draw_tv/{prefix}{dataset}.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(230),
         runtime=minutes(6),
@@ -87,7 +87,7 @@ rule draw_checkins:
         "results/benchmarks/draw_checkins.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(230),
         runtime=minutes(5),
@@ -121,7 +121,7 @@ rule draw_estimates:
         "results/benchmarks/draw_estimates/{prefix}{dataset}.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),
@@ -153,7 +153,7 @@ rule draw_delta_bounds:
         "results/benchmarks/draw_delta_bounds.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),
@@ -183,7 +183,7 @@ rule draw_blanket_regions:
         "results/benchmarks/draw_blanket_regions.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),
@@ -212,7 +212,7 @@ rule draw_gaussian_scale:
         "results/benchmarks/draw_gaussian_scale.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),
@@ -242,7 +242,7 @@ rule draw_girgis_rdp:
         "results/benchmarks/draw_girgis_rdp.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),

@@ -15,7 +15,7 @@ rule run_parity:
     group:
         "trials"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(240),
         runtime=minutes(15),
@@ -54,7 +54,7 @@ rule summarise_parity:
         "results/benchmarks/summarise_parity.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(390),
         runtime=minutes(11),
@@ -86,7 +86,7 @@ rule plan_parity:
     group:
         "accountants"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(160),
         runtime=minutes(20),
@@ -110,7 +110,7 @@ rule estimate_parity:
     group:
         "trials"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(170),
         runtime=minutes(3),
@@ -142,7 +142,7 @@ rule draw_parity_tv:
         "results/benchmarks/draw_parity_tv/{prefix}{dataset}.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(440),
         runtime=minutes(11),
@@ -178,7 +178,7 @@ rule draw_parity_estimates:
         "results/benchmarks/draw_parity_estimates/{prefix}{dataset}.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(240),
         runtime=minutes(5),
@@ -209,7 +209,7 @@ rule draw_parity_ratio:
         "results/benchmarks/draw_parity_ratio.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(240),
         runtime=minutes(5),

@@ -11,7 +11,7 @@ rule compute_delta_surface:
     group:
         "accountants"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(140),
         runtime=minutes(2),
@@ -34,7 +34,7 @@ rule compute_delta_bounds:
     group:
         "accountants"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(190),
         runtime=minutes(12),
@@ -58,7 +58,7 @@ rule compute_blanket_regions:
     group:
         "accountants"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(160),
         runtime=minutes(7),
@@ -81,7 +81,7 @@ rule compute_gaussian_scale:
     group:
         "accountants"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),
@@ -105,7 +105,7 @@ rule compute_girgis_rdp:
     group:
         "accountants"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(220),
         runtime=minutes(5),

@@ -30,7 +30,7 @@ rule write_report:
         "results/benchmarks/write_report.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(160),
         runtime=minutes(3),
@@ -61,7 +61,7 @@ rule state_numbers:
         "results/benchmarks/state_numbers.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(7),
@@ -83,7 +83,7 @@ rule summarise_run:
         "results/logs/summarise_run.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(130),
         runtime=minutes(1),

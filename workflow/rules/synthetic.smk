@@ -12,7 +12,7 @@ rule draw_synthetic:
         dataset="|".join(NORMAL) or "(?!)",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(170),
         runtime=minutes(2),
@@ -41,7 +41,7 @@ rule use_counts:
         dataset="|".join(COUNTS) or "(?!)",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(160),
         runtime=minutes(2),

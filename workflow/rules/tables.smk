@@ -11,7 +11,7 @@ rule compute_printed_deltas:
         "results/benchmarks/compute_printed_deltas.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(200),
         runtime=minutes(4),
@@ -41,7 +41,7 @@ rule judge_values:
         "results/benchmarks/judge_values.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(190),
         runtime=minutes(2),
@@ -92,7 +92,7 @@ rule write_delta_tables:
         "results/benchmarks/write_delta_tables.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(130),
         runtime=minutes(2),
@@ -129,7 +129,7 @@ rule write_error_tables:
         "results/benchmarks/write_error_tables.tsv"
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(130),
         runtime=minutes(2),

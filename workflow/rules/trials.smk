@@ -12,7 +12,7 @@ rule run_trials:
     group:
         "trials"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(290),
         runtime=minutes(68),
@@ -39,7 +39,7 @@ rule estimate_cells:
     group:
         "trials"
     conda:
-        "../../environment.yml"
+        "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),
