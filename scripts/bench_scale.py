@@ -90,7 +90,7 @@ def overheads():
     spent = []
     for number in (few, many):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("config", "scripts", "tightshuffle", "data", "workflow", "environment.yml"):
+            for name in ("config", "scripts", "tightshuffle", "data", "workflow"):
                 (Path(folder) / name).symlink_to(Path(name).resolve())
             overlay = Path(folder) / "tiny.yaml"
             overlay.write_text(yaml.safe_dump({"datasets": {"scale_k15": {"grid": grid}}}))

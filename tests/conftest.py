@@ -18,7 +18,6 @@ SOURCES = [
     "scripts",
     "tightshuffle",
     "workflow",
-    "environment.yml",
 ]
 QUICK = ["--configfile", "config/quick.yaml"]
 
