@@ -1,5 +1,6 @@
 # make            install and regenerate everything, offline    make test    the whole test suite
-# make report     only what the report needs                    make lock    renew the pinned versions
+# make verify     is every result as its job left it?           make lock    renew the pinned versions
+# make report     only what the report needs
 # make pictures   renew the README's pictures                   make clean   remove what was made
 # make docs       renew docs/rerun.md and the README's graph of the rules
 # make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
@@ -11,15 +12,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
-REPORT := results/report/index.html
+RESULTS := results$(if $(CONFIG),/$(basename $(notdir $(CONFIG))))
 
-.PHONY: all report test cluster bench lock pictures docs clean
+.PHONY: all report test verify cluster bench lock pictures docs clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
 	@$(if $(CONFIG),python workflow/check_config.py "$(CONFIG)")
 	@snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
-	@echo "The reproduction report: $(CURDIR)/$(REPORT)"
+	@python -m tightshuffle.pipeline.records
+	@echo "The reproduction report: $(CURDIR)/$(RESULTS)/report/index.html"
+
+verify: $(VENV)/installed
+	@python -m tightshuffle.pipeline.records
 
 report: $(VENV)/installed
 	@snakemake report
@@ -40,14 +45,19 @@ bench: $(VENV)/installed
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python scripts/bench_accountants.py results/bench
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python scripts/bench_scale.py results/bench
 
+# An environment names the folder it was made in: one that was moved or copied here would run the other folder's code.
+ifneq ("$(shell cat $(VENV)/installed 2>/dev/null)","$(CURDIR)")
+.PHONY: $(VENV)/installed
+endif
+
 $(VENV)/installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "tight-shuffle needs Python >= 3.11; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
 	@echo "Installing the locked versions into $(VENV) (about a minute) ..."
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
-	@touch $@
+	@echo "$(CURDIR)" > $@
 
 # The lock holds every version and hash for all platforms and Pythons; environment.yml and
 # workflow/envs/rules.yml repeat the versions for conda.

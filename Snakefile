@@ -1,10 +1,10 @@
 # Biswas, Jung, Palamidessi: every figure and table, from check-ins to the reproduction report.
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.27")
 
 
-configfile: "config/config.yaml"
+configfile: f"{workflow.current_basedir}/config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
@@ -41,11 +41,7 @@ rule all:
     "Everything: every figure, every table, the verdicts and the report."
     default_target: True
     input:
-        "results/report/index.html",
-        "results/benchmarks/run.html",
-        "results/report/claims.csv",
-        parity_files(),
-        "results/numbers.csv",
+        everything(),
 
 
 rule figures:
@@ -57,17 +53,17 @@ rule figures:
 rule tables:
     "All tables."
     input:
-        expand("results/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
+        expand("<results>/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
 
 
 rule report:
     "The reproduction report and the verdicts behind it."
     input:
-        "results/report/index.html",
-        "results/report/verdicts.csv",
-        "results/numbers.csv",
-        "results/benchmarks/run.html",
-        "results/report/claims.csv",
+        "<results>/report/index.html",
+        "<results>/report/verdicts.csv",
+        "<results>/numbers.csv",
+        "<results>/benchmarks/run.html",
+        "<results>/report/claims.csv",
 
 
 rule parity:
@@ -124,11 +120,9 @@ rule fig7:
         figures_numbered("fig7"),
 
 
-# The last line, for it must know every rule. A dry run changes nothing, and a job belongs to its run.
-if workflow.is_main_process and not workflow.output_settings.dryrun:
+onstart:
     begin_run()
 
 
-onstart:
-    if not workflow.local_exec:
-        _run.send_jobs_away()
+onerror:
+    run.end_with_errors()

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
-from _job import whole_file
 
 from tightshuffle import plotting, wording
+from tightshuffle.pipeline.job import whole_file
 
 
 def read_table(path, columns, filters=None):

@@ -3,8 +3,8 @@
 import csv
 
 import pandas as pd
-from _job import whole_file, write_csv
 
+from tightshuffle.pipeline.job import whole_file, write_csv
 from tightshuffle.report import like
 
 TIDY = [

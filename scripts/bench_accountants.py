@@ -14,13 +14,13 @@ import bench_ratios
 import numpy as np
 import pandas as pd
 from _figure import write_figure
-from _job import job, write_csv
 from _tables import grid, write_markdown
 from bench_cases import CASES, DELTA, EPS0, SHARE, K, eps_of
 from bench_figure import caption, draw
 from bench_measure import fresh_processes, machine, peak_memory, timed
 from bench_ratios import PUBLISHED
 
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.wording import scientific
 
 COLUMNS = ["accountant", "n", "k", "eps0", "eps", "seconds", "memory_mb", "log10_delta"]

@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
-from _job import whole_file, write_csv
 from _tables import grid
 from bench_measure import fresh_processes, machine
 
 from tightshuffle.experiments import Protocol, run_point, seed_of
 from tightshuffle.histograms import draw_normal
+from tightshuffle.pipeline.job import whole_file, write_csv
 
 CONFIG = Path("config/scale.yaml")
 SIZES = (10**3, 10**5, 10**7, 10**9)
@@ -90,11 +90,9 @@ def overheads():
     spent = []
     for number in (few, many):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("config", "scripts", "tightshuffle", "data", "workflow"):
-                (Path(folder) / name).symlink_to(Path(name).resolve())
             overlay = Path(folder) / "tiny.yaml"
             overlay.write_text(yaml.safe_dump({"datasets": {"scale_k15": {"grid": grid}}}))
-            files = [f"results/trials/scale_k15_grid-{i + 1}.parquet" for i in range(number)]
+            files = [f"results/scale_tiny/trials/scale_k15_grid-{i + 1}.parquet" for i in range(number)]
             configs = ["--configfile", str(CONFIG.resolve()), str(overlay)]
             spent.append(snakemake_seconds(*configs, "--cores", "1", "--directory", folder, "--", *files))
     return plan, (spent[1] - spent[0]) / (many - few)

@@ -1,10 +1,10 @@
 """The audit's table: a lower bound on delta per tally, eps and observer, and what holds for all at once."""
 
 import pandas as pd
-from _job import job, write_csv
 
 from tightshuffle.audit import assess, jointly
 from tightshuffle.game import Tally
+from tightshuffle.pipeline.job import job, write_csv
 
 
 def collect(tallies, eps, confidence):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from _job import job, write_csv
 
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.privacy import blanket, count, histogram
 
 BOUNDS = {"lower": histogram.lower, "upper": histogram.upper}  # of the whole release, for every dataset

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from _job import job, write_csv
 
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.privacy import amplification, blanket, clones, composition, count, histogram, renyi
 
 BOUNDS = {  # of the whole release: valid for every dataset, but for lower

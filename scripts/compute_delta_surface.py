@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from _job import job, write_csv
 
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.privacy.count import delta
 
 with job(snakemake):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from _job import job, write_csv
 
 from tightshuffle.gaussian import exact_scale, log_delta, published_scale
+from tightshuffle.pipeline.job import job, write_csv
 
 
 def scales(plan):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from _job import job, write_csv
 
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.privacy.composition import composed_clones
 from tightshuffle.privacy.renyi import girgis, rdp_to_delta, rdp_upper
 from tightshuffle.privacy.renyi_pairs import rdp_clones, rdp_two_counts

@@ -8,8 +8,8 @@ import math
 import warnings
 
 import pandas as pd
-from _job import job, write_csv
 
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.privacy import amplification, as_printed, clones, composition, count
 from tightshuffle.privacy.arguments import OutsideRange
 from tightshuffle.published import read_values

@@ -1,6 +1,6 @@
 """How many check-ins lie in each city and grid, in how many cells, and in the largest one."""
 
-from _job import job, write_csv
+from tightshuffle.pipeline.job import job, write_csv
 
 COLUMNS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checkins"]
 

@@ -2,7 +2,7 @@
 
 import logging
 
-from _job import job, whole_file, write_csv
+from tightshuffle.pipeline.job import job, whole_file, write_csv
 
 
 def main(snakemake):

@@ -2,7 +2,7 @@
 
 import logging
 
-from _job import job
+from tightshuffle.pipeline.job import job
 
 
 def main(snakemake):

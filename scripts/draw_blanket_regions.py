@@ -2,12 +2,12 @@
 
 import numpy as np
 from _figure import read_table, write_figure
-from _job import job
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
 from tightshuffle import plotting
+from tightshuffle.pipeline.job import job
 from tightshuffle.wording import short_number
 
 REGION_COLUMNS = ["eps0", "n", "k", "count", "log_kappa_2", "kappa_4", "case_border", "roots_P", "roots_H"]

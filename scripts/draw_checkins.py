@@ -3,9 +3,9 @@
 from string import ascii_lowercase
 
 from _figure import grid_edges, grid_shape, on_grid, read_table, write_figure
-from _job import job
 
 from tightshuffle import plotting, wording
+from tightshuffle.pipeline.job import job
 
 CELLS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
 POINTS = ["latitude", "longitude", "spread"]

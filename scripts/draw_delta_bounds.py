@@ -2,12 +2,12 @@
 
 import numpy as np
 from _figure import read_table, write_figure
-from _job import job
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tightshuffle import plotting, wording
+from tightshuffle.pipeline.job import job
 
 SETTING = ["n", "k", "eps0", "count"]
 BAND = ["lower", "upper"]

@@ -2,10 +2,10 @@
 
 import numpy as np
 from _figure import read_table, write_figure
-from _job import job
 from matplotlib.ticker import MaxNLocator
 
 from tightshuffle import plotting
+from tightshuffle.pipeline.job import job
 
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact"]
 PANELS = {"published": "(a) published", "exact": "(b) exact"}

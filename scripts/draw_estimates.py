@@ -12,10 +12,10 @@ from _figure import (
     row_label,
     write_figure,
 )
-from _job import job
 
 from tightshuffle import plotting, wording
 from tightshuffle.metrics import total_variation
+from tightshuffle.pipeline.job import job
 
 MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]

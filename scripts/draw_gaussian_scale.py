@@ -2,11 +2,11 @@
 
 import numpy as np
 from _figure import read_table, write_figure
-from _job import job
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from tightshuffle import findings, plotting
+from tightshuffle.pipeline.job import job
 
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")

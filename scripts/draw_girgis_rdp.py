@@ -2,11 +2,11 @@
 
 import numpy as np
 from _figure import read_table, write_figure
-from _job import job
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tightshuffle import plotting, wording
+from tightshuffle.pipeline.job import job
 
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
 COMPOSED = ["compositions", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]

@@ -2,11 +2,11 @@
 
 import numpy as np
 from _figure import read_table, write_figure
-from _job import job
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from tightshuffle import plotting, wording
+from tightshuffle.pipeline.job import job
 
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]
 LABELS = {

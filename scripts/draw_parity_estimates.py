@@ -2,8 +2,9 @@
 
 import draw_estimates
 from _figure import write_figure
-from _job import job
 from _parity import READING, reading_words
+
+from tightshuffle.pipeline.job import job
 
 if __name__ == "__main__":
     with job(snakemake):

@@ -2,8 +2,9 @@
 
 import draw_tv
 from _figure import read_table, write_figure
-from _job import job
 from _parity import ESTIMATES, READING, budget_words, reading_words
+
+from tightshuffle.pipeline.job import job
 
 COLUMNS = [*draw_tv.COLUMNS, "delta_rule", "bound", "estimator"]
 

@@ -1,10 +1,10 @@
 """Draw the synthetic dataset and write its histogram."""
 
 import numpy as np
-from _job import job, write_csv
 
 from tightshuffle.experiments import seed_of
 from tightshuffle.histograms import draw_normal
+from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):
     seed = seed_of(snakemake.params.seed, stage="synthetic", dataset=snakemake.wildcards.dataset)

@@ -2,9 +2,9 @@
 
 import pandas as pd
 from _figure import budget_words, read_table, reading_words, row_label, write_figure
-from _job import job
 
 from tightshuffle import plotting, wording
+from tightshuffle.pipeline.job import job
 
 TV = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
 COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value"]

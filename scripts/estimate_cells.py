@@ -1,9 +1,9 @@
 """Run every mechanism once at every budget of a dataset's heatmaps and keep each cell's estimate."""
 
 import pandas as pd
-from _job import job, write_csv
 
 from tightshuffle.experiments import Protocol, estimate_cells
+from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):
     counts = pd.read_csv(snakemake.input.histogram)["count"].to_numpy()

@@ -1,9 +1,9 @@
 """One run at equal privacy for every eps0 of a dataset's heatmaps, cell by cell."""
 
 import pandas as pd
-from _job import job, write_csv
 
 from tightshuffle.parity import estimate_cells, rules
+from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):
     counts = pd.read_csv(snakemake.input.histogram)["count"].to_numpy()

@@ -1,6 +1,6 @@
 """Count one city's check-ins in the cells of both grids; the configured grid's counts are its histogram."""
 
-from _job import job, write_csv
+from tightshuffle.pipeline.job import job, write_csv
 
 
 def main(snakemake):

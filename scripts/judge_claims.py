@@ -3,7 +3,6 @@
 import csv
 
 import pandas as pd
-from _job import job, write_csv
 from _tables import grid, write_markdown
 
 from tightshuffle.claims.evidence import (
@@ -17,6 +16,7 @@ from tightshuffle.claims.evidence import (
 )
 from tightshuffle.claims.file import read_claims
 from tightshuffle.claims.registry import RESULT_COLUMNS, judge
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.published import read_values
 
 TITLE = "What the paper's text says, and whether it holds"

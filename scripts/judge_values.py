@@ -4,8 +4,8 @@ import csv
 from dataclasses import asdict
 
 import pandas as pd
-from _job import job, write_csv
 
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.published import (
     COLUMNS,
     Verdict,
@@ -126,7 +126,7 @@ def main(snakemake):
             read_deltas(given.deltas, values),
             read_totals(given.totals),
             read_trials(given.trials),
-            read_users(snakemake.params.histograms),
+            read_users(dict(zip(snakemake.params.datasets, snakemake.input.histograms, strict=True))),
         )
         columns = [*COLUMNS, "reproduced", "exact", "verdict", "quantile", "low", "high"]
         write_csv(pd.DataFrame(judged)[columns], snakemake.output[0])

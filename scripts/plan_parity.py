@@ -3,9 +3,9 @@
 import math
 
 import pandas as pd
-from _job import job, write_csv
 from _tables import grid, write_markdown
 
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.plan import make_plan
 
 TITLE = "What a wanted guarantee costs"

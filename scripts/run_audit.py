@@ -1,8 +1,7 @@
 """Play the audit's game at one setting and save what the observer counted."""
 
-from _job import job, whole_file
-
 from tightshuffle.game import play
+from tightshuffle.pipeline.job import job, whole_file
 
 with job(snakemake):
     tally = play(**snakemake.params.setting, cores=snakemake.threads, seed=snakemake.params.seed)

@@ -5,9 +5,9 @@ import contextlib
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _job import job, whole_file
 
 from tightshuffle.parity import rules, run_sizes
+from tightshuffle.pipeline.job import job, whole_file
 
 
 def write_parts(parts, path):

@@ -1,9 +1,9 @@
 """Run every mechanism at the points of one budget, or of one part of a grid, all repetitions."""
 
 import pandas as pd
-from _job import job, whole_file
 
 from tightshuffle.experiments import Protocol, run_points
+from tightshuffle.pipeline.job import job, whole_file
 
 with job(snakemake):
     counts = pd.read_csv(snakemake.input.histogram)["count"].to_numpy()

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from decimal import ROUND_FLOOR, Decimal
 
 import pandas as pd
-from _job import job, write_csv
 from _numbers import Numbers, scientific, written
 from _quoted import (
     TINY,
@@ -27,6 +26,7 @@ from _quoted import (
 from _tables import read_rows
 
 from tightshuffle import findings, gaussian, report
+from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.privacy import amplification, clones, count, histogram
 
 VERDICTS, TOTALS = "results/report/verdicts.csv", "results/checkins/totals.csv"

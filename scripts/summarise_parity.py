@@ -1,13 +1,14 @@
 """Means and ratios of all runs at equal privacy, with intervals, and the published protocol's ratios."""
 
 import pandas as pd
-from _job import job, write_csv
 
 from tightshuffle.parity_summary import published_ratios, summarise
+from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):
     how = {name: snakemake.params[name] for name in ("resamples", "confidence", "seed")}
-    counts = {name: pd.read_csv(path)["count"] for name, path in snakemake.params.histograms.items()}
+    named = zip(snakemake.params.datasets, snakemake.input.histograms, strict=True)
+    counts = {name: pd.read_csv(path)["count"] for name, path in named}
     means, ratios = [], []
     for path in snakemake.input.trials:
         for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import _page
 import pandas as pd
-from _job import job, whole_file
+
+from tightshuffle.pipeline.job import job, whole_file
 
 
 def run_times(folder):

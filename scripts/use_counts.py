@@ -1,8 +1,7 @@
 """Check the user's own counts and write them as a dataset's histogram."""
 
-from _job import job, write_csv
-
 from tightshuffle.counts_file import read_counts
+from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):
     write_csv(read_counts(snakemake.input.counts), snakemake.output[0])

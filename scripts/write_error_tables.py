@@ -1,7 +1,8 @@
 """Tables V and VI: every printed individual-specific error beside the distribution of ours."""
 
-from _job import job
 from _tables import NAMES, cell, distinct, grid, pick, read_rows, write_markdown, write_tidy
+
+from tightshuffle.pipeline.job import job
 
 TABLES = {  # item: file name, the column that tells its blocks apart, title
     "Table V": ("table_V", "n", "Table V / 4: individual-specific error, synthetic data"),

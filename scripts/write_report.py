@@ -1,14 +1,15 @@
 """The report page: every printed value beside ours, every figure, in one HTML file without outside parts."""
 
 import re
+from pathlib import PurePath
 
 import _page
 from _figure import read_table
-from _job import job, whole_file
 from _page_figures import by_section, read_figure
 from _tables import read_rows
 
 from tightshuffle import findings, published, report
+from tightshuffle.pipeline.job import job, whole_file
 
 ENOUGH_REPETITIONS = 1000  # of an experiment with 1 % of the draws outside the central interval
 SCALES = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
@@ -101,6 +102,8 @@ def views(rows, figures, settings, scales, optional):
         "figures": by_section(figures),
         "drawn": [figure["name"] for figure in figures],
         "settings": settings,
+        "rerun": rerun_of(settings["results"], settings["configfiles"]),
+        "home": "/".join([".."] * (1 + len(PurePath(settings["results"]).parts))),  # from the page
         "repetitions": fewest,
         "quick": fewest is not None and fewest < ENOUGH_REPETITIONS,
         "enough": ENOUGH_REPETITIONS,
@@ -117,6 +120,22 @@ def views(rows, figures, settings, scales, optional):
         "claims": optional["claims"],
         "claimed": findings.claims(optional["claims"]),
     }
+
+
+def rerun_of(results, configfiles):
+    """A function from a target and options to the command that makes it again with these settings.
+
+    ``results``: the folder of the results; ``configfiles``: what lies over config/config.yaml.
+    """
+
+    def rerun(target, options=""):
+        settings = f"--configfile {' '.join(configfiles)}" if configfiles else ""
+        if target.startswith("results/") and not target.startswith(f"{results}/"):
+            target = results + target.removeprefix("results")
+        parts = ["snakemake", settings, options, "--" if settings or options else "", target]
+        return " ".join(part for part in parts if part)
+
+    return rerun
 
 
 def main(snakemake):

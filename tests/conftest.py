@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,10 +23,21 @@ SOURCES = [
 QUICK = ["--configfile", "config/quick.yaml"]
 
 
+def counted(text):
+    """rule -> number of its jobs, from what Snakemake prints of a plan."""
+    if "Nothing to be done" in text:
+        return {}
+    table = re.search(r"Job stats\s*\n(.*?\n) *total +\d+", text, flags=re.DOTALL)
+    assert table, text
+    rows = re.findall(r"^ (\S.*?) {2,}(\d+) *$", table[1], flags=re.MULTILINE)
+    return {name.replace(" ", "_"): int(number) for name, number in rows}
+
+
 class Project:
     """A copy of the project in a folder of its own, and Snakemake run in it."""
 
-    def __init__(self, folder, sources=SOURCES):
+    def __init__(self, folder, sources=SOURCES, made="results/quick"):
+        self.made = made
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=not sources)
         hidden = shutil.ignore_patterns("__pycache__", "raw")
@@ -52,23 +64,13 @@ class Project:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def planned(self, *configs, target=("all",)):
-        """The names of the rules that a dry run of the targets would start, with further config files."""
-        text = self.make(*configs, "--dry-run", *target)
-        if "Nothing to be done" in text:
-            return set()
-        lines = text[text.index("Job stats:") :].splitlines()
-        start = next(i for i, line in enumerate(lines) if line.startswith("---"))
-        rules = set()
-        for line in lines[start + 1 :]:
-            if line.startswith("total"):
-                return rules
-            rules.add(line.split()[0])
-        raise AssertionError(text)
+    def planned(self, *arguments, target=("all",)):
+        """The names of the rules that a dry run of the targets would start."""
+        return set(counted(self.make(*arguments, "--dry-run", "--", *target)))
 
-    def results(self):
-        """The bytes of every result, without logs and run times."""
-        made = self.folder / "results"
+    def results(self, folder=None):
+        """The bytes of every result in a folder, without logs and run times."""
+        made = self.folder / (folder or self.made)
         return {
             str(path.relative_to(made)): path.read_bytes()
             for path in sorted(made.rglob("*"))
@@ -113,7 +115,7 @@ def finished(tmp_path_factory):
 @pytest.fixture(scope="session")
 def full(tmp_path_factory):
     """A project whose whole pipeline has run on the paper's own configuration. Nobody changes it."""
-    return Project(made_once(tmp_path_factory, "full"), sources=())
+    return Project(made_once(tmp_path_factory, "full"), sources=(), made="results")
 
 
 @pytest.fixture

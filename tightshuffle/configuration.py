@@ -4,11 +4,17 @@ import difflib
 import math
 import re
 import reprlib
+from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+ROOT = Path(__file__).resolve().parents[1]
+TAKEN = {  # the folders in results/
+    "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs", "parity",
+    "privacy", "report", "tables", "trials",
+}  # fmt: skip
 MOST_CELLS = 1_000_000
 MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of so many numbers
 
@@ -43,6 +49,38 @@ def file_error(text, name):
     if not isinstance(root, yaml.MappingNode):
         return f"{name}: must be a mapping (key: value) at its top"
     return _node_error(root, name, set())
+
+
+def merge(config, overlay):
+    """``config`` with ``overlay`` over it, as Snakemake merges: mappings key by key, all else is replaced."""
+    merged = dict(config)
+    for key, value in overlay.items():
+        nested = isinstance(value, dict) and isinstance(config.get(key), dict)
+        merged[key] = merge(config[key], value) if nested else value
+    return merged
+
+
+def results_folder(config, overlays):
+    """Where the results of a configuration go: a folder of its own for all but the papers' experiments.
+
+    ``results`` for config/config.yaml alone; ``results/quick`` with config/quick.yaml over it;
+    ``results/custom`` with settings from the command line, ``results/quick_custom`` with both.
+
+    Parameters: ``config``, the settings of the run; ``overlays``, the files over config/config.yaml.
+    Raises ValueError if an overlay has the name of a folder that is taken.
+    """
+    overlays, read = list(map(Path, overlays)), {}
+    for path in (ROOT / "config/config.yaml", *overlays):
+        read = merge(read, yaml.safe_load(path.read_text(encoding="utf-8-sig")) or {})
+    names = [re.sub(r"[^\w.-]", "_", path.stem) for path in overlays]
+    if read != config:
+        names.append("custom")
+    name = "_".join(names)
+    if name in TAKEN:
+        raise ValueError(
+            f"{overlays[0]}: its results would go to results/{name}, which is taken: give it another name"
+        )
+    return f"results/{name}" if name else "results"
 
 
 def _node_error(node, name, done):

@@ -12,15 +12,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-from tightshuffle.configuration import config_error, file_error  # noqa: E402
-
-
-def merge(config, overlay):
-    """As Snakemake merges: mappings key by key, everything else is replaced."""
-    for key, value in overlay.items():
-        nested = isinstance(value, dict) and isinstance(config.get(key), dict)
-        config[key] = merge(config[key], value) if nested else value
-    return config
+from tightshuffle.configuration import config_error, file_error, merge  # noqa: E402
 
 
 def mistake(paths):

@@ -1,7 +1,7 @@
 """The pipeline's graph of jobs as Snakemake itself builds it, without running anything.
 
-Snakemake has no public way to ask for it from Python; what is used here of its inside is `_prepare_dag`,
-`_build_dag` and `update_needrun`, as its own ``--rulegraph`` and ``--dry-run`` do.
+Snakemake has no public way to ask for it from Python; what is used here of its inside is `_prepare_dag` and
+`_build_dag`, as its own ``--rulegraph`` does.
 """
 
 import contextlib
@@ -47,12 +47,3 @@ def rule_edges(workflow):
         needed = edges.setdefault(job.rule.name, set())
         needed.update(other.rule.name for other in workflow.dag.dependencies[job])
     return edges
-
-
-def rules_to_run(workflow):
-    """The names of the rules that a run would start now, as files stand at this moment."""
-    cache = workflow.iocache
-    for kept in (cache.mtime, cache.size, cache.checksum, workflow.dag._reason):
-        kept.clear()
-    workflow.async_run(workflow.dag.update_needrun(create_inventory=True))
-    return {job.rule.name for job in workflow.dag.needrun_jobs()}

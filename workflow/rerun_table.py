@@ -5,12 +5,17 @@
 tests/workflow/test_rerun.py edits each of the files in a finished project and compares.
 """
 
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dag_of import planned, rule_edges
 
+from tightshuffle.pipeline.code import files_of
+
 PATTERNS = ("tightshuffle/**/*.py", "tightshuffle/*.mplstyle", "scripts/*.py", "workflow/report/*.*")
-ANY = "environment.yml"  # a file that exists: nothing is read
+ANY = "config/config.yaml"  # a file that exists: its digest alone is read
 POINTS = {"budgets": [{"eps0": 4, "eps": 1}], "n": [1000], "repetitions": 1}
 OWN_DATA = {  # of the user's own: check-ins, and a histogram
     "gowalla": {"source": "file", "file": ANY},
@@ -18,15 +23,14 @@ OWN_DATA = {  # of the user's own: check-ins, and a histogram
 }
 HEAD = """# What runs again after an edit
 
-Made by `make docs` (`workflow/rerun_table.py`) from the graph that Snakemake builds; a test appends a line
-to every one of these files in a finished project, one at a time, and asks Snakemake what it would run:
-these rules and no other.
+Made by `make docs` (`workflow/rerun_table.py`) from the graph that Snakemake builds. A test appends a line to
+each of these files, one at a time, and checks whose code changes: these rules and no other.
 
-A rule declares its script, and every module of this project that the script imports (`code_of` in
-`workflow/rules/common.smk` follows the imports), as inputs. Files are compared by their contents, so that
-touching one, or checking it out again, runs nothing.
+A rule's parameter `code` is a digest of its script and of every module of this project that the script
+imports (`code_of` in `tightshuffle/pipeline/code.py` follows the imports). Snakemake compares parameters by
+value: whatever the dates say, an edit reruns what imports the file, and touching it reruns nothing.
 
-- "Its own rules" take the file as an input. "What follows" runs because its own inputs are made anew.
+- "Its own rules" have the file in their code. "What follows" runs because its inputs were made again.
 - A colour or a word in a drawing script redraws the figures of that one script and the report that
   shows them. The colours of the three mechanisms, and what else all figures share, stand in
   `tightshuffle/plotting.py` and `tightshuffle.mplstyle` on purpose: they are the same everywhere, so an
@@ -45,12 +49,11 @@ touching one, or checking it out again, runs nothing.
 |---|---|---|"""
 
 
-def inputs_of_rules(workflow):
-    """rule name -> the files that its jobs take and no job makes."""
+def code_of_rules(workflow):
+    """rule name -> the files whose digests its jobs have as their parameter ``code``."""
     found = {}
     for job in workflow.dag.jobs:
-        made = {str(file) for files in workflow.dag.dependencies[job].values() for file in files}
-        found.setdefault(job.rule.name, set()).update({str(file) for file in job.input} - made)
+        found.setdefault(job.rule.name, set()).update(files_of(*job.params.get("code", ())))
     return found
 
 
@@ -67,13 +70,13 @@ def followers(rules, edges):
 
 def table():
     """(file, its own rules, what follows) of every file; † marks rules that only own data need."""
-    inputs, edges, usual = {}, {}, None
+    code, edges, usual = {}, {}, None
     for config in ({}, OWN_DATA):
         with planned(config=config) as workflow:
             here = rule_edges(workflow)
             usual = usual or set(here)
-            for name, files in inputs_of_rules(workflow).items():
-                inputs.setdefault(name, set()).update(files)
+            for name, files in code_of_rules(workflow).items():
+                code.setdefault(name, set()).update(files)
             for name, needed in here.items():
                 edges.setdefault(name, set()).update(needed)
 
@@ -82,7 +85,7 @@ def table():
 
     rows = []
     for file in sorted(str(path) for pattern in PATTERNS for path in Path().glob(pattern)):
-        own = {name for name, files in inputs.items() if file in files}
+        own = {name for name, files in code.items() if file in files}
         rows.append((file, listed(own) if own else "nothing", listed(followers(own, edges))))
     return rows
 

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.pipeline,
     pytest.mark.skipif(bool(lacking), reason=f"no test on a real cluster: {lacking}"),
 ]
-TWO = ["results/privacy/gaussian_scale.csv", "results/privacy/delta_surface.csv"]
+TWO = ["results/quick/privacy/gaussian_scale.csv", "results/quick/privacy/delta_surface.csv"]
 PATIENCE = 300  # seconds that any single event may take before a test gives up
 
 

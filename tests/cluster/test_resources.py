@@ -34,7 +34,7 @@ def test_memory_has_headroom_over_what_was_measured(finished):
     stated = dict(
         re.findall(r"^ *(?:local)?rule (\w+):\n(?: .*\n)*?  +resources: .*?mem_mb=(\d+)", plan, re.M)
     )
-    folder = finished.folder / "results/benchmarks"
+    folder = finished.folder / "results/quick/benchmarks"
     measured = {}
     for path in folder.rglob("*.tsv"):
         rule = re.sub(r"_fig1[ab]$", "", path.relative_to(folder).parts[0].removesuffix(".tsv"))

@@ -25,6 +25,8 @@ STYLE = PARTS["style.css"]
 VOID = {"meta", "link", "img", "input", "br", "hr"}
 PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + struct.pack(">II", 640, 480) + bytes(9)
 SETTINGS = {
+    "results": "results",
+    "configfiles": [],
     "source": "bundled",
     "grid": "published",
     "seed": 7,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from snakemake.iocontainers import Namedlist
+from fake_job import fake_job, said
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/claims")]
@@ -18,20 +18,9 @@ from tightshuffle.claims.registry import RESULT_COLUMNS  # noqa: E402
 from tightshuffle.published import read_values  # noqa: E402
 
 
-class Snakemake:
-    """What the script asks of its job."""
-
-    rule = "judge_claims"
-
-    def __init__(self, folder, **inputs):
-        self.log = [str(folder / "log")]
-        self.input = Namedlist(fromdict=inputs)
-        self.output = Namedlist(fromdict={"csv": str(folder / "claims.csv"), "md": str(folder / "claims.md")})
-        self.params = Namedlist(fromdict={"sensitivity": 1, "boxes": {}})
-
-
 @pytest.fixture
-def snakemake(tmp_path):
+def snakemake(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     trials = tmp_path / "trials.parquet"
     fabricated.trial_frame(n=1000).to_parquet(trials, index=False)
     parity = tmp_path / "parity.parquet"
@@ -44,15 +33,17 @@ def snakemake(tmp_path):
     deltas = pd.DataFrame([row for row in values if row["quantity"] == "delta"]).assign(exact=-3.0)
     deltas.loc[deltas["mechanism"] == "erlingsson", "exact"] = None
     deltas.to_csv(tmp_path / "deltas.csv", index=False)
-    return Snakemake(
-        tmp_path,
-        claims=str(ROOT / "data/published/claims.csv"),
-        values=str(ROOT / "data/published/values.csv"),
-        deltas=str(tmp_path / "deltas.csv"),
-        trials=[str(trials)],
-        estimates=[str(run)],
-        parity=[str(parity)],
-    )
+    inputs = {
+        "claims": str(ROOT / "data/published/claims.csv"),
+        "values": str(ROOT / "data/published/values.csv"),
+        "deltas": str(tmp_path / "deltas.csv"),
+        "trials": [str(trials)],
+        "estimates": [str(run)],
+        "parity": [str(parity)],
+    }
+    outputs = {"csv": "claims.csv", "md": "claims.md"}
+    params = {"sensitivity": 1, "boxes": {}}
+    return fake_job("judge_claims", input=inputs, output=outputs, params=params)
 
 
 def test_every_statement_gets_its_row(snakemake, tmp_path, monkeypatch):
@@ -77,13 +68,13 @@ def test_cited_bounds_that_do_not_apply_are_no_numbers(snakemake):
     assert ("Table II", "this paper", "100", "0.1") not in cited
 
 
-def test_a_bad_list_of_statements_is_one_line(snakemake, tmp_path, capsys):
+def test_a_bad_list_of_statements_is_one_line(snakemake, tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("id,claim\n")
     snakemake.input.claims = str(bad)
     with pytest.raises(SystemExit):
         judge_claims.main(snakemake)
-    error = capsys.readouterr().err
+    error = said()
     assert error.count("\n") == 1
     assert error.startswith(f"error: judge_claims: {bad}: the columns must be id,claim,version")
     assert not (tmp_path / "claims.csv").exists()

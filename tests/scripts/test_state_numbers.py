@@ -6,12 +6,11 @@ import re
 import sys
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fake_job import fake_job
 from report_page import real_verdicts
-from snakemake.iocontainers import Namedlist
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -99,12 +98,8 @@ def test_script(tmp_path, monkeypatch):
     write(tmp_path / "audit.csv", AUDIT)
     write(tmp_path / "ratios.csv", RATIOS)
     names = ("verdicts", "totals", "claims", "audit", "ratios")
-    snakemake = SimpleNamespace(
-        input=Namedlist(fromdict={name: f"{name}.csv" for name in names}),
-        output=["numbers.csv"],
-        log=["job.log"],
-        rule="state_numbers",
-    )
+    inputs = {name: f"{name}.csv" for name in names}
+    snakemake = fake_job("state_numbers", input=inputs, output=["numbers.csv"])
     state_numbers.main(snakemake)
     with open("numbers.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -2,9 +2,9 @@
 
 import platform
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+from fake_job import fake_job
 from report_page import ROOT, Page, importlib
 
 summarise_run = importlib.import_module("summarise_run")
@@ -44,10 +44,8 @@ def test_page_is_well_formed_escaped_and_does_not_name_the_machine(benchmarks, t
     folder.mkdir()
     monkeypatch.chdir(folder)
     parts = [str(ROOT / f"workflow/report/page/{name}") for name in ("run.html.j2", "style.css")]
-    snakemake = SimpleNamespace(
-        input=SimpleNamespace(parts=parts), params=SimpleNamespace(folder=str(benchmarks)),
-        output=["run.html"], log=["job.log"], rule="summarise_run",
-    )  # fmt: skip
+    params = {"folder": str(benchmarks)}
+    snakemake = fake_job("summarise_run", input={"parts": parts}, output=["run.html"], params=params)
     summarise_run.main(snakemake)
     text = Path("run.html").read_text(encoding="utf-8")
     page = Page(text)

@@ -2,10 +2,10 @@
 
 import hashlib
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from fake_job import fake_job, said
 from report_page import (
     EVERYTHING,
     PARAMETERS,
@@ -18,13 +18,6 @@ from report_page import (
     scale_table,
     write_report,
 )
-
-
-class Inputs(SimpleNamespace):
-    """Named files, as Snakemake gives them."""
-
-    def get(self, name):
-        return getattr(self, name, None)
 
 
 @pytest.fixture
@@ -46,13 +39,7 @@ def rule(tmp_path, monkeypatch):
         "figures": ["fig1_delta_surface.png"], "scales": "scales.csv", "data": ["totals.csv"],
         "parts": [str(path) for path in (ROOT / "workflow/report/page").iterdir()],
     }  # fmt: skip
-    snakemake = SimpleNamespace(
-        input=Inputs(**given),
-        output=["index.html"],
-        log=["job.log"],
-        params=SETTINGS,
-        rule="write_report",
-    )
+    snakemake = fake_job("write_report", input=given, output=["index.html"], params=SETTINGS)
     return snakemake, lambda rows: table("verdicts.csv", rows)
 
 
@@ -69,12 +56,12 @@ def test_script_writes_the_same_page_twice_without_paths_of_this_machine(rule, t
     assert not list(tmp_path.glob(".index*"))
 
 
-def test_script_fails_in_one_line_and_leaves_no_page(rule, capsys):
+def test_script_fails_in_one_line_and_leaves_no_page(rule):
     snakemake, write = rule
     write([row(printed="0"), row(printed="0", verdict="perfect")])
     with pytest.raises(SystemExit):
         write_report.main(snakemake)
-    lines = capsys.readouterr().err.splitlines()
+    lines = said().splitlines()
     assert len(lines) == 1
     assert "verdicts.csv, row 2" in lines[0]
     assert "'perfect'" in lines[0]
@@ -88,14 +75,14 @@ def test_script_fails_in_one_line_and_leaves_no_page(rule, capsys):
         ({"fig1_delta_surface.png": b"GIF89a"}, "fig1_delta_surface.png: expected a PNG file"),
     ],
 )
-def test_script_names_a_broken_figure(rule, capsys, change, message):
+def test_script_names_a_broken_figure(rule, change, message):
     snakemake, write = rule
     write([row(printed="0")])
     for name, content in change.items():
         Path(name).write_bytes(content)
     with pytest.raises(SystemExit):
         write_report.main(snakemake)
-    assert message in capsys.readouterr().err
+    assert message in said()
 
 
 def test_script_shows_the_optional_results_and_the_checksums(rule):
@@ -118,7 +105,7 @@ def test_script_shows_the_optional_results_and_the_checksums(rule):
         ("ratios", {"ratio": None}, "ratios.csv: column ratio is missing"),
     ],
 )
-def test_script_names_a_broken_optional_result(rule, capsys, name, change, message):
+def test_script_names_a_broken_optional_result(rule, name, change, message):
     snakemake, write = rule
     write([row(printed="0")])
     rows = [{**found, **change} for found in EVERYTHING[name]]
@@ -127,5 +114,5 @@ def test_script_names_a_broken_optional_result(rule, capsys, name, change, messa
     setattr(snakemake.input, name, f"{name}.csv")
     with pytest.raises(SystemExit):
         write_report.main(snakemake)
-    assert message in capsys.readouterr().err
+    assert message in said()
     assert not Path("index.html").exists()

@@ -9,11 +9,12 @@ import sys
 import time
 
 import pytest
-from conftest import ROOT, Project
+from conftest import ROOT, Project, counted
 
 pytestmark = pytest.mark.pipeline
 
-TARGETS = ["results/figures/fig1_delta_surface.png", "results/histograms/mine.csv"]
+MADE = "results/overlay"
+TARGETS = [f"{MADE}/figures/fig1_delta_surface.png", f"{MADE}/histograms/mine.csv"]
 OVERLAY = """
 datasets: {mine: {kind: counts, title: Mine, file: mine.csv}}
 delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
@@ -25,7 +26,7 @@ class Small(Project):
     """A project with two short targets: a histogram of the user's own, and a figure made in two steps."""
 
     def __init__(self, folder):
-        super().__init__(folder)
+        super().__init__(folder, made=MADE)
         (self.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
         (self.folder / "overlay.yaml").write_text(OVERLAY)
 
@@ -38,7 +39,7 @@ class Small(Project):
         """A copy with the dates of the copying, as cp -r makes it."""
         shutil.copytree(self.folder, folder, copy_function=shutil.copyfile)
         copied = object.__new__(Small)
-        copied.folder = folder
+        copied.folder, copied.made = folder, self.made
         return copied
 
 
@@ -60,40 +61,62 @@ def lines(done, word):
     return [line for line in done.stdout.splitlines() if word in line]
 
 
+def last_line(done):
+    return done.stdout.rstrip().splitlines()[-1]
+
+
 def idle(done):
     return done.returncode == 0 and "Nothing to be done" in done.stdout
 
 
-def test_damaged_results_are_made_again(calm, small):
-    png, pdf, txt = (small.folder / f"results/figures/fig1_delta_surface.{x}" for x in ("png", "pdf", "txt"))
-    mine, surface = (
-        small.folder / "results/histograms/mine.csv",
-        small.folder / "results/privacy/delta_surface.csv",
-    )
-    os.truncate(png, png.stat().st_size // 2)
-    os.truncate(mine, 0)
-    txt.unlink()
-    state = surface.stat()
+def verify(project):
+    command = [sys.executable, "-m", "tightshuffle.pipeline.records"]
+    environment = {**os.environ, "PYTHONPATH": str(project.folder)}
+    return subprocess.run(command, cwd=project.folder, env=environment, capture_output=True, text=True)
+
+
+def test_a_damaged_result_is_named_and_not_used(calm, small):
+    """Snakemake itself would draw the figure from the edited numbers."""
+    surface, png = (small.folder / MADE / name for name in ("privacy/delta_surface.csv", TARGETS[0][16:]))
+    assert verify(small).returncode == 0
     surface.write_bytes(surface.read_bytes().replace(b"1", b"2", 1))
-    os.utime(surface, ns=(state.st_atime_ns, state.st_mtime_ns))  # same size, same date
+    png.unlink()
     done = small.run()
-    assert done.returncode == 0, done.stdout
-    for path in (png, mine, txt, surface):
-        assert len(lines(done, f"note: {path.relative_to(small.folder)} ")) == 1, done.stdout
-    assert not lines(done, f"note: {pdf.relative_to(small.folder)} ")
+    assert done.returncode != 0
+    wanted = f"{MADE}/privacy/delta_surface.csv: cut or edited since its job ended. Remove it and run again"
+    assert last_line(done) == f"error: draw_delta_surface: {wanted}"
+    said = verify(small)
+    assert (said.returncode, said.stderr) == (1, f"error: {wanted}\n")
+    surface.unlink()
+    assert small.run().returncode == 0
     assert small.results() == calm.results()
+
+
+def test_cut_and_edited_figures_are_found_by_verify(small):
+    for name, change in {
+        "png": lambda path: os.truncate(path, 99),
+        "txt": lambda path: path.write_text("x"),
+    }.items():
+        change(small.folder / MADE / f"figures/fig1_delta_surface.{name}")
+    said = verify(small)
+    assert said.returncode == 1
+    assert [line.split(": ")[1] for line in said.stderr.splitlines()] == [
+        f"{MADE}/figures/fig1_delta_surface.{name}" for name in ("png", "txt")
+    ]
 
 
 def test_a_copy_is_taken_with_its_records_and_refused_without(calm, small):
     assert idle(small.run())
-    assert small.results() == calm.results()
+    assert verify(small).returncode == 0
     shutil.rmtree(small.folder / ".snakemake")
+    said = verify(small)
+    assert said.returncode == 1
+    assert len(said.stderr.splitlines()) == 5
+    assert "no job of this folder made it" in said.stderr
+    (small.folder / TARGETS[0]).unlink()
     done = small.run()
     assert done.returncode != 0
-    (said,) = lines(done, "not made in this folder")
-    assert "results/figures/fig1_delta_surface.pdf and 4 more" in said
-    assert "make clean" in said
-    assert small.results() == calm.results()
+    assert f"{MADE}/privacy/delta_surface.csv: no job of this folder made it" in last_line(done)
 
 
 def test_results_beside_the_pipeline_are_left_alone(small):
@@ -108,31 +131,38 @@ def date_all(folder, seconds):
 
 
 def test_clocks_that_jump(calm, small):
-    results, script = small.folder / "results", small.folder / "scripts/compute_delta_surface.py"
-    date_all(results, time.time() + 300 * DAY)
+    """Contents decide: files dated a year ahead or in 1970 rerun nothing, edits with such dates do."""
+    script = small.folder / "scripts/compute_delta_surface.py"
+    for seconds in (time.time() + 300 * DAY, DAY):
+        date_all(small.folder / "results", seconds)
+        assert idle(small.run())
+    date_all(small.folder / "scripts", time.time() + 300 * DAY)
     assert idle(small.run())
-    date_all(results, DAY)
-    done = small.run()  # all inputs look newer, but are the same
-    assert done.returncode == 0
-    assert small.results() == calm.results()
 
-    before = script.read_text()
-    script.write_text(before + "\nEDITED = True\n")
+    script.write_text(script.read_text() + "\nEDITED = True\n")
     os.utime(script, (DAY, DAY))  # an edit that no date shows
     done = small.run()
     assert done.returncode == 0, done.stdout
-    (said,) = lines(done, "though the dates do not show it")
-    assert "delta_surface.csv was made from another scripts/compute_delta_surface.py" in said
-    assert lines(done, "rule compute_delta_surface")
-    assert not lines(done, "rule use_counts")
+    assert set(counted(done.stdout)) == {"compute_delta_surface", "draw_delta_surface"}
     assert small.results() == calm.results()
 
-    os.utime(script, (time.time() + DAY, time.time() + DAY))
-    done = small.run()
-    assert done.returncode != 0
-    (said,) = lines(done, "dated in the future")
-    assert "scripts/compute_delta_surface.py" in said
-    assert "touch" in said
+    (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,50\n4,0\n")
+    os.utime(small.folder / "mine.csv", (DAY, DAY))  # an older file moved here
+    assert set(counted(small.run().stdout)) == {"use_counts"}
+    assert small.results()["histograms/mine.csv"] != calm.results()["histograms/mine.csv"]
+    assert idle(small.run())
+
+
+def everything(project):
+    """path -> bytes and date of every file and folder, without Snakemake's own log and cache."""
+    own = {".snakemake/log", ".snakemake/iocache", ".snakemake/auxiliary"}
+    found = {}
+    for path in sorted(project.folder.rglob("*")):
+        name = path.relative_to(project.folder).as_posix()
+        if "__pycache__" in path.parts or any(name == start or name.startswith(f"{start}/") for start in own):
+            continue
+        found[name] = (path.read_bytes() if path.is_file() else None, path.stat().st_mtime_ns)
+    return found
 
 
 def wait_for(condition, seconds=120):
@@ -144,25 +174,27 @@ def wait_for(condition, seconds=120):
 
 def test_two_runs_in_one_folder(calm, small):
     shutil.rmtree(small.folder / "results")
+    (small.folder / ".snakemake/run.lock").write_text("")
     with subprocess.Popen(
         [sys.executable, "-m", "snakemake", "--forceall", *small.command],
         cwd=small.folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as first:
-        wait_for((small.folder / ".snakemake/locks/0.output.lock").exists)
+        wait_for((small.folder / ".snakemake/run.lock").read_text)
         first.send_signal(signal.SIGSTOP)  # so that it is not over before the others have tried
-        second, unlock = small.run(), small.snakemake("--unlock")
-        dry = small.run("--dry-run")
+        second = small.run()
+        before = everything(small)
+        reading = [small.run("--dry-run"), small.snakemake("--list-rules"), small.snakemake("--summary")]
+        assert everything(small) == before
         first.send_signal(signal.SIGCONT)
         assert first.wait() == 0
-    for done in (second, unlock):
-        assert done.returncode != 0
-        (said,) = lines(done, "another run is at work in this folder")
-        assert f"process {first.pid} on " in said
-        assert "wait for its end, or stop it" in said
-        assert "Traceback" not in done.stdout
-    assert dry.returncode == 0
+    assert second.returncode != 0
+    (said,) = lines(second, "another run is at work in this folder")
+    assert f"process {first.pid} on " in said
+    assert "wait for its end, or stop it" in said
+    assert "Traceback" not in second.stdout
+    assert [done.returncode for done in reading] == [0, 0, 0]
     assert small.results() == calm.results()
     assert idle(small.run())
 
@@ -187,8 +219,8 @@ def test_a_full_disk(calm, small):
     with mounted(results, "-t", "tmpfs", "-o", "size=64k", "none"):
         done = small.run()
         assert done.returncode != 0
-        (said,) = lines(done, "error: ")
-        assert "results/figures/fig1_delta_surface." in said
+        said = last_line(done)
+        assert said.startswith(f"error: draw_delta_surface: {MADE}/figures/fig1_delta_surface.")
         assert said.endswith("the disk is full: make room and run again")
         assert "Traceback" not in done.stdout
         assert set(small.results()) <= {"privacy/delta_surface.csv", "histograms/mine.csv"}
@@ -206,9 +238,9 @@ def test_a_read_only_folder(calm, small):
             pytest.skip(f"no read-only mount here: {made.stderr.strip()}")
         done = small.run("--forceall")
     assert done.returncode != 0
-    (said,) = lines(done, "cannot be written")
-    assert str(results) in said
-    assert "allow writing there" in said
+    assert "Write-protected output files" in done.stdout
+    assert lines(done, TARGETS[0])
+    assert "Traceback" not in done.stdout
     assert small.results() == calm.results()
 
 
@@ -246,7 +278,9 @@ def test_refused_before_anything_is_made(tmp_path, text, words):
     project = Small(tmp_path / "project")
     text = text(project.folder) if callable(text) else text
     (project.folder / "bad.yaml").write_text(text)
-    done = project.snakemake("--cores", "1", "--configfile", "bad.yaml", "--", "results/histograms/mine.csv")
+    done = project.snakemake(
+        "--cores", "1", "--configfile", "bad.yaml", "--", "results/bad/histograms/mine.csv"
+    )
     assert done.returncode != 0
     assert len(lines(done, words)) == 1, done.stdout
     assert "Traceback" not in done.stdout
@@ -278,7 +312,7 @@ def test_unusual_input_works(tmp_path, calm):
     dataset = f'{{kind: counts, title: "$<&", file: "{name}"}}'
     (project.folder / "overlay.yaml").write_text(f"\ufeff# ä\r\nseed: 5\r\ndatasets: {{mine: {dataset}}}\r\n")
     done = project.snakemake(
-        "--cores", "1", "--configfile", "overlay.yaml", "--", "results/histograms/mine.csv"
+        "--cores", "1", "--configfile", "overlay.yaml", "--", f"{MADE}/histograms/mine.csv"
     )
     assert done.returncode == 0, done.stdout
     assert project.results()["histograms/mine.csv"] == calm.results()["histograms/mine.csv"]

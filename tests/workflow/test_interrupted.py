@@ -16,11 +16,11 @@ pytestmark = pytest.mark.pipeline
 
 # Short jobs of five rules; some need others, some have several outputs.
 TARGETS = [
-    "results/checkins/totals.csv",
-    "results/histograms/paris.csv",
-    "results/histograms/san_francisco.csv",
-    "results/histograms/mine.csv",
-    "results/privacy/delta_surface.csv",
+    "results/overlay/checkins/totals.csv",
+    "results/overlay/histograms/paris.csv",
+    "results/overlay/histograms/san_francisco.csv",
+    "results/overlay/histograms/mine.csv",
+    "results/overlay/privacy/delta_surface.csv",
 ]
 OVERLAY = """
 datasets: {mine: {kind: counts, title: Mine, file: mine.csv}}
@@ -32,7 +32,7 @@ IN_A_ROW = 5  # kills before a run is left in peace
 
 
 def project(folder):
-    made = Project(folder)
+    made = Project(folder, made="results/overlay")
     (made.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
     (made.folder / "overlay.yaml").write_text(OVERLAY)
     return made
@@ -130,7 +130,7 @@ def test_killed_at_random_moments(tmp_path):
     output = run.communicate()[0]
     assert run.returncode == 0, output
     undisturbed = calm.results()
-    assert {f"results/{name}" for name in undisturbed} >= set(TARGETS)
+    assert {f"results/overlay/{name}" for name in undisturbed} >= set(TARGETS)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         projects = [project(tmp_path / f"killed {seed}") for seed in (1, 2)]
         ends = [pool.submit(suffer, made, seed, undisturbed) for seed, made in enumerate(projects)]

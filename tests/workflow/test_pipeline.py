@@ -54,7 +54,7 @@ def test_everything_is_there(finished):
 
 
 def test_verdicts_cover_every_printed_value(finished):
-    with open(finished.folder / "results/report/verdicts.csv", newline="") as file:
+    with open(finished.folder / "results/quick/report/verdicts.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     with open(ROOT / "data/published/values.csv", newline="") as file:
         values = list(csv.DictReader(file))
@@ -68,7 +68,7 @@ def test_verdicts_cover_every_printed_value(finished):
 
 
 def test_every_statement_of_the_text_is_judged(finished):
-    with open(finished.folder / "results/report/claims.csv", newline="") as file:
+    with open(finished.folder / "results/quick/report/claims.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     with open(ROOT / "data/published/claims.csv", newline="") as file:
         claims = list(csv.DictReader(file))
@@ -93,15 +93,18 @@ def test_touching_files_reruns_nothing(finished):
 
 
 def test_a_changed_parameter_reruns_its_stage(finished):
-    (finished.folder / "config/other.yaml").write_text("protocol: {sensitivity: 1.5}\n")
-    changed = finished.planned("config/other.yaml")
+    papers = finished.folder / "config/config.yaml"
+    before = papers.read_text()
+    papers.write_text(before.replace("sensitivity: 1 ", "sensitivity: 1.5 "))
+    changed = finished.planned()
+    papers.write_text(before)
     assert {"run_trials", "estimate_cells", "draw_tv"} <= changed
     assert "draw_delta_surface" not in changed
 
 
 def test_same_bytes_in_another_folder_on_one_core(finished, fresh):
     """Every number and one figure; tests/cluster compares the whole pipeline, test_plotting all forms."""
-    targets = ["tables", "fig3", "results/parity.csv", "results/numbers.csv"]
+    targets = ["tables", "fig3", "results/quick/parity.csv", "results/quick/numbers.csv"]
     fresh.make("--cores", "1", *targets, environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"})
     here, there = finished.results(), fresh.results()
     numbers = {"trials", "estimates", "audit", "checkins", "histograms", "tables"}
@@ -134,7 +137,7 @@ def test_a_dataset_whose_name_looks_like_a_budget(fresh):
     (fresh.folder / "own.yaml").write_text(
         f"datasets:\n  own: {plan % 'repetitions: 3'}\n  own_eps0: {plan % 'repetitions: 4'}\n"
     )
-    target = "results/trials/own_eps0_eps0-2_eps-0.5.parquet"
+    target = "results/own/trials/own_eps0_eps0-2_eps-0.5.parquet"
     done = fresh.snakemake(target, "--configfile", "own.yaml")
     assert done.returncode == 0, done.stdout
     frame = pd.read_parquet(fresh.folder / target)
@@ -182,22 +185,22 @@ def counts_dataset(fresh, text):
 def test_a_users_own_histogram(fresh):
     config = counts_dataset(fresh, "cell,count\n1,400\n2,150\n3,0\n4,50\n")
     names = ("tv", "estimates", "parity", "parity_estimates")
-    targets = [f"results/figures/{name}_mine.png" for name in names]
+    targets = [f"results/quick_mine/figures/{name}_mine.png" for name in names]
     done = fresh.snakemake(*targets, *config)
     assert done.returncode == 0, done.stdout
     assert all((fresh.folder / target).stat().st_size > 5000 for target in targets)
-    assert "Mine" in (fresh.folder / "results/figures/tv_mine.txt").read_text()
+    assert "Mine" in (fresh.folder / "results/quick_mine/figures/tv_mine.txt").read_text()
 
 
 def test_a_bad_histogram_is_named_and_leaves_nothing(fresh):
     config = counts_dataset(fresh, "cell,count\n1,400\n2,-150\n")
-    done = fresh.snakemake("results/figures/tv_mine.png", *config)
+    done = fresh.snakemake("results/quick_mine/figures/tv_mine.png", *config)
     assert done.returncode != 0
     messages = [line for line in done.stdout.splitlines() if line.startswith("error:")]
     assert messages == [
         "error: use_counts: my counts.csv: row 3: count must be a whole number >= 0; got '-150'"
     ]
-    assert not (fresh.folder / "results/histograms/mine.csv").exists()
+    assert not (fresh.folder / "results/quick_mine/histograms/mine.csv").exists()
 
 
 def test_a_file_of_checkins(fresh):
@@ -209,9 +212,10 @@ def test_a_file_of_checkins(fresh):
     (fresh.folder / "rows.txt").write_text("\n".join([*rng_rows, "broken row"]) + "\n")
     done = fresh.snakemake("fig3", *QUICK, "--config", "gowalla={source: file, file: rows.txt}")
     assert done.returncode == 0, done.stdout
-    histogram = (fresh.folder / "results/histograms/paris.csv").read_text().splitlines()
+    made = fresh.folder / "results/quick_custom"
+    histogram = (made / "histograms/paris.csv").read_text().splitlines()
     assert sum(int(line.split(",")[1]) for line in histogram[1:]) == 2000
-    assert "spread at random" not in (fresh.folder / "results/figures/fig3_checkins.txt").read_text()
+    assert "spread at random" not in (made / "figures/fig3_checkins.txt").read_text()
 
 
 def test_package_works_without_snakemake(tmp_path):

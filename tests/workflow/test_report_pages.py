@@ -8,46 +8,64 @@ import pytest
 
 pytestmark = pytest.mark.pipeline
 
+MADE = "results/quick"
 CSV = {
-    *(f"results/tables/table_{name}.csv" for name in ("II", "1", "III", "IV", "V", "VI")),
-    *("results/report/verdicts.csv", "results/report/claims.csv", "results/checkins/totals.csv"),
-    *("results/audit.csv", "results/parity.csv", "results/parity_ratio.csv", "results/parity_plan.csv"),
+    *(f"{MADE}/tables/table_{name}.csv" for name in ("II", "1", "III", "IV", "V", "VI")),
+    *(
+        f"{MADE}/report/verdicts.csv",
+        f"{MADE}/report/claims.csv",
+        f"{MADE}/checkins/totals.csv",
+    ),
+    *(
+        f"{MADE}/audit.csv",
+        f"{MADE}/parity.csv",
+        f"{MADE}/parity_ratio.csv",
+        f"{MADE}/parity_plan.csv",
+    ),
 }
 
 
 @pytest.fixture(scope="module")
 def page(finished):
-    return (finished.folder / "results/report/index.html").read_text(encoding="utf-8")
+    return (finished.folder / f"{MADE}/report/index.html").read_text(encoding="utf-8")
 
 
 def test_every_link_leads_to_a_file(finished, page):
     links = {link.partition("#")[0] for link in re.findall(r'(?:href|src)="([^"#][^"]*)"', page)}
     local = {link for link in links if "://" not in link and not link.startswith("data:")}
     assert len(local) > 20
-    folder = finished.folder / "results/report"
+    folder = finished.folder / f"{MADE}/report"
     # The project's documents stand beside the results; the copy that the tests run holds no docs.
     missing = {link for link in local if not (folder / link).exists()}
-    assert {link for link in missing if not link.startswith(("../../docs/", "../../README.md"))} == set()
+    assert {
+        link for link in missing if not link.startswith(("../../../docs/", "../../../README.md"))
+    } == set()
 
 
 def test_every_rerun_line_names_a_target(finished, page):
     targets = set(re.findall(r"rerun[^<]*<code>snakemake (?:--\S+ \S+ -- )?([\w/.~-]+)</code>", page))
-    assert {"fig1", "tables", "report", "results/parity.csv", "results/report/claims.csv"} <= targets
+    assert {
+        "fig1",
+        "tables",
+        "report",
+        f"{MADE}/parity.csv",
+        f"{MADE}/report/claims.csv",
+    } <= targets
     done = finished.snakemake("--configfile", "config/quick.yaml", "--dry-run", "--", *sorted(targets))
     assert done.returncode == 0, done.stdout
 
 
 def test_run_times_stand_beside_the_report(finished):
-    text = (finished.folder / "results/benchmarks/run.html").read_text(encoding="utf-8")
+    text = (finished.folder / f"{MADE}/benchmarks/run.html").read_text(encoding="utf-8")
     assert ">write_report</th>" in text
     assert str(finished.folder) not in text
 
 
 def test_snakemakes_report_has_every_figure_and_table_with_caption_and_category(finished):
-    archive = finished.folder / "results/report/snakemake.zip"
+    archive = finished.folder / f"{MADE}/report/snakemake.zip"
     try:
         done = finished.snakemake(
-            "--configfile", "config/quick.yaml", "--report", "results/report/snakemake.zip"
+            "--configfile", "config/quick.yaml", "--report", f"{MADE}/report/snakemake.zip"
         )
         assert done.returncode == 0, done.stdout
         with zipfile.ZipFile(archive) as files:
@@ -56,7 +74,7 @@ def test_snakemakes_report_has_every_figure_and_table_with_caption_and_category(
     finally:
         archive.unlink(missing_ok=True)
     results, categories = (assigned(html, name) for name in ("results", "categories"))
-    figures = {f"results/figures/{path.name}" for path in finished.folder.glob("results/figures/*.png")}
+    figures = {f"{MADE}/figures/{path.name}" for path in finished.folder.glob(f"{MADE}/figures/*.png")}
     assert len(figures) > 15
     assert set(results) == figures | CSV
     found = {name: {path for paths in parts.values() for path in paths} for name, parts in categories.items()}

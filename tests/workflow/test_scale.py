@@ -53,10 +53,10 @@ def test_the_grid_has_a_thousand_points_each_once(fresh):
 def test_a_job_holds_as_many_points_as_the_config_says(fresh):
     jobs = trials(fresh)
     for dataset, many, size in (("scale_k15", 2, 110), ("scale_k10000", 15, 15), ("scale_k100000", 110, 2)):
-        files = [f"results/trials/{dataset}_grid-{number}.parquet" for number in range(1, many + 1)]
+        files = [f"results/scale/trials/{dataset}_grid-{number}.parquet" for number in range(1, many + 1)]
         sizes = [len(jobs[file][1]) for file in files]
         assert sizes == [size] * (many - 1) + [220 - size * (many - 1)]
-        assert f"results/trials/{dataset}_grid-{many + 1}.parquet" not in jobs
+        assert f"results/scale/trials/{dataset}_grid-{many + 1}.parquet" not in jobs
 
 
 def test_a_grid_without_a_split_has_one_job_per_budget(fresh):
@@ -66,21 +66,21 @@ def test_a_grid_without_a_split_has_one_job_per_budget(fresh):
         " grid: {eps0: [4, 2], eps: [0.5, 2.0, 3], n: [10, all], repetitions: 5}}}\n"
     )
     jobs = trials(fresh, "mine.yaml")
-    found = [jobs[f"results/trials/mine_grid-{number}.parquet"][1] for number in range(1, 6)]
+    found = [jobs[f"results/scale_mine/trials/mine_grid-{number}.parquet"][1] for number in range(1, 6)]
     budgets = [[(point["eps0"], point["eps"]) for point in points] for points in found]
     assert budgets == [[budget] * 2 for budget in ((4, 0.5), (4, 2), (4, 3), (2, 0.5), (2, 2))]
     assert all([point["n"] for point in points] == [10, "all"] for points in found)
-    assert "results/trials/mine_grid-6.parquet" not in jobs
+    assert "results/scale_mine/trials/mine_grid-6.parquet" not in jobs
 
 
 def test_a_billion_users_in_a_hundred_thousand_cells(fresh):
     (fresh.folder / "one.yaml").write_text(
         "datasets: {scale_k100000: {grid: {eps0: [4], eps: [0.5], n: [1000000000], repetitions: 3}}}\n"
     )
-    target = "results/trials/scale_k100000_grid-1.parquet"
+    target = "results/scale_one/trials/scale_k100000_grid-1.parquet"
     done = fresh.snakemake(*SCALE, "one.yaml", "--cores", "1", "--", target)
     assert done.returncode == 0, done.stdout
-    histogram = pd.read_csv(fresh.folder / "results/histograms/scale_k100000.csv")
+    histogram = pd.read_csv(fresh.folder / "results/scale_one/histograms/scale_k100000.csv")
     assert histogram["count"].sum() == 2 * 10**9
     frame = pd.read_parquet(fresh.folder / target)
     assert len(frame) == 3 * 3

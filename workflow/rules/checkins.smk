@@ -9,8 +9,9 @@ from snakemake.exceptions import WorkflowError
 SOURCE = config["gowalla"]["source"]
 GRIDS = ["published", "stepped"]
 CITY = "|".join(map(re.escape, GOWALLA)) or "(?!)"  # (?!) matches nothing
-BUNDLED = "data/gowalla/{dataset}_{grid}.csv"
-CELLS = BUNDLED if SOURCE == "bundled" else "results/checkins/{dataset}_{grid}.csv"
+COUNTS_FILE = "data/gowalla/{dataset}_{grid}.csv"
+BUNDLED = source(COUNTS_FILE)
+CELLS = BUNDLED if SOURCE == "bundled" else "<results>/checkins/{dataset}_{grid}.csv"
 DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
 CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
 
@@ -26,16 +27,15 @@ if SOURCE == "bundled":
     rule use_bundled_counts:
         "One city's histogram from the counts in data/gowalla, and points spread inside of their cells."
         input:
-            published="data/gowalla/{dataset}_published.csv",
-            stepped="data/gowalla/{dataset}_stepped.csv",
-            code=code_of("scripts/use_bundled_counts.py"),
+            published=BUNDLED.replace("{grid}", "published"),
+            stepped=BUNDLED.replace("{grid}", "stepped"),
         output:
-            histogram="results/histograms/{dataset}.csv",
-            points="results/checkins/{dataset}.parquet",
+            histogram="<results>/histograms/{dataset}.csv",
+            points="<results>/checkins/{dataset}.parquet",
         log:
-            "results/logs/use_bundled_counts/{dataset}.log",
+            "<results>/logs/use_bundled_counts/{dataset}.log",
         benchmark:
-            "results/benchmarks/use_bundled_counts/{dataset}.tsv"
+            "<results>/benchmarks/use_bundled_counts/{dataset}.tsv"
         wildcard_constraints:
             dataset=CITY,
         localrule: True
@@ -45,6 +45,9 @@ if SOURCE == "bundled":
             mem_mb=memory(160),
             runtime=minutes(2),
         params:
+            code=lambda wildcards: code_of(
+                "scripts/use_bundled_counts.py", *expand(COUNTS_FILE, dataset=wildcards.dataset, grid=GRIDS)
+            ),
             dataset=lambda wildcards: {
                 key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
             },
@@ -62,9 +65,9 @@ if SOURCE == "snap":
         output:
             DOWNLOADED,
         log:
-            "results/logs/download_checkins.log",
+            "<results>/logs/download_checkins.log",
         benchmark:
-            "results/benchmarks/download_checkins.tsv"
+            "<results>/benchmarks/download_checkins.tsv"
         localrule: True
         conda:
             "../envs/rules.yml"
@@ -84,14 +87,13 @@ if SOURCE in ("snap", "file"):
         "The check-ins inside of every city's box, in one pass over the whole file."
         input:
             checkins=CHECKINS,
-            code=code_of("scripts/crop_checkins.py"),
         output:
-            points=expand("results/checkins/{dataset}.parquet", dataset=GOWALLA),
-            reading="results/checkins/reading.csv",
+            points=expand("<results>/checkins/{dataset}.parquet", dataset=GOWALLA),
+            reading="<results>/checkins/reading.csv",
         log:
-            "results/logs/crop_checkins.log",
+            "<results>/logs/crop_checkins.log",
         benchmark:
-            "results/benchmarks/crop_checkins.tsv"
+            "<results>/benchmarks/crop_checkins.tsv"
         localrule: True
         conda:
             "../envs/rules.yml"
@@ -99,6 +101,8 @@ if SOURCE in ("snap", "file"):
             mem_mb=memory(160),
             runtime=minutes(8),
         params:
+            code=code_of("scripts/crop_checkins.py"),
+            contents=(lambda wildcards: digest(CHECKINS)) if SOURCE == "file" else None,
             boxes={dataset: config["datasets"][dataset]["box"] for dataset in GOWALLA},
             bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
         script:
@@ -107,16 +111,15 @@ if SOURCE in ("snap", "file"):
     rule grid_checkins:
         "One city's check-ins counted in the cells of both grids, and its histogram in the configured one."
         input:
-            points="results/checkins/{dataset}.parquet",
-            code=code_of("scripts/grid_checkins.py"),
+            points="<results>/checkins/{dataset}.parquet",
         output:
-            histogram="results/histograms/{dataset}.csv",
-            published="results/checkins/{dataset}_published.csv",
-            stepped="results/checkins/{dataset}_stepped.csv",
+            histogram="<results>/histograms/{dataset}.csv",
+            published="<results>/checkins/{dataset}_published.csv",
+            stepped="<results>/checkins/{dataset}_stepped.csv",
         log:
-            "results/logs/grid_checkins/{dataset}.log",
+            "<results>/logs/grid_checkins/{dataset}.log",
         benchmark:
-            "results/benchmarks/grid_checkins/{dataset}.tsv"
+            "<results>/benchmarks/grid_checkins/{dataset}.tsv"
         wildcard_constraints:
             dataset=CITY,
         localrule: True
@@ -126,6 +129,7 @@ if SOURCE in ("snap", "file"):
             mem_mb=memory(160),
             runtime=minutes(5),
         params:
+            code=code_of("scripts/grid_checkins.py"),
             dataset=lambda wildcards: {
                 key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
             },
@@ -138,18 +142,17 @@ rule count_checkins:
     "Check-ins, non-empty cells and largest cell of every city, in both grids."
     input:
         counts=expand(CELLS, dataset=GOWALLA, grid=GRIDS),
-        code=code_of("scripts/count_checkins.py"),
     output:
         report(
-            "results/checkins/totals.csv",
+            "<results>/checkins/totals.csv",
             caption="../report/totals.rst",
             category="Tables",
             labels={"table": "check-ins", "shows": "check-ins per city and grid"},
         ),
     log:
-        "results/logs/count_checkins.log",
+        "<results>/logs/count_checkins.log",
     benchmark:
-        "results/benchmarks/count_checkins.tsv"
+        "<results>/benchmarks/count_checkins.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
@@ -157,6 +160,7 @@ rule count_checkins:
         mem_mb=memory(130),
         runtime=minutes(2),
     params:
+        code=code_of("scripts/count_checkins.py"),
         datasets=GOWALLA,
         grids=GRIDS,
     script:

@@ -1,14 +1,19 @@
 # All the Python of the workflow: the checked configuration, and the names of files.
-import ast
 import math
+import os
 import re
+import sys
 from pathlib import Path
 
 import yaml
 from snakemake.exceptions import WorkflowError
 
-from scripts import _run
-from tightshuffle.configuration import config_error, file_error
+HERE = Path(str(workflow.current_basedir)).parents[1]  # the project's folder, wherever the run is
+sys.path.insert(0, str(HERE))
+
+from tightshuffle.configuration import config_error, file_error, results_folder
+from tightshuffle.pipeline import run
+from tightshuffle.pipeline.code import code_of, digest, run_code_of, source
 
 for path in map(Path, workflow.configfiles):
     if problem := file_error(path.read_text(encoding="utf-8-sig"), path):
@@ -18,6 +23,21 @@ if problem := config_error(
     config, yaml.safe_load(Path(workflow.source_path("../schemas/config.schema.yaml")).read_text())
 ):
     raise WorkflowError(problem)
+
+OVERLAYS = [
+    os.path.relpath(path)  # a moved folder is the same folder
+    for path in workflow.configfiles
+    if Path(path).resolve() != HERE / "config/config.yaml"
+]
+try:
+    run_code_of(HERE)
+    FOLDER = results_folder(config, OVERLAYS)
+except ValueError as error:
+    raise WorkflowError(str(error))
+
+
+pathvars:
+    results=FOLDER,
 
 
 def _in_the_papers_order(datasets):
@@ -37,6 +57,10 @@ for name in COUNTS:
         raise WorkflowError(
             f"datasets.{name}.file: no file {DATASETS[name]['file']!r}; expected a CSV file with cell,count"
         )
+
+
+# What the papers print.
+VALUES, CLAIMS, PARAMETERS = (f"data/published/{name}.csv" for name in ("values", "claims", "parameters"))
 
 
 wildcard_constraints:
@@ -62,36 +86,6 @@ def minutes(seconds):
     Ten times that and a minute to start, doubled on every further attempt.
     """
     return lambda wildcards, attempt: (1 + math.ceil(10 * seconds / 60)) * 2 ** (attempt - 1)
-
-
-def code_of(script):
-    """The script and every module of this project that it imports, directly or not.
-
-    As inputs they rerun exactly the stages that an edit concerns; Snakemake's own code trigger sees
-    neither the modules nor that a touched file is unchanged.
-    """
-    found, open_ends = set(), [Path(script)]
-    while open_ends:
-        path = open_ends.pop()
-        if path in found:
-            continue
-        found.add(path)
-        for node in ast.walk(ast.parse(path.read_text(), str(path))):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names = [node.module] + [f"{node.module}.{alias.name}" for alias in node.names]
-            open_ends += [file for name in names for file in _files_of(name)]
-    return sorted(str(path) for path in found)
-
-
-def _files_of(module):
-    """Files of a local module, with the packages around it; nothing for other libraries."""
-    parts = module.split(".")
-    candidates = [Path("scripts", *parts).with_suffix(".py"), Path(*parts).with_suffix(".py")]
-    candidates += [Path(*parts[:depth], "__init__.py") for depth in range(1, len(parts) + 1)]
-    return [path for path in candidates if path.is_file()]
 
 
 def label(**numbers):
@@ -142,7 +136,7 @@ def trial_points(wildcards):
 def trial_files(*experiments, datasets=DATASETS):
     """The files with the trials of these experiments (tv, individual, grid)."""
     return [
-        f"results/trials/{dataset}_{part}.parquet"
+        f"<results>/trials/{dataset}_{part}.parquet"
         for (dataset, part), points in TRIALS.items()
         if dataset in datasets and any(point["experiment"] in experiments for point in points)
     ]
@@ -153,10 +147,6 @@ def plan_of(dataset, experiment):
     if experiment not in DATASETS[dataset]:
         raise WorkflowError(f"datasets.{dataset}: the config has no section {experiment!r} to run")
     return DATASETS[dataset][experiment]
-
-
-def histograms(datasets):
-    return {dataset: f"results/histograms/{dataset}.csv" for dataset in datasets}
 
 
 INDIVIDUAL_DATASETS = [name for name, dataset in DATASETS.items() if "individual" in dataset]
@@ -219,16 +209,17 @@ def figure_names():
 
 
 def figures_numbered(number):
-    return [f"results/figures/{name}.png" for name in figure_names() if name.startswith(f"{number}_")]
+    return [f"<results>/figures/{name}.png" for name in figure_names() if name.startswith(f"{number}_")]
 
 
 def figure_files():
-    return [f"results/figures/{name}.png" for name in figure_names()]
+    return [f"<results>/figures/{name}.png" for name in figure_names()]
 
 
 def parity_files():
     """What the comparison at equal privacy makes."""
-    tables = [f"results/{name}.csv" for name in ("parity", "parity_ratio", "parity_plan")]
+    tables = [f"<results>/{name}" for name in ("parity.csv", "parity_ratio.csv", "parity_plan.csv")]
+    tables.append("<results>/parity_plan.md")
     return tables + [file for file in figure_files() if "parity" in file]
 
 
@@ -237,7 +228,7 @@ TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
 
 def data_files():
     """Everything that comes from outside: what the papers print, check-ins or their counts, own histograms."""
-    printed = sorted(str(path) for path in Path("data/published").glob("*.csv"))
+    printed = sorted(source(path.relative_to(HERE)) for path in HERE.glob("data/published/*.csv"))
     checkins = expand(CELLS, dataset=GOWALLA, grid=GRIDS) if SOURCE == "bundled" else [CHECKINS]
     return printed + (checkins if GOWALLA else []) + [DATASETS[name]["file"] for name in COUNTS]
 
@@ -245,22 +236,42 @@ def data_files():
 def page_inputs():
     """The results that a section of the page needs which only some configurations have: input -> file."""
     found = {
-        "audit": "results/audit.csv",
-        "claims": "results/report/claims.csv",
-        "plan": "results/parity_plan.csv",
+        "audit": "<results>/audit.csv",
+        "claims": "<results>/report/claims.csv",
+        "plan": "<results>/parity_plan.csv",
     }
     if PARITY_DATASETS:
-        found |= {"parity": "results/parity.csv", "ratios": "results/parity_ratio.csv"}
+        found |= {"parity": "<results>/parity.csv", "ratios": "<results>/parity_ratio.csv"}
     return found
 
 
+def everything():
+    """Every file that the default run makes, so that whatever is removed comes back."""
+    privacy = ["delta_surface", "delta_bounds", "blanket_regions", "blanket_tightness", "gaussian_scale"]
+    privacy += ["girgis_rdp", "girgis_composed", "koskela_fig1a", "koskela_fig1b", "printed_deltas"]
+    checkins = ["{dataset}.parquet"]
+    if SOURCE != "bundled":
+        checkins += ["{dataset}_published.csv", "{dataset}_stepped.csv", "reading.csv"]
+    pages = ["report/index.html", "report/verdicts.csv", "report/claims.csv", "benchmarks/run.html"]
+    return [
+        *(str(Path(file).with_suffix(kind)) for file in figure_files() for kind in (".png", ".pdf", ".txt")),
+        *expand("<results>/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
+        *expand("<results>/{name}", name=[*pages, "tables/claims.md", "numbers.csv", "audit.csv"]),
+        *parity_files(),
+        *expand("<results>/privacy/{name}.csv", name=privacy),
+        *expand("<results>/histograms/{dataset}.csv", dataset=DATASETS),
+        *expand([f"<results>/checkins/{name}" for name in [*checkins, "totals.csv"]], dataset=GOWALLA),
+        *trial_files("tv", "individual"),
+        *expand("<results>/audit/{setting}.parquet", setting=AUDITS),
+        *expand("<results>/estimates/{dataset}.csv", dataset=ESTIMATE_DATASETS),
+        *expand("<results>/parity/{dataset}_estimates.csv", dataset=ESTIMATE_DATASETS),
+        *expand("<results>/parity/{dataset}.parquet", dataset=PARITY_DATASETS),
+    ]
+
+
 def begin_run():
-    """Be alone in the folder and distrust what was tampered with, before anything is planned."""
+    """What a run does before its first job."""
     try:
-        _run.begin(
-            makes=lambda path: any(rule.is_producer(path) for rule in workflow.rules),
-            sources=["config", "data", "scripts", "tightshuffle", "workflow"]
-            + [plan["file"] for plan in DATASETS.values() if plan["kind"] == "counts"],
-        )
+        run.begin(locked_by_snakemake=workflow.execution_settings.lock)
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error))

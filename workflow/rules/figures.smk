@@ -7,28 +7,28 @@ FIGURE_STYLE = "tightshuffle/tightshuffle.mplstyle"
 rule draw_delta_surface:
     "Figure 1: log10 delta over eps and eps0, published and exact side by side."
     input:
-        surface="results/privacy/delta_surface.csv",
-        code=code_of("scripts/draw_delta_surface.py"),
-        style=FIGURE_STYLE,
+        surface="<results>/privacy/delta_surface.csv",
     output:
         png=report(
-            "results/figures/fig1_delta_surface.png",
+            "<results>/figures/fig1_delta_surface.png",
             caption="../report/delta_surface.rst",
             category="Figures",
             labels={"figure": "fig1", "shows": "log10 delta over eps and eps0"},
         ),
-        pdf="results/figures/fig1_delta_surface.pdf",
-        txt="results/figures/fig1_delta_surface.txt",
+        pdf="<results>/figures/fig1_delta_surface.pdf",
+        txt="<results>/figures/fig1_delta_surface.txt",
     log:
-        "results/logs/draw_delta_surface.log",
+        "<results>/logs/draw_delta_surface.log",
     benchmark:
-        "results/benchmarks/draw_delta_surface.tsv"
+        "<results>/benchmarks/draw_delta_surface.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(5),
+    params:
+        code=code_of("scripts/draw_delta_surface.py", FIGURE_STYLE),
     script:
         "../../scripts/draw_delta_surface.py"
 
@@ -37,21 +37,19 @@ rule draw_tv:
     "Boxplots of the TV distance per n, with and without plain shuffle (Figures 2, 6, 7; any dataset)."
     input:
         trials=lambda wildcards: trial_files("tv", datasets=[wildcards.dataset]),
-        code=code_of("scripts/draw_tv.py"),
-        style=FIGURE_STYLE,
     output:
         png=report(
-            "results/figures/{prefix}tv_{dataset}.png",
+            "<results>/figures/{prefix}tv_{dataset}.png",
             caption="../report/tv.rst",
             category="Figures",
             labels={"figure": "{prefix}tv", "shows": "TV distance per n, {dataset}"},
         ),
-        pdf="results/figures/{prefix}tv_{dataset}.pdf",
-        txt="results/figures/{prefix}tv_{dataset}.txt",
+        pdf="<results>/figures/{prefix}tv_{dataset}.pdf",
+        txt="<results>/figures/{prefix}tv_{dataset}.txt",
     log:
-        "results/logs/draw_tv/{prefix}{dataset}.log",
+        "<results>/logs/draw_tv/{prefix}{dataset}.log",
     benchmark:
-        "results/benchmarks/draw_tv/{prefix}{dataset}.tsv"
+        "<results>/benchmarks/draw_tv/{prefix}{dataset}.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
@@ -59,6 +57,7 @@ rule draw_tv:
         mem_mb=memory(230),
         runtime=minutes(6),
     params:
+        code=code_of("scripts/draw_tv.py", FIGURE_STYLE),
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
         protocol=config["protocol"],
     script:
@@ -68,23 +67,21 @@ rule draw_tv:
 rule draw_checkins:
     "Figure 3: the check-ins of every city as points and as counts per cell."
     input:
-        histograms=expand("results/histograms/{dataset}.csv", dataset=GOWALLA),
-        checkins=expand("results/checkins/{dataset}.parquet", dataset=GOWALLA),
-        code=code_of("scripts/draw_checkins.py"),
-        style=FIGURE_STYLE,
+        histograms=expand("<results>/histograms/{dataset}.csv", dataset=GOWALLA),
+        checkins=expand("<results>/checkins/{dataset}.parquet", dataset=GOWALLA),
     output:
         png=report(
-            "results/figures/fig3_checkins.png",
+            "<results>/figures/fig3_checkins.png",
             caption="../report/checkins.rst",
             category="Figures",
             labels={"figure": "fig3", "shows": "check-ins of the cities"},
         ),
-        pdf="results/figures/fig3_checkins.pdf",
-        txt="results/figures/fig3_checkins.txt",
+        pdf="<results>/figures/fig3_checkins.pdf",
+        txt="<results>/figures/fig3_checkins.txt",
     log:
-        "results/logs/draw_checkins.log",
+        "<results>/logs/draw_checkins.log",
     benchmark:
-        "results/benchmarks/draw_checkins.tsv"
+        "<results>/benchmarks/draw_checkins.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
@@ -92,6 +89,7 @@ rule draw_checkins:
         mem_mb=memory(230),
         runtime=minutes(5),
     params:
+        code=code_of("scripts/draw_checkins.py", FIGURE_STYLE),
         titles=[config["datasets"][dataset]["title"] for dataset in GOWALLA],
         boxes=[config["datasets"][dataset]["box"] for dataset in GOWALLA],
         grid=config["gowalla"]["grid"],
@@ -102,23 +100,21 @@ rule draw_checkins:
 rule draw_estimates:
     "Original, Gaussian and shuffle+INV estimates cell by cell, a row per budget (Figures 4, 5; any dataset)."
     input:
-        histogram="results/histograms/{dataset}.csv",
-        estimates="results/estimates/{dataset}.csv",
-        code=code_of("scripts/draw_estimates.py"),
-        style=FIGURE_STYLE,
+        histogram="<results>/histograms/{dataset}.csv",
+        estimates="<results>/estimates/{dataset}.csv",
     output:
         png=report(
-            "results/figures/{prefix}estimates_{dataset}.png",
+            "<results>/figures/{prefix}estimates_{dataset}.png",
             caption="../report/estimates.rst",
             category="Figures",
             labels={"figure": "{prefix}estimates", "shows": "original and estimates, {dataset}"},
         ),
-        pdf="results/figures/{prefix}estimates_{dataset}.pdf",
-        txt="results/figures/{prefix}estimates_{dataset}.txt",
+        pdf="<results>/figures/{prefix}estimates_{dataset}.pdf",
+        txt="<results>/figures/{prefix}estimates_{dataset}.txt",
     log:
-        "results/logs/draw_estimates/{prefix}{dataset}.log",
+        "<results>/logs/draw_estimates/{prefix}{dataset}.log",
     benchmark:
-        "results/benchmarks/draw_estimates/{prefix}{dataset}.tsv"
+        "<results>/benchmarks/draw_estimates/{prefix}{dataset}.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
@@ -126,6 +122,7 @@ rule draw_estimates:
         mem_mb=memory(210),
         runtime=minutes(5),
     params:
+        code=code_of("scripts/draw_estimates.py", FIGURE_STYLE),
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
         protocol=config["protocol"],
     script:
@@ -135,111 +132,20 @@ rule draw_estimates:
 rule draw_delta_bounds:
     "delta over eps by every accountant: what is published, what is true, what holds."
     input:
-        bounds="results/privacy/delta_bounds.csv",
-        code=code_of("scripts/draw_delta_bounds.py"),
-        style=FIGURE_STYLE,
+        bounds="<results>/privacy/delta_bounds.csv",
     output:
         png=report(
-            "results/figures/delta_bounds.png",
+            "<results>/figures/delta_bounds.png",
             caption="../report/delta_bounds.rst",
             category="Figures",
             labels={"figure": "delta_bounds", "shows": "delta over eps by every accountant"},
         ),
-        pdf="results/figures/delta_bounds.pdf",
-        txt="results/figures/delta_bounds.txt",
+        pdf="<results>/figures/delta_bounds.pdf",
+        txt="<results>/figures/delta_bounds.txt",
     log:
-        "results/logs/draw_delta_bounds.log",
+        "<results>/logs/draw_delta_bounds.log",
     benchmark:
-        "results/benchmarks/draw_delta_bounds.tsv"
-    localrule: True
-    conda:
-        "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
-    script:
-        "../../scripts/draw_delta_bounds.py"
-
-
-rule draw_blanket_regions:
-    "Where the blanket paper calls eq. (3) tight, and how far it is from the true delta."
-    input:
-        regions="results/privacy/blanket_regions.csv",
-        tightness="results/privacy/blanket_tightness.csv",
-        code=code_of("scripts/draw_blanket_regions.py"),
-        style=FIGURE_STYLE,
-    output:
-        png=report(
-            "results/figures/blanket_regions.png",
-            caption="../report/blanket_regions.rst",
-            category="Figures",
-            labels={"figure": "blanket_regions", "shows": "the blanket paper's tight regions"},
-        ),
-        pdf="results/figures/blanket_regions.pdf",
-        txt="results/figures/blanket_regions.txt",
-    log:
-        "results/logs/draw_blanket_regions.log",
-    benchmark:
-        "results/benchmarks/draw_blanket_regions.tsv"
-    localrule: True
-    conda:
-        "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
-    script:
-        "../../scripts/draw_blanket_regions.py"
-
-
-rule draw_gaussian_scale:
-    "The analytic Gaussian's scale over delta: where diffprivlib's saturates."
-    input:
-        scales="results/privacy/gaussian_scale.csv",
-        code=code_of("scripts/draw_gaussian_scale.py"),
-        style=FIGURE_STYLE,
-    output:
-        png=report(
-            "results/figures/gaussian_scale.png",
-            caption="../report/gaussian_scale.rst",
-            category="Figures",
-            labels={"figure": "gaussian_scale", "shows": "the analytic Gaussian's scale over delta"},
-        ),
-        pdf="results/figures/gaussian_scale.pdf",
-        txt="results/figures/gaussian_scale.txt",
-    log:
-        "results/logs/draw_gaussian_scale.log",
-    benchmark:
-        "results/benchmarks/draw_gaussian_scale.tsv"
-    localrule: True
-    conda:
-        "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
-    script:
-        "../../scripts/draw_gaussian_scale.py"
-
-
-rule draw_girgis_rdp:
-    "Girgis' RDP bound beside exact Renyi divergences, and delta after compositions beside the PLD."
-    input:
-        divergences="results/privacy/girgis_rdp.csv",
-        composed="results/privacy/girgis_composed.csv",
-        code=code_of("scripts/draw_girgis_rdp.py"),
-        style=FIGURE_STYLE,
-    output:
-        png=report(
-            "results/figures/girgis_rdp.png",
-            caption="../report/girgis_rdp.rst",
-            category="Figures",
-            labels={"figure": "girgis_rdp", "shows": "Renyi differential privacy of the shuffle model"},
-        ),
-        pdf="results/figures/girgis_rdp.pdf",
-        txt="results/figures/girgis_rdp.txt",
-    log:
-        "results/logs/draw_girgis_rdp.log",
-    benchmark:
-        "results/benchmarks/draw_girgis_rdp.tsv"
+        "<results>/benchmarks/draw_delta_bounds.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
@@ -247,6 +153,96 @@ rule draw_girgis_rdp:
         mem_mb=memory(210),
         runtime=minutes(5),
     params:
+        code=code_of("scripts/draw_delta_bounds.py", FIGURE_STYLE),
+    script:
+        "../../scripts/draw_delta_bounds.py"
+
+
+rule draw_blanket_regions:
+    "Where the blanket paper calls eq. (3) tight, and how far it is from the true delta."
+    input:
+        regions="<results>/privacy/blanket_regions.csv",
+        tightness="<results>/privacy/blanket_tightness.csv",
+    output:
+        png=report(
+            "<results>/figures/blanket_regions.png",
+            caption="../report/blanket_regions.rst",
+            category="Figures",
+            labels={"figure": "blanket_regions", "shows": "the blanket paper's tight regions"},
+        ),
+        pdf="<results>/figures/blanket_regions.pdf",
+        txt="<results>/figures/blanket_regions.txt",
+    log:
+        "<results>/logs/draw_blanket_regions.log",
+    benchmark:
+        "<results>/benchmarks/draw_blanket_regions.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(210),
+        runtime=minutes(5),
+    params:
+        code=code_of("scripts/draw_blanket_regions.py", FIGURE_STYLE),
+    script:
+        "../../scripts/draw_blanket_regions.py"
+
+
+rule draw_gaussian_scale:
+    "The analytic Gaussian's scale over delta: where diffprivlib's saturates."
+    input:
+        scales="<results>/privacy/gaussian_scale.csv",
+    output:
+        png=report(
+            "<results>/figures/gaussian_scale.png",
+            caption="../report/gaussian_scale.rst",
+            category="Figures",
+            labels={"figure": "gaussian_scale", "shows": "the analytic Gaussian's scale over delta"},
+        ),
+        pdf="<results>/figures/gaussian_scale.pdf",
+        txt="<results>/figures/gaussian_scale.txt",
+    log:
+        "<results>/logs/draw_gaussian_scale.log",
+    benchmark:
+        "<results>/benchmarks/draw_gaussian_scale.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(210),
+        runtime=minutes(5),
+    params:
+        code=code_of("scripts/draw_gaussian_scale.py", FIGURE_STYLE),
+    script:
+        "../../scripts/draw_gaussian_scale.py"
+
+
+rule draw_girgis_rdp:
+    "Girgis' RDP bound beside exact Renyi divergences, and delta after compositions beside the PLD."
+    input:
+        divergences="<results>/privacy/girgis_rdp.csv",
+        composed="<results>/privacy/girgis_composed.csv",
+    output:
+        png=report(
+            "<results>/figures/girgis_rdp.png",
+            caption="../report/girgis_rdp.rst",
+            category="Figures",
+            labels={"figure": "girgis_rdp", "shows": "Renyi differential privacy of the shuffle model"},
+        ),
+        pdf="<results>/figures/girgis_rdp.pdf",
+        txt="<results>/figures/girgis_rdp.txt",
+    log:
+        "<results>/logs/draw_girgis_rdp.log",
+    benchmark:
+        "<results>/benchmarks/draw_girgis_rdp.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(210),
+        runtime=minutes(5),
+    params:
+        code=code_of("scripts/draw_girgis_rdp.py", FIGURE_STYLE),
         deepest=config["girgis_rdp"]["composed"]["deepest"],
     script:
         "../../scripts/draw_girgis_rdp.py"

@@ -1,13 +1,11 @@
 rule compute_delta_surface:
     "delta over eps and eps0, published and exact (data of Figure 1)."
-    input:
-        code=code_of("scripts/compute_delta_surface.py"),
     output:
-        "results/privacy/delta_surface.csv",
+        "<results>/privacy/delta_surface.csv",
     log:
-        "results/logs/compute_delta_surface.log",
+        "<results>/logs/compute_delta_surface.log",
     benchmark:
-        "results/benchmarks/compute_delta_surface.tsv"
+        "<results>/benchmarks/compute_delta_surface.tsv"
     group:
         "accountants"
     conda:
@@ -16,6 +14,7 @@ rule compute_delta_surface:
         mem_mb=memory(140),
         runtime=minutes(2),
     params:
+        code=code_of("scripts/compute_delta_surface.py"),
         plan=config["delta_surface"],
     script:
         "../../scripts/compute_delta_surface.py"
@@ -23,14 +22,12 @@ rule compute_delta_surface:
 
 rule compute_delta_bounds:
     "delta over eps: the count of x0, the whole release and every bound of the literature."
-    input:
-        code=code_of("scripts/compute_delta_bounds.py"),
     output:
-        "results/privacy/delta_bounds.csv",
+        "<results>/privacy/delta_bounds.csv",
     log:
-        "results/logs/compute_delta_bounds.log",
+        "<results>/logs/compute_delta_bounds.log",
     benchmark:
-        "results/benchmarks/compute_delta_bounds.tsv"
+        "<results>/benchmarks/compute_delta_bounds.tsv"
     group:
         "accountants"
     conda:
@@ -39,6 +36,7 @@ rule compute_delta_bounds:
         mem_mb=memory(190),
         runtime=minutes(12),
     params:
+        code=code_of("scripts/compute_delta_bounds.py"),
         plan=config["delta_bounds"],
     script:
         "../../scripts/compute_delta_bounds.py"
@@ -46,15 +44,13 @@ rule compute_delta_bounds:
 
 rule compute_blanket_regions:
     "Where the blanket paper calls eq. (3) tight, and eq. (3) beside the true delta."
-    input:
-        code=code_of("scripts/compute_blanket_regions.py"),
     output:
-        regions="results/privacy/blanket_regions.csv",
-        tightness="results/privacy/blanket_tightness.csv",
+        regions="<results>/privacy/blanket_regions.csv",
+        tightness="<results>/privacy/blanket_tightness.csv",
     log:
-        "results/logs/compute_blanket_regions.log",
+        "<results>/logs/compute_blanket_regions.log",
     benchmark:
-        "results/benchmarks/compute_blanket_regions.tsv"
+        "<results>/benchmarks/compute_blanket_regions.tsv"
     group:
         "accountants"
     conda:
@@ -63,6 +59,7 @@ rule compute_blanket_regions:
         mem_mb=memory(160),
         runtime=minutes(7),
     params:
+        code=code_of("scripts/compute_blanket_regions.py"),
         plan=config["blanket_regions"],
     script:
         "../../scripts/compute_blanket_regions.py"
@@ -70,14 +67,12 @@ rule compute_blanket_regions:
 
 rule compute_gaussian_scale:
     "The analytic Gaussian's scale over delta, exact and diffprivlib's."
-    input:
-        code=code_of("scripts/compute_gaussian_scale.py"),
     output:
-        "results/privacy/gaussian_scale.csv",
+        "<results>/privacy/gaussian_scale.csv",
     log:
-        "results/logs/compute_gaussian_scale.log",
+        "<results>/logs/compute_gaussian_scale.log",
     benchmark:
-        "results/benchmarks/compute_gaussian_scale.tsv"
+        "<results>/benchmarks/compute_gaussian_scale.tsv"
     group:
         "accountants"
     conda:
@@ -86,6 +81,7 @@ rule compute_gaussian_scale:
         mem_mb=memory(210),
         runtime=minutes(5),
     params:
+        code=code_of("scripts/compute_gaussian_scale.py"),
         plan=config["gaussian_scale"],
     script:
         "../../scripts/compute_gaussian_scale.py"
@@ -93,15 +89,13 @@ rule compute_gaussian_scale:
 
 rule compute_girgis_rdp:
     "Girgis' RDP bound over the order, exact Renyi divergences, and delta after compositions."
-    input:
-        code=code_of("scripts/compute_girgis_rdp.py"),
     output:
-        divergences="results/privacy/girgis_rdp.csv",
-        composed="results/privacy/girgis_composed.csv",
+        divergences="<results>/privacy/girgis_rdp.csv",
+        composed="<results>/privacy/girgis_composed.csv",
     log:
-        "results/logs/compute_girgis_rdp.log",
+        "<results>/logs/compute_girgis_rdp.log",
     benchmark:
-        "results/benchmarks/compute_girgis_rdp.tsv"
+        "<results>/benchmarks/compute_girgis_rdp.tsv"
     group:
         "accountants"
     conda:
@@ -110,6 +104,7 @@ rule compute_girgis_rdp:
         mem_mb=memory(220),
         runtime=minutes(5),
     params:
+        code=code_of("scripts/compute_girgis_rdp.py"),
         plan=config["girgis_rdp"],
     script:
         "../../scripts/compute_girgis_rdp.py"

@@ -1,8 +1,8 @@
 PAGE = "workflow/report/page"
 RUN_PARTS = [f"{PAGE}/run.html.j2", f"{PAGE}/style.css"]
 PARTS = sorted(
-    str(path)
-    for path in Path(PAGE).iterdir()
+    path.relative_to(HERE).as_posix()
+    for path in HERE.joinpath(PAGE).iterdir()
     if path.suffix in (".j2", ".css", ".js") and path.name != "run.html.j2"
 )
 
@@ -11,23 +11,22 @@ rule write_report:
     "The page that shows every printed value and every figure beside ours."
     input:
         **page_inputs(),
-        verdicts="results/report/verdicts.csv",
-        totals="results/checkins/totals.csv",
-        parameters="results/tables/table_III.csv",
-        scales="results/privacy/gaussian_scale.csv",
-        tables=expand("results/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
+        verdicts="<results>/report/verdicts.csv",
+        totals="<results>/checkins/totals.csv",
+        parameters="<results>/tables/table_III.csv",
+        scales="<results>/privacy/gaussian_scale.csv",
+        tables=expand("<results>/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
         figures=figure_files(),
         captions=[str(Path(file).with_suffix(".txt")) for file in figure_files()],
         papers=[str(Path(file).with_suffix(".pdf")) for file in figure_files()],
         data=data_files(),
-        parts=PARTS,
-        code=code_of("scripts/write_report.py"),
+        parts=map(source, PARTS),
     output:
-        "results/report/index.html",
+        "<results>/report/index.html",
     log:
-        "results/logs/write_report.log",
+        "<results>/logs/write_report.log",
     benchmark:
-        "results/benchmarks/write_report.tsv"
+        "<results>/benchmarks/write_report.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
@@ -35,6 +34,9 @@ rule write_report:
         mem_mb=memory(160),
         runtime=minutes(3),
     params:
+        code=code_of("scripts/write_report.py", *PARTS),
+        results=lambda wildcards, output: str(Path(output[0]).parents[1]),
+        configfiles=OVERLAYS,
         source=config["gowalla"]["source"],
         grid=config["gowalla"]["grid"],
         seed=config["seed"],
@@ -47,24 +49,25 @@ rule write_report:
 rule state_numbers:
     "Every number that README.md and docs/ quote as a result, and where it comes from."
     input:
-        verdicts="results/report/verdicts.csv",
-        totals="results/checkins/totals.csv",
-        claims="results/report/claims.csv",
-        audit="results/audit.csv",
-        ratios="results/parity_ratio.csv" if PARITY_DATASETS else [],
-        code=code_of("scripts/state_numbers.py"),
+        verdicts="<results>/report/verdicts.csv",
+        totals="<results>/checkins/totals.csv",
+        claims="<results>/report/claims.csv",
+        audit="<results>/audit.csv",
+        ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
     output:
-        "results/numbers.csv",
+        "<results>/numbers.csv",
     log:
-        "results/logs/state_numbers.log",
+        "<results>/logs/state_numbers.log",
     benchmark:
-        "results/benchmarks/state_numbers.tsv"
+        "<results>/benchmarks/state_numbers.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
     resources:
         mem_mb=memory(210),
         runtime=minutes(7),
+    params:
+        code=code_of("scripts/state_numbers.py"),
     script:
         "../../scripts/state_numbers.py"
 
@@ -73,14 +76,13 @@ rule state_numbers:
 rule summarise_run:
     "Machine, date and run times: what the report must not hold, because it differs from run to run."
     input:
-        page="results/report/index.html",
-        numbers="results/numbers.csv",
-        parts=RUN_PARTS,
-        code=code_of("scripts/summarise_run.py"),
+        page="<results>/report/index.html",
+        numbers="<results>/numbers.csv",
+        parts=map(source, RUN_PARTS),
     output:
-        "results/benchmarks/run.html",
+        "<results>/benchmarks/run.html",
     log:
-        "results/logs/summarise_run.log",
+        "<results>/logs/summarise_run.log",
     localrule: True
     conda:
         "../envs/rules.yml"
@@ -88,6 +90,7 @@ rule summarise_run:
         mem_mb=memory(130),
         runtime=minutes(1),
     params:
+        code=code_of("scripts/summarise_run.py", *RUN_PARTS),
         folder=lambda wildcards, output: Path(output[0]).parent,
     script:
         "../../scripts/summarise_run.py"

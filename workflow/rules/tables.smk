@@ -1,20 +1,21 @@
 rule compute_printed_deltas:
     "log10 delta behind every printed delta, by the published formula and exactly."
     input:
-        values="data/published/values.csv",
-        code=code_of("scripts/compute_printed_deltas.py"),
+        values=source(VALUES),
     output:
-        "results/privacy/printed_deltas.csv",
+        "<results>/privacy/printed_deltas.csv",
     log:
-        "results/logs/compute_printed_deltas.log",
+        "<results>/logs/compute_printed_deltas.log",
     benchmark:
-        "results/benchmarks/compute_printed_deltas.tsv"
+        "<results>/benchmarks/compute_printed_deltas.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
     resources:
         mem_mb=memory(200),
         runtime=minutes(4),
+    params:
+        code=code_of("scripts/compute_printed_deltas.py", VALUES),
     script:
         "../../scripts/compute_printed_deltas.py"
 
@@ -22,23 +23,22 @@ rule compute_printed_deltas:
 rule judge_values:
     "A verdict on every value that the papers print."
     input:
-        values="data/published/values.csv",
-        deltas="results/privacy/printed_deltas.csv",
-        totals="results/checkins/totals.csv",
+        values=source(VALUES),
+        deltas="<results>/privacy/printed_deltas.csv",
+        totals="<results>/checkins/totals.csv",
         trials=trial_files("individual"),
-        histograms=histograms(INDIVIDUAL_DATASETS).values(),
-        code=code_of("scripts/judge_values.py"),
+        histograms=expand("<results>/histograms/{dataset}.csv", dataset=INDIVIDUAL_DATASETS),
     output:
         report(
-            "results/report/verdicts.csv",
+            "<results>/report/verdicts.csv",
             caption="../report/verdicts.rst",
             category="Tables",
             labels={"table": "verdicts", "shows": "every printed value beside ours"},
         ),
     log:
-        "results/logs/judge_values.log",
+        "<results>/logs/judge_values.log",
     benchmark:
-        "results/benchmarks/judge_values.tsv"
+        "<results>/benchmarks/judge_values.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
@@ -46,7 +46,8 @@ rule judge_values:
         mem_mb=memory(190),
         runtime=minutes(2),
     params:
-        histograms=histograms(INDIVIDUAL_DATASETS),
+        code=code_of("scripts/judge_values.py", VALUES),
+        datasets=INDIVIDUAL_DATASETS,
     script:
         "../../scripts/judge_values.py"
 
@@ -54,42 +55,41 @@ rule judge_values:
 rule write_delta_tables:
     "Tables II, 1, III and IV: printed, published and exact deltas, and the parameters."
     input:
-        verdicts="results/report/verdicts.csv",
-        parameters="data/published/parameters.csv",
-        code=code_of("scripts/write_delta_tables.py"),
+        verdicts="<results>/report/verdicts.csv",
+        parameters=source(PARAMETERS),
     output:
         table_II_csv=report(
-            "results/tables/table_II.csv",
+            "<results>/tables/table_II.csv",
             caption="../report/table_II.rst",
             category="Tables",
             labels={"table": "Table II", "shows": "delta beside three bounds of the literature"},
         ),
-        table_II_md="results/tables/table_II.md",
+        table_II_md="<results>/tables/table_II.md",
         table_1_csv=report(
-            "results/tables/table_1.csv",
+            "<results>/tables/table_1.csv",
             caption="../report/table_1.rst",
             category="Tables",
             labels={"table": "Table 1", "shows": "delta beside four bounds of the literature"},
         ),
-        table_1_md="results/tables/table_1.md",
+        table_1_md="<results>/tables/table_1.md",
         table_III_csv=report(
-            "results/tables/table_III.csv",
+            "<results>/tables/table_III.csv",
             caption="../report/table_III.rst",
             category="Tables",
             labels={"table": "Table III / 2", "shows": "parameters of the synthetic experiments"},
         ),
-        table_III_md="results/tables/table_III.md",
+        table_III_md="<results>/tables/table_III.md",
         table_IV_csv=report(
-            "results/tables/table_IV.csv",
+            "<results>/tables/table_IV.csv",
             caption="../report/table_IV.rst",
             category="Tables",
             labels={"table": "Table IV / 3", "shows": "tight delta as eps0, n and k vary"},
         ),
-        table_IV_md="results/tables/table_IV.md",
+        table_IV_md="<results>/tables/table_IV.md",
     log:
-        "results/logs/write_delta_tables.log",
+        "<results>/logs/write_delta_tables.log",
     benchmark:
-        "results/benchmarks/write_delta_tables.tsv"
+        "<results>/benchmarks/write_delta_tables.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
@@ -97,6 +97,7 @@ rule write_delta_tables:
         mem_mb=memory(130),
         runtime=minutes(2),
     params:
+        code=code_of("scripts/write_delta_tables.py", PARAMETERS),
         surface=config["delta_surface"],
         synthetic=config["datasets"].get("synthetic", {}),
     script:
@@ -106,32 +107,33 @@ rule write_delta_tables:
 rule write_error_tables:
     "Tables V and VI: printed individual-specific errors beside the distribution of ours."
     input:
-        verdicts="results/report/verdicts.csv",
-        code=code_of("scripts/write_error_tables.py"),
+        verdicts="<results>/report/verdicts.csv",
     output:
         table_V_csv=report(
-            "results/tables/table_V.csv",
+            "<results>/tables/table_V.csv",
             caption="../report/table_V.rst",
             category="Tables",
             labels={"table": "Table V / 4", "shows": "errors of one value, synthetic data"},
         ),
-        table_V_md="results/tables/table_V.md",
+        table_V_md="<results>/tables/table_V.md",
         table_VI_csv=report(
-            "results/tables/table_VI.csv",
+            "<results>/tables/table_VI.csv",
             caption="../report/table_VI.rst",
             category="Tables",
             labels={"table": "Table VI / 5", "shows": "errors of one value, check-ins"},
         ),
-        table_VI_md="results/tables/table_VI.md",
+        table_VI_md="<results>/tables/table_VI.md",
     log:
-        "results/logs/write_error_tables.log",
+        "<results>/logs/write_error_tables.log",
     benchmark:
-        "results/benchmarks/write_error_tables.tsv"
+        "<results>/benchmarks/write_error_tables.tsv"
     localrule: True
     conda:
         "../envs/rules.yml"
     resources:
         mem_mb=memory(130),
         runtime=minutes(2),
+    params:
+        code=code_of("scripts/write_error_tables.py"),
     script:
         "../../scripts/write_error_tables.py"

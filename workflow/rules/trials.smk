@@ -1,14 +1,13 @@
 rule run_trials:
     "TV distance and individual error of every mechanism: the points of one budget, or of one part of a grid."
     input:
-        histogram="results/histograms/{dataset}.csv",
-        code=code_of("scripts/run_trials.py"),
+        histogram="<results>/histograms/{dataset}.csv",
     output:
-        "results/trials/{dataset}_{part}.parquet",
+        "<results>/trials/{dataset}_{part}.parquet",
     log:
-        "results/logs/run_trials/{dataset}_{part}.log",
+        "<results>/logs/run_trials/{dataset}_{part}.log",
     benchmark:
-        "results/benchmarks/run_trials/{dataset}_{part}.tsv"
+        "<results>/benchmarks/run_trials/{dataset}_{part}.tsv"
     group:
         "trials"
     conda:
@@ -17,6 +16,7 @@ rule run_trials:
         mem_mb=memory(290),
         runtime=minutes(68),
     params:
+        code=code_of("scripts/run_trials.py"),
         points=trial_points,
         cells=lambda wildcards: individual_cells(wildcards.dataset),
         protocol=config["protocol"],
@@ -28,14 +28,13 @@ rule run_trials:
 rule estimate_cells:
     "One run of every mechanism per budget, cell by cell (data of Figures 4 and 5)."
     input:
-        histogram="results/histograms/{dataset}.csv",
-        code=code_of("scripts/estimate_cells.py"),
+        histogram="<results>/histograms/{dataset}.csv",
     output:
-        "results/estimates/{dataset}.csv",
+        "<results>/estimates/{dataset}.csv",
     log:
-        "results/logs/estimate_cells/{dataset}.log",
+        "<results>/logs/estimate_cells/{dataset}.log",
     benchmark:
-        "results/benchmarks/estimate_cells/{dataset}.tsv"
+        "<results>/benchmarks/estimate_cells/{dataset}.tsv"
     group:
         "trials"
     conda:
@@ -44,6 +43,7 @@ rule estimate_cells:
         mem_mb=memory(210),
         runtime=minutes(5),
     params:
+        code=code_of("scripts/estimate_cells.py"),
         plan=lambda wildcards: plan_of(wildcards.dataset, "estimates"),
         protocol=config["protocol"],
         seed=config["seed"],

@@ -1,0 +1,161 @@
+"""What a job does around its work, and what a run does before its first job."""
+
+import fcntl
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tightshuffle.pipeline import records, run
+from tightshuffle.pipeline.code import ROOT, code_of
+from tightshuffle.pipeline.job import job, whole_file
+
+OUTPUT = "results/a.csv"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run, "_held", [])
+    for name in ("results", ".snakemake"):
+        Path(name).mkdir()
+
+
+def rule(**settings):
+    given = {"rule": "r", "log": ["log"], "input": [], "output": [OUTPUT], "params": {}}
+    return SimpleNamespace(**given | {"scriptdir": str(ROOT / "scripts")} | settings)
+
+
+def fail(snakemake, error=None):
+    """The line that the run repeats at its end, of a job that raises ``error`` or refuses by itself."""
+
+    def work():
+        with job(snakemake):
+            if error:
+                raise error
+
+    with pytest.raises(SystemExit) as ended:
+        work()
+    assert ended.value.code == 1
+    (line,) = run.ERRORS.read_text().splitlines()
+    return line
+
+
+def test_a_job_records_what_it_wrote():
+    with job(rule()), whole_file(OUTPUT) as path:
+        path.write_text("1")
+    assert records.verify() == []
+    assert not run.ERRORS.exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("mine.csv: row 3:\n a number"), "mine.csv: row 3: a number"),
+        (OSError(28, "x", "results/b.csv"), "results/b.csv: the disk is full: make room and run again"),
+        (MemoryError("3 GB"), "out of memory (3 GB): take fewer repetitions, cells or steps"),
+        (KeyError("x"), "KeyError: 'x' (traceback: log)"),
+    ],
+)
+def test_errors_are_one_line(error, words):
+    assert fail(rule(), error) == f"error: r: {words}"
+
+
+def test_another_folders_workflow_is_refused(tmp_path):
+    line = fail(rule(scriptdir=str(tmp_path / "scripts")))
+    assert line.startswith(f"error: r: the workflow is in {tmp_path}, but Python imports tightshuffle from")
+
+
+def test_code_that_was_edited_since_the_plan_is_refused():
+    planned = code_of("scripts/draw_tv.py")
+    with job(rule(params={"code": planned})):
+        Path(OUTPUT).write_text("1")
+    line = fail(rule(params={"code": {"scripts/draw_tv.py": "old"}}))
+    assert "scripts/draw_tv.py, or a file that it imports, was edited since this run began: run again" in line
+
+
+def test_no_two_writers_share_a_half_written_file():
+    path = Path("results/x.csv")
+    with whole_file(path) as one, whole_file(path) as two:
+        assert one != two
+        assert one.suffix == two.suffix == ".csv"
+        one.write_text("1")
+        two.write_text("1")
+    assert list(Path("results").iterdir()) == [path]
+
+
+def test_a_run_removes_half_written_files_and_old_errors():
+    Path("results/.x.1.part.csv").touch()
+    Path("results/notes.txt").touch()
+    run.ERRORS.write_text("old")
+    run.begin()
+    assert [path.name for path in Path("results").iterdir()] == ["notes.txt"]
+    assert not run.ERRORS.exists()
+
+
+HOLD = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from tightshuffle.pipeline import run
+held = WHAT
+print("holds", flush=True)
+sys.stdin.read()
+"""
+
+
+def holding(what):
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD.replace("WHAT", what)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "holds\n"
+    return process
+
+
+def test_a_second_run_is_refused_until_the_first_one_ends_however_it_ends():
+    first = holding("run.begin()")
+    with pytest.raises(
+        ValueError, match=rf"^another run is at work .*process {first.pid} on .*: wait for its end"
+    ):
+        run.begin()
+    first.kill()
+    first.wait()
+    run.begin()
+
+
+def test_a_killed_run_on_a_cluster_wants_its_jobs_cancelled_first():
+    Path(".snakemake/locks").mkdir()
+    run.begin()
+    run._held.pop().close()
+    Path(".snakemake/locks/0.output.lock").touch()
+    with pytest.raises(ValueError, match=r"cancel its jobs, then snakemake --unlock"):
+        run.begin()
+    run.begin(locked_by_snakemake=True)
+
+
+def test_a_run_waits_for_the_jobs_of_a_killed_run(capsys):
+    orphan = holding("run.job_at_work()")
+    started = threading.Thread(target=run.begin)
+    started.start()
+    started.join(1)
+    assert started.is_alive()
+    orphan.communicate("")
+    started.join(60)
+    assert not started.is_alive()
+    assert "waiting for the jobs of a killed run to end" in capsys.readouterr().err
+
+
+def test_jobs_do_not_exclude_each_other_and_a_file_system_without_locks_is_no_error(monkeypatch):
+    with run.job_at_work(), run.job_at_work():
+        pass
+
+    def none(*arguments):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    run.begin()

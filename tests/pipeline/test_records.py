@@ -1,0 +1,106 @@
+"""The records of results: what a job leaves, and what the next job and `make verify` refuse."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tightshuffle.pipeline import records
+from tightshuffle.pipeline.code import ROOT
+
+SOURCE, FIRST, SECOND = "mine.csv", "results/a/first.csv", "results/b/second.csv"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """An empty folder with one source, and two results made from it in a row."""
+    monkeypatch.chdir(tmp_path)
+    Path(SOURCE).write_text("source")
+    make(FIRST, [SOURCE], "1")
+    make(SECOND, [SOURCE, FIRST], "2")
+    return tmp_path
+
+
+def make(path, inputs, text):
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with records.recorded(inputs, [path]):
+        Path(path).write_text(text)
+
+
+def test_results_are_as_their_jobs_left_them():
+    assert records.verify() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda path: path.write_text("x"), "cut or edited since its job ended. Remove it and run again"),
+        (lambda path: os.truncate(path, 0), "cut or edited since its job ended. Remove it and run again"),
+        (
+            lambda path: (records.SUMS / path).unlink(),
+            "no job of this folder made it, or its job did not end",
+        ),
+        (lambda path: (records.SUMS / path).write_text(""), "cut or edited since its job ended"),
+    ],
+)
+def test_a_changed_result_is_named_and_no_job_takes_it(change, words):
+    change(Path(FIRST))
+    (found,) = records.verify()
+    assert found.startswith(f"{FIRST}: {words}")
+    before = Path(SECOND).read_bytes()
+    with pytest.raises(ValueError, match=f"^{FIRST}: {words}"):
+        make(SECOND, [SOURCE, FIRST], "3")
+    assert Path(SECOND).read_bytes() == before
+
+
+def test_same_size_and_date_do_not_hide_an_edit():
+    state = os.stat(FIRST)
+    Path(FIRST).write_text("9")
+    os.utime(FIRST, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert [line.split(":")[0] for line in records.verify()] == [FIRST]
+
+
+def test_a_missing_result_is_left_to_the_next_run_and_dates_mean_nothing():
+    Path(FIRST).unlink()
+    os.utime(SECOND, (1, 1))
+    assert records.verify() == []
+
+
+def test_a_job_that_fails_leaves_no_trusted_output():
+    with pytest.raises(RuntimeError), records.recorded([SOURCE], [FIRST]):
+        raise RuntimeError
+    assert len(records.verify()) == 1
+
+
+@pytest.mark.parametrize("path", [SOURCE, FIRST])
+def test_an_input_that_changes_while_a_job_reads_it(path):
+    def edit():
+        with records.recorded([SOURCE, FIRST], [SECOND]):
+            Path(path).write_text("other")
+
+    with pytest.raises(ValueError, match=f"^{path}: changed while this job read it. Run again"):
+        edit()
+
+
+def test_logs_and_run_times_need_no_record():
+    for path in ("results/logs/x.log", "results/quick/benchmarks/a/b.tsv"):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).touch()
+    assert records.verify() == []
+
+
+def test_the_command_says_what_is_wrong_and_fails(folder):
+    command = [sys.executable, "-m", "tightshuffle.pipeline.records"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    Path(FIRST).write_text("x")
+    Path("results/copied.csv").write_text("x")
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert [line.split(": ")[:2] for line in done.stderr.splitlines()] == [
+        ["error", FIRST],
+        ["error", "results/copied.csv"],
+    ]

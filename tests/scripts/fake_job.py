@@ -1,0 +1,32 @@
+"""A job as Snakemake gives it to a script."""
+
+from types import SimpleNamespace
+
+from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
+
+from tightshuffle.pipeline import run
+from tightshuffle.pipeline.code import ROOT
+
+
+def fake_job(rule, *, input, output, log="job.log", params=None):
+    """``input``, ``output`` and ``params``: dicts by name; ``output`` may be a list."""
+    made = OutputFiles(fromdict=output) if isinstance(output, dict) else OutputFiles(output)
+    files = InputFiles()
+    for name, found in input.items():
+        many = isinstance(found, list)
+        start = len(files)
+        files.extend(found if many else [found])
+        files._set_name(name, start, end=len(files) if many else None)
+    return SimpleNamespace(
+        rule=rule,
+        input=files,
+        output=made,
+        log=Log([log]),
+        params=Params(fromdict=params or {}),
+        scriptdir=str(ROOT / "scripts"),
+    )
+
+
+def said():
+    """The errors that the run will end with."""
+    return run.ERRORS.read_text(encoding="utf-8")

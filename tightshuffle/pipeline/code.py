@@ -1,0 +1,98 @@
+"""Which code makes a result: a script and every module of this project that it imports."""
+
+import ast
+import functools
+import hashlib
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]  # the project's folder, whose code this very process runs
+
+
+def check_root(folder: str | os.PathLike) -> None:
+    """ValueError if this process imports the package from another folder than ``folder``, the workflow's.
+
+    A copied or shared environment may do so: its results would look like this folder's and would not be.
+    """
+    if Path(folder).resolve() != ROOT:
+        raise ValueError(
+            f"the workflow is in {Path(folder).resolve()}, but Python imports tightshuffle from {ROOT}: "
+            "run make in the workflow's folder, or unset PYTHONPATH"
+        )
+
+
+def run_code_of(folder: str | os.PathLike) -> None:
+    """Let jobs import this folder's code, whatever their environment has installed; errors as `check_root`."""
+    check_root(folder)
+    os.environ["PYTHONPATH"] = str(ROOT)
+
+
+def source(path: str | os.PathLike) -> str:
+    """A file of this project as rules name it: relative where the run is in the project's folder."""
+    return str(path if Path.cwd() == ROOT else ROOT / path)
+
+
+def digest(path: str | os.PathLike) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_of(*paths: str) -> list[str]:
+    """``paths`` and, of Python files, every file of this project that they import, directly or not; sorted.
+
+    Paths are relative to `ROOT`.
+    """
+    found, open_ends = set(), list(paths)
+    while open_ends:
+        path = open_ends.pop()
+        if path not in found:
+            found.add(path)
+            open_ends += _imports(path)
+    return sorted(found)
+
+
+def code_of(*paths: str) -> dict[str, str]:
+    """The code of a rule as a parameter: path -> digest of all that `files_of` finds for it.
+
+    Snakemake compares parameters by value. So an edit reruns what imports the edited file, whatever the
+    dates say, and a touched file reruns nothing. Paths are relative to `ROOT`.
+    """
+    return {path: _digest_of_all(path) for path in paths}
+
+
+def check_unchanged(code: dict[str, str]) -> None:
+    """ValueError if a file behind ``code``, from `code_of`, was edited since."""
+    _imports.cache_clear()
+    for path, before in code.items():
+        if _digest_of_all(path) != before:
+            raise ValueError(f"{path}, or a file that it imports, was edited since this run began: run again")
+
+
+def _digest_of_all(path: str) -> str:
+    lines = [f"{file} {digest(ROOT / file)}" for file in files_of(path)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _imports(path: str) -> list[str]:
+    """The files of this project that a file imports itself; none for what is not Python."""
+    if not path.endswith(".py"):
+        return []
+    found = []
+    for node in ast.walk(ast.parse((ROOT / path).read_bytes(), path)):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        found += [file for name in names for file in _files_of_module(name)]
+    return found
+
+
+def _files_of_module(module: str) -> list[str]:
+    """Files of a module of this project, with the packages around it; none for other libraries."""
+    parts = module.split(".")
+    candidates = [Path("scripts", *parts).with_suffix(".py"), Path(*parts).with_suffix(".py")]
+    candidates += [Path(*parts[:depth], "__init__.py") for depth in range(1, len(parts) + 1)]
+    return [path.as_posix() for path in candidates if (ROOT / path).is_file()]

@@ -1,0 +1,79 @@
+"""What every result was when its job ended: one SHA-256 sum per file, beside Snakemake's own records.
+
+Snakemake records what a result was made from, but not the result itself: it cannot tell one that was cut or
+edited afterwards. A job therefore writes the sums of its outputs (.snakemake/sums/PATH) as its last act, and
+checks those of its inputs as its first. A file without a sum was made elsewhere, or its job did not end.
+
+    python -m tightshuffle.pipeline.records        checks all results (make verify)
+"""
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tightshuffle.pipeline.code import digest
+
+RESULTS = Path("results")
+SUMS = Path(".snakemake/sums")
+UNRECORDED = {"logs", "benchmarks"}  # folders that say how it went, not what came out
+
+
+def is_result(path: str | Path) -> bool:
+    """Whether a path, relative to the folder of the run, is that of a result."""
+    parts = Path(path).parts
+    return parts[:1] == RESULTS.parts and not UNRECORDED & set(parts)
+
+
+def problem(path: str | Path) -> str | None:
+    """What is wrong with a result, in words that say what to do; None if it is as its job left it."""
+    try:
+        before = (SUMS / path).read_text()
+    except FileNotFoundError:
+        return (
+            f"{path}: no job of this folder made it, or its job did not end. Remove it and run again "
+            "(results that were copied here need the folder .snakemake that belongs to them)"
+        )
+    if digest(path) != before:
+        return f"{path}: cut or edited since its job ended. Remove it and run again"
+    return None
+
+
+@contextlib.contextmanager
+def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
+    """Check the inputs; record the sums of the outputs when the block ends without an error.
+
+    ValueError: an input is a result and not as its job left it, or changed while the block ran.
+    """
+    inputs, outputs = list(map(str, inputs)), [path for path in outputs if is_result(path)]
+    for path in outputs:
+        (SUMS / path).unlink(missing_ok=True)
+    for path in filter(is_result, inputs):
+        if wrong := problem(path):
+            raise ValueError(wrong)
+    before = {path: digest(path) for path in inputs}
+    yield
+    for path in inputs:
+        if digest(path) != before[path]:
+            raise ValueError(f"{path}: changed while this job read it. Run again")
+    for path in outputs:
+        (SUMS / path).parent.mkdir(parents=True, exist_ok=True)
+        (SUMS / path).write_text(digest(path))
+
+
+def verify() -> list[str]:
+    """`problem` of every file in the results that has one, sorted by path.
+
+    What is missing is no problem here: the next run makes it.
+    """
+    files = sorted(path for path in RESULTS.rglob("*") if path.is_file() and is_result(path))
+    return [wrong for path in files if (wrong := problem(path.as_posix()))]
+
+
+if __name__ == "__main__":
+    found = verify()
+    for line in found:
+        print(f"error: {line}", file=sys.stderr)
+    if found:
+        sys.exit(1)
+    print("Verified: every result is as its job left it.")

@@ -1,0 +1,85 @@
+"""What a run does before its first job and after its last: be alone in its folder, repeat the errors.
+
+Reading the Snakefile does none of this: only a run that has something to do changes anything on disk.
+"""
+
+import atexit
+import errno
+import fcntl
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from tightshuffle.pipeline.records import RESULTS
+
+STATE = Path(".snakemake")
+RUN, JOBS = STATE / "run.lock", STATE / "jobs.lock"  # held by a run until its end; by each job while it works
+ERRORS = STATE / "errors.txt"  # one line per failed job
+
+_held: list[TextIO] = []  # the open file whose lock says that this run is alive; the system frees it anyhow
+
+
+def begin(locked_by_snakemake: bool = False) -> None:
+    """Take the folder for this run, wait for jobs of a killed one, remove what they left half written.
+
+    ValueError, one line that says what to do: another run is at work, or a run with Snakemake's own locks was
+    killed. Those of a cluster keep them: its jobs may still be queued.
+    """
+    run = _open(RUN)
+    if not lock(run, fcntl.LOCK_EX | fcntl.LOCK_NB):
+        raise ValueError(
+            f"another run is at work in this folder ({run.read().strip()}): wait for its end, or stop it"
+        )
+    if not locked_by_snakemake and any((STATE / "locks").glob("*")):
+        raise ValueError(
+            "a run on a cluster was killed in this folder: cancel its jobs, then snakemake --unlock"
+        )
+    _held.append(run)
+    run.truncate(0)
+    run.write(f"process {os.getpid()} on {socket.gethostname()}")
+    run.flush()
+    with _open(JOBS) as jobs:
+        if not lock(jobs, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            print("waiting for the jobs of a killed run to end ...", file=sys.stderr)
+            lock(jobs, fcntl.LOCK_EX)
+    for path in RESULTS.rglob(".*.part*"):
+        path.unlink(missing_ok=True)
+    ERRORS.unlink(missing_ok=True)
+
+
+def end_with_errors() -> None:
+    """Print the errors of this run's jobs, each once, as the last that the terminal shows."""
+    if ERRORS.exists():
+        lines = dict.fromkeys(ERRORS.read_text("utf-8").splitlines())
+        atexit.register(print, *lines, sep="\n", file=sys.stderr)
+
+
+def job_at_work() -> TextIO:
+    """An open file that says, until it is closed or its process ends, that a job is at work."""
+    file = _open(JOBS)
+    lock(file, fcntl.LOCK_SH)
+    return file
+
+
+def lock(file: TextIO, how: int) -> bool:
+    """Lock an open file as ``fcntl.flock`` does; False if somebody else holds it.
+
+    True also on a file system without locks: there nothing tells two runs apart.
+    """
+    try:
+        fcntl.flock(file, how)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+    return True
+
+
+def _open(path: Path) -> TextIO:
+    path.parent.mkdir(exist_ok=True)
+    file = path.open("a+", encoding="utf-8")
+    file.seek(0)
+    return file
