@@ -22,7 +22,7 @@ def check_root(folder: str | os.PathLike) -> None:
 
 
 def run_code_of(folder: str | os.PathLike) -> None:
-    """Let jobs import this folder's code, whatever their environment has installed; errors as `check_root`."""
+    """Let jobs import this folder's code, whatever else is installed; errors as `check_root`."""
     check_root(folder)
     os.environ["PYTHONPATH"] = str(ROOT)
 
