@@ -16,7 +16,7 @@ from tightshuffle.pipeline.code import digest
 
 RESULTS = Path("results")
 SUMS = Path(".snakemake/sums")
-UNRECORDED = {"logs", "benchmarks"}  # folders that say how it went, not what came out
+UNRECORDED = {"logs", "benchmarks", "bench"}  # folders that say how it went, not what came out
 
 
 def is_result(path: str | Path) -> bool:
