@@ -2,7 +2,6 @@
 # make verify     is every result as its job left it?           make lock    renew the pinned versions
 # make report     only what the report needs
 # make pictures   renew the README's pictures                   make clean   remove what was made
-# make docs       renew docs/rerun.md and the README's graph of the rules
 # make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 # make cluster    add what Snakemake needs to send jobs to Slurm, PBS, LSF or Grid Engine (README: On a cluster)
@@ -14,7 +13,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 RESULTS := results$(if $(CONFIG),/$(basename $(notdir $(CONFIG))))
 
-.PHONY: all report test verify cluster bench lock pictures docs clean
+.PHONY: all report test verify cluster bench lock pictures clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
@@ -42,8 +41,8 @@ $(VENV)/cluster: requirements-cluster.lock $(VENV)/installed
 
 # One thread: what is compared is work, not how it is spread over cores.
 bench: $(VENV)/installed
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python scripts/bench_accountants.py results/bench
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python scripts/bench_scale.py results/bench
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.accountants results/bench
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.scale results/bench
 
 # An environment names the folder it was made in: one that was moved or copied here would run the other folder's code.
 ifneq ("$(shell cat $(VENV)/installed 2>/dev/null)","$(CURDIR)")
@@ -75,10 +74,6 @@ lock: $(VENV)/installed
 
 pictures: all
 	@cp results/figures/delta_bounds.png results/figures/parity_ratio.png docs/images/
-
-docs: $(VENV)/installed
-	@python workflow/rerun_table.py > docs/.rerun.md && mv docs/.rerun.md docs/rerun.md
-	@python workflow/rule_graph.py README.md
 
 clean:
 	rm -rf results .snakemake

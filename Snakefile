@@ -8,16 +8,12 @@ configfile: f"{workflow.current_basedir}/config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/checkins.smk"
-include: "workflow/rules/synthetic.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/experiments.smk"
 include: "workflow/rules/privacy.smk"
-include: "workflow/rules/trials.smk"
+include: "workflow/rules/judgement.smk"
 include: "workflow/rules/figures.smk"
-include: "workflow/rules/parity.smk"
-include: "workflow/rules/composition.smk"
-include: "workflow/rules/audit.smk"
 include: "workflow/rules/tables.smk"
-include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from tightshuffle.audit import assess, jointly
-from tightshuffle.game import Tally
+from tightshuffle.experiments.audit import assess, jointly
+from tightshuffle.experiments.game import Tally
 from tightshuffle.pipeline.job import job, write_csv
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from tightshuffle.gaussian import exact_scale, log_delta, published_scale
+from tightshuffle.mechanisms.gaussian import exact_scale, log_delta, published_scale
 from tightshuffle.pipeline.job import job, write_csv
 
 

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from tightshuffle.arguments import OutsideRange
 from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.privacy.amplification import balle_bennett
-from tightshuffle.privacy.arguments import OutsideRange
 from tightshuffle.privacy.composition import balle_analytic, composed, eps0_of_blanket
 
 AT_A_TIME = 40  # values of eps

@@ -9,10 +9,10 @@ import warnings
 
 import pandas as pd
 
+from tightshuffle.arguments import OutsideRange
+from tightshuffle.judgement.printed import read_values
 from tightshuffle.pipeline.job import job, write_csv
 from tightshuffle.privacy import amplification, as_printed, clones, composition, count
-from tightshuffle.privacy.arguments import OutsideRange
-from tightshuffle.published import read_values
 
 COLUMNS = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]
 VERSIONS = {"Table II": "long", "Table 1": "short"}

@@ -8,7 +8,7 @@ COLUMNS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checki
 def main(snakemake):
     import pandas as pd
 
-    from tightshuffle import grid
+    from tightshuffle.data import grid
 
     counts = iter(snakemake.input.counts)  # in the order of the datasets, for each in the order of the grids
     rows = [

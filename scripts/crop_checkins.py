@@ -8,8 +8,8 @@ from tightshuffle.pipeline.job import job, whole_file, write_csv
 def main(snakemake):
     import pandas as pd
 
-    from tightshuffle.checkins import crop
-    from tightshuffle.grid import Box
+    from tightshuffle.data.checkins import crop
+    from tightshuffle.data.grid import Box
 
     path, boxes = snakemake.input.checkins, snakemake.params.boxes
     points, reading = crop(

@@ -6,7 +6,7 @@ from tightshuffle.pipeline.job import job
 
 
 def main(snakemake):
-    from tightshuffle import download
+    from tightshuffle.data import download
 
     def say(line):
         logging.info(line)

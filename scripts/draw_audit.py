@@ -3,12 +3,13 @@
 import math
 
 import numpy as np
-from _figure import read_table, write_figure
 from matplotlib.lines import Line2D
 from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from tightshuffle import plotting, wording
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures import wording
+from tightshuffle.figures.shared import read_table, write_figure
 from tightshuffle.pipeline.job import job
 
 COUNT, RELEASE = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, the whole release

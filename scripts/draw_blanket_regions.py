@@ -1,14 +1,14 @@
 """The blanket paper: where its theorems call eq. (3) tight, and how far eq. (3) is from the true delta."""
 
 import numpy as np
-from _figure import read_table, write_figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
-from tightshuffle import plotting
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures.shared import read_table, write_figure
+from tightshuffle.figures.wording import short_number
 from tightshuffle.pipeline.job import job
-from tightshuffle.wording import short_number
 
 REGION_COLUMNS = ["eps0", "n", "k", "count", "log_kappa_2", "kappa_4", "case_border", "roots_P", "roots_H"]
 TIGHTNESS_COLUMNS = [

@@ -2,9 +2,9 @@
 
 from string import ascii_lowercase
 
-from _figure import grid_edges, grid_shape, on_grid, read_table, write_figure
-
-from tightshuffle import plotting, wording
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures import wording
+from tightshuffle.figures.shared import grid_edges, grid_shape, on_grid, read_table, write_figure
 from tightshuffle.pipeline.job import job
 
 CELLS = ["cell", "count", "row", "column", "south", "north", "west", "east"]

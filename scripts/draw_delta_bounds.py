@@ -1,12 +1,13 @@
 """delta over eps by every accountant: the published count lies below what can be true, valid bounds above."""
 
 import numpy as np
-from _figure import read_table, write_figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from tightshuffle import plotting, wording
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures import wording
+from tightshuffle.figures.shared import read_table, write_figure
 from tightshuffle.pipeline.job import job
 
 SETTING = ["n", "k", "eps0", "count"]

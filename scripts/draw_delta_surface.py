@@ -1,10 +1,10 @@
 """Figure 1: log10 delta of the count of x0 over eps and eps0, published and exact side by side."""
 
 import numpy as np
-from _figure import read_table, write_figure
 from matplotlib.ticker import MaxNLocator
 
-from tightshuffle import plotting
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures.shared import read_table, write_figure
 from tightshuffle.pipeline.job import job
 
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact"]

@@ -1,6 +1,8 @@
 """One run's estimates beside the original: heatmaps on one colour scale, or step lines without a grid."""
 
-from _figure import (
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures import wording
+from tightshuffle.figures.shared import (
     budget_words,
     grid_edges,
     grid_shape,
@@ -12,9 +14,7 @@ from _figure import (
     row_label,
     write_figure,
 )
-
-from tightshuffle import plotting, wording
-from tightshuffle.metrics import total_variation
+from tightshuffle.mechanisms.metrics import total_variation
 from tightshuffle.pipeline.job import job
 
 MECHANISMS = ["gaussian", "shuffle+INV"]

@@ -1,12 +1,13 @@
 """The analytic Gaussian's scale over delta, exact and published (diffprivlib's), and the delta it gives."""
 
 import numpy as np
-from _figure import read_table, write_figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from tightshuffle import findings, plotting
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures.shared import read_table, write_figure
 from tightshuffle.pipeline.job import job
+from tightshuffle.report import findings
 
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")

@@ -1,11 +1,12 @@
 """Girgis' RDP bound beside exact Renyi divergences, and (eps, delta) after compositions beside the PLD."""
 
 import numpy as np
-from _figure import read_table, write_figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from tightshuffle import plotting, wording
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures import wording
+from tightshuffle.figures.shared import read_table, write_figure
 from tightshuffle.pipeline.job import job
 
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]

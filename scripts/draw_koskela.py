@@ -1,11 +1,12 @@
 """Koskela et al., Figure 1: delta of several rounds over eps, each curve between two estimates."""
 
 import numpy as np
-from _figure import read_table, write_figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from tightshuffle import plotting, wording
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures import wording
+from tightshuffle.figures.shared import read_table, write_figure
 from tightshuffle.pipeline.job import job
 
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]

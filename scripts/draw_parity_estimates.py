@@ -1,9 +1,8 @@
 """One run's estimates at equal (eps, delta) beside the original, in the form of Figures 4 and 5."""
 
-import draw_estimates
-from _figure import write_figure
-from _parity import READING, reading_words
-
+from scripts import draw_estimates
+from tightshuffle.figures.parity_words import READING, reading_words
+from tightshuffle.figures.shared import write_figure
 from tightshuffle.pipeline.job import job
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """Boxplots of the TV distance per n at equal (eps, delta), in the form of the paper's Figures 2, 6 and 7."""
 
-import draw_tv
-from _figure import read_table, write_figure
-from _parity import ESTIMATES, READING, budget_words, reading_words
-
+from scripts import draw_tv
+from tightshuffle.figures.parity_words import ESTIMATES, READING, budget_words, reading_words
+from tightshuffle.figures.shared import read_table, write_figure
 from tightshuffle.pipeline.job import job
 
 COLUMNS = [*draw_tv.COLUMNS, "delta_rule", "bound", "estimator"]

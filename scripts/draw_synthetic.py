@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tightshuffle.experiments import seed_of
-from tightshuffle.histograms import draw_normal
+from tightshuffle.data.histograms import draw_normal
+from tightshuffle.experiments.published import seed_of
 from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):

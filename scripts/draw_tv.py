@@ -1,9 +1,10 @@
 """Boxplots of the TV distance per n: a row per budget, with plain shuffle (a) and without (b)."""
 
 import pandas as pd
-from _figure import budget_words, read_table, reading_words, row_label, write_figure
 
-from tightshuffle import plotting, wording
+from tightshuffle.figures import style as plotting
+from tightshuffle.figures import wording
+from tightshuffle.figures.shared import budget_words, read_table, reading_words, row_label, write_figure
 from tightshuffle.pipeline.job import job
 
 TV = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tightshuffle.experiments import Protocol, estimate_cells
+from tightshuffle.experiments.published import Protocol, estimate_cells
 from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tightshuffle.parity import estimate_cells, rules
+from tightshuffle.experiments.parity import estimate_cells, rules
 from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):

@@ -6,7 +6,7 @@ from tightshuffle.pipeline.job import job, write_csv
 def main(snakemake):
     import pandas as pd
 
-    from tightshuffle import grid
+    from tightshuffle.data import grid
 
     points = pd.read_parquet(snakemake.input.points)
     for kind in grid.KINDS:

@@ -3,9 +3,8 @@
 import csv
 
 import pandas as pd
-from _tables import grid, write_markdown
 
-from tightshuffle.claims.evidence import (
+from tightshuffle.judgement.claims.evidence import (
     EXACT,
     PUBLISHED,
     Reading,
@@ -14,10 +13,11 @@ from tightshuffle.claims.evidence import (
     read_parity,
     read_trials,
 )
-from tightshuffle.claims.file import read_claims
-from tightshuffle.claims.registry import RESULT_COLUMNS, judge
+from tightshuffle.judgement.claims.file import read_claims
+from tightshuffle.judgement.claims.registry import RESULT_COLUMNS, judge
+from tightshuffle.judgement.printed import read_values
 from tightshuffle.pipeline.job import job, write_csv
-from tightshuffle.published import read_values
+from tightshuffle.report.tables import grid, write_markdown
 
 TITLE = "What the paper's text says, and whether it holds"
 LEGEND = (

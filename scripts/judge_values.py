@@ -5,8 +5,7 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from tightshuffle.pipeline.job import job, write_csv
-from tightshuffle.published import (
+from tightshuffle.judgement.printed import (
     COLUMNS,
     Verdict,
     decimal_from_log10,
@@ -14,6 +13,7 @@ from tightshuffle.published import (
     judge_number,
     read_values,
 )
+from tightshuffle.pipeline.job import job, write_csv
 
 POINT = ["dataset", "eps0", "eps", "n"]
 DELTA_KEY = ("item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count")

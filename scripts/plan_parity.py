@@ -3,10 +3,10 @@
 import math
 
 import pandas as pd
-from _tables import grid, write_markdown
 
+from tightshuffle.experiments.plan import make_plan
 from tightshuffle.pipeline.job import job, write_csv
-from tightshuffle.plan import make_plan
+from tightshuffle.report.tables import grid, write_markdown
 
 TITLE = "What a wanted guarantee costs"
 WORDS = (

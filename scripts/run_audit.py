@@ -1,6 +1,6 @@
 """Play the audit's game at one setting and save what the observer counted."""
 
-from tightshuffle.game import play
+from tightshuffle.experiments.game import play
 from tightshuffle.pipeline.job import job, whole_file
 
 with job(snakemake):

@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tightshuffle.parity import rules, run_sizes
+from tightshuffle.experiments.parity import rules, run_sizes
 from tightshuffle.pipeline.job import job, whole_file
 
 

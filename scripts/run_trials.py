@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tightshuffle.experiments import Protocol, run_points
+from tightshuffle.experiments.published import Protocol, run_points
 from tightshuffle.pipeline.job import job, whole_file
 
 with job(snakemake):

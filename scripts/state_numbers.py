@@ -9,8 +9,14 @@ from dataclasses import asdict
 from decimal import ROUND_FLOOR, Decimal
 
 import pandas as pd
-from _numbers import Numbers, scientific, written
-from _quoted import (
+
+from tightshuffle.mechanisms import gaussian
+from tightshuffle.pipeline.job import job, write_csv
+from tightshuffle.privacy import amplification, clones, count, histogram
+from tightshuffle.report import findings
+from tightshuffle.report import verdicts as report
+from tightshuffle.report.numbers import Numbers, scientific, written
+from tightshuffle.report.quoted import (
     TINY,
     band,
     end_of_search,
@@ -23,11 +29,7 @@ from _quoted import (
     worst_count,
     worst_delta,
 )
-from _tables import read_rows
-
-from tightshuffle import findings, gaussian, report
-from tightshuffle.pipeline.job import job, write_csv
-from tightshuffle.privacy import amplification, clones, count, histogram
+from tightshuffle.report.tables import read_rows
 
 VERDICTS, TOTALS = "results/report/verdicts.csv", "results/checkins/totals.csv"
 CLAIMS, AUDIT, RATIOS = "results/report/claims.csv", "results/audit.csv", "results/parity_ratio.csv"

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tightshuffle.parity_summary import published_ratios, summarise
+from tightshuffle.experiments.parity_summary import published_ratios, summarise
 from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):

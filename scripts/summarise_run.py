@@ -5,10 +5,10 @@ import platform
 from datetime import UTC, datetime
 from pathlib import Path
 
-import _page
 import pandas as pd
 
 from tightshuffle.pipeline.job import job, whole_file
+from tightshuffle.report import page as _page
 
 
 def run_times(folder):

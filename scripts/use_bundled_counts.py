@@ -9,7 +9,7 @@ def main(snakemake):
     import numpy as np
     import pandas as pd
 
-    from tightshuffle import grid
+    from tightshuffle.data import grid
 
     params, counts = snakemake.params, {}
     for kind in grid.KINDS:  # both: the totals are made from both

@@ -1,6 +1,6 @@
 """Check the user's own counts and write them as a dataset's histogram."""
 
-from tightshuffle.counts_file import read_counts
+from tightshuffle.data.counts_file import read_counts
 from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):

@@ -3,9 +3,18 @@
 import re
 
 import pandas as pd
-from _tables import NAMES, cell, distinct, grid, pick, read_rows, write_markdown, write_tidy
 
 from tightshuffle.pipeline.job import job, write_csv
+from tightshuffle.report.tables import (
+    NAMES,
+    cell,
+    distinct,
+    grid,
+    pick,
+    read_rows,
+    write_markdown,
+    write_tidy,
+)
 
 LITERATURE_TABLES = {  # item: file name, title
     "Table II": ("table_II", "Table II (long version): delta in the literature and in the paper"),

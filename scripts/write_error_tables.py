@@ -1,8 +1,16 @@
 """Tables V and VI: every printed individual-specific error beside the distribution of ours."""
 
-from _tables import NAMES, cell, distinct, grid, pick, read_rows, write_markdown, write_tidy
-
 from tightshuffle.pipeline.job import job
+from tightshuffle.report.tables import (
+    NAMES,
+    cell,
+    distinct,
+    grid,
+    pick,
+    read_rows,
+    write_markdown,
+    write_tidy,
+)
 
 TABLES = {  # item: file name, the column that tells its blocks apart, title
     "Table V": ("table_V", "n", "Table V / 4: individual-specific error, synthetic data"),

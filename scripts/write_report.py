@@ -3,13 +3,14 @@
 import re
 from pathlib import PurePath
 
-import _page
-from _figure import read_table
-from _page_figures import by_section, read_figure
-from _tables import read_rows
-
-from tightshuffle import findings, published, report
+from tightshuffle.figures.shared import read_table
+from tightshuffle.judgement import printed as published
 from tightshuffle.pipeline.job import job, whole_file
+from tightshuffle.report import findings
+from tightshuffle.report import page as _page
+from tightshuffle.report import verdicts as report
+from tightshuffle.report.page_figures import by_section, read_figure
+from tightshuffle.report.tables import read_rows
 
 ENOUGH_REPETITIONS = 1000  # of an experiment with 1 % of the draws outside the central interval
 SCALES = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]

@@ -12,7 +12,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-from tightshuffle.configuration import config_error, file_error, merge  # noqa: E402
+from tightshuffle.pipeline.configuration import config_error, file_error, merge  # noqa: E402
 
 
 def mistake(paths):

@@ -9,8 +9,9 @@ import sys
 import time
 
 import pytest
-from conftest import QUICK, Project
-from private_slurm import PrivateSlurm, missing
+
+from tests.cluster.private_slurm import PrivateSlurm, missing
+from tests.conftest import QUICK, Project
 
 PLUGINS = ["slurm", "cluster_generic"]
 lacking = missing()

@@ -6,7 +6,8 @@ import importlib.util
 import re
 
 import pytest
-from conftest import ROOT
+
+from tests.conftest import ROOT
 
 SNAKEMAKE_MB = 500  # Snakemake's own share in every job, workflow/rules/common.smk
 RULES = [

@@ -10,7 +10,8 @@ import subprocess
 import time
 
 import pytest
-from conftest import ROOT
+
+from tests.conftest import ROOT
 
 FILE = ROOT / "profiles/cluster-generic/scheduler.py"
 JOB = {"type": "group", "groupid": "trials", "threads": 2, "resources": {"mem_mb": 875, "runtime": 75}}

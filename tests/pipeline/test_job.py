@@ -96,9 +96,8 @@ def test_a_run_removes_half_written_files_and_old_errors():
     assert not run.ERRORS.exists()
 
 
-HOLD = f"""
+HOLD = """
 import sys
-sys.path.insert(0, {str(ROOT)!r})
 from tightshuffle.pipeline import run
 held = WHAT
 print("holds", flush=True)

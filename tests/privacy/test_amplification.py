@@ -6,12 +6,12 @@ from math import comb
 import mpmath as mp
 import numpy as np
 import pytest
-from enumerated import worst_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.privacy.enumerated import worst_delta
+from tightshuffle.arguments import OutsideRange
 from tightshuffle.privacy.amplification import balle_bennett, balle_hoeffding, erlingsson, feldman
-from tightshuffle.privacy.arguments import OutsideRange
 from tightshuffle.privacy.clones import clones
 
 BOUNDS = [erlingsson, feldman, balle_hoeffding, balle_bennett]

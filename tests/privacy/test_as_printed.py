@@ -1,15 +1,14 @@
 """The literature columns as printed: the formulas, their arguments, and the printed digits."""
 
-from pathlib import Path
-
 import mpmath
 import numpy as np
 import pytest
 
+from tests.conftest import ROOT
+from tightshuffle.judgement.printed import decimal_from_log10, digits_verdict, read_values
 from tightshuffle.privacy.as_printed import balle_as_printed, erlingsson_as_printed, feldman_as_printed
-from tightshuffle.published import decimal_from_log10, digits_verdict, read_values
 
-VALUES = Path(__file__).parents[2] / "data/published/values.csv"
+VALUES = ROOT / "data/published/values.csv"
 FORMULAS = {
     ("erlingsson", "Table II"): erlingsson_as_printed,
     ("erlingsson", "Table 1"): erlingsson_as_printed,

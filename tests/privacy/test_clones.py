@@ -5,10 +5,10 @@ from math import comb
 import mpmath as mp
 import numpy as np
 import pytest
-from enumerated import worst_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.privacy.enumerated import worst_delta
 from tightshuffle.privacy import clones as module
 from tightshuffle.privacy.clones import clones, stronger_clones
 from tightshuffle.privacy.composition import composed

@@ -3,14 +3,14 @@
 import math
 import warnings
 
-import dominating
 import mpmath as mp
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
+from tests.privacy import dominating
+from tightshuffle.arguments import OutsideRange
 from tightshuffle.privacy import composition, dominating_pairs, loss_grid
-from tightshuffle.privacy.arguments import OutsideRange
 from tightshuffle.privacy.clones import clones, stronger_clones
 from tightshuffle.privacy.composition import (
     ESTIMATES,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from printed import convolved_laws, hockey_stick, printed_delta, printed_terms
 
+from tests.privacy.printed import convolved_laws, hockey_stick, printed_delta, printed_terms
 from tightshuffle.privacy import count as accountant
 from tightshuffle.privacy.count import ceiling, delta, delta_hat
 

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
+from tightshuffle.arguments import OutsideRange
 from tightshuffle.privacy import amplification, count, histogram
-from tightshuffle.privacy.arguments import OutsideRange
 from tightshuffle.privacy.inverse import epsilon
 
 

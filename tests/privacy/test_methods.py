@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
+from tightshuffle.arguments import OutsideRange
 from tightshuffle.privacy import amplification, blanket, clones, composition, count, histogram, methods, renyi
-from tightshuffle.privacy.arguments import OutsideRange
 from tightshuffle.privacy.methods import METHODS, delta, epsilon
 
 NAMES = [

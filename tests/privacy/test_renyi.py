@@ -9,8 +9,8 @@ from dp_accounting.rdp import rdp_privacy_accountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
-from test_clones import pair_laws
 
+from tests.privacy.test_clones import pair_laws
 from tightshuffle.privacy.composition import composed_clones
 from tightshuffle.privacy.renyi import girgis, rdp_to_delta, rdp_to_epsilon, rdp_upper
 from tightshuffle.privacy.renyi_pairs import rdp_clones, rdp_two_counts

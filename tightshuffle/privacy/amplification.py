@@ -12,14 +12,7 @@ import warnings
 
 import numpy as np
 
-from tightshuffle.privacy.arguments import (
-    OutsideRange,
-    check_choice,
-    check_eps,
-    check_eps0,
-    check_k,
-    check_n,
-)
+from tightshuffle.arguments import OutsideRange, check_choice, check_eps, check_eps0, check_k, check_n
 
 RANDOMIZERS = ("krr", "generic")
 _LN10 = np.log(10)

@@ -8,7 +8,7 @@ digits; none of them is a privacy guarantee.
 
 import numpy as np
 
-from tightshuffle.privacy.arguments import check_choice, check_eps, check_eps0, check_n
+from tightshuffle.arguments import check_choice, check_eps, check_eps0, check_n
 
 VERSIONS = ("long", "short")  # arXiv 2205.08858, Table II; FPS 2023 (LNCS 14551), Table 1
 _LN10 = np.log(10)

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from tightshuffle.privacy.arguments import check_count, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import check_count, check_eps, check_eps0, check_k, check_n
 
 C = -np.expm1(-2.0)  # eq. (3), 1 - e^-2
 _LARGEST = 300  # eps0 of which the constants' squares are floats

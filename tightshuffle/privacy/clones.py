@@ -29,7 +29,7 @@ around its mean. What the window leaves out is bounded by Chernoff and added.
 import numpy as np
 from scipy import special
 
-from tightshuffle.privacy.arguments import check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import check_eps, check_eps0, check_k, check_n
 from tightshuffle.privacy.hockey_stick import log_binomial_excess, log_binomial_pmf
 
 _REACH = 11.0  # standard deviations of the window: beyond them weigh e^-60 before Chernoff's slack

@@ -17,8 +17,7 @@ import warnings
 import numpy as np
 from scipy import optimize, special
 
-from tightshuffle.privacy import loss_grid
-from tightshuffle.privacy.arguments import (
+from tightshuffle.arguments import (
     OutsideRange,
     check_choice,
     check_compositions,
@@ -29,6 +28,7 @@ from tightshuffle.privacy.arguments import (
     check_n,
     check_positive,
 )
+from tightshuffle.privacy import loss_grid
 from tightshuffle.privacy.dominating_pairs import (
     PAIRS,
     largest_finite_loss,

@@ -23,14 +23,7 @@ tilt's factor is exp(-m KL(p'||p) - N KL(q'||q)), taken as a logarithm.
 import numpy as np
 from scipy import special
 
-from tightshuffle.privacy.arguments import (
-    check_choice,
-    check_count,
-    check_eps,
-    check_eps0,
-    check_k,
-    check_n,
-)
+from tightshuffle.arguments import check_choice, check_count, check_eps, check_eps0, check_k, check_n
 
 FORMS = ("exact", "published")
 DIRECTIONS = ("forward", "reverse", "both")

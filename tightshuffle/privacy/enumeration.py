@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 
-from tightshuffle.privacy.arguments import check_eps, check_eps0, check_k, check_n
-from tightshuffle.randomizer import lie_probability, truth_probability
+from tightshuffle.arguments import check_eps, check_eps0, check_k, check_n
+from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
 _LARGEST = 200_000  # outcomes times datasets
 

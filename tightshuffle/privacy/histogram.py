@@ -26,8 +26,8 @@ import math
 import numpy as np
 from scipy import special
 
+from tightshuffle.arguments import check_eps, check_eps0, check_k, check_n
 from tightshuffle.privacy import count as count_of_x0
-from tightshuffle.privacy.arguments import check_eps, check_eps0, check_k, check_n
 from tightshuffle.privacy.hockey_stick import log_binomial_excess, log_binomial_pmf
 
 _LARGEST_EPS0 = 20  # beyond, differences from ratios of e^eps0 drown in rounding

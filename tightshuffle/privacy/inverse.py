@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 from scipy import optimize
 
-from tightshuffle.privacy.arguments import OutsideRange, check_delta, check_eps0
+from tightshuffle.arguments import OutsideRange, check_delta, check_eps0
 
 _GRID = 513  # values of eps at which a theorem with gaps is looked at
 

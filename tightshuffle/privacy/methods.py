@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightshuffle.privacy.arguments import (
+from tightshuffle.arguments import (
     check_choice,
     check_compositions,
     check_count,

@@ -11,7 +11,7 @@ large by lambda - 1 elsewhere. Here it has the factor.
 import numpy as np
 from scipy import special
 
-from tightshuffle.privacy.arguments import (
+from tightshuffle.arguments import (
     check_compositions,
     check_delta,
     check_eps,

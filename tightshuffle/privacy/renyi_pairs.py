@@ -18,7 +18,7 @@ grid; where they are many, a spline in sqrt(T) replaces most of the inner sums.
 import numpy as np
 from scipy import interpolate, special
 
-from tightshuffle.privacy.arguments import check_choice, check_eps0, check_k, check_n
+from tightshuffle.arguments import check_choice, check_eps0, check_k, check_n
 from tightshuffle.privacy.hockey_stick import log_binomial_pmf
 from tightshuffle.privacy.renyi import check_order
 

@@ -11,7 +11,7 @@ from snakemake.exceptions import WorkflowError
 HERE = Path(str(workflow.current_basedir)).parents[1]  # the project's folder, wherever the run is
 sys.path.insert(0, str(HERE))
 
-from tightshuffle.configuration import config_error, file_error, results_folder
+from tightshuffle.pipeline.configuration import config_error, file_error, results_folder
 from tightshuffle.pipeline import run
 from tightshuffle.pipeline.code import code_of, digest, run_code_of, source
 

@@ -1,7 +1,68 @@
 # The paper's figures, and the same two forms (tv, estimates) for every dataset of the user's own.
 # Each figure is a PNG, a PDF and its caption as text.
 
-FIGURE_STYLE = "tightshuffle/tightshuffle.mplstyle"
+FIGURE_STYLE = "tightshuffle/figures/tightshuffle.mplstyle"
+
+
+rule draw_audit:
+    "The audit's lower bounds over eps, with the published, the exact and the upper delta."
+    input:
+        audit="<results>/audit.csv",
+    output:
+        png=report(
+            "<results>/figures/audit.png",
+            caption="../report/audit.rst",
+            category="Figures",
+            labels={"figure": "audit", "shows": "what an observer of the real protocol sees"},
+        ),
+        pdf="<results>/figures/audit.pdf",
+        txt="<results>/figures/audit.txt",
+    log:
+        "<results>/logs/draw_audit.log",
+    benchmark:
+        "<results>/benchmarks/draw_audit.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(240),
+        runtime=minutes(5),
+    params:
+        code=code_of("scripts/draw_audit.py", FIGURE_STYLE),
+    script:
+        "../../scripts/draw_audit.py"
+
+
+rule draw_koskela:
+    "A panel of Koskela et al., Figure 1: delta of several rounds over eps."
+    input:
+        curves="<results>/privacy/koskela_{panel}.csv",
+    output:
+        png=report(
+            "<results>/figures/koskela_{panel}.png",
+            caption="../report/koskela.rst",
+            category="Figures",
+            labels={"figure": "koskela_{panel}", "shows": "delta of several rounds over eps"},
+        ),
+        pdf="<results>/figures/koskela_{panel}.pdf",
+        txt="<results>/figures/koskela_{panel}.txt",
+    log:
+        "<results>/logs/draw_koskela_{panel}.log",
+    benchmark:
+        "<results>/benchmarks/draw_koskela_{panel}.tsv"
+    wildcard_constraints:
+        panel="fig1a|fig1b",
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(210),
+        runtime=minutes(5),
+    params:
+        code=code_of("scripts/draw_koskela.py", FIGURE_STYLE),
+        lowest=lambda wildcards: config["koskela"][wildcards.panel]["lowest"],
+    script:
+        "../../scripts/draw_koskela.py"
 
 
 rule draw_delta_surface:
@@ -246,3 +307,98 @@ rule draw_girgis_rdp:
         deepest=config["girgis_rdp"]["composed"]["deepest"],
     script:
         "../../scripts/draw_girgis_rdp.py"
+
+
+rule draw_parity_tv:
+    "Boxplots of the TV distance per n at equal privacy (Figures 2, 6, 7; any dataset)."
+    input:
+        trials="<results>/parity/{dataset}.parquet",
+    output:
+        png=report(
+            "<results>/figures/{prefix}parity_{dataset}.png",
+            caption="../report/parity_tv.rst",
+            category="Figures",
+            labels={"figure": "{prefix}parity", "shows": "TV distance per n at equal privacy, {dataset}"},
+        ),
+        pdf="<results>/figures/{prefix}parity_{dataset}.pdf",
+        txt="<results>/figures/{prefix}parity_{dataset}.txt",
+    log:
+        "<results>/logs/draw_parity_tv/{prefix}{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/draw_parity_tv/{prefix}{dataset}.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(440),
+        runtime=minutes(11),
+    params:
+        code=code_of("scripts/draw_parity_tv.py", FIGURE_STYLE),
+        title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
+        delta=PARITY["delta"][0],
+    script:
+        "../../scripts/draw_parity_tv.py"
+
+
+rule draw_parity_estimates:
+    "Original and estimates at equal privacy, cell by cell (Figures 4, 5; any dataset)."
+    input:
+        histogram="<results>/histograms/{dataset}.csv",
+        estimates="<results>/parity/{dataset}_estimates.csv",
+    output:
+        png=report(
+            "<results>/figures/{prefix}parity_estimates_{dataset}.png",
+            caption="../report/parity_estimates.rst",
+            category="Figures",
+            labels={
+                "figure": "{prefix}parity_estimates",
+                "shows": "original and estimates at equal privacy, {dataset}",
+            },
+        ),
+        pdf="<results>/figures/{prefix}parity_estimates_{dataset}.pdf",
+        txt="<results>/figures/{prefix}parity_estimates_{dataset}.txt",
+    log:
+        "<results>/logs/draw_parity_estimates/{prefix}{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/draw_parity_estimates/{prefix}{dataset}.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(240),
+        runtime=minutes(5),
+    params:
+        code=code_of("scripts/draw_parity_estimates.py", FIGURE_STYLE),
+        title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
+    script:
+        "../../scripts/draw_parity_estimates.py"
+
+
+rule draw_parity_ratio:
+    "TV error of shuffle+INV over the Gaussian's at equal privacy, over n."
+    input:
+        ratios="<results>/parity_ratio.csv",
+    output:
+        png=report(
+            "<results>/figures/parity_ratio.png",
+            caption="../report/parity_ratio.rst",
+            category="Figures",
+            labels={"figure": "parity_ratio", "shows": "shuffle+INV over Gaussian at equal privacy"},
+        ),
+        pdf="<results>/figures/parity_ratio.pdf",
+        txt="<results>/figures/parity_ratio.txt",
+    log:
+        "<results>/logs/draw_parity_ratio.log",
+    benchmark:
+        "<results>/benchmarks/draw_parity_ratio.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(240),
+        runtime=minutes(5),
+    params:
+        code=code_of("scripts/draw_parity_ratio.py", FIGURE_STYLE),
+        titles={name: DATASETS[name]["title"] for name in PARITY_DATASETS},
+    script:
+        "../../scripts/draw_parity_ratio.py"

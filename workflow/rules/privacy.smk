@@ -1,3 +1,29 @@
+# Curves of the accountants: the data behind the figures on privacy.
+
+
+rule compute_koskela:
+    "delta of several rounds against eps: strong and weak adversary, clones."
+    output:
+        fig1a="<results>/privacy/koskela_fig1a.csv",
+        fig1b="<results>/privacy/koskela_fig1b.csv",
+    log:
+        "<results>/logs/compute_koskela.log",
+    benchmark:
+        "<results>/benchmarks/compute_koskela.tsv"
+    group:
+        "accountants"
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(290),
+        runtime=minutes(10),
+    params:
+        code=code_of("scripts/compute_koskela.py"),
+        plan=config["koskela"],
+    script:
+        "../../scripts/compute_koskela.py"
+
+
 rule compute_delta_surface:
     "delta over eps and eps0, published and exact (data of Figure 1)."
     output:

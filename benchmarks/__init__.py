@@ -1,0 +1,1 @@
+"""What `make bench` runs: time and memory of the accountants beside their peers, and of the trials."""

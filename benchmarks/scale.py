@@ -1,0 +1,218 @@
+"""What the points of config/scale.yaml cost: core-seconds and memory over n and k, and the start of a job.
+
+    python scripts/bench_scale.py results/bench          writes scale.csv and scale.md
+
+Times are core-seconds (user + system), which other work on the machine disturbs least. Every point runs in a
+process of its own; its memory is the peak of that process, libraries included.
+"""
+
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from benchmarks.measure import fresh_processes, machine
+from tightshuffle.data.histograms import draw_normal
+from tightshuffle.experiments.published import Protocol, run_point, seed_of
+from tightshuffle.pipeline.job import whole_file, write_csv
+from tightshuffle.report.tables import grid
+
+CONFIG = Path("config/scale.yaml")
+SIZES = (10**3, 10**5, 10**7, 10**9)
+BUDGETS = ((1.0, 0.1), (4.0, 0.5))
+ALL_UP_TO = 1000  # cells up to which every budget of the grid is measured, not a sample
+FEWER = {10_000: 100, 100_000: 100}  # repetitions that are measured instead of the grid's, by cells
+CORES_OF_A_NODE = 32  # an assumption of the extrapolation, not a measurement
+COLUMNS = ["k", "n", "eps0", "eps", "repetitions", "core_seconds", "peak_mb"]
+LIBRARIES = ("numpy", "pandas", "scipy.special", "diffprivlib.mechanisms")
+
+
+def points(plan):
+    """(eps0, eps, n) of a dataset's grid: every eps up to eps0."""
+    wanted = plan["grid"]
+    budgets = [(float(a), float(b)) for a in wanted["eps0"] for b in wanted["eps"] if b <= a]
+    return [(eps0, eps, n) for eps0, eps in budgets for n in wanted["n"]]
+
+
+def jobs(plan):
+    """How many jobs a dataset's grid is split into (``grid.points_per_job``)."""
+    return math.ceil(len(points(plan)) / plan["grid"]["points_per_job"])
+
+
+def sample(plan):
+    """The points of a dataset that are measured: every budget where cells are few, else two, at some n."""
+    few = plan["cells"] <= ALL_UP_TO
+    return [(eps0, eps, n) for eps0, eps, n in points(plan) if n in SIZES and (few or (eps0, eps) in BUDGETS)]
+
+
+def measure(name, plan, protocol, eps0, eps, n):
+    """One point as the rule run_trials computes it: a row of `COLUMNS`."""
+    before = time.process_time()
+    keys = ("mean", "spread", "spread_is", "range", "cells", "population")
+    rng = np.random.default_rng(seed_of(0, stage="synthetic", dataset=name))
+    counts = draw_normal(rng=rng, **{key: plan[key] for key in keys})["count"].to_numpy()
+    repetitions = FEWER.get(plan["cells"], plan["grid"]["repetitions"])
+    budget = {"eps0": eps0, "eps": eps, "n": n, "protocol": Protocol(**protocol), "seed": 0}
+    run_point(counts, dataset=name, repetitions=repetitions, cells=[], **budget)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return dict(
+        zip(
+            COLUMNS,
+            [plan["cells"], n, eps0, eps, repetitions, time.process_time() - before, peak],
+            strict=True,
+        )
+    )
+
+
+def snakemake_seconds(*arguments):
+    """Core-seconds of a Snakemake run with all its jobs."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "snakemake", "--quiet", "all", "--nolock", *arguments]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": ""})
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def overheads():
+    """Core-seconds: of planning the whole grid, and of one further job beyond its computation."""
+    plan = snakemake_seconds("--dry-run", "--configfile", str(CONFIG), "--", "trials")
+    few, many = 2, 12
+    grid = {"eps0": [1], "eps": [1], "n": [1000 + i for i in range(many)]}
+    grid |= {"repetitions": 1, "points_per_job": 1}
+    spent = []
+    for number in (few, many):
+        with tempfile.TemporaryDirectory() as folder:
+            overlay = Path(folder) / "tiny.yaml"
+            overlay.write_text(yaml.safe_dump({"datasets": {"scale_k15": {"grid": grid}}}))
+            files = [f"results/scale_tiny/trials/scale_k15_grid-{i + 1}.parquet" for i in range(number)]
+            configs = ["--configfile", str(CONFIG.resolve()), str(overlay)]
+            spent.append(snakemake_seconds(*configs, "--cores", "1", "--directory", folder, "--", *files))
+    return plan, (spent[1] - spent[0]) / (many - few)
+
+
+def longest_work(costs, plan):
+    """Core-seconds of a dataset's longest job without its start; a point costs the mean at the nearest n."""
+    means = costs.groupby("n")["core_seconds"].mean()
+    at = np.log(means.index.to_numpy())
+    each = [means.iloc[np.abs(at - np.log(n)).argmin()] for _, _, n in points(plan)]
+    size = plan["grid"]["points_per_job"]
+    return max(sum(each[start : start + size]) for start in range(0, len(each), size))
+
+
+def totals(table, plans, job):
+    """A row per dataset: its measured points' mean cost, its jobs, what one takes, and core-hours in all.
+
+    ``job``: core-seconds of a job's start.
+    """
+    rows = []
+    for plan in plans.values():
+        costs = table[table["k"] == plan["cells"]]
+        number, many, mean = len(points(plan)), jobs(plan), costs["core_seconds"].mean()
+        work = number * mean
+        rows.append(
+            {
+                "k": plan["cells"],
+                "points": number,
+                "core_seconds": mean,
+                "jobs": many,
+                "of_a_job": work / many + job,
+                "start": job / (work / many + job),
+                "longest": longest_work(costs, plan) + job,
+                "core_hours": (work + many * job) / 3600,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def pivoted(table, column, form):
+    """Markdown: ``column`` over n (columns) and k (rows), the largest over the budgets measured."""
+    wide = table[table["n"].isin(SIZES)].pivot_table(index="k", columns="n", values=column, aggfunc="max")
+    header = ["k", *(f"n = 10^{round(np.log10(n))}" for n in wide.columns)]
+    return grid(header, [[f"{k:,}", *(form.format(value) for value in row)] for k, *row in wide.itertuples()])
+
+
+def extrapolated(sums, plan):
+    """Markdown: the whole grid on more cores, if only the cores and the longest job limit it."""
+    work, number, longest = sums["core_hours"].sum() * 3600, sums["points"].sum(), sums["longest"].max()
+    lines = []
+    for words, cores in [
+        ("2 cores", 2),
+        (f"10 nodes of {CORES_OF_A_NODE} cores", 10 * CORES_OF_A_NODE),
+        (f"100 nodes of {CORES_OF_A_NODE} cores", 100 * CORES_OF_A_NODE),
+    ]:
+        seconds = plan + max(work / cores, longest)
+        lines.append([words, f"{seconds / 60:,.1f} min", f"{60 * number / seconds:,.0f}"])
+    return grid(["on", "the whole grid", "points per minute"], lines)
+
+
+def summary(table, plans, plan, job):
+    """The Markdown page of all of it."""
+    table = table.assign(core_seconds=table["core_seconds"] * 1000 / table["repetitions"])
+    sums, computer = totals(table, plans, job), machine()
+    small = sums[sums["k"] <= 1000]
+    rate = 120 * small["points"].sum() / (small["core_hours"].sum() * 3600)
+    every = 120 * sums["points"].sum() / (sums["core_hours"].sum() * 3600)
+    parts = [
+        "# What the points of config/scale.yaml cost",
+        f"{computer['cpu']}, Python {computer['python']}, numpy {computer['numpy']}; {len(table)} of"
+        f" {sums['points'].sum():,} points measured,"
+        " one thread. Times are core-seconds for 1,000 repetitions; from"
+        f" {min(FEWER):,} cells on 100 were run, which fill a block, and their time multiplied by 10.",
+        "Core-seconds of a point (the largest over the budgets measured):",
+        pivoted(table, "core_seconds", "{:.2f}"),
+        "Peak memory of a point's process, MB:",
+        pivoted(table, "peak_mb", "{:.0f}"),
+        f"Snakemake plans the whole grid in {plan:.1f} core-seconds; each job costs {job:.2f} more to start"
+        " (Python and libraries). With it:",
+        grid(
+            ["k", "points", "core-seconds per point", "jobs", "core-seconds per job", "start", "core-hours"],
+            [
+                [
+                    f"{row.k:,}",
+                    f"{row.points}",
+                    f"{row.core_seconds:.2f}",
+                    f"{row.jobs}",
+                    f"{row.of_a_job:.0f}",
+                    f"{row.start:.0%}",
+                    f"{row.core_hours:.2f}",
+                ]
+                for row in sums.itertuples()
+            ],
+        ),
+        f"On 2 cores: {every:.0f} points per minute over the whole grid, {rate:.0f} with up to 1,000 cells.",
+        f"Extrapolated; the longest job takes {sums['longest'].max():.0f} s:",
+        extrapolated(sums, plan),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def main(folder):
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    config = yaml.safe_load(CONFIG.read_text())
+    protocol = yaml.safe_load(Path("config/config.yaml").read_text())["protocol"] | config["protocol"]
+    plan, job = overheads()
+    rows = []
+    with fresh_processes(LIBRARIES) as executor:
+        for name, dataset in config["datasets"].items():
+            for point in sample(dataset):
+                rows.append(executor.submit(measure, name, dataset, protocol, *point).result())
+                print(*(f"{key}={value:.4g}" for key, value in rows[-1].items()), flush=True)
+    table = pd.DataFrame(rows)
+    write_csv(table, folder / "scale.csv")
+    with whole_file(folder / "scale.md") as path:
+        path.write_text(summary(table, config["datasets"], plan, job), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python scripts/bench_scale.py FOLDER")
+    main(sys.argv[1])

@@ -1,0 +1,71 @@
+"""The scale run's cost table: which points are measured, and sums that can be checked by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from benchmarks import scale as bench_scale
+from tests.conftest import ROOT
+
+DATASETS = yaml.safe_load((ROOT / "config/scale.yaml").read_text())["datasets"]
+PROTOCOL = {"delta_form": "exact", "delta_floor": 1e-30, "sensitivity": 1}
+
+
+def made_up():
+    rows = [
+        [plan["cells"], n, eps0, eps, 1000, 3.0, 200.0]
+        for plan in DATASETS.values()
+        for eps0, eps, n in bench_scale.sample(plan)
+    ]
+    return pd.DataFrame(rows, columns=bench_scale.COLUMNS)
+
+
+def test_measured_points_are_points_of_the_grid():
+    assert sum(len(bench_scale.points(plan)) for plan in DATASETS.values()) == 1100
+    for plan in DATASETS.values():
+        assert set(bench_scale.sample(plan)) <= set(bench_scale.points(plan))
+    assert len(bench_scale.sample(DATASETS["scale_k15"])) == 22 * len(bench_scale.SIZES)
+
+
+def test_a_job_holds_so_many_points():
+    assert [bench_scale.jobs(plan) for plan in DATASETS.values()] == [2, 1, 2, 15, 110]
+
+
+def test_totals_add_up():
+    sums = bench_scale.totals(made_up(), DATASETS, job=2.0)
+    assert sums["points"].sum() == 1100
+    assert sums["jobs"].sum() == 130
+    assert sums["core_hours"].sum() == pytest.approx((1100 * 3 + 130 * 2) / 3600)
+    last = sums.iloc[-1]  # two points per job
+    assert (last["of_a_job"], last["start"], last["longest"]) == pytest.approx((8, 0.25, 8))
+    assert sums.iloc[1]["longest"] == pytest.approx(220 * 3 + 2)  # all in one job
+    lines = bench_scale.extrapolated(sums, plan=10.0).splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0][1:] == ["29.8 min", "37"]  # 10 s + 3,560 s / 2
+    assert cells[1][1:] == ["11.2 min", "98"]  # 10 s + the longest job, 662 s
+    assert cells[2][1:] == cells[1][1:]
+
+
+def test_the_longest_job_has_the_dearest_neighbours():
+    """Two points per job, n ascending: of 3, 1, 1, 9 seconds at the n measured, the last pair is 9 + 9."""
+    costs = made_up().query("k == 100_000")
+    seconds = dict(zip(bench_scale.SIZES, (3.0, 1.0, 1.0, 9.0), strict=True))
+    costs = costs.assign(core_seconds=costs["n"].map(seconds))
+    assert bench_scale.longest_work(costs, DATASETS["scale_k100000"]) == 18
+
+
+def test_page_has_every_k_and_n():
+    page = bench_scale.summary(made_up(), DATASETS, 5.0, 2.0)
+    for plan in DATASETS.values():
+        assert f"| {plan['cells']:,} | 3.00 | 3.00 | 3.00 | 3.00 |" in page
+    assert "n = 10^9" in page
+    assert "On 2 cores: 37 points per minute" in page
+
+
+def test_a_point_is_measured():
+    plan = DATASETS["scale_k15"] | {"grid": DATASETS["scale_k15"]["grid"] | {"repetitions": 3}}
+    row = bench_scale.measure("scale_k15", plan, PROTOCOL, 4.0, 0.5, 10**9)
+    assert list(row) == bench_scale.COLUMNS
+    assert row["core_seconds"] > 0
+    assert np.isfinite(row["peak_mb"])

@@ -1,0 +1,421 @@
+"""The command line: answers, JSON, errors in one line; never a traceback, never NaN, never above 1."""
+
+import contextlib
+import io
+import json
+import math
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tightshuffle.cli import values as cli_values
+from tightshuffle.cli.main import main
+from tightshuffle.mechanisms import gaussian
+from tightshuffle.privacy import histogram, methods
+
+COMMAND = Path(sys.executable).with_name("tightshuffle")
+SETTING = ["--n", "2000", "--k", "8", "--eps0", "0.45"]
+
+
+def call(*argv):
+    """Exit code, standard output and standard error of a call within this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main([str(word) for word in argv])
+    return code, out.getvalue(), err.getvalue()
+
+
+def answer(*argv):
+    """The parsed JSON answer of a call that has nothing to complain about."""
+    code, out, err = call(*argv, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+
+
+def with_count(name):
+    return ["--count", "300"] if methods.METHODS[name].needs_count else []
+
+
+@pytest.mark.parametrize("name", methods.METHODS)
+def test_delta_of_every_method(name):
+    given = answer("delta", name, *SETTING, "--eps", "0.28", "0.32", *with_count(name))
+    method = methods.METHODS[name]
+    expected = ["method", "n", "k", "eps0", *["count"] * method.needs_count]
+    expected += [*["compositions"] * method.composes, "eps", "log10_delta", "note"]
+    assert list(given) == expected
+    assert (given["method"], given["n"], given["k"], given["eps0"]) == (name, 2000, 8, 0.45)
+    assert given["eps"] == [0.28, 0.32]
+    extra = {"count": 300} if method.needs_count else {}
+    assert given["log10_delta"] == list(methods.delta(name, [0.28, 0.32], n=2000, k=8, eps0=0.45, **extra))
+    assert given["note"] == [None, None]
+    one = answer("delta", name, *SETTING, "--eps", "0.28", *with_count(name))
+    assert (one["eps"], one["log10_delta"], one["note"]) == (0.28, given["log10_delta"][0], None)
+
+
+@pytest.mark.parametrize("name", methods.METHODS)
+def test_there_and_back(name):
+    loose = name in ("erlingsson", "feldman", "balle-hoeffding", "koskela-strong", "blanket", "girgis")
+    setting = ["--n", "20_000" if loose else "100", "--k", "8", "--eps0", "0.45"]
+    setting += ["--count", "30"] if methods.METHODS[name].needs_count else []
+    wanted = [1e-25, 1e-22] if name == "count-published" else [1e-5, 1e-3]
+    found = answer("epsilon", name, *setting, "--delta", *wanted)
+    assert set(found) >= {"method", "n", "k", "eps0", "delta", "eps", "note"}
+    assert found["delta"] == wanted
+    assert found["note"] == [None, None]
+    assert 0 < found["eps"][1] < found["eps"][0] < 0.45
+    back = answer("delta", name, *setting, "--eps", *found["eps"])
+    assert np.all(np.array(back["log10_delta"]) <= np.log10(wanted))
+    # eps is rounded up by some 1e-10; the slope of log10 delta is below 1000 here.
+    np.testing.assert_allclose(back["log10_delta"], np.log10(wanted), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name, method in methods.METHODS.items() if method.composes])
+def test_compositions(name):
+    setting = ["--n", "200", "--k", "8", "--eps0", "0.45"]
+    one, three = (
+        answer("delta", name, *setting, "--eps", "0.2", "--compositions", rounds)["log10_delta"]
+        for rounds in (1, 3)
+    )
+    assert three == methods.delta(name, 0.2, n=200, k=8, eps0=0.45, compositions=3)
+    assert three > one
+    eps = answer("epsilon", name, *setting, "--delta", "0.01", "--compositions", "3")["eps"]
+    assert eps == methods.epsilon(name, 0.01, n=200, k=8, eps0=0.45, compositions=3)
+
+
+def test_direction():
+    words = ["delta", "count-exact", "--n", 100, "--k", 10, "--eps0", 2, "--eps", 0.5, "--count", 80]
+    found = {d: answer(*words, "--direction", d) for d in methods.DIRECTIONS}
+    assert all(given["direction"] == d for d, given in found.items())
+    assert found["both"]["log10_delta"] == max(given["log10_delta"] for given in found.values())
+    assert found["forward"]["log10_delta"] != found["reverse"]["log10_delta"]
+    assert answer(*words)["log10_delta"] == found["both"]["log10_delta"]
+
+
+def test_zero_and_outside_are_told_apart():
+    zero = answer("delta", "upper", *SETTING, "--eps", "0.2", "0.45", "9")
+    assert zero["log10_delta"][1:] == [None, None]
+    assert zero["note"] == [None, "delta is 0", "delta is 0"]
+
+    words = ["delta", "erlingsson", "--n", 100, "--k", 8, "--eps0", 0.3, "--eps", 0.2, 0.3]
+    code, out, err = call(*words, "--json")
+    assert code == 0
+    assert err == "tightshuffle: erlingsson holds only for n >= 1000 and delta < 1/100\n"
+    assert json.loads(out)["log10_delta"] == [None, None]
+    assert json.loads(out)["note"] == [err[len("tightshuffle: ") : -1], "delta is 0"]
+    code, out, err = call(*words)
+    assert (code, err.count("\n")) == (0, 1)
+    assert "nan (erlingsson holds only for n >= 1000 and delta < 1/100)" in out
+
+    words = ["epsilon", "blanket", "--n", 10, "--k", 8, "--eps0", 0.5, "--delta", "1e-9"]
+    code, out, err = call(*words, "--json")
+    assert (code, json.loads(out)["eps"], err.count("\n")) == (0, None, 1)
+    assert "up to 0.5, which holds without shuffling" in err
+    assert "nan (not promised" in call(*words)[1]
+
+
+def test_tables_at_any_depth():
+    code, out, err = call(
+        "delta", "upper", "--n", "1e6", "--k", "10", "--eps0", "1", "--eps", "0.5", "1", "0"
+    )
+    assert (code, err) == (0, "")
+    heading, setting, _, columns, *rows = out.splitlines()
+    assert heading.startswith("upper: upper bound")
+    assert setting == "n = 1000000, k = 10, eps0 = 1, compositions = 1"
+    assert columns.split() == ["eps", "delta", "log10", "delta"]
+    log10 = histogram.upper(0.5, n=10**6, k=10, eps0=1.0)
+    assert log10 < -1000
+    delta = rows[0].split()[1]
+    assert 0 <= float(Decimal(delta).log10()) - log10 < 5e-4  # up, by less than a unit of the fourth digit
+    assert rows[1].split() == ["1", "0", "-inf"]
+    assert 1e-5 < float(rows[2].split()[1]) < 1
+
+
+def test_published_is_said_to_be_invalid():
+    words = ["--n", 100, "--k", 10, "--eps0", 2, "--eps", 0.5, "--count", 80]
+    out = call("delta", "count-published", *words)[1]
+    assert "as published, not valid" in out.splitlines()[0]
+    assert out.splitlines()[-1].split()[:2] == ["0.5", "3.245e-22"]  # Table IV
+    assert call("delta", "count-exact", *words)[1].splitlines()[-1].split()[1] == "2.606e-08"
+
+
+def test_methods():
+    code, out, err = call("methods")
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 110
+    words = " ".join(out.split())
+    listed = answer("methods")
+    assert list(listed) == list(methods.METHODS)
+    for name, method in methods.METHODS.items():
+        assert f"\n\n{name} " in f"\n\n{out}"
+        for text in (method.kind, method.valid, method.source):
+            assert text in words
+        assert listed[name]["kind"] == method.kind
+        assert listed[name]["needs_count"] == method.needs_count
+
+
+def test_sigma():
+    given = answer("sigma", "--eps", "0.5", "--delta", "1e-6")
+    assert given["sigma"] == pytest.approx(gaussian.exact_scale(0.5, 1e-6), rel=1e-12)
+    assert (given["eps"], given["log10_delta"], given["sensitivity"]) == (0.5, -6.0, 1.0)
+    for sensitivity in ("sqrt2", "sqrt(2)", str(math.sqrt(2))):
+        more = answer("sigma", "--eps", "0.5", "--delta", "1e-6", "--sensitivity", sensitivity)
+        assert more["sigma"] == pytest.approx(math.sqrt(2) * given["sigma"], rel=1e-12)
+    deep = answer("sigma", "--eps", "1", "--delta", "1e-500")
+    assert deep["log10_delta"] == -500
+    assert gaussian.log_delta(1, scale=deep["sigma"]) == pytest.approx(-500, abs=1e-8)
+    code, out, _ = call("sigma", "--eps", "1", "--delta", "1e-500")
+    assert code == 0
+    assert out.splitlines()[-1].split()[:3] == ["1", "1.000e-500", "1"]
+    assert 0 <= float(out.split()[-1]) - deep["sigma"] < 1e-4
+
+
+def test_plan():
+    words = ["plan", "--n", "1e3", "--k", "15", "--eps", "1", "--delta", "1e-6"]
+    given = answer(*words)
+    assert set(given) >= {"method", "n", "k", "eps0", "eps", "log10_delta", "sigma", "expected_tv"}
+    assert set(given["expected_tv"]) == {"shuffle+INV", "gaussian", "local"}
+    bound = histogram.upper(1.0, n=1000, k=15, eps0=given["eps0"])
+    assert bound == given["log10_delta_of_eps0"] <= given["log10_delta"] == -6
+    code, out, err = call(*words)
+    assert (code, err) == (0, "")
+    shown = next(float(line.split()[2]) for line in out.splitlines() if line.startswith("largest eps0"))
+    assert 0 <= given["eps0"] - shown < 1e-5
+    assert f"{given['expected_tv']['gaussian']:.4g}" in out
+
+
+@pytest.mark.parametrize("text", ["1000", "1e3", "1_000", "1.0e3", "10E2", "1000.0"])
+def test_whole_numbers(text):
+    assert answer("delta", "blanket", "--n", text, "--k", "8", "--eps0", "1", "--eps", "0.5")["n"] == 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "COMMAND"),
+        ("delta", "METHOD, --eps, --n, --k, --eps0"),
+        ("detla", "invalid choice: 'detla'"),
+        ("delta uper --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: 'uper'"),
+        ("delta upper --eps 1 --n nan --k 3 --eps0 2", "--n must be a whole number"),
+        ("delta upper --eps 1 --n inf --k 3 --eps0 2", "--n must be"),
+        ("delta upper --eps 1 --n 0 --k 3 --eps0 2", "--n must be"),
+        ("delta upper --eps 1 --n 9.5 --k 3 --eps0 2", "--n must be"),
+        ("delta upper --eps 1 --n -9 --k 3 --eps0 2", "--n must be"),
+        ("delta upper --eps 1 --n many --k 3 --eps0 2", "--n must be"),
+        ("delta upper --eps 1 --n 1e999999999 --k 3 --eps0 2", "--n must be at most"),
+        ("delta upper --eps 1 --n 1e10 --k 3 --eps0 2", "n must be at most 1000000000"),
+        ("delta upper --eps 1 --n 9 --k 1 --eps0 2", "--k must be a whole number >= 2"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 0", "--eps0 must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 nan", "--eps0 must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 50", "eps0 must be at most 20"),
+        ("delta upper --eps 1 -1 --n 9 --k 3 --eps0 2", "--eps must be"),
+        ("delta upper --eps nan --n 9 --k 3 --eps0 2", "--eps must be"),
+        ("delta upper --eps inf --n 9 --k 3 --eps0 2", "--eps must be"),
+        ("delta upper --eps -1e-5 --n 9 --k 3 --eps0 2", "--eps expected at least one argument"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --count 3", "--count is for count-published, count-exact"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --direction both", "--direction is for count-published"),
+        ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2", "--count is needed for count-exact"),
+        ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2 --count 9", "count must be"),
+        ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2 --count -1", "--count must be"),
+        ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2 --count 3 --direction up", "--direction"),
+        ("delta lower --eps 1 --n 9 --k 3 --eps0 2 --compositions 2", "koskela-strong, girgis only"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --compositions 0", "--compositions must be"),
+        ("delta upper --ep 1 --n 9 --k 3 --eps0 2", "--eps"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --bogus", "--bogus"),
+        ("delta upper --eps 1 --n 1e9 --k 408 --eps0 4 --compositions 2", "n must be smaller for composing"),
+        ("epsilon upper --delta 0 --n 9 --k 3 --eps0 2", "--delta must lie between 0 and 1"),
+        ("epsilon upper --delta 1 --n 9 --k 3 --eps0 2", "--delta must lie"),
+        ("epsilon upper --delta nan --n 9 --k 3 --eps0 2", "--delta must lie"),
+        ("epsilon upper --delta 1e-400 --n 9 --k 3 --eps0 2", "--delta must be at least 1e-307"),
+        ("sigma --eps 1 --delta 2", "--delta must lie"),
+        ("sigma --eps 1 --delta 1e-99999999999999999999", "--delta must lie"),
+        ("sigma --eps 1 --delta 1e-6 --sensitivity 0", "--sensitivity must be"),
+        ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt", "--sensitivity must be"),
+        ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt-2", "--sensitivity must be"),
+        ("plan --n 9 --k 3 --eps 0 --delta 1e-6", "--eps must be"),
+        ("plan --n 9 --k 3 --eps 20 --delta 1e-6", "and below 20"),
+        ("plan --n 1e10 --k 3 --eps 1 --delta 1e-6", "n must be at most"),
+        ("plan --n 9 --k 3 --eps 1 --delta -1", "--delta must lie"),
+    ],
+)
+def test_errors_are_one_line(words, said):
+    code, out, err = call(*words.split())
+    assert (code, out) == (2, "")
+    assert err.startswith("tightshuffle: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert said in err
+
+
+def test_memory_is_one_line_too(monkeypatch):
+    def exhausted(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(methods, "delta", exhausted)
+    code, out, err = call("delta", "upper", *SETTING, "--eps", "1")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "memory" in err
+
+
+@pytest.mark.parametrize("command", [[], ["delta"], ["epsilon"], ["methods"], ["sigma"], ["plan"], ["audit"]])
+def test_help(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--help"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, err) == (0, "")
+    assert out.startswith("usage: tightshuffle")
+    assert max(map(len, out.splitlines())) <= 110
+    assert ("example" in out) == (command != ["methods"])
+
+
+def examples():
+    lines = []
+    for command in ([], ["delta"], ["epsilon"], ["sigma"], ["plan"], ["audit"]):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+            main([*command, "--help"])
+        lines += [line for line in out.getvalue().splitlines() if line.startswith("  tightshuffle ")]
+    return dict.fromkeys(lines)
+
+
+@pytest.mark.parametrize("example", examples())
+def test_examples_of_the_help_work(example):
+    code, out, err = call(*example.split()[1:])
+    assert (code, err) == (0, "")
+    assert out
+
+
+# --- the installed command ---------------------------------------------------------------------------------
+
+
+def run(*words):
+    return subprocess.run([COMMAND, *words], capture_output=True, text=True, timeout=60)
+
+
+def test_the_installed_command():
+    done = run("delta", "upper", "--n", "1e4", "--k", "8", "--eps0", "1", "--eps", "0.1", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["log10_delta"] == histogram.upper(0.1, n=10**4, k=8, eps0=1.0)
+    done = run("delta", "upper", "--n", "ten")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert run("--help").stdout.startswith("usage: tightshuffle")
+
+
+def test_a_closed_pipe_is_no_traceback():
+    done = subprocess.run(
+        ["bash", "-c", '"$0" methods | true; echo ${PIPESTATUS[0]}', COMMAND], capture_output=True, text=True
+    )
+    assert done.stderr == ""
+    assert done.stdout.strip() in ("0", "1")  # 0 where the pipe took all of it before it closed
+
+
+# --- numbers -----------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.floats(-5000, 0), st.sampled_from([-1, 0, 1]))
+def test_written(log10, side):
+    text = cli_values.written(log10, side)
+    error = float(Decimal(text).log10()) - log10
+    assert float(Decimal(text)) <= 1
+    # A unit of the fourth digit, and the 1e-9 by which a rounding may be on the wrong side.
+    assert abs(error) <= (4.4e-4 if side else 2.2e-4) + 1e-9
+    assert error * side >= -1e-9
+    assert len(text.split("e")[0].replace(".", "")) in (1, 4)
+
+
+def test_written_ends():
+    assert cli_values.written(-math.inf, 1) == "0"
+    assert cli_values.written(0.0) == "1"
+    assert cli_values.written(-1e-9, -1) == "9.999e-01"
+    assert cli_values.written(-567 + math.log10(1.2341), 1) == "1.235e-567"
+    assert cli_values.written(-6.0, 1) == cli_values.written(-6.0, -1) == "1.000e-06"
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.floats(1e-12, 1e12), st.sampled_from([-1, 0, 1]))
+def test_short(value, side):
+    shown = float(cli_values.short(value, side))
+    assert abs(shown / value - 1) <= (1.1e-5 if side else 5.1e-6)
+    assert (shown / value - 1) * side >= -1e-11
+
+
+# --- anything at all ---------------------------------------------------------------------------------------
+
+
+def numbers(low, high):
+    return st.floats(low, high).map(repr)
+
+
+GOOD = {
+    "--n": st.integers(1, 3000).map(str),
+    "--k": st.integers(2, 600).map(str),
+    "--eps0": numbers(1e-3, 20),
+    "--eps": numbers(0, 22),
+    "--delta": st.floats(-12, -0.01).map(lambda x: repr(10**x)),
+    "--count": st.integers(0, 3000).map(str),
+    "--compositions": st.integers(1, 3).map(str),
+}
+STRANGE = st.sampled_from(
+    ["nan", "inf", "-inf", "-1", "-0", "0", "1e400", "1e-400", "", " ", "x", "0x10", "٣", "1e1"]
+)
+
+
+@st.composite
+def command_lines(draw, value_of):
+    command = draw(st.sampled_from(["delta", "epsilon", "sigma", "plan"]))
+    asked = {"delta": ["--eps"], "epsilon": ["--delta"]}.get(command, ["--eps", "--delta"])
+    line = [command]
+    if command in ("delta", "epsilon"):
+        name = draw(st.sampled_from(list(methods.METHODS)))
+        line.append(name)
+        asked += ["--n", "--k", "--eps0"]
+        asked += ["--count"] * methods.METHODS[name].needs_count
+        asked += ["--compositions"] * (methods.METHODS[name].composes and draw(st.booleans()))
+    elif command == "plan":
+        asked += ["--n", "--k"]
+    for option in asked:
+        line += [option, draw(value_of(option))]
+    return line
+
+
+def check(line):
+    code, out, err = call(*line, "--json")
+    assert code in (0, 2)
+    assert all(said.startswith("tightshuffle: ") for said in err.splitlines())
+    if code == 2:
+        assert out == ""
+        assert err.count("\n") == 1
+        return
+    # The only thing to say beside an answer is that a theorem does not apply, or promises too little.
+    assert all("holds only for" in said or "not promised" in said for said in err.splitlines())
+    found = json.loads(out, parse_constant=pytest.fail)
+    if line[0] == "delta":
+        assert found["log10_delta"] is None or found["log10_delta"] <= 0
+        assert (found["log10_delta"] is None) == (found["note"] is not None)
+        assert bool(err) == bool(found["note"] and found["note"] != "delta is 0")
+    elif line[0] == "epsilon":
+        assert (
+            found["eps"] is None or 0 <= found["eps"] <= found["eps0"] * found.get("compositions", 1) + 1e-9
+        )
+        assert (found["eps"] is None) == (found["note"] is not None) == bool(err)
+    else:
+        assert found["sigma"] > 0
+        assert found.get("eps0", 1) > 0
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(command_lines(GOOD.get))
+def test_any_good_arguments(line):
+    check(line)
+
+
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(command_lines(lambda option: st.one_of(GOOD[option], STRANGE)))
+def test_any_arguments(line):
+    check(line)

@@ -1,0 +1,261 @@
+import gzip
+import zlib
+
+import numpy as np
+import pytest
+
+from tightshuffle.data import checkins
+from tightshuffle.data.checkins import Reading, crop
+from tightshuffle.data.grid import Box
+
+PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
+WORLD = Box(-90, 90, -180, 180)
+GOOD = "7\t2010-07-25T11:40:18Z\t48.85\t2.33\t1500177"
+
+
+def row(latitude, longitude):
+    return f"7\t2010-07-25T11:40:18Z\t{latitude}\t{longitude}\t1500177"
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(*lines, end="\n", name="checkins.txt"):
+        path = tmp_path / name
+        path.write_bytes(("\n".join(lines) + end).encode())
+        return path
+
+    return write
+
+
+@pytest.fixture(params=[1 << 22, 200, 60])
+def block(request, monkeypatch):
+    """Blocks of one and of many lines, so that borders fall everywhere."""
+    monkeypatch.setattr(checkins, "BLOCK", request.param)
+
+
+def read(path, share=1.0, box=WORLD):
+    """The points of one box as a list of pairs, and what was read."""
+    points, reading = crop(path, {"here": box}, bad_rows_at_most=share)
+    return list(zip(*(part.tolist() for part in points["here"]), strict=True)), reading
+
+
+def test_points_keep_the_order_and_all_digits(written):
+    digits = [
+        (48.8531597294, 2.3490571976),
+        (-37.123456789012, 144.98765432101234),
+        (0.1, -0.30000000000000004),
+    ]
+    points, reading = read(written(*(row(*point) for point in digits)))
+    assert points == digits
+    assert reading == Reading(3, 0, ())
+
+
+def test_boxes_are_closed_and_share_one_pass(written):
+    corners = [(lat, lon) for lat in (48.8286, 48.8798) for lon in (2.2855, 2.3909)]
+    outside = [(48.82859999, 2.3), (48.87980001, 2.3), (48.85, 2.28549999), (48.85, 2.39090001)]
+    path = written(*(row(*point) for point in corners + outside))
+    points, reading = crop(path, {"paris": PARIS, "world": WORLD})
+    assert list(points) == ["paris", "world"]
+    assert np.transpose(points["paris"]).tolist() == [list(corner) for corner in corners]
+    assert len(points["world"][0]) == 8
+    assert reading.rows == 8
+
+
+def test_gzip_and_plain_are_told_apart_by_their_content(written, tmp_path):
+    plain = written(GOOD, GOOD, name="really_plain.gz")
+    packed = tmp_path / "really_gzip.txt"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert read(packed) == read(plain)
+    several = tmp_path / "two_parts.gz"
+    several.write_bytes(packed.read_bytes() * 2)
+    assert read(several)[1].rows == 4
+
+
+UNREADABLE = {
+    "empty": "",
+    "four fields": "7\t2010-07-25T11:40:18Z\t48.85\t2.33",
+    "six fields": GOOD + "\t1",
+    "commas": GOOD.replace("\t", ","),
+    "no number": row("north", 2.33),
+    "no longitude": row(48.85, ""),
+    "spaces only": row(" ", 2.33),
+    "nan": row("nan", 2.33),
+    "nan longitude": row(48.85, "NaN"),
+    "infinite": row("inf", 2.33),
+    "decimal comma": row("48,85", 2.33),
+    "underscore": row("4_8.85", 2.33),
+    "hexadecimal": row("0x30", 2.33),
+    "too far north": row(90.0000001, 2.33),
+    "too far south": row(-90.5, 2.33),
+    "too far east": row(48.85, 180.0001),
+    "too far west": row(48.85, -405.19),
+    "quoted": row('"48.85"', 2.33),
+    "two rows joined by a carriage return": GOOD + "\r" + GOOD,
+    "header": "user\ttime\tlatitude\tlongitude\tlocation",
+}
+
+
+@pytest.mark.parametrize("line", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("at", [1, 2, 17, 40])
+@pytest.mark.usefixtures("block")
+def test_unreadable_rows_are_counted_with_their_line(written, line, at):
+    lines = [row(48.85, 2.3 + index / 1000) for index in range(39)]
+    lines.insert(at - 1, line)
+    points, reading = read(written(*lines))
+    assert reading == Reading(40, 1, (at,))
+    assert points == [(48.85, 2.3 + index / 1000) for index in range(39)]
+
+
+READABLE = {
+    "the poles": row(90, -180),
+    "spaces": row(" 48.85 ", 2.33),
+    "sign": row("+48.85", "-2.33"),
+    "power of ten": row("4.885e1", "233E-2"),
+    "underscore in the user": "a_b" + GOOD[1:],
+    "quotes elsewhere": '"7' + GOOD[1:],
+    "empty elsewhere": "\t\t48.85\t2.33\t",
+    "letters beyond ASCII": "Zoë" + GOOD[1:],
+    "carriage return": GOOD + "\r",
+    "lone carriage return": "a\rb" + GOOD[1:],
+}
+
+
+@pytest.mark.parametrize("line", READABLE.values(), ids=READABLE)
+@pytest.mark.parametrize("neighbour", [GOOD, UNREADABLE["no number"]], ids=["clean", "with a bad row"])
+def test_rows_are_read_alike_on_both_ways(written, line, neighbour):
+    """An unreadable row sends its whole block the slow way, which must judge the others just the same."""
+    points, reading = read(written(line, neighbour, GOOD))
+    fields = line.split("\t")
+    assert points[0] == (float(fields[2]), float(fields[3]))
+    assert points[-1] == (48.85, 2.33)
+    assert reading.rows == 3
+    assert reading.first_bad_lines == (() if neighbour == GOOD else (2,))
+
+
+@pytest.mark.usefixtures("block")
+def test_result_does_not_depend_on_blocks(written):
+    rng = np.random.default_rng(5)
+    kinds = [*UNREADABLE.values(), *READABLE.values()]
+    lines, bad, points = [], [], []
+    for number in range(1, 401):
+        if rng.random() < 0.1:
+            lines.append(kinds[rng.integers(len(kinds))])
+            if lines[-1] in UNREADABLE.values():
+                bad.append(number)
+            else:
+                fields = lines[-1].split("\t")
+                points.append((float(fields[2]), float(fields[3])))
+        else:
+            points.append((float(rng.uniform(-90, 90)), float(rng.uniform(-180, 180))))
+            lines.append(row(*points[-1]))
+    found, reading = read(written(*lines))
+    assert reading == Reading(400, len(bad), tuple(bad[: checkins.LISTED]))
+    assert found == points
+
+
+@pytest.mark.usefixtures("block")
+def test_last_line_without_an_end(written):
+    assert read(written(GOOD, GOOD, end=""))[1] == Reading(2, 0, ())
+    assert read(written(GOOD, "7\t2010", end=""))[1] == Reading(2, 1, (2,))
+
+
+@pytest.mark.usefixtures("block")
+def test_windows_line_ends(written):
+    path = written(*[GOOD + "\r"] * 30, "broken\r", GOOD + "\r")
+    assert read(path)[1] == Reading(32, 1, (31,))
+
+
+@pytest.mark.usefixtures("block")
+def test_a_line_too_many_does_not_make_up_for_one_too_few(written):
+    """A reader that skips empty lines and ends lines at carriage returns would count the same number."""
+    assert read(written(GOOD, "", GOOD + "\r" + GOOD, GOOD))[1] == Reading(4, 2, (2, 3))
+
+
+def test_too_many_unreadable_rows(written):
+    lines = [GOOD] * 1000
+    lines[41] = lines[99] = "broken"
+    path = written(*lines)
+    assert read(path, share=0.002)[1].bad_rows == 2
+    with pytest.raises(ValueError, match=r"2 of 1,000 rows \(0.20%\) cannot be read") as caught:
+        read(path, share=0.001)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "in line 42, 100;" in message
+    assert "\n" not in message
+
+
+def test_only_the_first_unreadable_lines_are_named(written):
+    reading = read(written(*[GOOD, "broken"] * 10))[1]
+    assert reading == Reading(20, 10, (2, 4, 6, 8, 10))
+
+
+def test_nothing_in_a_box(written):
+    path = written(GOOD)
+    with pytest.raises(ValueError, match=r"none of its 1 rows lies in the box of berlin: Box\(south=52.4,"):
+        crop(path, {"paris": PARIS, "berlin": Box(52.4, 52.6, 13.2, 13.6)})
+
+
+def test_empty_files(written, tmp_path):
+    with pytest.raises(ValueError, match="the file is empty"):
+        read(written(end=""))
+    packed = tmp_path / "empty.gz"
+    packed.write_bytes(gzip.compress(b""))
+    with pytest.raises(ValueError, match="the file is empty"):
+        read(packed)
+
+
+def damaged(kind):
+    rng = np.random.default_rng(6)
+    text = "\n".join(row(*point) for point in rng.uniform(-90, 90, (2000, 2))).encode() + b"\n"
+    packed = gzip.compress(text, mtime=0)
+    flipped = bytearray(packed)
+    flipped[len(packed) // 2] ^= 0xFF
+    return {
+        "truncated": packed[: len(packed) // 2],
+        "without its sum": packed[:-4],
+        "flipped": bytes(flipped),
+        "no deflate": packed[:10] + b"\xff" * 9 + packed[19:],
+        "wrong sum": packed[:-8] + b"1234" + packed[-4:],
+        "something after": packed + b"something",
+        "header only": packed[:5],
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["truncated", "without its sum", "flipped", "no deflate", "wrong sum", "something after", "header only"],
+)
+def test_damaged_gzip(tmp_path, kind):
+    path = tmp_path / "checkins.txt.gz"
+    path.write_bytes(damaged(kind))
+    with pytest.raises(ValueError, match=r"checkins.txt.gz: damaged gzip file \(.+\): get it again$"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"PK\x03\x04" + zlib.compress(b"a zip file"),
+        np.random.default_rng(7).bytes(5000),
+        gzip.compress(np.random.default_rng(8).bytes(5000)),
+        GOOD.encode("utf-16"),
+    ],
+    ids=["zip", "random", "gzip of random", "utf-16"],
+)
+def test_neither_gzip_nor_text(tmp_path, content):
+    path = tmp_path / "checkins"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="checkins: neither gzip nor plain text"):
+        read(path)
+
+
+def test_text_without_lines(tmp_path):
+    path = tmp_path / "one_line.txt"
+    path.write_bytes(b"a\t" * checkins.LONGEST_LINE)
+    with pytest.raises(ValueError, match=r"one_line.txt: a line of over 65,536 bytes"):
+        read(path)
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read(tmp_path / "nowhere.gz")

@@ -1,0 +1,99 @@
+"""The synthetic histogram follows the normal law; a user's counts are checked row by row."""
+
+import io
+import itertools
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from tightshuffle.data import histograms
+from tightshuffle.data.histograms import check_counts, draw_normal
+
+PLAN = {"mean": 0.5, "range": [-6, 6], "cells": 15, "population": 200_000}
+
+
+@pytest.mark.parametrize(("spread_is", "deviation"), [("standard deviation", 2), ("variance", np.sqrt(2))])
+def test_cells_of_the_normal_law(spread_is, deviation):
+    histogram = draw_normal(spread=2, spread_is=spread_is, rng=np.random.default_rng(3), **PLAN)
+    assert histogram["cell"].tolist() == list(range(1, 16))
+    assert histogram["count"].sum() == PLAN["population"]
+    law = stats.norm(PLAN["mean"], deviation)
+    expected = (law.cdf(histogram["high"]) - law.cdf(histogram["low"])) * PLAN["population"]
+    assert stats.chisquare(histogram["count"], expected).pvalue > 1e-4
+    np.testing.assert_allclose(histogram["high"][:-1], histogram["low"][1:])
+
+
+@pytest.mark.parametrize("mean", [0.5, -9.0, 13.0])
+def test_any_population_cell_by_cell(mean):
+    plan = PLAN | {"mean": mean, "population": 10**10}
+    histogram = draw_normal(spread=2, spread_is="standard deviation", rng=np.random.default_rng(4), **plan)
+    assert histogram["count"].sum() == 10**10
+    law = [
+        mpmath.ncdf((high - mean) / mpmath.mpf(2)) - mpmath.ncdf((low - mean) / mpmath.mpf(2))
+        for low, high in zip(histogram["low"], histogram["high"], strict=True)
+    ]
+    expected = np.array([float(chance * 10**10) for chance in law])
+    likely = expected >= 5
+    counts = histogram["count"].to_numpy()
+    table = np.append(counts[likely], counts[~likely].sum())
+    chances = np.append(expected[likely], expected[~likely].sum())
+    if chances[-1] < 5:
+        table, chances = table[:-1], chances[:-1]
+    # 10^10 draws see probabilities that are off by 1e-5: chi-square at level 1e-4, fixed seed.
+    assert stats.chisquare(table, chances * table.sum() / chances.sum()).pvalue > 1e-4
+
+
+def test_probabilities_keep_their_digits_in_both_tails():
+    edges = np.array([-np.inf, -12.0, -1.0, 0.5, 9.0, 12.0, np.inf])
+    with mpmath.workdps(60):
+        exact = [
+            float(mpmath.ncdf(b) - mpmath.ncdf(a)) for a, b in itertools.pairwise(map(mpmath.mpf, edges))
+        ]
+    np.testing.assert_allclose(histograms._cell_probabilities(edges), exact, rtol=1e-12)
+
+
+def test_blocks_of_users_do_not_change_the_draw(monkeypatch):
+    def draw():
+        rng = np.random.default_rng(3)
+        return draw_normal(spread=2, spread_is="variance", rng=rng, **(PLAN | {"population": 25_001}))
+
+    whole = draw()
+    monkeypatch.setattr(histograms, "_BLOCK", 1000)
+    assert draw().equals(whole)
+    edges = np.append(whole["low"], np.inf)
+    values = np.random.default_rng(3).normal(PLAN["mean"], np.sqrt(2), 25_001)
+    assert np.histogram(values, edges)[0].tolist() == whole["count"].tolist()
+
+
+def read(text):
+    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+
+
+def test_good_counts_keep_their_other_columns():
+    checked = check_counts(read("cell,count,name\n1,5,a\n2,0,b\n"), "x.csv")
+    assert checked["count"].tolist() == [5, 0]
+    assert checked["name"].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cell,number\n1,5\n2,3\n", "x.csv: row 1: the column 'count' is missing"),
+        ("cell;count\n1;5\n2;3\n", "comma separated"),
+        ("cell,count\n1,5\n", "at least 2 cells"),
+        ("cell,count\n1,5\n2,-3\n", "row 3: count must be a whole number >= 0; got '-3'"),
+        ("cell,count\n1,5\n2,nan\n", "row 3: count must be a whole number >= 0; got 'nan'"),
+        ("cell,count\n1,5.5\n2,3\n", "row 2: count .* got '5.5'"),
+        ("cell,count\n1,5\n2,\n", "row 3: count .* got ''"),
+        ("cell,count\n1,many\n2,3\n", "row 2: count .* got 'many'"),
+        ("cell,count\n1,5\n3,3\n", "row 3: cell must be the cells numbered 1, 2, 3, .* got '3'"),
+        ("cell,count\n1,0\n2,0\n", "every count is 0"),
+        ("cell,count\n1,1e300\n2,0\n", "row 2: count must be a whole number"),
+    ],
+)
+def test_bad_counts_are_named(text, message):
+    with pytest.raises(ValueError, match=message):
+        check_counts(read(text), "x.csv")

@@ -1,0 +1,202 @@
+"""Runs at equal privacy: the guarantee is the stated one, everything is paired, and intervals cover."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from tightshuffle.experiments import parity, parity_summary
+from tightshuffle.mechanisms.gaussian import exact_scale, log_delta
+from tightshuffle.privacy import histogram, inverse
+
+COUNTS = np.array([4000, 3000, 2000, 900, 100, 0])
+RULES = parity.rules([1e-4], [1.1])
+POINT = {"dataset": "toy", "n": 400, "eps0": [1, 3], "delta_rules": RULES, "bounds": ["upper", "lower"]}
+POINT |= {"cells": [1, 6], "seed": 5}
+
+
+@pytest.fixture(scope="module")
+def trials():
+    return parity.run_point(COUNTS, repetitions=60, **POINT)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps0", "delta"),
+    [(200, 5, 1.0, 1e-4), (1000, 15, 6.0, 1e-6), (60, 3, 0.2, 0.3), (5, 4, 3.0, 1e-9)],
+)
+def test_eps_is_that_of_the_bounds_on_their_safe_side(n, k, eps0, delta):
+    upper, sigma = parity.guaranteed_eps("upper", delta, n=n, k=k, eps0=eps0)
+    lower, _ = parity.guaranteed_eps("lower", delta, n=n, k=k, eps0=eps0, guess=sigma)
+    assert 0 <= lower <= upper <= eps0
+    assert histogram.upper(upper, n=n, k=k, eps0=eps0) <= np.log10(delta)
+    assert lower == 0 or histogram.lower(lower, n=n, k=k, eps0=eps0) >= np.log10(delta)
+    for bound, found in ((histogram.upper, upper), (histogram.lower, lower)):
+        exact = inverse.epsilon(bound, delta, n=n, k=k, eps0=eps0)
+        assert found == pytest.approx(exact, rel=1e-3, abs=1e-9)
+
+
+def test_a_guess_saves_time_and_changes_nothing_beyond_the_tolerance():
+    setting = {"n": 3000, "k": 8, "eps0": 2.0}
+    far, _ = parity.guaranteed_eps("upper", 1e-6, guess=1e4, **setting)
+    near, _ = parity.guaranteed_eps("upper", 1e-6, **setting)
+    assert far == pytest.approx(near, rel=1e-3)
+
+
+def test_rules_of_delta():
+    fixed, power = parity.rules([1e-6], [1.1])
+    assert (fixed.name, fixed.delta(10**5)) == ("1e-06", 1e-6)
+    assert (power.name, power.delta(1000)) == ("n^-1.1", pytest.approx(1000**-1.1))
+
+
+def test_frame_has_every_setting_once(trials):
+    assert list(trials.columns) == parity.COLUMNS
+    assert trials.notna().all().all()
+    # eps0 x rules x bounds x (4 + 2 estimators) x (tv and two cells) x repetitions
+    assert len(trials) == 2 * 2 * 2 * 6 * 3 * 60
+    assert not trials.duplicated([name for name in parity.COLUMNS if name not in ("value", "seed")]).any()
+    assert set(trials["estimator"]) == {"none", "inversion", "projection", "maximum_likelihood"}
+
+
+def test_same_parameters_same_values_whatever_else_runs(trials):
+    pd.testing.assert_frame_equal(trials, parity.run_point(COUNTS, repetitions=60, **POINT))
+    alone = parity.run_point(COUNTS, repetitions=60, **POINT | {"eps0": [3], "bounds": ["upper"]})
+    both = trials[(trials["eps0"] == 3) & (trials["bound"] == "upper")].reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone, both)
+
+
+def test_mechanisms_are_paired(trials):
+    rows = trials[(trials["metric"] == "tv") & (trials["estimator"] == "none")]
+    columns = ["mechanism", "eps0", "delta_rule", "bound"]
+    wide = rows.pivot(index="repetition", columns=columns, values="value").sort_index(axis=1)
+    # The shuffle model does not know delta; the Gaussian's noise is one draw for both bounds.
+    for eps0 in (1.0, 3.0):
+        assert wide["shuffle", eps0].nunique(axis=1).eq(1).all()
+        sigmas = {}
+        for bound in ("upper", "lower"):
+            chosen = trials[(trials["eps0"] == eps0) & (trials["bound"] == bound)]
+            first = chosen[chosen["delta_rule"] == "0.0001"].iloc[0]
+            sigmas[bound] = exact_scale(first["eps"], first["delta"], sensitivity=np.sqrt(2))
+        quotient = wide["gaussian", eps0, "0.0001", "lower"] / wide["gaussian", eps0, "0.0001", "upper"]
+        np.testing.assert_allclose(quotient, sigmas["lower"] / sigmas["upper"], rtol=1e-12)
+        assert sigmas["lower"] >= sigmas["upper"]
+
+
+def test_gaussian_noise_has_the_exact_scale():
+    frame = parity.run_point(COUNTS, repetitions=3000, **POINT | {"eps0": [1], "bounds": ["upper"]})
+    rows = frame.query(
+        "mechanism == 'gaussian' and estimator == 'none' and cell == 1 and delta_rule == '0.0001'"
+    )
+    eps = rows["eps"].iloc[0]
+    scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
+    assert log_delta(eps, scale=scale, sensitivity=np.sqrt(2)) == pytest.approx(-4, abs=1e-8)
+    assert stats.kstest(rows["value"] * 400 / scale, "halfnorm").pvalue > 1e-4
+
+
+def test_one_run_of_every_cell():
+    frame = parity.estimate_cells(COUNTS, dataset="toy", n="all", eps0=[1, 2], delta_rule=RULES[0], seed=5)
+    assert len(frame) == 2 * len(COUNTS)
+    for _, rows in frame.groupby("eps0"):
+        np.testing.assert_allclose(rows["original"], COUNTS / COUNTS.sum())
+        for name in ("gaussian", "shuffle+INV"):
+            assert rows[name].min() >= 0
+            assert rows[name].sum() == pytest.approx(1)
+
+
+# Summary --------------------------------------------------------------------------------------
+
+HOW = {"resamples": 400, "confidence": 0.95, "seed": 3}
+
+
+def test_bootstrap_of_a_mean_is_the_normal_interval():
+    values = np.random.default_rng(1).normal(5, 2, size=(400, 3))
+    mean, low, high = parity_summary.bootstrap(values, resamples=20_000, confidence=0.9, seed=2)
+    np.testing.assert_allclose(mean, values.mean(axis=0), rtol=1e-14)
+    half = stats.norm.isf(0.05) * values.std(axis=0) / np.sqrt(400)
+    # A quantile of 20,000 resamples: standard error of 1.5 % of the half width; six of those.
+    np.testing.assert_allclose(high - mean, half, rtol=0.09)
+    np.testing.assert_allclose(mean - low, half, rtol=0.09)
+
+
+def test_bootstrap_covers_a_ratio():
+    rng, hits, rounds = np.random.default_rng(7), 0, 400
+    for round_ in range(rounds):
+        values = rng.gamma(4, size=(80, 2)) * [3, 2]
+        _, low, high = parity_summary.bootstrap(
+            values, resamples=300, confidence=0.9, seed=round_, of=lambda m: m[..., :1] / m[..., 1:]
+        )
+        hits += low[0] <= 1.5 <= high[0]
+    # Percentile intervals of 80 values cover a little less than they say: 87 to 93 % at four standard errors.
+    assert 0.84 <= hits / rounds <= 0.96
+
+
+def test_summary_has_a_row_per_series_and_compares_what_belongs_together(trials):
+    means, ratios = parity_summary.summarise(trials, COUNTS, **HOW)
+    assert list(means.columns) == parity_summary.MEANS
+    assert list(ratios.columns) == parity_summary.RATIOS
+    assert len(means) == 2 * 2 * 2 * 6 * 2
+    assert len(ratios) == 2 * 2 * 2 * 3 * 2
+    assert ((means["low"] <= means["mean"]) & (means["mean"] <= means["high"])).all()
+    key = {"eps0": 3.0, "delta_rule": "n^-1.1", "bound": "upper", "metric": "individual_error"}
+    chosen = trials
+    for name, value in key.items():
+        chosen = chosen[chosen[name] == value]
+    shuffle, gaussian = (
+        chosen[(chosen["mechanism"] == mechanism) & (chosen["estimator"] == estimator)]["value"].mean()
+        for mechanism, estimator in (("shuffle", "maximum_likelihood"), ("gaussian", "projection"))
+    )
+    row = ratios[ratios["comparison"] == "maximum likelihood"]
+    for name, value in key.items():
+        row = row[row[name] == value]
+    assert row["ratio"].item() == pytest.approx(shuffle / gaussian, rel=1e-12)
+    again = parity_summary.summarise(trials, COUNTS, **HOW)
+    pd.testing.assert_frame_equal(means, again[0])
+    pd.testing.assert_frame_equal(ratios, again[1])
+
+
+def test_predictions_are_those_of_the_runs():
+    n = int(COUNTS.sum())
+    frame = parity.run_point(
+        COUNTS,
+        repetitions=800,
+        **POINT | {"n": n, "eps0": [2], "bounds": ["upper"], "delta_rules": RULES[:1]},
+    )
+    means, ratios = parity_summary.summarise(frame, COUNTS, **HOW)
+    known = means.dropna(subset="predicted")
+    assert set(zip(known["mechanism"], known["estimator"], strict=True)) == {
+        ("shuffle", "none"),
+        ("shuffle", "inversion"),
+        ("gaussian", "none"),
+    }
+    # Four standard errors; an interval of 95 % is two to either side.
+    error = (known["high"] - known["low"]) / 3.92
+    assert ((known["mean"] - known["predicted"]).abs() < 4 * error).all()
+    assert ratios.loc[ratios["comparison"] != "unprojected", "predicted"].isna().all()
+    limit = ratios.loc[(ratios["comparison"] == "unprojected") & (ratios["metric"] == "tv")]
+    assert limit["limit"].item() == pytest.approx(limit["predicted"].item(), rel=0.02)
+
+
+def test_every_number_of_users_is_run_once():
+    plan = {name: POINT[name] for name in ("dataset", "eps0", "cells", "seed")}
+    plan |= {"delta_rules": RULES[:1], "repetitions": 3}
+    users = int(COUNTS.sum())
+    sizes = [{"n": 400, "bounds": ["upper", "lower"]}, {"n": users, "bounds": ["upper"]}]
+    sizes.append({"n": "all", "bounds": ["upper", "lower"]})
+    first, second = parity.run_sizes(COUNTS, sizes, **plan)
+    for n, frame in ((400, first), (users, second)):
+        alone = parity.run_point(COUNTS, n=n, bounds=["upper", "lower"], **plan)
+        pd.testing.assert_frame_equal(frame, alone)
+
+
+def test_the_published_protocols_ratio():
+    values = {"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1], "shuffle": [9, 9]}
+    rows = [
+        {"dataset": "toy", "n": 10, "k": 3, "eps0": 4.0, "eps": 4.0, "delta": 1e-30, "mechanism": name}
+        | {"repetition": i, "metric": metric, "value": value}
+        for name, pair in values.items()
+        for i, value in enumerate(pair)
+        for metric in ("tv", "individual_error")
+    ]
+    table = parity_summary.published_ratios(pd.DataFrame(rows), **HOW)
+    assert list(table.columns) == parity_summary.RATIOS
+    assert table["ratio"].item() == pytest.approx(5)
+    assert (table["low"].item(), table["high"].item()) == pytest.approx((4, 6))

@@ -1,0 +1,87 @@
+"""The plan: its guarantee holds and is the largest; its errors are those of a simulation."""
+
+import numpy as np
+import pytest
+
+from tightshuffle.experiments import plan
+from tightshuffle.mechanisms.gaussian import log_delta
+from tightshuffle.mechanisms.krr import invert, sample_histogram
+from tightshuffle.mechanisms.metrics import total_variation
+from tightshuffle.privacy.histogram import upper
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "log10_delta"),
+    [
+        (100_000, 408, 0.5, -6.0),
+        (1000, 15, 1.0, -6.0),
+        (100, 10, 0.1, -3.0),
+        (1000, 10, 1e-6, -5.0),
+        (10**9, 50, 0.01, -9.0),
+        (1000, 15, 0.5, -500.0),
+    ],
+)
+def test_the_guarantee_holds_and_no_larger_eps0_gives_it(n, k, eps, log10_delta):
+    found = plan.make_plan(n, k, eps, log10_delta=log10_delta)
+    assert found.eps0 > eps
+    assert not found.capped
+    assert upper(eps, n=n, k=k, eps0=found.eps0) == found.log10_delta <= log10_delta
+    assert upper(eps, n=n, k=k, eps0=found.eps0 * 1.001) > log10_delta
+    # The Gaussian beside it has the same guarantee, and no smaller noise has.
+    assert log_delta(eps, scale=found.sigma, sensitivity=np.sqrt(2)) == pytest.approx(log10_delta, abs=1e-8)
+
+
+def test_one_user_has_randomized_response():
+    # n = 1: delta = p - e^eps q, hence e^eps0 (1 - delta) = e^eps + delta (k - 1).
+    eps, k, delta = 1.0, 5, 1e-3
+    found = plan.make_plan(1, k, eps, log10_delta=np.log10(delta))
+    # upper is moved up by 2e-8 of delta, the search ends within 1e-6 of eps0
+    expected = np.log((np.exp(eps) + delta * (k - 1)) / (1 - delta))
+    assert found.eps0 == pytest.approx(expected, rel=3e-6)
+    assert found.eps0 < expected
+
+
+def test_ends_of_the_range():
+    assert plan.make_plan(50, 4, 3.0, log10_delta=-1e-9).capped
+    # So small a delta leaves nothing but eps0 = eps, but for the last digits.
+    assert plan.make_plan(3, 4, 3.0, log10_delta=-1e5).eps0 == pytest.approx(3.0, rel=1e-6)
+    for arguments, name in [
+        ((0, 5, 1.0), "n"),
+        ((2 * 10**9, 5, 1.0), "n"),
+        ((9, 1, 1.0), "k"),
+        ((9, 5, 0.0), "eps"),
+        ((9, 5, 1e-101), "eps"),
+        ((9, 5, 20.0), "eps"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{name} must be"):
+            plan.make_plan(*arguments, log10_delta=-6)
+    with pytest.raises(ValueError, match="log10_delta"):
+        plan.make_plan(9, 5, 1.0, log10_delta=0.0)
+
+
+@pytest.mark.parametrize(("n", "k", "eps", "log10_delta"), [(20_000, 20, 0.5, -6.0), (4000, 2, 0.1, -4.0)])
+def test_expected_errors_are_those_of_a_simulation(n, k, eps, log10_delta):
+    # Within four standard errors: a false alarm in 16,000 for each of the three. The central limit
+    # theorem's own error, 1 / (n q), is less than a tenth of one standard error here.
+    found = plan.make_plan(n, k, eps, log10_delta=log10_delta)
+    rng, repetitions = np.random.default_rng(20260711), 300
+    truth = np.full(k, 1 / k)
+    counts = np.full(k, n // k)
+    noise = rng.normal(0, found.sigma, size=(repetitions, k))
+    estimates = {
+        "shuffle+INV": invert(sample_histogram(counts, found.eps0, rng, repetitions) / n, found.eps0),
+        "local": invert(sample_histogram(counts, eps, rng, repetitions) / n, eps),
+        "gaussian": (counts + noise) / n,
+    }
+    assert set(found.tv) == set(estimates)
+    for name, estimate in estimates.items():
+        errors = total_variation(estimate, truth)
+        standard_error = errors.std(ddof=1) / np.sqrt(repetitions)
+        assert abs(errors.mean() - found.tv[name]) < 4 * standard_error, name
+
+
+def test_expected_errors_broadcast():
+    values = plan.expected_tv_krr(np.array([100, 10_000]), 5, np.array([[1.0], [2.0], [3.0]]))
+    assert values.shape == (3, 2)
+    np.testing.assert_allclose(values[:, 0], 10 * values[:, 1], rtol=1e-12)
+    assert plan.expected_tv_gaussian(100, 5, np.array([1.0, 2.0])).shape == (2,)

@@ -1,0 +1,43 @@
+"""Numbers as titles, axes and captions write them."""
+
+import pytest
+
+from tightshuffle.figures import wording
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(500, "500"), (1000, "1k"), (1500, "1.5k"), (100000, "100k"), (2.5e6, "2.5M"), (0, "0")],
+)
+def test_short_number(value, text):
+    assert wording.short_number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1e-30, "10⁻³⁰"),
+        (3.245e-22, "3.2×10⁻²²"),
+        (0.05, "0.05"),
+        (0, "0"),
+        (2e10, "2×10¹⁰"),
+        (1e-300, "10⁻³⁰⁰"),
+        (1234, "1,234"),
+    ],
+)
+def test_scientific(value, text):
+    assert wording.scientific(value) == text
+
+
+def test_listing_names_all_values_or_the_ends_and_the_number():
+    assert wording.listing([1000]) == "1,000"
+    assert wording.listing([1, 2000, 3000]) == "1, 2,000 and 3,000"
+    assert wording.listing(range(1, 31)) == "1 to 30 (30 values)"
+
+
+def test_folded_keeps_all_words_and_shortens_the_lines():
+    text = "TV distance to the original, San Francisco: k = 408 cells, 10 repetitions per box (published)"
+    assert wording.folded(text, 7, size=9) == text
+    narrow = wording.folded(text, 3, size=9).splitlines()
+    assert " ".join(narrow) == text
+    assert max(map(len, narrow)) <= 46  # 3 inches hold 46 letters of 9 points

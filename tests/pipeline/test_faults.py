@@ -1,0 +1,319 @@
+"""Faults on purpose: nothing wrong is taken for right, and the message says what to do."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.conftest import ROOT, Project, counted
+
+pytestmark = pytest.mark.pipeline
+
+MADE = "results/overlay"
+TARGETS = [f"{MADE}/figures/fig1_delta_surface.png", f"{MADE}/histograms/mine.csv"]
+OVERLAY = """
+datasets: {mine: {kind: counts, title: Mine, file: mine.csv}}
+delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
+"""
+DAY = 86_400
+
+
+class Small(Project):
+    """A project with two short targets: a histogram of the user's own, and a figure made in two steps."""
+
+    def __init__(self, folder):
+        super().__init__(folder, made=MADE)
+        (self.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
+        (self.folder / "overlay.yaml").write_text(OVERLAY)
+
+    command = ("--configfile", "overlay.yaml", "--cores", "1", "--", *TARGETS)
+
+    def run(self, *arguments):
+        return self.snakemake(*arguments, *self.command)
+
+    def copy(self, folder):
+        """A copy with the dates of the copying, as cp -r makes it."""
+        shutil.copytree(self.folder, folder, copy_function=shutil.copyfile)
+        copied = object.__new__(Small)
+        copied.folder, copied.made = folder, self.made
+        return copied
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory):
+    """A finished small project; nobody changes it."""
+    project = Small(tmp_path_factory.mktemp("calm") / "project")
+    done = project.run()
+    assert done.returncode == 0, done.stdout
+    return project
+
+
+@pytest.fixture
+def small(calm, tmp_path):
+    return calm.copy(tmp_path / "anders wo")
+
+
+def lines(done, word):
+    return [line for line in done.stdout.splitlines() if word in line]
+
+
+def last_line(done):
+    return done.stdout.rstrip().splitlines()[-1]
+
+
+def idle(done):
+    return done.returncode == 0 and "Nothing to be done" in done.stdout
+
+
+def verify(project):
+    command = [sys.executable, "-m", "tightshuffle.pipeline.records"]
+    environment = {**os.environ, "PYTHONPATH": str(project.folder)}
+    return subprocess.run(command, cwd=project.folder, env=environment, capture_output=True, text=True)
+
+
+def test_a_damaged_result_is_named_and_not_used(calm, small):
+    """Snakemake itself would draw the figure from the edited numbers."""
+    surface, png = (small.folder / MADE / name for name in ("privacy/delta_surface.csv", TARGETS[0][16:]))
+    assert verify(small).returncode == 0
+    surface.write_bytes(surface.read_bytes().replace(b"1", b"2", 1))
+    png.unlink()
+    done = small.run()
+    assert done.returncode != 0
+    wanted = f"{MADE}/privacy/delta_surface.csv: cut or edited since its job ended. Remove it and run again"
+    assert last_line(done) == f"error: draw_delta_surface: {wanted}"
+    said = verify(small)
+    assert (said.returncode, said.stderr) == (1, f"error: {wanted}\n")
+    surface.unlink()
+    assert small.run().returncode == 0
+    assert small.results() == calm.results()
+
+
+def test_cut_and_edited_figures_are_found_by_verify(small):
+    for name, change in {
+        "png": lambda path: os.truncate(path, 99),
+        "txt": lambda path: path.write_text("x"),
+    }.items():
+        change(small.folder / MADE / f"figures/fig1_delta_surface.{name}")
+    said = verify(small)
+    assert said.returncode == 1
+    assert [line.split(": ")[1] for line in said.stderr.splitlines()] == [
+        f"{MADE}/figures/fig1_delta_surface.{name}" for name in ("png", "txt")
+    ]
+
+
+def test_a_copy_is_taken_with_its_records_and_refused_without(calm, small):
+    assert idle(small.run())
+    assert verify(small).returncode == 0
+    shutil.rmtree(small.folder / ".snakemake")
+    said = verify(small)
+    assert said.returncode == 1
+    assert len(said.stderr.splitlines()) == 5
+    assert "no job of this folder made it" in said.stderr
+    (small.folder / TARGETS[0]).unlink()
+    done = small.run()
+    assert done.returncode != 0
+    assert f"{MADE}/privacy/delta_surface.csv: no job of this folder made it" in last_line(done)
+
+
+def test_results_beside_the_pipeline_are_left_alone(small):
+    (small.folder / "results/notes.txt").write_text("mine")
+    assert idle(small.run())
+    assert (small.folder / "results/notes.txt").read_text() == "mine"
+
+
+def date_all(folder, seconds):
+    for path in folder.rglob("*"):
+        os.utime(path, (seconds, seconds))
+
+
+def test_clocks_that_jump(calm, small):
+    """Contents decide: files dated a year ahead or in 1970 rerun nothing, edits with such dates do."""
+    script = small.folder / "scripts/compute_delta_surface.py"
+    for seconds in (time.time() + 300 * DAY, DAY):
+        date_all(small.folder / "results", seconds)
+        assert idle(small.run())
+    date_all(small.folder / "scripts", time.time() + 300 * DAY)
+    assert idle(small.run())
+
+    script.write_text(script.read_text() + "\nEDITED = True\n")
+    os.utime(script, (DAY, DAY))  # an edit that no date shows
+    done = small.run()
+    assert done.returncode == 0, done.stdout
+    assert set(counted(done.stdout)) == {"compute_delta_surface", "draw_delta_surface"}
+    assert small.results() == calm.results()
+
+    (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,50\n4,0\n")
+    os.utime(small.folder / "mine.csv", (DAY, DAY))  # an older file moved here
+    assert set(counted(small.run().stdout)) == {"use_counts"}
+    assert small.results()["histograms/mine.csv"] != calm.results()["histograms/mine.csv"]
+    assert idle(small.run())
+
+
+def everything(project):
+    """path -> bytes and date of every file and folder, without Snakemake's own log and cache."""
+    own = {".snakemake/log", ".snakemake/iocache", ".snakemake/auxiliary"}
+    found = {}
+    for path in sorted(project.folder.rglob("*")):
+        name = path.relative_to(project.folder).as_posix()
+        if "__pycache__" in path.parts or any(name == start or name.startswith(f"{start}/") for start in own):
+            continue
+        found[name] = (path.read_bytes() if path.is_file() else None, path.stat().st_mtime_ns)
+    return found
+
+
+def wait_for(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_two_runs_in_one_folder(calm, small):
+    shutil.rmtree(small.folder / "results")
+    (small.folder / ".snakemake/run.lock").write_text("")
+    with subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--forceall", *small.command],
+        cwd=small.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as first:
+        wait_for((small.folder / ".snakemake/run.lock").read_text)
+        first.send_signal(signal.SIGSTOP)  # so that it is not over before the others have tried
+        second = small.run()
+        before = everything(small)
+        reading = [small.run("--dry-run"), small.snakemake("--list-rules"), small.snakemake("--summary")]
+        assert everything(small) == before
+        first.send_signal(signal.SIGCONT)
+        assert first.wait() == 0
+    assert second.returncode != 0
+    (said,) = lines(second, "another run is at work in this folder")
+    assert f"process {first.pid} on " in said
+    assert "wait for its end, or stop it" in said
+    assert "Traceback" not in second.stdout
+    assert [done.returncode for done in reading] == [0, 0, 0]
+    assert small.results() == calm.results()
+    assert idle(small.run())
+
+
+@contextlib.contextmanager
+def mounted(folder, *options):
+    """Something mounted at the folder; skips the test where that is not allowed."""
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", *options, folder], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no mount allowed here: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a small file system as Linux does")
+def test_a_full_disk(calm, small):
+    results = small.folder / "results"
+    shutil.rmtree(results)
+    with mounted(results, "-t", "tmpfs", "-o", "size=64k", "none"):
+        done = small.run()
+        assert done.returncode != 0
+        said = last_line(done)
+        assert said.startswith(f"error: draw_delta_surface: {MADE}/figures/fig1_delta_surface.")
+        assert said.endswith("the disk is full: make room and run again")
+        assert "Traceback" not in done.stdout
+        assert set(small.results()) <= {"privacy/delta_surface.csv", "histograms/mine.csv"}
+        subprocess.run(["mount", "-o", "remount,size=10m", results], check=True)
+        assert small.run().returncode == 0
+        assert small.results() == calm.results()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a read-only folder as Linux does")
+def test_a_read_only_folder(calm, small):
+    results = small.folder / "results"
+    with mounted(results, "--bind", results):
+        made = subprocess.run(["mount", "-o", "remount,bind,ro", results], capture_output=True, text=True)
+        if made.returncode:
+            pytest.skip(f"no read-only mount here: {made.stderr.strip()}")
+        done = small.run("--forceall")
+    assert done.returncode != 0
+    assert "Write-protected output files" in done.stdout
+    assert f"{MADE}/" in done.stdout.partition("Write-protected output files")[2], "it names the file"
+    assert "Traceback" not in done.stdout
+    assert small.results() == calm.results()
+
+
+# Bad and hostile input through the real command line -------------------------------------------------
+
+
+def pipe(folder):
+    os.mkfifo(folder / "pipe.csv")
+    return "datasets: {mine: {kind: counts, title: Mine, file: pipe.csv}}\n"
+
+
+REFUSED = {
+    "a key twice": ("seed: 1\nseed: 2\n", "line 2: the key 'seed' stands in line 1 already"),
+    "a folder": (
+        "datasets: {mine: {kind: counts, title: M, file: data}}\n",
+        "datasets.mine.file: no file 'data'",
+    ),
+    "a pipe": (pipe, "datasets.mine.file: no file 'pipe.csv'"),
+    "a device": ("gowalla: {source: file, file: /dev/zero}\n", "gowalla.file: no file '/dev/zero'"),
+    "a name with dots": ("datasets: {'../x': {kind: counts, title: M, file: mine.csv}}\n", "must match"),
+    "a wildcard": (
+        "datasets: {mine: {kind: counts, title: M, file: 'a{b}.csv'}}\n",
+        "datasets.mine.file must match",
+    ),
+    "code": ("seed: !!python/object/apply:os.system ['touch mark']\n", "not valid JSON or YAML"),
+    "falling axis": (
+        "koskela: {fig1a: {eps: {start: 5}}}\n",
+        "koskela.fig1a.eps.start must be less than stop",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSED.values(), ids=REFUSED)
+def test_refused_before_anything_is_made(tmp_path, text, words):
+    project = Small(tmp_path / "project")
+    text = text(project.folder) if callable(text) else text
+    (project.folder / "bad.yaml").write_text(text)
+    done = project.snakemake(
+        "--cores", "1", "--configfile", "bad.yaml", "--", "results/bad/histograms/mine.csv"
+    )
+    assert done.returncode != 0
+    assert len(lines(done, words)) == 1, done.stdout
+    assert "Traceback" not in done.stdout
+    assert not (project.folder / "results").exists()
+    assert not (project.folder / "mark").exists()
+
+
+def test_code_in_a_template_is_found_before_it_runs(tmp_path):
+    """Snakemake itself runs it: hence the check of `make CONFIG=...`, which only reads."""
+    evil = tmp_path / "evil.yaml"
+    mark = tmp_path / "mark"
+    evil.write_text(f"__use_yte__: true\nseed: ?__import__('os').system('touch {mark}')\n")
+    command = [sys.executable, ROOT / "workflow/check_config.py", evil]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"error: {evil}, line 1: '__use_yte__' makes a config a program; remove it\n"
+    assert not mark.exists()
+    evil.write_text("seed: 7\n")
+    assert subprocess.run(command).returncode == 0
+    evil.write_text("sed: 7\n")
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "unknown key 'sed'; did you mean 'seed'?" in done.stderr
+
+
+def test_unusual_input_works(tmp_path, calm):
+    project = Small(tmp_path / "project")
+    name = "zählung 中文 $HOME 'q' *;&.csv"
+    (project.folder / name).write_bytes(b"\xef\xbb\xbfcell,count\r\n1,400\r\n2,150\r\n3,0\r\n4,50\r\n")
+    dataset = f'{{kind: counts, title: "$<&", file: "{name}"}}'
+    (project.folder / "overlay.yaml").write_text(f"\ufeff# ä\r\nseed: 5\r\ndatasets: {{mine: {dataset}}}\r\n")
+    done = project.snakemake(
+        "--cores", "1", "--configfile", "overlay.yaml", "--", f"{MADE}/histograms/mine.csv"
+    )
+    assert done.returncode == 0, done.stdout
+    assert project.results()["histograms/mine.csv"] == calm.results()["histograms/mine.csv"]

@@ -1,0 +1,228 @@
+"""The real pipeline: complete, idle when done, rerun just where an edit matters, the same bytes anywhere."""
+
+import csv
+import os
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from tests.conftest import QUICK, ROOT
+
+pytestmark = pytest.mark.pipeline
+
+FIGURES = [
+    "fig1_delta_surface",
+    "fig2_tv_synthetic",
+    "fig2_parity_synthetic",
+    "fig3_checkins",
+    "fig4_estimates_san_francisco",
+    "fig4_parity_estimates_san_francisco",
+    "fig5_estimates_paris",
+    "fig5_parity_estimates_paris",
+    "fig6_tv_san_francisco",
+    "fig6_parity_san_francisco",
+    "fig7_tv_paris",
+    "fig7_parity_paris",
+    "audit",
+    "blanket_regions",
+    "delta_bounds",
+    "gaussian_scale",
+    "girgis_rdp",
+    "koskela_fig1a",
+    "koskela_fig1b",
+    "parity_ratio",
+]
+TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
+
+
+def test_everything_is_there(finished):
+    results = finished.results()
+    assert {name for name in results if name.startswith("figures/")} == {
+        f"figures/{name}.{kind}" for name in FIGURES for kind in ("png", "pdf", "txt")
+    }
+    for name in FIGURES:
+        assert results[f"figures/{name}.png"].startswith(b"\x89PNG")
+        assert results[f"figures/{name}.pdf"].startswith(b"%PDF")
+    for name in TABLES:
+        assert results[f"tables/{name}.csv"].count(b"\n") > 2
+        assert results[f"tables/{name}.md"].count(b"|") > 10
+    page = results["report/index.html"]
+    assert page.lstrip().startswith(b"<!doctype html>")
+    assert all(f'<figure id="{name}">'.encode() in page for name in FIGURES)
+
+
+def test_verdicts_cover_every_printed_value(finished):
+    with open(finished.folder / "results/quick/report/verdicts.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with open(ROOT / "data/published/values.csv", newline="") as file:
+        values = list(csv.DictReader(file))
+    assert len(rows) == len(values) == 185
+    for row, value in zip(rows, values, strict=True):
+        kept = {name: text for name, text in value.items() if name != "note"}
+        assert {name: row[name] for name in kept} == kept
+        assert row["note"].startswith(value["note"])
+    settled = [row for row in rows if row["kind"] != "random"]
+    assert sum(row["verdict"] in ("exact", "close") for row in settled) >= 110
+
+
+def test_every_statement_of_the_text_is_judged(finished):
+    with open(finished.folder / "results/quick/report/claims.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with open(ROOT / "data/published/claims.csv", newline="") as file:
+        claims = list(csv.DictReader(file))
+    assert [{name: row[name] for name in claims[0]} for row in rows] == claims
+    assert {row["verdict"] for row in rows} <= {"holds", "holds only as published", "fails", "untestable"}
+    assert all(row["why"] for row in rows)
+    settled = {row["id"]: row["verdict"] for row in rows}
+    assert settled["figure-1-caption"] == "holds"
+    assert settled["figure-1-text"] == settled["least-delta"] == settled["equal-privacy"] == "fails"
+
+
+def test_second_run_does_nothing(finished):
+    assert "Nothing to be done" in finished.make()
+
+
+def test_touching_files_reruns_nothing(finished):
+    later = time.time() + 5
+    for folder in ("scripts", "tightshuffle", "data", "workflow"):
+        for path in (finished.folder / folder).rglob("*.*"):
+            os.utime(path, (later, later))
+    assert finished.planned() == set()
+
+
+def test_a_changed_parameter_reruns_its_stage(finished):
+    papers = finished.folder / "config/config.yaml"
+    before = papers.read_text()
+    papers.write_text(before.replace("sensitivity: 1 ", "sensitivity: 1.5 "))
+    changed = finished.planned()
+    papers.write_text(before)
+    assert {"run_trials", "estimate_cells", "draw_tv"} <= changed
+    assert "draw_delta_surface" not in changed
+
+
+def test_same_bytes_in_another_folder_on_one_core(finished, fresh):
+    """Every number and one figure; tests/cluster compares the whole pipeline, test_plotting all forms."""
+    targets = ["tables", "fig3", "results/quick/parity.csv", "results/quick/numbers.csv"]
+    fresh.make("--cores", "1", *targets, environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"})
+    here, there = finished.results(), fresh.results()
+    numbers = {"trials", "estimates", "audit", "checkins", "histograms", "tables"}
+    assert {name for name in here if name.split("/")[0] in numbers} <= there.keys()
+    assert {"numbers.csv", "parity.csv", "parity_ratio.csv", "audit.csv", "report/claims.csv"} <= there.keys()
+    assert [name for name in there if here[name] != there[name]] == []
+
+
+def test_named_targets(fresh):
+    named = ["figures", "tables", "report", "parity", *(f"fig{i}" for i in range(1, 8))]
+    assert fresh.planned(target=named) >= {"run_trials", "run_parity", "write_report", "write_delta_tables"}
+    assert "run_trials" not in fresh.planned(target=["fig1"])
+    assert fresh.planned(target=["fig6"]) >= {"run_trials", "draw_tv", "draw_parity_tv"}
+
+
+def test_files_of_points_that_the_config_does_not_have_are_named(fresh):
+    done = fresh.snakemake("--dry-run", "results/trials/synthetic_eps0-6_eps-6.parquet")
+    assert done.returncode != 0
+    assert "synthetic_eps0-6_eps-6: no such trials in the config" in done.stdout
+    assert "those of synthetic: eps0-4_eps-4" in done.stdout
+    done = fresh.snakemake("--dry-run", "results/estimates/synthetic.csv")
+    assert done.returncode != 0
+    assert "datasets.synthetic: the config has no section 'estimates'" in done.stdout
+    assert fresh.snakemake("--dry-run", "results/audit/n-9_k-9_eps0-9_count-9.parquet").returncode != 0
+
+
+def test_a_dataset_whose_name_looks_like_a_budget(fresh):
+    (fresh.folder / "own.csv").write_text("cell,count\n1,40\n2,60\n")
+    plan = "{kind: counts, title: Own, file: own.csv, tv: {budgets: [{eps0: 2, eps: 0.5}], n: [9], %s}}"
+    (fresh.folder / "own.yaml").write_text(
+        f"datasets:\n  own: {plan % 'repetitions: 3'}\n  own_eps0: {plan % 'repetitions: 4'}\n"
+    )
+    target = "results/own/trials/own_eps0_eps0-2_eps-0.5.parquet"
+    done = fresh.snakemake(target, "--configfile", "own.yaml")
+    assert done.returncode == 0, done.stdout
+    frame = pd.read_parquet(fresh.folder / target)
+    assert set(frame["dataset"]) == {"own_eps0"}
+    assert set(frame["repetitions"]) == {4}
+
+
+def test_rules_read_like_a_table_of_contents(fresh):
+    listing = fresh.make("--list-rules")
+    rules = [
+        line for line in listing.splitlines() if line and line[0].isalpha() and line.split()[0].islower()
+    ]
+    listed = {line.split()[0]: line for line in rules}
+    for name in ("run_trials", "judge_values", "write_report", "fig6", "tables"):
+        assert name in listed
+
+
+def test_lint(fresh):
+    done = fresh.snakemake("--lint")
+    assert done.returncode == 0, done.stdout
+    assert "Congratulations" in done.stdout
+
+
+def test_a_typo_in_the_config_is_one_line(fresh):
+    done = fresh.snakemake("--config", "gowalla={sourc: snap}", "--dry-run")
+    assert done.returncode != 0
+    lines = [line for line in done.stdout.splitlines() if "config:" in line]
+    assert lines == [line for line in lines if "gowalla.sourc" in line and "did you mean 'source'?" in line]
+    assert len(lines) == 1
+    assert "Traceback" not in done.stdout
+
+
+def counts_dataset(fresh, text):
+    (fresh.folder / "my counts.csv").write_text(text)
+    overlay = fresh.folder / "config/mine.yaml"
+    overlay.write_text(
+        "datasets:\n  mine:\n    kind: counts\n    title: Mine <b>&\n    file: my counts.csv\n"
+        "    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}\n"
+        "    estimates: {budgets: [{eps0: 2, eps: 1}], n: all}\n"
+        "parity: {eps0: [2], repetitions: 5, bootstrap: 20}\n"
+    )
+    return [*QUICK, "config/mine.yaml"]
+
+
+def test_a_users_own_histogram(fresh):
+    config = counts_dataset(fresh, "cell,count\n1,400\n2,150\n3,0\n4,50\n")
+    names = ("tv", "estimates", "parity", "parity_estimates")
+    targets = [f"results/quick_mine/figures/{name}_mine.png" for name in names]
+    done = fresh.snakemake(*targets, *config)
+    assert done.returncode == 0, done.stdout
+    assert all((fresh.folder / target).stat().st_size > 5000 for target in targets)
+    assert "Mine" in (fresh.folder / "results/quick_mine/figures/tv_mine.txt").read_text()
+
+
+def test_a_bad_histogram_is_named_and_leaves_nothing(fresh):
+    config = counts_dataset(fresh, "cell,count\n1,400\n2,-150\n")
+    done = fresh.snakemake("results/quick_mine/figures/tv_mine.png", *config)
+    assert done.returncode != 0
+    messages = [line for line in done.stdout.splitlines() if line.startswith("error:")]
+    assert messages == [
+        "error: use_counts: my counts.csv: row 3: count must be a whole number >= 0; got '-150'"
+    ]
+    assert not (fresh.folder / "results/quick_mine/histograms/mine.csv").exists()
+
+
+def test_a_file_of_checkins(fresh):
+    rng_rows = []
+    for i in range(4000):
+        latitude = (37.73 + 0.06 * (i % 97) / 97) if i % 2 else (48.83 + 0.045 * (i % 89) / 89)
+        longitude = (-122.51 + 0.12 * (i % 83) / 83) if i % 2 else (2.29 + 0.1 * (i % 79) / 79)
+        rng_rows.append(f"{i}\t2010-01-01T00:00:00Z\t{latitude:.6f}\t{longitude:.6f}\t{i}")
+    (fresh.folder / "rows.txt").write_text("\n".join([*rng_rows, "broken row"]) + "\n")
+    done = fresh.snakemake("fig3", *QUICK, "--config", "gowalla={source: file, file: rows.txt}")
+    assert done.returncode == 0, done.stdout
+    made = fresh.folder / "results/quick_custom"
+    histogram = (made / "histograms/paris.csv").read_text().splitlines()
+    assert sum(int(line.split(",")[1]) for line in histogram[1:]) == 2000
+    assert "spread at random" not in (made / "figures/fig3_checkins.txt").read_text()
+
+
+def test_package_works_without_snakemake(tmp_path):
+    code = "import tightshuffle.privacy.count as c, sys; c.delta(0.1, n=9, k=3, eps0=1, count=2)"
+    code += "; assert 'snakemake' not in sys.modules"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == 0

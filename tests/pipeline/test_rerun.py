@@ -1,0 +1,161 @@
+"""What reruns after an edit, and no more: by real edits."""
+
+import contextlib
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from tests.conftest import QUICK, ROOT, counted
+from tightshuffle.pipeline.configuration import merge
+
+pytestmark = pytest.mark.pipeline
+
+# What follows from a script's or a module's own rules.
+PAGE = {"write_report", "summarise_run", "all"}
+QUOTED = {"state_numbers"} | PAGE
+AFTER_SUMMARY = {"summarise_parity", "draw_parity_ratio"} | QUOTED
+AFTER_PARITY = {"judge_claims"} | AFTER_SUMMARY
+AFTER_VALUES = {"judge_values", "write_delta_tables", "write_error_tables"} | QUOTED
+AFTER_AUDIT = {"collect_audit", "draw_audit"} | QUOTED
+
+
+def python(project, *command):
+    """What a Python program prints that is run in the project's folder."""
+    done = subprocess.run([sys.executable, *command], cwd=project.folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+FOLLOWS = {
+    "scripts/draw_tv.py": {"draw_tv", "draw_parity_tv"} | PAGE,
+    "scripts/draw_parity_ratio.py": {"draw_parity_ratio"} | PAGE,
+    "scripts/run_parity.py": {"run_parity", "draw_parity_tv"} | AFTER_PARITY,
+    "tightshuffle/experiments/parity_summary.py": AFTER_SUMMARY,
+    "scripts/run_trials.py": {"run_trials", "draw_tv"} | AFTER_VALUES | AFTER_PARITY,
+    "scripts/write_report.py": PAGE,
+    "tightshuffle/mechanisms/metrics.py": {
+        "run_trials",
+        "estimate_cells",
+        "draw_tv",
+        "draw_estimates",
+        "draw_synthetic",
+    }
+    | {"run_parity", "estimate_parity", "draw_parity_tv", "draw_parity_estimates"}
+    | AFTER_VALUES
+    | AFTER_PARITY,
+    "tightshuffle/figures/style.py": {
+        "draw_delta_surface",
+        "draw_tv",
+        "draw_checkins",
+        "draw_estimates",
+        "draw_gaussian_scale",
+    }
+    | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_girgis_rdp", "draw_audit"}
+    | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio"}
+    | PAGE,
+    "tightshuffle/experiments/game.py": {"run_audit"} | AFTER_AUDIT,
+    "tightshuffle/experiments/audit.py": AFTER_AUDIT,
+    "scripts/run_audit.py": {"run_audit"} | AFTER_AUDIT,
+    "scripts/collect_audit.py": AFTER_AUDIT,
+    "tightshuffle/judgement/claims/registry.py": {"judge_claims"} | QUOTED,
+    "tightshuffle/privacy/as_printed.py": {"compute_printed_deltas", "judge_claims"} | AFTER_VALUES,
+    "scripts/draw_girgis_rdp.py": {"draw_girgis_rdp"} | PAGE,
+}
+
+
+@pytest.mark.parametrize("file", FOLLOWS)
+def test_an_edit_reruns_exactly_what_imports_it(finished, file):
+    path = finished.folder / file
+    with edited(path, path.read_text() + "\n# edited\n"):
+        assert set(jobs(finished)) == promised_of(file)
+
+
+def test_the_table_is_what_make_docs_prints(fresh):
+    assert python(fresh, "workflow/rerun_table.py") == (ROOT / "docs/rerun.md").read_text(), "run `make docs`"
+
+
+LISTING = """
+import json, sys
+from tests.pipeline.dag_of import planned
+with planned(configfiles=sys.argv[1:]) as workflow:
+    print(json.dumps([[job.rule.name, *map(str, job.output)] for job in workflow.dag.needrun_jobs()]))
+"""
+
+
+def jobs(project):
+    """rule -> the outputs of its jobs that a run would start; with none, a list without elements."""
+    listed = {}
+    for rule, *outputs in json.loads(python(project, "-c", LISTING, QUICK[1])):
+        listed.setdefault(rule, []).extend(outputs)
+    assert set(listed) == set(counted(project.make("--dry-run")))
+    return listed
+
+
+@contextlib.contextmanager
+def edited(path, text):
+    before = path.read_text()
+    assert text != before
+    path.write_text(text)
+    try:
+        yield
+    finally:
+        path.write_text(before)
+
+
+def with_settings(project, settings):
+    """The configuration, edited: nested settings go over those of config/quick.yaml."""
+    path = project.folder / QUICK[1]
+    merged = merge(yaml.safe_load(path.read_text()), yaml.safe_load(settings))
+    return edited(path, yaml.safe_dump(merged, sort_keys=False))
+
+
+def trials(*names):
+    return {f"results/quick/trials/paris_{name}.parquet" for name in names}
+
+
+def promised_of(file):
+    return FOLLOWS[file] | {"all"}
+
+
+def test_a_plots_colour_redraws_that_plot(finished):
+    script = finished.folder / "scripts/draw_girgis_rdp.py"
+    with edited(script, script.read_text().replace('COLOURS = ("#0072B2"', 'COLOURS = ("#123456"')):
+        planned = jobs(finished)
+    assert set(planned) == promised_of("scripts/draw_girgis_rdp.py")
+    assert {name for name in planned if name.startswith(("draw_", "run_", "compute_"))} == {"draw_girgis_rdp"}
+
+
+def test_an_edited_module_reruns_all_that_import_it(finished):
+    module = finished.folder / "tightshuffle/mechanisms/metrics.py"
+    with edited(module, module.read_text() + "\n# edited\n"):
+        assert set(jobs(finished)) == promised_of("tightshuffle/mechanisms/metrics.py")
+    assert jobs(finished) == {}
+
+
+def test_the_number_of_repetitions_reruns_the_trials_that_need_it(finished):
+    """Of the boxplots of Paris: both budgets' files, with the points of Table VI; of no other dataset."""
+    with with_settings(finished, "datasets: {paris: {tv: {repetitions: 6}}}"):
+        planned = jobs(finished)
+    assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
+    assert len(planned["draw_tv"]) == 3  # PNG, PDF and caption
+    assert set(planned) <= promised_of("scripts/run_trials.py")
+    assert not {"run_parity", "estimate_cells"} & set(planned)
+
+
+def test_a_budget_of_its_own_reruns_nothing_else(finished):
+    """Another budget for Table VI: a file of its own, and that of the boxplots loses the old points."""
+    with with_settings(finished, "datasets: {paris: {individual: {budgets: [{eps0: 4.0, eps: 2}]}}}"):
+        planned = jobs(finished)
+    assert set(planned["run_trials"]) == trials("eps0-4_eps-2", "eps0-4_eps-4")
+
+
+def test_another_n_runs_that_dataset_only(finished):
+    """Its trials at every budget, and its comparison at equal privacy."""
+    with with_settings(finished, "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}"):
+        planned = jobs(finished)
+    assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
+    assert planned["run_parity"] == ["results/quick/parity/paris.parquet"]
+    assert set(planned) <= promised_of("scripts/run_trials.py") | promised_of("scripts/run_parity.py")

@@ -1,0 +1,218 @@
+"""What the report page's tests share: a parsed page, verdicts to put on it, and the page made from them."""
+
+import itertools
+import re
+import struct
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+
+from scripts import write_report
+from tests.conftest import ROOT
+from tightshuffle.judgement import printed as published
+from tightshuffle.report import findings
+from tightshuffle.report import page as _page
+from tightshuffle.report import verdicts as report
+
+PARTS = _page.parts_of(sorted((ROOT / "workflow/report/page").iterdir()))
+STYLE = PARTS["style.css"]
+VOID = {"meta", "link", "img", "input", "br", "hr"}
+PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + struct.pack(">II", 640, 480) + bytes(9)
+SETTINGS = {
+    "results": "results",
+    "configfiles": [],
+    "source": "bundled",
+    "grid": "published",
+    "seed": 7,
+    "protocol": {"delta_form": "published", "delta_floor": 1e-30, "sensitivity": 1},
+    "datasets": {
+        "synthetic": {"title": "N(0, 2)", "kind": "normal", "individual": {"repetitions": 1000}},
+        "san_francisco": {"title": "San Francisco", "kind": "gowalla", "individual": {"repetitions": 1000}},
+        "paris": {"title": "Paris", "kind": "gowalla", "individual": {"repetitions": 1000}},
+    },
+}
+TOTALS = [{"dataset": "paris", "grid": "stepped", "columns": "15", "checkins": "10260"}]
+DATA = [{"path": "data/published/values.csv", "bytes": 12345, "sha256": "ab" * 32}]
+PARAMETERS = [{"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}]
+
+
+class Page(HTMLParser):
+    """A parsed page; fails on a tag that is closed in the wrong place or never."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.ids, self.rows, self.text = [], [], [], [], ""
+        self.judged = []  # (printed, verdict) of every row that has both
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append((tag, attrs))
+        if "id" in attrs:
+            self.ids.append(attrs["id"])
+        if tag == "tr":
+            self.rows.append(("tbody" in self.open, []))
+        if tag in ("td", "th"):
+            self.rows[-1][1].append("")
+            self.kind = attrs.get("class", "").split()
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        raise AssertionError(f"<{tag}/> is no HTML")
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+        if tag == "td" and "printed" in self.kind:
+            self.printed = self.rows[-1][1][-1]
+        if tag == "td" and "verdict" in self.kind:
+            words = re.fullmatch(
+                r"[^a-z]* (exact|close|differs|(in)?consistent|not comparable)( [a-z])?", self.rows[-1][1][-1]
+            )
+            self.judged.append((self.printed, words[1]))
+
+    def handle_data(self, data):
+        if not {"style", "script"} & set(self.open):
+            self.text += data
+        if self.rows and {"td", "th"} & set(self.open):
+            self.rows[-1][1][-1] += data
+
+    def of(self, tag):
+        """The attributes of every element ``tag``."""
+        return [attrs for name, attrs in self.tags if name == tag]
+
+    def body(self):
+        """The cells' texts of every row in a table's body."""
+        return [[cell.strip() for cell in cells] for in_body, cells in self.rows if in_body]
+
+
+def row(**fields):
+    """One verdict: blank but for ``fields``."""
+    given = {"item": "Table IV", "kind": "deterministic", "tolerance": "digits or 5 %", "verdict": "exact"}
+    return {**dict.fromkeys(report.COLUMNS, ""), "source": "Somewhere", **given, **fields}
+
+
+def judged(values):
+    """Verdicts for the real printed values, one of each kind and verdict among them."""
+    rows = []
+    for place, value in enumerate(values):
+        ours = str(published.printed_to_decimal(value["printed"]))
+        verdicts = (
+            ("consistent", "inconsistent") if value["kind"] == "random" else ("exact", "close", "differs")
+        )
+        drawn = {"quantile": "0.25", "low": "1e-7", "high": "0.1"} if value["kind"] == "random" else {}
+        exact = "2.5e-3" if value["mechanism"] == "this paper" else ""
+        fields = {"verdict": verdicts[place % len(verdicts)], "reproduced": ours, "exact": exact}
+        if value["mechanism"] == "koskela":
+            fields = {"verdict": "not comparable"}
+        rows.append(row(**{**value, **fields, **drawn}))
+    return rows
+
+
+def real_verdicts():
+    """All printed values, judged."""
+    return judged(published.read_values(ROOT / "data/published/values.csv"))
+
+
+def scale_table():
+    """Scales over delta that stop following it at 1e-20, for eps = 4."""
+    depths = np.array([-2.0, -10.0, -20.0, -100.0])
+    exact = np.array([0.9, 1.5, 2.3, 5.3])
+    return pd.DataFrame(
+        {"eps": 4.0, "log10_delta": depths, "exact": exact, "published": np.minimum(exact, 2.152)}
+        | {"published_log10_delta": np.maximum(depths, -17.8)}
+    )
+
+
+def parity_rows(eps0s=("1", "6"), deltas=("1e-06", "0.0005"), sizes=("1000", "100000"), datasets=("paris",)):
+    """Rows of parity.csv and parity_ratio.csv, for both bounds and metrics.
+
+    By upper and TV the ratio is 1 + eps0 / 20, after projection 1 + eps0 / 30; all else is far larger.
+    """
+    means, ratios = [], []
+    for dataset, n, eps0, delta, bound, metric in itertools.product(
+        datasets, sizes, eps0s, deltas, ("upper", "lower"), ("tv", "individual_error")
+    ):
+        setting = {"dataset": dataset, "n": n, "k": "192", "eps0": eps0, "delta_rule": delta, "delta": delta}
+        setting |= {"bound": bound, "eps": "0.25", "metric": metric, "repetitions": "200"}
+        level = 10 / float(n) / float(eps0) * (1 if metric == "tv" else 70)
+        other = 0 if (bound, metric) == ("upper", "tv") else 50
+        excess = {"unprojected": float(eps0) / 20 + other, "projected": float(eps0) / 30 + other}
+        for mechanism, estimator, share in (
+            ("shuffle", "none", 9),
+            ("shuffle", "inversion", excess["unprojected"]),
+            ("shuffle", "projection", excess["projected"]),
+            ("gaussian", "none", 0),
+            ("gaussian", "projection", 0),
+        ):
+            mean = repr(level * (1 + share))
+            means.append(setting | {"mechanism": mechanism, "estimator": estimator, "mean": mean})
+        for kind, share in excess.items():
+            size = {"ratio": 1 + share, "low": 0.99 * (1 + share), "high": 1.01 * (1 + share)}
+            size = {name: repr(value) for name, value in size.items()}
+            ratios.append(setting | {"comparison": kind, **size, "predicted": "" if share else "1.0"})
+    return means, ratios
+
+
+def audit_rows():
+    """The first row contradicts the published delta, the second does alone only, the third shows nothing."""
+    shared = {"n": "100", "k": "10", "eps0": "2", "count": "80", "confidence": "0.999", "runs": "10000000"}
+    columns = ("eps", "published_log10_delta", "exact_log10_delta", "upper_log10_delta", "audited_delta")
+    values = (
+        ("0.1", "-14.6", "-2.21", "-1.3", "0.0061", "0.0059"),
+        ("1.0", "-2.0", "-2.0", "-1.9", "0.0101", "0.0091"),
+        ("2.0", "-inf", "-inf", "-12.0", "0.0", "0.0"),
+    )
+    return [
+        shared | dict(zip((*columns, "joint_delta"), found, strict=True)) | {"observes": "histogram"}
+        for found in values
+    ]
+
+
+def claim_rows():
+    """One claim of each verdict, two that hold."""
+    verdicts = (*findings.CLAIM_VERDICTS, "holds")
+    return [
+        {"id": f"c{number}", "claim": f"delta falls, part {number}", "version": "both", "section": "5.1"}
+        | {"page": "9", "about": "Figure 1", "test_published": "the formula", "test_exact": "both bounds"}
+        | {"statistic_published": "0 of 9 rise", "verdict_published": "holds", "statistic_exact": ""}
+        | {"verdict_exact": "", "verdict": verdict, "why": f"because of {number}"}
+        for number, verdict in enumerate(verdicts, start=1)
+    ]
+
+
+def plan_rows():
+    """What a practitioner may use, for two wishes."""
+    return [
+        {"n": "100000", "k": "408", "eps": eps, "delta": "1e-06", "eps0": eps0, "shuffle_tv": "0.0223456"}
+        for eps, eps0 in (("0.5", "6.1234567"), ("1.0", "7.0"))
+    ]
+
+
+EVERYTHING = dict(zip(("parity", "ratios"), parity_rows(), strict=True)) | {
+    "plan": plan_rows(),
+    "audit": audit_rows(),
+    "claims": claim_rows(),
+}
+
+
+def render(
+    rows,
+    figures=(),
+    settings=SETTINGS,
+    totals=TOTALS,
+    parameters=PARAMETERS,
+    scales=None,
+    data=DATA,
+    **optional,
+):
+    """The page of verdicts ``rows``; ``optional``: rows of `write_report.OPTIONAL`, none by default."""
+    optional = {name: optional.get(name, []) for name in write_report.OPTIONAL}
+    scales = scale_table() if scales is None else scales
+    values = write_report.views(rows, list(figures), settings, scales, optional)
+    values |= {"totals": totals, "parameters": parameters, "data": data, "libraries": [("numpy", "2.0")]}
+    return _page.render("index.html.j2", PARTS, values)

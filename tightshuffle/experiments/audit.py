@@ -1,0 +1,177 @@
+"""An audit of the shuffle model: bound delta from below by what an observer of the real protocol saw.
+
+The two worlds of the game (game.py) have laws P and Q. For every event E that the observer can see,
+(eps, delta)-differential privacy promises
+
+    delta >= P(E) - e^eps Q(E),      and the same with P and Q exchanged.
+
+One half of the runs serves to choose E and the order, the other half to bound P(E) from below and Q(E) from
+above (Clopper and Pearson), each with half of the risk. Whatever was chosen, and however, the lower bound on
+delta holds with the confidence stated. It is one for the worst dataset too, since it holds for this one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from tightshuffle.arguments import check_choice, check_eps
+from tightshuffle.privacy import count as count_of_x0
+from tightshuffle.privacy import histogram
+
+OBSERVES = ("count", "histogram")
+DIRECTIONS = ("forward", "reverse")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A lower bound on delta, the event behind it, and how often that was seen in the reporting half.
+
+    ``direction`` forward: the event is likelier when the user holds x0, ``hits`` are (with x0, with x1);
+    reverse: the other way round. ``runs`` of the reporting half, in each world.
+    """
+
+    observes: str
+    direction: str
+    event: str
+    hits: tuple[int, int]
+    runs: int
+    delta: float
+
+
+def find(tally, eps, *, observes="histogram", confidence=0.999):
+    """The best event of the choosing half, and the lower bound on delta that the reporting half gives.
+
+    Parameters
+    ----------
+    tally : Tally
+    eps : number >= 0
+    observes : "count": events are tails of the count of x0, what the paper's theorem is about. "histogram":
+        the release itself; events are sets of pairs (count of x0, count of x1) with a likelihood ratio beyond
+        some value, by the exact law of the pair, which the observer knows. Other cells are not looked at.
+    confidence : of the bound on its own, below 1
+
+    Returns
+    -------
+    Finding; its delta is 0 where the runs do not suffice to show more.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
+    """
+    eps = float(check_eps(eps))
+    check_choice("observes", observes, OBSERVES)
+    _check_confidence(confidence)
+    if observes == "count":
+        tables, score = tally.tables.sum(axis=3), np.arange(tally.n + 1)
+    else:
+        tables, score = tally.tables.reshape(2, 2, -1), tally.log_likelihood_ratio.ravel()
+    caution = special.ndtri((1 + confidence) / 2)
+    candidates = [_best_event(tables[0], score, eps, direction, caution) for direction in DIRECTIONS]
+    _, direction, threshold = max(candidates)
+    inside = score >= threshold if direction == "forward" else score <= threshold
+    first, second = (int(table[inside].sum()) for table in tables[1])
+    hits = (first, second) if direction == "forward" else (second, first)
+    runs = tally.runs - tally.runs // 2
+    sign = ">=" if direction == "forward" else "<="
+    event = f"x0 {sign} {threshold}" if observes == "count" else f"log(P/Q) {sign} {threshold:.4f}"
+    return Finding(
+        observes, direction, event, hits, runs, lower_bound(hits, runs, eps, confidence=confidence)
+    )
+
+
+def lower_bound(hits, runs, eps, *, confidence):
+    """Lower confidence bound on P(E) - e^eps Q(E), at least 0, from ``hits`` of E in ``runs`` runs of each.
+
+    Clopper-Pearson bounds on both probabilities, each with half of the risk 1 - confidence.
+    """
+    _check_confidence(confidence)
+    risk = (1 - confidence) / 2
+    gain, cost = hits
+    likely = special.betaincinv(gain, runs - gain + 1, risk) if gain > 0 else 0.0
+    unlikely = special.betainccinv(cost + 1, runs - cost, risk) if cost < runs else 1.0
+    return max(0.0, float(likely - _factor(eps) * unlikely))
+
+
+def assess(tally, eps, *, confidence):
+    """What the audit shows beside what is claimed: a row per eps and kind of observer.
+
+    Parameters: ``tally``; ``eps``, numbers; ``confidence`` of every row on its own.
+
+    Returns
+    -------
+    DataFrame: n, k, eps0, eps, count; published_log10_delta of the count of x0 (forward, as printed) and
+    exact_log10_delta (the worse direction), upper_log10_delta, for every dataset; audited_delta, confidence;
+    runs (in each world, half of them reporting); observes, rest, direction, event; hits and other_hits of the
+    event, where it is likelier and in the other world; joint_delta, the same bound with a confidence that all
+    rows have together (Bonferroni). violated, violated_jointly: whether audited_delta, joint_delta exceed
+    the published delta; upper_violated: whether audited_delta exceeds `upper`.
+    """
+    eps = np.atleast_1d(check_eps(eps))
+    given = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
+    claims = {
+        "published_log10_delta": count_of_x0.delta(eps, count=tally.count, form="published", **given),
+        "exact_log10_delta": count_of_x0.delta(eps, count=tally.count, direction="both", **given),
+        "upper_log10_delta": histogram.upper(eps, **given),
+    }
+    rows = []
+    for i, budget in enumerate(eps):
+        for observes in OBSERVES:
+            found = find(tally, budget, observes=observes, confidence=confidence)
+            row = {**given, "eps": budget, "count": tally.count}
+            row |= {name: values[i] for name, values in claims.items()}
+            row |= {"audited_delta": found.delta, "confidence": confidence, "runs": tally.runs}
+            row |= {"observes": observes, "rest": tally.rest}
+            row |= {"direction": found.direction, "event": found.event}
+            rows.append(row | {"hits": found.hits[0], "other_hits": found.hits[1]})
+    return jointly(pd.DataFrame(rows))
+
+
+def jointly(rows):
+    """``rows`` of `assess`, of one or several tallies, with what holds for all of them at once."""
+    joint = [
+        lower_bound(
+            (row.hits, row.other_hits),
+            row.runs - row.runs // 2,
+            row.eps,
+            confidence=1 - (1 - row.confidence) / len(rows),
+        )
+        for row in rows.itertuples()
+    ]
+    published, upper = 10.0 ** rows["published_log10_delta"], 10.0 ** rows["upper_log10_delta"]
+    return rows.assign(
+        joint_delta=joint,
+        violated=rows["audited_delta"] > published,
+        violated_jointly=np.array(joint) > published,
+        upper_violated=rows["audited_delta"] > upper,
+    )
+
+
+def _check_confidence(confidence):
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, both excluded; got {confidence}")
+
+
+def _factor(eps):
+    """e^eps, or a number that is large enough to leave no delta above 0 at any number of runs."""
+    return np.exp(min(eps, 700.0))
+
+
+def _best_event(tables, score, eps, direction, caution):
+    """The tail of the score that promises most: (what it promises, direction, threshold).
+
+    ``tables`` (2, outcomes): the choosing half. What was seen is discounted by ``caution`` standard
+    deviations, about as the bound will be: a large event that can be measured beats a rare one that cannot.
+    """
+    seen = np.flatnonzero(tables.sum(axis=0))
+    order = seen[np.argsort(-score[seen] if direction == "forward" else score[seen], kind="stable")]
+    share = np.cumsum(tables[:, order], axis=1) / tables.sum(axis=1, keepdims=True)
+    likely, unlikely = share if direction == "forward" else share[::-1]
+    runs = tables[0].sum()
+    # One hit more than seen: nothing seen does not mean no chance.
+    noise = [np.sqrt((s + 1 / runs) / runs) for s in (likely * (1 - likely), unlikely * (1 - unlikely))]
+    worth = likely - caution * noise[0] - _factor(eps) * (unlikely + caution * noise[1])
+    ends = np.append(np.diff(score[order]) != 0, True)  # a tail holds all outcomes of its last score
+    best = np.flatnonzero(ends)[np.argmax(worth[ends])]
+    return float(worth[best]), direction, score[order[best]]

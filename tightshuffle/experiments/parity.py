@@ -1,0 +1,242 @@
+"""The comparison at equal privacy: k-RR behind a shuffler against the Gaussian with the same (eps, delta).
+
+For n users in k cells and a budget eps0, delta is fixed, eps is what `privacy.histogram` guarantees for the
+whole shuffled histogram, whatever the others hold, and the Gaussian has the smallest noise that is
+(eps, delta)-private for a histogram of which one user changes cell (L2 sensitivity sqrt(2)). Everything is
+paired: one repetition is one sample of users for all mechanisms and settings; one setting's Gaussian noise
+is the same standard normal draw whichever bound gave its eps.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import optimize
+
+from tightshuffle.arguments import check_delta
+from tightshuffle.experiments.published import errors_of, sample_users, seed_of
+from tightshuffle.mechanisms.expected import krr_deviation
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log_delta
+from tightshuffle.mechanisms.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
+from tightshuffle.privacy import histogram
+
+BOUNDS = {"upper": histogram.upper, "lower": histogram.lower}
+TOLERANCE = 1e-3  # in log10 delta: upper is computed to about half of it
+_PRECISION = 1e-12  # of eps, relative: the search ends here where delta jumps
+COLUMNS = [
+    "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
+    "metric", "cell", "repetition", "value", "seed",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How delta is chosen for n users: ``fixed``, or n^-``exponent``."""
+
+    fixed: float | None = None
+    exponent: float | None = None
+
+    @property
+    def name(self):
+        """As in the results' column delta_rule: 1e-06 or n^-1.1."""
+        return repr(self.fixed) if self.fixed is not None else f"n^-{self.exponent:g}"
+
+    def delta(self, n):
+        """delta for ``n`` users."""
+        return self.fixed if self.fixed is not None else float(n) ** -self.exponent
+
+
+def rules(fixed, exponents):
+    """The config's ``parity.delta`` and ``parity.delta_exponents`` as one list of `Rule`."""
+    return [Rule(fixed=float(delta)) for delta in fixed] + [Rule(exponent=float(a)) for a in exponents]
+
+
+def guaranteed_eps(bound, delta, *, n, k, eps0, guess=None):
+    """The eps at which a bound of the whole histogram's delta is ``delta``, on the bound's safe side.
+
+    As `privacy.inverse.epsilon`, but to `TOLERANCE` of log10 delta and in two or three evaluations: the
+    bounds behave almost as a Gaussian mechanism's delta, whose noise is fitted to each value seen. Where
+    eps = 0 already suffices, or nothing above it is a lower bound, eps is 0 or next to it.
+
+    Parameters
+    ----------
+    bound : "upper": the true delta at the returned eps is at most ``delta``; "lower": for some dataset it is
+        at least ``delta``
+    guess : standard deviation of the equivalent Gaussian's noise, to start from; None for that of many users
+
+    Returns
+    -------
+    eps in [0, eps0] and the noise of the equivalent Gaussian, a ``guess`` for another delta.
+    """
+    wanted, function = math.log10(check_delta(delta)), BOUNDS[bound]
+    side = -1 if bound == "upper" else 1
+    sigma = float(krr_deviation(0.0, n=n, k=k, eps0=eps0)) * n if guess is None else guess
+    aim = wanted + side * TOLERANCE / 2
+    low, high = 0.0, float(eps0)  # the bounds fall with eps, to delta = 0 at eps0
+    eps, seen = _gaussian_eps(sigma, aim), []
+    while high - low > _PRECISION * high:
+        if not low < eps < high:
+            eps = (low + high) / 2
+        value = float(function(eps, n=n, k=k, eps0=eps0))
+        if 0 <= side * (value - wanted) <= TOLERANCE:
+            return eps, sigma
+        low, high = (eps, high) if value > wanted else (low, eps)
+        if -math.inf < value < 0:
+            sigma = float(exact_scale(eps, log10_delta=value, sensitivity=HISTOGRAM_SENSITIVITY))
+            seen = [*seen[-1:], (eps, math.sqrt(-value))]
+        # The square root is almost affine in eps.
+        if len(seen) == 2 and seen[0][1] != seen[1][1]:
+            (x, y), (later, at_later) = seen
+            eps = x + (later - x) * (math.sqrt(-aim) - y) / (at_later - y)
+        else:
+            eps = _gaussian_eps(sigma, aim)
+    return (high if bound == "upper" else low), sigma
+
+
+def release(samples, *, eps0, rng):
+    """The shuffled k-RR histogram of every sample, estimated in four ways: estimator -> (repetitions, k).
+
+    "none" is the noisy histogram itself, as fractions of n.
+    """
+    noisy = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / samples[0].sum()
+    inverted = invert(noisy, eps0)
+    return {
+        "none": noisy,
+        "inversion": inverted,
+        "projection": project_to_simplex(inverted),
+        "maximum_likelihood": maximum_likelihood(noisy, eps0),
+    }
+
+
+def gaussian_release(samples, noise):
+    """The noised histogram of every sample, estimated in two ways; ``noise`` (repetitions, k) in counts.
+
+    With equal variances and a known n, the projection is the maximum-likelihood estimate.
+    """
+    plain = (samples + noise) / samples[0].sum()
+    return {"none": plain, "projection": project_to_simplex(plain)}
+
+
+def run_sizes(counts, sizes, **plan):
+    """`run_point` at several numbers of users, one frame after the other, each number once.
+
+    Parameters: ``sizes`` dicts of n (users or "all") and bounds; ``plan`` the remaining ones of `run_point`.
+    """
+    users, wanted = int(np.sum(counts)), {}
+    for size in sizes:
+        n = users if size["n"] == "all" else int(size["n"])
+        wanted[n] = [*dict.fromkeys([*wanted.get(n, []), *size["bounds"]])]
+    for n, bounds in wanted.items():
+        yield run_point(counts, n=n, bounds=bounds, **plan)
+
+
+def run_point(counts, *, dataset, n, eps0, delta_rules, bounds, repetitions, cells, seed):
+    """Every setting of one dataset and number of users, as a tidy frame.
+
+    Parameters
+    ----------
+    counts : the dataset's histogram, shape (k,);  ``n`` users, or "all"
+    eps0 : budgets;  ``delta_rules``: of type `Rule`;  ``bounds``: of `BOUNDS`, that give eps
+    cells : whose individual error is wanted, numbered from 1
+    seed : the root seed
+
+    Returns
+    -------
+    DataFrame: dataset, n, k, eps0, delta_rule, delta, bound (that gave eps), eps, mechanism, estimator,
+    metric, cell (0 for tv), repetition, value (fractions of n), seed (of the mechanism's noise). The shuffle
+    model's rows do not depend on delta and bound; they stand beside the Gaussian's of each.
+    """
+    counts = np.asarray(counts)
+    n, k = (int(counts.sum()) if n == "all" else int(n)), len(counts)
+    root = {"dataset": dataset, "n": n}
+    users = np.random.default_rng(seed_of(seed, stage="parity users", **root))
+    samples = sample_users(counts, n, users, repetitions)
+
+    parts = []
+    for budget in map(float, eps0):
+        noise_seed = seed_of(seed, stage="parity shuffle", eps0=budget, **root)
+        estimates = release(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
+        shuffle = _errors("shuffle", estimates, samples / n, cells, noise_seed)
+        for setting, sigmas in settings(n, k, budget, delta_rules, bounds):
+            noise_seed = seed_of(
+                seed, stage="parity gaussian", eps0=budget, delta_rule=setting["delta_rule"], **root
+            )
+            noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
+            for bound, (eps, sigma) in sigmas.items():
+                estimates = gaussian_release(samples, sigma * noise)
+                gaussian = _errors("gaussian", estimates, samples / n, cells, noise_seed)
+                both = pd.concat([shuffle, gaussian], ignore_index=True)
+                parts.append(both.assign(**root, k=k, **setting, bound=bound, eps=eps))
+    return pd.concat(parts, ignore_index=True)[COLUMNS]
+
+
+def estimate_cells(counts, *, dataset, n, eps0, delta_rule, seed):
+    """One run per budget, both estimates projected; eps from ``upper``. Parameters as for `run_point`.
+
+    Returns a DataFrame: eps0, eps, delta, n, cell, original, gaussian, shuffle+INV (fractions of n).
+    """
+    counts = np.asarray(counts)
+    n, k = (int(counts.sum()) if n == "all" else int(n)), len(counts)
+    rng = np.random.default_rng(seed_of(seed, stage="parity estimates", dataset=dataset, n=n))
+    samples = sample_users(counts, n, rng, 1)
+    delta, parts = delta_rule.delta(n), []
+    for budget in map(float, eps0):
+        eps, _ = guaranteed_eps("upper", delta, n=n, k=k, eps0=budget)
+        sigma = exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY)
+        noise = sigma * rng.standard_normal(samples.shape)
+        estimates = {
+            "original": samples[0] / n,
+            "gaussian": gaussian_release(samples, noise)["projection"][0],
+            "shuffle+INV": release(samples, eps0=budget, rng=rng)["projection"][0],
+        }
+        frame = {"eps0": budget, "eps": eps, "delta": delta, "n": n, "cell": np.arange(1, k + 1)}
+        parts.append(pd.DataFrame(frame | estimates))
+    return pd.concat(parts, ignore_index=True)
+
+
+def settings(n, k, eps0, delta_rules, bounds):
+    """({eps0, delta_rule, delta}, {bound: (eps, sigma)}) for each rule; sigma: the Gaussian's, in counts."""
+    guess = None
+    for rule in delta_rules:
+        delta, sigmas = rule.delta(n), {}
+        for bound in bounds:
+            eps, seen = guaranteed_eps(bound, delta, n=n, k=k, eps0=eps0, guess=guess)
+            guess = seen if bound == "upper" else guess  # eps from upper does not depend on lower
+            sigmas[bound] = eps, float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
+        yield {"eps0": eps0, "delta_rule": rule.name, "delta": delta}, sigmas
+
+
+def _errors(mechanism, estimates, truth, cells, seed):
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "mechanism": mechanism,
+                    "estimator": estimator,
+                    "metric": metric,
+                    "cell": cell,
+                    "repetition": np.arange(1, len(values) + 1),
+                    "value": values,
+                    "seed": seed,
+                }
+            )
+            for estimator, estimate in estimates.items()
+            for metric, cell, values in errors_of(estimate, truth, cells)
+        ],
+        ignore_index=True,
+    )
+
+
+def _gaussian_eps(sigma, log10_delta):
+    """The eps at which noise ``sigma`` on a histogram has this delta; 0 where eps = 0 suffices."""
+
+    def surplus(eps):
+        return float(log_delta(eps, scale=sigma, sensitivity=HISTOGRAM_SENSITIVITY)) - log10_delta
+
+    if surplus(0.0) <= 0:
+        return 0.0
+    high = HISTOGRAM_SENSITIVITY / sigma
+    while surplus(high) > 0:
+        high *= 2
+    return optimize.brentq(surplus, 0.0, high, xtol=1e-14, rtol=1e-12)

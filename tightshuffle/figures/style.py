@@ -1,0 +1,305 @@
+"""The figures' one style and the few plot forms: every form draws into the axes it is given.
+
+Nothing here reads data or writes files; `png` and `pdf` give the bytes of a drawn figure, the same
+bytes every time. Colours are those of Okabe and Ito, or the perceptually even viridis.
+"""
+
+import io
+import math
+from importlib.resources import files
+
+import matplotlib
+import matplotlib.style
+import numpy as np
+from matplotlib.colors import ListedColormap, LogNorm, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.tri import Triangulation
+
+from tightshuffle.figures.wording import short_number
+
+STYLE = str(files("tightshuffle.figures") / "tightshuffle.mplstyle")
+WIDTH = 7.0  # inches, the text width of a printed page
+COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
+LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
+EMPTY = "#e4e4e4"  # cells that hold nobody: outside of the colour map, so that they cannot look like few
+# Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
+# for negative cells: no count is above the scale's upper end.
+HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
+    bad=EMPTY, over=COLOURS["gaussian"]
+)
+SIGNS_FIT = 100  # so many rows or columns at most: with more, a cell has no room for a minus sign
+INK = "#222222"
+
+
+def style():
+    """The style as a context manager or decorator; rcParams are as before when it ends."""
+    return matplotlib.style.context(["default", STYLE])
+
+
+def new_figure(height, *, width=WIDTH, layout="constrained"):
+    """An empty figure, ``width`` x ``height`` inches, that needs no display and no pyplot state."""
+    return Figure(figsize=(width, height), layout=layout)
+
+
+def png(figure):
+    """The figure as PNG bytes; equal figures give equal bytes."""
+    return _bytes(figure, format="png", metadata={"Software": None})
+
+
+def pdf(figure):
+    """The figure as PDF bytes, fonts embedded; equal figures give equal bytes (no date inside)."""
+    return _bytes(figure, format="pdf", metadata={"CreationDate": None})
+
+
+def _bytes(figure, **how):
+    buffer = io.BytesIO()
+    with style():
+        _settle(figure)
+        figure.savefig(buffer, **how)
+    return buffer.getvalue()
+
+
+def _settle(figure):
+    """Lay the figure out and keep that: maps of fixed proportion need several rounds until all fits."""
+    engine, before = figure.get_layout_engine(), None
+    for _ in range(8 if engine else 0):
+        engine.execute(figure)
+        now = [axes.get_position().bounds for axes in figure.axes]
+        if before is not None and np.allclose(now, before, rtol=0, atol=1e-4):
+            break
+        before = now
+    figure.set_layout_engine("none")
+
+
+# Plot forms -----------------------------------------------------------------------------------
+
+
+def surface(axes, eps, eps0, log10_delta, *, limits):
+    """Draw log10 delta over (eps, eps0) into 3-D axes; points with -inf (delta = 0) are left out.
+
+    ``eps`` (a,), ``eps0`` (b,) ascending; ``log10_delta`` (b, a); ``limits`` the colour and z range.
+    Returns the surface, for a colour bar. Raises ValueError where no three neighbouring points are left.
+    """
+    eps_grid, eps0_grid = np.meshgrid(eps, eps0)
+    drawn = np.isfinite(log10_delta)
+    triangles = _triangles(drawn)
+    if not len(triangles):
+        raise ValueError(
+            "delta surface: no three neighbouring points with delta > 0;"
+            " expected eps below eps0 somewhere: widen delta_surface.eps0 or take more steps"
+        )
+    mesh = Triangulation(eps_grid.ravel(), eps0_grid.ravel(), triangles)
+    heights = np.where(drawn, log10_delta, limits[0]).ravel()
+    drawing = axes.plot_trisurf(
+        mesh, heights, cmap="viridis", vmin=limits[0], vmax=limits[1], linewidth=0.15, edgecolor=INK
+    )
+    axes.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=limits)
+    return drawing
+
+
+def _triangles(drawn):
+    """Corner indices (t, 3) of the grid's triangles whose corners are all drawn.
+
+    A grid square with all corners is two triangles, one with three corners is one: so the surface
+    ends in a straight line along eps = eps0, not in a staircase.
+    """
+    rows, columns = drawn.shape
+    index = np.arange(drawn.size).reshape(rows, columns)
+    a, b, c, d = index[:-1, :-1], index[:-1, 1:], index[1:, :-1], index[1:, 1:]
+    has_a, has_b, has_c, has_d = (drawn.ravel()[corner] for corner in (a, b, c, d))
+    parts = [
+        np.stack([x[keep], y[keep], z[keep]], axis=-1)
+        for x, y, z, keep in (
+            (a, d, c, has_a & has_d & has_c),
+            (a, b, d, has_a & has_b & has_d),
+            (a, b, c, has_a & has_b & has_c & ~has_d),
+            (b, d, c, has_b & has_d & has_c & ~has_a),
+        )
+    ]
+    return np.concatenate(parts)
+
+
+def boxplots(axes, values):
+    """Draw grouped boxes: for each n one box per mechanism, numbers of users as labels.
+
+    ``values`` maps mechanism -> {n: values of all repetitions}. Boxes are quartiles, whiskers 1.5
+    interquartile ranges. Raises ValueError for a mechanism without a colour or a value that is no number.
+    """
+    sizes = sorted({n for per_n in values.values() for n in per_n})
+    slot = 0.84 / len(values)
+    for number, (mechanism, per_n) in enumerate(values.items()):
+        offset = (number - (len(values) - 1) / 2) * slot
+        colour = _colour(mechanism)
+        samples = [np.asarray(per_n[n], float) for n in sizes if n in per_n]
+        if not all(np.isfinite(sample).all() for sample in samples):
+            raise ValueError(f"{mechanism}: a value is not a finite number; expected distances of at least 0")
+        axes.boxplot(
+            samples,
+            positions=[i + offset for i, n in enumerate(sizes) if n in per_n],
+            widths=0.86 * slot,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": _tint(colour), "edgecolor": colour},
+            whiskerprops={"color": colour},
+            capprops={"color": colour},
+            medianprops={"color": colour, "solid_capstyle": "butt"},
+            flierprops={"marker": "o", "markersize": 1.8, "markerfacecolor": colour, "markeredgewidth": 0},
+        )
+    every = math.ceil(len(sizes) / 10)
+    axes.set_xticks(range(0, len(sizes), every), [short_number(n) for n in sizes[::every]])
+    axes.set_xlim(-0.5, len(sizes) - 0.5)
+    for border in range(1, len(sizes)):  # thin lines between the groups: no box is read at the wrong n
+        axes.axvline(border - 0.5, color="#ececec", linewidth=0.5, zorder=0)
+    axes.grid(axis="y")
+
+
+def distance_axis(axes, low, high):
+    """A y axis for distances from ``low`` to ``high``: logarithmic, or linear where one of them is 0."""
+    if low <= 0:
+        axes.set_ylim(0, 1.08 * high or 1)
+        return
+    axes.set_yscale("log")
+    axes.set_ylim(low / 1.3, high * 1.3)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.12g}"))
+    axes.yaxis.set_minor_locator(LogLocator(subs=range(2, 10)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _colour(mechanism):
+    if mechanism not in COLOURS:
+        raise ValueError(f"mechanism {mechanism!r} has no colour; expected one of {', '.join(COLOURS)}")
+    return COLOURS[mechanism]
+
+
+def _tint(colour, share=0.4):
+    """The colour mixed with white: faces lighter than their edges keep flat boxes readable."""
+    return tuple(1 - share * (1 - channel) for channel in to_rgb(colour))
+
+
+def swatch(mechanism):
+    """The legend's entry for a mechanism's boxes."""
+    colour = _colour(mechanism)
+    return Patch(facecolor=_tint(colour), edgecolor=colour, label=LABELS[mechanism])
+
+
+def count_norm(low, high):
+    """The logarithmic colour scale from ``low`` to ``high``: at least one decade, so it always exists."""
+    return LogNorm(low, max(high, 10 * low))
+
+
+def signs_fit(shape):
+    """Whether the cells of a heatmap with ``shape`` (rows, columns) have room for a minus sign."""
+    return max(shape) <= SIGNS_FIT
+
+
+def heatmap(axes, grid, values, norm):
+    """Draw one value per cell as one image; 0 is empty (grey), below 0 is empty with a minus sign.
+
+    ``grid`` is (x edges (c+1,), y edges (r+1,)), ``values`` (r, c) with row 0 in the south; NaN is no cell.
+    Values between 0 and the norm's lower end take its lowest colour. Where cells are too small for signs,
+    negative ones take the Gaussian's colour. Returns the image, for a colour bar.
+    """
+    x, y = grid
+    axes.set_facecolor(EMPTY)
+    negative, shown = values < 0, np.ma.masked_where(~(values > 0), values)
+    fine = not signs_fit(values.shape)
+    if fine:
+        shown[negative] = 10 * norm.vmax
+    image = axes.pcolorfast(x, y, shown, norm=norm, cmap=HEAT)
+    if fine:  # on an even grid a pixel takes the mean colour of its cells, so that none is lost
+        image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
+    row, column = np.nonzero(negative & (not fine))
+    width = axes.get_position().width * axes.figure.get_figwidth() * 72 / max(values.shape[1], 1)
+    axes.scatter(
+        (x[column] + x[column + 1]) / 2,
+        (y[row] + y[row + 1]) / 2,
+        marker="_",
+        s=(0.5 * width) ** 2,
+        color=COLOURS["gaussian"],
+        linewidth=0.7,
+    )
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    return image
+
+
+def count_bar(figure, image, panels, label, *, negative=False):
+    """A colour bar for heatmaps beside ``panels``, and a legend for what is outside the scale."""
+    bar = figure.colorbar(
+        image, ax=panels, label=label, extend="min" if negative else "neither", aspect=28, pad=0.015
+    )
+    bar.minorticks_off()
+    if image.norm.vmin >= 1:
+        bar.formatter = FuncFormatter(lambda value, _: short_number(value))
+    handles = [Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty (0)")]
+    if negative:
+        words, colour = "negative (Gaussian noise, not projected)", COLOURS["gaussian"]
+        if signs_fit(image.get_array().shape):
+            minus = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
+            handles.append(Line2D([], [], linestyle="", label=words, **minus))
+        else:
+            handles.append(Patch(facecolor=colour, label=words))
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+
+
+def points(axes, longitude, latitude):
+    """Draw single places as small dots; a bitmap inside the PDF, since there are many."""
+    size = np.clip(180 / math.sqrt(max(len(longitude), 1)), 0.4, 6)
+    axes.scatter(
+        longitude, latitude, s=size, color=COLOURS["shuffle+INV"], alpha=0.35, linewidth=0, rasterized=True
+    )
+
+
+def map_axes(axes, box, *, names=(True, True), numbers=(True, True)):
+    """Longitude and latitude on the axes, true aspect at the middle latitude.
+
+    ``box`` = (west, east, south, north) in degrees; ``names`` and ``numbers`` say whether the
+    (horizontal, vertical) axis is named and numbered.
+    """
+    axes.set(xlim=box[:2], ylim=box[2:])
+    axes.set_aspect(true_aspect(box))
+    degrees = FuncFormatter(lambda value, _: f"{value:.2f}".replace("-", "−"))
+    _name_axes(axes, ("longitude (°)", "latitude (°)"), names, numbers, degrees)
+
+
+def grid_axes(axes, *, names=(True, True), numbers=(True, True)):
+    """Rows and columns on the axes, square cells: for a grid without degrees."""
+    axes.set_aspect("equal")
+    whole = FuncFormatter(lambda value, _: f"{value:.0f}")
+    _name_axes(axes, ("column", "row"), names, numbers, whole, integer=True)
+
+
+def _name_axes(axes, labels, names, numbers, formatter, **ticks):
+    axes.set(xlabel=labels[0] if names[0] else "", ylabel=labels[1] if names[1] else "")
+    axes.tick_params(labelbottom=numbers[0], labelleft=numbers[1])
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 4, 5, 10], **ticks))
+        axis.set_major_formatter(formatter)
+
+
+def proportion(box):
+    """Height over width, on the ground, of a box (west, east, south, north) in degrees."""
+    west, east, south, north = box
+    return (north - south) / (east - west) * true_aspect(box)
+
+
+def true_aspect(box):
+    """Length of a degree of latitude over one of longitude in the middle of (west, east, south, north)."""
+    return 1 / math.cos(math.radians((box[2] + box[3]) / 2))
+
+
+def steps(axes, original, estimates):
+    """Draw one histogram without a map: the original filled, each estimate as a step line.
+
+    ``original`` (k,) fractions; ``estimates`` maps mechanism -> (k,) fractions, negative ones allowed.
+    """
+    edges = np.arange(len(original) + 1) + 0.5
+    axes.stairs(original, edges, fill=True, color="#bdbdbd", label="original")
+    for mechanism, values in estimates.items():
+        axes.stairs(values, edges, color=COLOURS[mechanism], linewidth=0.9, label=LABELS[mechanism])
+    axes.axhline(0, color=INK, linewidth=0.5)
+    axes.set_xlim(edges[0], edges[-1])
+    axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))

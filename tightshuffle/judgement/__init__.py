@@ -1,0 +1,1 @@
+"""What the papers print and state, and whether it holds."""

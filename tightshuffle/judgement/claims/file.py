@@ -1,0 +1,36 @@
+"""``data/published/claims.csv``: one row per statement; the README beside it explains columns and rules."""
+
+from tightshuffle.judgement.printed import numbered_rows
+
+COLUMNS = ("id", "claim", "version", "section", "page", "about", "test_published", "test_exact")
+VERSIONS = ("long", "short", "both")  # arXiv 2205.08858; FPS 2023; the same statement in both
+_MAY_BE_EMPTY = ("page",)  # the section is always known
+
+
+def read_claims(path):
+    """The statements of ``path`` as a list of dicts of strings, in the file's order, keys `COLUMNS`.
+
+    Raises ValueError that names the file, the line and what was expected; OSError if it cannot be read.
+    """
+    rows, seen = [], {}
+    for line, row in numbered_rows(path, COLUMNS):
+        where = f"{path}, line {line}"
+        _check_row(row, where)
+        for name in ("id", "claim"):
+            first = seen.setdefault((name, row[name]), line)
+            if first != line:
+                raise ValueError(f"{where}: the same {name} as line {first}; every row needs its own")
+        rows.append(row)
+    if not rows:
+        raise ValueError(f"{path}: expected one row per statement; got none")
+    return rows
+
+
+def _check_row(row, where):
+    for name in COLUMNS:
+        if not row[name].strip() and name not in _MAY_BE_EMPTY:
+            raise ValueError(f"{where}: {name} is empty; every row needs it")
+    if row["version"] not in VERSIONS:
+        raise ValueError(f"{where}: version must be one of {', '.join(VERSIONS)}; got {row['version']!r}")
+    if row["page"] and not row["page"].isdigit():
+        raise ValueError(f"{where}: page must be a whole number or empty; got {row['page']!r}")

@@ -1,0 +1,259 @@
+"""Tests of the statements about delta, and of other statements that no chance is in.
+
+On the published reading delta is Theorem 1 as printed. On the exact reading it is delta of the whole release
+for the worst dataset, known to lie between `histogram.lower` and `histogram.upper`: a trend counts only where
+these intervals do not overlap. Settings of Table IV are read from the printed values.
+"""
+
+import functools
+from itertools import groupby
+
+import numpy as np
+
+from tightshuffle.experiments.plan import expected_tv_gaussian, expected_tv_krr
+from tightshuffle.judgement.claims.decisions import FAILS, HOLDS, Outcome, falling, span, tally, verdict_of
+from tightshuffle.judgement.claims.evidence import NoEvidenceError
+from tightshuffle.judgement.printed import printed_to_decimal
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log_delta
+from tightshuffle.mechanisms.krr import truth_probability
+from tightshuffle.privacy import count, histogram
+
+AXES = ("eps", "eps0", "n", "k")
+_SHARE = 0.8  # n_x0 / n behind the printed digits of Table IV, for all n
+_TIGHT = 0.05  # relative difference up to which two deltas are the same
+_KM_PER_DEGREE = 6371.0 * np.pi / 180
+
+
+@functools.lru_cache(maxsize=4096)
+def bracket(eps, n, k, eps0):
+    """(low, high): log10 delta of the whole release lies between them."""
+    return tuple(float(bound(eps, n=n, k=k, eps0=eps0)) for bound in (histogram.lower, histogram.upper))
+
+
+def as_printed(eps, n, k, eps0, share=_SHARE):
+    """log10 delta of Theorem 1 as printed; ``share`` of n hold x0."""
+    holders = min(round(share * n), n - 1)
+    return float(count.delta(eps, n=n, k=k, eps0=eps0, count=holders, form="published"))
+
+
+def trend(reading, axis, points, rising=False, share=_SHARE):
+    """Does delta fall (or rise) along ``axis`` between neighbours of ``points``, tuples (eps, eps0, n, k)?"""
+    position = AXES.index(axis)
+
+    def rest(point):
+        return point[:position] + point[position + 1 :]
+
+    found = []
+    for _, line in groupby(sorted(set(points), key=lambda p: (rest(p), p[position])), key=rest):
+        intervals = [_interval(reading, point, share) for point in line]
+        if len(intervals) > 1:
+            found.append(falling(*zip(*intervals, strict=True), rising=rising))
+    found = np.concatenate(found) if found else np.array([])
+    word = "rises" if rising else "falls"
+    what = "the true delta" if reading.is_exact else "the printed formula's delta"
+    why = f"{what} {word} with {axis} in {np.sum(found > 0)} of {found.size} steps, goes the other way in "
+    why += f"{np.sum(found < 0)}"
+    if np.any(found == 0):
+        why += f", and the bounds leave {np.sum(found == 0)} open"
+    return Outcome(verdict_of(found), tally(found), why)
+
+
+def _interval(reading, point, share):
+    eps, eps0, n, k = point
+    if reading.is_exact:
+        return bracket(eps, n, k, eps0)
+    value = as_printed(eps, n, k, eps0, share)
+    return value, value
+
+
+def table_iv(reading, axis, rising=False):
+    """The trend along ``axis`` over the printed settings of Table IV."""
+    points = [
+        point_of(row)
+        for row in rows_of(reading, "Table IV")
+        if f"varying {axis}" in row["source"] or axis == "eps"
+    ]
+    return trend(reading, axis, points, rising)
+
+
+def both_trends(reading, eps_rising, eps0_rising, points, shares=(_SHARE,)):
+    """Both trends, in eps and in eps0, over the same points; published for several shares of holders."""
+    outcomes = [
+        trend(reading, axis, points, rising, share)
+        for share in (shares if not reading.is_exact else shares[:1])
+        for axis, rising in (("eps", eps_rising), ("eps0", eps0_rising))
+    ]
+    verdicts = {outcome.verdict for outcome in outcomes}
+    verdict = FAILS if FAILS in verdicts else outcomes[0].verdict if len(verdicts) == 1 else "not settled"
+    return Outcome(
+        verdict,
+        "; ".join(outcome.statistic for outcome in outcomes),
+        "; ".join(dict.fromkeys(outcome.why for outcome in outcomes)),
+    )
+
+
+def zero_exactly_at_zeros(reading):
+    """Is delta 0 at the settings of Table IV printed as 0, and only there?"""
+    rows = rows_of(reading, "Table IV")
+    found = []
+    for row in rows:
+        eps, eps0, n, k = point_of(row)
+        low, high = _interval(reading, (eps, eps0, n, k), _SHARE)
+        zero = np.isneginf(high)
+        found.append(
+            1 if zero == (printed_to_decimal(row["printed"]) == 0) and zero == np.isneginf(low) else -1
+        )
+    zeros = sum(printed_to_decimal(row["printed"]) == 0 for row in rows)
+    wrong = sum(sign < 0 for sign in found)
+    why = f"delta is 0 at the {zeros} settings printed as 0, and at no other of {len(rows)}"
+    if wrong:
+        why = f"at {wrong} of {len(rows)} settings delta is 0 where it is not printed so, or the reverse"
+    return Outcome(verdict_of(found), tally(found), why)
+
+
+def least_delta(reading):
+    """Is the formula's delta the smallest one that holds, within 5 %?
+
+    Published: the printed form against the tight delta of the same count. Exact: that tight delta, both
+    directions, against the whole release.
+    """
+    found, misses = [], []
+    for eps, eps0, n, k in sorted({point_of(row) for row in rows_of(reading, "Table IV")}):
+        if eps >= eps0:
+            continue
+        setting = {"n": n, "k": k, "eps0": eps0, "count": round(_SHARE * n)}
+        exact = float(count.delta(eps, **setting, direction="both" if reading.is_exact else "forward"))
+        if reading.is_exact:
+            value, (low, high) = exact, bracket(eps, n, k, eps0)
+        else:
+            value, low, high = as_printed(eps, n, k, eps0), exact, exact
+        slack = np.log10(1 + _TIGHT)
+        found.append(1 if low - slack <= value <= high + slack else -1)
+        misses.append(low - value)
+    what = (
+        "the exact delta of the count is below delta of the whole release"
+        if reading.is_exact
+        else ("the printed formula is below the exact delta of the same count")
+    )
+    why = (
+        f"{what} by {span(misses)} decades; within 5 % at "
+        f"{sum(s > 0 for s in found)} of {len(found)} settings of Table IV with eps < eps0"
+    )
+    return Outcome(verdict_of(found), tally(found), why)
+
+
+def worst_cell_protects(reading, eps, eps0, n, k):
+    """Is the largest delta over all counts that a cell may have a guarantee for the release?"""
+    counts = np.arange(n)
+    form, direction = ("exact", "both") if reading.is_exact else ("published", "forward")
+    misses = []
+    for e in eps:
+        largest = np.max(count.delta(e, n=n, k=k, eps0=eps0, count=counts, form=form, direction=direction))
+        misses.append(bracket(e, n, k, eps0)[0] - float(largest))
+    found = [1 if miss <= 0 else -1 for miss in misses]
+    why = (
+        f"even the largest of the count's deltas ({form} form) over all counts lies {span(misses)} "
+        f"decades below what some dataset's release leaks (n = {n}, k = {k}, "
+        f"eps0 = {eps0:g})"
+    )
+    return Outcome(verdict_of(found), tally(found), why)
+
+
+def varies_with_the_count(reading, eps, eps0, n, k):
+    """Does delta at the experiments' budget depend on how many hold x0?"""
+    counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
+    form = reading.name
+    deltas = count.delta(eps, n=n, k=k, eps0=eps0, count=counts, form=form)
+    different = len(set(deltas.tolist()))
+    values = "one value" if different == 1 else f"{different} values"
+    why = (
+        f"at eps = {eps:g}, eps0 = {eps0:g} the {form} delta takes {values} over counts from 0 "
+        f"to {n - 1}, the largest {'0' if np.isneginf(deltas.max()) else f'1e{deltas.max():.3g}'}"
+    )
+    return Outcome(HOLDS if different > 1 else FAILS, values, why)
+
+
+def inference_falls(reading, k, eps0):
+    """Does the chance that an answer is the truth, p of k-RR, fall with k? The same on both readings."""
+    chances = np.array([[truth_probability(budget, cells) for cells in k] for budget in eps0])
+    found = np.where(np.diff(chances, axis=1) < 0, 1, -1).ravel()
+    why = f"p falls from {chances[:, 0].max():.3g} to {chances[:, -1].min():.3g} over k = {k[0]} to {k[-1]}"
+    return Outcome(verdict_of(found), tally(found), why)
+
+
+def equal_privacy(reading, scale_of):
+    """Does the Gaussian give the delta it is calibrated to, at every budget of the trials?
+
+    ``scale_of``: (eps, delta, sensitivity) -> the scale that was used. Published: the protocol's
+    sensitivity and floor; exact: sensitivity sqrt(2), and a delta of 0, which the shuffle model has there.
+    """
+    if not reading.calibrations:
+        raise NoEvidenceError("the config has no trials")
+    budgets = sorted(reading.calibrations)
+    deltas = []
+    for eps, delta in budgets:
+        scale = scale_of(eps, delta, reading.sensitivity)
+        deltas.append(
+            float(
+                log_delta(
+                    eps,
+                    scale=scale,
+                    sensitivity=HISTOGRAM_SENSITIVITY if reading.is_exact else reading.sensitivity,
+                )
+            )
+        )
+    wanted = [-np.inf if reading.is_exact else np.log10(delta) for _, delta in budgets]
+    found = [1 if got <= aim else -1 for got, aim in zip(deltas, wanted, strict=True)]
+    aim = "0" if reading.is_exact else f"1e{max(wanted):.3g}"
+    why = f"the Gaussian's delta is 1e{min(deltas):.3g} to 1e{max(deltas):.3g} where {aim} is claimed"
+    return Outcome(verdict_of(found), f"{tally(found)}; log10 delta up to {max(deltas):.3g}", why)
+
+
+def local_is_worse(reading, factor, than):
+    """Is the local model's expected error more than ``factor`` times that of ``than`` at equal privacy?
+
+    Closed forms for a uniform histogram at the settings of the exact reading: k-RR with eps0 = eps and no
+    shuffler, against the Gaussian at (eps, delta) or against k-RR with eps0 behind the shuffler.
+    """
+    settings = {(s.n, s.k, s.eps0, s.eps, s.delta) for s in reading.settings if s.metric == "tv"}
+    if not settings:
+        raise NoEvidenceError(f"the config has no {reading.name} experiments")
+    ratios = []
+    for n, k, eps0, eps, delta in sorted(settings):
+        if than == "gaussian":
+            other = expected_tv_gaussian(
+                n, k, float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
+            )
+        else:
+            other = expected_tv_krr(n, k, eps0)
+        ratios.append(expected_tv_krr(n, k, eps) / other)
+    found = [1 if ratio > factor else -1 for ratio in ratios]
+    why = f"the local model's expected error is {span(ratios)} times that of {than}"
+    if not reading.is_exact:
+        why += ": at eps = eps0 the shuffler adds nothing, both are the same"
+    return Outcome(verdict_of(found), f"{tally(found)}; ratio {span(ratios)}", why)
+
+
+def area(reading, dataset, width, height):
+    """Does the dataset's box measure ``width`` by ``height`` km, rounded to whole km?"""
+    if dataset not in reading.boxes:
+        raise NoEvidenceError(f"the config has no dataset {dataset} with a box")
+    box = reading.boxes[dataset]
+    tall = (box["north"] - box["south"]) * _KM_PER_DEGREE
+    wide = (
+        (box["east"] - box["west"]) * _KM_PER_DEGREE * np.cos(np.radians((box["north"] + box["south"]) / 2))
+    )
+    holds = (round(wide), round(tall)) == (width, height)
+    measured = f"{wide:.2f} km x {tall:.2f} km"
+    return Outcome(HOLDS if holds else FAILS, measured, f"the printed box measures {measured}")
+
+
+def rows_of(reading, item):
+    rows = [row for row in reading.values if row["item"] == item]
+    if not rows:
+        raise NoEvidenceError(f"there are no printed values of {item}")
+    return rows
+
+
+def point_of(row):
+    return float(row["eps"]), float(row["eps0"]), int(row["n"]), int(row["k"])

@@ -1,0 +1,71 @@
+"""Expected errors of the two mechanisms' unbiased estimates, in closed form, for any histogram.
+
+A cell that holds the share f of n users has the k-RR count Bin(n f, p) + Bin(n (1 - f), q), and inversion
+(Biswas et al., eq. (12)) is y -> (y / n - q) / (p - q), hence its estimate is unbiased with the variance
+
+    (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2).
+
+The Gaussian's is (sigma / n)^2 for every cell. The mean absolute value of a normal variable is its
+standard deviation times sqrt(2 / pi): exact for the Gaussian, and for k-RR up to the central limit theorem,
+of relative size 1 / (n q) or so. Both are errors before any projection to the simplex.
+"""
+
+import numpy as np
+from scipy import special
+
+from tightshuffle.arguments import check_eps0, check_k, check_n
+from tightshuffle.mechanisms.krr import lie_probability, truth_probability
+
+
+def krr_deviation(share, *, n, k, eps0):
+    """Standard deviation of the inverted estimate of a cell's share that k-RR of n users leaves.
+
+    ``share`` of the users whom the cell holds, from 0 to 1; all broadcast.
+    """
+    n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0)
+    # p, 1 - p, 1 - q and p - q in units of q: no difference of near numbers for small eps0
+    gap, share = np.expm1(eps0), np.asarray(share, dtype=float)
+    summed = share * (gap + 1) * (k - 1) + (1 - share) * (gap + k - 1)
+    return np.sqrt(summed / n) / gap
+
+
+def mean_absolute(deviation, bias=0.0):
+    """E|X| of a normal variable with this standard deviation (> 0) and mean ``bias``; they broadcast."""
+    z = bias / deviation
+    spread = np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2)
+    return deviation * (spread + z * (1 - 2 * special.ndtr(-z)))
+
+
+def krr_errors(shares, *, n, eps0):
+    """Expected absolute error of every cell's inverted k-RR estimate; ``shares`` (k,) sum to 1."""
+    return mean_absolute(krr_deviation(shares, n=n, k=len(shares), eps0=eps0))
+
+
+def plain_errors(shares, *, n, eps0):
+    """The same for the noisy histogram itself, whose bias is (p - q) f + q - f; shape (k,)."""
+    shares = np.asarray(shares, dtype=float)
+    k = len(shares)
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    deviation = krr_deviation(shares, n=n, k=k, eps0=eps0) * (p - q)
+    return mean_absolute(deviation, (p - q - 1) * shares + q)
+
+
+def gaussian_errors(k, *, n, sigma):
+    """The same for counts with Gaussian noise of deviation ``sigma`` on each; shape (k,)."""
+    return np.full(k, mean_absolute(sigma / n))
+
+
+def ratio_limit(shares, eps0):
+    """What the ratio of expected TV distances, k-RR inverted over Gaussian, tends to as n grows.
+
+    At equal (eps, delta) the Gaussian's sigma tends to sqrt(n q) / (p - q) (docs/parity.md), hence the limit
+
+        (1 / k) sum_x sqrt(1 - q + f_x (p (1 - p) - q (1 - q)) / q),
+
+    for ``shares`` f of shape (k,). Its largest value, sqrt((1 - 1 / k) (1 + p - q)) < sqrt(2), is that of
+    equal shares.
+    """
+    shares = np.asarray(shares, dtype=float)
+    k = len(shares)
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    return float(np.mean(np.sqrt(1 - q + shares * (p * (1 - p) / q - (1 - q)))))

@@ -1,0 +1,169 @@
+"""The analytic Gaussian mechanism (Balle and Wang 2018): its delta, its scale, and the scale of the paper.
+
+Noise of standard deviation sigma on a query of L2 sensitivity D is (eps, delta)-private exactly for
+
+    delta = Phi(a - b) - e^eps Phi(-a - b),    a = D / (2 sigma),  b = eps sigma / D,    (Theorem 8)
+
+a difference of nearly equal numbers where delta is small. With Mills' ratio M(x) = Phi(-x) / phi(x) and
+e^eps phi(a + b) = phi(a - b) it is
+
+    delta = phi(b - a) (M(b - a) - M(b + a)) = phi(b - a) int_0^inf e^(-t^2/2 - b t) 2 sinh(a t) dt,
+
+and one of these two has all its digits everywhere.
+"""
+
+import math
+
+import numpy as np
+from scipy import optimize, special
+
+from tightshuffle.arguments import check_delta, check_eps, check_positive
+
+HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
+_LN10 = np.log(10)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
+_HUGE = 1e150  # its square is a float
+_LAST = 45.0  # the integral ends where its integrand's slowest factor is exp(-45)
+
+
+def log_delta(eps, *, scale, sensitivity=1):
+    """log10 of the smallest delta for which Gaussian noise is (eps, delta)-private.
+
+    Parameters
+    ----------
+    eps : >= 0
+    scale : standard deviation of the noise, > 0, in the unit of ``sensitivity``
+    sensitivity : L2 sensitivity of the query, > 0: sqrt(2) for a histogram of which one user changes cell
+        All are numbers or arrays, which broadcast.
+
+    Returns
+    -------
+    log10 delta, an array of the broadcast shape (a float for scalars): delta to 1e-12 relative down to
+    1e-300, and log10 delta to 1e-14 relative however deep; -inf below -1e299.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
+    """
+    eps, scale = check_eps(eps), check_positive("scale", scale)
+    with np.errstate(over="ignore", under="ignore"):
+        ratio = scale / check_positive("sensitivity", sensitivity)
+    return _log_delta(eps, check_positive("scale / sensitivity", ratio))[()] / _LN10 + 0.0  # no -0.0
+
+
+def exact_scale(eps, delta=None, *, log10_delta=None, sensitivity=1):
+    """The smallest standard deviation of Gaussian noise that is (eps, delta)-private.
+
+    Parameters
+    ----------
+    eps : >= 0
+    delta : in (0, 1); or instead ``log10_delta`` < 0, for deltas below the smallest float
+    sensitivity : L2 sensitivity of the query, > 0
+        All are numbers or arrays, which broadcast.
+
+    Returns
+    -------
+    The scale, an array of the broadcast shape (a float for scalars), in the unit of ``sensitivity``; relative
+    error below 1e-10.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range, or neither or both of delta and log10_delta.
+    """
+    if (delta is None) == (log10_delta is None):
+        raise ValueError("delta or log10_delta must be given, and not both")
+    wanted = _check_log10_delta(log10_delta) * _LN10 if delta is None else np.log(check_delta(delta))
+    units = check_positive("sensitivity", sensitivity)
+    points = np.broadcast_arrays(check_eps(eps), wanted, units)
+    scales = np.empty(points[0].shape)
+    for index in np.ndindex(scales.shape):
+        scales[index] = _solve(*(point[index].item() for point in points[:2])) * points[2][index]
+    return scales[()]
+
+
+def published_scale(eps, delta, sensitivity):
+    """Standard deviation of diffprivlib's ``GaussianAnalytic``, the mechanism of the paper's experiments.
+
+    diffprivlib takes Phi as (1 + erf) / 2, which saturates: somewhere between delta = 1e-15 and 1e-18, as eps
+    has it, the scale stops growing, and is too small for every smaller delta. It is the same from 1e-20 to
+    1e-100. That is part of the published reading.
+
+    Parameters: ``eps`` > 0, 0 < ``delta`` < 1, ``sensitivity`` > 0 (L2), numbers. Returns a float in the
+    unit of the sensitivity. Raises ValueError, from diffprivlib, for arguments out of range.
+    """
+    from diffprivlib.mechanisms import GaussianAnalytic  # takes a second: only for those who ask for it
+
+    mechanism = GaussianAnalytic(epsilon=float(eps), delta=float(delta), sensitivity=float(sensitivity))
+    return float(np.sqrt(mechanism.variance(0)))
+
+
+def _check_log10_delta(value):
+    """``value`` as a float array, finite and < 0."""
+    try:
+        return -check_positive("log10_delta", -np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        raise ValueError(f"log10_delta must be finite and < 0; got {value!r}") from None
+
+
+def _solve(eps, wanted):
+    """The ratio scale / sensitivity at which log delta is ``wanted``, both natural."""
+    # delta(eps) <= delta(0) <= 1 / (sqrt(2 pi) ratio); and delta <= Phi(a - b) <= exp(-(b - a)^2 / 2)
+    reach = np.sqrt(-2 * wanted)
+    bounds = [-wanted - np.log(2.5)]
+    if eps > 0:
+        # b - a = reach, as eps ratio^2 - reach ratio - 1/2 = 0
+        bounds.append(np.log(reach + np.hypot(reach, np.sqrt(2 * eps))) - np.log(2 * eps))
+    high = min(bounds)
+    if high > 700:
+        raise ValueError(f"eps must be larger for so small a delta: the scale overflows; got {eps}")
+
+    def surplus(log_ratio):
+        return float(_log_delta(np.float64(eps), np.exp(np.float64(log_ratio)))) - wanted
+
+    step, low = 0.25, high
+    while surplus(low) < 0:
+        high, low, step = low, low - step, 2 * step
+    if low == high:
+        return np.exp(high)
+    return np.exp(optimize.brentq(surplus, low, high, xtol=1e-14, rtol=1e-14))
+
+
+def _log_delta(eps, ratio):
+    """Natural log of delta; ``ratio`` = scale / sensitivity."""
+    eps, ratio = np.broadcast_arrays(eps, ratio)
+    with np.errstate(over="ignore", under="ignore"):
+        a, b = 0.5 / ratio, eps * ratio
+    result = np.full(eps.shape, -np.inf)
+    a, b = np.minimum(a, _HUGE), np.where(b < _HUGE, b, np.nan)  # nan: below the smallest float even as a log
+    close = a <= 0.5 * np.maximum(b, 1.0)  # here M(b - a) and M(b + a) have common digits
+    large = a >= np.maximum(b, 0.5)
+    rest = (a < b) & ~close
+    result[close] = _by_integral(a[close], b[close])
+    result[large] = _by_complement(a[large], b[large])
+    result[rest] = _log_phi(a[rest] - b[rest]) + np.log(_mills(b[rest] - a[rest]) - _mills(b[rest] + a[rest]))
+    return result
+
+
+def _by_integral(a, b):
+    """log delta from the integral, all of whose terms are positive."""
+    slope = b - a
+    end = 2 * _LAST / (slope + np.sqrt(slope**2 + 2 * _LAST))  # slope t + t^2 / 2 = _LAST
+    t = end[..., None] * (_NODES + 1) / 2
+    # 2 sinh(a t) e^(-b t) = (1 - e^(-2 a t)) e^(-(b - a) t); divided by a, which may be tiny
+    terms = -np.expm1(-2 * a[..., None] * t) / a[..., None] * np.exp(-(t**2) / 2 - slope[..., None] * t)
+    return _log_phi(slope) + np.log(terms @ _WEIGHTS * end / 2) + np.log(a)
+
+
+def _by_complement(a, b):
+    """log delta where delta is not small: 1 - delta = Phi(b - a) + e^eps Phi(-a - b)."""
+    miss = special.ndtr(b - a) + np.exp(_log_phi(a - b)) * _mills(a + b)
+    return np.log1p(-miss)
+
+
+def _log_phi(x):
+    return -(x**2) / 2 - np.log(2 * np.pi) / 2
+
+
+def _mills(x):
+    """Phi(-x) / phi(x) for x >= 0."""
+    return np.sqrt(np.pi / 2) * special.erfcx(x / np.sqrt(2))

@@ -1,0 +1,113 @@
+"""k-randomized response: its probabilities, the shuffled histogram of n users in O(k), its estimators.
+
+k-RR with local budget eps0 reports the truth with probability p = e^eps0 / (e^eps0 + k - 1) and every
+other cell with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same law in two
+steps, the "blanket": with probability gamma = k q report a uniform cell, else the truth.
+"""
+
+import numpy as np
+
+from tightshuffle.arguments import check_eps0, check_k
+
+
+def truth_probability(eps0, k):
+    """p, the probability that k-RR reports the true cell. ``eps0`` and ``k`` broadcast."""
+    return 1 / (1 + (check_k(k) - 1) * np.exp(-check_eps0(eps0)))
+
+
+def lie_probability(eps0, k):
+    """q, the probability that k-RR reports one given other cell. ``eps0`` and ``k`` broadcast."""
+    tail = np.exp(-check_eps0(eps0))
+    return tail / (1 + (check_k(k) - 1) * tail)
+
+
+def sample_histogram(counts, eps0, rng, repetitions=1):
+    """Draw the shuffled k-RR histogram of a dataset, exactly and in O(k) instead of O(n).
+
+    The users of cell x who tell the truth outright are Binomial(counts[x], 1 - gamma); all the others
+    report a uniform cell, together a multinomial.
+
+    Parameters
+    ----------
+    counts : whole numbers, shape (k,), or (repetitions, k) for one dataset per repetition
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    whole numbers, shape (repetitions, k); every row sums to the number of users.
+
+    Raises
+    ------
+    ValueError: counts that are negative, no whole numbers, or of another shape.
+    """
+    counts = _check_counts(counts, repetitions)
+    k = counts.shape[1]
+    uniform = k * lie_probability(eps0, k)
+    truthful = rng.binomial(counts, 1 - uniform)
+    lost = counts.sum(axis=1) - truthful.sum(axis=1)
+    return truthful + rng.multinomial(lost, np.full(k, 1 / k))
+
+
+def invert(frequencies, eps0):
+    """The unbiased estimate of the true frequencies: the noisy ones times the inverse channel, in O(k).
+
+    The channel is q + (p - q) on the diagonal, hence the inverse (y - q) / (p - q) for frequencies that
+    sum to 1 (Biswas et al., eq. (12)). Estimates may be negative.
+
+    Parameters: frequencies, shape (..., k), each row summing to 1. Returns the same shape.
+    """
+    frequencies = np.asarray(frequencies, dtype=float)
+    k = frequencies.shape[-1]
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    return (frequencies - q) / (p - q)
+
+
+def project_to_simplex(points):
+    """The nearest probability vector in Euclidean distance, row by row.
+
+    Sort-and-threshold (Wang and Carreira-Perpinan 2013, the projection cited by the paper).
+
+    Parameters: points, shape (..., k), finite. Returns the same shape; entries >= 0, rows sum to 1.
+    """
+    points = np.asarray(points, dtype=float)
+    if not np.all(np.isfinite(points)):
+        raise ValueError("project_to_simplex needs finite numbers; got NaN or infinity")
+    descending = -np.sort(-points, axis=-1)
+    excess = np.cumsum(descending, axis=-1) - 1
+    ranks = np.arange(1, points.shape[-1] + 1)
+    kept = np.count_nonzero(descending * ranks > excess, axis=-1, keepdims=True)
+    threshold = np.take_along_axis(excess, kept - 1, axis=-1) / kept
+    return np.maximum(points - threshold, 0)
+
+
+def maximum_likelihood(frequencies, eps0):
+    """The most likely true frequencies given the noisy ones: the limit of the iterative Bayesian update.
+
+    That update is expectation maximisation of sum_x y_x log(q + (p - q) f_x) over probability vectors f
+    (Biswas et al. name it beside inversion). The sum is concave, and Karush-Kuhn-Tucker's conditions say
+    f_x = max(0, y_x / level - c) with c = q / (p - q) = 1 / (e^eps0 - 1) and the one level at which f sums to
+    1; so the limit needs no iteration: sort, and keep the largest m values as long as each stays positive at
+    level = (their sum) / (1 + m c). Where inversion is nowhere negative, the two agree.
+
+    Parameters: frequencies, shape (..., k), >= 0, each row summing to 1. Returns the same shape. ValueError
+    for other frequencies.
+    """
+    frequencies = np.asarray(frequencies, dtype=float)
+    if not (np.all(frequencies >= 0) and np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)):
+        raise ValueError("maximum_likelihood needs frequencies >= 0 that sum to 1 in every row")
+    c = np.exp(-check_eps0(eps0)) / -np.expm1(-check_eps0(eps0))
+    descending = -np.sort(-frequencies, axis=-1)
+    ranks = np.arange(1, frequencies.shape[-1] + 1)
+    levels = np.cumsum(descending, axis=-1) / (1 + ranks * c)
+    kept = np.count_nonzero(descending > c * levels, axis=-1, keepdims=True)
+    return np.maximum(frequencies / np.take_along_axis(levels, kept - 1, axis=-1) - c, 0)
+
+
+def _check_counts(counts, repetitions):
+    counts = np.atleast_2d(np.asarray(counts))
+    if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
+        raise ValueError(f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}")
+    whole = counts.astype(np.int64) if counts.dtype.kind in "iuf" and np.all(np.isfinite(counts)) else None
+    if whole is None or np.any(whole != counts) or np.any(whole < 0):
+        raise ValueError("counts must be whole numbers >= 0")
+    return np.broadcast_to(whole, (repetitions, counts.shape[1]))

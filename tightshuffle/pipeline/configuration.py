@@ -1,0 +1,302 @@
+"""What is wrong with a configuration, in one line that names the key and what it may be."""
+
+import difflib
+import math
+import re
+import reprlib
+from pathlib import Path
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+ROOT = Path(__file__).resolve().parents[2]
+TAKEN = {  # the folders in results/
+    "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs", "parity",
+    "privacy", "report", "tables", "trials",
+}  # fmt: skip
+MOST_CELLS = 1_000_000
+MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of so many numbers
+
+
+def config_error(config, schema):
+    """The first thing wrong with ``config``, as one line, or None.
+
+    Parameters: ``config`` and ``schema`` (JSON Schema, draft 2020-12), nested dicts and lists.
+    """
+    error = best_match(Draft202012Validator(schema).iter_errors(config))
+    if error:
+        return _one_line(_explain(error))
+    return _not_finite(config) or _contradiction(config)
+
+
+def file_error(text, name):
+    """What is wrong with a configuration file before its values are looked at, as one line, or None.
+
+    A key that stands twice (YAML would silently keep the last one), code (Snakemake runs the Python
+    expressions in a file that says ``__use_yte__``), text that is no YAML. ``text`` is only parsed, with
+    nothing in it run or built. Returns None for JSON and plain YAML.
+    """
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "no text"
+        return _one_line(f"{name}{where}: not valid YAML: {problem}")
+    if root is None:
+        return None
+    if not isinstance(root, yaml.MappingNode):
+        return f"{name}: must be a mapping (key: value) at its top"
+    return _node_error(root, name, set())
+
+
+def merge(config, overlay):
+    """``config`` with ``overlay`` over it, as Snakemake merges: mappings key by key, all else is replaced."""
+    merged = dict(config)
+    for key, value in overlay.items():
+        nested = isinstance(value, dict) and isinstance(config.get(key), dict)
+        merged[key] = merge(config[key], value) if nested else value
+    return merged
+
+
+def results_folder(config, overlays):
+    """Where the results of a configuration go: a folder of its own for all but the papers' experiments.
+
+    ``results`` for config/config.yaml alone; ``results/quick`` with config/quick.yaml over it;
+    ``results/custom`` with settings from the command line, ``results/quick_custom`` with both.
+
+    Parameters: ``config``, the settings of the run; ``overlays``, the files over config/config.yaml.
+    Raises ValueError if an overlay has the name of a folder that is taken.
+    """
+    overlays, read = list(map(Path, overlays)), {}
+    for path in (ROOT / "config/config.yaml", *overlays):
+        read = merge(read, yaml.safe_load(path.read_text(encoding="utf-8-sig")) or {})
+    names = [re.sub(r"[^\w.-]", "_", path.stem) for path in overlays]
+    if read != config:
+        names.append("custom")
+    name = "_".join(names)
+    if name in TAKEN:
+        raise ValueError(
+            f"{overlays[0]}: its results would go to results/{name}, which is taken: give it another name"
+        )
+    return f"results/{name}" if name else "results"
+
+
+def _node_error(node, name, done):
+    if id(node) in done:  # an alias: looked at before
+        return None
+    done.add(id(node))
+    where = f"{name}, line {node.start_mark.line + 1}"
+    if node.tag.startswith("!") or "python" in node.tag:
+        return _one_line(f"{where}: the tag {node.tag!r} is not allowed; expected plain YAML")
+    if isinstance(node, yaml.SequenceNode):
+        parts = node.value
+    elif isinstance(node, yaml.MappingNode):
+        first = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if key.value == "__use_yte__":
+                return f"{name}, line {line}: '__use_yte__' makes a config a program; remove it"
+            if not isinstance(key.value, str):
+                continue
+            if key.value in first:
+                return _one_line(
+                    f"{name}, line {line}: the key {key.value!r} stands in line {first[key.value]} already; "
+                    "keep one of them"
+                )
+            first[key.value] = line
+        parts = [part for pair in node.value for part in pair]
+    else:
+        return None
+    return next((problem for part in parts if (problem := _node_error(part, name, done))), None)
+
+
+def _one_line(text):
+    """Control characters from the user's text as escapes, so that they cannot break or forge lines."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: repr(found[0])[1:-1], text)
+
+
+def _not_finite(value, path=()):
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"config: {_dotted(path)} must be a finite number; got {value}"
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return next((problem for key, part in parts if (problem := _not_finite(part, (*path, key)))), None)
+
+
+def _explain(error):
+    key = _dotted(error.absolute_path)
+    value, wanted = error.instance, error.validator_value
+    match error.validator:
+        case "additionalProperties":
+            allowed = sorted(error.schema["properties"])
+            unknown = sorted(set(value) - set(allowed))[0]
+            near = difflib.get_close_matches(str(unknown), allowed, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            return f"config: unknown key {_join(key, unknown)!r}{hint} Allowed: {', '.join(allowed)}"
+        case "required":
+            missing = next(name for name in wanted if name not in value)
+            return f"config: the key {_join(key, missing)!r} is missing"
+        case "enum":
+            problem = f"must be one of: {', '.join(map(str, wanted))}"
+        case "type":
+            problem = f"must be {_ARTICLE.get(wanted, wanted)}"
+        case "minimum":
+            problem = f"must be at least {wanted}"
+        case "maximum":
+            problem = f"must be at most {wanted}"
+        case "exclusiveMinimum":
+            problem = f"must be greater than {wanted}"
+        case "exclusiveMaximum":
+            problem = f"must be less than {wanted}"
+        case "anyOf" | "const":
+            problem = "must be a whole number >= 1, or all"
+        case "pattern":
+            problem = f"must match {wanted}"
+        case "uniqueItems":
+            problem = "must not name anything twice"
+        case "minItems" | "minProperties" | "minLength":
+            problem = f"must have at least {wanted} entries"
+        case "maxItems" | "maxLength":
+            problem = f"must have at most {wanted} entries"
+        case _:
+            problem = error.message
+    hint = ""
+    if error.validator == "type" and wanted == "number" and isinstance(value, str) and _is_number(value):
+        hint = " (YAML reads it as text; write 1.0e-30 with a dot, and no quotes)"
+    return f"config: {key or 'the file'!s} {problem}; got {_SHORT.repr(value)}{hint}"
+
+
+_SHORT = reprlib.Repr()  # a mistake may be megabytes long
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_ARTICLE = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "object": "a mapping (key: value)",
+    "array": "a list",
+}
+
+
+def _contradiction(config):
+    """What a schema cannot say: values that do not fit each other."""
+    gowalla = config["gowalla"]
+    if gowalla["source"] == "file" and not gowalla["file"]:
+        return "config: gowalla.source is 'file', so gowalla.file must name a file in SNAP's format; got ''"
+    for problem in (*_counts_against_users(config), *_axes(config)):
+        return f"config: {problem}"
+    if problem := _audit_contradiction(config["audit"]):
+        return f"config: audit.settings{problem}"
+    for name, dataset in config["datasets"].items():
+        if problem := _dataset_contradiction(dataset, config["parity"]["repetitions"]):
+            return f"config: datasets.{name}.{problem}"
+    return None
+
+
+def _audit_contradiction(audit):
+    met = {}
+    for number, setting in enumerate(audit["settings"]):
+        if setting["count"] >= setting["n"]:
+            return f"[{number}].count must be less than n ({setting['n']}); got {setting['count']}"
+        if setting["k"] == 2 and audit["rest"] == "x2":
+            return f"[{number}].k must be at least 3 with audit.rest x2, a third cell; got 2"
+        first = met.setdefault(tuple(setting[name] for name in ("n", "k", "eps0", "count")), number)
+        if first != number:
+            return f"[{number}] repeats [{first}]: n, k, eps0 and count must differ; give it all runs at once"
+    return None
+
+
+def _counts_against_users(config):
+    plans = {"delta_surface": config["delta_surface"]}
+    plans |= {
+        f"delta_bounds.settings[{i}]": plan for i, plan in enumerate(config["delta_bounds"]["settings"])
+    }
+    for key, plan in plans.items():
+        if plan["count"] >= plan["n"]:
+            yield f"{key}.count must be less than {key}.n ({plan['n']}); got {plan['count']}"
+
+
+def _axes(config):
+    """Every axis (a mapping with start and stop) rises, but for the one that falls on purpose."""
+    for key, axis in _mappings(config):
+        falls = key == "gaussian_scale.log10_delta"
+        if {"start", "stop"} <= axis.keys() and (
+            axis["start"] <= axis["stop"] if falls else axis["start"] >= axis["stop"]
+        ):
+            wanted = "greater" if falls else "less"
+            yield f"{key}.start must be {wanted} than stop ({axis['stop']}); got {axis['start']}"
+    for i, plan in enumerate(config["delta_bounds"]["settings"]):
+        if plan["eps"]["stop"] >= plan["eps0"]:
+            key = f"delta_bounds.settings[{i}]"
+            yield f"{key}.eps.stop must be less than {key}.eps0 ({plan['eps0']}); got {plan['eps']['stop']}"
+
+
+def _mappings(value, path=()):
+    """(dotted key, mapping) of every mapping in a configuration."""
+    if isinstance(value, dict):
+        yield _dotted(path), value
+        for key, part in value.items():
+            yield from _mappings(part, (*path, key))
+
+
+def _dataset_contradiction(dataset, repetitions):
+    if box := dataset.get("box"):
+        for low, high in (("south", "north"), ("west", "east")):
+            if box[low] >= box[high]:
+                return f"box.{low} must be less than box.{high} ({box[high]}); got {box[low]}"
+    if dataset["kind"] == "gowalla" and (problem := _grid_contradiction(dataset)):
+        return problem
+    if (limits := dataset.get("range")) and limits[0] >= limits[1]:
+        return f"range must be [low, high] with low < high; got {limits}"
+    if (grid := dataset.get("grid")) and min(grid["eps"]) > max(grid["eps0"]):
+        return f"grid.eps: none is at most the largest eps0 ({max(grid['eps0'])}); got {grid['eps']}"
+    cells = dataset.get("cells") or MOST_CELLS if dataset["kind"] != "gowalla" else _cells(dataset)[0]
+    asked = dataset.get("individual", {}).get("cells", [])
+    if dataset["kind"] != "counts" and max(asked, default=0) > cells:
+        return f"individual.cells must be at most the number of cells ({cells}); got {max(asked)}"
+    if "tv" in dataset and dataset["kind"] != "counts" and repetitions * cells > MOST_VALUES:
+        return (
+            f"cells ({cells:,}) times parity.repetitions ({repetitions:,}) must be at most {MOST_VALUES:,}, "
+            "or memory runs out: take fewer of either"
+        )
+    if population := dataset.get("population"):
+        for experiment in ("tv", "estimates", "individual", "grid"):
+            users = dataset.get(experiment, {}).get("n", [])
+            for n in users if isinstance(users, list) else [users]:
+                if n != "all" and n > population:
+                    return f"{experiment}.n must be at most the population ({population}); got {n}"
+    return None
+
+
+def _cells(dataset):
+    """Numbers of cells of the published and the stepped grid."""
+    box, steps = dataset["box"], dataset["stepped"]
+    across = (box["north"] - box["south"]) / steps["latitude_step"]
+    along = (box["east"] - box["west"]) / steps["longitude_step"]
+    return dataset["published"]["columns"] * dataset["published"]["rows"], across * along
+
+
+def _grid_contradiction(dataset):
+    for name, cells in zip(("published", "stepped"), _cells(dataset), strict=True):
+        if not 2 <= cells <= MOST_CELLS:
+            return f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {cells:,.0f}"
+    return None
+
+
+def _dotted(path):
+    text = ""
+    for part in path:
+        text = f"{text}[{part}]" if isinstance(part, int) else _join(text, part)
+    return text
+
+
+def _join(key, name):
+    return f"{key}.{name}" if key else str(name)
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

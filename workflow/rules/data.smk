@@ -1,0 +1,219 @@
+# Gowalla's check-ins: from SNAP's file (downloaded or the user's own) or from the bundled counts to one
+# histogram per city, its points for the maps, and the totals.
+
+import os
+import re
+
+from snakemake.exceptions import WorkflowError
+
+SOURCE = config["gowalla"]["source"]
+GRIDS = ["published", "stepped"]
+CITY = "|".join(map(re.escape, GOWALLA)) or "(?!)"  # (?!) matches nothing
+COUNTS_FILE = "data/gowalla/{dataset}_{grid}.csv"
+BUNDLED = source(COUNTS_FILE)
+CELLS = BUNDLED if SOURCE == "bundled" else "<results>/checkins/{dataset}_{grid}.csv"
+DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
+CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
+
+if SOURCE == "file" and not os.path.isfile(CHECKINS):
+    raise WorkflowError(f"gowalla.file: no file {CHECKINS!r}; expected check-ins in SNAP's format")
+for city in GOWALLA if SOURCE == "bundled" else []:
+    if not os.path.isfile(BUNDLED.format(dataset=city, grid="published")):
+        raise WorkflowError(f"datasets.{city}: no bundled counts; set gowalla.source to snap or file")
+
+
+if SOURCE == "bundled":
+
+    rule use_bundled_counts:
+        "One city's histogram from the counts in data/gowalla, and points spread inside of their cells."
+        input:
+            published=BUNDLED.replace("{grid}", "published"),
+            stepped=BUNDLED.replace("{grid}", "stepped"),
+        output:
+            histogram="<results>/histograms/{dataset}.csv",
+            points="<results>/checkins/{dataset}.parquet",
+        log:
+            "<results>/logs/use_bundled_counts/{dataset}.log",
+        benchmark:
+            "<results>/benchmarks/use_bundled_counts/{dataset}.tsv"
+        wildcard_constraints:
+            dataset=CITY,
+        localrule: True
+        conda:
+            "../envs/rules.yml"
+        resources:
+            mem_mb=memory(160),
+            runtime=minutes(2),
+        params:
+            code=lambda wildcards: code_of(
+                "scripts/use_bundled_counts.py", *expand(COUNTS_FILE, dataset=wildcards.dataset, grid=GRIDS)
+            ),
+            dataset=lambda wildcards: {
+                key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
+            },
+            grid=config["gowalla"]["grid"],
+            seed=config["seed"],
+        script:
+            "../../scripts/use_bundled_counts.py"
+
+
+if SOURCE == "snap":
+
+    # Neither its code nor its address is an input: whatever they are, the md5 says what comes out.
+    rule download_checkins:
+        "SNAP's file of Gowalla check-ins: resumed after an interruption, checked by size and md5."
+        output:
+            DOWNLOADED,
+        log:
+            "<results>/logs/download_checkins.log",
+        benchmark:
+            "<results>/benchmarks/download_checkins.tsv"
+        localrule: True
+        conda:
+            "../envs/rules.yml"
+        resources:
+            mem_mb=memory(100),
+            runtime=lambda wildcards, attempt: 240 * attempt,
+        params:
+            bytes=config["gowalla"]["download"]["bytes"],
+            md5=config["gowalla"]["download"]["md5"],
+        script:
+            "../../scripts/download_checkins.py"
+
+
+if SOURCE in ("snap", "file"):
+
+    rule crop_checkins:
+        "The check-ins inside of every city's box, in one pass over the whole file."
+        input:
+            checkins=CHECKINS,
+        output:
+            points=expand("<results>/checkins/{dataset}.parquet", dataset=GOWALLA),
+            reading="<results>/checkins/reading.csv",
+        log:
+            "<results>/logs/crop_checkins.log",
+        benchmark:
+            "<results>/benchmarks/crop_checkins.tsv"
+        localrule: True
+        conda:
+            "../envs/rules.yml"
+        resources:
+            mem_mb=memory(160),
+            runtime=minutes(8),
+        params:
+            code=code_of("scripts/crop_checkins.py"),
+            contents=(lambda wildcards: digest(CHECKINS)) if SOURCE == "file" else None,
+            boxes={dataset: config["datasets"][dataset]["box"] for dataset in GOWALLA},
+            bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
+        script:
+            "../../scripts/crop_checkins.py"
+
+    rule grid_checkins:
+        "One city's check-ins counted in the cells of both grids, and its histogram in the configured one."
+        input:
+            points="<results>/checkins/{dataset}.parquet",
+        output:
+            histogram="<results>/histograms/{dataset}.csv",
+            published="<results>/checkins/{dataset}_published.csv",
+            stepped="<results>/checkins/{dataset}_stepped.csv",
+        log:
+            "<results>/logs/grid_checkins/{dataset}.log",
+        benchmark:
+            "<results>/benchmarks/grid_checkins/{dataset}.tsv"
+        wildcard_constraints:
+            dataset=CITY,
+        localrule: True
+        conda:
+            "../envs/rules.yml"
+        resources:
+            mem_mb=memory(160),
+            runtime=minutes(5),
+        params:
+            code=code_of("scripts/grid_checkins.py"),
+            dataset=lambda wildcards: {
+                key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
+            },
+            grid=config["gowalla"]["grid"],
+        script:
+            "../../scripts/grid_checkins.py"
+
+
+rule count_checkins:
+    "Check-ins, non-empty cells and largest cell of every city, in both grids."
+    input:
+        counts=expand(CELLS, dataset=GOWALLA, grid=GRIDS),
+    output:
+        report(
+            "<results>/checkins/totals.csv",
+            caption="../report/totals.rst",
+            category="Tables",
+            labels={"table": "check-ins", "shows": "check-ins per city and grid"},
+        ),
+    log:
+        "<results>/logs/count_checkins.log",
+    benchmark:
+        "<results>/benchmarks/count_checkins.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(130),
+        runtime=minutes(2),
+    params:
+        code=code_of("scripts/count_checkins.py"),
+        datasets=GOWALLA,
+        grids=GRIDS,
+    script:
+        "../../scripts/count_checkins.py"
+
+
+rule draw_synthetic:
+    "Draw N(mean, spread) users and cut them into cells."
+    output:
+        "<results>/histograms/{dataset}.csv",
+    log:
+        "<results>/logs/draw_synthetic/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/draw_synthetic/{dataset}.tsv"
+    wildcard_constraints:
+        dataset="|".join(NORMAL) or "(?!)",
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(170),
+        runtime=minutes(2),
+    params:
+        code=code_of("scripts/draw_synthetic.py"),
+        plan=lambda wildcards: {
+            key: DATASETS[wildcards.dataset][key]
+            for key in ("mean", "spread", "spread_is", "range", "cells", "population")
+        },
+        seed=config["seed"],
+    script:
+        "../../scripts/draw_synthetic.py"
+
+
+rule use_counts:
+    "Check a histogram of the user's own and take it as a dataset."
+    input:
+        counts=lambda wildcards: DATASETS[wildcards.dataset]["file"],
+    output:
+        "<results>/histograms/{dataset}.csv",
+    log:
+        "<results>/logs/use_counts/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/use_counts/{dataset}.tsv"
+    wildcard_constraints:
+        dataset="|".join(COUNTS) or "(?!)",
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(160),
+        runtime=minutes(2),
+    params:
+        code=code_of("scripts/use_counts.py"),
+        contents=lambda wildcards: digest(DATASETS[wildcards.dataset]["file"]),
+    script:
+        "../../scripts/use_counts.py"

@@ -1,0 +1,227 @@
+# What is run on the histograms: the published protocol, the comparison at equal privacy (docs/parity.md), the audit.
+
+
+rule run_trials:
+    "TV distance and individual error of every mechanism: the points of one budget, or of one part of a grid."
+    input:
+        histogram="<results>/histograms/{dataset}.csv",
+    output:
+        "<results>/trials/{dataset}_{part}.parquet",
+    log:
+        "<results>/logs/run_trials/{dataset}_{part}.log",
+    benchmark:
+        "<results>/benchmarks/run_trials/{dataset}_{part}.tsv"
+    group:
+        "trials"
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(290),
+        runtime=minutes(68),
+    params:
+        code=code_of("scripts/run_trials.py"),
+        points=trial_points,
+        cells=lambda wildcards: individual_cells(wildcards.dataset),
+        protocol=config["protocol"],
+        seed=config["seed"],
+    script:
+        "../../scripts/run_trials.py"
+
+
+rule estimate_cells:
+    "One run of every mechanism per budget, cell by cell (data of Figures 4 and 5)."
+    input:
+        histogram="<results>/histograms/{dataset}.csv",
+    output:
+        "<results>/estimates/{dataset}.csv",
+    log:
+        "<results>/logs/estimate_cells/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/estimate_cells/{dataset}.tsv"
+    group:
+        "trials"
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(210),
+        runtime=minutes(5),
+    params:
+        code=code_of("scripts/estimate_cells.py"),
+        plan=lambda wildcards: plan_of(wildcards.dataset, "estimates"),
+        protocol=config["protocol"],
+        seed=config["seed"],
+    script:
+        "../../scripts/estimate_cells.py"
+
+
+rule run_parity:
+    "Errors of both mechanisms at equal privacy: one dataset, every n, eps0 and delta."
+    input:
+        histogram="<results>/histograms/{dataset}.csv",
+    output:
+        "<results>/parity/{dataset}.parquet",
+    log:
+        "<results>/logs/run_parity/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/run_parity/{dataset}.tsv"
+    group:
+        "trials"
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(240),
+        runtime=minutes(15),
+    params:
+        code=code_of("scripts/run_parity.py"),
+        plan={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
+        cells=lambda wildcards: individual_cells(wildcards.dataset),
+        sizes=lambda wildcards: parity_sizes(wildcards.dataset),
+        seed=config["seed"],
+    script:
+        "../../scripts/run_parity.py"
+
+
+rule estimate_parity:
+    "One run of both mechanisms at equal privacy, cell by cell (data of fig4 and fig5 at parity)."
+    input:
+        histogram="<results>/histograms/{dataset}.csv",
+    output:
+        "<results>/parity/{dataset}_estimates.csv",
+    log:
+        "<results>/logs/estimate_parity/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/estimate_parity/{dataset}.tsv"
+    group:
+        "trials"
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(170),
+        runtime=minutes(3),
+    params:
+        code=code_of("scripts/estimate_parity.py"),
+        plan=lambda wildcards: parity_estimates(wildcards.dataset),
+        seed=config["seed"],
+    script:
+        "../../scripts/estimate_parity.py"
+
+
+rule summarise_parity:
+    "Mean errors and ratios at equal privacy, with bootstrap intervals and closed forms."
+    input:
+        trials=expand("<results>/parity/{dataset}.parquet", dataset=PARITY_DATASETS),
+        published=trial_files("tv"),
+        histograms=expand("<results>/histograms/{dataset}.csv", dataset=PARITY_DATASETS),
+    output:
+        means=report(
+            "<results>/parity.csv",
+            caption="../report/parity_means.rst",
+            category="Tables",
+            labels={"table": "parity", "shows": "mean errors at equal privacy"},
+        ),
+        ratios=report(
+            "<results>/parity_ratio.csv",
+            caption="../report/parity_ratios.rst",
+            category="Tables",
+            labels={"table": "parity ratios", "shows": "shuffle+INV over Gaussian at equal privacy"},
+        ),
+    log:
+        "<results>/logs/summarise_parity.log",
+    benchmark:
+        "<results>/benchmarks/summarise_parity.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(390),
+        runtime=minutes(11),
+    params:
+        code=code_of("scripts/summarise_parity.py"),
+        datasets=PARITY_DATASETS,
+        resamples=PARITY["bootstrap"],
+        confidence=PARITY["confidence"],
+        seed=config["seed"],
+    script:
+        "../../scripts/summarise_parity.py"
+
+
+rule plan_parity:
+    "For wanted (eps, delta), n and k: the eps0 allowed behind a shuffler, and the error that follows."
+    output:
+        csv=report(
+            "<results>/parity_plan.csv",
+            caption="../report/parity_plan.rst",
+            category="Tables",
+            labels={"table": "parity plan", "shows": "the budget that a wanted privacy allows"},
+        ),
+        md="<results>/parity_plan.md",
+    log:
+        "<results>/logs/plan_parity.log",
+    benchmark:
+        "<results>/benchmarks/plan_parity.tsv"
+    group:
+        "accountants"
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(160),
+        runtime=minutes(20),
+    params:
+        code=code_of("scripts/plan_parity.py"),
+        plan=PARITY["plan"],
+    script:
+        "../../scripts/plan_parity.py"
+
+
+rule run_audit:
+    "Draw and shuffle every message of both worlds at one setting; tallies of the counts of x0 and x1."
+    output:
+        "<results>/audit/{setting}.parquet",
+    log:
+        "<results>/logs/run_audit/{setting}.log",
+    benchmark:
+        "<results>/benchmarks/run_audit/{setting}.tsv"
+    wildcard_constraints:
+        setting="|".join(map(re.escape, AUDITS)),
+    group:
+        "trials"
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(180),
+        runtime=minutes(60),
+    params:
+        code=code_of("scripts/run_audit.py"),
+        setting=lambda wildcards: {**AUDITS[wildcards.setting], "rest": config["audit"]["rest"]},
+        seed=config["seed"],
+    script:
+        "../../scripts/run_audit.py"
+
+
+rule collect_audit:
+    "Lower confidence bounds on delta from all tallies, beside the published, the exact and the upper delta."
+    input:
+        tallies=expand("<results>/audit/{setting}.parquet", setting=AUDITS),
+    output:
+        report(
+            "<results>/audit.csv",
+            caption="../report/audit_table.rst",
+            category="Tables",
+            labels={"table": "audit", "shows": "lower confidence bounds on delta"},
+        ),
+    log:
+        "<results>/logs/collect_audit.log",
+    benchmark:
+        "<results>/benchmarks/collect_audit.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(190),
+        runtime=minutes(3),
+    params:
+        code=code_of("scripts/collect_audit.py"),
+        eps=config["audit"]["eps"],
+        confidence=config["audit"]["confidence"],
+    script:
+        "../../scripts/collect_audit.py"

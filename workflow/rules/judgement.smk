@@ -1,0 +1,91 @@
+# What the papers print and say, and whether it holds.
+
+
+rule compute_printed_deltas:
+    "log10 delta behind every printed delta, by the published formula and exactly."
+    input:
+        values=source(VALUES),
+    output:
+        "<results>/privacy/printed_deltas.csv",
+    log:
+        "<results>/logs/compute_printed_deltas.log",
+    benchmark:
+        "<results>/benchmarks/compute_printed_deltas.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(200),
+        runtime=minutes(4),
+    params:
+        code=code_of("scripts/compute_printed_deltas.py", VALUES),
+    script:
+        "../../scripts/compute_printed_deltas.py"
+
+
+rule judge_values:
+    "A verdict on every value that the papers print."
+    input:
+        values=source(VALUES),
+        deltas="<results>/privacy/printed_deltas.csv",
+        totals="<results>/checkins/totals.csv",
+        trials=trial_files("individual"),
+        histograms=expand("<results>/histograms/{dataset}.csv", dataset=INDIVIDUAL_DATASETS),
+    output:
+        report(
+            "<results>/report/verdicts.csv",
+            caption="../report/verdicts.rst",
+            category="Tables",
+            labels={"table": "verdicts", "shows": "every printed value beside ours"},
+        ),
+    log:
+        "<results>/logs/judge_values.log",
+    benchmark:
+        "<results>/benchmarks/judge_values.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(190),
+        runtime=minutes(2),
+    params:
+        code=code_of("scripts/judge_values.py", VALUES),
+        datasets=INDIVIDUAL_DATASETS,
+    script:
+        "../../scripts/judge_values.py"
+
+
+rule judge_claims:
+    "A verdict on every statement of the paper's text, on the published and on the exact reading."
+    input:
+        claims=source(CLAIMS),
+        values=source(VALUES),
+        deltas="<results>/privacy/printed_deltas.csv",
+        trials=trial_files("tv", "individual"),
+        estimates=expand("<results>/estimates/{dataset}.csv", dataset=ESTIMATE_DATASETS),
+        parity=expand("<results>/parity/{dataset}.parquet", dataset=PARITY_DATASETS),
+    output:
+        csv=report(
+            "<results>/report/claims.csv",
+            caption="../report/claims.rst",
+            category="Tables",
+            labels={"table": "claims", "shows": "what the text says, and whether it holds"},
+        ),
+        md="<results>/tables/claims.md",
+    log:
+        "<results>/logs/judge_claims.log",
+    benchmark:
+        "<results>/benchmarks/judge_claims.tsv"
+    group:
+        "accountants"
+    conda:
+        "../envs/rules.yml"
+    resources:
+        mem_mb=memory(430),
+        runtime=minutes(14),
+    params:
+        code=code_of("scripts/judge_claims.py", CLAIMS, VALUES),
+        sensitivity=config["protocol"]["sensitivity"],
+        boxes={name: DATASETS[name]["box"] for name in GOWALLA},
+    script:
+        "../../scripts/judge_claims.py"
