@@ -1,5 +1,4 @@
 # All the Python of the workflow: the checked configuration, and the names of files.
-import math
 import os
 import re
 import sys
@@ -67,25 +66,6 @@ wildcard_constraints:
     dataset="|".join(DATASETS),
     part="eps0-[0-9.e-]+_eps-[0-9.e-]+|grid-[0-9]+",
     prefix="(fig[0-9]+_)?",
-
-
-SNAKEMAKE_MB = 500  # a cluster's job is two Snakemake processes around the script, 130 to 245 MB each
-
-
-def memory(peak):
-    """mem_mb of a rule whose script was measured at ``peak`` MB (max_rss in results/benchmarks).
-
-    Half as much again and Snakemake's own, doubled on every further attempt.
-    """
-    return lambda wildcards, attempt: math.ceil(1.5 * peak + SNAKEMAKE_MB) * 2 ** (attempt - 1)
-
-
-def minutes(seconds):
-    """runtime of a rule that was measured at ``seconds`` on one core (cpu_time in results/benchmarks).
-
-    Ten times that and a minute to start, doubled on every further attempt.
-    """
-    return lambda wildcards, attempt: (1 + math.ceil(10 * seconds / 60)) * 2 ** (attempt - 1)
 
 
 def label(**numbers):

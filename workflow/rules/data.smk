@@ -41,9 +41,6 @@ if SOURCE == "bundled":
         localrule: True
         conda:
             "../envs/rules.yml"
-        resources:
-            mem_mb=memory(160),
-            runtime=minutes(2),
         params:
             code=lambda wildcards: code_of(
                 "scripts/use_bundled_counts.py", *expand(COUNTS_FILE, dataset=wildcards.dataset, grid=GRIDS)
@@ -71,9 +68,6 @@ if SOURCE == "snap":
         localrule: True
         conda:
             "../envs/rules.yml"
-        resources:
-            mem_mb=memory(100),
-            runtime=lambda wildcards, attempt: 240 * attempt,
         params:
             bytes=config["gowalla"]["download"]["bytes"],
             md5=config["gowalla"]["download"]["md5"],
@@ -97,9 +91,6 @@ if SOURCE in ("snap", "file"):
         localrule: True
         conda:
             "../envs/rules.yml"
-        resources:
-            mem_mb=memory(160),
-            runtime=minutes(8),
         params:
             code=code_of("scripts/crop_checkins.py"),
             contents=(lambda wildcards: digest(CHECKINS)) if SOURCE == "file" else None,
@@ -125,9 +116,6 @@ if SOURCE in ("snap", "file"):
         localrule: True
         conda:
             "../envs/rules.yml"
-        resources:
-            mem_mb=memory(160),
-            runtime=minutes(5),
         params:
             code=code_of("scripts/grid_checkins.py"),
             dataset=lambda wildcards: {
@@ -156,9 +144,6 @@ rule count_checkins:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(130),
-        runtime=minutes(2),
     params:
         code=code_of("scripts/count_checkins.py"),
         datasets=GOWALLA,
@@ -180,9 +165,6 @@ rule draw_synthetic:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(170),
-        runtime=minutes(2),
     params:
         code=code_of("scripts/draw_synthetic.py"),
         plan=lambda wildcards: {
@@ -209,9 +191,6 @@ rule use_counts:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(160),
-        runtime=minutes(2),
     params:
         code=code_of("scripts/use_counts.py"),
         contents=lambda wildcards: digest(DATASETS[wildcards.dataset]["file"]),

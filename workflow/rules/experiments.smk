@@ -11,13 +11,8 @@ rule run_trials:
         "<results>/logs/run_trials/{dataset}_{part}.log",
     benchmark:
         "<results>/benchmarks/run_trials/{dataset}_{part}.tsv"
-    group:
-        "trials"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(290),
-        runtime=minutes(68),
     params:
         code=code_of("scripts/run_trials.py"),
         points=trial_points,
@@ -38,13 +33,8 @@ rule estimate_cells:
         "<results>/logs/estimate_cells/{dataset}.log",
     benchmark:
         "<results>/benchmarks/estimate_cells/{dataset}.tsv"
-    group:
-        "trials"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/estimate_cells.py"),
         plan=lambda wildcards: plan_of(wildcards.dataset, "estimates"),
@@ -64,13 +54,8 @@ rule run_parity:
         "<results>/logs/run_parity/{dataset}.log",
     benchmark:
         "<results>/benchmarks/run_parity/{dataset}.tsv"
-    group:
-        "trials"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(240),
-        runtime=minutes(15),
     params:
         code=code_of("scripts/run_parity.py"),
         plan={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
@@ -91,13 +76,8 @@ rule estimate_parity:
         "<results>/logs/estimate_parity/{dataset}.log",
     benchmark:
         "<results>/benchmarks/estimate_parity/{dataset}.tsv"
-    group:
-        "trials"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(170),
-        runtime=minutes(3),
     params:
         code=code_of("scripts/estimate_parity.py"),
         plan=lambda wildcards: parity_estimates(wildcards.dataset),
@@ -132,9 +112,6 @@ rule summarise_parity:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(390),
-        runtime=minutes(11),
     params:
         code=code_of("scripts/summarise_parity.py"),
         datasets=PARITY_DATASETS,
@@ -159,13 +136,8 @@ rule plan_parity:
         "<results>/logs/plan_parity.log",
     benchmark:
         "<results>/benchmarks/plan_parity.tsv"
-    group:
-        "accountants"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(160),
-        runtime=minutes(20),
     params:
         code=code_of("scripts/plan_parity.py"),
         plan=PARITY["plan"],
@@ -183,13 +155,8 @@ rule run_audit:
         "<results>/benchmarks/run_audit/{setting}.tsv"
     wildcard_constraints:
         setting="|".join(map(re.escape, AUDITS)),
-    group:
-        "trials"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(180),
-        runtime=minutes(60),
     params:
         code=code_of("scripts/run_audit.py"),
         setting=lambda wildcards: {**AUDITS[wildcards.setting], "rest": config["audit"]["rest"]},
@@ -216,9 +183,6 @@ rule collect_audit:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(190),
-        runtime=minutes(3),
     params:
         code=code_of("scripts/collect_audit.py"),
         eps=config["audit"]["eps"],

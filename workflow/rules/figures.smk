@@ -24,9 +24,6 @@ rule draw_audit:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(240),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_audit.py", FIGURE_STYLE),
     script:
@@ -55,9 +52,6 @@ rule draw_koskela:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_koskela.py", FIGURE_STYLE),
         lowest=lambda wildcards: config["koskela"][wildcards.panel]["lowest"],
@@ -85,9 +79,6 @@ rule draw_delta_surface:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_delta_surface.py", FIGURE_STYLE),
     script:
@@ -114,9 +105,6 @@ rule draw_tv:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(230),
-        runtime=minutes(6),
     params:
         code=code_of("scripts/draw_tv.py", FIGURE_STYLE),
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
@@ -146,9 +134,6 @@ rule draw_checkins:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(230),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_checkins.py", FIGURE_STYLE),
         titles=[config["datasets"][dataset]["title"] for dataset in GOWALLA],
@@ -179,9 +164,6 @@ rule draw_estimates:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_estimates.py", FIGURE_STYLE),
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
@@ -210,9 +192,6 @@ rule draw_delta_bounds:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_delta_bounds.py", FIGURE_STYLE),
     script:
@@ -240,9 +219,6 @@ rule draw_blanket_regions:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_blanket_regions.py", FIGURE_STYLE),
     script:
@@ -269,9 +245,6 @@ rule draw_gaussian_scale:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_gaussian_scale.py", FIGURE_STYLE),
     script:
@@ -299,9 +272,6 @@ rule draw_girgis_rdp:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_girgis_rdp.py", FIGURE_STYLE),
         deepest=config["girgis_rdp"]["composed"]["deepest"],
@@ -329,9 +299,6 @@ rule draw_parity_tv:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(440),
-        runtime=minutes(11),
     params:
         code=code_of("scripts/draw_parity_tv.py", FIGURE_STYLE),
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
@@ -364,9 +331,6 @@ rule draw_parity_estimates:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(240),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_parity_estimates.py", FIGURE_STYLE),
         title=lambda wildcards: config["datasets"][wildcards.dataset]["title"],
@@ -394,9 +358,6 @@ rule draw_parity_ratio:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(240),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/draw_parity_ratio.py", FIGURE_STYLE),
         titles={name: DATASETS[name]["title"] for name in PARITY_DATASETS},

@@ -14,9 +14,6 @@ rule compute_printed_deltas:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(200),
-        runtime=minutes(4),
     params:
         code=code_of("scripts/compute_printed_deltas.py", VALUES),
     script:
@@ -45,9 +42,6 @@ rule judge_values:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(190),
-        runtime=minutes(2),
     params:
         code=code_of("scripts/judge_values.py", VALUES),
         datasets=INDIVIDUAL_DATASETS,
@@ -76,13 +70,8 @@ rule judge_claims:
         "<results>/logs/judge_claims.log",
     benchmark:
         "<results>/benchmarks/judge_claims.tsv"
-    group:
-        "accountants"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(430),
-        runtime=minutes(14),
     params:
         code=code_of("scripts/judge_claims.py", CLAIMS, VALUES),
         sensitivity=config["protocol"]["sensitivity"],

@@ -10,13 +10,8 @@ rule compute_koskela:
         "<results>/logs/compute_koskela.log",
     benchmark:
         "<results>/benchmarks/compute_koskela.tsv"
-    group:
-        "accountants"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(290),
-        runtime=minutes(10),
     params:
         code=code_of("scripts/compute_koskela.py"),
         plan=config["koskela"],
@@ -32,13 +27,8 @@ rule compute_delta_surface:
         "<results>/logs/compute_delta_surface.log",
     benchmark:
         "<results>/benchmarks/compute_delta_surface.tsv"
-    group:
-        "accountants"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(140),
-        runtime=minutes(2),
     params:
         code=code_of("scripts/compute_delta_surface.py"),
         plan=config["delta_surface"],
@@ -54,13 +44,8 @@ rule compute_delta_bounds:
         "<results>/logs/compute_delta_bounds.log",
     benchmark:
         "<results>/benchmarks/compute_delta_bounds.tsv"
-    group:
-        "accountants"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(190),
-        runtime=minutes(12),
     params:
         code=code_of("scripts/compute_delta_bounds.py"),
         plan=config["delta_bounds"],
@@ -77,13 +62,8 @@ rule compute_blanket_regions:
         "<results>/logs/compute_blanket_regions.log",
     benchmark:
         "<results>/benchmarks/compute_blanket_regions.tsv"
-    group:
-        "accountants"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(160),
-        runtime=minutes(7),
     params:
         code=code_of("scripts/compute_blanket_regions.py"),
         plan=config["blanket_regions"],
@@ -99,13 +79,8 @@ rule compute_gaussian_scale:
         "<results>/logs/compute_gaussian_scale.log",
     benchmark:
         "<results>/benchmarks/compute_gaussian_scale.tsv"
-    group:
-        "accountants"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/compute_gaussian_scale.py"),
         plan=config["gaussian_scale"],
@@ -122,13 +97,8 @@ rule compute_girgis_rdp:
         "<results>/logs/compute_girgis_rdp.log",
     benchmark:
         "<results>/benchmarks/compute_girgis_rdp.tsv"
-    group:
-        "accountants"
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(220),
-        runtime=minutes(5),
     params:
         code=code_of("scripts/compute_girgis_rdp.py"),
         plan=config["girgis_rdp"],

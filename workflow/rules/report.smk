@@ -30,9 +30,6 @@ rule write_report:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(160),
-        runtime=minutes(3),
     params:
         code=code_of("scripts/write_report.py", *PARTS),
         results=lambda wildcards, output: str(Path(output[0]).parents[1]),
@@ -63,9 +60,6 @@ rule state_numbers:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(210),
-        runtime=minutes(7),
     params:
         code=code_of("scripts/state_numbers.py"),
     script:
@@ -86,9 +80,6 @@ rule summarise_run:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(130),
-        runtime=minutes(1),
     params:
         code=code_of("scripts/summarise_run.py", *RUN_PARTS),
         folder=lambda wildcards, output: Path(output[0]).parent,

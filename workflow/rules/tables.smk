@@ -39,9 +39,6 @@ rule write_delta_tables:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(130),
-        runtime=minutes(2),
     params:
         code=code_of("scripts/write_delta_tables.py", PARAMETERS),
         surface=config["delta_surface"],
@@ -76,9 +73,6 @@ rule write_error_tables:
     localrule: True
     conda:
         "../envs/rules.yml"
-    resources:
-        mem_mb=memory(130),
-        runtime=minutes(2),
     params:
         code=code_of("scripts/write_error_tables.py"),
     script:
