@@ -1,11 +1,18 @@
+"""Check-ins: read in blocks, in any packing; whatever is wrong is one line that names the file."""
+
 import gzip
+import os
+import socket
+import tracemalloc
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tightshuffle.data import checkins
 from tightshuffle.data.checkins import Reading, crop
+from tightshuffle.data.counts_file import read_counts
 from tightshuffle.data.grid import Box
 
 PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
@@ -256,6 +263,91 @@ def test_text_without_lines(tmp_path):
         read(path)
 
 
-def test_no_such_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        read(tmp_path / "nowhere.gz")
+WALK = "".join(row(48.83 + i / 10_000, 2.30) + "\n" for i in range(400))
+MISTAKES = {
+    "latitude 91": ((row(91, 2.3) + "\n").encode() * 9, "9 of 9 rows .100.00%. cannot be read"),
+    "swapped": (
+        "".join(row(2.30, 48.83 + i / 10_000) + "\n" for i in range(400)).encode(),
+        "none of its 400 rows lies in the box of paris: .*latitude and longitude seem to be swapped",
+    ),
+    "commas": (WALK.replace("\t", ",").encode(), "400 of 400 rows .* separated by tabs"),
+    "a header": (f"user\ttime\tlatitude\tlongitude\tlocation\n{WALK}".encode(), "the first in line 1;"),
+    "gzip that is none": (b"\x1f\x8b" + WALK.encode(), "damaged gzip file"),
+    "html": (b"<!doctype html>\n<h1>404 Not Found</h1>\n", "2 of 2 rows .*; expected user, time, latitude"),
+    "byte order mark and latin-1": ("\ufeffx\t\xe9\n".encode("latin-1", "ignore") * 3, "3 of 3 rows"),
+}
+
+
+@pytest.mark.parametrize(("content", "words"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_one_line(tmp_path, content, words):
+    path = tmp_path / "check ins ä.txt"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=words) as caught:
+        crop(path, {"paris": PARIS})
+    assert str(path) in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+def crop_world(path):
+    return crop(path, {"world": WORLD})
+
+
+@pytest.mark.parametrize("read_file", [read_counts, crop_world])
+@pytest.mark.parametrize("kind", ["folder", "missing", "link to nothing", "no name"])
+def test_no_file(tmp_path, read_file, kind):
+    path = tmp_path / "x" if kind != "no name" else Path("")
+    if kind == "folder":
+        path.mkdir()
+    if kind == "link to nothing":
+        path.symlink_to(tmp_path / "nothing")
+    with pytest.raises((ValueError, OSError)) as caught:
+        read_file(path)
+    assert str(caught.value).isprintable()
+
+
+# Files that never end, or unpack to far more than they are -------------------------------------------
+
+
+@pytest.mark.parametrize("read_file", [read_counts, crop_world])
+def test_pipes_and_devices_are_not_waited_for(tmp_path, monkeypatch, read_file):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    server = socket.socket(socket.AF_UNIX)
+    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    server.bind("socket")
+    for path in (pipe, "/dev/zero", "/dev/null", "socket"):
+        with pytest.raises(ValueError, match="not a regular file"):
+            read_file(Path(path))
+    server.close()
+
+
+def test_gzip_bombs(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkins, "SMALL", 1 << 20)
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress((GOOD + "\n").encode() * 1_000_000, mtime=0))  # 43 MB in some 100 kB
+    assert path.stat().st_size * checkins.MOST_PACKED < 1_000_000 * (len(GOOD) + 1)
+    with pytest.raises(ValueError, match=r"bomb.gz: unpacks to more than 100 times its size"):
+        crop(path, {"nowhere": Box(-1, 1, -1, 1)})
+
+
+def test_bombs_of_zeros_stop_at_the_first_block(tmp_path):
+    packed, sparse = tmp_path / "bomb.gz", tmp_path / "sparse.txt"
+    packed.write_bytes(gzip.compress(bytes(1 << 28), compresslevel=1, mtime=0))
+    sparse.touch()
+    os.truncate(sparse, 1 << 40)  # 1 TB
+    tracemalloc.start()
+    for path in (packed, sparse):
+        with pytest.raises(ValueError, match="neither gzip nor plain text"):
+            crop_world(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * checkins.BLOCK
+
+
+def test_honest_files_may_be_packed_tightly(tmp_path):
+    path = tmp_path / "same.gz"
+    path.write_bytes(
+        gzip.compress((GOOD + "\n").encode() * 200_000, mtime=0)
+    )  # 8.6 MB, over 100 times its size, but small
+    assert crop_world(path)[1].rows == 200_000

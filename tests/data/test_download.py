@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import requests
 
 from tightshuffle.data import download as module
 from tightshuffle.data.download import download
@@ -361,12 +362,40 @@ def test_redirect_is_followed(site):
     site.check()
 
 
-@pytest.mark.parametrize("target", ["ftp://127.0.0.1/x", "file:///etc/hostname"])
+@pytest.mark.parametrize(
+    "target", ["ftp://127.0.0.1/x", "file:///etc/hostname", "gopher://x/", "data:,x", "//"]
+)
 def test_redirect_elsewhere_than_http(site, target):
     with pytest.raises(ValueError, match="expected an http or https address"):
         site.get(status(302, Location=target))
     assert site.pauses == []
     assert not site.path.exists()
+
+
+def response(url, code=200):
+    received = requests.Response()
+    received.url, received.status_code = url, code
+    return received
+
+
+@pytest.mark.parametrize(
+    ("hops", "fine"),
+    [
+        (["https://a.org/x"], True),
+        (["https://a.org/x", "https://b.org/x"], True),
+        (["https://a.org/x", "http://b.org/x"], False),
+        (["https://a.org/x", "http://b.org/x", "https://b.org/x"], False),
+        (["http://a.org/x", "http://b.org/x"], True),
+    ],
+)
+def test_a_secure_address_must_not_lead_to_an_open_one(hops, fine):
+    last = response(hops[-1])
+    last.history = [response(url, 302) for url in hops[:-1]]
+    if fine:
+        module._check_redirects(hops[0], last)
+    else:
+        with pytest.raises(ValueError, match=r"leads to http://b.org/x, which is not https"):
+            module._check_redirects(hops[0], last)
 
 
 def test_redirect_in_a_circle(site):

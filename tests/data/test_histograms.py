@@ -1,16 +1,14 @@
-"""The synthetic histogram follows the normal law; a user's counts are checked row by row."""
+"""The synthetic histogram follows the normal law."""
 
-import io
 import itertools
 
 import mpmath
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 from tightshuffle.data import histograms
-from tightshuffle.data.histograms import check_counts, draw_normal
+from tightshuffle.data.histograms import draw_normal
 
 PLAN = {"mean": 0.5, "range": [-6, 6], "cells": 15, "population": 200_000}
 
@@ -66,34 +64,3 @@ def test_blocks_of_users_do_not_change_the_draw(monkeypatch):
     edges = np.append(whole["low"], np.inf)
     values = np.random.default_rng(3).normal(PLAN["mean"], np.sqrt(2), 25_001)
     assert np.histogram(values, edges)[0].tolist() == whole["count"].tolist()
-
-
-def read(text):
-    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-
-
-def test_good_counts_keep_their_other_columns():
-    checked = check_counts(read("cell,count,name\n1,5,a\n2,0,b\n"), "x.csv")
-    assert checked["count"].tolist() == [5, 0]
-    assert checked["name"].tolist() == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("cell,number\n1,5\n2,3\n", "x.csv: row 1: the column 'count' is missing"),
-        ("cell;count\n1;5\n2;3\n", "comma separated"),
-        ("cell,count\n1,5\n", "at least 2 cells"),
-        ("cell,count\n1,5\n2,-3\n", "row 3: count must be a whole number >= 0; got '-3'"),
-        ("cell,count\n1,5\n2,nan\n", "row 3: count must be a whole number >= 0; got 'nan'"),
-        ("cell,count\n1,5.5\n2,3\n", "row 2: count .* got '5.5'"),
-        ("cell,count\n1,5\n2,\n", "row 3: count .* got ''"),
-        ("cell,count\n1,many\n2,3\n", "row 2: count .* got 'many'"),
-        ("cell,count\n1,5\n3,3\n", "row 3: cell must be the cells numbered 1, 2, 3, .* got '3'"),
-        ("cell,count\n1,0\n2,0\n", "every count is 0"),
-        ("cell,count\n1,1e300\n2,0\n", "row 2: count must be a whole number"),
-    ],
-)
-def test_bad_counts_are_named(text, message):
-    with pytest.raises(ValueError, match=message):
-        check_counts(read(text), "x.csv")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tightshuffle.figures import wording
+from tightshuffle.figures import style, wording
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,15 @@ def test_folded_keeps_all_words_and_shortens_the_lines():
     narrow = wording.folded(text, 3, size=9).splitlines()
     assert " ".join(narrow) == text
     assert max(map(len, narrow)) <= 46  # 3 inches hold 46 letters of 9 points
+
+
+TITLES = ["$x_$", "$\\frac{1$", "$$", "\\", "100 $ and 200 $", "<b>&'\"", "a_b^c", "%s {0}"]
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_titles_in_figures_are_shown_letter_by_letter(title):
+    figure = style.new_figure(1)
+    figure.subplots()
+    text = figure.suptitle(wording.folded(f"Setting of {wording.plain(title)}, n = 3", 7))
+    style.png(figure)  # a formula that is none would be an error here
+    assert text._preprocess_math(text.get_text())[0].replace("\n", " ") == f"Setting of {title}, n = 3"

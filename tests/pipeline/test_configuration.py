@@ -1,16 +1,18 @@
 """Every mistake in a configuration becomes one line that names the key and what it may be."""
 
 import copy
+import re
 
 import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tightshuffle.pipeline.configuration import config_error
+from tightshuffle.pipeline.configuration import config_error, file_error
 
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 MISSING = object()
+NAN, INF = float("nan"), float("inf")
 
 
 def changed(path, value):
@@ -38,6 +40,7 @@ def test_the_papers_configuration_is_valid():
 
 @pytest.mark.parametrize("overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name)
 def test_overlays_are_valid(overlay):
+    assert file_error(overlay.read_text(), overlay) is None
     assert config_error(merged(copy.deepcopy(CONFIG), yaml.safe_load(overlay.read_text())), SCHEMA) is None
 
 
@@ -89,13 +92,166 @@ def test_a_users_own_counts_are_a_dataset():
         ("audit.settings.3.k", 2, ["audit.settings[3].k must be at least 3 with audit.rest x2"]),
         ("audit.settings.1.eps0", 1.0, ["audit.settings[1] repeats [0]", "all runs at once"]),
         ("delta_surface.eps.start", 3, ["delta_surface.eps.start must be less than stop (3.0)"]),
+        ("protocol.sensitivity", NAN, ["protocol.sensitivity must be a finite number; got nan"]),
+        ("datasets.synthetic.mean", INF, ["datasets.synthetic.mean must be a finite number"]),
+        ("datasets.synthetic.range", [-INF, 6], ["datasets.synthetic.range[0] must be a fin"]),
+        ("seed", True, ["seed must be a whole number; got True"]),
+        ("protocol", [1], ["protocol must be a mapping (key: value); got [1]"]),
+        ("koskela", None, ["koskela must be a mapping (key: value); got None"]),
+        ("datasets.paris.box.south", "48.8", ["datasets.paris.box.south must be a number"]),
+        ("datasets.paris.tv.n", [0.5], ["datasets.paris.tv.n[0] must be a whole number"]),
+        ("datasets.paris.tv.n", [10, 10], ["datasets.paris.tv.n must not name anything twice"]),
+        ("datasets.paris.individual.repetitions", 0, ["repetitions must be at least 1; got 0"]),
+        ("seed", 10**40, ["seed must be at most 9223372036854775807; got 1000000"]),
+        ("datasets.paris.tv.n", [10**30], ["datasets.paris.tv.n[0]"]),
+        ("datasets.paris.tv.budgets", [{"eps0": 1e308, "eps": 1}], ["eps0 must be at most 100"]),
+        ("datasets.synthetic.cells", 10**12, ["datasets.synthetic.cells must be at most 1000000"]),
+        ("delta_surface.eps.steps", 10**9, ["delta_surface.eps.steps must be at most 1000"]),
+        (
+            "parity.repetitions",
+            10**5,
+            ["datasets.san_francisco.cells (408) times parity.repetitions (100,000)", "at most 20,000,000"],
+        ),
+        (
+            "datasets.paris.stepped.latitude_step",
+            1e-12,
+            ["datasets.paris.stepped must cut the box into 2 to 1,000,000 cells"],
+        ),
+        (
+            "datasets.paris.published",
+            {"columns": 1, "rows": 1},
+            ["datasets.paris.published must cut the box into 2 to 1,000,000 cells; got 1"],
+        ),
+        (
+            "datasets.synthetic.individual.cells",
+            [16],
+            ["datasets.synthetic.individual.cells must be at most the number of cells (15); got 16"],
+        ),
+        ("koskela.fig1a.eps.start", 4.0, ["koskela.fig1a.eps.start must be less than stop (4.0)"]),
+        ("koskela.fig1b.eps.stop", 0.01, ["koskela.fig1b.eps.start must be less than stop"]),
+        ("blanket_regions.eps0.start", 9, ["blanket_regions.eps0.start must be less than stop"]),
+        ("girgis_rdp.orders.stop", 1.05, ["girgis_rdp.orders.start must be less than stop"]),
+        ("gaussian_scale.log10_delta.stop", -1, ["log10_delta.start must be greater than stop"]),
+        (
+            "delta_bounds.settings.0.eps.stop",
+            0.5,
+            ["settings[0].eps.stop must be less than delta_bounds.settings[0].eps0 (0.5); got 0.5"],
+        ),
+        (
+            "delta_bounds.settings.1.count",
+            1000,
+            ["delta_bounds.settings[1].count must be less than delta_bounds.settings[1].n (1000); got 1000"],
+        ),
+        ("gowalla.source", "x" * 100_000, ["gowalla.source must be one of"]),
     ],
 )
 def test_mistakes_are_named(path, value, words):
     error = config_error(changed(path, value), SCHEMA)
     assert error is not None
     assert error.startswith("config: ")
-    assert "\n" not in error
-    assert len(error) < 300
+    assert error.isprintable()
+    assert len(error) < 400
     for word in words:
         assert word in error
+
+
+# Files -----------------------------------------------------------------------------------------------
+
+FILES = {
+    "a key twice": ("seed: 1\nseed: 2\n", "line 2: the key 'seed' stands in line 1 already"),
+    "a nested key twice": ("protocol:\n  a: 1\n  b: 2\n  a: 3\n", "line 4: the key 'a' stands in line 2"),
+    "a key twice in a list": ("x:\n  - {a: 1}\n  - {a: 1, a: 2}\n", "line 3: the key 'a' stands in line 3"),
+    "a tab": ("protocol:\n\tsensitivity: 1\n", "line 2: not valid YAML: found character '\\t'"),
+    "an open bracket": ("x: [1, 2\n", "not valid YAML"),
+    "a list": ("- seed\n", "must be a mapping (key: value) at its top"),
+    "a word": ("seed", "must be a mapping (key: value) at its top"),
+    "two documents": ("seed: 1\n---\nseed: 2\n", "line 2: not valid YAML"),
+    "a missing anchor": ("x: *y\n", "line 1: not valid YAML: found undefined alias"),
+    "control characters": ("x: \x00\n", "not valid YAML: special characters are not allowed"),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), FILES.values(), ids=FILES)
+def test_configuration_files(text, words):
+    error = file_error(text, "mine.yaml")
+    assert error is not None
+    assert error.startswith("mine.yaml")
+    assert words in error
+    assert error.isprintable()
+    assert len(error) < 400
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# nothing\n", "a: &x {b: 1}\nc: *x\n", '{"a": {"b": [1]}}', "\ufeffa: 1"]
+)
+def test_unusual_configuration_files_are_fine(text):
+    assert file_error(text, "mine.yaml") is None
+
+
+CODE = {
+    "call": "x: !!python/object/apply:os.system ['touch {mark}']\n",
+    "new object": "x: !!python/object/new:os.system ['touch {mark}']\n",
+    "key": "? !!python/object/apply:os.system ['touch {mark}']\n: 1\n",
+    "module": "x: !!python/module:os\n",
+    "own tag": "x: !run 'touch {mark}'\n",
+    "template": "__use_yte__: true\nx: ?__import__('os').system('touch {mark}')\n",
+    "template deep down": "a:\n  __use_yte__: true\n",
+}
+
+
+@pytest.mark.parametrize("text", CODE.values(), ids=CODE)
+def test_code_in_a_configuration_is_refused_unrun(tmp_path, text):
+    mark = tmp_path / "mark"
+    error = file_error(text.replace("{mark}", str(mark)), "evil.yaml")
+    assert error is not None
+    assert re.search(r"evil.yaml, line \d: .*(not allowed|remove it)", error)
+    assert error.isprintable()
+    assert not mark.exists()
+
+
+def test_a_billion_laughs_is_not_unfolded():
+    lines = ["a0: &a0 [ha, ha]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
+    assert file_error("\n".join(lines), "laughs.yaml") is None  # looked at once each: comes to an end
+
+
+# Values that become parts of paths, rule patterns, shells, pages and figures ---------------------------
+
+NAMES = ["..", "../x", "a/b", "/etc/x", "a b", "a;touch x", "$(touch x)", "`x`", "a\n", "a\nb", "a|b", "a{b}"]
+NAMES += [".*", "", "A", "ä", "a" * 41, "a\x00", "-n"]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_names_of_datasets(name):
+    datasets = CONFIG["datasets"] | {name: CONFIG["datasets"]["paris"]}
+    error = config_error(CONFIG | {"datasets": datasets}, SCHEMA)
+    assert error is not None
+    assert "must match" in error
+    assert error.isprintable()
+
+
+@pytest.mark.parametrize("number", ["1/../../x", "4; touch x", "$(x)", "4\n", "1e3", "nan", "{n}"])
+@pytest.mark.parametrize("key", ["eps0", "eps"])
+def test_numbers_that_become_parts_of_paths(key, number):
+    error = config_error(changed(f"datasets.paris.tv.budgets.0.{key}", number), SCHEMA)
+    assert f"datasets.paris.tv.budgets[0].{key} must be a number" in error
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("datasets.paris.tv.n", ["all/../x"]),
+        ("datasets.paris.figures.tv", "fig1/../../x"),
+        ("datasets.paris.figures.tv", "fig1\n"),
+        ("datasets.paris.title", "a\n.. raw:: html"),
+        ("datasets.paris.title", "a\x1b[2J"),
+        ("gowalla.download.url", "file:///etc/passwd"),
+        ("gowalla.download.url", "https://x.org/a\n"),
+        ("gowalla.download.md5", "0" * 32 + "\n"),
+        ("gowalla.grid", "../published"),
+    ],
+)
+def test_texts_that_become_parts_of_something_else(path, value):
+    error = config_error(changed(path, value), SCHEMA)
+    assert error is not None
+    assert path in error
+    assert error.isprintable()
