@@ -8,11 +8,6 @@ import pandas as pd
 
 from scripts import (
     collect_audit,
-    compute_blanket_regions,
-    compute_delta_bounds,
-    compute_gaussian_scale,
-    compute_girgis_rdp,
-    compute_koskela,
     draw_audit,
     draw_blanket_regions,
     draw_checkins,
@@ -26,6 +21,7 @@ from scripts import (
     draw_parity_tv,
     draw_tv,
 )
+from tightshuffle.experiments.curves import blanket_regions, delta_bounds, gaussian_scale, girgis_rdp, koskela
 from tightshuffle.experiments.game import play
 from tightshuffle.figures import parity_words as _parity
 
@@ -120,11 +116,11 @@ def koskela_table(pairs=("strong", "weak"), compositions=(1, 3), lowest=-6):
         "lowest": lowest,
     }
     setting = {"n": 400, "k": 4, "eps0": 2.0}
-    parts = compute_koskela.curves(plan, setting, pairs)
+    parts = [koskela.composed_curves(plan, setting, pairs)]
     if "strong" in pairs:
         for name in ("balle_analytic", "balle_bennett"):
-            bound = getattr(compute_koskela, name)
-            parts.append(compute_koskela.one_round(plan, setting, name, bound))
+            bound = getattr(koskela, name)
+            parts.append(koskela.one_round(plan, setting, name, bound))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -141,11 +137,11 @@ def blanket_plan(n=40, eps0=0.7, growth=(0.1, 0.3)):
 
 def blanket_tables(**changes):
     plan = blanket_plan(**changes)
-    return compute_blanket_regions.regions(plan), compute_blanket_regions.tightness(plan)
+    return blanket_regions.blanket_regions(plan), blanket_regions.blanket_tightness(plan)
 
 
 def scale_table(eps=(1, 5), stop=-60):
-    return compute_gaussian_scale.scales(
+    return gaussian_scale.gaussian_scales(
         {"eps": list(eps), "log10_delta": {"start": -2, "stop": stop, "steps": 30}}
     )
 
@@ -158,7 +154,7 @@ BOUND_SETTINGS = (
 
 
 def bound_table(settings=BOUND_SETTINGS, steps=4):
-    return compute_delta_bounds.bounds({"steps": steps, "settings": settings})
+    return delta_bounds.delta_bounds({"steps": steps, "settings": settings})
 
 
 def girgis_plan(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 10)):
@@ -178,7 +174,7 @@ def girgis_plan(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 10))
 
 def girgis_tables(**changes):
     plan = girgis_plan(**changes)
-    return compute_girgis_rdp.divergences(plan), compute_girgis_rdp.composed(plan)
+    return girgis_rdp.renyi_divergences(plan), girgis_rdp.renyi_composed(plan)
 
 
 AUDIT_SETTINGS = (

@@ -7,12 +7,12 @@ from tests.figures.examples import (
     blanket_plan,
     blanket_tables,
     bound_table,
-    compute_blanket_regions,
     draw_blanket_regions,
     draw_delta_bounds,
     draw_gaussian_scale,
     scale_table,
 )
+from tightshuffle.experiments.curves.blanket_regions import blanket_tightness
 from tightshuffle.figures import style as plotting
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
 from tightshuffle.privacy import blanket, composition, count, histogram
@@ -62,7 +62,7 @@ def test_blanket_names_what_is_wrong():
         ("curve.eps.start", blanket_plan(eps0=0.01)),
     ):
         with pytest.raises(ValueError, match=f"^blanket_regions.{key} must be below curve.eps0"):
-            compute_blanket_regions.tightness(plan)
+            blanket_tightness(plan)
 
 
 def test_bound_table_holds_the_accountants_values():

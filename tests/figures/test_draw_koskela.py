@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from tests.figures.examples import compute_koskela, draw_koskela, koskela_table
+from tests.figures.examples import draw_koskela, koskela_table
+from tightshuffle.experiments.curves.koskela import COLUMNS
 
 
 def test_rows_are_ordered_intervals_as_deep_as_the_figure():
     table = koskela_table()
-    assert list(table.columns) == compute_koskela.COLUMNS == draw_koskela.COLUMNS
+    assert list(table.columns) == COLUMNS == draw_koskela.COLUMNS
     composed = table[table["curve"].isin(["strong", "weak"])]
     assert (composed["lower"] <= composed["upper"]).all()
     assert composed.groupby(["curve", "compositions"])["upper"].min().between(-40, -2).all()

@@ -1,0 +1,1 @@
+"""Curves of the accountants, one module per figure: a section of the config in, a table out."""
