@@ -9,8 +9,8 @@ from tightshuffle.pipeline.job import job, write_csv
 
 def collect(tallies, eps, confidence):
     """The rows of `assess` of all tallies; what holds jointly is that of all rows together."""
-    return jointly(
-        pd.concat([assess(tally, eps, confidence=confidence) for tally in tallies], ignore_index=True)
+    return pd.DataFrame(
+        jointly([row for tally in tallies for row in assess(tally, eps, confidence=confidence)])
     )
 
 

@@ -16,14 +16,13 @@ def test_json_holds_the_rows():
     given = answer(*WORDS, "--eps", "0.1", "2", "--confidence", "0.99")
     expected = {"method": "audit", **SETTING, "rest": "x2", "confidence": 0.99, "eps": [0.1, 2.0]}
     assert {name: given[name] for name in expected} == expected
-    of_count = rows[rows["observes"] == "count"]
+    of_count, of_histogram = (rows[i::2] for i in range(2))
     for name in ("published_log10_delta", "exact_log10_delta", "upper_log10_delta"):
-        assert given[name] == [of_count[name].iloc[0], None]  # at eps0 delta is 0
+        assert given[name] == [of_count[0][name], None]  # at eps0 delta is 0
     assert tuple(given["audited"]) == OBSERVES
-    for observes in OBSERVES:
-        own = rows[rows["observes"] == observes]
+    for observes, own in zip(OBSERVES, (of_count, of_histogram), strict=True):
         for name in ("audited_delta", "direction", "event", "hits", "other_hits"):
-            assert given["audited"][observes][name] == own[name].tolist()
+            assert given["audited"][observes][name] == [row[name] for row in own]
     one = answer(*WORDS, "--eps", "0.1", "--confidence", "0.99")
     assert one["audited"]["histogram"]["audited_delta"] == given["audited"]["histogram"]["audited_delta"][0]
 

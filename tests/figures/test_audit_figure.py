@@ -1,6 +1,7 @@
 """The audit's table and figure: rows of every tally, held jointly; a caption that says what is shown."""
 
 import numpy as np
+import pandas as pd
 
 from tests.figures.examples import AUDIT_SETTINGS, audit_table, collect_audit, draw_audit
 from tightshuffle.experiments.audit import assess
@@ -17,7 +18,8 @@ def test_the_table_holds_every_tally():
     assert list(table.columns[: len(LEADING)]) == LEADING
     assert set(draw_audit.COLUMNS) <= set(table.columns)
     assert len(table) == len(AUDIT_SETTINGS) * 4 * 2
-    alone = assess(play(**AUDIT_SETTINGS[1], runs=20_000), [0.1, 0.3, 1.0, 1.5], confidence=0.999)
+    tally = play(**AUDIT_SETTINGS[1], runs=20_000)
+    alone = pd.DataFrame(assess(tally, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
     own = table[table["n"] == 20].reset_index(drop=True)
     assert own.drop(columns=["joint_delta", "violated_jointly"]).equals(
         alone.drop(columns=["joint_delta", "violated_jointly"])

@@ -159,29 +159,33 @@ def _answer_audit(given, _):
     tally = play(**setting, cores=given.cores or os.cpu_count() or 1)
     setting["rest"] = tally.rest
     rows = assess(tally, given.eps, confidence=given.confidence)
-    by_observer = {name: rows[rows["observes"] == name] for name in OBSERVES}
+    columns = {
+        observer: {name: [row[name] for row in rows if row["observes"] == observer] for name in rows[0]}
+        for observer in OBSERVES
+    }
     if given.json:
         claims = ("published_log10_delta", "exact_log10_delta", "upper_log10_delta")
         seen = ("audited_delta", "direction", "event", "hits", "other_hits")
         return _json(
             {"method": "audit", **setting, "confidence": given.confidence, "eps": _one_or_all(given.eps)}
-            | {name: _one_or_all(by_observer["count"][name].tolist()) for name in claims}
+            | {name: _one_or_all(columns["count"][name]) for name in claims}
             | {
                 "audited": {
-                    observer: {name: _one_or_all(own[name].tolist()) for name in seen}
-                    for observer, own in by_observer.items()
+                    observer: {name: _one_or_all(own[name]) for name in seen}
+                    for observer, own in columns.items()
                 }
             }
         )
     table = [("eps", "observer", "delta at least", "published", "exact", "upper", "event")]
-    for row in rows.itertuples():
-        audited = values.written(math.log10(row.audited_delta), -1) if row.audited_delta > 0 else "0"
-        counts = ("published", row.published_log10_delta, 0), ("exact", row.exact_log10_delta, 0)
-        claims = (*counts, ("upper", row.upper_log10_delta, 1))
-        fits = ("published", "exact") if row.observes == "count" else ("published", "upper")
-        claims = [values.written(x, side) if name in fits else "" for name, x, side in claims]
-        event = f"{row.event} ({row.direction})"
-        table.append((f"{row.eps:g}", row.observes, audited, *claims, event))
+    for row in rows:
+        audited = values.written(math.log10(row["audited_delta"]), -1) if row["audited_delta"] > 0 else "0"
+        fits = ("published", "exact") if row["observes"] == "count" else ("published", "upper")
+        claims = [
+            values.written(row[f"{name}_log10_delta"], side) if name in fits else ""
+            for name, side in (("published", 0), ("exact", 0), ("upper", 1))
+        ]
+        event = f"{row['event']} ({row['direction']})"
+        table.append((f"{row['eps']:g}", row["observes"], audited, *claims, event))
     lines = [
         f"audit: lower bounds on delta, each with confidence {given.confidence:g}; a smaller one is refuted",
         ", ".join(f"{name} = {value}" for name, value in setting.items()),

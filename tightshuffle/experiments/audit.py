@@ -13,7 +13,6 @@ delta holds with the confidence stated. It is one for the worst dataset too, sin
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy import special
 
 from tightshuffle.arguments import check_choice, check_eps
@@ -101,12 +100,12 @@ def assess(tally, eps, *, confidence):
 
     Returns
     -------
-    DataFrame: n, k, eps0, eps, count; published_log10_delta of the count of x0 (forward, as printed) and
-    exact_log10_delta (the worse direction), upper_log10_delta, for every dataset; audited_delta, confidence;
-    runs (in each world, half of them reporting); observes, rest, direction, event; hits and other_hits of the
-    event, where it is likelier and in the other world; joint_delta, the same bound with a confidence that all
-    rows have together (Bonferroni). violated, violated_jointly: whether audited_delta, joint_delta exceed
-    the published delta; upper_violated: whether audited_delta exceeds `upper`.
+    A list of dicts: n, k, eps0, eps, count; published_log10_delta of the count of x0 (forward, as printed)
+    and exact_log10_delta (the worse direction), upper_log10_delta, for every dataset; audited_delta,
+    confidence; runs (in each world, half of them reporting); observes, rest, direction, event; hits and
+    other_hits of the event, where it is likelier and in the other world; joint_delta, the same bound with a
+    confidence that all rows have together (Bonferroni). violated, violated_jointly: whether audited_delta,
+    joint_delta exceed the published delta; upper_violated: whether audited_delta exceeds `upper`.
     """
     eps = np.atleast_1d(check_eps(eps))
     given = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
@@ -125,27 +124,24 @@ def assess(tally, eps, *, confidence):
             row |= {"observes": observes, "rest": tally.rest}
             row |= {"direction": found.direction, "event": found.event}
             rows.append(row | {"hits": found.hits[0], "other_hits": found.hits[1]})
-    return jointly(pd.DataFrame(rows))
+    return jointly(rows)
 
 
 def jointly(rows):
     """``rows`` of `assess`, of one or several tallies, with what holds for all of them at once."""
-    joint = [
-        lower_bound(
-            (row.hits, row.other_hits),
-            row.runs - row.runs // 2,
-            row.eps,
-            confidence=1 - (1 - row.confidence) / len(rows),
-        )
-        for row in rows.itertuples()
-    ]
-    published, upper = 10.0 ** rows["published_log10_delta"], 10.0 ** rows["upper_log10_delta"]
-    return rows.assign(
-        joint_delta=joint,
-        violated=rows["audited_delta"] > published,
-        violated_jointly=np.array(joint) > published,
-        upper_violated=rows["audited_delta"] > upper,
-    )
+    return [row | _jointly(row, len(rows)) for row in rows]
+
+
+def _jointly(row, tests):
+    hits, runs = (row["hits"], row["other_hits"]), row["runs"] - row["runs"] // 2
+    joint = lower_bound(hits, runs, row["eps"], confidence=1 - (1 - row["confidence"]) / tests)
+    published, upper = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
+    return {
+        "joint_delta": joint,
+        "violated": bool(row["audited_delta"] > published),
+        "violated_jointly": bool(joint > published),
+        "upper_violated": bool(row["audited_delta"] > upper),
+    }
 
 
 def _check_confidence(confidence):

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 
 from tightshuffle.arguments import check_choice, check_count, check_eps0, check_k, check_n
 from tightshuffle.experiments.seeds import seed_of
@@ -24,6 +23,7 @@ from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
 RESTS = ("x1", "x2")
 HALVES = ("choose", "report")
+USERS = ("x0", "x1")  # what the one user holds in either world
 _SETTING = ["n", "k", "eps0", "count", "rest"]
 
 _X0, _X1, _X2 = 0, 1, 2
@@ -55,21 +55,22 @@ class Tally:
         laws = [np.maximum(pair_law(self, world), 1e-15) for world in range(2)]
         return np.log(laws[0]) - np.log(laws[1])
 
-    def frame(self):
-        """The tally as a tidy data frame: its setting, half, user (x0 or x1), x0, x1, runs; no zeros."""
+    def columns(self):
+        """The tally as a tidy table's columns: its setting, half, user (x0 or x1), x0, x1, runs; no zeros."""
         where = np.nonzero(self.tables)
-        columns = {name: getattr(self, name) for name in _SETTING}
-        columns |= {"half": np.array(HALVES)[where[0]], "user": np.array(["x0", "x1"])[where[1]]}
-        return pd.DataFrame(columns | {"x0": where[2], "x1": where[3], "runs": self.tables[where]})
+        columns = {name: np.full(where[0].size, getattr(self, name)) for name in _SETTING}
+        columns |= {"half": np.array(HALVES)[where[0]], "user": np.array(USERS)[where[1]]}
+        return columns | {"x0": where[2], "x1": where[3], "runs": self.tables[where]}
 
     @classmethod
-    def of(cls, frame):
-        """The tally that a data frame as `frame` makes it holds."""
-        setting = {name: frame[name].iloc[0].item() for name in _SETTING if name != "rest"}
+    def of(cls, columns):
+        """The tally whose `columns` these are, a mapping or a data frame; the order of the rows is free."""
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        setting = {name: arrays[name][:1].tolist()[0] for name in _SETTING}
         tables = np.zeros((2, 2, setting["n"] + 1, setting["n"] + 1), dtype=np.int64)
-        halves = frame["half"].map({name: i for i, name in enumerate(HALVES)})
-        tables[halves, frame["user"].map({"x0": 0, "x1": 1}), frame["x0"], frame["x1"]] = frame["runs"]
-        return cls(**setting, rest=frame["rest"].iloc[0], runs=int(tables[:, 0].sum()), tables=tables)
+        half, user = (arrays["half"] == HALVES[1]).astype(int), (arrays["user"] == USERS[1]).astype(int)
+        tables[half, user, arrays["x0"], arrays["x1"]] = arrays["runs"]
+        return cls(**setting, runs=int(tables[:, 0].sum()), tables=tables)
 
 
 def answer(cells, eps0, k, rng, runs):

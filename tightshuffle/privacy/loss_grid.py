@@ -12,17 +12,16 @@ Jensen's inequality it can therefore only
 The pessimistic estimate is wrong by O(spacing^2). So is the optimistic one where the losses are dense on the
 grid; where they lie further apart than many of its points, as for few users, it is wrong by O(spacing).
 
-The n_c-fold convolution is the one of dp-accounting's privacy loss distributions, a fast Fourier transform,
-whose noise of 1e-16 would drown small deltas. So it is given the exponentially tilted distribution, whose
-bulk lies where the composed loss is eps, and its result is tilted back in logarithms.
+The n_c-fold convolution is a fast Fourier transform, whose noise of 1e-16 would drown small deltas. So it is
+given the exponentially tilted distribution, whose bulk lies where the composed loss is eps, and its result is
+tilted back in logarithms.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-from dp_accounting.pld import common
-from scipy import optimize, special
+from scipy import fft, optimize, special
 
 _CUT = 1e-20  # mass cut off each end of the tilted distribution before it is convolved
 _WRAPPED = 1e-18  # mass of the convolution that may wrap around
@@ -204,8 +203,7 @@ def _one_tilt(eps, grid, coarse, compositions, sign):
     spread = math.sqrt(compositions * (chances @ (losses - mean) ** 2))
     first = int(np.searchsorted(np.cumsum(chances), _CUT))
     last = chances.size - int(np.searchsorted(np.cumsum(chances[::-1]), _CUT))
-    offset, composed = common.self_convolve(chances[first:last], compositions, _WRAPPED)
-    composed = np.asarray(composed)
+    offset, composed = _self_convolve(chances[first:last], compositions)
     point = (compositions * (grid.first + first) + offset + np.arange(composed.size)) * grid.spacing
 
     limit = min(compositions * mean + _SERVED * spread, eps[0] + _FAR / 2 / (1 + theta))
@@ -223,6 +221,25 @@ def _one_tilt(eps, grid, coarse, compositions, sign):
     value = of_one - np.exp(away) * of_loss + sign * slack
     with np.errstate(divide="ignore"):
         return served, np.log(np.maximum(value, 0.0)) + compositions * log_mgf - theta * centre
+
+
+def _self_convolve(chances, rounds):
+    """The law of the sum of ``rounds`` independent indices drawn by ``chances``: its first index, its masses.
+
+    Outside of them lies at most _WRAPPED, by Chernoff's bound at forty orders (as in dp-accounting).
+    """
+    low, high = 0, (chances.size - 1) * rounds
+    for order in np.concatenate([np.arange(-20, 0), np.arange(1, 21)]) / chances.size:
+        log_mgf = special.logsumexp(np.arange(chances.size) * order, b=chances)
+        bound = (rounds * log_mgf + math.log(2 / _WRAPPED)) / order
+        if order > 0:
+            high = min(high, math.ceil(bound))
+        else:
+            low = max(low, math.floor(bound))
+    size = high - low + 1
+    length = fft.next_fast_len(max(size, chances.size))
+    composed = np.real(fft.ifft(fft.fft(chances, length) ** rounds))
+    return low, np.roll(composed, -low)[:size]
 
 
 def _from_the_top(terms, starts):
