@@ -1,58 +1,78 @@
 """Checks of the arguments that every accountant takes: one ValueError that names the culprit."""
 
+from collections.abc import Callable, Collection
+from importlib.util import find_spec
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
 
 
-def check_eps(eps):
+class OutsideRange(UserWarning):
+    """A theorem was asked for outside of the range for which its paper proves it; the answer is nan."""
+
+
+def check_eps(eps: npt.ArrayLike) -> Floats:
     """``eps`` as a float array; ValueError unless every value is finite and >= 0."""
     return _numbers("eps", eps, "finite and >= 0", lambda x: x >= 0)
 
 
-def check_eps0(eps0):
+def check_eps0(eps0: npt.ArrayLike) -> Floats:
     """``eps0`` as a float array; ValueError unless every value is finite and > 0."""
-    return _numbers("eps0", eps0, "finite and > 0", lambda x: x > 0)
+    return check_positive("eps0", eps0)
 
 
-def check_positive(name, value):
+def check_positive(name: str, value: npt.ArrayLike) -> Floats:
     """``value`` as a float array; ValueError that calls it ``name`` unless every value is finite and > 0."""
     return _numbers(name, value, "finite and > 0", lambda x: x > 0)
 
 
-def check_delta(delta, name="delta"):
+def check_delta(delta: npt.ArrayLike, name: str = "delta") -> Floats:
     """``delta`` as a float array; ValueError that calls it ``name`` unless every value lies in (0, 1)."""
     return _numbers(name, delta, "between 0 and 1, both excluded", lambda x: (x > 0) & (x < 1))
 
 
-def check_n(n):
+def check_n(n: npt.ArrayLike) -> Integers:
     """``n`` (users) as an integer array; ValueError unless every value is a whole number >= 1."""
     return _integers("n", n, "a whole number >= 1", lambda x: x >= 1)
 
 
-def check_k(k):
+def check_k(k: npt.ArrayLike) -> Integers:
     """``k`` (cells) as an integer array; ValueError unless every value is a whole number >= 2."""
     return _integers("k", k, "a whole number >= 2", lambda x: x >= 2)
 
 
-def check_compositions(compositions):
+def check_compositions(compositions: npt.ArrayLike) -> Integers:
     """``compositions`` (rounds) as an integer array; ValueError unless every value is a whole number >= 1."""
     return _integers("compositions", compositions, "a whole number >= 1", lambda x: x >= 1)
 
 
-def check_count(count, n):
-    """``count`` (how many of the other ``n - 1`` users hold x0) as an integer array, 0 <= count <= n - 1."""
+def check_count(count: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
+    """``count`` (how many of the remaining ``n - 1`` users hold x0) as an integer array, 0 <= count < n."""
     return _integers(
         "count", count, "a whole number between 0 and n - 1", lambda x: (x >= 0) & (x <= np.asarray(n) - 1)
     )
 
 
-def check_choice(name, value, choices):
+def check_choice(name: str, value: str, choices: Collection[str]) -> str:
     """``value`` itself; ValueError unless it is one of ``choices``."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
     return value
 
 
-def _numbers(name, value, wanted, valid):
+def check_installed(extra: str, *libraries: str) -> None:
+    """ModuleNotFoundError that says what to install unless the ``libraries`` of an ``extra`` are there."""
+    missing = [name for name in libraries if find_spec(name) is None]
+    if missing:
+        raise ModuleNotFoundError(f"this needs {', '.join(missing)}: pip install 'tightshuffle[{extra}]'")
+
+
+def _numbers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Floats], Any]) -> Floats:
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -61,21 +81,17 @@ def _numbers(name, value, wanted, valid):
     return array
 
 
-def _integers(name, value, wanted, valid):
+def _integers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Integers], Any]) -> Integers:
     array = _numbers(name, value, wanted, lambda x: x == np.floor(x))
-    # Above 2**53 floats skip whole numbers, so that a count would silently be another one.
+    # Floats above 2**53 skip whole numbers: a count would silently become a different one.
     _require(name, array, f"{wanted}, at most 2**53", np.abs(array) <= 2.0**53)
     whole = array.astype(np.int64)
     _require(name, whole, wanted, valid(whole))
     return whole
 
 
-def _require(name, array, wanted, good):
+def _require(name: str, array: npt.NDArray[Any], wanted: str, good: Booleans) -> None:
     good = np.broadcast_arrays(array, good)[1]
     if not np.all(good):
         culprit = np.broadcast_to(array, good.shape)[~good].flat[0]
         raise ValueError(f"{name} must be {wanted}; got {culprit}")
-
-
-class OutsideRange(UserWarning):
-    """A theorem was asked for outside of the range for which its paper proves it; the answer is nan."""

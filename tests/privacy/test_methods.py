@@ -1,8 +1,5 @@
 """The registry: every method answers by name, as its function does, with its inverse."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -164,17 +161,3 @@ def test_bad_arguments_are_named(name, changes, words):
     if "eps" not in changes:
         with pytest.raises(ValueError, match=words):
             epsilon(name, 1e-6, **setting)
-
-
-def test_only_who_composes_loads_dp_accounting():
-    program = (
-        "import sys; from tightshuffle.privacy import methods;"
-        "setting = dict(n=100, k=5, eps0=1.0, count=3);"
-        "singles = [m for m in methods.METHODS if m != 'koskela-strong'];"
-        "[methods.delta(m, 0.5, **setting) for m in singles];"
-        "assert 'dp_accounting' not in sys.modules;"
-        "methods.delta('upper', 0.5, **setting, compositions=2);"
-        "assert 'dp_accounting' in sys.modules"
-    )
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from scipy import optimize, special
 
-from tightshuffle.arguments import check_delta, check_eps, check_positive
+from tightshuffle.arguments import check_delta, check_eps, check_installed, check_positive
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
 _LN10 = np.log(10)
@@ -91,7 +91,8 @@ def published_scale(eps, delta, sensitivity):
     Parameters: ``eps`` > 0, 0 < ``delta`` < 1, ``sensitivity`` > 0 (L2), numbers. Returns a float in the
     unit of the sensitivity. Raises ValueError, from diffprivlib, for arguments out of range.
     """
-    from diffprivlib.mechanisms import GaussianAnalytic  # takes a second: only for those who ask for it
+    check_installed("experiments", "diffprivlib")
+    from diffprivlib.mechanisms import GaussianAnalytic  # takes a second
 
     mechanism = GaussianAnalytic(epsilon=float(eps), delta=float(delta), sensitivity=float(sensitivity))
     return float(np.sqrt(mechanism.variance(0)))

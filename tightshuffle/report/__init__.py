@@ -1,1 +1,5 @@
 """What the report's page says."""
+
+from tightshuffle.arguments import check_installed
+
+check_installed("pipeline", "jinja2", "pandas")

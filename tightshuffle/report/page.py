@@ -15,7 +15,7 @@ from tightshuffle.report import findings
 from tightshuffle.report import verdicts as report
 
 LIBRARIES = (
-    "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "diffprivlib", "dp-accounting", "scikit-learn",
+    "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "diffprivlib", "scikit-learn",
     "snakemake", "jinja2",
 )  # fmt: skip
 SYMBOLS = {
