@@ -1,7 +1,8 @@
-# make            install and regenerate everything, offline    make test    the whole test suite
-# make verify     is every result as its job left it?           make lock    renew the pinned versions
+# make            install and regenerate everything, offline    make test    a newcomer's tests: minutes
+# make verify     is every result as its job left it?           make check   all other tests, lint, types, imports
 # make report     only what the report needs
-# make pictures   renew the README's pictures                   make clean   remove what was made
+# make pictures   renew the README's pictures                   make lock    renew the pinned versions
+# make clean      remove what was made
 # make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 # make cluster    add what Snakemake needs to send jobs to Slurm, PBS, LSF or Grid Engine (README: On a cluster)
@@ -13,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 RESULTS := results$(if $(CONFIG),/$(basename $(notdir $(CONFIG))))
 
-.PHONY: all report test verify cluster bench lock pictures clean
+.PHONY: all report test check verify cluster bench lock pictures clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
@@ -28,8 +29,17 @@ verify: $(VENV)/installed
 report: $(VENV)/installed
 	@snakemake report
 
+PYTEST := python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test: $(VENV)/installed
-	@python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	@$(PYTEST) -m "not slow"
+
+check: $(VENV)/cluster
+	@ruff check .
+	@ruff format --check .
+	@snakefmt --check Snakefile workflow
+	@mypy
+	@lint-imports
+	@$(PYTEST) -m slow
 
 cluster: $(VENV)/cluster
 	@echo "Edit profiles/slurm/config.yaml (partition, account), then: snakemake --workflow-profile profiles/slurm"
