@@ -27,8 +27,8 @@ def delta_bounds(plan: Section) -> pd.DataFrame:
         start, stop, eps0 = setting["eps"]["start"], setting["eps"]["stop"], setting["eps0"]
         if not start < stop < eps0:
             raise ValueError(
-                f"delta_bounds.settings, number {number}: eps.start < eps.stop < eps0 must hold, as delta is 0"
-                f" from eps0 on; got {start}, {stop} and {eps0}"
+                f"delta_bounds.settings, number {number}: eps.start < eps.stop < eps0 must hold, since delta"
+                f" is 0 from eps0 on; got {start}, {stop} and {eps0}"
             )
         eps = log_axis(setting["eps"] | {"steps": plan["steps"]})
         whole = {name: setting[name] for name in ("n", "k", "eps0")}
