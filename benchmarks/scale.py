@@ -20,7 +20,7 @@ import pandas as pd
 import yaml
 
 from benchmarks.measure import fresh_processes, machine
-from tightshuffle.data.histograms import draw_normal
+from tightshuffle.data.synthetic import sample_normal
 from tightshuffle.experiments.published import Protocol, run_point, seed_of
 from tightshuffle.pipeline.job import whole_file, write_csv
 from tightshuffle.report.tables import grid
@@ -58,7 +58,7 @@ def measure(name, plan, protocol, eps0, eps, n):
     before = time.process_time()
     keys = ("mean", "spread", "spread_is", "range", "cells", "population")
     rng = np.random.default_rng(seed_of(0, stage="synthetic", dataset=name))
-    counts = draw_normal(rng=rng, **{key: plan[key] for key in keys})["count"].to_numpy()
+    counts = sample_normal(rng=rng, **{key: plan[key] for key in keys})["count"].to_numpy()
     repetitions = FEWER.get(plan["cells"], plan["grid"]["repetitions"])
     budget = {"eps0": eps0, "eps": eps, "n": n, "protocol": Protocol(**protocol), "seed": 0}
     run_point(counts, dataset=name, repetitions=repetitions, cells=[], **budget)

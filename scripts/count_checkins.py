@@ -1,24 +1,18 @@
-"""How many check-ins lie in each city and grid, in how many cells, and in the largest one."""
+"""Count the check-ins of each city and grid, and the cells that they fill."""
 
+import itertools
+
+import pandas as pd
+
+from tightshuffle.data.grid import totals
 from tightshuffle.pipeline.job import job, write_csv
 
-COLUMNS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checkins"]
-
-
-def main(snakemake):
-    import pandas as pd
-
-    from tightshuffle.data import grid
-
-    counts = iter(snakemake.input.counts)  # in the order of the datasets, for each in the order of the grids
-    rows = [
-        {"dataset": dataset, "grid": kind} | grid.totals(pd.read_csv(next(counts)))
-        for dataset in snakemake.params.datasets
-        for kind in snakemake.params.grids
-    ]
-    write_csv(pd.DataFrame(rows, columns=COLUMNS), snakemake.output[0])
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main(snakemake)
+with job(snakemake):
+    cities_and_grids = itertools.product(snakemake.params.datasets, snakemake.params.grids)
+    write_csv(
+        totals(
+            (dataset, kind, pd.read_csv(path))
+            for (dataset, kind), path in zip(cities_and_grids, snakemake.input.counts, strict=True)
+        ),
+        snakemake.output[0],
+    )

@@ -1,31 +1,15 @@
-"""Get SNAP's file of Gowalla check-ins."""
+"""Download SNAP's file of Gowalla check-ins."""
 
-import logging
-
+from tightshuffle.data.download import download
 from tightshuffle.pipeline.job import job
 
-
-def main(snakemake):
-    from tightshuffle.data import download
-
-    def say(line):
-        logging.info(line)
-        download.print_line(line)
-
-    source = snakemake.config["gowalla"][
-        "download"
-    ]  # not params: another address is no reason to get it again
-    download.download(
+with job(snakemake):
+    source = snakemake.config["gowalla"]["download"]  # not params: another address is no reason to run again
+    download(
         source["url"],
         snakemake.output[0],
         size=snakemake.params.bytes,
         md5=snakemake.params.md5,
         retries=source["retries"],
         timeout_s=source["timeout_s"],
-        say=say,
     )
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        main(snakemake)

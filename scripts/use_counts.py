@@ -1,4 +1,4 @@
-"""Check the user's own counts and write them as a dataset's histogram."""
+"""Check your own counts and write them as a dataset's histogram."""
 
 from tightshuffle.data.counts_file import read_counts
 from tightshuffle.pipeline.job import job, write_csv

@@ -1,7 +1,6 @@
-"""The bundled counts: their totals, and how the scripts make and use them."""
+"""The bundled counts: their totals, and that they are what the check-ins give."""
 
-import importlib
-from types import SimpleNamespace
+import io
 
 import numpy as np
 import pandas as pd
@@ -9,11 +8,11 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tightshuffle.data import grid
+from tightshuffle.data import bundled, checkins, grid
 
 BUNDLED = ROOT / "data" / "gowalla"
 ROWS = ROOT.parent / "shared" / "gowalla" / "loc-gowalla_sf_paris.txt.gz"
-CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+DATASETS = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())["datasets"]
 CITIES = ["paris", "san_francisco"]
 TOTALS = """\
 dataset,grid,columns,rows,non_empty,largest,checkins
@@ -28,137 +27,68 @@ both_cities = pytest.mark.parametrize("city", CITIES)
 needs_rows = pytest.mark.skipif(not ROWS.exists(), reason="the check-ins themselves are not in the project")
 
 
-class Files(dict):
-    """A job's files: by name, by attribute, by number."""
-
-    def __getattr__(self, name):
-        return self[name]
-
-    def __missing__(self, number):
-        return list(self.values())[number]
+def read_bundled(city, kind, *, dataset=None, seed=1):
+    paths = {kind: BUNDLED / f"{city}_{kind}.csv" for kind in grid.KINDS}
+    return bundled.read_bundled(paths, dataset or DATASETS[city], kind, name=city, seed=seed)
 
 
-@pytest.fixture
-def run():
-    """Call the main function of one of the scripts with a job's files and parameters."""
-
-    def call(script, inputs, outputs, params, **wildcards):
-        job = {"input": Files(inputs), "output": Files(outputs), "wildcards": SimpleNamespace(**wildcards)}
-        importlib.import_module(f"scripts.{script}").main(
-            SimpleNamespace(**job, params=SimpleNamespace(**params))
-        )
-
-    return call
+def as_csv(table):
+    return table.to_csv(index=False, lineterminator="\n")
 
 
-@pytest.fixture
-def use_bundled(run, tmp_path):
-    """Paths of the histogram and of the points that come from one city's bundled counts."""
-
-    def call(city, kind, *, bundled=BUNDLED, dataset=None, seed=1, folder="."):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        outputs = {
-            "histogram": tmp_path / folder / f"{city}.csv",
-            "points": tmp_path / folder / f"{city}.parquet",
-        }
-        inputs = {name: bundled / f"{city}_{name}.csv" for name in grid.KINDS}
-        params = {"dataset": dataset or CONFIG["datasets"][city], "grid": kind, "seed": seed}
-        run("use_bundled_counts", inputs, outputs, params, dataset=city)
-        return outputs["histogram"], outputs["points"]
-
-    return call
-
-
-def count_totals(run, folder, output):
-    files = {"counts": [folder / f"{city}_{kind}.csv" for city in CITIES for kind in grid.KINDS]}
-    run("count_checkins", files, {"totals": output}, {"datasets": CITIES, "grids": grid.KINDS})
-    return output.read_text()
-
-
-def test_totals_of_the_bundled_counts(run, tmp_path):
-    assert count_totals(run, BUNDLED, tmp_path / "totals.csv") == TOTALS
-
-
-def test_totals_stand_in_the_readme_too():
+def test_totals_of_the_bundled_counts():
+    files = [(city, kind, BUNDLED / f"{city}_{kind}.csv") for city in CITIES for kind in grid.KINDS]
+    assert as_csv(grid.totals((city, kind, pd.read_csv(path)) for city, kind, path in files)) == TOTALS
     readme = (BUNDLED / "README.md").read_text()
-    for line in TOTALS.splitlines()[1:]:
-        city, kind, columns, rows, *numbers = line.split(",")
-        numbers = " | ".join(f"{int(number):,}" for number in numbers)
-        assert f"| `{city}_{kind}.csv` | {columns} x {rows} | {numbers} |" in readme
+    for row in pd.read_csv(io.StringIO(TOTALS)).itertuples():
+        numbers = f"{row.non_empty:,} | {row.largest:,} | {row.checkins:,}"
+        assert f"| `{row.dataset}_{row.grid}.csv` | {row.columns} x {row.rows} | {numbers} |" in readme
 
 
 @both_cities
 @both_grids
-def test_bundled_counts_fit_the_config(city, kind):
-    cells = pd.read_csv(BUNDLED / f"{city}_{kind}.csv")
-    grid.check_fits(cells, grid.of_dataset(CONFIG["datasets"][city], kind), city)
-
-
-@both_cities
-@both_grids
-def test_histogram_is_the_configured_bundled_file(use_bundled, city, kind):
-    histogram, _ = use_bundled(city, kind)
-    assert histogram.read_bytes() == (BUNDLED / f"{city}_{kind}.csv").read_bytes()
+def test_the_histogram_is_the_configured_bundled_file(city, kind):
+    histogram, _ = read_bundled(city, kind)
+    assert as_csv(histogram) == (BUNDLED / f"{city}_{kind}.csv").read_text()
 
 
 @both_grids
-def test_points_are_marked_as_spread_and_count_to_the_histogram(use_bundled, kind):
-    paths = use_bundled("paris", kind)
-    histogram, points = pd.read_csv(paths[0]), pd.read_parquet(paths[1])
-    assert points.dtypes.astype(str).to_dict() == {
-        "latitude": "float64",
-        "longitude": "float64",
-        "spread": "bool",
-    }
+def test_points_are_marked_as_spread_and_count_to_the_histogram(kind):
+    histogram, points = read_bundled("paris", kind)
+    types = {"latitude": "float64", "longitude": "float64", "spread": "bool"}
+    assert points.dtypes.astype(str).to_dict() == types
     assert points["spread"].all()
-    cells = grid.of_dataset(CONFIG["datasets"]["paris"], kind)
-    counted = grid.count(cells, points["latitude"], points["longitude"])
-    np.testing.assert_array_equal(counted.ravel(), histogram["count"])
+    pd.testing.assert_frame_equal(grid.count_in_cells(points, DATASETS["paris"], kind), histogram)
 
 
-def test_points_depend_on_the_seed_and_the_city_only(use_bundled):
-    one = use_bundled("paris", "published")[1].read_bytes()
-    assert use_bundled("paris", "published", folder="again")[1].read_bytes() == one
-    assert use_bundled("paris", "published", seed=2)[1].read_bytes() != one
+def test_points_depend_on_the_seed_and_the_city_only():
+    (_, one), (_, again) = (read_bundled("paris", "published") for _ in range(2))
+    pd.testing.assert_frame_equal(one, again)
+    assert not np.allclose(read_bundled("paris", "published", seed=2)[1]["latitude"], one["latitude"])
 
 
 @pytest.mark.parametrize(
     "change",
     [
         {"published": {"columns": 12, "rows": 16}},
-        {"box": CONFIG["datasets"]["san_francisco"]["box"]},
+        {"box": DATASETS["san_francisco"]["box"]},
         {"stepped": {"latitude_step": 0.005, "longitude_step": 0.0066}},
     ],
     ids=["published", "box", "stepped"],
 )
-def test_bundled_counts_serve_no_other_grid(use_bundled, tmp_path, change):
-    dataset = CONFIG["datasets"]["paris"] | change
-    with pytest.raises(
-        ValueError, match=r"paris_\w+.csv: its cells are not the .* set gowalla.source to snap or"
-    ):
-        use_bundled("paris", "stepped", dataset=dataset)
-    assert not list(tmp_path.glob("*.csv"))
+def test_bundled_counts_fit_no_other_grid(change):
+    words = r"paris_\w+.csv: its cells are not the .* set gowalla.source to snap or"
+    with pytest.raises(ValueError, match=words):
+        read_bundled("paris", "stepped", dataset=DATASETS["paris"] | change)
 
 
 @needs_rows
-def test_bundled_counts_are_what_the_scripts_make(run, tmp_path):
-    datasets = {city: CONFIG["datasets"][city] for city in CITIES}
-    points = {city: tmp_path / f"{city}.parquet" for city in CITIES}
-    run(
-        "crop_checkins",
-        {"checkins": ROWS},
-        {"points": list(points.values()), "reading": tmp_path / "reading.csv"},
-        {"boxes": {city: datasets[city]["box"] for city in CITIES}, "bad_rows_at_most": 0},
-    )
-    assert (tmp_path / "reading.csv").read_text() == (
-        f"file,rows,bad_rows,first_bad_lines\n{ROWS},134216,0,\n"
-    )
-    for city, path in points.items():
-        assert not pd.read_parquet(path)["spread"].any()
-        for kind in grid.KINDS:  # the kind that is configured changes the histogram alone
-            outputs = {name: tmp_path / f"{city}_{name}.csv" for name in [*grid.KINDS, "histogram"]}
-            run("grid_checkins", {"points": path}, outputs, {"dataset": datasets[city], "grid": kind})
-            for name in grid.KINDS:
-                assert outputs[name].read_bytes() == (BUNDLED / f"{city}_{name}.csv").read_bytes()
-            assert outputs["histogram"].read_bytes() == outputs[kind].read_bytes()
-    assert count_totals(run, tmp_path, tmp_path / "totals.csv") == TOTALS
+def test_bundled_counts_are_those_of_the_check_ins():
+    boxes = {city: DATASETS[city]["box"] for city in CITIES}
+    points, summary = checkins.crop_tables(ROWS, boxes, bad_rows_at_most=0)
+    assert as_csv(summary) == f"file,rows,bad_rows,first_bad_lines\n{ROWS},134216,0,\n"
+    for city in CITIES:
+        assert not points[city]["spread"].any()
+        for kind in grid.KINDS:
+            cells = grid.count_in_cells(points[city], DATASETS[city], kind)
+            assert as_csv(cells) == (BUNDLED / f"{city}_{kind}.csv").read_text()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tightshuffle.data import checkins
-from tightshuffle.data.checkins import Reading, crop
+from tightshuffle.data.checkins import CropSummary, crop
 from tightshuffle.data.counts_file import read_counts
 from tightshuffle.data.grid import Box
 
@@ -42,8 +42,8 @@ def block(request, monkeypatch):
 
 def read(path, share=1.0, box=WORLD):
     """The points of one box as a list of pairs, and what was read."""
-    points, reading = crop(path, {"here": box}, bad_rows_at_most=share)
-    return list(zip(*(part.tolist() for part in points["here"]), strict=True)), reading
+    points, summary = crop(path, {"here": box}, bad_rows_at_most=share)
+    return list(zip(*(part.tolist() for part in points["here"]), strict=True)), summary
 
 
 def test_points_keep_the_order_and_all_digits(written):
@@ -52,20 +52,20 @@ def test_points_keep_the_order_and_all_digits(written):
         (-37.123456789012, 144.98765432101234),
         (0.1, -0.30000000000000004),
     ]
-    points, reading = read(written(*(row(*point) for point in digits)))
+    points, summary = read(written(*(row(*point) for point in digits)))
     assert points == digits
-    assert reading == Reading(3, 0, ())
+    assert summary == CropSummary(3, 0, ())
 
 
 def test_boxes_are_closed_and_share_one_pass(written):
     corners = [(lat, lon) for lat in (48.8286, 48.8798) for lon in (2.2855, 2.3909)]
     outside = [(48.82859999, 2.3), (48.87980001, 2.3), (48.85, 2.28549999), (48.85, 2.39090001)]
     path = written(*(row(*point) for point in corners + outside))
-    points, reading = crop(path, {"paris": PARIS, "world": WORLD})
+    points, summary = crop(path, {"paris": PARIS, "world": WORLD})
     assert list(points) == ["paris", "world"]
     assert np.transpose(points["paris"]).tolist() == [list(corner) for corner in corners]
     assert len(points["world"][0]) == 8
-    assert reading.rows == 8
+    assert summary.rows == 8
 
 
 def test_gzip_and_plain_are_told_apart_by_their_content(written, tmp_path):
@@ -108,8 +108,8 @@ UNREADABLE = {
 def test_unreadable_rows_are_counted_with_their_line(written, line, at):
     lines = [row(48.85, 2.3 + index / 1000) for index in range(39)]
     lines.insert(at - 1, line)
-    points, reading = read(written(*lines))
-    assert reading == Reading(40, 1, (at,))
+    points, summary = read(written(*lines))
+    assert summary == CropSummary(40, 1, (at,))
     assert points == [(48.85, 2.3 + index / 1000) for index in range(39)]
 
 
@@ -130,13 +130,13 @@ READABLE = {
 @pytest.mark.parametrize("line", READABLE.values(), ids=READABLE)
 @pytest.mark.parametrize("neighbour", [GOOD, UNREADABLE["no number"]], ids=["clean", "with a bad row"])
 def test_rows_are_read_alike_on_both_ways(written, line, neighbour):
-    """An unreadable row sends its whole block the slow way, which must judge the others just the same."""
-    points, reading = read(written(line, neighbour, GOOD))
+    """An unreadable row sends its whole block the slow way, which must read the other rows just the same."""
+    points, summary = read(written(line, neighbour, GOOD))
     fields = line.split("\t")
     assert points[0] == (float(fields[2]), float(fields[3]))
     assert points[-1] == (48.85, 2.33)
-    assert reading.rows == 3
-    assert reading.first_bad_lines == (() if neighbour == GOOD else (2,))
+    assert summary.rows == 3
+    assert summary.first_bad_lines == (() if neighbour == GOOD else (2,))
 
 
 @pytest.mark.usefixtures("block")
@@ -155,27 +155,27 @@ def test_result_does_not_depend_on_blocks(written):
         else:
             points.append((float(rng.uniform(-90, 90)), float(rng.uniform(-180, 180))))
             lines.append(row(*points[-1]))
-    found, reading = read(written(*lines))
-    assert reading == Reading(400, len(bad), tuple(bad[: checkins.LISTED]))
+    found, summary = read(written(*lines))
+    assert summary == CropSummary(400, len(bad), tuple(bad[: checkins.LISTED]))
     assert found == points
 
 
 @pytest.mark.usefixtures("block")
 def test_last_line_without_an_end(written):
-    assert read(written(GOOD, GOOD, end=""))[1] == Reading(2, 0, ())
-    assert read(written(GOOD, "7\t2010", end=""))[1] == Reading(2, 1, (2,))
+    assert read(written(GOOD, GOOD, end=""))[1] == CropSummary(2, 0, ())
+    assert read(written(GOOD, "7\t2010", end=""))[1] == CropSummary(2, 1, (2,))
 
 
 @pytest.mark.usefixtures("block")
 def test_windows_line_ends(written):
     path = written(*[GOOD + "\r"] * 30, "broken\r", GOOD + "\r")
-    assert read(path)[1] == Reading(32, 1, (31,))
+    assert read(path)[1] == CropSummary(32, 1, (31,))
 
 
 @pytest.mark.usefixtures("block")
 def test_a_line_too_many_does_not_make_up_for_one_too_few(written):
     """A reader that skips empty lines and ends lines at carriage returns would count the same number."""
-    assert read(written(GOOD, "", GOOD + "\r" + GOOD, GOOD))[1] == Reading(4, 2, (2, 3))
+    assert read(written(GOOD, "", GOOD + "\r" + GOOD, GOOD))[1] == CropSummary(4, 2, (2, 3))
 
 
 def test_too_many_unreadable_rows(written):
@@ -192,8 +192,8 @@ def test_too_many_unreadable_rows(written):
 
 
 def test_only_the_first_unreadable_lines_are_named(written):
-    reading = read(written(*[GOOD, "broken"] * 10))[1]
-    assert reading == Reading(20, 10, (2, 4, 6, 8, 10))
+    summary = read(written(*[GOOD, "broken"] * 10))[1]
+    assert summary == CropSummary(20, 10, (2, 4, 6, 8, 10))
 
 
 def test_nothing_in_a_box(written):

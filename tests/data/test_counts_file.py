@@ -1,4 +1,4 @@
-"""A user's own counts: what is read, and one line that says where and what is wrong."""
+"""Your own counts: what is read, and one line that says where and what is wrong."""
 
 import gzip
 import os
@@ -22,10 +22,10 @@ COUNTS = {
     "half a user": (b"cell,count\n1,5.5\n2,3\n", "row 2: count must be a whole number >= 0; got '5.5'"),
     "nothing": (b"cell,count\n1,5\n2,\n", "row 3: count must be a whole number >= 0; got ''"),
     "a word": (b"cell,count\n1,5\n2,many\n", "row 3: count must be a whole number >= 0; got 'many'"),
-    "a cell left out": (b"cell,count\n1,5\n3,3\n", "row 3: cell must be the cells numbered 1, 2, 3"),
+    "a cell left out": (b"cell,count\n1,5\n3,3\n", "row 3: cell must be 1, 2, 3, ... in this order"),
     "nobody": (b"cell,count\n1,0\n2,0\n", "every count is 0"),
     "beyond every number": (b"cell,count\n1,1e300\n2,0\n", "row 2: count must be a whole number"),
-    "a column twice": (b"cell,count,count\n1,5,6\n2,5,6\n", "row 1: the column 'count' stands twice"),
+    "a column twice": (b"cell,count,count\n1,5,6\n2,5,6\n", "row 1: the column 'count' is there twice"),
     "a value too many": (b"cell,count\n1,5\n2,5,6\n", "row 3: 3 values; expected 2"),
     "a value too many everywhere": (b"cell,count\n1,5,9\n2,6,9\n", "row 2: 3 values; expected 2"),
     "a value too few": (b"cell,count\n1,5\n2\n", "row 3: 1 values; expected 2"),
@@ -33,9 +33,9 @@ COUNTS = {
     "a thousands separator": (b'cell,count\n1,5\n2,"1,000"\n', "row 3: count must be a whole number"),
     "hexadecimal": (b"cell,count\n1,5\n2,0x1F\n", "row 3: count must be a whole number >= 0; got '0x1F'"),
     "infinite": (b"cell,count\n1,5\n2,inf\n", "row 3: count must be a whole number >= 0; got 'inf'"),
-    "a cell twice": (b"cell,count\n1,5\n1,6\n", "row 3: cell must be the cells numbered 1, 2, 3"),
-    "unsorted": (b"cell,count\n2,5\n1,6\n", "row 2: cell must be the cells numbered 1, 2, 3"),
-    "from 0": (b"cell,count\n0,5\n1,6\n", "row 2: cell must be the cells numbered 1, 2, 3"),
+    "a cell twice": (b"cell,count\n1,5\n1,6\n", "row 3: cell must be 1, 2, 3, ... in this order"),
+    "unsorted": (b"cell,count\n2,5\n1,6\n", "row 2: cell must be 1, 2, 3, ... in this order"),
+    "from 0": (b"cell,count\n0,5\n1,6\n", "row 2: cell must be 1, 2, 3, ... in this order"),
     "beyond a float": (b"cell,count\n1,5\n2,9007199254740993\n", "row 3: count must be a whole number"),
     "digits without end": (b"cell,count\n1,5\n2," + b"9" * 5000, "row 3: count must be a whole number"),
     "too many users": (

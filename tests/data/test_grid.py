@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightshuffle.data import grid
+from tightshuffle.data.bundled import check_fits
 from tightshuffle.data.grid import Box
 
 SAN_FRANCISCO = Box(37.7228, 37.7946, -122.5153, -122.3789)
@@ -13,7 +14,7 @@ UNIT = Box(0, 3, 10, 14)
 
 
 def test_published_grid_covers_the_box_exactly():
-    cells = grid.published(PARIS, columns=16, rows=12)
+    cells = grid.uniform_grid(PARIS, columns=16, rows=12)
     assert (cells.columns, cells.rows) == (16, 12)
     assert (cells.latitudes[0], cells.latitudes[-1]) == (PARIS.south, PARIS.north)
     assert (cells.longitudes[0], cells.longitudes[-1]) == (PARIS.west, PARIS.east)
@@ -29,7 +30,7 @@ def test_published_grid_covers_the_box_exactly():
     ],
 )
 def test_stepped_grid_has_the_authors_cells(box, steps, columns, rows, north, east):
-    cells = grid.stepped(box, *steps)
+    cells = grid.stepped_grid(box, *steps)
     assert (cells.columns, cells.rows) == (columns, rows)
     assert (cells.latitudes[-1], cells.longitudes[-1]) == (north, east)
     # within a billionth of a degree of what arange gives, and exactly the decimals that are meant
@@ -38,18 +39,18 @@ def test_stepped_grid_has_the_authors_cells(box, steps, columns, rows, north, ea
 
 
 def test_point_on_a_stepped_edge_belongs_to_the_cell_beyond_it():
-    cells = grid.stepped(SAN_FRANCISCO, 0.0044875, 0.005683)
+    cells = grid.stepped_grid(SAN_FRANCISCO, 0.0044875, 0.005683)
     edge = -122.464153  # the 9th step from the west; arange's own edge lies 4e-14 further east
     assert np.arange(SAN_FRANCISCO.west, SAN_FRANCISCO.east, 0.005683)[9] > edge
-    counts = grid.count(cells, [37.75], [edge])
+    counts = grid.count_points(cells, [37.75], [edge])
     assert np.argwhere(counts).tolist() == [[6, 9]]
 
 
 def test_cells_are_numbered_row_by_row_from_the_south_west():
-    cells = grid.published(UNIT, columns=4, rows=3)
+    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
     latitude = np.array([0.5, 0.5, 1.5, 2.5])
     longitude = np.array([10.5, 11.5, 10.5, 13.5])
-    table = grid.table(cells, grid.count(cells, latitude, longitude))
+    table = grid.cell_table(cells, grid.count_points(cells, latitude, longitude))
     assert list(table) == ["cell", "count", "row", "column", "south", "north", "west", "east"]
     assert table["cell"].tolist() == list(range(1, 13))
     assert table.loc[table["count"] > 0, "cell"].tolist() == [1, 2, 5, 12]
@@ -58,19 +59,19 @@ def test_cells_are_numbered_row_by_row_from_the_south_west():
 
 
 def test_edges_belong_to_the_cell_beyond_them_and_outer_edges_to_the_last_cells():
-    cells = grid.published(UNIT, columns=4, rows=3)
+    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
     latitude = np.array([0, 1, 3, 3, 0])
     longitude = np.array([10, 12, 14, 10, 14])
-    counts = grid.count(cells, latitude, longitude)
+    counts = grid.count_points(cells, latitude, longitude)
     assert sorted(map(tuple, np.argwhere(counts))) == [(0, 0), (0, 3), (1, 2), (2, 0), (2, 3)]
 
 
 def test_points_outside_do_not_count():
-    cells = grid.published(UNIT, columns=4, rows=3)
+    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
     eps = 1e-9
     latitude = np.array([-eps, 3 + eps, 1, 1])
     longitude = np.array([12, 12, 10 - eps, 14 + eps])
-    assert grid.count(cells, latitude, longitude).sum() == 0
+    assert grid.count_points(cells, latitude, longitude).sum() == 0
 
 
 POINTS = st.lists(st.tuples(st.integers(-2, 8), st.integers(18, 30)), max_size=30)
@@ -80,8 +81,8 @@ POINTS = st.lists(st.tuples(st.integers(-2, 8), st.integers(18, 30)), max_size=3
 def test_counting_agrees_with_the_definition(points, columns, rows):
     """Half degrees, so that many points lie on edges."""
     latitude, longitude = np.array(points, dtype=float).reshape(-1, 2).T / 2
-    cells = grid.published(UNIT, columns, rows)
-    table = grid.table(cells, grid.count(cells, latitude, longitude))
+    cells = grid.uniform_grid(UNIT, columns, rows)
+    table = grid.cell_table(cells, grid.count_points(cells, latitude, longitude))
     south, west = cells.latitudes, cells.longitudes
     for row in range(rows):
         for column in range(columns):
@@ -93,16 +94,16 @@ def test_counting_agrees_with_the_definition(points, columns, rows):
 
 
 def test_table_rounds_edges_that_count_exactly():
-    table = grid.table(grid.published(UNIT, columns=3, rows=1), np.zeros((1, 3), dtype=int))
+    table = grid.cell_table(grid.uniform_grid(UNIT, columns=3, rows=1), np.zeros((1, 3), dtype=int))
     assert table["east"].tolist() == [11.3333333, 12.6666667, 14]
 
 
 def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
-    cells = grid.published(SAN_FRANCISCO, columns=24, rows=17)
+    cells = grid.uniform_grid(SAN_FRANCISCO, columns=24, rows=17)
     counts = np.random.default_rng(1).integers(0, 40, (17, 24))
     latitude, longitude = grid.spread(cells, counts, np.random.default_rng(2))
     assert len(latitude) == counts.sum()
-    np.testing.assert_array_equal(grid.count(cells, latitude, longitude), counts)
+    np.testing.assert_array_equal(grid.count_points(cells, latitude, longitude), counts)
     again = grid.spread(cells, counts.ravel(), np.random.default_rng(2))
     np.testing.assert_array_equal(again, [latitude, longitude])
 
@@ -110,7 +111,7 @@ def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
 def test_spread_is_uniform_inside_a_cell():
     """Means of n uniform values; 5 standard errors: fails by chance with probability below 1e-6 per mean."""
     n = 40_000
-    cells = grid.published(Box(0, 1, 0, 1), columns=2, rows=1)
+    cells = grid.uniform_grid(Box(0, 1, 0, 1), columns=2, rows=1)
     latitude, longitude = grid.spread(cells, [0, n], np.random.default_rng(3))
     assert latitude.mean() == pytest.approx(0.5, abs=5 / np.sqrt(12 * n))
     assert longitude.mean() == pytest.approx(0.75, abs=5 * 0.5 / np.sqrt(12 * n))
@@ -118,9 +119,11 @@ def test_spread_is_uniform_inside_a_cell():
 
 
 def test_totals():
-    cells = grid.published(UNIT, columns=4, rows=3)
-    table = grid.table(cells, [0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2])
-    assert grid.totals(table) == {"columns": 4, "rows": 3, "non_empty": 3, "largest": 5, "checkins": 8}
+    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
+    table = grid.cell_table(cells, [0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2])
+    (row,) = grid.totals([("unit", "published", table)]).to_dict("records")
+    sizes = {"columns": 4, "rows": 3, "non_empty": 3, "largest": 5, "checkins": 8}
+    assert row == {"dataset": "unit", "grid": "published", **sizes}
 
 
 def test_grid_of_a_dataset():
@@ -129,13 +132,13 @@ def test_grid_of_a_dataset():
         "published": {"columns": 4, "rows": 3},
         "stepped": {"latitude_step": 0.7, "longitude_step": 1.5},
     }
-    assert (grid.of_dataset(dataset, "published").columns, grid.of_dataset(dataset, "published").rows) == (
+    assert (grid.grid_of(dataset, "published").columns, grid.grid_of(dataset, "published").rows) == (
         4,
         3,
     )
-    np.testing.assert_allclose(grid.of_dataset(dataset, "stepped").longitudes, [10, 11.5, 13])
+    np.testing.assert_allclose(grid.grid_of(dataset, "stepped").longitudes, [10, 11.5, 13])
     with pytest.raises(ValueError, match="'square' must be one of published, stepped"):
-        grid.of_dataset(dataset, "square")
+        grid.grid_of(dataset, "square")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +160,7 @@ def test_impossible_boxes(edges, words):
 @pytest.mark.parametrize("size", [(0, 3), (4, 0)])
 def test_impossible_published_grid(size):
     with pytest.raises(ValueError, match="must be at least 1"):
-        grid.published(UNIT, *size)
+        grid.uniform_grid(UNIT, *size)
 
 
 @pytest.mark.parametrize(
@@ -171,24 +174,24 @@ def test_impossible_published_grid(size):
 )
 def test_impossible_steps(steps, words):
     with pytest.raises(ValueError, match=words):
-        grid.stepped(UNIT, *steps)
+        grid.stepped_grid(UNIT, *steps)
 
 
 def test_table_that_fits_its_grid_and_tables_that_do_not():
-    cells = grid.published(UNIT, columns=4, rows=3)
-    table = grid.table(cells, np.arange(12))
-    grid.check_fits(table, cells, "a.csv")
+    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
+    table = grid.cell_table(cells, np.arange(12))
+    check_fits(table, cells, "a.csv")
     for other in [
-        grid.published(UNIT, 3, 4),
-        grid.published(UNIT, 4, 4),
-        grid.published(Box(0, 3.001, 10, 14), 4, 3),
+        grid.uniform_grid(UNIT, 3, 4),
+        grid.uniform_grid(UNIT, 4, 4),
+        grid.uniform_grid(Box(0, 3.001, 10, 14), 4, 3),
     ]:
         with pytest.raises(ValueError, match=r"a.csv: its cells are not the \d x 4|the 4 x 3 cells"):
-            grid.check_fits(table, other, "a.csv")
+            check_fits(table, other, "a.csv")
     with pytest.raises(ValueError, match=r"a.csv: no column row, east"):
-        grid.check_fits(table.drop(columns=["row", "east"]), cells, "a.csv")
+        check_fits(table.drop(columns=["row", "east"]), cells, "a.csv")
     for wrong in [table["count"] - 1, table["count"] / 2]:
         with pytest.raises(ValueError, match=r"a.csv: column count must hold whole numbers"):
-            grid.check_fits(table.assign(count=wrong), cells, "a.csv")
+            check_fits(table.assign(count=wrong), cells, "a.csv")
     with pytest.raises(ValueError, match="cells are not"):
-        grid.check_fits(pd.concat([table, table.tail(1)]), cells, "a.csv")
+        check_fits(pd.concat([table, table.tail(1)]), cells, "a.csv")

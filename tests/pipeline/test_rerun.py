@@ -41,7 +41,6 @@ FOLLOWS = {
         "estimate_cells",
         "draw_tv",
         "draw_estimates",
-        "draw_synthetic",
     }
     | {"run_parity", "estimate_parity", "draw_parity_tv", "draw_parity_estimates"}
     | AFTER_VALUES

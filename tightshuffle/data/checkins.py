@@ -1,6 +1,6 @@
 """Read check-ins in SNAP's format and keep those inside of boxes.
 
-The format: one check-in a line, user, time, latitude, longitude and location id separated by tabs, no
+The format: one check-in per line, user, time, latitude, longitude and location id separated by tabs, no
 header; gzip or plain text. The file is read once, in blocks, whatever its size.
 """
 
@@ -8,68 +8,92 @@ import contextlib
 import gzip
 import stat
 import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tightshuffle.data import StrPath
+from tightshuffle.data.grid import Box, point_table
 
 BLOCK = 1 << 22  # bytes
-LONGEST_LINE = 1 << 16  # bytes; a longer one means that this is no file of check-ins
-MOST_PACKED = 100  # times its size may a gzip file hold; SNAP's holds 4 times
+LONGEST_LINE = 1 << 16  # bytes; a file with a longer one holds no check-ins
+MOST_PACKED = 100  # a gzip file may hold so many times its size; SNAP's holds 4 times
 SMALL = 1 << 26  # bytes that any gzip file may hold
 LISTED = 5  # so many unreadable lines are named
 FIELDS = ["user", "time", "latitude", "longitude", "location"]
 NOT_TEXT = bytes(sorted(set(range(32)) - set(b"\t\n\v\f\r\x1b")))  # control characters
 
+Points = tuple[NDArray[np.float64], NDArray[np.float64]]  # latitude, longitude
 
-class Reading(NamedTuple):
-    """What was read: rows in all, those that could not be read, the first of their lines (from 1)."""
+
+class CropSummary(NamedTuple):
+    """What a file holds: rows, those that are unreadable, the first of their lines (numbered from 1)."""
 
     rows: int
     bad_rows: int
-    first_bad_lines: tuple
+    first_bad_lines: tuple[int, ...]
 
 
-def crop(path, boxes, *, bad_rows_at_most=0.0):
+def crop_tables(
+    path: StrPath, boxes: Mapping[str, Mapping[str, float]], *, bad_rows_at_most: float
+) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    """`crop` as tables: the points of each box, as `grid.point_table`, and a summary in one row.
+
+    boxes: name -> the config's south, north, west and east.
+    """
+    points, summary = crop(
+        path, {name: Box(**edges) for name, edges in boxes.items()}, bad_rows_at_most=bad_rows_at_most
+    )
+    lines = " ".join(map(str, summary.first_bad_lines))
+    row = {"file": path, **summary._asdict(), "first_bad_lines": lines}
+    return {name: point_table(*part, spread=False) for name, part in points.items()}, pd.DataFrame([row])
+
+
+def crop(
+    path: StrPath, boxes: Mapping[str, Box], *, bad_rows_at_most: float = 0.0
+) -> tuple[dict[str, Points], CropSummary]:
     """The check-ins of a file inside of each closed box, in the file's order.
 
-    path: gzip or plain, told apart by the content. boxes: {name: Box}. bad_rows_at_most: the share of rows
-    that may be unreadable (wrong number of fields, no number, outside of [-90, 90] x [-180, 180]).
+    path: gzip or plain, told apart by the content. bad_rows_at_most: the share of rows that may be
+    unreadable (wrong number of fields, not a number, outside of [-90, 90] x [-180, 180]).
 
-    Returns ({name: (latitude, longitude)}, Reading). ValueError: damaged or other content, too many
-    unreadable rows, no check-in in a box. OSError: no such file, no permission.
+    Returns ({name of the box: (latitude, longitude)}, CropSummary). ValueError: damaged or other content, too
+    many unreadable rows, no check-in in a box. OSError: no such file, no permission.
     """
-    found = {name: [] for name in boxes}
+    inside: dict[str, list[Points]] = {name: [] for name in boxes}
     swapped = dict.fromkeys(boxes, False)
-    rows, bad_rows, first_bad = 0, 0, []
+    rows = bad_rows = 0
+    first_bad: list[int] = []
     for block in _blocks(Path(path)):
         latitude, longitude = _parse(block)
         bad = np.flatnonzero(~((np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)))
-        if bad.size:
-            first_bad.extend(int(line) + rows + 1 for line in bad[: LISTED - len(first_bad)])
-            bad_rows += bad.size
+        first_bad.extend(int(line) + rows + 1 for line in bad[: LISTED - len(first_bad)])
+        bad_rows += bad.size
         for name, box in boxes.items():  # an unreadable row lies in no box
-            inside = box.contains(latitude, longitude)
-            found[name].append((latitude[inside], longitude[inside]))
+            here = box.contains(latitude, longitude)
+            inside[name].append((latitude[here], longitude[here]))
             swapped[name] = swapped[name] or bool(box.contains(longitude, latitude).any())
         rows += len(latitude)
-    reading = Reading(rows, int(bad_rows), tuple(first_bad))
-    _check(path, reading, bad_rows_at_most)
-    points = {
-        name: tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-        for name, parts in found.items()
-    }
-    for name, (latitude, _) in points.items():
+    summary = CropSummary(rows, int(bad_rows), tuple(first_bad))
+    _check(path, summary, bad_rows_at_most)
+    points = {}
+    for name, parts in inside.items():
+        latitude, longitude = (np.concatenate(part) for part in zip(*parts, strict=True))
         if not latitude.size:
             hint = "; latitude and longitude seem to be swapped" if swapped[name] else ""
             raise ValueError(
                 f"{path}: none of its {rows:,} rows lies in the box of {name}: {boxes[name]}{hint}"
             )
-    return points, reading
+        points[name] = latitude, longitude
+    return points, summary
 
 
-def _check(path, reading, bad_rows_at_most):
-    rows, bad_rows, lines = reading
+def _check(path: StrPath, summary: CropSummary, bad_rows_at_most: float) -> None:
+    rows, bad_rows, lines = summary
     if not rows:
         raise ValueError(f"{path}: the file is empty; expected check-ins in SNAP's format")
     if bad_rows > bad_rows_at_most * rows:
@@ -80,15 +104,15 @@ def _check(path, reading, bad_rows_at_most):
         )
 
 
-def _blocks(path):
+def _blocks(path: Path) -> Iterator[bytes]:
     """Whole lines, about BLOCK bytes at a time, each block ending with a newline."""
-    rest, unpacked = b"", 0
+    unfinished, unpacked = b"", 0
     state = path.stat()
     if not stat.S_ISREG(state.st_mode):  # a pipe or a device may never end
         raise ValueError(f"{path}: not a regular file; expected SNAP's check-ins, plain or gzip")
     with path.open("rb") as raw:
         zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-        stream = gzip.GzipFile(fileobj=raw) if zipped else raw
+        stream: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=raw) if zipped else raw
         while True:
             try:
                 block = stream.read(BLOCK)
@@ -105,23 +129,23 @@ def _blocks(path):
                 raise ValueError(f"{path}: neither gzip nor plain text; expected SNAP's check-ins")
             cut = block.rfind(b"\n") + 1
             if cut:
-                yield rest + block[:cut]
-                rest = block[cut:]
+                yield unfinished + block[:cut]
+                unfinished = block[cut:]
             else:
-                rest += block
-            if len(rest) > LONGEST_LINE:
+                unfinished += block
+            if len(unfinished) > LONGEST_LINE:
                 raise ValueError(f"{path}: a line of over {LONGEST_LINE:,} bytes; expected SNAP's check-ins")
-    if rest:
-        yield rest + b"\n"
+    if unfinished:
+        yield unfinished + b"\n"
 
 
-def _parse(block):
+def _parse(block: bytes) -> Points:
     """Latitude and longitude of every line of a block; both are NaN where the line cannot be read."""
     points = _parse_fast(block)
     return _parse_slowly(block) if points is None else points
 
 
-def _parse_fast(block):
+def _parse_fast(block: bytes) -> Points | None:
     """None as soon as one line is out of order: only the slow way knows which one."""
     import pyarrow as pa
     from pyarrow import csv
@@ -136,13 +160,13 @@ def _parse_fast(block):
         )
     except pa.ArrowInvalid:
         return None
-    if table.num_rows != block.count(b"\n"):  # a lone carriage return ends a line for it, but not for us
+    if table.num_rows != block.count(b"\n"):  # a lone carriage return ends a line for pyarrow, but not for us
         return None
-    return tuple(table[name].to_numpy() for name in wanted)
+    return table["latitude"].to_numpy(), table["longitude"].to_numpy()
 
 
-def _parse_slowly(block):
-    """Takes every line that the fast way takes, with the same value: so the result depends on no block."""
+def _parse_slowly(block: bytes) -> Points:
+    """Reads what the fast way reads, to the same values: so the points do not depend on the blocks."""
     latitude, longitude = [], []
     for line in block.split(b"\n")[:-1]:
         fields = line.split(b"\t")

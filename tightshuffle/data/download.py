@@ -2,36 +2,56 @@
 
 import contextlib
 import errno
-import functools
 import hashlib
 import http
+import logging
 import os
 import re
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Self
 
 import requests
 import tqdm
 import urllib3
+
+from tightshuffle.data import StrPath
 
 CHUNK = 1 << 16  # bytes
 LINE_EVERY = 10_000_000  # bytes between two lines of progress where there is no terminal
 PROGRESS = 1_000_000  # new bytes after which earlier failures are forgotten
 LONGEST_PAUSE = 60  # seconds
 
-print_line = functools.partial(tqdm.tqdm.write, file=sys.stderr)
+Say = Callable[[str], object]
 
 
 class _Interrupted(Exception):
     """An attempt failed in a way that another one may not."""
 
 
-def download(url, path, *, size, md5, retries=6, timeout_s=30, pause=time.sleep, say=print_line):
-    """Get ``url`` into ``path``; nothing to do if the file is there already.
+def log_and_print(line: str) -> None:
+    """Write a line of news to the log and to standard error, above the progress bar."""
+    logging.info(line)
+    tqdm.tqdm.write(line, file=sys.stderr)
+
+
+def download(
+    url: str,
+    path: StrPath,
+    *,
+    size: int,
+    md5: str,
+    retries: int = 6,
+    timeout_s: float = 30,
+    pause: Callable[[float], object] = time.sleep,
+    say: Say = log_and_print,
+) -> None:
+    """Download ``url`` to ``path``; nothing to do if the file is there already.
 
     What has arrived waits in ``path`` + ".part", and the next attempt, or the next run, goes on from there.
-    size: expected bytes; md5: expected sum (hex); retries: attempts in a row without getting any further;
+    size: expected bytes; md5: expected sum (hex); retries: attempts in a row that get no further;
     pause: called with the seconds to wait; say: called with each line of news.
 
     ValueError: an address that cannot be used, HTTP 4xx, other bytes than expected (the .part is removed).
@@ -39,7 +59,7 @@ def download(url, path, *, size, md5, retries=6, timeout_s=30, pause=time.sleep,
     """
     path = Path(path)
     part = path.with_name(path.name + ".part")
-    with _disk_errors_in_words(path.parent), requests.Session() as session:
+    with _readable_disk_errors(path.parent), requests.Session() as session:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_file() and _wrong(path, size, md5) is None:
             return
@@ -52,7 +72,17 @@ def download(url, path, *, size, md5, retries=6, timeout_s=30, pause=time.sleep,
         os.replace(part, path)
 
 
-def _fetch_patiently(session, url, part, size, retries, timeout_s, pause, say, progress):
+def _fetch_patiently(
+    session: requests.Session,
+    url: str,
+    part: Path,
+    size: int,
+    retries: int,
+    timeout_s: float,
+    pause: Callable[[float], object],
+    say: Say,
+    progress: "_Progress",
+) -> None:
     most, failures = _length(part), 0
     while True:
         try:
@@ -72,7 +102,9 @@ def _fetch_patiently(session, url, part, size, retries, timeout_s, pause, say, p
             pause(seconds)
 
 
-def _fetch(session, url, part, size, timeout_s, progress):
+def _fetch(
+    session: requests.Session, url: str, part: Path, size: int, timeout_s: float, progress: "_Progress"
+) -> None:
     """One request for the bytes that are missing."""
     have = _length(part)
     if have > size:  # of another file
@@ -80,7 +112,7 @@ def _fetch(session, url, part, size, timeout_s, progress):
         have = 0
     if have == size:
         return
-    # identity: the bytes as they lie on the server, whose size and sum are known
+    # identity: the bytes as they are on the server, whose size and sum are known
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     try:
         response = session.get(url, headers=headers, stream=True, timeout=timeout_s)
@@ -104,15 +136,15 @@ def _fetch(session, url, part, size, timeout_s, progress):
         raise _Interrupted(f"the connection ended after {have:,} of {size:,} bytes")
 
 
-def _check_redirects(url, response):
-    """A secure address must not lead to an open one on the way: requests only refuses other schemes."""
+def _check_redirects(url: str, response: requests.Response) -> None:
+    """A secure address must not lead through an open one: requests only refuses other schemes."""
     if url.lower().startswith("https:"):
         for hop in (*response.history, response):
             if not hop.url.lower().startswith("https:"):
                 raise ValueError(f"{url}: leads to {hop.url}, which is not https; see gowalla.download.url")
 
 
-def _start(response, url, part, have, size):
+def _start(response: requests.Response, url: str, part: Path, have: int, size: int) -> int:
     """At which byte of the file the response's body starts: ``have``, or 0 if it is the whole file."""
     status, headers = response.status_code, response.headers
     if status == 416 and have:
@@ -137,7 +169,7 @@ def _start(response, url, part, have, size):
     return start
 
 
-def _chunks(response):
+def _chunks(response: requests.Response) -> Iterator[bytes]:
     """The body as sent; requests' own iteration would unpack what a server calls Content-Encoding: gzip."""
     try:
         yield from response.raw.stream(CHUNK, decode_content=False)
@@ -145,13 +177,13 @@ def _chunks(response):
         raise _Interrupted(f"the connection broke ({_short(error)})") from error
 
 
-def _status(response):
+def _status(response: requests.Response) -> str:
     with contextlib.suppress(ValueError):
         return f"HTTP {response.status_code} {http.HTTPStatus(response.status_code).phrase}"
     return f"HTTP {response.status_code}"
 
 
-def _short(error):
+def _short(error: Exception) -> str:
     """The innermost reason: requests and urllib3 wrap it in several layers."""
     while True:
         inner = getattr(error, "reason", None) or next(
@@ -162,25 +194,25 @@ def _short(error):
         error = inner
 
 
-def _length(path):
+def _length(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _wrong(path, size, md5):
+def _wrong(path: Path, size: int, md5: str) -> str | None:
     """What is wrong with the file at ``path``; None if nothing is."""
     if _length(path) != size:
         return f"{'more' if _length(path) > size else 'fewer'} bytes than the expected {size:,}"
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-    return None if found == md5.lower() else f"wrong bytes: md5 {found}, expected {md5}"
+        actual = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    return None if actual == md5.lower() else f"wrong bytes: md5 {actual}, expected {md5}"
 
 
 @contextlib.contextmanager
-def _disk_errors_in_words(folder):
+def _readable_disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is None:  # has its words already
+        if error.errno is None:  # its message is written for the user already
             raise
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise OSError(
@@ -192,19 +224,19 @@ def _disk_errors_in_words(folder):
 class _Progress:
     """A bar on a terminal, and a line every LINE_EVERY bytes elsewhere."""
 
-    def __init__(self, name, size, say):
+    def __init__(self, name: str, size: int, say: Say) -> None:
         self.name, self.size, self.say = name, size, say
         self.lines = 0
         terminal = sys.stderr.isatty()
         self.bar = tqdm.tqdm(total=size, desc=name, unit="B", unit_scale=True, disable=not terminal)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.bar.close()
 
-    def at(self, have):
+    def at(self, have: int) -> None:
         """``have`` bytes are there; fewer than before if the download had to start again."""
         self.bar.update(have - self.bar.n)
         lines = have // LINE_EVERY

@@ -5,14 +5,19 @@ westernmost). A point on an edge between two cells belongs to the northern or ea
 of the grid belong to its first and last cells.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from numpy.typing import NDArray
 
 KINDS = ("published", "stepped")
 DECIMALS = 7  # of edges in files: about a centimetre
 COLUMNS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
+TOTALS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checkins"]
 
 
 @dataclass(frozen=True)
@@ -24,14 +29,14 @@ class Box:
     west: float
     east: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not -90 <= self.south < self.north <= 90:
             raise ValueError(f"box: south {self.south} must lie below north {self.north}, both in [-90, 90]")
         if not -180 <= self.west < self.east <= 180:
             raise ValueError(f"box: west {self.west} must lie left of east {self.east}, both in [-180, 180]")
 
-    def contains(self, latitude, longitude):
-        """Boolean array: which of the points lie in the box, its edges included."""
+    def contains(self, latitude: NDArray[np.float64], longitude: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which of the points lie in the box, its edges included."""
         return (
             (latitude >= self.south)
             & (latitude <= self.north)
@@ -44,30 +49,30 @@ class Box:
 class Grid:
     """Cells between ``latitudes`` (rows + 1 rising edges, degrees) and ``longitudes`` (columns + 1)."""
 
-    latitudes: np.ndarray
-    longitudes: np.ndarray
+    latitudes: NDArray[np.float64]
+    longitudes: NDArray[np.float64]
 
     @property
-    def rows(self):
+    def rows(self) -> int:
         return len(self.latitudes) - 1
 
     @property
-    def columns(self):
+    def columns(self) -> int:
         return len(self.longitudes) - 1
 
 
-def published(box, columns, rows):
-    """The uniform grid of ``columns`` x ``rows`` equal cells over the whole box."""
+def uniform_grid(box: Box, columns: int, rows: int) -> Grid:
+    """The published grid: ``columns`` x ``rows`` equal cells over the whole box."""
     if columns < 1 or rows < 1:
         raise ValueError(f"published grid: columns {columns} and rows {rows} must be at least 1")
     return Grid(np.linspace(box.south, box.north, rows + 1), np.linspace(box.west, box.east, columns + 1))
 
 
-def stepped(box, latitude_step, longitude_step):
+def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
     """The grid whose edges are ``np.arange(low, high, step)`` in both directions, steps in degrees.
 
-    This is how the paper's check-in count for Paris (10,260) comes about: arange leaves out its end, so
-    that whatever lies north or east of the last full step is lost.
+    The paper's check-in count for Paris (10,260) comes from this grid: arange leaves out its end, so
+    whatever lies north or east of the last full step is lost.
     """
     return Grid(
         _steps("latitude_step", box.south, box.north, latitude_step),
@@ -75,7 +80,7 @@ def stepped(box, latitude_step, longitude_step):
     )
 
 
-def _steps(name, low, high, step):
+def _steps(name: str, low: float, high: float, step: float) -> NDArray[np.float64]:
     if not 0 < step < high - low:
         raise ValueError(
             f"stepped grid: {name} {step} must be above 0 and below the box's {high - low:.7g} degrees"
@@ -85,24 +90,25 @@ def _steps(name, low, high, step):
     return np.round(np.arange(low, high, step), 10)
 
 
-def of_dataset(dataset, kind):
-    """The grid of one gridded dataset of the config (keys box, published, stepped); kind is one of KINDS."""
+def grid_of(dataset: Mapping[str, Any], kind: str) -> Grid:
+    """One of the `KINDS` of grid of a dataset: the config's keys box, published and stepped."""
     if kind not in KINDS:
         raise ValueError(f"grid {kind!r} must be one of {', '.join(KINDS)}")
-    build = published if kind == "published" else stepped
+    build = uniform_grid if kind == "published" else stepped_grid
     return build(Box(**dataset["box"]), **dataset[kind])
 
 
-def count(grid, latitude, longitude):
-    """Number of points in each cell: integers (rows, columns). Points outside of the grid do not count."""
-    counts, _, _ = np.histogram2d(latitude, longitude, bins=(grid.latitudes, grid.longitudes))
-    return counts.astype(np.int64)
+def count_points(grid: Grid, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> NDArray[np.int64]:
+    """Number of points in each cell, shape (rows, columns). Points outside of the grid do not count."""
+    edges = [grid.latitudes, grid.longitudes]
+    counts, _, _ = np.histogram2d(np.asarray(latitude), np.asarray(longitude), bins=edges)
+    return np.asarray(counts, dtype=np.int64)
 
 
-def table(grid, counts):
-    """One row per cell: its number, count, row, column and edges (degrees, rounded to DECIMALS).
+def cell_table(grid: Grid, counts: npt.ArrayLike) -> pd.DataFrame:
+    """One row per cell: its number, count, row, column and edges (degrees, rounded to `DECIMALS`).
 
-    counts: integers (rows, columns), or their rows x columns values in the order of the cells.
+    counts: whole numbers (rows, columns), or their rows x columns values in the order of the cells.
     """
     counts = np.asarray(counts).reshape(grid.rows, grid.columns)
     row, column = (index.ravel() for index in np.indices(counts.shape))
@@ -122,27 +128,18 @@ def table(grid, counts):
     )
 
 
-def check_fits(cells, grid, name):
-    """ValueError unless the table ``cells`` (a file called ``name``) has exactly the cells of ``grid``."""
-    missing = [column for column in COLUMNS if column not in cells]
-    if missing:
-        raise ValueError(f"{name}: no column {', '.join(missing)}; expected {','.join(COLUMNS)}")
-    expected = table(grid, np.zeros((grid.rows, grid.columns), dtype=np.int64))
-    edges = [column for column in COLUMNS if column != "count"]
-    if len(cells) != len(expected) or not np.allclose(cells[edges], expected[edges], rtol=0, atol=1e-9):
-        raise ValueError(
-            f"{name}: its cells are not the {grid.columns} x {grid.rows} cells that the config asks for; "
-            "bundled counts fit the papers' boxes and grids only: set gowalla.source to snap or file"
-        )
-    counts = cells["count"]
-    if not (pd.api.types.is_integer_dtype(counts) and (counts >= 0).all()):
-        raise ValueError(f"{name}: column count must hold whole numbers of at least 0")
+def count_in_cells(points: pd.DataFrame, dataset: Mapping[str, Any], kind: str) -> pd.DataFrame:
+    """The `cell_table` of a dataset's grid with its ``points`` (columns latitude and longitude) counted."""
+    grid = grid_of(dataset, kind)
+    return cell_table(grid, count_points(grid, points["latitude"], points["longitude"]))
 
 
-def spread(grid, counts, rng):
+def spread(
+    grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Points spread uniformly inside their cells: (latitude, longitude), each as long as counts' sum.
 
-    For a picture of the points where only counts are known. Counting them again gives ``counts``.
+    For a map where only counts are known. Counting the points again gives ``counts``.
     """
     counts = np.asarray(counts).reshape(grid.rows, grid.columns)
     row, column = (np.repeat(index.ravel(), counts.ravel()) for index in np.indices(counts.shape))
@@ -151,12 +148,25 @@ def spread(grid, counts, rng):
     return latitude, longitude
 
 
-def totals(cells):
-    """Columns, rows, non-empty cells, largest cell and sum of a table of cells, as a dict of ints."""
-    return {
-        "columns": int(cells["column"].max()) + 1,
-        "rows": int(cells["row"].max()) + 1,
-        "non_empty": int((cells["count"] > 0).sum()),
-        "largest": int(cells["count"].max()),
-        "checkins": int(cells["count"].sum()),
-    }
+def point_table(
+    latitude: NDArray[np.float64], longitude: NDArray[np.float64], *, spread: bool
+) -> pd.DataFrame:
+    """Points in degrees; ``spread``: they are not the check-ins themselves but spread inside their cells."""
+    return pd.DataFrame({"latitude": latitude, "longitude": longitude, "spread": spread})
+
+
+def totals(tables: Iterable[tuple[str, str, pd.DataFrame]]) -> pd.DataFrame:
+    """The size of each (dataset, kind of grid, table of cells): the columns `TOTALS`."""
+    rows = [
+        {
+            "dataset": dataset,
+            "grid": kind,
+            "columns": cells["column"].max() + 1,
+            "rows": cells["row"].max() + 1,
+            "non_empty": (cells["count"] > 0).sum(),
+            "largest": cells["count"].max(),
+            "checkins": cells["count"].sum(),
+        }
+        for dataset, kind, cells in tables
+    ]
+    return pd.DataFrame(rows, columns=TOTALS)

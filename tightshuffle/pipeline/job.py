@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,19 @@ def write_csv(frame: Any, path: str | os.PathLike) -> None:
     """Write a data frame as CSV: whole or not at all, floats with all their digits, LF line ends."""
     with whole_file(path) as temporary:
         frame.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def write_parquet(frames: Iterable[Any], path: str | os.PathLike) -> None:
+    """Write data frames as one Parquet file, whole or not at all, with one of them in memory at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with whole_file(path) as temporary, contextlib.ExitStack() as stack:
+        writer = None
+        for frame in frames:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+            writer = writer or stack.enter_context(pq.ParquetWriter(temporary, table.schema))
+            writer.write_table(table)
 
 
 def _in_words(error: Exception) -> str:

@@ -231,7 +231,7 @@ def everything():
     privacy += ["girgis_rdp", "girgis_composed", "koskela_fig1a", "koskela_fig1b", "printed_deltas"]
     checkins = ["{dataset}.parquet"]
     if SOURCE != "bundled":
-        checkins += ["{dataset}_published.csv", "{dataset}_stepped.csv", "reading.csv"]
+        checkins += ["{dataset}_published.csv", "{dataset}_stepped.csv", "crop_summary.csv"]
     pages = ["report/index.html", "report/verdicts.csv", "report/claims.csv", "benchmarks/run.html"]
     return [
         *(str(Path(file).with_suffix(kind)) for file in figure_files() for kind in (".png", ".pdf", ".txt")),

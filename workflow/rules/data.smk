@@ -83,7 +83,7 @@ if SOURCE in ("snap", "file"):
             checkins=CHECKINS,
         output:
             points=expand("<results>/checkins/{dataset}.parquet", dataset=GOWALLA),
-            reading="<results>/checkins/reading.csv",
+            summary="<results>/checkins/crop_summary.csv",
         log:
             "<results>/logs/crop_checkins.log",
         benchmark:
@@ -152,32 +152,32 @@ rule count_checkins:
         "../../scripts/count_checkins.py"
 
 
-rule draw_synthetic:
-    "Draw N(mean, spread) users and cut them into cells."
+rule sample_synthetic:
+    "Sample N(mean, spread) users and count them in cells."
     output:
         "<results>/histograms/{dataset}.csv",
     log:
-        "<results>/logs/draw_synthetic/{dataset}.log",
+        "<results>/logs/sample_synthetic/{dataset}.log",
     benchmark:
-        "<results>/benchmarks/draw_synthetic/{dataset}.tsv"
+        "<results>/benchmarks/sample_synthetic/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join(NORMAL) or "(?!)",
     localrule: True
     conda:
         "../envs/rules.yml"
     params:
-        code=code_of("scripts/draw_synthetic.py"),
+        code=code_of("scripts/sample_synthetic.py"),
         plan=lambda wildcards: {
             key: DATASETS[wildcards.dataset][key]
             for key in ("mean", "spread", "spread_is", "range", "cells", "population")
         },
         seed=config["seed"],
     script:
-        "../../scripts/draw_synthetic.py"
+        "../../scripts/sample_synthetic.py"
 
 
 rule use_counts:
-    "Check a histogram of the user's own and take it as a dataset."
+    "Check your own histogram and take it as a dataset."
     input:
         counts=lambda wildcards: DATASETS[wildcards.dataset]["file"],
     output:

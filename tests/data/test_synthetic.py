@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tightshuffle.data import histograms
-from tightshuffle.data.histograms import draw_normal
+from tightshuffle.data import synthetic
+from tightshuffle.data.synthetic import sample_normal
 
 PLAN = {"mean": 0.5, "range": [-6, 6], "cells": 15, "population": 200_000}
 
 
 @pytest.mark.parametrize(("spread_is", "deviation"), [("standard deviation", 2), ("variance", np.sqrt(2))])
 def test_cells_of_the_normal_law(spread_is, deviation):
-    histogram = draw_normal(spread=2, spread_is=spread_is, rng=np.random.default_rng(3), **PLAN)
+    histogram = sample_normal(spread=2, spread_is=spread_is, rng=np.random.default_rng(3), **PLAN)
     assert histogram["cell"].tolist() == list(range(1, 16))
     assert histogram["count"].sum() == PLAN["population"]
     law = stats.norm(PLAN["mean"], deviation)
@@ -27,7 +27,7 @@ def test_cells_of_the_normal_law(spread_is, deviation):
 @pytest.mark.parametrize("mean", [0.5, -9.0, 13.0])
 def test_any_population_cell_by_cell(mean):
     plan = PLAN | {"mean": mean, "population": 10**10}
-    histogram = draw_normal(spread=2, spread_is="standard deviation", rng=np.random.default_rng(4), **plan)
+    histogram = sample_normal(spread=2, spread_is="standard deviation", rng=np.random.default_rng(4), **plan)
     assert histogram["count"].sum() == 10**10
     law = [
         mpmath.ncdf((high - mean) / mpmath.mpf(2)) - mpmath.ncdf((low - mean) / mpmath.mpf(2))
@@ -50,16 +50,16 @@ def test_probabilities_keep_their_digits_in_both_tails():
         exact = [
             float(mpmath.ncdf(b) - mpmath.ncdf(a)) for a, b in itertools.pairwise(map(mpmath.mpf, edges))
         ]
-    np.testing.assert_allclose(histograms._cell_probabilities(edges), exact, rtol=1e-12)
+    np.testing.assert_allclose(synthetic._cell_probabilities(edges), exact, rtol=1e-12)
 
 
 def test_blocks_of_users_do_not_change_the_draw(monkeypatch):
     def draw():
         rng = np.random.default_rng(3)
-        return draw_normal(spread=2, spread_is="variance", rng=rng, **(PLAN | {"population": 25_001}))
+        return sample_normal(spread=2, spread_is="variance", rng=rng, **(PLAN | {"population": 25_001}))
 
     whole = draw()
-    monkeypatch.setattr(histograms, "_BLOCK", 1000)
+    monkeypatch.setattr(synthetic, "_BLOCK", 1000)
     assert draw().equals(whole)
     edges = np.append(whole["low"], np.inf)
     values = np.random.default_rng(3).normal(PLAN["mean"], np.sqrt(2), 25_001)

@@ -1,0 +1,12 @@
+"""Sample the users of the synthetic dataset and write their histogram."""
+
+import numpy as np
+
+from tightshuffle.data.synthetic import sample_normal
+from tightshuffle.experiments.seeds import seed_of
+from tightshuffle.pipeline.job import job, write_csv
+
+with job(snakemake):
+    seed = seed_of(snakemake.params.seed, stage="synthetic", dataset=snakemake.wildcards.dataset)
+    histogram = sample_normal(rng=np.random.default_rng(seed), **snakemake.params.plan)
+    write_csv(histogram, snakemake.output[0])
