@@ -24,7 +24,7 @@ AUDITS = {
 }
 SETTING = ["n", "k", "eps0", "count"]
 COLUMNS = [
-    *[*SETTING, "eps", *LINES, "audited_delta", "confidence", "runs", "observes", "rest", "direction"],
+    *[*SETTING, "eps", *LINES, "audited_delta", "confidence", "runs", "observes", "remaining", "direction"],
     *["joint_delta", "violated", "violated_jointly", "upper_violated"],
 ]
 POWERLESS = {"marker": "x", "color": "#777777", "linestyle": ""}
@@ -152,7 +152,9 @@ def _floor(value, digits=2):
 
 
 def _rest(table):
-    return " or ".join({"x1": "x₁", "x2": "one same third cell"}[rest] for rest in sorted(set(table["rest"])))
+    return " or ".join(
+        {"x1": "x₁", "x2": "one same third cell"}[rest] for rest in sorted(set(table["remaining"]))
+    )
 
 
 def _percent(share):

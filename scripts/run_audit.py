@@ -1,11 +1,10 @@
-"""Play the audit's game at one setting and save what the observer counted."""
+"""Play the audit's game at one setting and write what the observer counted."""
 
 import pandas as pd
 
 from tightshuffle.experiments.game import play
-from tightshuffle.pipeline.job import job, whole_file
+from tightshuffle.pipeline.job import job, write_parquet
 
 with job(snakemake):
     tally = play(**snakemake.params.setting, cores=snakemake.threads, seed=snakemake.params.seed)
-    with whole_file(snakemake.output[0]) as path:
-        pd.DataFrame(tally.columns()).to_parquet(path, index=False)
+    write_parquet([pd.DataFrame(tally.columns())], snakemake.output[0])

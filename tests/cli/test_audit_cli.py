@@ -5,16 +5,16 @@ import pytest
 from tests.cli.test_cli import answer, call
 from tightshuffle.cli.parser import make_parser
 from tightshuffle.experiments.audit import OBSERVES, assess
-from tightshuffle.experiments.game import RESTS, play
+from tightshuffle.experiments.game import REMAINING, play
 
 WORDS = ["audit", "--n", "40", "--k", "5", "--eps0", "2", "--count", "30", "--runs", "2e4", "--seed", "7"]
 SETTING = {"n": 40, "k": 5, "eps0": 2.0, "count": 30, "runs": 20_000, "seed": 7}
 
 
 def test_json_holds_the_rows():
-    rows = assess(play(**SETTING), [0.1, 2.0], confidence=0.99)
+    rows = assess([play(**SETTING)], [0.1, 2.0], confidence=0.99)
     given = answer(*WORDS, "--eps", "0.1", "2", "--confidence", "0.99")
-    expected = {"method": "audit", **SETTING, "rest": "x2", "confidence": 0.99, "eps": [0.1, 2.0]}
+    expected = {"method": "audit", **SETTING, "remaining": "x2", "confidence": 0.99, "eps": [0.1, 2.0]}
     assert {name: given[name] for name in expected} == expected
     of_count, of_histogram = (rows[i::2] for i in range(2))
     for name in ("published_log10_delta", "exact_log10_delta", "upper_log10_delta"):
@@ -28,14 +28,14 @@ def test_json_holds_the_rows():
 
 
 def test_the_table():
-    code, out, err = call(*WORDS, "--eps", "0.1", "1.5", "--rest", "x1", "--cores", "2")
+    code, out, err = call(*WORDS, "--eps", "0.1", "1.5", "--remaining", "x1", "--cores", "2")
     assert (code, err) == (0, "")
     heading, setting, _, columns, *rows = out.splitlines()
     assert "confidence 0.999" in heading
-    assert setting == "n = 40, k = 5, eps0 = 2.0, count = 30, rest = x1, runs = 20000, seed = 7"
+    assert setting == "n = 40, k = 5, eps0 = 2.0, count = 30, remaining = x1, runs = 20000, seed = 7"
     assert columns.split()[:5] == ["eps", "observer", "delta", "at", "least"]
     assert [row.split()[:2] for row in rows] == [[eps, name] for eps in ("0.1", "1.5") for name in OBSERVES]
-    found = answer(*WORDS, "--eps", "0.1", "--rest", "x1")["audited"]["histogram"]["audited_delta"]
+    found = answer(*WORDS, "--eps", "0.1", "--remaining", "x1")["audited"]["histogram"]["audited_delta"]
     shown = float(rows[1].split()[2])
     assert 0 <= found - shown < 1e-3 * found  # rounded down
     assert rows[2].split()[2] == "0"
@@ -48,8 +48,8 @@ def test_the_table():
         ("--eps 1 --n 9 --k 3 --eps0 2", "--count"),
         ("--eps 1 --n 9 --k 3 --eps0 2 --count 9", "count must be"),
         ("--eps 1 --n 1e6 --k 3 --eps0 2 --count 9", "n must be at most 2000 for an audit"),
-        ("--eps 1 --n 9 --k 2 --eps0 2 --count 1 --rest x2", "rest must be x1 for k = 2"),
-        ("--eps 1 --n 9 --k 3 --eps0 2 --count 1 --rest x4", "--rest invalid choice"),
+        ("--eps 1 --n 9 --k 2 --eps0 2 --count 1 --remaining x2", "remaining must be x1 for k = 2"),
+        ("--eps 1 --n 9 --k 3 --eps0 2 --count 1 --remaining x4", "--remaining invalid choice"),
         ("--eps 1 --n 9 --k 3 --eps0 2 --count 1 --runs 1", "--runs must be a whole number >= 2"),
         ("--eps 1 --n 9 --k 3 --eps0 2 --count 1 --confidence 1", "--confidence must lie between 0 and 1"),
         ("--eps 1 --n 9 --k 3 --eps0 2 --count 1 --confidence nan", "--confidence must lie between 0 and 1"),
@@ -67,5 +67,5 @@ def test_errors_are_one_line(words, said):
 
 
 def test_the_parser_knows_every_placement():
-    for rest in RESTS:
-        assert make_parser().parse_args([*WORDS, "--eps", "1", "--rest", rest]).rest == rest
+    for cell in REMAINING:
+        assert make_parser().parse_args([*WORDS, "--eps", "1", "--remaining", cell]).remaining == cell

@@ -10,8 +10,17 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tightshuffle.experiments.audit import OBSERVES, assess, find, jointly, lower_bound
-from tightshuffle.experiments.game import HALVES, RESTS, Tally, _lie_weight, answer, pair_law, play, shuffle
+from tightshuffle.experiments.audit import OBSERVES, assess, find, lower_bound
+from tightshuffle.experiments.game import (
+    HALVES,
+    REMAINING,
+    Tally,
+    _lie_weight,
+    answer,
+    pair_law,
+    play,
+    shuffle,
+)
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 from tightshuffle.privacy import count, histogram
 
@@ -31,19 +40,19 @@ def consistent(observed, law, least=5.0):
     rare = expected < least
     assert np.count_nonzero(~rare) >= 2  # else the test would say nothing
     seen, wanted = observed[~rare], expected[~rare]
-    rest = expected[rare].sum()
-    if rest >= least:
-        seen, wanted = np.append(seen, observed[rare].sum()), np.append(wanted, rest)
+    pooled = expected[rare].sum()
+    if pooled >= least:
+        seen, wanted = np.append(seen, observed[rare].sum()), np.append(wanted, pooled)
     else:
         assert observed[rare].sum() <= 25  # beyond a Poisson law of mean 5 by 1e-10
         wanted = wanted * seen.sum() / wanted.sum()
     return stats.chisquare(seen, wanted, sum_check=False).pvalue > SIGNIFICANCE
 
 
-def enumerated_pair_law(*, n, k, eps0, count, rest, user):
+def enumerated_pair_law(*, n, k, eps0, count, remaining, user):
     """Law of (count of x0, count of x1) by going through all k^n possible answers."""
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    cells = [user] + [0] * count + [RESTS.index(rest) + 1] * (n - 1 - count)
+    cells = [user] + [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
     law = np.zeros((n + 1, n + 1))
     for answers in itertools.product(range(k), repeat=n):
         chance = np.prod([p if a == cell else q for a, cell in zip(answers, cells, strict=True)])
@@ -118,11 +127,11 @@ def test_the_count_of_x0_has_its_exact_law(tally):
     assert np.log10(excess) == pytest.approx(count.delta(0.2, **SETTING), rel=1e-9)  # the accountant's law
 
 
-@pytest.mark.parametrize("rest", RESTS)
-def test_the_pair_has_its_exact_law(rest):
-    tally = play(**TINY, rest=rest, runs=1_000_000, seed=6)
+@pytest.mark.parametrize("remaining", REMAINING)
+def test_the_pair_has_its_exact_law(remaining):
+    tally = play(**TINY, remaining=remaining, runs=1_000_000, seed=6)
     for world in range(2):
-        law = enumerated_pair_law(**TINY, rest=rest, user=world)
+        law = enumerated_pair_law(**TINY, remaining=remaining, user=world)
         np.testing.assert_allclose(pair_law(tally, world), law, rtol=0, atol=1e-14)
         for half in range(2):
             assert consistent(tally.tables[half, world], law)
@@ -146,7 +155,7 @@ def test_the_same_on_any_number_of_cores():
 
 def test_frames_hold_all(tally):
     frame = pd.DataFrame(tally.columns())
-    assert list(frame.columns) == ["n", "k", "eps0", "count", "rest", "half", "user", "x0", "x1", "runs"]
+    assert list(frame.columns) == ["n", "k", "eps0", "count", "remaining", "half", "user", "x0", "x1", "runs"]
     assert set(frame["half"]) == set(HALVES)
     again = Tally.of(frame.sample(frac=1, random_state=1))
     assert np.array_equal(again.tables, tally.tables)
@@ -186,7 +195,7 @@ def test_coverage_for_one_event(confidence):
 def test_coverage_of_whole_audits(observes):
     # Chosen events and all, against the exact delta of what is observed, with all answers enumerated.
     tiny = {"n": 3, "k": 3, "eps0": 2.0, "count": 1}
-    laws = [enumerated_pair_law(**tiny, rest="x2", user=user) for user in range(2)]
+    laws = [enumerated_pair_law(**tiny, remaining="x2", user=user) for user in range(2)]
     if observes == "count":
         laws = [law.sum(axis=1) for law in laws]
     first, second = laws
@@ -217,7 +226,7 @@ def test_the_choice_sees_one_half_and_the_bound_the_other(tally, direction):
 
 def test_what_table_iv_claims_is_refuted_and_upper_is_not():
     tally = play(n=100, k=10, eps0=2.0, count=80, runs=400_000, seed=20240425, cores=2)
-    rows = pd.DataFrame(assess(tally, [0.1, 0.5, 2.0], confidence=0.999))
+    rows = pd.DataFrame(assess([tally], [0.1, 0.5, 2.0], confidence=0.999))
     row = rows.query("eps == 0.1 and observes == 'histogram'").iloc[0]
     assert row["published_log10_delta"] == pytest.approx(np.log10(2.49e-15), abs=2e-3)
     assert row["exact_log10_delta"] == pytest.approx(np.log10(6.147e-3), abs=1e-4)
@@ -235,21 +244,23 @@ def test_never_above_upper():
     for number in range(12):
         n, k = int(rng.integers(2, 40)), int(rng.integers(2, 8))
         setting = {"n": n, "k": k, "eps0": float(rng.uniform(0.3, 3)), "count": int(rng.integers(0, n))}
-        tally = play(**setting, rest="x1" if number % 2 else None, runs=20_000, seed=number)
-        rows = assess(tally, [0.05, 0.2, 0.6], confidence=0.99999)
+        tally = play(**setting, remaining="x1" if number % 2 else None, runs=20_000, seed=number)
+        rows = assess([tally], [0.05, 0.2, 0.6], confidence=0.99999)
         assert not any(row["upper_violated"] for row in rows)
         assert rows[0]["upper_log10_delta"] == histogram.upper(0.05, n=n, k=k, eps0=setting["eps0"])
 
 
 def test_rows_hold_jointly(tally):
-    rows = assess(tally, [0.1, 0.3], confidence=0.99)
+    rows = assess([tally], [0.1, 0.3], confidence=0.99)
     assert len(rows) == 4
     for row in rows:
         hits = (row["hits"], row["other_hits"])
         assert row["audited_delta"] == lower_bound(hits, 100_000, row["eps"], confidence=0.99)
         assert row["joint_delta"] == lower_bound(hits, 100_000, row["eps"], confidence=1 - 0.01 / 4)
         assert row["joint_delta"] <= row["audited_delta"]
-    assert jointly(rows * 2)[0]["joint_delta"] < rows[0]["joint_delta"]
+    more = assess([tally, tally], [0.1, 0.3], confidence=0.99)
+    assert len(more) == 8
+    assert more[0]["joint_delta"] < rows[0]["joint_delta"]
 
 
 def test_a_huge_eps_shows_nothing(tally):
@@ -265,12 +276,12 @@ def test_a_huge_eps_shows_nothing(tally):
         ({"n": 2001, "count": 3}, "n must be at most 2000 for an audit"),
         ({"k": 1}, "k must be"),
         ({"k": 65537}, "k must be at most 65536"),
-        ({"k": 2, "rest": "x2"}, "rest must be x1 for k = 2"),
+        ({"k": 2, "remaining": "x2"}, "remaining must be x1 for k = 2"),
         ({"eps0": 0}, "eps0 must be"),
         ({"eps0": 1e-9}, "eps0 must be at least about"),
         ({"count": 30}, "count must be"),
         ({"count": -1}, "count must be"),
-        ({"rest": "x3"}, "rest must be"),
+        ({"remaining": "x3"}, "remaining must be"),
         ({"runs": 1}, "runs must be a whole number >= 2; got 1"),
         ({"runs": 2.5}, "runs must be a whole number >= 2; got 2.5"),
         ({"cores": 0}, "cores must be a whole number >= 1; got 0"),

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from scripts import (
-    collect_audit,
     draw_audit,
     draw_blanket_regions,
     draw_checkins,
@@ -21,6 +20,7 @@ from scripts import (
     draw_parity_tv,
     draw_tv,
 )
+from tightshuffle.experiments.audit import assess
 from tightshuffle.experiments.curves import blanket_regions, delta_bounds, gaussian_scale, girgis_rdp, koskela
 from tightshuffle.experiments.game import play
 from tightshuffle.figures import parity_words as _parity
@@ -186,7 +186,7 @@ AUDIT_SETTINGS = (
 
 def audit_table(settings=AUDIT_SETTINGS, eps=(0.1, 0.3, 1.0, 1.5), runs=20_000):
     tallies = [play(**setting, runs=runs) for setting in settings]
-    return collect_audit.collect(tallies, list(eps), 0.999)
+    return pd.DataFrame(assess(tallies, list(eps), confidence=0.999))
 
 
 def tv_rows(trials):

@@ -155,10 +155,12 @@ def _answer_audit(given, _):
     from tightshuffle.experiments.audit import OBSERVES, assess
     from tightshuffle.experiments.game import play
 
-    setting = {name: getattr(given, name) for name in ("n", "k", "eps0", "count", "rest", "runs", "seed")}
+    setting = {
+        name: getattr(given, name) for name in ("n", "k", "eps0", "count", "remaining", "runs", "seed")
+    }
     tally = play(**setting, cores=given.cores or os.cpu_count() or 1)
-    setting["rest"] = tally.rest
-    rows = assess(tally, given.eps, confidence=given.confidence)
+    setting["remaining"] = tally.remaining
+    rows = assess([tally], given.eps, confidence=given.confidence)
     columns = {
         observer: {name: [row[name] for row in rows if row["observes"] == observer] for name in rows[0]}
         for observer in OBSERVES

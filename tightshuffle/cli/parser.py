@@ -179,9 +179,9 @@ def _add_game(command):
         help="how many of the other N - 1 users hold x0",
     )
     command.add_argument(
-        "--rest",
+        "--remaining",
         choices=("x1", "x2"),
-        help="the cell that all the others hold: x1, or a third one (default: x2, but x1 for k = 2)",
+        help="the cell of the remaining users without x0: x1, or a third one (default: x2, but x1 for k = 2)",
     )
     command.add_argument(
         "--runs",

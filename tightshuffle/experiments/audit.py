@@ -10,12 +10,17 @@ above (Clopper and Pearson), each with half of the risk. Whatever was chosen, an
 delta holds with the confidence stated. It is one for the worst dataset too, since it holds for this one.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
 from scipy import special
 
 from tightshuffle.arguments import check_choice, check_eps
+from tightshuffle.experiments.game import Tally
 from tightshuffle.privacy import count as count_of_x0
 from tightshuffle.privacy import histogram
 
@@ -25,9 +30,9 @@ DIRECTIONS = ("forward", "reverse")
 
 @dataclass(frozen=True)
 class Finding:
-    """A lower bound on delta, the event behind it, and how often that was seen in the reporting half.
+    """A lower bound on delta, the event behind it, and how often the reporting half saw it.
 
-    ``direction`` forward: the event is likelier when the user holds x0, ``hits`` are (with x0, with x1);
+    ``direction`` forward: the event is likelier when the victim holds x0, ``hits`` are (with x0, with x1);
     reverse: the other way round. ``runs`` of the reporting half, in each world.
     """
 
@@ -39,21 +44,20 @@ class Finding:
     delta: float
 
 
-def find(tally, eps, *, observes="histogram", confidence=0.999):
+def find(tally: Tally, eps: float, *, observes: str = "histogram", confidence: float = 0.999) -> Finding:
     """The best event of the choosing half, and the lower bound on delta that the reporting half gives.
 
     Parameters
     ----------
-    tally : Tally
-    eps : number >= 0
+    eps : >= 0
     observes : "count": events are tails of the count of x0, what the paper's theorem is about. "histogram":
-        the release itself; events are sets of pairs (count of x0, count of x1) with a likelihood ratio beyond
-        some value, by the exact law of the pair, which the observer knows. Other cells are not looked at.
+        the whole histogram; events are sets of pairs (count of x0, count of x1) with a likelihood ratio
+        beyond some value, by the exact law of the pair, which the observer knows. Other cells do not matter.
     confidence : of the bound on its own, below 1
 
     Returns
     -------
-    Finding; its delta is 0 where the runs do not suffice to show more.
+    Finding; its delta is 0 where there are too few runs to show more.
 
     Raises
     ------
@@ -62,6 +66,7 @@ def find(tally, eps, *, observes="histogram", confidence=0.999):
     eps = float(check_eps(eps))
     check_choice("observes", observes, OBSERVES)
     _check_confidence(confidence)
+    score: NDArray[Any]
     if observes == "count":
         tables, score = tally.tables.sum(axis=3), np.arange(tally.n + 1)
     else:
@@ -80,7 +85,7 @@ def find(tally, eps, *, observes="histogram", confidence=0.999):
     )
 
 
-def lower_bound(hits, runs, eps, *, confidence):
+def lower_bound(hits: tuple[int, int], runs: int, eps: float, *, confidence: float) -> float:
     """Lower confidence bound on P(E) - e^eps Q(E), at least 0, from ``hits`` of E in ``runs`` runs of each.
 
     Clopper-Pearson bounds on both probabilities, each with half of the risk 1 - confidence.
@@ -93,46 +98,44 @@ def lower_bound(hits, runs, eps, *, confidence):
     return max(0.0, float(likely - _factor(eps) * unlikely))
 
 
-def assess(tally, eps, *, confidence):
-    """What the audit shows beside what is claimed: a row per eps and kind of observer.
+def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -> list[dict[str, Any]]:
+    """What the audit shows beside what is claimed: a row per tally, eps and kind of observer.
 
-    Parameters: ``tally``; ``eps``, numbers; ``confidence`` of every row on its own.
+    Parameters: ``eps``, numbers; ``confidence`` of every row on its own.
 
     Returns
     -------
     A list of dicts: n, k, eps0, eps, count; published_log10_delta of the count of x0 (forward, as printed)
     and exact_log10_delta (the worse direction), upper_log10_delta, for every dataset; audited_delta,
-    confidence; runs (in each world, half of them reporting); observes, rest, direction, event; hits and
+    confidence; runs (in each world, half of them reporting); observes, remaining, direction, event; hits and
     other_hits of the event, where it is likelier and in the other world; joint_delta, the same bound with a
     confidence that all rows have together (Bonferroni). violated, violated_jointly: whether audited_delta,
     joint_delta exceed the published delta; upper_violated: whether audited_delta exceeds `upper`.
     """
-    eps = np.atleast_1d(check_eps(eps))
-    given = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
+    rows = [row for tally in tallies for row in _rows(tally, np.atleast_1d(check_eps(eps)), confidence)]
+    return [row | _verdicts(row, len(rows)) for row in rows]
+
+
+def _rows(tally: Tally, eps: NDArray[np.float64], confidence: float) -> Iterator[dict[str, Any]]:
+    setting = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
     claims = {
-        "published_log10_delta": count_of_x0.delta(eps, count=tally.count, form="published", **given),
-        "exact_log10_delta": count_of_x0.delta(eps, count=tally.count, direction="both", **given),
-        "upper_log10_delta": histogram.upper(eps, **given),
+        "published_log10_delta": count_of_x0.delta(eps, count=tally.count, form="published", **setting),
+        "exact_log10_delta": count_of_x0.delta(eps, count=tally.count, direction="both", **setting),
+        "upper_log10_delta": histogram.upper(eps, **setting),
     }
-    rows = []
     for i, budget in enumerate(eps):
         for observes in OBSERVES:
-            found = find(tally, budget, observes=observes, confidence=confidence)
-            row = {**given, "eps": budget, "count": tally.count}
+            finding = find(tally, budget, observes=observes, confidence=confidence)
+            row = {**setting, "eps": budget, "count": tally.count}
             row |= {name: values[i] for name, values in claims.items()}
-            row |= {"audited_delta": found.delta, "confidence": confidence, "runs": tally.runs}
-            row |= {"observes": observes, "rest": tally.rest}
-            row |= {"direction": found.direction, "event": found.event}
-            rows.append(row | {"hits": found.hits[0], "other_hits": found.hits[1]})
-    return jointly(rows)
+            row |= {"audited_delta": finding.delta, "confidence": confidence, "runs": tally.runs}
+            row |= {"observes": observes, "remaining": tally.remaining}
+            row |= {"direction": finding.direction, "event": finding.event}
+            yield row | {"hits": finding.hits[0], "other_hits": finding.hits[1]}
 
 
-def jointly(rows):
-    """``rows`` of `assess`, of one or several tallies, with what holds for all of them at once."""
-    return [row | _jointly(row, len(rows)) for row in rows]
-
-
-def _jointly(row, tests):
+def _verdicts(row: dict[str, Any], tests: int) -> dict[str, Any]:
+    """What a row shows when ``tests`` rows are to hold together."""
     hits, runs = (row["hits"], row["other_hits"]), row["runs"] - row["runs"] // 2
     joint = lower_bound(hits, runs, row["eps"], confidence=1 - (1 - row["confidence"]) / tests)
     published, upper = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
@@ -144,17 +147,19 @@ def _jointly(row, tests):
     }
 
 
-def _check_confidence(confidence):
+def _check_confidence(confidence: float) -> None:
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, both excluded; got {confidence}")
 
 
-def _factor(eps):
+def _factor(eps: float) -> float:
     """e^eps, or a number that is large enough to leave no delta above 0 at any number of runs."""
-    return np.exp(min(eps, 700.0))
+    return float(np.exp(min(eps, 700.0)))
 
 
-def _best_event(tables, score, eps, direction, caution):
+def _best_event(
+    tables: NDArray[np.int64], score: NDArray[Any], eps: float, direction: str, caution: float
+) -> tuple[float, str, Any]:
     """The tail of the score that promises most: (what it promises, direction, threshold).
 
     ``tables`` (2, outcomes): the choosing half. What was seen is discounted by ``caution`` standard

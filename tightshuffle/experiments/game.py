@@ -1,8 +1,9 @@
 """The game of differential privacy for shuffled k-RR, played for real: every message drawn, then shuffled.
 
-In either of two worlds n users answer through k-RR, every answer drawn on its own, and a shuffler puts the n
-messages into a random order. The worlds differ in one user, who holds x0 or x1. Of the others, ``count`` hold
-x0 and the rest one cell, ``rest``. The observer counts the messages.
+In either of two worlds n users answer through k-RR, independently of each other, and a shuffler puts the n
+messages into a random order. The worlds differ in one user, the victim, who holds x0 or x1. Of the remaining
+users ``count`` hold x0, and all who do not hold x0 hold one cell, ``remaining``. The observer counts the
+messages.
 
 A user lies when one of 2^32 values says so, and q is rounded up to a multiple of 2^-32. This is exactly k-RR
 with a slightly smaller eps0, which is a post-processing, message by message, of k-RR with eps0 and commutes
@@ -11,20 +12,24 @@ sorts by random keys of 48 bits. Two equal keys (n^2 2^-49 per run) leave two me
 of their cells; the counts, all that the observer uses, do not depend on the order.
 """
 
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
 
 from tightshuffle.arguments import check_choice, check_count, check_eps0, check_k, check_n
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
-RESTS = ("x1", "x2")
+REMAINING = ("x1", "x2")  # the cells that the remaining users without x0 may hold
 HALVES = ("choose", "report")
-USERS = ("x0", "x1")  # what the one user holds in either world
-_SETTING = ["n", "k", "eps0", "count", "rest"]
+USERS = ("x0", "x1")  # what the victim holds in either world
+_SETTING = ["n", "k", "eps0", "count", "remaining"]
 
 _X0, _X1, _X2 = 0, 1, 2
 _BLOCK = 2**17  # messages with a random stream of their own: what the caches hold
@@ -37,33 +42,34 @@ _LARGEST_K = 2 ** (64 - _KEY_BITS)
 class Tally:
     """What the observer counted: ``tables[half][world]`` (n+1, n+1) runs with so many reports of x0, of x1.
 
-    half 0 is for choosing, 1 for reporting; world 0: the user holds x0, 1: x1. ``runs`` in each world.
+    half 0 is for choosing, 1 for reporting; world 0: the victim holds x0, 1: x1. ``runs`` in each world.
     """
 
     n: int
     k: int
     eps0: float
     count: int
-    rest: str
+    remaining: str
     runs: int
-    tables: np.ndarray
+    tables: NDArray[np.int64]
 
     @cached_property
-    def log_likelihood_ratio(self):
+    def log_likelihood_ratio(self) -> NDArray[np.float64]:
         """log P/Q of every pair of counts (n+1, n+1), by the exact laws."""
-        # Pairs as rare as the laws' error are not seen in any number of runs; any value is fine for them.
+        # No number of runs shows pairs as rare as the laws' error; any value is fine for them.
         laws = [np.maximum(pair_law(self, world), 1e-15) for world in range(2)]
         return np.log(laws[0]) - np.log(laws[1])
 
-    def columns(self):
+    def columns(self) -> dict[str, NDArray[Any]]:
         """The tally as a tidy table's columns: its setting, half, user (x0 or x1), x0, x1, runs; no zeros."""
         where = np.nonzero(self.tables)
+        columns: dict[str, NDArray[Any]]
         columns = {name: np.full(where[0].size, getattr(self, name)) for name in _SETTING}
         columns |= {"half": np.array(HALVES)[where[0]], "user": np.array(USERS)[where[1]]}
         return columns | {"x0": where[2], "x1": where[3], "runs": self.tables[where]}
 
     @classmethod
-    def of(cls, columns):
+    def of(cls, columns: Mapping[str, npt.ArrayLike]) -> Self:
         """The tally whose `columns` these are, a mapping or a data frame; the order of the rows is free."""
         arrays = {name: np.asarray(column) for name, column in columns.items()}
         setting = {name: arrays[name][:1].tolist()[0] for name in _SETTING}
@@ -73,39 +79,54 @@ class Tally:
         return cls(**setting, runs=int(tables[:, 0].sum()), tables=tables)
 
 
-def answer(cells, eps0, k, rng, runs):
-    """Every user's own answer through k-RR in each of ``runs`` runs.
+def answer(
+    cells: npt.ArrayLike, eps0: float, k: int, rng: np.random.Generator, runs: int
+) -> NDArray[np.uint32]:
+    """Every user's answer through k-RR in each of ``runs`` runs.
 
     Parameters: ``cells``, whole numbers in 0..k-1, shape (n,). Returns whole numbers, shape (runs, n).
     """
+    cells = np.asarray(cells, dtype=np.uint32)
     draws = rng.integers(0, 2**32, size=(runs, len(cells)), dtype=np.uint32)
     # Steps 1 to k - 1 around the ring of cells are the lies, equally likely; step k is the truth.
     draws //= np.uint32(_lie_weight(eps0, k))
     np.minimum(draws, np.uint32(k - 1), out=draws)
-    draws += np.asarray(cells, dtype=np.uint32) + np.uint32(1)
+    draws += cells + np.uint32(1)
     # Unsigned: draws - k wraps to a huge number where draws < k.
-    return np.minimum(draws, draws - np.uint32(k), out=draws)
+    np.minimum(draws, draws - np.uint32(k), out=draws)
+    return draws
 
 
-def shuffle(messages, rng):
+def shuffle(messages: NDArray[np.uint32], rng: np.random.Generator) -> NDArray[np.uint64]:
     """Each run's messages, shape (runs, n), in a random order of its own."""
-    words = rng.integers(0, 2**64, size=messages.shape, dtype=np.uint64)
+    keyed = rng.integers(0, 2**64, size=messages.shape, dtype=np.uint64)
     cell = np.uint64(_LARGEST_K - 1)
-    words &= ~cell
-    words |= messages
-    words.sort(axis=1)
-    words &= cell
-    return words
+    keyed &= ~cell
+    keyed |= messages
+    keyed.sort(axis=1)
+    keyed &= cell
+    return keyed
 
 
-def play(*, n, k, eps0, count, runs, rest=None, seed=0, cores=1):
+def play(
+    *,
+    n: int,
+    k: int,
+    eps0: float,
+    count: int,
+    runs: int,
+    remaining: str | None = None,
+    seed: int = 0,
+    cores: int = 1,
+) -> Tally:
     """Play ``runs`` runs in each world and count.
 
     Parameters
     ----------
-    n, k, eps0, count : numbers; ``n`` users, ``k`` cells, ``count`` of the n - 1 others hold x0
+    n, k, eps0, count : ``n`` users, ``k`` cells, ``count`` of the remaining n - 1 users hold x0
     runs : in each world, at least 2; the first half is for choosing events, the second for reporting
-    rest : "x1" or "x2" (any third cell), where all other others are; by default x2 if there is one
+    remaining : "x1" or "x2" (any third cell), held by the remaining users who do not hold x0; by default x2
+        if there is one
     seed : root seed; the tally depends on it and the parameters above alone
     cores : threads; any number gives the same tally
 
@@ -119,29 +140,32 @@ def play(*, n, k, eps0, count, runs, rest=None, seed=0, cores=1):
     """
     n, k, count = int(check_n(n)), int(check_k(k)), int(check_count(count, n))
     eps0 = float(check_eps0(eps0))
-    rest = check_choice("rest", "x2" if rest is None and k > 2 else rest or "x1", RESTS)
+    if remaining is None:
+        remaining = "x2" if k > 2 else "x1"
+    check_choice("remaining", remaining, REMAINING)
     if n > _LARGEST_N:
         raise ValueError(f"n must be at most {_LARGEST_N} for an audit, which draws every message; got {n}")
     if k > _LARGEST_K:
         raise ValueError(f"k must be at most {_LARGEST_K} for an audit; got {k}")
-    if k == 2 and rest == "x2":
-        raise ValueError("rest must be x1 for k = 2; got x2, a third cell")
+    if k == 2 and remaining == "x2":
+        raise ValueError("remaining must be x1 for k = 2; got x2, a third cell")
     if k * _lie_weight(eps0, k) > 2**32:
         raise ValueError(f"eps0 must be at least about {k * k / 2**32:.0e} for an audit; got {eps0:g}")
     for name, value, least in (("runs", runs, 2), ("cores", cores, 1)):
         if value != int(value) or value < least:
             raise ValueError(f"{name} must be a whole number >= {least}; got {value}")
 
-    others = [_X0] * count + [_X1 if rest == "x1" else _X2] * (n - 1 - count)
-    setting = {"n": n, "k": k, "eps0": eps0, "count": count, "rest": rest}
+    others = [_X0] * count + [_X1 if remaining == "x1" else _X2] * (n - 1 - count)
+    setting: dict[str, float] = {"n": n, "k": k, "eps0": eps0, "count": count}
     blocks = list(_blocks(n, int(runs)))
 
-    def work(share):
+    def work(share: list[tuple[int, int, int, int]]) -> NDArray[np.int64]:
         tables = np.zeros((2, 2, (n + 1) ** 2), dtype=np.int64)
         for half, world, number, size in share:
-            rng = np.random.default_rng(
-                seed_of(seed, stage="audit", half=HALVES[half], world=world, block=number, **setting)
-            )
+            place = {"world": world, "block": number}
+            # Seeds call ``remaining`` "rest": another name would change every run.
+            names = {"stage": "audit", "half": HALVES[half], "rest": remaining}
+            rng = np.random.default_rng(seed_of(seed, **names, **place, **setting))
             cells = np.array([_X0 if world == 0 else _X1, *others])
             received = shuffle(answer(cells, eps0, k, rng, size), rng)
             seen = [(received == cell).view(np.uint8).sum(axis=1, dtype=np.intp) for cell in (_X0, _X1)]
@@ -149,11 +173,12 @@ def play(*, n, k, eps0, count, runs, rest=None, seed=0, cores=1):
         return tables
 
     with ThreadPoolExecutor(int(cores)) as pool:
-        tables = sum(pool.map(work, [blocks[i :: int(cores)] for i in range(int(cores))]))
-    return Tally(**setting, runs=int(runs), tables=tables.reshape(2, 2, n + 1, n + 1))
+        shares = [blocks[i :: int(cores)] for i in range(int(cores))]
+        tables = np.sum(list(pool.map(work, shares)), axis=0)
+    return Tally(n, k, eps0, count, remaining, int(runs), tables.reshape(2, 2, n + 1, n + 1))
 
 
-def _blocks(n, runs):
+def _blocks(n: int, runs: int) -> Iterator[tuple[int, int, int, int]]:
     """(half, world, number, runs) of every block; the block's size depends on n alone."""
     most = max(1, _BLOCK // n)
     for half, share in enumerate((runs // 2, runs - runs // 2)):
@@ -162,17 +187,17 @@ def _blocks(n, runs):
                 yield half, world, number, min(most, share - start)
 
 
-def _lie_weight(eps0, k):
-    """How many of 2^32 equally likely values stand for one given lie: q rounded up."""
+def _lie_weight(eps0: float, k: int) -> int:
+    """How many of 2^32 equally likely values mean one given lie: q rounded up."""
     return int(np.floor(lie_probability(eps0, k) * 2.0**32)) + 1
 
 
-def pair_law(tally, world):
+def pair_law(tally: Tally, world: int) -> NDArray[np.float64]:
     """Exact law of (count of x0, count of x1), shape (n+1, n+1); absolute error about 1e-16."""
     n, k, eps0 = tally.n, tally.k, tally.eps0
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
     root = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1)) - 1
     x0, x1 = root[:, None], root[None, :]
     transforms = {"x0": 1 + p * x0 + q * x1, "x1": 1 + q * x0 + p * x1, "x2": 1 + q * (x0 + x1)}
-    others = transforms["x0"] ** tally.count * transforms[tally.rest] ** (n - 1 - tally.count)
+    others = transforms["x0"] ** tally.count * transforms[tally.remaining] ** (n - 1 - tally.count)
     return np.fft.ifft2(others * transforms[("x0", "x1")[world]]).real

@@ -198,8 +198,8 @@ def _audit_contradiction(audit):
     for number, setting in enumerate(audit["settings"]):
         if setting["count"] >= setting["n"]:
             return f"[{number}].count must be less than n ({setting['n']}); got {setting['count']}"
-        if setting["k"] == 2 and audit["rest"] == "x2":
-            return f"[{number}].k must be at least 3 with audit.rest x2, a third cell; got 2"
+        if setting["k"] == 2 and audit["remaining"] == "x2":
+            return f"[{number}].k must be at least 3 with audit.remaining x2, a third cell; got 2"
         first = met.setdefault(tuple(setting[name] for name in ("n", "k", "eps0", "count")), number)
         if first != number:
             return f"[{number}] repeats [{first}]: n, k, eps0 and count must differ; give it all runs at once"

@@ -159,7 +159,7 @@ rule run_audit:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/run_audit.py"),
-        setting=lambda wildcards: {**AUDITS[wildcards.setting], "rest": config["audit"]["rest"]},
+        setting=lambda wildcards: {**AUDITS[wildcards.setting], "remaining": config["audit"]["remaining"]},
         seed=config["seed"],
     script:
         "../../scripts/run_audit.py"
