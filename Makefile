@@ -18,7 +18,7 @@ RESULTS := results$(if $(CONFIG),/$(basename $(notdir $(CONFIG))))
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
-	@$(if $(CONFIG),python workflow/check_config.py "$(CONFIG)")
+	@$(if $(CONFIG),python -m tightshuffle.pipeline.configuration "$(CONFIG)")
 	@snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 	@python -m tightshuffle.pipeline.records
 	@echo "The reproduction report: $(CURDIR)/$(RESULTS)/report/index.html"

@@ -24,20 +24,13 @@ localrules:
     report,
     parity,
     trials,
-    fig1,
-    fig2,
-    fig3,
-    fig4,
-    fig5,
-    fig6,
-    fig7,
 
 
 rule all:
     "Everything: every figure, every table, the verdicts and the report."
     default_target: True
     input:
-        everything(),
+        EVERYTHING,
 
 
 rule figures:
@@ -65,7 +58,7 @@ rule report:
 rule parity:
     "The comparison at equal privacy: errors, ratios, plans and their figures."
     input:
-        parity_files(),
+        PARITY_FILES,
 
 
 rule trials:
@@ -74,50 +67,22 @@ rule trials:
         trial_files("tv", "individual", "grid"),
 
 
-rule fig1:
-    "Figure 1: delta over eps and eps0."
-    input:
-        figures_numbered("fig1"),
+for number in range(1, 8):
 
-
-rule fig2:
-    "Figure 2: total variation distance, synthetic data."
-    input:
-        figures_numbered("fig2"),
-
-
-rule fig3:
-    "Figure 3: the check-ins of both cities."
-    input:
-        figures_numbered("fig3"),
-
-
-rule fig4:
-    "Figure 4: estimates of San Francisco."
-    input:
-        figures_numbered("fig4"),
-
-
-rule fig5:
-    "Figure 5: estimates of Paris."
-    input:
-        figures_numbered("fig5"),
-
-
-rule fig6:
-    "Figure 6: total variation distance, San Francisco."
-    input:
-        figures_numbered("fig6"),
-
-
-rule fig7:
-    "Figure 7: total variation distance, Paris."
-    input:
-        figures_numbered("fig7"),
+    rule:
+        "The paper's figure of this number, and the same at equal privacy."
+        name:
+            f"fig{number}"
+        input:
+            figure_files(f"fig{number}_"),
+        localrule: True
 
 
 onstart:
-    begin_run()
+    try:
+        run.begin(locked_by_snakemake=workflow.execution_settings.lock)
+    except (ValueError, OSError) as error:
+        raise WorkflowError(str(error))
 
 
 onerror:

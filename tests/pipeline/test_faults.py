@@ -254,7 +254,7 @@ def pipe(folder):
 
 
 REFUSED = {
-    "a key twice": ("seed: 1\nseed: 2\n", "line 2: the key 'seed' stands in line 1 already"),
+    "a key twice": ("seed: 1\nseed: 2\n", "line 2: the key 'seed' is in line 1 already"),
     "a folder": (
         "datasets: {mine: {kind: counts, title: M, file: data}}\n",
         "datasets.mine.file: no file 'data'",
@@ -294,15 +294,15 @@ def test_code_in_a_template_is_found_before_it_runs(tmp_path):
     evil = tmp_path / "evil.yaml"
     mark = tmp_path / "mark"
     evil.write_text(f"__use_yte__: true\nseed: ?__import__('os').system('touch {mark}')\n")
-    command = [sys.executable, ROOT / "workflow/check_config.py", evil]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [sys.executable, "-m", "tightshuffle.pipeline.configuration", evil]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == f"error: {evil}, line 1: '__use_yte__' makes a config a program; remove it\n"
     assert not mark.exists()
     evil.write_text("seed: 7\n")
-    assert subprocess.run(command).returncode == 0
+    assert subprocess.run(command, cwd=ROOT).returncode == 0
     evil.write_text("sed: 7\n")
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert "unknown key 'sed'; did you mean 'seed'?" in done.stderr
 
 

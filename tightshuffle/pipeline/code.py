@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]  # the project's folder, whose code this very process runs
 
 
-def check_root(folder: str | os.PathLike) -> None:
+def check_root(folder: str | os.PathLike[str]) -> None:
     """ValueError if this process imports the package from another folder than ``folder``, the workflow's.
 
     A copied or shared environment may do so: its results would look like this folder's and would not be.
@@ -21,18 +21,18 @@ def check_root(folder: str | os.PathLike) -> None:
         )
 
 
-def run_code_of(folder: str | os.PathLike) -> None:
+def run_code_of(folder: str | os.PathLike[str]) -> None:
     """Let jobs import this folder's code, whatever else is installed; errors as `check_root`."""
     check_root(folder)
     os.environ["PYTHONPATH"] = str(ROOT)
 
 
-def source(path: str | os.PathLike) -> str:
+def source(path: str | os.PathLike[str]) -> str:
     """A file of this project as rules name it: relative where the run is in the project's folder."""
     return str(path if Path.cwd() == ROOT else ROOT / path)
 
 
-def digest(path: str | os.PathLike) -> str:
+def digest(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file's bytes, in hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -43,17 +43,17 @@ def files_of(*paths: str) -> list[str]:
 
     Paths are relative to `ROOT`.
     """
-    found, open_ends = set(), list(paths)
-    while open_ends:
-        path = open_ends.pop()
-        if path not in found:
-            found.add(path)
-            open_ends += _imports(path)
-    return sorted(found)
+    files, unread = set(), list(paths)
+    while unread:
+        path = unread.pop()
+        if path not in files:
+            files.add(path)
+            unread += _imports(path)
+    return sorted(files)
 
 
 def code_of(*paths: str) -> dict[str, str]:
-    """The code of a rule as a parameter: path -> digest of all that `files_of` finds for it.
+    """The code of a rule as a parameter: path -> digest of all of its `files_of`.
 
     Snakemake compares parameters by value. So an edit reruns what imports the edited file, whatever the
     dates say, and a touched file reruns nothing. Paths are relative to `ROOT`.
@@ -79,20 +79,20 @@ def _imports(path: str) -> list[str]:
     """The files of this project that a file imports itself; none for what is not Python."""
     if not path.endswith(".py"):
         return []
-    found = []
+    files = []
     for node in ast.walk(ast.parse((ROOT / path).read_bytes(), path)):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        found += [file for name in names for file in _files_of_module(name)]
-    return found
+        files += [file for name in names for file in _files_of_module(name)]
+    return files
 
 
 def _files_of_module(module: str) -> list[str]:
     """Files of a module of this project, with the packages around it; none for other libraries."""
     parts = module.split(".")
-    candidates = [Path("scripts", *parts).with_suffix(".py"), Path(*parts).with_suffix(".py")]
-    candidates += [Path(*parts[:depth], "__init__.py") for depth in range(1, len(parts) + 1)]
+    candidates = [Path(*parts[:depth], "__init__.py") for depth in range(1, len(parts) + 1)]
+    candidates.append(Path(*parts).with_suffix(".py"))
     return [path.as_posix() for path in candidates if (ROOT / path).is_file()]

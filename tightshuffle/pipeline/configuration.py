@@ -1,16 +1,29 @@
-"""What is wrong with a configuration, in one line that names the key and what it may be."""
+"""What is wrong with a configuration, in one line that names the key and what it may be.
+
+    python -m tightshuffle.pipeline.configuration config/mine.yaml     checks it before Snakemake reads it
+
+Snakemake would run the code in a stranger's file; here nothing in it is run.
+"""
 
 import difflib
+import functools
 import math
+import os
 import re
 import reprlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from jsonschema.exceptions import ValidationError, best_match
 
-ROOT = Path(__file__).resolve().parents[2]
+from tightshuffle.pipeline.code import ROOT
+
+PAPERS = ROOT / "config/config.yaml"
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 TAKEN = {  # the folders in results/
     "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs", "parity",
     "privacy", "report", "tables", "trials",
@@ -19,39 +32,64 @@ MOST_CELLS = 1_000_000
 MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of so many numbers
 
 
-def config_error(config, schema):
-    """The first thing wrong with ``config``, as one line, or None.
+def check(config: Mapping[str, Any], files: Iterable[str | os.PathLike[str]] = ()) -> None:
+    """ValueError, in one line, for the first mistake in ``files`` or in ``config``, their settings."""
+    for path in files:
+        read(path)
+    if problem := config_error(config) or _missing_file(config):
+        raise ValueError(problem)
 
-    Parameters: ``config`` and ``schema`` (JSON Schema, draft 2020-12), nested dicts and lists.
-    """
-    error = best_match(Draft202012Validator(schema).iter_errors(config))
-    if error:
+
+def config_error(config: Mapping[str, Any]) -> str | None:
+    """The first thing wrong with the settings themselves, as one line, or None."""
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    if error := best_match(Draft202012Validator(schema).iter_errors(config)):
         return _one_line(_explain(error))
     return _not_finite(config) or _contradiction(config)
 
 
-def file_error(text, name):
-    """What is wrong with a configuration file before its values are looked at, as one line, or None.
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The settings of a configuration file (YAML or JSON). Nothing in it is run.
 
-    A key that stands twice (YAML would silently keep the last one), code (Snakemake runs the Python
-    expressions in a file that says ``__use_yte__``), text that is no YAML. ``text`` is only parsed, with
-    nothing in it run or built. Returns None for JSON and plain YAML.
+    Raises ValueError, one line with file and line, for what is no plain YAML, a key that is there twice (YAML
+    would silently keep the last one), and a template: Snakemake runs the Python in a file that says
+    ``__use_yte__``.
     """
     try:
-        root = yaml.compose(text, yaml.SafeLoader)
-    except yaml.YAMLError as error:
+        settings = yaml.load(Path(path).read_text(encoding="utf-8-sig"), _Strict)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "no text"
-        return _one_line(f"{name}{where}: not valid YAML: {problem}")
-    if root is None:
-        return None
-    if not isinstance(root, yaml.MappingNode):
-        return f"{name}: must be a mapping (key: value) at its top"
-    return _node_error(root, name, set())
+        problem = getattr(error, "problem", None) or getattr(error, "reason", "no text")
+        if not isinstance(error, _Refused):
+            problem = f"not valid YAML: {problem}"
+        raise ValueError(_one_line(f"{path}{where}: {problem}")) from None
+    if not isinstance(settings, dict | None):
+        raise ValueError(f"{path}: must be a mapping (key: value) at its top")
+    return settings or {}
 
 
-def merge(config, overlay):
+class _Refused(yaml.MarkedYAMLError):  # type: ignore[misc]  # PyYAML has no type hints
+    pass
+
+
+class _Strict(yaml.SafeLoader):  # type: ignore[misc]
+    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        lines: dict[str, int] = {}
+        for key in [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]:
+            problem = None
+            if key.value == "__use_yte__":
+                problem = "'__use_yte__' makes a config a program; remove it"
+            if key.value in lines:
+                problem = f"the key {key.value!r} is in line {lines[key.value]} already; keep one of them"
+            if problem:
+                raise _Refused(problem=problem, problem_mark=key.start_mark)
+            lines[key.value] = key.start_mark.line + 1
+        return node
+
+
+def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
     """``config`` with ``overlay`` over it, as Snakemake merges: mappings key by key, all else is replaced."""
     merged = dict(config)
     for key, value in overlay.items():
@@ -60,71 +98,50 @@ def merge(config, overlay):
     return merged
 
 
-def results_folder(config, overlays):
+def merged(files: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
+    """The settings of several files, the later ones over the earlier ones; errors as `read`."""
+    return functools.reduce(merge, [read(path) for path in files], {})
+
+
+def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The files over config/config.yaml, named from here: a moved folder is the same folder."""
+    return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS]
+
+
+def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[str]]) -> str:
     """Where the results of a configuration go: a folder of its own for all but the papers' experiments.
 
     ``results`` for config/config.yaml alone; ``results/quick`` with config/quick.yaml over it;
     ``results/custom`` with settings from the command line, ``results/quick_custom`` with both.
 
-    Parameters: ``config``, the settings of the run; ``overlays``, the files over config/config.yaml.
-    Raises ValueError if an overlay has the name of a folder that is taken.
+    Parameters: ``config``, the settings of the run; ``over``, the files over config/config.yaml.
+    Raises ValueError if the folder is taken.
     """
-    overlays, read = list(map(Path, overlays)), {}
-    for path in (ROOT / "config/config.yaml", *overlays):
-        read = merge(read, yaml.safe_load(path.read_text(encoding="utf-8-sig")) or {})
-    names = [re.sub(r"[^\w.-]", "_", path.stem) for path in overlays]
-    if read != config:
+    paths = [Path(path) for path in over]
+    names = [re.sub(r"[^\w.-]", "_", path.stem) for path in paths]
+    if merged([PAPERS, *paths]) != config:
         names.append("custom")
     name = "_".join(names)
     if name in TAKEN:
         raise ValueError(
-            f"{overlays[0]}: its results would go to results/{name}, which is taken: give it another name"
+            f"{paths[0]}: its results would go to results/{name}, which is taken: give it another name"
         )
     return f"results/{name}" if name else "results"
 
 
-def _node_error(node, name, done):
-    if id(node) in done:  # an alias: looked at before
-        return None
-    done.add(id(node))
-    where = f"{name}, line {node.start_mark.line + 1}"
-    if node.tag.startswith("!") or "python" in node.tag:
-        return _one_line(f"{where}: the tag {node.tag!r} is not allowed; expected plain YAML")
-    if isinstance(node, yaml.SequenceNode):
-        parts = node.value
-    elif isinstance(node, yaml.MappingNode):
-        first = {}
-        for key, _ in node.value:
-            line = key.start_mark.line + 1
-            if key.value == "__use_yte__":
-                return f"{name}, line {line}: '__use_yte__' makes a config a program; remove it"
-            if not isinstance(key.value, str):
-                continue
-            if key.value in first:
-                return _one_line(
-                    f"{name}, line {line}: the key {key.value!r} stands in line {first[key.value]} already; "
-                    "keep one of them"
-                )
-            first[key.value] = line
-        parts = [part for pair in node.value for part in pair]
-    else:
-        return None
-    return next((problem for part in parts if (problem := _node_error(part, name, done))), None)
-
-
-def _one_line(text):
+def _one_line(text: str) -> str:
     """Control characters from the user's text as escapes, so that they cannot break or forge lines."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: repr(found[0])[1:-1], text)
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda match: repr(match[0])[1:-1], text)
 
 
-def _not_finite(value, path=()):
+def _not_finite(value: object, path: tuple[str | int, ...] = ()) -> str | None:
     if isinstance(value, float) and not math.isfinite(value):
         return f"config: {_dotted(path)} must be a finite number; got {value}"
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return next((problem for key, part in parts if (problem := _not_finite(part, (*path, key)))), None)
 
 
-def _explain(error):
+def _explain(error: ValidationError) -> str:
     key = _dotted(error.absolute_path)
     value, wanted = error.instance, error.validator_value
     match error.validator:
@@ -178,13 +195,27 @@ _ARTICLE = {
 }
 
 
-def _contradiction(config):
+def _missing_file(config: Mapping[str, Any]) -> str | None:
+    """A file of the user, or a city's bundled counts, that is not there."""
+    gowalla = config["gowalla"]
+    for name, dataset in config["datasets"].items():
+        if dataset["kind"] == "counts" and not Path(dataset["file"]).is_file():
+            return f"datasets.{name}.file: no file {dataset['file']!r}; expected a CSV file with cell,count"
+        bundled = dataset["kind"] == "gowalla" and gowalla["source"] == "bundled"
+        if bundled and not (ROOT / f"data/gowalla/{name}_published.csv").is_file():
+            return f"datasets.{name}: no bundled counts; set gowalla.source to snap or file"
+    if gowalla["source"] == "file" and not Path(gowalla["file"]).is_file():
+        return f"gowalla.file: no file {gowalla['file']!r}; expected check-ins in SNAP's format"
+    return None
+
+
+def _contradiction(config: Mapping[str, Any]) -> str | None:
     """What a schema cannot say: values that do not fit each other."""
     gowalla = config["gowalla"]
     if gowalla["source"] == "file" and not gowalla["file"]:
         return "config: gowalla.source is 'file', so gowalla.file must name a file in SNAP's format; got ''"
-    for problem in (*_counts_against_users(config), *_axes(config)):
-        return f"config: {problem}"
+    for line in (*_counts_against_users(config), *_axes(config)):
+        return f"config: {line}"
     if problem := _audit_contradiction(config["audit"]):
         return f"config: audit.settings{problem}"
     for name, dataset in config["datasets"].items():
@@ -193,8 +224,8 @@ def _contradiction(config):
     return None
 
 
-def _audit_contradiction(audit):
-    met = {}
+def _audit_contradiction(audit: Mapping[str, Any]) -> str | None:
+    met: dict[tuple[float, ...], int] = {}
     for number, setting in enumerate(audit["settings"]):
         if setting["count"] >= setting["n"]:
             return f"[{number}].count must be less than n ({setting['n']}); got {setting['count']}"
@@ -206,7 +237,7 @@ def _audit_contradiction(audit):
     return None
 
 
-def _counts_against_users(config):
+def _counts_against_users(config: Mapping[str, Any]) -> Iterator[str]:
     plans = {"delta_surface": config["delta_surface"]}
     plans |= {
         f"delta_bounds.settings[{i}]": plan for i, plan in enumerate(config["delta_bounds"]["settings"])
@@ -216,7 +247,7 @@ def _counts_against_users(config):
             yield f"{key}.count must be less than {key}.n ({plan['n']}); got {plan['count']}"
 
 
-def _axes(config):
+def _axes(config: Mapping[str, Any]) -> Iterator[str]:
     """Every axis (a mapping with start and stop) rises, but for the one that falls on purpose."""
     for key, axis in _mappings(config):
         falls = key == "gaussian_scale.log10_delta"
@@ -231,7 +262,7 @@ def _axes(config):
             yield f"{key}.eps.stop must be less than {key}.eps0 ({plan['eps0']}); got {plan['eps']['stop']}"
 
 
-def _mappings(value, path=()):
+def _mappings(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """(dotted key, mapping) of every mapping in a configuration."""
     if isinstance(value, dict):
         yield _dotted(path), value
@@ -239,7 +270,7 @@ def _mappings(value, path=()):
             yield from _mappings(part, (*path, key))
 
 
-def _dataset_contradiction(dataset, repetitions):
+def _dataset_contradiction(dataset: Mapping[str, Any], repetitions: int) -> str | None:
     if box := dataset.get("box"):
         for low, high in (("south", "north"), ("west", "east")):
             if box[low] >= box[high]:
@@ -268,7 +299,7 @@ def _dataset_contradiction(dataset, repetitions):
     return None
 
 
-def _cells(dataset):
+def _cells(dataset: Mapping[str, Any]) -> tuple[float, float]:
     """Numbers of cells of the published and the stepped grid."""
     box, steps = dataset["box"], dataset["stepped"]
     across = (box["north"] - box["south"]) / steps["latitude_step"]
@@ -276,27 +307,34 @@ def _cells(dataset):
     return dataset["published"]["columns"] * dataset["published"]["rows"], across * along
 
 
-def _grid_contradiction(dataset):
+def _grid_contradiction(dataset: Mapping[str, Any]) -> str | None:
     for name, cells in zip(("published", "stepped"), _cells(dataset), strict=True):
         if not 2 <= cells <= MOST_CELLS:
             return f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {cells:,.0f}"
     return None
 
 
-def _dotted(path):
+def _dotted(path: Iterable[str | int]) -> str:
     text = ""
     for part in path:
         text = f"{text}[{part}]" if isinstance(part, int) else _join(text, part)
     return text
 
 
-def _join(key, name):
+def _join(key: str, name: str) -> str:
     return f"{key}.{name}" if key else str(name)
 
 
-def _is_number(text):
+def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
         return False
     return True
+
+
+if __name__ == "__main__":
+    try:
+        check(merged([PAPERS, *sys.argv[1:]]))
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")

@@ -9,7 +9,7 @@ import traceback
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tightshuffle.pipeline import code, records, run
 
@@ -22,8 +22,20 @@ ADVICE = {
 }
 
 
+class Described(Protocol):
+    """What a script knows of its job: the name ``snakemake``, which Snakemake defines in every script."""
+
+    rule: str
+    scriptdir: str
+    input: Any
+    output: Any
+    params: Any
+    wildcards: Any
+    log: Any
+
+
 @contextlib.contextmanager
-def job(snakemake: Any) -> Iterator[None]:
+def job(snakemake: Described) -> Iterator[None]:
     """Log to the rule's log file; record what came out; an error is one line in the log and exit code 1.
 
     The run repeats that line as its last words. The traceback of an error that no message was written for
@@ -52,7 +64,7 @@ def job(snakemake: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path beside ``path``, renamed to it when the block ends without an error."""
     path = Path(path)
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex}.part{path.suffix}")
@@ -67,13 +79,13 @@ def whole_file(path: str | os.PathLike) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_csv(frame: Any, path: str | os.PathLike) -> None:
+def write_csv(frame: Any, path: str | os.PathLike[str]) -> None:
     """Write a data frame as CSV: whole or not at all, floats with all their digits, LF line ends."""
     with whole_file(path) as temporary:
         frame.to_csv(temporary, index=False, lineterminator="\n")
 
 
-def write_parquet(frames: Iterable[Any], path: str | os.PathLike) -> None:
+def write_parquet(frames: Iterable[Any], path: str | os.PathLike[str]) -> None:
     """Write data frames as one Parquet file, whole or not at all, with one of them in memory at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -88,7 +100,7 @@ def write_parquet(frames: Iterable[Any], path: str | os.PathLike) -> None:
 
 def _in_words(error: Exception) -> str:
     """One line; for the errors of disks, also what to do."""
-    advice = ADVICE.get(getattr(error, "errno", None))
+    advice = ADVICE.get(getattr(error, "errno", None) or 0)
     text = " ".join(str(error).split())
     return f"{getattr(error, 'filename', None) or text}: {advice}" if advice else text
 

@@ -1,10 +1,6 @@
-# Gowalla's check-ins: from SNAP's file (downloaded or the user's own) or from the bundled counts to one
-# histogram per city, its points for the maps, and the totals.
-
-import os
+# Datasets: one histogram each. Gowalla's check-ins come from the bundled counts, from SNAP or from your own file;
+# other histograms are drawn from a normal distribution, or are yours.
 import re
-
-from snakemake.exceptions import WorkflowError
 
 SOURCE = config["gowalla"]["source"]
 GRIDS = ["published", "stepped"]
@@ -14,12 +10,6 @@ BUNDLED = source(COUNTS_FILE)
 CELLS = BUNDLED if SOURCE == "bundled" else "<results>/checkins/{dataset}_{grid}.csv"
 DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
 CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
-
-if SOURCE == "file" and not os.path.isfile(CHECKINS):
-    raise WorkflowError(f"gowalla.file: no file {CHECKINS!r}; expected check-ins in SNAP's format")
-for city in GOWALLA if SOURCE == "bundled" else []:
-    if not os.path.isfile(BUNDLED.format(dataset=city, grid="published")):
-        raise WorkflowError(f"datasets.{city}: no bundled counts; set gowalla.source to snap or file")
 
 
 if SOURCE == "bundled":
@@ -52,6 +42,8 @@ if SOURCE == "bundled":
             seed=config["seed"],
         script:
             "../../scripts/use_bundled_counts.py"
+
+    EVERYTHING += expand(rules.use_bundled_counts.output, dataset=GOWALLA)
 
 
 if SOURCE == "snap":
@@ -125,6 +117,8 @@ if SOURCE in ("snap", "file"):
         script:
             "../../scripts/grid_checkins.py"
 
+    EVERYTHING += expand(rules.crop_checkins.output + rules.grid_checkins.output, dataset=GOWALLA)
+
 
 rule count_checkins:
     "Check-ins, non-empty cells and largest cell of every city, in both grids."
@@ -196,3 +190,9 @@ rule use_counts:
         contents=lambda wildcards: digest(DATASETS[wildcards.dataset]["file"]),
     script:
         "../../scripts/use_counts.py"
+
+
+EVERYTHING += [
+    *expand(rules.count_checkins.output, dataset=GOWALLA),
+    *expand("<results>/histograms/{dataset}.csv", dataset=NORMAL + COUNTS),
+]

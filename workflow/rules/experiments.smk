@@ -15,8 +15,8 @@ rule run_trials:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/run_trials.py"),
-        points=trial_points,
-        cells=lambda wildcards: individual_cells(wildcards.dataset),
+        points=lambda wildcards: plan.points_of(TRIALS, wildcards.dataset, wildcards.part),
+        cells=lambda wildcards: DATASETS[wildcards.dataset].get("individual", {}).get("cells", []),
         protocol=config["protocol"],
         seed=config["seed"],
     script:
@@ -37,7 +37,7 @@ rule estimate_cells:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_cells.py"),
-        plan=lambda wildcards: plan_of(wildcards.dataset, "estimates"),
+        plan=lambda wildcards: plan.section(DATASETS, wildcards.dataset, "estimates"),
         protocol=config["protocol"],
         seed=config["seed"],
     script:
@@ -59,8 +59,8 @@ rule run_parity:
     params:
         code=code_of("scripts/run_parity.py"),
         plan={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
-        cells=lambda wildcards: individual_cells(wildcards.dataset),
-        sizes=lambda wildcards: parity_sizes(wildcards.dataset),
+        cells=lambda wildcards: DATASETS[wildcards.dataset].get("individual", {}).get("cells", []),
+        sizes=lambda wildcards: plan.parity_sizes(DATASETS, wildcards.dataset),
         seed=config["seed"],
     script:
         "../../scripts/run_parity.py"
@@ -80,7 +80,7 @@ rule estimate_parity:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_parity.py"),
-        plan=lambda wildcards: parity_estimates(wildcards.dataset),
+        plan=lambda wildcards: plan.parity_estimates(DATASETS, wildcards.dataset, PARITY["delta"][0]),
         seed=config["seed"],
     script:
         "../../scripts/estimate_parity.py"
@@ -189,3 +189,18 @@ rule collect_audit:
         confidence=config["audit"]["confidence"],
     script:
         "../../scripts/collect_audit.py"
+
+
+PARITY_FILES = [
+    *rules.summarise_parity.output,
+    *rules.plan_parity.output,
+    *(file for file in figure_files() if "parity" in file),
+]
+EVERYTHING += [
+    *PARITY_FILES,
+    *trial_files("tv", "individual"),
+    *expand(rules.estimate_cells.output + rules.estimate_parity.output, dataset=ESTIMATE_DATASETS),
+    *expand(rules.run_parity.output, dataset=PARITY_DATASETS),
+    *expand(rules.run_audit.output, setting=AUDITS),
+    *rules.collect_audit.output,
+]

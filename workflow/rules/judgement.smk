@@ -78,3 +78,10 @@ rule judge_claims:
         boxes={name: DATASETS[name]["box"] for name in GOWALLA},
     script:
         "../../scripts/judge_claims.py"
+
+
+EVERYTHING += [
+    *rules.compute_printed_deltas.output,
+    *rules.judge_values.output,
+    *rules.judge_claims.output,
+]

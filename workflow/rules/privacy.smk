@@ -104,3 +104,13 @@ rule compute_girgis_rdp:
         plan=config["girgis_rdp"],
     script:
         "../../scripts/compute_girgis_rdp.py"
+
+
+EVERYTHING += [
+    *rules.compute_koskela.output,
+    *rules.compute_delta_surface.output,
+    *rules.compute_delta_bounds.output,
+    *rules.compute_blanket_regions.output,
+    *rules.compute_gaussian_scale.output,
+    *rules.compute_girgis_rdp.output,
+]

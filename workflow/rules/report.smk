@@ -6,20 +6,33 @@ PARTS = sorted(
     if path.suffix in (".j2", ".css", ".js") and path.name != "run.html.j2"
 )
 
+# Everything that comes from outside: what the papers print, check-ins or their counts, your own histograms.
+DATA = [source(path.relative_to(HERE)) for path in sorted(HERE.glob("data/published/*.csv"))]
+DATA += (expand(CELLS, dataset=GOWALLA, grid=GRIDS) if SOURCE == "bundled" else [CHECKINS]) if GOWALLA else []
+DATA += [DATASETS[name]["file"] for name in COUNTS]
+
+# A section of the page that only some configurations have.
+COMPARED = (
+    {"parity": "<results>/parity.csv", "ratios": "<results>/parity_ratio.csv"} if PARITY_DATASETS else {}
+)
+
 
 rule write_report:
     "The page that shows every printed value and every figure beside ours."
     input:
-        **page_inputs(),
+        **COMPARED,
+        audit="<results>/audit.csv",
+        claims="<results>/report/claims.csv",
+        plan="<results>/parity_plan.csv",
         verdicts="<results>/report/verdicts.csv",
         totals="<results>/checkins/totals.csv",
         parameters="<results>/tables/table_III.csv",
         scales="<results>/privacy/gaussian_scale.csv",
         tables=expand("<results>/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
         figures=figure_files(),
-        captions=[str(Path(file).with_suffix(".txt")) for file in figure_files()],
-        papers=[str(Path(file).with_suffix(".pdf")) for file in figure_files()],
-        data=data_files(),
+        captions=figure_files(kind="txt"),
+        papers=figure_files(kind="pdf"),
+        data=DATA,
         parts=map(source, PARTS),
     output:
         "<results>/report/index.html",
@@ -66,7 +79,7 @@ rule state_numbers:
         "../../scripts/state_numbers.py"
 
 
-# Last of all, and beside the run times it reads: whatever differs from run to run stands in results/benchmarks.
+# Last of all, and beside the run times it reads: whatever differs from run to run is in results/benchmarks.
 rule summarise_run:
     "Machine, date and run times: what the report must not hold, because it differs from run to run."
     input:
@@ -85,3 +98,6 @@ rule summarise_run:
         folder=lambda wildcards, output: Path(output[0]).parent,
     script:
         "../../scripts/summarise_run.py"
+
+
+EVERYTHING += [*rules.write_report.output, *rules.state_numbers.output, *rules.summarise_run.output]

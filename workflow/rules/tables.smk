@@ -77,3 +77,6 @@ rule write_error_tables:
         code=code_of("scripts/write_error_tables.py"),
     script:
         "../../scripts/write_error_tables.py"
+
+
+EVERYTHING += [*rules.write_delta_tables.output, *rules.write_error_tables.output]

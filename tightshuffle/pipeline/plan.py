@@ -1,0 +1,137 @@
+"""What a configuration asks for, as plain data: datasets, the points of every file of trials, figures."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Config = Mapping[str, Any]
+Datasets = dict[str, dict[str, Any]]  # name -> the config's section, in the papers' order
+Point = dict[str, Any]  # experiment, eps0, eps, n (a number or "all"), repetitions
+Trials = dict[tuple[str, str], list[Point]]  # (dataset, part) -> the points of one file
+
+EXPERIMENTS = ("tv", "individual", "grid")  # those that make trials
+AT_PARITY = {"tv": "parity", "estimates": "parity_estimates"}  # the same figures at equal privacy
+FIGURES = [  # beside those of each dataset
+    "audit",
+    "blanket_regions",
+    "delta_bounds",
+    "fig1_delta_surface",
+    "gaussian_scale",
+    "girgis_rdp",
+    "koskela_fig1a",
+    "koskela_fig1b",
+]
+
+
+def datasets_of(config: Config) -> Datasets:
+    """The datasets by figure number, then by name; an overlay may change the order in the config."""
+    datasets = config["datasets"]
+    names = sorted(datasets, key=lambda name: (datasets[name].get("figures", {}).get("tv", "~"), name))
+    return {name: datasets[name] for name in names}
+
+
+def of_kind(datasets: Datasets, kind: str) -> list[str]:
+    """The names of the datasets of a kind (gowalla, normal, counts)."""
+    return [name for name, dataset in datasets.items() if dataset["kind"] == kind]
+
+
+def having(datasets: Datasets, section: str) -> list[str]:
+    """The names of the datasets whose config has a section (tv, individual, estimates, grid)."""
+    return [name for name, dataset in datasets.items() if section in dataset]
+
+
+def section(datasets: Datasets, name: str, experiment: str) -> dict[str, Any]:
+    """The config's section on one experiment of a dataset; ValueError if it has none."""
+    if experiment not in datasets[name]:
+        raise ValueError(f"datasets.{name}: the config has no section {experiment!r} to run")
+    found: dict[str, Any] = datasets[name][experiment]
+    return found
+
+
+def label(**numbers: float) -> str:
+    """Parameters in a file's name: for readers, nothing reads them back. 4 and 4.0 are the same."""
+    return "_".join(f"{name}-{repr(float(value)).removesuffix('.0')}" for name, value in numbers.items())
+
+
+def trials_of(datasets: Datasets) -> Trials:
+    """The points of every file of trials; a part is one budget, or a run of consecutive points of the grid.
+
+    A grid has every n at every eps up to eps0, beyond which delta is 0.
+    """
+    trials: Trials = {}
+    for name, dataset in datasets.items():
+        for experiment in ("tv", "individual"):
+            plan = dataset.get(experiment, {"budgets": []})
+            for eps0, eps in [(budget["eps0"], budget["eps"]) for budget in plan["budgets"]]:
+                points = trials.setdefault((name, label(eps0=eps0, eps=eps)), [])
+                points += _points(experiment, [(eps0, eps)], plan)
+        if plan := dataset.get("grid"):
+            budgets = [(eps0, eps) for eps0 in plan["eps0"] for eps in plan["eps"] if eps <= eps0]
+            points, size = _points("grid", budgets, plan), plan.get("points_per_job", len(plan["n"]))
+            for number, start in enumerate(range(0, len(points), size), start=1):
+                trials[name, f"grid-{number}"] = points[start : start + size]
+    return trials
+
+
+def _points(experiment: str, budgets: Iterable[tuple[float, float]], plan: Config) -> list[Point]:
+    repetitions = plan["repetitions"]
+    return [
+        {"experiment": experiment, "eps0": float(eps0), "eps": float(eps), "n": n, "repetitions": repetitions}
+        for eps0, eps in budgets
+        for n in plan["n"]
+    ]
+
+
+def points_of(trials: Trials, name: str, part: str) -> list[Point]:
+    """The points of one file of trials; ValueError with the parts that there are."""
+    if (name, part) not in trials:
+        parts = ", ".join(part for dataset, part in trials if dataset == name) or "none"
+        raise ValueError(f"{name}_{part}: no such trials in the config; those of {name}: {parts}")
+    return trials[name, part]
+
+
+def files_of_trials(trials: Trials, experiments: Iterable[str], names: Iterable[str]) -> list[str]:
+    """The files, without their folder, that hold points of these experiments on these datasets."""
+    wanted = set(names), set(experiments)
+    return [
+        f"{name}_{part}.parquet"
+        for (name, part), points in trials.items()
+        if name in wanted[0] and wanted[1].intersection(point["experiment"] for point in points)
+    ]
+
+
+def parity_sizes(datasets: Datasets, name: str) -> list[dict[str, Any]]:
+    """The n of a dataset's boxplots, and the bounds that give eps there.
+
+    At the first and the last n also ``lower``, which takes the longest.
+    """
+    sizes = section(datasets, name, "tv")["n"]
+    ends = (sizes[0], sizes[-1])
+    return [{"n": n, "bounds": ["upper", "lower"] if n in ends else ["upper"]} for n in sizes]
+
+
+def parity_estimates(datasets: Datasets, name: str, delta: float) -> dict[str, Any]:
+    """One run's settings for a dataset's heatmaps at equal privacy: their eps0 and n."""
+    plan = section(datasets, name, "estimates")
+    return {"eps0": sorted({budget["eps0"] for budget in plan["budgets"]}), "n": plan["n"], "delta": delta}
+
+
+def audit_settings(audit: Config) -> dict[str, dict[str, Any]]:
+    """Name of the file with its tallies -> setting of the audit."""
+    names = ("n", "k", "eps0", "count")
+    return {label(**{name: setting[name] for name in names}): setting for setting in audit["settings"]}
+
+
+def figure_names(datasets: Datasets) -> list[str]:
+    """The names of all figures, in the papers' order; those that the papers do not know come last."""
+    names = list(FIGURES)
+    if of_kind(datasets, "gowalla"):
+        names.append("fig3_checkins")
+    if having(datasets, "tv"):
+        names.append("parity_ratio")
+    for name, dataset in datasets.items():
+        for form in AT_PARITY:
+            if form in dataset:
+                number = dataset.get("figures", {}).get(form)
+                prefix = f"{number}_" if number else ""
+                names += [f"{prefix}{form}_{name}", f"{prefix}{AT_PARITY[form]}_{name}"]
+    return sorted(names, key=lambda name: (not name.startswith("fig"), name))
