@@ -21,7 +21,8 @@ import yaml
 
 from benchmarks.measure import fresh_processes, machine
 from tightshuffle.data.synthetic import sample_normal
-from tightshuffle.experiments.published import Protocol, run_point, seed_of
+from tightshuffle.experiments.published import Protocol, run_point
+from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.pipeline.job import whole_file, write_csv
 from tightshuffle.report.tables import grid
 

@@ -1,20 +1,14 @@
-"""One run at equal privacy for every eps0 of a dataset's heatmaps, cell by cell."""
+"""Run both mechanisms once at equal privacy, at every eps0 of a dataset's heatmaps, cell by cell."""
 
-import pandas as pd
-
-from tightshuffle.experiments.parity import estimate_cells, rules
+from tightshuffle.data.histograms import read_histogram
+from tightshuffle.experiments.parity import estimate_parity
 from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):
-    counts = pd.read_csv(snakemake.input.histogram)["count"].to_numpy()
-    plan = snakemake.params.plan
-    (rule,) = rules([plan["delta"]], [])
-    estimates = estimate_cells(
-        counts,
+    estimates = estimate_parity(
+        read_histogram(snakemake.input.histogram),
         dataset=snakemake.wildcards.dataset,
-        n=plan["n"],
-        eps0=plan["eps0"],
-        delta_rule=rule,
         seed=snakemake.params.seed,
+        **snakemake.params.plan,
     )
     write_csv(estimates, snakemake.output[0])

@@ -16,11 +16,11 @@ from tightshuffle.experiments.published import (
     Protocol,
     draw_without_replacement,
     estimate_cells,
-    release,
+    run_mechanisms,
     run_point,
     sample_users,
-    seed_of,
 )
+from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.gaussian import published_scale
 from tightshuffle.privacy.count import delta, delta_hat
 
@@ -123,7 +123,9 @@ def test_delta_below_eps0_is_delta_hat_of_the_sample():
 
 
 def test_estimates_of_one_run():
-    frame = estimate_cells(COUNTS, **POINT)
+    point = {name: POINT[name] for name in ("dataset", "n", "protocol", "seed")}
+    budgets = [{"eps0": 4, "eps": 4}]
+    frame = estimate_cells(COUNTS, budgets=budgets, **point)
     point = ["dataset", "eps0", "eps", "n"]
     assert list(frame.columns) == [*point, "cell", "original", "gaussian", "shuffle+INV", "delta"]
     assert frame[point].drop_duplicates().to_numpy().tolist() == [["toy", 4.0, 4.0, 1000]]
@@ -225,7 +227,7 @@ def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
 def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, eps, floor):
     samples = sample_users(COUNTS, 700, np.random.default_rng(8), 20)
     protocol = Protocol(delta_form=form, delta_floor=floor, sensitivity=1)
-    _, deltas = release(samples, eps0=eps0, eps=eps, protocol=protocol, rng=np.random.default_rng(1))
+    _, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=np.random.default_rng(1))
     for sample, found in zip(samples, deltas, strict=True):
         logs = delta(eps, n=700, k=5, eps0=eps0, count=sample[sample > 0] - 1, form=form)
         assert found == max(10.0 ** np.max(logs), floor)

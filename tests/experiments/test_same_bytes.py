@@ -1,7 +1,7 @@
 """The same numbers, bit for bit, whatever Python hashes with and however many threads the libraries take.
 
-Snakemake gives every job one thread (its OMP_NUM_THREADS and the like); whoever uses the package without it
-does not. The pipeline's own bytes are compared in tests/workflow/test_pipeline.py.
+Snakemake gives every job one thread (its OMP_NUM_THREADS and the like); a notebook takes what it finds. The
+pipeline's own bytes are compared in tests/pipeline/test_pipeline.py.
 """
 
 import os

@@ -1,21 +1,25 @@
 """The comparison at equal privacy: k-RR behind a shuffler against the Gaussian with the same (eps, delta).
 
 For n users in k cells and a budget eps0, delta is fixed, eps is what `privacy.histogram` guarantees for the
-whole shuffled histogram, whatever the others hold, and the Gaussian has the smallest noise that is
+whole histogram, whatever the remaining users hold, and the Gaussian has the smallest noise that is
 (eps, delta)-private for a histogram of which one user changes cell (L2 sensitivity sqrt(2)). Everything is
 paired: one repetition is one sample of users for all mechanisms and settings; one setting's Gaussian noise
-is the same standard normal draw whichever bound gave its eps.
+is the same standard normal draw whichever bound its eps comes from.
 """
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import optimize
 
 from tightshuffle.arguments import check_delta
-from tightshuffle.experiments.published import errors_of, sample_users, seed_of
+from tightshuffle.experiments.published import Users, errors_of, sample_users, users_of
+from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.expected import krr_deviation
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log_delta
 from tightshuffle.mechanisms.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
@@ -31,28 +35,30 @@ COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Rule:
-    """How delta is chosen for n users: ``fixed``, or n^-``exponent``."""
+class DeltaRule:
+    """How delta is chosen for n users: ``factor`` n^-``exponent``."""
 
-    fixed: float | None = None
-    exponent: float | None = None
+    factor: float = 1.0
+    exponent: float = 0.0
 
     @property
-    def name(self):
+    def name(self) -> str:
         """As in the results' column delta_rule: 1e-06 or n^-1.1."""
-        return repr(self.fixed) if self.fixed is not None else f"n^-{self.exponent:g}"
+        return f"n^-{self.exponent:g}" if self.exponent else repr(self.factor)
 
-    def delta(self, n):
+    def delta(self, n: int) -> float:
         """delta for ``n`` users."""
-        return self.fixed if self.fixed is not None else float(n) ** -self.exponent
+        return self.factor * math.pow(n, -self.exponent)
 
 
-def rules(fixed, exponents):
-    """The config's ``parity.delta`` and ``parity.delta_exponents`` as one list of `Rule`."""
-    return [Rule(fixed=float(delta)) for delta in fixed] + [Rule(exponent=float(a)) for a in exponents]
+def delta_rules(fixed: Iterable[float], exponents: Iterable[float]) -> list[DeltaRule]:
+    """The config's ``parity.delta`` and ``parity.delta_exponents`` as one list."""
+    return [DeltaRule(factor=float(x)) for x in fixed] + [DeltaRule(exponent=float(x)) for x in exponents]
 
 
-def guaranteed_eps(bound, delta, *, n, k, eps0, guess=None):
+def guaranteed_eps(
+    bound: str, delta: float, *, n: int, k: int, eps0: float, guess: float | None = None
+) -> tuple[float, float]:
     """The eps at which a bound of the whole histogram's delta is ``delta``, on the bound's safe side.
 
     As `privacy.inverse.epsilon`, but to `TOLERANCE` of log10 delta and in two or three evaluations: the
@@ -74,7 +80,8 @@ def guaranteed_eps(bound, delta, *, n, k, eps0, guess=None):
     sigma = float(krr_deviation(0.0, n=n, k=k, eps0=eps0)) * n if guess is None else guess
     aim = wanted + side * TOLERANCE / 2
     low, high = 0.0, float(eps0)  # the bounds fall with eps, to delta = 0 at eps0
-    eps, seen = _gaussian_eps(sigma, aim), []
+    eps = _gaussian_eps(sigma, aim)
+    seen: list[tuple[float, float]] = []
     while high - low > _PRECISION * high:
         if not low < eps < high:
             eps = (low + high) / 2
@@ -94,7 +101,9 @@ def guaranteed_eps(bound, delta, *, n, k, eps0, guess=None):
     return (high if bound == "upper" else low), sigma
 
 
-def release(samples, *, eps0, rng):
+def shuffle_estimates(
+    samples: NDArray[np.int64], *, eps0: float, rng: np.random.Generator
+) -> dict[str, NDArray[np.float64]]:
     """The shuffled k-RR histogram of every sample, estimated in four ways: estimator -> (repetitions, k).
 
     "none" is the noisy histogram itself, as fractions of n.
@@ -109,7 +118,9 @@ def release(samples, *, eps0, rng):
     }
 
 
-def gaussian_release(samples, noise):
+def gaussian_estimates(
+    samples: NDArray[np.int64], noise: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
     """The noised histogram of every sample, estimated in two ways; ``noise`` (repetitions, k) in counts.
 
     With equal variances and a known n, the projection is the maximum-likelihood estimate.
@@ -118,26 +129,48 @@ def gaussian_release(samples, noise):
     return {"none": plain, "projection": project_to_simplex(plain)}
 
 
-def run_sizes(counts, sizes, **plan):
-    """`run_point` at several numbers of users, one frame after the other, each number once.
+def run_parity(
+    counts: NDArray[np.int64],
+    sizes: Iterable[Mapping[str, Any]],
+    *,
+    delta: Iterable[float],
+    delta_exponents: Iterable[float],
+    **shared: Any,
+) -> Iterator[pd.DataFrame]:
+    """`run_parity_point` at several numbers of users, one frame after the other, each number once.
 
-    Parameters: ``sizes`` dicts of n (users or "all") and bounds; ``plan`` the remaining ones of `run_point`.
+    Parameters: ``sizes`` dicts of n (users or "all") and bounds; ``delta`` and ``delta_exponents`` as for
+    `delta_rules`; ``shared``: dataset, eps0, repetitions, cells and seed, as for `run_parity_point`.
     """
-    users, wanted = int(np.sum(counts)), {}
+    rules = delta_rules(delta, delta_exponents)
+    bounds_at: dict[int, list[str]] = {}
     for size in sizes:
-        n = users if size["n"] == "all" else int(size["n"])
-        wanted[n] = [*dict.fromkeys([*wanted.get(n, []), *size["bounds"]])]
-    for n, bounds in wanted.items():
-        yield run_point(counts, n=n, bounds=bounds, **plan)
+        n = users_of(counts, size["n"])
+        bounds_at[n] = [*dict.fromkeys([*bounds_at.get(n, []), *size["bounds"]])]
+    for n, bounds in bounds_at.items():
+        yield run_parity_point(counts, n=n, bounds=bounds, rules=rules, **shared)
 
 
-def run_point(counts, *, dataset, n, eps0, delta_rules, bounds, repetitions, cells, seed):
+def run_parity_point(
+    counts: NDArray[np.int64],
+    *,
+    dataset: str,
+    n: Users,
+    eps0: Iterable[float],
+    rules: Sequence[DeltaRule],
+    bounds: Sequence[str],
+    repetitions: int,
+    cells: Sequence[int],
+    seed: int,
+) -> pd.DataFrame:
     """Every setting of one dataset and number of users, as a tidy frame.
 
     Parameters
     ----------
-    counts : the dataset's histogram, shape (k,);  ``n`` users, or "all"
-    eps0 : budgets;  ``delta_rules``: of type `Rule`;  ``bounds``: of `BOUNDS`, that give eps
+    counts : the dataset's histogram, shape (k,)
+    n : users, or "all"
+    eps0 : budgets
+    bounds : of `BOUNDS`, that give eps
     cells : whose individual error is wanted, numbered from 1
     seed : the root seed
 
@@ -145,60 +178,62 @@ def run_point(counts, *, dataset, n, eps0, delta_rules, bounds, repetitions, cel
     -------
     DataFrame: dataset, n, k, eps0, delta_rule, delta, bound (that gave eps), eps, mechanism, estimator,
     metric, cell (0 for tv), repetition, value (fractions of n), seed (of the mechanism's noise). The shuffle
-    model's rows do not depend on delta and bound; they stand beside the Gaussian's of each.
+    model's rows do not depend on delta and bound; they are there beside the Gaussian's of each.
     """
-    counts = np.asarray(counts)
-    n, k = (int(counts.sum()) if n == "all" else int(n)), len(counts)
-    root = {"dataset": dataset, "n": n}
+    n, k = users_of(counts, n), len(counts)
+    root: dict[str, Any] = {"dataset": dataset, "n": n}
     users = np.random.default_rng(seed_of(seed, stage="parity users", **root))
     samples = sample_users(counts, n, users, repetitions)
 
     parts = []
     for budget in map(float, eps0):
         noise_seed = seed_of(seed, stage="parity shuffle", eps0=budget, **root)
-        estimates = release(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
+        estimates = shuffle_estimates(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
         shuffle = _errors("shuffle", estimates, samples / n, cells, noise_seed)
-        for setting, sigmas in settings(n, k, budget, delta_rules, bounds):
+        for setting, sigmas in settings(n, k, budget, rules, bounds):
             noise_seed = seed_of(
                 seed, stage="parity gaussian", eps0=budget, delta_rule=setting["delta_rule"], **root
             )
             noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
             for bound, (eps, sigma) in sigmas.items():
-                estimates = gaussian_release(samples, sigma * noise)
+                estimates = gaussian_estimates(samples, sigma * noise)
                 gaussian = _errors("gaussian", estimates, samples / n, cells, noise_seed)
                 both = pd.concat([shuffle, gaussian], ignore_index=True)
                 parts.append(both.assign(**root, k=k, **setting, bound=bound, eps=eps))
     return pd.concat(parts, ignore_index=True)[COLUMNS]
 
 
-def estimate_cells(counts, *, dataset, n, eps0, delta_rule, seed):
-    """One run per budget, both estimates projected; eps from ``upper``. Parameters as for `run_point`.
+def estimate_parity(
+    counts: NDArray[np.int64], *, dataset: str, n: Users, eps0: Iterable[float], delta: float, seed: int
+) -> pd.DataFrame:
+    """One run per budget, both estimates projected; eps from ``upper``. Parameters as for `run_parity_point`.
 
     Returns a DataFrame: eps0, eps, delta, n, cell, original, gaussian, shuffle+INV (fractions of n).
     """
-    counts = np.asarray(counts)
-    n, k = (int(counts.sum()) if n == "all" else int(n)), len(counts)
+    n, k = users_of(counts, n), len(counts)
     rng = np.random.default_rng(seed_of(seed, stage="parity estimates", dataset=dataset, n=n))
     samples = sample_users(counts, n, rng, 1)
-    delta, parts = delta_rule.delta(n), []
+    delta, parts = float(delta), []
     for budget in map(float, eps0):
         eps, _ = guaranteed_eps("upper", delta, n=n, k=k, eps0=budget)
         sigma = exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY)
         noise = sigma * rng.standard_normal(samples.shape)
         estimates = {
             "original": samples[0] / n,
-            "gaussian": gaussian_release(samples, noise)["projection"][0],
-            "shuffle+INV": release(samples, eps0=budget, rng=rng)["projection"][0],
+            "gaussian": gaussian_estimates(samples, noise)["projection"][0],
+            "shuffle+INV": shuffle_estimates(samples, eps0=budget, rng=rng)["projection"][0],
         }
         frame = {"eps0": budget, "eps": eps, "delta": delta, "n": n, "cell": np.arange(1, k + 1)}
         parts.append(pd.DataFrame(frame | estimates))
     return pd.concat(parts, ignore_index=True)
 
 
-def settings(n, k, eps0, delta_rules, bounds):
+def settings(
+    n: int, k: int, eps0: float, rules: Iterable[DeltaRule], bounds: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], dict[str, tuple[float, float]]]]:
     """({eps0, delta_rule, delta}, {bound: (eps, sigma)}) for each rule; sigma: the Gaussian's, in counts."""
     guess = None
-    for rule in delta_rules:
+    for rule in rules:
         delta, sigmas = rule.delta(n), {}
         for bound in bounds:
             eps, seen = guaranteed_eps(bound, delta, n=n, k=k, eps0=eps0, guess=guess)
@@ -207,7 +242,13 @@ def settings(n, k, eps0, delta_rules, bounds):
         yield {"eps0": eps0, "delta_rule": rule.name, "delta": delta}, sigmas
 
 
-def _errors(mechanism, estimates, truth, cells, seed):
+def _errors(
+    mechanism: str,
+    estimates: dict[str, NDArray[np.float64]],
+    truth: NDArray[np.float64],
+    cells: Sequence[int],
+    seed: int,
+) -> pd.DataFrame:
     return pd.concat(
         [
             pd.DataFrame(
@@ -228,10 +269,10 @@ def _errors(mechanism, estimates, truth, cells, seed):
     )
 
 
-def _gaussian_eps(sigma, log10_delta):
+def _gaussian_eps(sigma: float, log10_delta: float) -> float:
     """The eps at which noise ``sigma`` on a histogram has this delta; 0 where eps = 0 suffices."""
 
-    def surplus(eps):
+    def surplus(eps: float) -> float:
         return float(log_delta(eps, scale=sigma, sensitivity=HISTOGRAM_SENSITIVITY)) - log10_delta
 
     if surplus(0.0) <= 0:
@@ -239,4 +280,4 @@ def _gaussian_eps(sigma, log10_delta):
     high = HISTOGRAM_SENSITIVITY / sigma
     while surplus(high) > 0:
         high *= 2
-    return optimize.brentq(surplus, 0.0, high, xtol=1e-14, rtol=1e-12)
+    return float(optimize.brentq(surplus, 0.0, high, xtol=1e-14, rtol=1e-12))

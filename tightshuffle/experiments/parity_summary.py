@@ -5,10 +5,15 @@ repetitions, the same ones for every setting and mechanism of one dataset and nu
 keep the pairing of the runs.
 """
 
-import numpy as np
-import pandas as pd
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from tightshuffle.experiments.published import seed_of
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from numpy.typing import NDArray
+
+from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.expected import gaussian_errors, krr_errors, plain_errors, ratio_limit
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 
@@ -19,7 +24,7 @@ MEANS = [
     "mean", "low", "high", "repetitions", "delta_rule", "predicted",
 ]  # fmt: skip
 RATIOS = [*SETTING, "comparison", "metric", "ratio", "low", "high", "repetitions", "predicted", "limit"]
-COMPARISONS = {  # name: the estimators of shuffle and of the Gaussian, which stands below the line
+COMPARISONS = {  # name: the estimators of shuffle and of the Gaussian, whose error is the denominator
     "unprojected": ("inversion", "none"),
     "projected": ("projection", "projection"),
     "maximum likelihood": ("maximum_likelihood", "projection"),
@@ -27,12 +32,20 @@ COMPARISONS = {  # name: the estimators of shuffle and of the Gaussian, which st
 PUBLISHED = "published"  # the comparison of the published protocol's own trials
 
 
-def bootstrap(values, *, resamples, confidence, seed, of=lambda means: means):
+def bootstrap(
+    values: npt.ArrayLike,
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    of: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda means: means,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Percentile interval of a function of column means, rows drawn with replacement.
 
     Parameters
     ----------
-    values : shape (repetitions, series);  ``confidence``: of the two-sided interval, in (0, 1)
+    values : shape (repetitions, series)
+    confidence : of the two-sided interval, in (0, 1)
     of : from means of shape (..., series) to (..., m)
 
     Returns
@@ -49,16 +62,44 @@ def bootstrap(values, *, resamples, confidence, seed, of=lambda means: means):
     return of(values.mean(axis=0)), low, high
 
 
-def summarise(trials, counts, *, resamples, confidence, seed):
-    """(means, ratios) of one dataset and number of users: frames with the columns `MEANS` and `RATIOS`.
+def summarise_parity(
+    points: Iterable[pd.DataFrame],
+    published: Iterable[pd.DataFrame],
+    counts: Mapping[str, NDArray[np.int64]],
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(means, ratios) of all points: frames with the columns `MEANS` and `RATIOS`.
 
-    Parameters: ``trials`` as `parity.run_point` gives them; ``counts`` the dataset's histogram (k,), whose
-    shares the closed forms take; ``seed`` the root seed.
+    Parameters
+    ----------
+    points : the runs of one dataset and number of users each, looked at one by one: they are large
+    published : trials of the published protocol, of one dataset each; its ratios come last
+    counts : dataset -> its histogram, shape (k,)
+    resamples, confidence, seed : as for `bootstrap`; ``seed`` is the root seed
+    """
+    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    summaries = [summarise_point(trials, counts[trials["dataset"].iloc[0]], **how) for trials in points]
+    means, ratios = ([summary[i] for summary in summaries] for i in range(2))
+    for trials in published:
+        ratios += [published_ratios(point, **how) for _, point in trials.groupby("n", sort=False)]
+    return pd.concat(means), pd.concat(ratios)
+
+
+def summarise_point(
+    trials: pd.DataFrame, counts: NDArray[np.int64], *, resamples: int, confidence: float, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(means, ratios) of one dataset and number of users.
+
+    Parameters: ``trials`` as `parity.run_parity_point` gives them; ``counts`` the dataset's histogram (k,),
+    whose shares the closed forms take.
     """
     wide = _wide(trials)
     settings = wide.columns.to_frame(index=False)
     first = settings.iloc[0]
-    how = {
+    how: dict[str, Any] = {
         "resamples": resamples,
         "confidence": confidence,
         "seed": seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"])),
@@ -79,7 +120,7 @@ def summarise(trials, counts, *, resamples, confidence, seed):
     return means[MEANS], ratios[RATIOS]
 
 
-def published_ratios(trials, *, resamples, confidence, seed):
+def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> pd.DataFrame:
     """shuffle+INV over Gaussian by the published protocol: rows of `RATIOS` from one point's trials."""
     rows = trials[trials["metric"] == "tv"]
     wide = rows.pivot(index="repetition", columns="mechanism", values="value")[["shuffle+INV", "gaussian"]]
@@ -98,28 +139,30 @@ def published_ratios(trials, *, resamples, confidence, seed):
     return pd.DataFrame([row]).reindex(columns=RATIOS)
 
 
-def _wide(trials):
+def _wide(trials: pd.DataFrame) -> pd.DataFrame:
     """Values as (repetitions, series): cells averaged, a column per setting, mechanism, estimator, metric."""
     averaged = trials.groupby([*SERIES, "repetition"], sort=True)["value"].mean()
     return averaged.unstack("repetition").T
 
 
-def _pairs(means):
+def _pairs(means: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64], pd.DataFrame]:
     """Positions of numerators and denominators in ``means``, and their settings and comparisons."""
     key = [*SETTING, "metric"]
     indexed = means.reset_index(names="position").set_index(["mechanism", "estimator"])[["position", *key]]
-    found = []
+    pairs = []
     for name, (shuffle, gaussian) in COMPARISONS.items():
-        pairs = indexed.loc[("shuffle", shuffle)].merge(
-            indexed.loc[("gaussian", gaussian)], on=key, validate="one_to_one", suffixes=("", "_below")
+        both = indexed.loc[[("shuffle", shuffle)]].merge(
+            indexed.loc[[("gaussian", gaussian)]], on=key, validate="one_to_one", suffixes=("", "_below")
         )
-        found.append(pairs.assign(comparison=name))
-    found = pd.concat(found, ignore_index=True)
-    top, bottom = (found[name].to_numpy() for name in ("position", "position_below"))
-    return top, bottom, found[[*SETTING, "comparison", "metric"]]
+        pairs.append(both.assign(comparison=name))
+    table = pd.concat(pairs, ignore_index=True)
+    top, bottom = (table[name].to_numpy() for name in ("position", "position_below"))
+    return top, bottom, table[[*SETTING, "comparison", "metric"]]
 
 
-def _predicted(settings, shares, cells):
+def _predicted(
+    settings: pd.DataFrame, shares: NDArray[np.float64], cells: Sequence[int]
+) -> NDArray[np.float64]:
     """The closed form of every series' mean; nan where there is none: projections, maximum likelihood."""
     values = []
     for row in settings.itertuples():

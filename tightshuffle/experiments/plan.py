@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
 from scipy import optimize
 
 from tightshuffle.arguments import check_k, check_n, check_positive
@@ -20,7 +22,7 @@ from tightshuffle.privacy.methods import LARGEST_EPS0, LARGEST_N
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
-_DEEP = -1e3  # log10 of delta over the wanted one; what lies deeper is as good as 0 for the search
+_DEEP = -1e3  # log10 of delta over the wanted one; to the search, what lies deeper is 0
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,11 @@ class Plan:
     log10_delta: float
     capped: bool
     sigma: float
-    tv: dict
+    tv: dict[str, float]
 
 
-def make_plan(n, k, eps, *, log10_delta):
-    """The `Plan` for (eps, 10^log10_delta)-differential privacy of n users in k cells, whatever they hold.
+def make_plan(n: int, k: int, eps: float, *, log10_delta: float) -> Plan:
+    """The `Plan` for (eps, 10^log10_delta)-differential privacy of n users in k cells, for every dataset.
 
     Parameters: whole numbers ``n`` (up to 10^9) and ``k``; ``eps`` from 1e-100 to below 20; ``log10_delta``
     < 0. Raises ValueError naming the argument that is out of range.
@@ -54,30 +56,29 @@ def make_plan(n, k, eps, *, log10_delta):
     sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY))
     eps0, reached = _largest_eps0(n, k, eps, float(log10_delta), _eps0_of_noise(n, k, sigma))
     tv = {
-        "shuffle+INV": expected_tv_krr(n, k, eps0),
-        "gaussian": expected_tv_gaussian(n, k, sigma),
-        "local": expected_tv_krr(n, k, eps),
+        "shuffle+INV": float(expected_tv_krr(n, k, eps0)),
+        "gaussian": float(expected_tv_gaussian(n, k, sigma)),
+        "local": float(expected_tv_krr(n, k, eps)),
     }
     return Plan(eps0, reached, eps0 == LARGEST_EPS0, sigma, tv)
 
 
-def expected_tv_krr(n, k, eps0):
+def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> NDArray[np.float64]:
     """Expected total variation distance of inverted k-RR, uniform data, unprojected; all broadcast."""
     return _distance(k, krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
 
 
-def expected_tv_gaussian(n, k, sigma):
+def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLike) -> NDArray[np.float64]:
     """Expected total variation distance of counts with Gaussian noise of deviation ``sigma`` on each."""
-    return _distance(check_k(k), check_positive("sigma", sigma) / check_n(n))
+    return _distance(k, check_positive("sigma", sigma) / check_n(n))
 
 
-def _distance(k, deviation):
-    distance = k / 2 * mean_absolute(deviation)
-    return float(distance) if np.ndim(distance) == 0 else distance
+def _distance(k: npt.ArrayLike, deviation: npt.ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(check_k(k) / 2 * mean_absolute(deviation))[()]
 
 
-def _eps0_of_noise(n, k, sigma):
-    """The eps0 whose inversion leaves the noise ``sigma`` in an empty cell's count: near the one looked for.
+def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
+    """The eps0 whose inversion leaves the noise ``sigma`` in an empty cell's count: a good first guess.
 
     n q (1 - q) / (p - q)^2 = sigma^2 is quadratic in y = e^eps0 - 1: sigma^2 y^2 = n (y + k - 1).
     """
@@ -85,15 +86,15 @@ def _eps0_of_noise(n, k, sigma):
     return math.log1p((share + math.sqrt(share**2 + 4 * share * (k - 1))) / 2)
 
 
-def _largest_eps0(n, k, eps, wanted, guess):
+def _largest_eps0(n: int, k: int, eps: float, wanted: float, guess: float) -> tuple[float, float]:
     """The largest eps0 with upper(eps) <= wanted, to _PRECISION, and upper there.
 
     ``upper`` grows with eps0, since k-RR of a smaller budget is post-processing; it is computed to about
-    0.1 % of delta, so that the search ends on a value at which it has been seen to hold.
+    0.1 % of delta, so that the search ends on a value at which it was computed to hold.
     """
     seen = {eps: -np.inf}  # eps0-LDP alone
 
-    def surplus(eps0):
+    def surplus(eps0: float) -> float:
         if eps0 not in seen:
             seen[eps0] = float(upper(eps, n=n, k=k, eps0=eps0))
         return max(seen[eps0] - wanted, _DEEP)

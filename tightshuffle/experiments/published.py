@@ -1,9 +1,13 @@
-"""Trial points: every mechanism on samples of n users of a dataset, vectorised over repetitions."""
+"""The published protocol: every mechanism on samples of n users of a dataset, vectorised over repetitions."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from numpy.typing import NDArray
 
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.gaussian import published_scale
@@ -12,13 +16,16 @@ from tightshuffle.mechanisms.metrics import individual_error, total_variation
 from tightshuffle.privacy.count import ceiling, delta_hat
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
-BLOCK = 2**20  # cells of all repetitions that are held at a time: memory depends on k alone, beyond that
-FEW = 100  # users that are drawn one by one
+BLOCK = 2**20  # cells of all repetitions held at a time: beyond it, memory depends on k alone
+FEW = 100  # so many users are drawn one by one
 NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
 TRIAL_COLUMNS = [
     "experiment", "dataset", "eps0", "eps", "delta", "n", "repetitions", "k", "mechanism", "repetition",
     "metric", "cell", "value", "seed",
 ]  # fmt: skip
+
+
+Users = int | Literal["all"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,9 @@ class Protocol:
     sensitivity: float
 
 
-def sample_users(counts, n, rng, repetitions):
+def sample_users(
+    counts: npt.ArrayLike, n: int, rng: np.random.Generator, repetitions: int
+) -> NDArray[np.int64]:
     """Histograms of n users drawn without replacement, shape (repetitions, k).
 
     ``counts``: whole numbers, shape (k,), the dataset's histogram. ValueError if it holds fewer than n users.
@@ -44,13 +53,15 @@ def sample_users(counts, n, rng, repetitions):
     return np.stack([draw_without_replacement(counts, n, rng) for _ in range(repetitions)])
 
 
-def draw_without_replacement(counts, n, rng):
+def draw_without_replacement(
+    counts: NDArray[np.int64], n: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """The histogram of n of the users, every set of n being equally likely, at any number of users.
 
-    Everybody is taken with probability n / users on his own: one binomial per cell. Given how many these
-    are, every set of them is equally likely; so it stays when, of those taken, the surplus is drawn without
-    replacement and put back, or what is lacking is drawn from the others. That is the same task for about
-    the square root of as many users, and the last few are drawn one by one.
+    Each user is included independently with probability n / users: one binomial per cell. Every set of as
+    many users is equally likely then, and stays so when the surplus is drawn from the included users without
+    replacement and put back, or the missing ones are drawn from those not included. That is the same task
+    for about the square root of as many users, and the last few are drawn one by one.
 
     Parameters: ``counts`` whole numbers, shape (k,), 0 <= n <= their sum. Returns shape (k,).
     """
@@ -68,7 +79,15 @@ def draw_without_replacement(counts, n, rng):
     return taken + draw_without_replacement(counts - taken, -surplus, rng)
 
 
-def release(samples, *, eps0, eps, protocol, rng, known=None):
+def run_mechanisms(
+    samples: NDArray[np.int64],
+    *,
+    eps0: float,
+    eps: float,
+    protocol: Protocol,
+    rng: np.random.Generator,
+    known: dict[Any, float] | None = None,
+) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
     """Every mechanism's estimate of every sample's distribution, and the delta that the Gaussian got.
 
     ``shuffle`` is the noisy histogram itself, ``shuffle+INV`` its inversion projected to the simplex,
@@ -77,7 +96,7 @@ def release(samples, *, eps0, eps, protocol, rng, known=None):
     Parameters
     ----------
     samples : whole numbers, shape (repetitions, k), every row summing to the same n
-    known : as for `delta_hat`, where further samples of the same point follow
+    known : as for `delta_hat`, to share between samples of one point
 
     Returns
     -------
@@ -98,22 +117,21 @@ def release(samples, *, eps0, eps, protocol, rng, known=None):
     return estimates, deltas
 
 
-def run_points(counts, points, *, dataset, cells, protocol, seed):
+def run_points(counts: NDArray[np.int64], points: Iterable[Mapping[str, Any]], **shared: Any) -> pd.DataFrame:
     """The trials of one or several experiments on one dataset, as a tidy frame.
 
     A point that two experiments share is run once; both have its rows.
 
     Parameters: ``points`` dicts of experiment ("tv", "individual" or "grid"), eps0, eps, n (users or "all")
-    and repetitions; the remaining ones as for `run_point`.
+    and repetitions; ``shared``: dataset, cells, protocol and seed, as for `run_point`.
 
     Returns
     -------
     DataFrame: the columns of `run_point`, with the experiment and the point's repetitions; points in order.
     """
-    shared = {"dataset": dataset, "cells": cells, "protocol": protocol, "seed": seed}
     runs, frames = {}, {}
     for point in points:
-        eps0, eps, n = float(point["eps0"]), float(point["eps"]), _users(counts, point["n"])
+        eps0, eps, n = float(point["eps0"]), float(point["eps"]), users_of(counts, point["n"])
         setting = eps0, eps, n, (repetitions := int(point["repetitions"]))
         if setting not in runs:
             runs[setting] = run_point(counts, eps0=eps0, eps=eps, n=n, repetitions=repetitions, **shared)
@@ -122,7 +140,18 @@ def run_points(counts, points, *, dataset, cells, protocol, seed):
     return pd.concat(frames.values(), ignore_index=True)[TRIAL_COLUMNS]
 
 
-def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, seed):
+def run_point(
+    counts: NDArray[np.int64],
+    *,
+    dataset: str,
+    eps0: float,
+    eps: float,
+    n: Users,
+    repetitions: int,
+    cells: Sequence[int],
+    protocol: Protocol,
+    seed: int,
+) -> pd.DataFrame:
     """All repetitions of one point (dataset, eps0, eps, n) as a tidy frame.
 
     Parameters: ``counts`` the dataset's histogram, ``n`` users or "all", ``cells`` (numbered from 1)
@@ -133,13 +162,13 @@ def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, se
     DataFrame: dataset, eps0, eps, delta, n, k, mechanism, repetition, metric, cell, value, seed; metric
     is "tv" (cell 0) or "individual_error"; values are fractions of n.
     """
-    n = _users(counts, n)
+    n = users_of(counts, n)
     seed = seed_of(seed, stage="trials", dataset=dataset, eps0=eps0, eps=eps, n=n, repetitions=repetitions)
     rng = np.random.default_rng(seed)
-    at_once, known = max(1, BLOCK // len(counts)), {}
-    release_at = {"eps0": eps0, "eps": eps, "protocol": protocol, "rng": rng, "known": known}
+    at_once = max(1, BLOCK // len(counts))
+    setting = {"eps0": eps0, "eps": eps, "protocol": protocol, "rng": rng, "known": {}}
     blocks = [
-        _errors_of_block(sample_users(counts, n, rng, min(at_once, repetitions - start)), cells, release_at)
+        _errors_of_block(sample_users(counts, n, rng, min(at_once, repetitions - start)), cells, setting)
         for start in range(0, repetitions, at_once)
     ]
     deltas = np.concatenate([block["delta"] for block in blocks])
@@ -170,7 +199,9 @@ def run_point(counts, *, dataset, eps0, eps, n, repetitions, cells, protocol, se
     return pd.concat(frames, ignore_index=True)
 
 
-def errors_of(estimates, truth, cells):
+def errors_of(
+    estimates: NDArray[np.float64], truth: NDArray[np.float64], cells: Sequence[int]
+) -> list[tuple[str, int, NDArray[np.float64]]]:
     """(metric, cell, values (repetitions,)) of both metrics; ``estimates``, ``truth``: (repetitions, k)."""
     individual = individual_error(estimates, truth, cells)
     return [("tv", 0, total_variation(estimates, truth))] + [
@@ -178,46 +209,58 @@ def errors_of(estimates, truth, cells):
     ]
 
 
-def _errors_of_block(samples, cells, release_at):
+def _errors_of_block(
+    samples: NDArray[np.int64], cells: Sequence[int], setting: dict[str, Any]
+) -> dict[str, Any]:
     """One block of repetitions: its deltas, and every mechanism's `errors_of`."""
-    estimates, deltas = release(samples, **release_at)
+    estimates, deltas = run_mechanisms(samples, **setting)
     truth = samples / samples[0].sum()
     return {"delta": deltas} | {
         mechanism: errors_of(estimate, truth, cells) for mechanism, estimate in estimates.items()
     }
 
 
-def estimate_cells(counts, *, dataset, eps0, eps, n, protocol, seed):
-    """One run at one point, cell by cell; parameters as for `run_point`.
+def estimate_cells(
+    counts: NDArray[np.int64],
+    *,
+    budgets: Iterable[Mapping[str, float]],
+    n: Users,
+    dataset: str,
+    protocol: Protocol,
+    seed: int,
+) -> pd.DataFrame:
+    """One run per budget, cell by cell.
+
+    Parameters: ``budgets`` dicts of eps0 and eps; the remaining ones as for `run_point`.
 
     Returns a DataFrame: dataset, eps0, eps, n, cell, original, gaussian, shuffle+INV (fractions of n), delta.
     """
-    n = _users(counts, n)
-    seed = seed_of(seed, stage="estimates", dataset=dataset, eps0=eps0, eps=eps, n=n)
-    rng = np.random.default_rng(seed)
-    samples = sample_users(counts, n, rng, 1)
-    estimates, deltas = release(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
-    return pd.DataFrame(
-        {
-            "dataset": dataset,
-            "eps0": eps0,
-            "eps": eps,
-            "n": n,
+    n = users_of(counts, n)
+    tables = []
+    for budget in budgets:
+        point: dict[str, Any] = {"eps0": float(budget["eps0"]), "eps": float(budget["eps"])}
+        rng = np.random.default_rng(seed_of(seed, stage="estimates", dataset=dataset, n=n, **point))
+        samples = sample_users(counts, n, rng, 1)
+        estimates, deltas = run_mechanisms(samples, protocol=protocol, rng=rng, **point)
+        columns = {
             "cell": np.arange(1, len(counts) + 1),
             "original": samples[0] / n,
             "gaussian": estimates["gaussian"][0],
             "shuffle+INV": estimates["shuffle+INV"][0],
             "delta": deltas[0],
         }
-    )
+        tables.append(pd.DataFrame({"dataset": dataset, **point, "n": n, **columns}))
+    return pd.concat(tables, ignore_index=True)
 
 
-def _users(counts, n):
+def users_of(counts: npt.ArrayLike, n: Users) -> int:
     """How many users ``n`` is, a number or "all"."""
     return int(np.sum(counts)) if n == "all" else int(n)
 
 
-def _calibration_deltas(samples, eps0, eps, protocol, known):
+def _calibration_deltas(
+    samples: NDArray[np.int64], eps0: float, eps: float, protocol: Protocol, known: dict[Any, float]
+) -> NDArray[np.float64]:
     """max(delta_hat, the protocol's floor) of every sample; delta_hat only where it may exceed the floor."""
     n, k = int(samples[0].sum()), samples.shape[1]
     bound = ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)
