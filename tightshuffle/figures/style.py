@@ -6,20 +6,29 @@ bytes every time. Colours are those of Okabe and Ito, or the perceptually even v
 
 import io
 import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.resources import files
+from typing import Any, Literal
 
 import matplotlib
 import matplotlib.style
 import numpy as np
+import numpy.typing as npt
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, LogNorm, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.tri import Triangulation
+from numpy.typing import NDArray
 
+from tightshuffle.figures.grids import Edges
 from tightshuffle.figures.wording import short_number
 
+Box = tuple[float, float, float, float]  # west, east, south, north, in degrees
 STYLE = str(files("tightshuffle.figures") / "tightshuffle.mplstyle")
 WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
@@ -32,40 +41,50 @@ HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256
 )
 SIGNS_FIT = 100  # so many rows or columns at most: with more, a cell has no room for a minus sign
 INK = "#222222"
+BOTH = (True, True)
 
 
-def style():
+@contextmanager
+def applied() -> Iterator[None]:
     """The style as a context manager or decorator; rcParams are as before when it ends."""
-    return matplotlib.style.context(["default", STYLE])
+    with matplotlib.style.context(["default", STYLE]):
+        yield
 
 
-def new_figure(height, *, width=WIDTH, layout="constrained"):
+def new_figure(
+    height: float,
+    *,
+    width: float = WIDTH,
+    layout: Literal["constrained", "compressed"] | None = "constrained",
+) -> Figure:
     """An empty figure, ``width`` x ``height`` inches, that needs no display and no pyplot state."""
     return Figure(figsize=(width, height), layout=layout)
 
 
-def png(figure):
+def png(figure: Figure) -> bytes:
     """The figure as PNG bytes; equal figures give equal bytes."""
     return _bytes(figure, format="png", metadata={"Software": None})
 
 
-def pdf(figure):
+def pdf(figure: Figure) -> bytes:
     """The figure as PDF bytes, fonts embedded; equal figures give equal bytes (no date inside)."""
     return _bytes(figure, format="pdf", metadata={"CreationDate": None})
 
 
-def _bytes(figure, **how):
+def _bytes(figure: Figure, **options: Any) -> bytes:
     buffer = io.BytesIO()
-    with style():
+    with applied():
         _settle(figure)
-        figure.savefig(buffer, **how)
+        figure.savefig(buffer, **options)
     return buffer.getvalue()
 
 
-def _settle(figure):
+def _settle(figure: Figure) -> None:
     """Lay the figure out and keep that: maps of fixed proportion need several rounds until all fits."""
     engine, before = figure.get_layout_engine(), None
-    for _ in range(8 if engine else 0):
+    for _ in range(8):
+        if engine is None:
+            break
         engine.execute(figure)
         now = [axes.get_position().bounds for axes in figure.axes]
         if before is not None and np.allclose(now, before, rtol=0, atol=1e-4):
@@ -77,7 +96,14 @@ def _settle(figure):
 # Plot forms -----------------------------------------------------------------------------------
 
 
-def surface(axes, eps, eps0, log10_delta, *, limits):
+def surface(
+    axes: Any,
+    eps: NDArray[np.float64],
+    eps0: NDArray[np.float64],
+    log10_delta: NDArray[np.float64],
+    *,
+    limits: tuple[float, float],
+) -> Any:
     """Draw log10 delta over (eps, eps0) into 3-D axes; points with -inf (delta = 0) are left out.
 
     ``eps`` (a,), ``eps0`` (b,) ascending; ``log10_delta`` (b, a); ``limits`` the colour and z range.
@@ -100,7 +126,7 @@ def surface(axes, eps, eps0, log10_delta, *, limits):
     return drawing
 
 
-def _triangles(drawn):
+def _triangles(drawn: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Corner indices (t, 3) of the grid's triangles whose corners are all drawn.
 
     A grid square with all corners is two triangles, one with three corners is one: so the surface
@@ -122,7 +148,7 @@ def _triangles(drawn):
     return np.concatenate(parts)
 
 
-def boxplots(axes, values):
+def boxplots(axes: Axes, values: Mapping[str, Mapping[int, npt.ArrayLike]]) -> None:
     """Draw grouped boxes: for each n one box per mechanism, numbers of users as labels.
 
     ``values`` maps mechanism -> {n: values of all repetitions}. Boxes are quartiles, whiskers 1.5
@@ -156,7 +182,7 @@ def boxplots(axes, values):
     axes.grid(axis="y")
 
 
-def distance_axis(axes, low, high):
+def distance_axis(axes: Axes, low: float, high: float) -> None:
     """A y axis for distances from ``low`` to ``high``: logarithmic, or linear where one of them is 0."""
     if low <= 0:
         axes.set_ylim(0, 1.08 * high or 1)
@@ -169,34 +195,35 @@ def distance_axis(axes, low, high):
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _colour(mechanism):
+def _colour(mechanism: str) -> str:
     if mechanism not in COLOURS:
         raise ValueError(f"mechanism {mechanism!r} has no colour; expected one of {', '.join(COLOURS)}")
     return COLOURS[mechanism]
 
 
-def _tint(colour, share=0.4):
+def _tint(colour: str, share: float = 0.4) -> tuple[float, float, float]:
     """The colour mixed with white: faces lighter than their edges keep flat boxes readable."""
-    return tuple(1 - share * (1 - channel) for channel in to_rgb(colour))
+    red, green, blue = (1 - share * (1 - channel) for channel in to_rgb(colour))
+    return red, green, blue
 
 
-def swatch(mechanism):
+def swatch(mechanism: str) -> Patch:
     """The legend's entry for a mechanism's boxes."""
     colour = _colour(mechanism)
     return Patch(facecolor=_tint(colour), edgecolor=colour, label=LABELS[mechanism])
 
 
-def count_norm(low, high):
+def count_norm(low: float, high: float) -> LogNorm:
     """The logarithmic colour scale from ``low`` to ``high``: at least one decade, so it always exists."""
     return LogNorm(low, max(high, 10 * low))
 
 
-def signs_fit(shape):
+def signs_fit(shape: tuple[int, ...]) -> bool:
     """Whether the cells of a heatmap with ``shape`` (rows, columns) have room for a minus sign."""
     return max(shape) <= SIGNS_FIT
 
 
-def heatmap(axes, grid, values, norm):
+def heatmap(axes: Axes, grid: Edges, values: NDArray[np.float64], norm: Any) -> Any:
     """Draw one value per cell as one image; 0 is empty (grey), below 0 is empty with a minus sign.
 
     ``grid`` is (x edges (c+1,), y edges (r+1,)), ``values`` (r, c) with row 0 in the south; NaN is no cell.
@@ -213,7 +240,8 @@ def heatmap(axes, grid, values, norm):
     if fine:  # on an even grid a pixel takes the mean colour of its cells, so that none is lost
         image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
     row, column = np.nonzero(negative & (not fine))
-    width = axes.get_position().width * axes.figure.get_figwidth() * 72 / max(values.shape[1], 1)
+    whole: Any = axes.figure
+    width = axes.get_position().width * whole.get_figwidth() * 72 / max(values.shape[1], 1)
     axes.scatter(
         (x[column] + x[column + 1]) / 2,
         (y[row] + y[row + 1]) / 2,
@@ -226,7 +254,9 @@ def heatmap(axes, grid, values, norm):
     return image
 
 
-def count_bar(figure, image, panels, label, *, negative=False):
+def count_bar(
+    figure: Figure, image: Any, panels: NDArray[Any], label: str, *, negative: bool = False
+) -> None:
     """A colour bar for heatmaps beside ``panels``, and a legend for what is outside the scale."""
     bar = figure.colorbar(
         image, ax=panels, label=label, extend="min" if negative else "neither", aspect=28, pad=0.015
@@ -234,18 +264,18 @@ def count_bar(figure, image, panels, label, *, negative=False):
     bar.minorticks_off()
     if image.norm.vmin >= 1:
         bar.formatter = FuncFormatter(lambda value, _: short_number(value))
-    handles = [Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty (0)")]
+    handles: list[Artist] = [Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty (0)")]
     if negative:
-        words, colour = "negative (Gaussian noise, not projected)", COLOURS["gaussian"]
+        meaning, colour = "negative (Gaussian noise, not projected)", COLOURS["gaussian"]
         if signs_fit(image.get_array().shape):
-            minus = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
-            handles.append(Line2D([], [], linestyle="", label=words, **minus))
+            minus: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
+            handles.append(Line2D([], [], linestyle="", label=meaning, **minus))
         else:
-            handles.append(Patch(facecolor=colour, label=words))
+            handles.append(Patch(facecolor=colour, label=meaning))
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
-def points(axes, longitude, latitude):
+def points(axes: Axes, longitude: NDArray[np.float64], latitude: NDArray[np.float64]) -> None:
     """Draw single places as small dots; a bitmap inside the PDF, since there are many."""
     size = np.clip(180 / math.sqrt(max(len(longitude), 1)), 0.4, 6)
     axes.scatter(
@@ -253,7 +283,9 @@ def points(axes, longitude, latitude):
     )
 
 
-def map_axes(axes, box, *, names=(True, True), numbers=(True, True)):
+def map_axes(
+    axes: Axes, box: Box, *, names: tuple[bool, bool] = BOTH, numbers: tuple[bool, bool] = BOTH
+) -> None:
     """Longitude and latitude on the axes, true aspect at the middle latitude.
 
     ``box`` = (west, east, south, north) in degrees; ``names`` and ``numbers`` say whether the
@@ -265,14 +297,21 @@ def map_axes(axes, box, *, names=(True, True), numbers=(True, True)):
     _name_axes(axes, ("longitude (°)", "latitude (°)"), names, numbers, degrees)
 
 
-def grid_axes(axes, *, names=(True, True), numbers=(True, True)):
+def grid_axes(axes: Axes, *, names: tuple[bool, bool] = BOTH, numbers: tuple[bool, bool] = BOTH) -> None:
     """Rows and columns on the axes, square cells: for a grid without degrees."""
     axes.set_aspect("equal")
     whole = FuncFormatter(lambda value, _: f"{value:.0f}")
     _name_axes(axes, ("column", "row"), names, numbers, whole, integer=True)
 
 
-def _name_axes(axes, labels, names, numbers, formatter, **ticks):
+def _name_axes(
+    axes: Axes,
+    labels: tuple[str, str],
+    names: tuple[bool, bool],
+    numbers: tuple[bool, bool],
+    formatter: Formatter,
+    **ticks: Any,
+) -> None:
     axes.set(xlabel=labels[0] if names[0] else "", ylabel=labels[1] if names[1] else "")
     axes.tick_params(labelbottom=numbers[0], labelleft=numbers[1])
     for axis in (axes.xaxis, axes.yaxis):
@@ -280,18 +319,18 @@ def _name_axes(axes, labels, names, numbers, formatter, **ticks):
         axis.set_major_formatter(formatter)
 
 
-def proportion(box):
+def proportion(box: Box) -> float:
     """Height over width, on the ground, of a box (west, east, south, north) in degrees."""
     west, east, south, north = box
     return (north - south) / (east - west) * true_aspect(box)
 
 
-def true_aspect(box):
+def true_aspect(box: Box) -> float:
     """Length of a degree of latitude over one of longitude in the middle of (west, east, south, north)."""
     return 1 / math.cos(math.radians((box[2] + box[3]) / 2))
 
 
-def steps(axes, original, estimates):
+def steps(axes: Axes, original: NDArray[np.float64], estimates: Mapping[str, NDArray[np.float64]]) -> None:
     """Draw one histogram without a map: the original filled, each estimate as a step line.
 
     ``original`` (k,) fractions; ``estimates`` maps mechanism -> (k,) fractions, negative ones allowed.

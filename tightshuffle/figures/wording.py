@@ -1,9 +1,13 @@
-"""Numbers and long lines as titles, axes and captions write them."""
+"""Numbers, budgets and long lines as titles, axes and captions write them."""
 
 import textwrap
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
 
 
-def short_number(value):
+def short_number(value: float) -> str:
     """A count for an axis: 500, 10k, 2.5M."""
     for unit, name in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= unit:
@@ -11,7 +15,7 @@ def short_number(value):
     return f"{value:.4g}"
 
 
-def scientific(value, digits=2):
+def scientific(value: float, digits: int = 2) -> str:
     """A positive number with a typeset exponent: 10⁻³⁰, 2.5×10⁻⁷; 0 stays 0, and 0.01 to 9,999 stay plain."""
     if value == 0 or 1e-2 <= abs(value) < 1e4:
         return f"{value:,.{digits}g}" if abs(value) < 100 else f"{value:,.0f}"
@@ -20,20 +24,35 @@ def scientific(value, digits=2):
     return power if float(mantissa) == 1 else f"{float(mantissa):g}×{power}"
 
 
-def listing(values, *, at_most=12):
+def listing(values: Iterable[float], *, at_most: int = 12) -> str:
     """Numbers for a caption: '1,000, 2,000 and 5,000'; a long list is its ends and its length."""
-    values = [f"{value:,}" for value in values]
-    if len(values) > at_most:
-        return f"{values[0]} to {values[-1]} ({len(values)} values)"
-    return " and ".join([", ".join(values[:-1]), values[-1]] if len(values) > 1 else values)
+    texts = [f"{value:,}" for value in values]
+    if len(texts) > at_most:
+        return f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
-def plain(text):
-    """A name of the user's for a title: matplotlib takes what stands between dollar signs for a formula."""
+def budget(eps0: float, eps: float, delta: npt.ArrayLike) -> str:
+    """'ε₀ = ε = 4, δ = 10⁻³⁰' for titles and captions; ``delta``: one number or many."""
+    budgets = f"ε₀ = ε = {eps:.4g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:.4g}"
+    low, high = float(np.min(delta)), float(np.max(delta))
+    if low == high:
+        return f"{budgets}, δ = {scientific(low)}"
+    return f"{budgets}, δ from {scientific(low)} to {scientific(high)}"
+
+
+def row_label(budget: str, inches: float) -> str:
+    """A budget beside a row of panels so many inches high: δ on its own line where needed."""
+    fits = folded(budget, inches) == budget
+    return budget if fits else budget.replace(", δ", "\nδ")
+
+
+def plain(text: str) -> str:
+    """A name from the config for a title: matplotlib takes text between dollar signs for a formula."""
     return text.replace("$", r"\$")
 
 
-def folded(text, inches, *, size=8):
+def folded(text: str, inches: float, *, size: float = 8) -> str:
     """``text`` in lines that fit into a width, for a title of ``size`` points in the figures' font."""
     mean_width = 0.52 * size / 72  # inches; a little more than DejaVu Sans needs for common text
     return textwrap.fill(text, max(12, int(inches / mean_width)))

@@ -98,6 +98,12 @@ def write_parquet(frames: Iterable[Any], path: str | os.PathLike[str]) -> None:
             writer.write_table(table)
 
 
+def write_bytes(content: bytes, path: str | os.PathLike) -> None:
+    """Write a file: whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content)
+
+
 def _in_words(error: Exception) -> str:
     """One line; for the errors of disks, also what to do."""
     advice = ADVICE.get(getattr(error, "errno", None) or 0)

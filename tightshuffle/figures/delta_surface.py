@@ -1,25 +1,34 @@
 """Figure 1: log10 delta of the count of x0 over eps and eps0, published and exact side by side."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
-from tightshuffle.figures import style as plotting
-from tightshuffle.figures.shared import read_table, write_figure
-from tightshuffle.pipeline.job import job
+from tightshuffle.figures import style
+from tightshuffle.figures.tables import File, read_table
 
+TITLE = "δ over ε and ε₀"
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact"]
 PANELS = {"published": "(a) published", "exact": "(b) exact"}
+Array = NDArray[np.float64]
 
 
-@plotting.style()
-def draw(table):
-    """The figure of a delta surface table: one row per (eps, eps0), log10 delta with -inf for 0."""
+def read(surface: File) -> pd.DataFrame:
+    """The table of the surface: one row per (eps, eps0), log10 delta with -inf for 0."""
+    return read_table(surface, COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame) -> Figure:
+    """The figure: published and exact side by side."""
     eps, eps0, surfaces = _surfaces(table)
     limits = _limits(surfaces)
-    figure = plotting.new_figure(3.45)
+    figure = style.new_figure(3.45)
     axes = figure.subplots(1, 2, subplot_kw={"projection": "3d", "computed_zorder": False})
     for panel, (reading, title) in zip(axes, PANELS.items(), strict=True):
-        drawing = plotting.surface(panel, eps, eps0, surfaces[reading], limits=limits)
+        drawing = style.surface(panel, eps, eps0, surfaces[reading], limits=limits)
         panel.set_title(title, y=0.98)
         panel.set(xlabel="ε", ylabel="ε₀")
         panel.set_zlabel("log₁₀ δ", labelpad=2)
@@ -35,7 +44,7 @@ def draw(table):
     return figure
 
 
-def caption(table):
+def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter and what is left out."""
     eps, eps0, surfaces = _surfaces(table)
     both = np.isfinite(surfaces["published"]) & np.isfinite(surfaces["exact"])
@@ -52,13 +61,13 @@ def caption(table):
     )
 
 
-def _surfaces(table):
+def _surfaces(table: pd.DataFrame) -> tuple[Array, Array, dict[str, Array]]:
     """Ascending eps (a,), eps0 (b,) and log10 delta (b, a) per reading; ValueError for a gap in the table."""
     if table.duplicated(["eps", "eps0"]).any():
-        raise ValueError("delta surface: a pair (eps, eps0) stands there twice; expected one row each")
+        raise ValueError("delta surface: a pair (eps, eps0) is in the table twice; expected one row each")
     surfaces = {name: table.pivot(index="eps0", columns="eps", values=name) for name in PANELS}
     for name, surface in surfaces.items():
-        if surface.isna().any(axis=None):
+        if surface.isna().to_numpy().any():
             raise ValueError(
                 f"delta surface: a {name} value is missing; expected log10 delta, -inf for delta = 0"
             )
@@ -66,26 +75,20 @@ def _surfaces(table):
     return frame.columns.to_numpy(), frame.index.to_numpy(), {k: v.to_numpy() for k, v in surfaces.items()}
 
 
-def _limits(surfaces):
+def _limits(surfaces: dict[str, Array]) -> tuple[float, float]:
     """One z range for both panels, in whole tens."""
     finite = np.concatenate([values[np.isfinite(values)] for values in surfaces.values()])
     if not finite.size:
         raise ValueError(
             "delta surface: delta is 0 everywhere; widen delta_surface.eps0 beyond delta_surface.eps"
         )
-    return 10 * np.floor(finite.min() / 10), 0
+    return float(10 * np.floor(finite.min() / 10)), 0.0
 
 
-def _setting(table):
+def _setting(table: pd.DataFrame) -> str:
     first = table.iloc[0]
     return f"n = {first['n']:,.0f}, k = {first['k']:,.0f}, n_x₀ = {first['count']:,.0f}"
 
 
-def _range(values):
+def _range(values: Array) -> str:
     return f"{values[0]:g} to {values[-1]:g} in {len(values)} steps"
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        surface_table = read_table(snakemake.input.surface, COLUMNS)
-        write_figure(draw(surface_table), caption(surface_table), snakemake.output)

@@ -1,15 +1,19 @@
 """The blanket paper: where its theorems call eq. (3) tight, and how far eq. (3) is from the true delta."""
 
+from typing import NamedTuple
+
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
-from tightshuffle.figures import style as plotting
-from tightshuffle.figures.shared import read_table, write_figure
-from tightshuffle.figures.wording import short_number
-from tightshuffle.pipeline.job import job
+from tightshuffle.figures import style, wording
+from tightshuffle.figures.tables import File, groups, read_table
 
+TITLE, SHORT_TITLE = "The blanket paper: where eq. (3) is called tight", "Blanket paper"
 REGION_COLUMNS = ["eps0", "n", "k", "count", "log_kappa_2", "kappa_4", "case_border", "roots_P", "roots_H"]
 TIGHTNESS_COLUMNS = [
     *["series", "eps", "n", "k", "eps0", "count", "log_kappa_2", "kappa_4", "equation_3", "surplus"],
@@ -24,10 +28,23 @@ BLANKET, COUNT, TRUTH, SURPLUS = "#D55E00", "#56B4E9", "#0072B2", "#CC79A7"
 GROWTH = ("#0072B2", "#009E73", "#E69F00", "#000000")
 
 
-@plotting.style()
-def draw(regions, tightness):
-    """The figure of both tables that compute_blanket_regions makes."""
-    figure = plotting.new_figure(3.5)
+class Tables(NamedTuple):
+    """The borders of the regions, a row per eps0; eq. (3) and the true delta, a row per point of a series."""
+
+    regions: pd.DataFrame
+    tightness: pd.DataFrame
+
+
+def read(regions: File, tightness: File) -> Tables:
+    """Both tables, from results/privacy/blanket_regions.csv and blanket_tightness.csv."""
+    return Tables(read_table(regions, REGION_COLUMNS), read_table(tightness, TIGHTNESS_COLUMNS))
+
+
+@style.applied()
+def draw(tables: Tables) -> Figure:
+    """The figure: (a) the regions, (b) eq. (3) over eps, (c) its distance from the upper bound over n."""
+    regions, tightness = tables
+    figure = style.new_figure(3.5)
     panels = figure.subplots(1, 3)
     _draw_regions(panels[0], regions)
     _draw_curve(panels[1], tightness[tightness["series"] == "eps"])
@@ -40,14 +57,14 @@ def draw(regions, tightness):
     ]
     patches = [Patch(facecolor=colour, label=name) for name, (_, colour) in REGIONS.items()]
     borders = [
-        Line2D([], [], color=plotting.INK, linewidth=1.1, label="ε = ε₀: from here on δ = 0"),
-        Line2D([], [], color=plotting.INK, linewidth=0.9, linestyle=":", label="where Case 1 begins"),
+        Line2D([], [], color=style.INK, linewidth=1.1, label="ε = ε₀: from here on δ = 0"),
+        Line2D([], [], color=style.INK, linewidth=0.9, linestyle=":", label="where Case 1 begins"),
     ]
     figure.legend(handles=patches + borders + lines, loc="outside lower center", ncols=3)
     return figure
 
 
-def _draw_regions(axes, regions):
+def _draw_regions(axes: Axes, regions: pd.DataFrame) -> None:
     eps0 = regions["eps0"].to_numpy()
     low, high = regions["log_kappa_2"].min() / 5, 3 * eps0.max()
     top = np.full(eps0.shape, high)
@@ -55,13 +72,13 @@ def _draw_regions(axes, regions):
         bottom = regions[border].to_numpy() if border else np.full(eps0.shape, low)
         axes.fill_between(eps0, bottom, top, color=colour, linewidth=0)
         top = bottom
-    axes.plot(eps0, eps0, color=plotting.INK, linewidth=1.1)
-    axes.plot(eps0, regions["case_border"], color=plotting.INK, linewidth=0.9, linestyle=":")
+    axes.plot(eps0, eps0, color=style.INK, linewidth=1.1)
+    axes.plot(eps0, regions["case_border"], color=style.INK, linewidth=0.9, linestyle=":")
     axes.set(yscale="log", xlim=(eps0[0], eps0[-1]), ylim=(low, high), xlabel="ε₀", ylabel="ε")
     axes.set_title("(a) where eq. (3) is called tight")
 
 
-def _draw_curve(axes, curve):
+def _draw_curve(axes: Axes, curve: pd.DataFrame) -> None:
     eps = curve["eps"].to_numpy()
     at = curve.iloc[0]
     stop = eps[-1]
@@ -69,7 +86,7 @@ def _draw_curve(axes, curve):
         start = np.clip(at[border], eps[0], eps[-1]) if border else eps[0]
         axes.axvspan(start, stop, color=colour, linewidth=0)
         stop = start
-    axes.axvline(at["eps0"], color=plotting.INK, linewidth=1.1)
+    axes.axvline(at["eps0"], color=style.INK, linewidth=1.1)
     deepest = curve["upper"][np.isfinite(curve["upper"])].min()
     # A deep bound would flatten eq. (3).
     bottom = 1.1 * max(deepest, min(4 * curve["equation_3"].min(), -1))
@@ -82,10 +99,14 @@ def _draw_curve(axes, curve):
     axes.plot(eps, curve["equation_3"], color=BLANKET, linewidth=1.4)
     top = max(-0.06 * bottom, 1.1 * curve["equation_3"].max())
     axes.set(xscale="log", xlim=(eps[0], eps[-1]), ylim=(bottom, top))
-    axes.set(xlabel="ε", ylabel="log₁₀ δ", title=f"(b) δ at ε₀ = {at['eps0']:g}, n = {short_number(at['n'])}")
+    axes.set(
+        xlabel="ε",
+        ylabel="log₁₀ δ",
+        title=f"(b) δ at ε₀ = {at['eps0']:g}, n = {wording.short_number(at['n'])}",
+    )
 
 
-def _draw_growth(axes, tightness):
+def _draw_growth(axes: Axes, tightness: pd.DataFrame) -> None:
     growth = tightness[tightness["series"] != "eps"].assign(orders=_orders)
     for colour, ((series, eps), rows) in zip(GROWTH, _growth_series(growth), strict=False):
         name = f"Theorem 2.2, ε = {eps:g}" if series == "n" else "S₂, ε = ½ ln κ₂"
@@ -99,13 +120,14 @@ def _draw_growth(axes, tightness):
     axes.grid()
 
 
-def caption(regions, tightness):
+def caption(tables: Tables) -> str:
     """The caption of the figure, with every parameter and what the theorems come to."""
+    regions, tightness = tables
     at, curve = regions.iloc[0], tightness[tightness["series"] == "eps"]
     inside = curve[curve["eps"] < curve["eps0"]].assign(orders=_orders)
-    closest = inside.loc[inside["orders"].idxmin()]
-    grown = tightness[tightness["series"] != "eps"].assign(orders=_orders)
-    grown = grown.loc[grown["orders"].idxmax()]
+    closest = inside.iloc[inside["orders"].argmin()]
+    growth = tightness[tightness["series"] != "eps"].assign(orders=_orders)
+    grown = growth.iloc[growth["orders"].argmax()]
     empty = (regions["log_kappa_2"] < regions["kappa_4"]).all()
     with_roots = int(((regions["roots_P"] > 0) | (regions["roots_H"] > 0)).sum())
     return (
@@ -127,22 +149,13 @@ def caption(regions, tightness):
     )
 
 
-def _orders(table):
+def _orders(table: pd.DataFrame) -> "pd.Series[float]":
     """log10 of eq. (3), cut at 1, over the upper bound."""
-    return np.minimum(table["equation_3"], 0) - table["upper"]
+    return table["equation_3"].clip(upper=0) - table["upper"]
 
 
-def _growth_series(growth):
+def _growth_series(growth: pd.DataFrame) -> list[tuple[tuple[str, float], pd.DataFrame]]:
     """Groups (series, eps) -> rows, by eps; S_2 last, as its eps falls with n."""
     fixed = growth[growth["series"] == "n"]
-    groups = [(("n", eps), rows) for eps, rows in fixed.groupby("eps", sort=True)]
-    return [*groups[::-1], (("S_2", None), growth[growth["series"] == "S_2"])]
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        region_table = read_table(snakemake.input.regions, REGION_COLUMNS)
-        tightness_table = read_table(snakemake.input.tightness, TIGHTNESS_COLUMNS)
-        write_figure(
-            draw(region_table, tightness_table), caption(region_table, tightness_table), snakemake.output
-        )
+    by_eps = [(("n", eps), rows) for eps, rows in groups(fixed, "eps")]
+    return [*by_eps[::-1], (("S_2", np.nan), growth[growth["series"] == "S_2"])]

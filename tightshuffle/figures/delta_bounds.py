@@ -1,22 +1,28 @@
 """delta over eps by every accountant: the published count lies below what can be true, valid bounds above."""
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
 
-from tightshuffle.figures import style as plotting
-from tightshuffle.figures import wording
-from tightshuffle.figures.shared import read_table, write_figure
-from tightshuffle.pipeline.job import job
+from tightshuffle.figures import style, wording
+from tightshuffle.figures.tables import File, groups, read_table
 
+TITLE, SHORT_TITLE = "δ over ε: published, true, and every bound", "δ and all bounds"
+Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 SETTING = ["n", "k", "eps0", "count"]
 BAND = ["lower", "upper"]
-COUNTS = {  # of one cell, and with a given count: no guarantee for the release
+COUNTS: Curves = {  # of one cell, and with a given count: no guarantee for the release
     "published": ("count of x₀, published", {"color": "#D55E00", "linewidth": 2.2}),
     "exact": ("count of x₀, exact", {"color": "#D55E00", "linewidth": 1.3, "linestyle": (0, (4, 1.5))}),
 }
-BOUNDS = {  # valid for every dataset
+BOUNDS: Curves = {  # valid for every dataset
     "balle_bennett": ("Balle et al., Bennett", {"color": "#009E73"}),
     "stronger_clones": ("stronger clones", {"color": "#CC79A7"}),
     "clones": ("clones", {"color": "#CC79A7", "linestyle": (0, (4, 1.5))}),
@@ -30,11 +36,16 @@ PUBLISHED_INK = "#9c4400"  # the line's colour, darker: readable on the shade
 TOP = 0.4  # orders of magnitude below 1 at which the axes begin
 
 
-@plotting.style()
-def draw(table):
+def read(bounds: File) -> pd.DataFrame:
+    """The table of bounds: one row per setting and eps, log10 delta with -inf for 0."""
+    return read_table(bounds, COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame) -> Figure:
     """The figure: a panel per setting; orders of magnitude below 1 on a logarithmic axis, downwards."""
-    settings = [rows for _, rows in table.groupby("setting")]
-    figure = plotting.new_figure(3.9)
+    settings = [rows for _, rows in groups(table, "setting")]
+    figure = style.new_figure(3.9)
     panels = figure.subplots(1, len(settings), squeeze=False)[0]
     for axes, letter, rows in zip(panels, "abc", settings, strict=False):
         _draw_setting(axes, rows)
@@ -52,7 +63,7 @@ def draw(table):
     return figure
 
 
-def _draw_setting(axes, rows):
+def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
     eps = rows["eps"].to_numpy()
     orders = {name: _orders(rows[name]) for name in [*COUNTS, *BAND, *BOUNDS]}
     finite = np.concatenate([values[np.isfinite(values)] for values in orders.values()])
@@ -74,22 +85,22 @@ def _draw_setting(axes, rows):
     axes.grid()
 
 
-def _name_published(axes, eps, orders):
+def _name_published(axes: Axes, eps: NDArray[np.float64], orders: NDArray[np.float64]) -> None:
     """The line that the figure is about has its name at its left end."""
     if np.isfinite(orders[0]):
-        above = {"xytext": (4, 4), "textcoords": "offset points", "fontsize": 8, "va": "bottom"}
+        above: Any = {"xytext": (4, 4), "textcoords": "offset points", "fontsize": 8, "va": "bottom"}
         axes.annotate("published", (eps[0], orders[0]), color=PUBLISHED_INK, **above)
 
 
-def _orders(log10_delta):
+def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
     """Orders of magnitude below 1, at least a hair so that the axis has them; inf where delta is 0."""
-    return np.maximum(-log10_delta.to_numpy(), TOP / 100)
+    return np.clip(-log10_delta.to_numpy(float), TOP / 100, None)
 
 
-def caption(table):
+def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter, and how far the lines lie from the truth."""
     settings, gaps, best, widths = [], [], [], []
-    for letter, (_, rows) in zip("abc", table.groupby("setting"), strict=False):
+    for letter, (_, rows) in zip("abc", groups(table, "setting"), strict=False):
         first = rows.iloc[0]
         settings.append(
             f"({letter}) n = {first['n']:,.0f}, k = {first['k']:,.0f}, ε₀ = {first['eps0']:g},"
@@ -113,22 +124,16 @@ def caption(table):
     )
 
 
-def _finite(values):
+def _finite(values: "pd.Series[float]") -> "pd.Series[float]":
     return values[np.isfinite(values)]
 
 
-def _span(values):
+def _span(values: "pd.Series[float]") -> str:
     """'0.8 to 14', of the finite values."""
     low, high = _finite(values).min(), _finite(values).max()
     return " to ".join(f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in (low, high))
 
 
-def _setting(rows):
+def _setting(rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
     return f"n = {wording.short_number(first['n'])}, k = {first['k']:.0f}, ε₀ = {first['eps0']:g}"
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        bound_table = read_table(snakemake.input.bounds, COLUMNS)
-        write_figure(draw(bound_table), caption(bound_table), snakemake.output)

@@ -1,14 +1,18 @@
 """Koskela et al., Figure 1: delta of several rounds over eps, each curve between two estimates."""
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from tightshuffle.figures import style as plotting
-from tightshuffle.figures import wording
-from tightshuffle.figures.shared import read_table, write_figure
-from tightshuffle.pipeline.job import job
+from tightshuffle.figures import style, wording
+from tightshuffle.figures.tables import File, groups, read_table
 
+TITLE, SHORT_TITLE = "Koskela et al., Figure 1", "Koskela et al., 1"
+PANELS = {"a": "strong and weak adversary", "b": "clones"}
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]
 LABELS = {
     "strong": "strong adversary",
@@ -30,17 +34,29 @@ COLOURS = {
     "balle_analytic": "#000000",
     "balle_bennett": "#009E73",
 }
-DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 2)), (0, (3, 1, 1, 1, 1, 1)))
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.6)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (9, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)
 
 
-@plotting.style()
-def draw(table, lowest):
-    """The figure of a table of curves; ``lowest``: the log10 delta at which the axis ends."""
+def read(curves: File) -> pd.DataFrame:
+    """The table of curves: one row per curve, number of rounds and eps; log10 delta in lower and upper."""
+    return read_table(curves, COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame, lowest: float) -> Figure:
+    """The figure; ``lowest``: the log10 delta at which the axis ends."""
     rounds = sorted(table["compositions"].unique())
     dashes = {number: DASHES[i % len(DASHES)] for i, number in enumerate(rounds)}
-    figure = plotting.new_figure(3.6)
+    figure = style.new_figure(3.6)
     axes = figure.subplots()
-    for (name, number), curve in table.groupby(["curve", "compositions"], sort=False):
+    for (name, number), curve in groups(table, ["curve", "compositions"], sort=False):
         colour = _colour(name)
         drawn = curve[np.isfinite(curve["upper"])]
         axes.plot(drawn["eps"], drawn["upper"], color=colour, linestyle=dashes[number])
@@ -59,7 +75,7 @@ def draw(table, lowest):
         Line2D(
             [],
             [],
-            color=plotting.INK,
+            color=style.INK,
             linestyle=dashes[number],
             label=f"{number} round{'s' if number > 1 else ''}",
         )
@@ -69,7 +85,7 @@ def draw(table, lowest):
     return figure
 
 
-def caption(table):
+def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter and how far the two estimates are apart."""
     names = list(table["curve"].unique())
     both = table[np.isfinite(table["lower"]) & np.isfinite(table["upper"])]
@@ -99,20 +115,13 @@ def caption(table):
     return text
 
 
-def _colour(name):
+def _colour(name: str) -> str:
     if name not in COLOURS:
         raise ValueError(f"curve {name!r} has no colour; expected one of {', '.join(COLOURS)}")
     return COLOURS[name]
 
 
-def _setting(table):
+def _setting(table: pd.DataFrame) -> str:
     first = table.iloc[0]
     cells = "" if "clones" in set(table["curve"]) else f", k = {first['k']:,.0f}"
     return f"n = {first['n']:,.0f}{cells}, ε₀ = {first['eps0']:.4g}"
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        curve_table = read_table(snakemake.input.curves, COLUMNS)
-        figure = draw(curve_table, snakemake.params.lowest)
-        write_figure(figure, caption(curve_table), snakemake.output)

@@ -1,38 +1,51 @@
 """How much worse than the Gaussian: ratios of TV errors over n at equal privacy; grey: as published."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
 
-from tightshuffle.figures import style as plotting
-from tightshuffle.figures import wording
-from tightshuffle.figures.shared import read_table, write_figure
-from tightshuffle.pipeline.job import job
+from tightshuffle.figures import style, wording
+from tightshuffle.figures.tables import File, groups, read_table
 
+TITLE, SHORT_TITLE = "Error of shuffle+INV over error of the Gaussian", "Ratio of errors"
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "bound", "eps", "comparison", "metric",
     "ratio", "low", "high", "repetitions", "predicted",
 ]  # fmt: skip
 PUBLISHED = "published"
-ROWS = {  # comparison: what stands at the left
+ROWS = {  # comparison: the label at the left
     "all": "log scale: both projected;\ngrey: as published",
     "projected": "both projected\nto the simplex",
     "unprojected": "neither projected;\nlines: closed form",
 }
 GREY = "#9a9a9a"
+Colours = dict[float, Any]  # eps0 -> red, green, blue, alpha
 SPREAD = 0.74  # of the room of one n, over which its points are spread
 LEAST = 0.08  # of the ratio, above and below 1, that the linear axes show at least
 
 
-@plotting.style()
-def draw(table, titles):
+def read(ratios: File) -> pd.DataFrame:
+    """The table of ratios: one row per setting, bound and comparison."""
+    return read_table(ratios, COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """The figure of a ratio table: a column per dataset; ``titles`` maps dataset -> title."""
     table = table[table["metric"] == "tv"]
     truth = table[(table["bound"] == "upper") & table["comparison"].isin(ROWS)]
     published = table[table["comparison"] == PUBLISHED]
     colours, rules = _colours(truth), list(dict.fromkeys(truth["delta_rule"]))
-    figure = plotting.new_figure(6.1)
+    figure = style.new_figure(6.1)
     panels = figure.subplots(
         len(ROWS), len(titles), sharex="col", sharey="row", squeeze=False, height_ratios=[1, 0.9, 0.9]
     )
@@ -44,7 +57,7 @@ def draw(table, titles):
         for axes, name in zip(column, ROWS, strict=True):
             chosen = rows[rows["comparison"] == ("projected" if name == "all" else name)]
             _ratios(axes, chosen, sizes, colours, rules, lines=name == "unprojected")
-            axes.axhline(1, color=plotting.INK, linewidth=0.7, zorder=1)
+            axes.axhline(1, color=style.INK, linewidth=0.7, zorder=1)
             axes.grid(axis="y")
         _users_axis(column[-1], sizes)
     _ratio_axes(panels, truth, published)
@@ -54,30 +67,38 @@ def draw(table, titles):
     return figure
 
 
-def _published(axes, published, sizes):
+def _published(axes: Axes, published: pd.DataFrame, sizes: Sequence[int]) -> None:
     """The published protocol's ratios: a grey line per budget, named by it."""
-    for (eps0, eps), rows in published.groupby(["eps0", "eps"]):
+    for (eps0, eps), rows in groups(published, ["eps0", "eps"]):
         rows = rows.sort_values("n")
         x, y = np.searchsorted(sizes, rows["n"]), rows["ratio"].to_numpy()
         axes.plot(x, y, color=GREY, linewidth=2.2, marker="o", markersize=2.5, zorder=0)
         axes.fill_between(x, 1, y, color=GREY, alpha=0.13, linewidth=0, zorder=0)
         name = f"ε₀ = {eps0:g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:g}"
         middle = len(x) // 2
-        above = {"xytext": (-3, 4), "textcoords": "offset points", "ha": "right", "va": "bottom"}
+        above: Any = {"xytext": (-3, 4), "textcoords": "offset points", "ha": "right", "va": "bottom"}
         axes.annotate(name, (x[middle], y[middle]), color="#666666", fontsize=7, **above)
 
 
-def _ratios(axes, rows, sizes, colours, rules, *, lines):
+def _ratios(
+    axes: Axes,
+    rows: pd.DataFrame,
+    sizes: Sequence[int],
+    colours: Colours,
+    rules: Sequence[str],
+    *,
+    lines: bool,
+) -> None:
     """Points with intervals, one colour per eps0, open for the second delta; ``lines``: the closed form."""
     slots = np.linspace(-SPREAD / 2, SPREAD / 2, len(colours) * len(rules)) if len(rows) > 1 else [0.0]
-    for (eps0, rule), part in rows.groupby(["eps0", "delta_rule"]):
+    for (eps0, rule), part in groups(rows, ["eps0", "delta_rule"]):
         part, colour = part.sort_values("n"), colours[eps0]
         x = np.searchsorted(sizes, part["n"])
         shift = slots[list(colours).index(eps0) + len(colours) * rules.index(rule)]
         first = rule == rules[0]
         if lines:
-            style = {"linewidth": 1.2} if first else {"linewidth": 0.8, "linestyle": (0, (3, 1.5))}
-            axes.plot(x, part["predicted"], color=colour, zorder=2, **style)
+            look: Any = {"linewidth": 1.2} if first else {"linewidth": 0.8, "linestyle": (0, (3, 1.5))}
+            axes.plot(x, part["predicted"], color=colour, zorder=2, **look)
         errors = np.abs(part[["low", "high"]].to_numpy().T - part["ratio"].to_numpy())
         axes.errorbar(
             x + shift,
@@ -93,7 +114,7 @@ def _ratios(axes, rows, sizes, colours, rules, *, lines):
         )
 
 
-def _users_axis(axes, sizes):
+def _users_axis(axes: Axes, sizes: Sequence[int]) -> None:
     """One place per n, as in the boxplots."""
     every = -(-len(sizes) // 5)
     shown = range(0, len(sizes), every)
@@ -101,10 +122,10 @@ def _users_axis(axes, sizes):
     axes.set(xlim=(-0.6, len(sizes) - 0.4), xlabel="number of users n")
 
 
-def _ratio_axes(panels, truth, published):
+def _ratio_axes(panels: NDArray[Any], truth: pd.DataFrame, published: pd.DataFrame) -> None:
     low, high = truth["low"].min(), max(truth["high"].max(), published["high"].max())
-    for axes, (name, words) in zip(panels[:, 0], ROWS.items(), strict=True):
-        axes.set_ylabel(words)
+    for axes, (name, label) in zip(panels[:, 0], ROWS.items(), strict=True):
+        axes.set_ylabel(label)
         if name == "all":
             axes.set_yscale("log")
             axes.set_ylim(min(0.8, low / 1.05), 1.25 * high)
@@ -116,42 +137,42 @@ def _ratio_axes(panels, truth, published):
             axes.set_ylim(min(1 - LEAST, ends["low"].min() - 0.03), max(1 + LEAST, ends["high"].max() + 0.03))
 
 
-def _legend(figure, colours, rules, published):
-    handles = [Patch(color=colour, label=f"ε₀ = {eps0:g}") for eps0, colour in colours.items()]
+def _legend(figure: Figure, colours: Colours, rules: Sequence[str], published: bool) -> None:
+    handles: list[Artist] = [Patch(color=colour, label=f"ε₀ = {eps0:g}") for eps0, colour in colours.items()]
     for rank, rule in enumerate(rules):
-        face = plotting.INK if rank == 0 else "white"
-        look = {"color": plotting.INK, "markerfacecolor": face, "markersize": 3.5, "marker": "o"}
-        handles.append(Line2D([], [], linestyle="", label=f"δ = {_rule_words(rule)}", **look))
+        face = style.INK if rank == 0 else "white"
+        look: Any = {"color": style.INK, "markerfacecolor": face, "markersize": 3.5, "marker": "o"}
+        handles.append(Line2D([], [], linestyle="", label=f"δ = {_delta(rule)}", **look))
     if published:
         handles.append(Line2D([], [], color=GREY, linewidth=2.2, label="published protocol"))
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 7), columnspacing=1.2)
 
 
-def _colours(truth):
+def _colours(truth: pd.DataFrame) -> Colours:
     """eps0 -> colour, light to dark; from the colour map of the heatmaps."""
     budgets = sorted(truth["eps0"].unique())
-    return dict(zip(budgets, plotting.HEAT(np.linspace(0.12, 0.95, len(budgets))), strict=True))
+    return dict(zip(budgets, style.HEAT(np.linspace(0.12, 0.95, len(budgets))), strict=True))
 
 
-def _rule_words(rule):
+def _delta(rule: str) -> str:
     """'10⁻⁶' or 'n^−1.1' with a typeset exponent."""
     if rule.startswith("n^"):
         return f"$n^{{{rule[2:]}}}$"
     return wording.scientific(float(rule))
 
 
-def _heading(truth, published):
+def _heading(truth: pd.DataFrame, published: pd.DataFrame) -> str:
     projected = truth.loc[truth["comparison"] == "projected", "ratio"]
-    words = (
+    heading = (
         f"At equal (ε, δ) shuffle+INV errs {projected.min():.2f} to {projected.max():.2f} times as much"
         " as the Gaussian"
     )
     if len(published):
-        words += f"; as published {published['ratio'].min():.1f} to {published['ratio'].max():.0f} times"
-    return wording.folded(words, plotting.WIDTH, size=9)
+        heading += f"; as published {published['ratio'].min():.1f} to {published['ratio'].max():.0f} times"
+    return wording.folded(heading, style.WIDTH, size=9)
 
 
-def caption(table, titles):
+def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """The caption: what is divided by what, every parameter, what lies within 5 %, how far lower matters."""
     table = table[table["metric"] == "tv"]
     truth = table[table["comparison"].isin(ROWS)]
@@ -160,7 +181,7 @@ def caption(table, titles):
     within = (near["ratio"].sub(1).abs() <= 0.05).groupby(near["eps0"]).mean()
     keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
     both = truth.pivot(index=keys, columns="bound", values="ratio")
-    words = [
+    sentences = [
         "Ratio of mean total variation (TV) errors, shuffle+INV over Gaussian, at the same (ε, δ):",
         f"{', '.join(titles.values())};",
         f"ε₀ = {_numbers(upper['eps0'])}; δ = {' and '.join(dict.fromkeys(upper['delta_rule']))};",
@@ -173,20 +194,14 @@ def caption(table, titles):
     ]
     if "lower" in both:
         change = (both["upper"] / both["lower"] - 1).abs().max()
-        words.append(f"With ε from the rigorous lower bound no ratio changes by more than {change:.1%}.")
+        sentences.append(f"With ε from the rigorous lower bound no ratio changes by more than {change:.1%}.")
     if len(published := table[table["comparison"] == PUBLISHED]):
-        words.append(
+        sentences.append(
             "Grey: the published protocol, ε = ε₀, where the Gaussian's noise belongs to no (ε, δ) of the"
             f" shuffle model ({wording.listing(sorted(published['repetitions'].unique()))} repetitions)."
         )
-    return " ".join(words)
+    return " ".join(sentences)
 
 
-def _numbers(values):
+def _numbers(values: "pd.Series[float]") -> str:
     return ", ".join(f"{value:g}" for value in sorted(values.unique()))
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        ratios, names = read_table(snakemake.input.ratios, COLUMNS), snakemake.params.titles
-        write_figure(draw(ratios, names), caption(ratios, names), snakemake.output)

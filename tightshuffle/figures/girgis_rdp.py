@@ -1,48 +1,64 @@
 """Girgis' RDP bound beside exact Renyi divergences, and (eps, delta) after compositions beside the PLD."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
+import pandas as pd
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from tightshuffle.figures import style as plotting
-from tightshuffle.figures import wording
-from tightshuffle.figures.shared import read_table, write_figure
-from tightshuffle.pipeline.job import job
+from tightshuffle.figures import style, wording
+from tightshuffle.figures.tables import File, groups, read_table
 
+TITLE, SHORT_TITLE = "Girgis et al.: Rényi differential privacy", "Girgis et al."
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
 COMPOSED = ["compositions", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
 DASHED, DOTTED = (0, (4, 1.5)), (0, (1, 1.2))
-LEFT = {
+Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
+LEFT: Curves = {
     "girgis": ("Theorem 3.1", {"linewidth": 1.3}),
     "clones": ("clones, exact", {"linestyle": DASHED}),
     "two_counts": ("two counts, exact (lower bound)", {"linestyle": DOTTED, "linewidth": 1.3}),
 }
-RIGHT = {
+RIGHT: Curves = {
     "girgis": ("Theorem 3.1", {"linewidth": 1.3}),
     "clones_rdp": ("clones, exact RDP", {"linestyle": DASHED}),
     "clones_pld": ("clones, PLD", {"linestyle": DOTTED, "linewidth": 1.3}),
 }
 
 
-@plotting.style()
-def draw(divergences, composed, deepest):
-    """The figure: a row per (eps0, order), and per (compositions, eps); log10 delta down to ``deepest``."""
-    figure = plotting.new_figure(3.5)
+class Tables(NamedTuple):
+    """Divergences of one round, a row per (eps0, order); log10 delta, a row per (compositions, eps)."""
+
+    divergences: pd.DataFrame
+    composed: pd.DataFrame
+
+
+def read(divergences: File, composed: File) -> Tables:
+    """Both tables, from results/privacy/girgis_rdp.csv and girgis_composed.csv."""
+    return Tables(read_table(divergences, DIVERGENCES), read_table(composed, COMPOSED))
+
+
+@style.applied()
+def draw(tables: Tables, deepest: float) -> Figure:
+    """The figure: (a) one round, (b) several, with log10 delta down to ``deepest``."""
+    divergences, composed = tables
+    figure = style.new_figure(3.5)
     left, right = figure.subplots(1, 2)
     for panel, table, key, curves, x, name in (
         (left, divergences, "eps0", LEFT, "order", "ε₀ = {}"),
         (right, composed, "compositions", RIGHT, "eps", "{} rounds"),
     ):
         handles = []
-        for colour, (value, rows) in zip(COLOURS, table.groupby(key), strict=False):
+        for colour, (value, rows) in zip(COLOURS, groups(table, key), strict=False):
             label = "1 round" if key == "compositions" and value == 1 else name.format(f"{value:,g}")
             handles.append(Line2D([], [], color=colour, linewidth=2.5, label=label))
-            for curve, (_, style) in curves.items():
-                panel.plot(rows[x], rows[curve].replace(-np.inf, np.nan), color=colour, **style)
-        handles += [
-            Line2D([], [], color=plotting.INK, label=label, **style) for label, style in curves.values()
-        ]
+            for curve, (_, look) in curves.items():
+                panel.plot(rows[x], rows[curve].replace(-np.inf, np.nan), color=colour, **look)
+        handles += [Line2D([], [], color=style.INK, label=label, **look) for label, look in curves.values()]
         panel.legend(
             handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, columnspacing=1.2
         )
@@ -59,16 +75,17 @@ def draw(divergences, composed, deepest):
     return figure
 
 
-def _label_logarithms(axis, limits):
-    """Decades, or 1, 2, 5 on an axis of less than two: matplotlib's own choice puts labels over another."""
+def _label_logarithms(axis: Axis, limits: tuple[float, float]) -> None:
+    """Decades, or 1, 2, 5 on an axis of less than two: matplotlib's own labels would overlap."""
     if limits[1] < 100 * limits[0]:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
 
-def caption(divergences, composed):
+def caption(tables: Tables) -> str:
     """The caption of the figure, with every parameter and how much larger the bound is."""
+    divergences, composed = tables
     ratio = divergences["girgis"] / divergences["clones"]
     rounds, eps0 = _listing(composed["compositions"]), composed["eps0"].iloc[0]
     return (
@@ -83,35 +100,25 @@ def caption(divergences, composed):
     )
 
 
-def _where_reached(composed, wanted=-6):
-    """In words: the eps of each curve at log10 delta = ``wanted``, for the most rounds; '' if not reached."""
+def _where_reached(composed: pd.DataFrame, wanted: float = -6) -> str:
+    """The eps of each curve at log10 delta = ``wanted``, for the most rounds; '' if one is never there."""
     rounds = composed["compositions"].max()
     rows = composed[composed["compositions"] == rounds].sort_values("eps")
-    found = []
+    reached_at = []
     for curve, (label, _) in RIGHT.items():
         reached = rows.loc[rows[curve] <= wanted, "eps"]
         if reached.empty:
             return ""
-        found.append(f"{label} {reached.iloc[0]:.2g}")
+        reached_at.append(f"{label} {reached.iloc[0]:.2g}")
     return (
         f" The first ε drawn with δ ≤ {wording.scientific(10.0**wanted)} after {rounds:,} rounds:"
-        f" {'; '.join(found)}."
+        f" {'; '.join(reached_at)}."
     )
 
 
-def _setting(table):
+def _setting(table: pd.DataFrame) -> str:
     return f"n = {table['n'].iloc[0]:,}, k = {table['k'].iloc[0]:,}"
 
 
-def _listing(values):
+def _listing(values: "pd.Series[float]") -> str:
     return wording.listing([float(v) if v % 1 else int(v) for v in sorted(set(values))])
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        tables = (
-            read_table(snakemake.input.divergences, DIVERGENCES),
-            read_table(snakemake.input.composed, COMPOSED),
-        )
-        figure = draw(*tables, snakemake.params.deepest)
-        write_figure(figure, caption(*tables), snakemake.output)

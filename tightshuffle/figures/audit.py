@@ -1,49 +1,65 @@
 """The audit over eps: what observers of the real protocol prove, above the published delta, below `upper`."""
 
 import math
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
 
-from tightshuffle.figures import style as plotting
-from tightshuffle.figures import wording
-from tightshuffle.figures.shared import read_table, write_figure
-from tightshuffle.pipeline.job import job
+from tightshuffle.figures import style, wording
+from tightshuffle.figures.tables import File, groups, read_table
 
-COUNT, RELEASE = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, the whole release
-LINES = {
+TITLE, SHORT_TITLE = "Audit: δ shown on the real protocol", "Audit"
+COUNT, HISTOGRAM = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, all counts
+Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look
+LINES: Curves = {
     "published_log10_delta": ("count of x₀, published", {"color": COUNT, "linewidth": 2.2}),
     "exact_log10_delta": ("count of x₀, exact", {"color": COUNT, "linestyle": (0, (4, 1.5))}),
-    "upper_log10_delta": ("upper, for every dataset", {"color": RELEASE}),
+    "upper_log10_delta": ("upper, for every dataset", {"color": HISTOGRAM}),
 }
-AUDITS = {
+AUDITS: Curves = {
     "count": ("audit of the count of x₀: at least", {"color": COUNT}),
-    "histogram": ("audit of the histogram: at least", {"color": RELEASE}),
+    "histogram": ("audit of the histogram: at least", {"color": HISTOGRAM}),
 }
 SETTING = ["n", "k", "eps0", "count"]
 COLUMNS = [
     *[*SETTING, "eps", *LINES, "audited_delta", "confidence", "runs", "observes", "remaining", "direction"],
     *["joint_delta", "violated", "violated_jointly", "upper_violated"],
 ]
-POWERLESS = {"marker": "x", "color": "#777777", "linestyle": ""}
+POWERLESS: dict[str, Any] = {"marker": "x", "color": "#777777", "linestyle": ""}
 TOP = 0.5  # orders of magnitude below 1 at which the axes begin
 _BAR, _HEAD = 0.55, 0.33
 AT_LEAST = Path(  # a bar at the value, and an arrow up from it
     [(-_BAR, 0), (_BAR, 0), (0, 0), (0, 1.6), (-_HEAD, 1.6 - _HEAD), (0, 1.6), (_HEAD, 1.6 - _HEAD)],
     [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.LINETO],
 )
-MARK = {"marker": AT_LEAST, "markersize": 8, "markeredgewidth": 1.1, "fillstyle": "none", "linestyle": ""}
+MARK: dict[str, Any] = {
+    "marker": AT_LEAST,
+    "markersize": 8,
+    "markeredgewidth": 1.1,
+    "fillstyle": "none",
+    "linestyle": "",
+}
 
 
-@plotting.style()
-def draw(table):
+def read(audit: File) -> pd.DataFrame:
+    """The audit's table: one row per setting, eps and observer."""
+    return read_table(audit, COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame) -> Figure:
     """The figure: a panel per setting; orders of magnitude below 1 on a logarithmic axis, downwards."""
-    settings = [rows for _, rows in table.groupby(SETTING, sort=False)]
+    settings = [rows for _, rows in groups(table, SETTING, sort=False)]
     columns = min(4, len(settings))
     lines = math.ceil(len(settings) / columns)
-    figure = plotting.new_figure(0.9 + 2.0 * lines)
+    figure = style.new_figure(0.9 + 2.0 * lines)
     panels = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).ravel()
     shown = table[table["eps"] < table["eps0"]]
     orders = np.concatenate([_orders(shown[name]) for name in LINES])
@@ -68,7 +84,7 @@ def draw(table):
     return figure
 
 
-def _legend():
+def _legend() -> list[Line2D]:
     lines = [Line2D([], [], label=label, **look) for label, look in LINES.values()]
     marks = [Line2D([], [], label=label, **MARK, **look) for label, look in AUDITS.values()]
     powerless = Line2D([], [], label="too few runs for either", markersize=4, **POWERLESS)
@@ -76,7 +92,7 @@ def _legend():
     return [lines[0], marks[0], lines[1], marks[1], lines[2], powerless]
 
 
-def _draw_setting(axes, rows, bottom):
+def _draw_setting(axes: Axes, rows: pd.DataFrame, bottom: float) -> None:
     first = rows.iloc[0]
     rows = rows[rows["eps"] < rows["eps0"]]
     curve = rows[rows["observes"] == "count"]
@@ -93,16 +109,16 @@ def _draw_setting(axes, rows, bottom):
     axes.grid()
 
 
-def _orders(log10_delta):
+def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
     """Orders of magnitude below 1; inf where delta is 0."""
-    return -log10_delta.to_numpy()
+    return -np.asarray(log10_delta, float)
 
 
-def caption(table):
+def caption(table: pd.DataFrame) -> str:
     """The caption of the figure: every parameter, what is shown jointly, and where the audit has no power."""
     settings = [
         f"n = {n:,.0f}, k = {k:,.0f}, ε₀ = {eps0:g}, n_x₀ = {count:,.0f}: {runs:,.0f}"
-        for (n, k, eps0, count, runs), _ in table.groupby([*SETTING, "runs"], sort=False)
+        for (n, k, eps0, count, runs), _ in groups(table, [*SETTING, "runs"], sort=False)
     ]
     inside = table[table["eps"] < table["eps0"]]
     beyond = table[table["eps"] >= table["eps0"]]
@@ -112,7 +128,7 @@ def caption(table):
         "An audit of the shuffle model with k-RR: every run draws the answers of all n users one by one and"
         " shuffles them, once with a user who holds x₀ and once with one who holds x₁; an observer counts."
         f" Marks: lower bounds on δ, each with {sure} confidence, from one half of the runs; the other half"
-        f" chose the event. Of the other users n_x₀ hold x₀, the rest hold {_rest(table)}. Runs with either"
+        f" chose the event. Of the other users n_x₀ hold x₀, the rest hold {_remaining(table)}. Runs with either"
         f" user: {'; '.join(settings)}. Both axes are logarithmic, that of δ in the orders of magnitude below"
         " 1.\n\n"
         f"{_of(table['violated'], 'bounds')} exceed the published δ; {table['violated_jointly'].sum()} do"
@@ -128,7 +144,7 @@ def caption(table):
     return f"{words} At ε ≥ ε₀, where δ is 0, {above} of {len(beyond)} is above 0."
 
 
-def _strongest(table):
+def _strongest(table: pd.DataFrame) -> str:
     """The sentence on the row that exceeds the published delta by most among those of the count of x0."""
     own = table[(table["observes"] == "count") & (table["audited_delta"] > 0)]
     own = own[np.isfinite(own["published_log10_delta"])]
@@ -145,31 +161,25 @@ def _strongest(table):
     )
 
 
-def _floor(value, digits=2):
+def _floor(value: float, digits: int = 2) -> float:
     """A lower bound rounded down."""
     unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
     return math.floor(value / unit) * unit
 
 
-def _rest(table):
-    return " or ".join(
-        {"x1": "x₁", "x2": "one same third cell"}[rest] for rest in sorted(set(table["remaining"]))
-    )
+def _remaining(table: pd.DataFrame) -> str:
+    """Which cells the remaining users hold that do not hold x0."""
+    cells = {"x1": "x₁", "x2": "one same third cell"}
+    return " or ".join(cells[cell] for cell in sorted(set(table["remaining"])))
 
 
-def _percent(share):
+def _percent(share: float) -> str:
     return f"{100 * share:.6g} %"
 
 
-def _of(which, noun):
+def _of(which: "pd.Series[bool]", noun: str) -> str:
     return f"{which.sum()} of {len(which)} {noun}"
 
 
-def _number(which):
+def _number(which: "pd.Series[bool]") -> str:
     return "None" if not which.any() else str(which.sum())
-
-
-if __name__ == "__main__":
-    with job(snakemake):
-        audit_table = read_table(snakemake.input.audit, COLUMNS)
-        write_figure(draw(audit_table), caption(audit_table), snakemake.output)

@@ -1,0 +1,23 @@
+"""Draw one figure: a PNG, a PDF and its caption as text."""
+
+from importlib import import_module
+from inspect import signature
+
+from tightshuffle.figures import style
+from tightshuffle.pipeline.job import job, write_bytes
+
+
+def call(function, *data):
+    """Call a function of the figure's module with those inputs and params of the rule that it asks for."""
+    available = {**dict(snakemake.input.items()), **dict(snakemake.params.items())}
+    asked = list(signature(function).parameters)[len(data) :]
+    return function(*data, **{name: available[name] for name in asked})
+
+
+with job(snakemake):
+    figure = import_module(f"tightshuffle.figures.{snakemake.params.figure}")
+    data = call(figure.read)
+    drawing, caption = call(figure.draw, data), call(figure.caption, data)
+    write_bytes(style.png(drawing), snakemake.output.png)
+    write_bytes(style.pdf(drawing), snakemake.output.pdf)
+    write_bytes(f"{caption}\n".encode(), snakemake.output.txt)

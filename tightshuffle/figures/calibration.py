@@ -1,0 +1,26 @@
+"""How titles and captions say which noise the Gaussian has beside the shuffle model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tightshuffle.figures.wording import scientific
+
+AS_PUBLISHED = "published"
+AT_EQUAL_PRIVACY = "at equal ε, δ"
+EQUAL_PRIVACY = (
+    "Equal privacy: δ is fixed. ε is what the rigorous upper bound guarantees for the whole shuffled"
+    " histogram of n users with budget ε₀, whatever the remaining users hold. The Gaussian noise has the"
+    " exact analytic scale for this (ε, δ) and the histogram's L2 sensitivity √2. Both estimates are"
+    " projected to the simplex."
+)
+
+
+def published(protocol: Mapping[str, Any]) -> str:
+    """The paragraph of a caption on the published calibration; ``protocol`` is that section of the config."""
+    form = "" if protocol["delta_form"] == "published" else f" with δ̂ in its {protocol['delta_form']} form"
+    return (
+        f"Reading: published{form}. The Gaussian noise has diffprivlib's analytic scale for ε, δ and"
+        f" sensitivity {protocol['sensitivity']:g}. Here δ is the shuffle model's δ̂, but at least"
+        f" {scientific(protocol['delta_floor'])}: δ̂ is 0 for ε ≥ ε₀, and no Gaussian mechanism has δ = 0."
+        " Below δ ≈ 10⁻¹⁷ that scale no longer grows: soon it is too small for (ε, δ)."
+    )

@@ -1,0 +1,150 @@
+"""One run's estimates beside the original: heatmaps on one colour scale, or step lines without a grid."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from tightshuffle.figures import calibration, style, wording
+from tightshuffle.figures.grids import grid_edges, grid_shape, on_a_grid, on_a_map, on_grid
+from tightshuffle.figures.tables import File, groups, read_table
+from tightshuffle.mechanisms.metrics import total_variation
+
+TITLE = "Estimated histograms"
+MECHANISMS = ["gaussian", "shuffle+INV"]
+COLUMNS = ["cell", "original", *MECHANISMS]
+RUN = ["eps0", "eps", "n", "delta"]  # what tells runs apart, in the order of the rows of panels
+
+
+class Run(NamedTuple):
+    """One run: its parameters and a table of the fractions of users per cell, original and estimated."""
+
+    eps0: float
+    eps: float
+    n: int
+    delta: float
+    table: pd.DataFrame
+
+    def budget(self) -> str:
+        return wording.budget(self.eps0, self.eps, self.delta)
+
+    def distance(self, mechanism: str) -> float:
+        """TV distance of an estimate to the original."""
+        return float(total_variation(self.table[mechanism], self.table["original"]))
+
+
+class Runs(NamedTuple):
+    """A dataset's histogram (columns cell and count, on a grid also row and column) and its runs."""
+
+    histogram: pd.DataFrame
+    runs: list[Run]
+
+
+def read(histogram: File, estimates: File) -> Runs:
+    """The runs of one dataset; ValueError where the cells of the two files differ."""
+    counts = read_table(histogram, ["cell", "count"])
+    runs = []
+    for (eps0, eps, n, delta), rows in groups(read_table(estimates, [*RUN, *COLUMNS]), RUN):
+        rows = rows.reset_index(drop=True)
+        if not rows["cell"].equals(counts["cell"]):
+            raise ValueError(f"{estimates}: its cells are not those of {histogram}; rebuild both")
+        runs.append(Run(eps0, eps, int(n), delta, rows))
+    return Runs(counts, runs)
+
+
+def draw(data: Runs, title: str) -> Figure:
+    """The figure: a row per budget; original, Gaussian, shuffle+INV as heatmaps or as step lines."""
+    return draw_runs(data, title, calibration.AS_PUBLISHED)
+
+
+def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
+    """The caption: every parameter, TV distances, the colours outside the scale, the Gaussian.
+
+    ``protocol``: that section of the config.
+    """
+    below = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]
+    negative = wording.listing(below, at_most=len(below))
+    projection = (
+        "The Gaussian estimates are drawn as they are, not projected to the simplex:"
+        f" {negative} of the {len(data.histogram):,} values are negative."
+    )
+    return caption_of_runs(data, title, projection, calibration.published(protocol))
+
+
+@style.applied()
+def draw_runs(data: Runs, title: str, calibrated: str) -> Figure:
+    """The figure; ``calibrated`` says how the Gaussian was, for the title."""
+    sizes = wording.listing(sorted({run.n for run in data.runs}))
+    heading = (
+        f"Original and estimates, {wording.plain(title)}: n = {sizes}, k = {len(data.histogram):,} cells,"
+        f" one run a row ({calibrated})"
+    )
+    figure = _maps(*data) if on_a_grid(data.histogram) else _steps(data.runs)
+    figure.suptitle(wording.folded(heading, style.WIDTH, size=9))
+    return figure
+
+
+def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
+    x, y = edges = grid_edges(histogram)
+    box = (x[0], x[-1], y[0], y[-1])
+    proportion = style.proportion(box) if on_a_map(histogram) else len(y) / len(x)
+    figure = style.new_figure(0.95 + len(runs) * (0.24 + 1.75 * proportion), layout="compressed")
+    panels = figure.subplots(len(runs), 3, squeeze=False)
+    largest = max(float(run.table[COLUMNS[1:]].to_numpy().max()) for run in runs)
+    norm = style.count_norm(1 / max(run.n for run in runs), largest)
+    for number, (row, run) in enumerate(zip(panels, runs, strict=True)):
+        for axes, name in zip(row, COLUMNS[1:], strict=True):
+            image = style.heatmap(axes, edges, on_grid(histogram, run.table[name]), norm)
+            axes.set_title("original" if name == "original" else _panel_title(run, name))
+            outer = (number == len(runs) - 1, name == "original")
+            if on_a_map(histogram):
+                style.map_axes(axes, box, names=outer, numbers=outer)
+            else:
+                style.grid_axes(axes, names=outer, numbers=outer)
+        label = wording.row_label(run.budget(), 0.1 + 1.75 * proportion)
+        row[0].set_ylabel(f"{label}\n{row[0].get_ylabel()}")
+    negative = any((run.table[MECHANISMS].to_numpy() < 0).any() for run in runs)
+    style.count_bar(figure, image, panels, "fraction of users per cell", negative=negative)
+    return figure
+
+
+def _steps(runs: list[Run]) -> Figure:
+    figure = style.new_figure(0.9 + 1.7 * len(runs))
+    panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    for axes, run in zip(panels, runs, strict=True):
+        estimates = {name: run.table[name].to_numpy() for name in MECHANISMS}
+        style.steps(axes, run.table["original"].to_numpy(), estimates)
+        axes.set_title("; ".join(_panel_title(run, name) for name in MECHANISMS))
+        axes.set_ylabel(f"{wording.row_label(run.budget(), 1.6)}\nfraction of users")
+    panels[-1].set_xlabel("cell")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _panel_title(run: Run, mechanism: str) -> str:
+    return f"{style.LABELS[mechanism]}, TV = {run.distance(mechanism):.2g}"
+
+
+def caption_of_runs(data: Runs, title: str, projection: str, paragraph: str) -> str:
+    """The caption of `draw_runs`: a sentence on the ``projection``, a ``paragraph`` on the Gaussian."""
+    histogram, runs = data
+    distances = "; ".join(
+        f"{run.budget()}, n = {run.n:,}: "
+        + ", ".join(f"{style.LABELS[name]} {run.distance(name):.2g}" for name in MECHANISMS)
+        for run in runs
+    )
+    colours = "Grey area: original; lines: estimates."
+    if on_a_grid(histogram):
+        negative = "grey with a minus sign."
+        if not style.signs_fit(grid_shape(histogram)):
+            negative = "orange. Where cells are smaller than a pixel, several share one."
+        colours = (
+            "Colours: one logarithmic scale for all panels, from one user's share 1/n up. Smaller shares have"
+            f" its lowest colour, cells estimated as empty are grey, negative ones {negative}"
+        )
+    return (
+        f"Original histogram and one run's estimate from each mechanism, {title}: k = {len(histogram):,}"
+        f" cells, one row per budget. Total variation (TV) distance to the original: {distances}. {colours}"
+        f" {projection}\n\n{paragraph}"
+    )

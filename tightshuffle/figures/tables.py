@@ -1,0 +1,38 @@
+"""Tables of the results folder: read with their columns checked."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+File = str | os.PathLike[str]
+Filters = Sequence[tuple[str, str, Any]]  # (column, operator, value), as pyarrow takes them
+
+
+def read_table(path: File, columns: Sequence[str], filters: Filters = ()) -> pd.DataFrame:
+    """Read a CSV or Parquet table; of a Parquet table only ``columns``, and the rows that pass ``filters``.
+
+    ValueError names the file, and the first of ``columns`` that it lacks or the rows that are not there.
+    """
+    parquet = str(path).endswith(".parquet")
+    present = pq.read_schema(path).names if parquet else pd.read_csv(path, nrows=0).columns
+    for column in columns:
+        if column not in present:
+            raise ValueError(f"{path}: no column {column!r}; expected {', '.join(columns)}")
+    if parquet:
+        table = pd.read_parquet(path, columns=list(columns), filters=list(filters) or None)
+    else:
+        table = pd.read_csv(path)
+    if table.empty:
+        wanted = " with " + ", ".join(f"{name} {value!r}" for name, _, value in filters) if filters else ""
+        raise ValueError(f"{path}: no rows{wanted}; expected at least one")
+    return table
+
+
+def groups(
+    table: pd.DataFrame, by: str | list[str], *, sort: bool = True
+) -> Iterator[tuple[Any, pd.DataFrame]]:
+    """(value of ``by``, its rows): pandas' groups, whose values may be of any type."""
+    yield from table.groupby(by, sort=sort)
