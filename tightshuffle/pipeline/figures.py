@@ -1,0 +1,32 @@
+"""What the rules of all figures share: their outputs, and the module that each one is drawn by."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from snakemake.io import report
+
+from tightshuffle.pipeline.code import code_of
+
+SHARED = ["scripts/draw_figure.py", "tightshuffle/figures/tightshuffle.mplstyle"]
+
+
+def drawn_by(name: str) -> dict[str, Any]:
+    """The params that name a figure's module in tightshuffle/figures, and all code behind the figure."""
+    return {"figure": name, "code": code_of(*SHARED, f"tightshuffle/figures/{name}.py")}
+
+
+def drawn_files(name: str) -> dict[str, Any]:
+    """The outputs of a figure: a PNG, a PDF and its caption as text; ``name`` may hold wildcards."""
+    png, pdf, txt = (f"<results>/figures/{name}.{kind}" for kind in ("png", "pdf", "txt"))
+    shown = {"caption": "../report/figure.rst", "category": "Figures", "labels": labels}
+    return {"png": report(png, **shown), "pdf": pdf, "txt": txt}
+
+
+def labels(wildcards: Any, output: Any, params: Any) -> dict[str, str]:
+    """What Snakemake's report calls a figure.
+
+    By the name of the figure's module, which imports matplotlib: only a report should wait for that.
+    """
+    title = import_module(f"tightshuffle.figures.{params.figure}").TITLE
+    return {"figure": Path(output.png).stem, "shows": title}
