@@ -18,9 +18,9 @@ from benchmarks.cases import CASES, DELTA, EPS0, SHARE, K, eps_of
 from benchmarks.figure import caption, draw
 from benchmarks.measure import fresh_processes, machine, peak_memory, timed
 from benchmarks.ratios import PUBLISHED
-from tightshuffle.figures.shared import write_figure
+from tightshuffle.figures import style
 from tightshuffle.figures.wording import scientific
-from tightshuffle.pipeline.job import job, write_csv
+from tightshuffle.pipeline.job import job, write_bytes, write_csv
 from tightshuffle.report.tables import grid, write_markdown
 
 COLUMNS = ["accountant", "n", "k", "eps0", "eps", "seconds", "memory_mb", "log10_delta"]
@@ -171,8 +171,10 @@ def main(folder):
     write_csv(table, folder / "accountants.csv")
     write_csv(ratios, folder / "ratios.csv")
     write_csv(pd.DataFrame([computer]), folder / "machine.csv")
-    paths = {form: folder / f"bench.{form}" for form in ("png", "pdf", "txt")}
-    write_figure(draw(table), caption(table, computer), SimpleNamespace(**paths))
+    figure = draw(table)
+    write_bytes(style.png(figure), folder / "bench.png")
+    write_bytes(style.pdf(figure), folder / "bench.pdf")
+    write_bytes(f"{caption(table, computer)}\n".encode(), folder / "bench.txt")
     write_markdown(folder / "summary.md", "Benchmarks", summary(table, ratios, computer))
     print((folder / "summary.md").read_text(encoding="utf-8"))
 

@@ -2,7 +2,7 @@
 
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from tightshuffle.figures import style as plotting
+from tightshuffle.figures import style
 
 # Colour says the family, the marker who it is within.
 STYLES = {
@@ -22,10 +22,10 @@ STYLES = {
 SMALLEST = 0.1  # MB: less is not told apart from nothing
 
 
-@plotting.style()
+@style.applied()
 def draw(table):
     """The figure of a table with the columns accountant, n, seconds and memory_mb."""
-    figure = plotting.new_figure(3.7)
+    figure = style.new_figure(3.7)
     time, memory = figure.subplots(1, 2, sharex=True)
     handles = []
     for name, curve in table.groupby("accountant", sort=False):

@@ -5,7 +5,6 @@ from pathlib import PurePath
 
 from tightshuffle.figures.tables import read_table
 from tightshuffle.judgement import printed as published
-from tightshuffle.mechanisms.gaussian import SATURATED
 from tightshuffle.pipeline.job import job, whole_file
 from tightshuffle.report import findings
 from tightshuffle.report import page as _page
@@ -111,7 +110,7 @@ def views(rows, figures, settings, scales, optional):
         "enough": ENOUGH_REPETITIONS,
         "theorem": findings.theorem(rows),
         "saturation": findings.saturation(scales),
-        "saturated": SATURATED,
+        "saturated": findings.SATURATED,
         "budgets": findings.budgets(settings["datasets"]),
         "compared": compared,
         "parity": {kind: findings.parity(compared, kind) for kind in findings.COMPARISONS},

@@ -17,7 +17,7 @@ from benchmarks import figure as bench_figure
 from benchmarks import measure as bench_measure
 from benchmarks import peers as bench_peers
 from benchmarks import ratios as bench_ratios
-from tightshuffle.figures import style as plotting
+from tightshuffle.figures import style
 from tightshuffle.mechanisms.krr import invert
 from tightshuffle.privacy import count
 
@@ -225,7 +225,7 @@ def test_figure_has_a_line_per_accountant_in_both_panels():
     looks = {(line.get_color(), line.get_marker()) for line in figure.axes[0].lines}
     assert len(looks) == len(bench_cases.CASES)
     assert min(line.get_ydata().min() for line in figure.axes[1].lines) == bench_figure.SMALLEST
-    assert plotting.png(figure)[:4] == b"\x89PNG"
+    assert style.png(figure)[:4] == b"\x89PNG"
     text = bench_figure.caption(table, COMPUTER)
     assert all(words in text for words in ("1,000,000,000", "k = 408", "ε₀ = 4", "Abacus", "0.1 MB"))
     with pytest.raises(ValueError, match="'laplace' has no colour"):

@@ -1,31 +1,35 @@
-"""Small tables as the pipeline makes them, and the figures that the scripts draw from them."""
+"""Small tables as the pipeline makes them, and figures drawn from them."""
 
-import tempfile
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pandas as pd
 
-from scripts import (
-    draw_audit,
-    draw_blanket_regions,
-    draw_checkins,
-    draw_delta_bounds,
-    draw_delta_surface,
-    draw_estimates,
-    draw_gaussian_scale,
-    draw_girgis_rdp,
-    draw_koskela,
-    draw_parity_ratio,
-    draw_parity_tv,
-    draw_tv,
-)
 from tightshuffle.experiments.audit import assess
-from tightshuffle.experiments.curves import blanket_regions, delta_bounds, gaussian_scale, girgis_rdp, koskela
+from tightshuffle.experiments.curves import blanket_regions as blanket_curves
+from tightshuffle.experiments.curves import delta_bounds as bound_curves
+from tightshuffle.experiments.curves import gaussian_scale as scale_curves
+from tightshuffle.experiments.curves import girgis_rdp as girgis_curves
+from tightshuffle.experiments.curves import koskela as koskela_curves
 from tightshuffle.experiments.game import play
-from tightshuffle.figures import parity_words as _parity
+from tightshuffle.figures import (
+    audit,
+    blanket_regions,
+    checkins,
+    delta_bounds,
+    delta_surface,
+    estimates,
+    gaussian_scale,
+    girgis_rdp,
+    koskela,
+    parity_estimates,
+    parity_ratio,
+    parity_tv,
+    tv,
+)
 
 LONG = "Wage earners of the municipality of Oberammergau, 1999-2024"  # the schema allows 60 characters
+FORMULA = "$x_$"  # of matplotlib, and a broken one
 PROTOCOL = {"delta_form": "published", "delta_floor": 1e-30, "sensitivity": 1}
 
 
@@ -50,7 +54,7 @@ def trial_table(budgets=((4, 4), (6, 6)), sizes=(1000, 20000), repetitions=10, d
             for repetition in range(repetitions)
             for metric in ("tv", "individual_error")
         ],
-        columns=draw_tv.COLUMNS,
+        columns=tv.COLUMNS,
     )
 
 
@@ -72,11 +76,6 @@ def histogram_table(rows=5, columns=6, seed=2):
     )
 
 
-def flat_table():
-    """A grid twice as wide as high."""
-    return histogram_table(rows=4, columns=12)
-
-
 def estimate_table(histogram, seed=4):
     original = histogram["count"] / histogram["count"].sum()
     noise = np.random.default_rng(seed).normal(0, 0.01, len(original))
@@ -89,26 +88,20 @@ def estimate_table(histogram, seed=4):
 
 def runs_of(histogram, budgets=((2, 2), (6, 6)), delta=1e-30):
     n = int(histogram["count"].sum())
-    return [
-        {"eps0": eps0, "eps": eps, "n": n, "delta": delta, "table": estimate_table(histogram)}
-        for eps0, eps in budgets
-    ]
+    table = estimate_table(histogram)
+    return estimates.Runs(histogram, [estimates.Run(eps0, eps, n, delta, table) for eps0, eps in budgets])
 
 
 def city(title="Paris", spread=True, seed=2):
-    histogram = histogram_table(seed=seed)
     rng = np.random.default_rng(6)
     points = pd.DataFrame(
         {"latitude": 48.8 + 0.05 * rng.random(400), "longitude": 2.2 + 0.06 * rng.random(400)}
     )
-    return {
-        "title": title,
-        "box": (2.2, 2.26, 48.8, 48.85),
-        "histogram": histogram,
-        "points": points.assign(spread=spread),
-    }
+    box = (2.2, 2.26, 48.8, 48.85)
+    return checkins.City(title, box, histogram_table(seed=seed), points.assign(spread=spread))
 
 
+@cache
 def koskela_table(pairs=("strong", "weak"), compositions=(1, 3), lowest=-6):
     plan = {
         "compositions": list(compositions),
@@ -116,11 +109,11 @@ def koskela_table(pairs=("strong", "weak"), compositions=(1, 3), lowest=-6):
         "lowest": lowest,
     }
     setting = {"n": 400, "k": 4, "eps0": 2.0}
-    parts = [koskela.composed_curves(plan, setting, pairs)]
+    parts = [koskela_curves.composed_curves(plan, setting, pairs)]
     if "strong" in pairs:
         for name in ("balle_analytic", "balle_bennett"):
-            bound = getattr(koskela, name)
-            parts.append(koskela.one_round(plan, setting, name, bound))
+            bound = getattr(koskela_curves, name)
+            parts.append(koskela_curves.one_round(plan, setting, name, bound))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -135,13 +128,16 @@ def blanket_plan(n=40, eps0=0.7, growth=(0.1, 0.3)):
     }
 
 
+@cache
 def blanket_tables(**changes):
     plan = blanket_plan(**changes)
-    return blanket_regions.blanket_regions(plan), blanket_regions.blanket_tightness(plan)
+    regions, tightness = blanket_curves.blanket_regions(plan), blanket_curves.blanket_tightness(plan)
+    return blanket_regions.Tables(regions, tightness)
 
 
+@cache
 def scale_table(eps=(1, 5), stop=-60):
-    return gaussian_scale.gaussian_scales(
+    return scale_curves.gaussian_scales(
         {"eps": list(eps), "log10_delta": {"start": -2, "stop": stop, "steps": 30}}
     )
 
@@ -154,7 +150,7 @@ BOUND_SETTINGS = (
 
 
 def bound_table(settings=BOUND_SETTINGS, steps=4):
-    return delta_bounds.delta_bounds({"steps": steps, "settings": settings})
+    return bound_curves.delta_bounds({"steps": steps, "settings": settings})
 
 
 def girgis_plan(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 10)):
@@ -172,9 +168,10 @@ def girgis_plan(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 10))
     }
 
 
+@cache
 def girgis_tables(**changes):
     plan = girgis_plan(**changes)
-    return girgis_rdp.renyi_divergences(plan), girgis_rdp.renyi_composed(plan)
+    return girgis_rdp.Tables(girgis_curves.renyi_divergences(plan), girgis_curves.renyi_composed(plan))
 
 
 AUDIT_SETTINGS = (
@@ -194,30 +191,12 @@ def tv_rows(trials):
 
 
 PARITY_TITLES = {"a": "N(0, 2)", "b": "San Francisco", "c": "Paris"}
-PARITY_NAMES = {name: pair for pair, name in _parity.ESTIMATES.items()}
 
 
-def parity_trials(sizes=(1000, 20000), eps0=(1, 2, 4, 6)):
-    """Rows as run_parity writes them: the trial table's, with eps falling with n."""
-    rows = trial_table([(budget, 1) for budget in eps0], sizes, delta=1e-6)
-    pairs = [PARITY_NAMES[name] for name in rows["mechanism"]]
-    rows = rows.assign(
-        mechanism=[pair[0] for pair in pairs], estimator=[pair[1] for pair in pairs], delta_rule="1e-06"
-    )
-    rows["eps"] = rows["eps0"] / np.sqrt(rows["n"])
-    return pd.concat([rows.assign(bound="upper"), rows.assign(bound="lower", value=7.0)], ignore_index=True)
-
-
-def parity_rows(folder, **changes):
-    path = Path(folder) / "own.parquet"
-    parity_trials(**changes).to_parquet(path)
-    return draw_parity_tv.read_rows(path, 1e-6)
-
-
-def parity_tv():
-    with tempfile.TemporaryDirectory() as folder:
-        rows, budgets = parity_rows(folder)
-    return draw_tv.draw(rows, "Paris", budgets=budgets, reading=_parity.READING)
+def parity_rows(sizes=(1000, 20000), eps0=(1, 2, 4, 6)):
+    """Rows at equal privacy as they are drawn: the trial table's, with eps falling with n."""
+    rows = tv_rows(trial_table([(budget, 1) for budget in eps0], sizes, delta=1e-6))
+    return rows.assign(eps=rows["eps0"] / np.sqrt(rows["n"]))
 
 
 def ratio_table(datasets=("a", "b", "c"), sizes=(10, 200, 3000), eps0=(1, 6), rules=("1e-06", "n^-1.1")):
@@ -241,76 +220,67 @@ def ratio_table(datasets=("a", "b", "c"), sizes=(10, 200, 3000), eps0=(1, 6), ru
                 ratio = 1 + np.sqrt(n) / budget
                 here = {"comparison": "published", "eps": budget, "ratio": ratio, "repetitions": 10}
                 rows.append(setting | here | {"low": ratio * 0.95, "high": ratio * 1.05})
-    return pd.DataFrame(rows).reindex(columns=draw_parity_ratio.COLUMNS)
+    return pd.DataFrame(rows).reindex(columns=parity_ratio.COLUMNS)
 
 
 FIGURES = {
-    "parity_tv": parity_tv,
-    "parity_estimates": lambda: draw_estimates.draw(
-        histogram_table(),
-        runs_of(histogram_table(), [(2, 0.0312345), (6, 1.0412345)], 1e-6),
-        "Paris",
-        reading=_parity.READING,
+    "parity_tv": lambda: parity_tv.draw(parity_rows(), "Paris"),
+    "parity_estimates": lambda: parity_estimates.draw(
+        runs_of(histogram_table(), [(2, 0.0312345), (6, 1.0412345)], 1e-6), "Paris"
     ),
-    "parity_ratio": lambda: draw_parity_ratio.draw(ratio_table(), PARITY_TITLES),
-    "parity_ratio, as large as the config's": lambda: draw_parity_ratio.draw(
+    "parity_ratio": lambda: parity_ratio.draw(ratio_table(), PARITY_TITLES),
+    "parity_ratio, as large as the config's": lambda: parity_ratio.draw(
         ratio_table(sizes=range(10000, 100001, 10000), eps0=(1, 2, 4, 6)), PARITY_TITLES
     ),
-    "parity_ratio, one point": lambda: draw_parity_ratio.draw(
-        ratio_table(["a"], [500], [2], ["1e-06"]), {"a": LONG}
+    "parity_ratio, one point": lambda: parity_ratio.draw(
+        ratio_table(["a"], [500], [2], ["1e-06"]), {"a": FORMULA}
     ),
-    "koskela": lambda: draw_koskela.draw(koskela_table(), -6),
-    "koskela, clones": lambda: draw_koskela.draw(
+    "koskela": lambda: koskela.draw(koskela_table(), -6),
+    "koskela, clones": lambda: koskela.draw(
         koskela_table(("clones", "stronger-clones"), (1, 2, 4, 8, 16, 1000)), -12
     ),
-    "delta_surface": lambda: draw_delta_surface.draw(surface_table()),
-    "delta_surface, three points": lambda: draw_delta_surface.draw(surface_table(steps=3)),
-    "tv": lambda: draw_tv.draw(tv_rows(trial_table(sizes=range(10000, 100001, 10000))), "San Francisco"),
-    "tv, one point": lambda: draw_tv.draw(tv_rows(trial_table([(4, 4)], [500], 1)), "a"),
-    "tv, many deltas": lambda: draw_tv.draw(
+    "delta_surface": lambda: delta_surface.draw(surface_table()),
+    "delta_surface, three points": lambda: delta_surface.draw(surface_table(steps=3)),
+    "tv": lambda: tv.draw(tv_rows(trial_table(sizes=range(10000, 100001, 10000))), "San Francisco"),
+    "tv, one point": lambda: tv.draw(tv_rows(trial_table([(4, 4)], [500], 1)), FORMULA),
+    "tv, many deltas": lambda: tv.draw(
         tv_rows(trial_table([(6, 4), (6, 5)], delta=np.nan)).assign(delta=np.geomspace(1e-30, 3e-22, 120)),
         "b",
     ),
-    "checkins": lambda: draw_checkins.draw([city("San Francisco"), city("Paris")]),
-    "checkins, one city": lambda: draw_checkins.draw([city()]),
-    "checkins, four cities": lambda: draw_checkins.draw([city(), city(), city(), city()]),
-    "estimates": lambda: draw_estimates.draw(histogram_table(), runs_of(histogram_table()), "Paris"),
-    "checkins, long titles": lambda: draw_checkins.draw([city(LONG), city(LONG)]),
-    "tv, long title": lambda: draw_tv.draw(tv_rows(trial_table()), LONG),
-    "estimates, long title": lambda: draw_estimates.draw(histogram_table(), runs_of(histogram_table()), LONG),
-    "estimates, long budgets": lambda: draw_estimates.draw(
-        flat_table(), runs_of(flat_table(), [(2.25, 0.125), (6.5, 4.25)], 3.2e-22), "Paris"
+    "tv, long title": lambda: tv.draw(tv_rows(trial_table()), LONG),
+    "checkins": lambda: checkins.draw([city("San Francisco"), city("Paris")]),
+    "checkins, one city": lambda: checkins.draw([city(FORMULA)]),
+    "checkins, four cities": lambda: checkins.draw([city(), city(), city(), city()]),
+    "checkins, long titles": lambda: checkins.draw([city(LONG), city(LONG)]),
+    "estimates": lambda: estimates.draw(runs_of(histogram_table()), "Paris"),
+    "estimates, long title": lambda: estimates.draw(runs_of(histogram_table()), LONG),
+    "estimates, long budgets": lambda: estimates.draw(
+        runs_of(histogram_table(rows=4, columns=12), [(2.25, 0.125), (6.5, 4.25)], 3.2e-22), "Paris"
     ),
-    "estimates, one budget": lambda: draw_estimates.draw(
-        histogram_table(), runs_of(histogram_table(), [(4, 4)]), "Paris"
+    "estimates, one budget": lambda: estimates.draw(runs_of(histogram_table(), [(4, 4)]), FORMULA),
+    "estimates, no degrees": lambda: estimates.draw(
+        runs_of(histogram_table()[["cell", "count", "row", "column"]]), "grid"
     ),
-    "estimates, no degrees": lambda: draw_estimates.draw(
-        histogram_table()[["cell", "count", "row", "column"]], runs_of(histogram_table()), "grid"
-    ),
-    "blanket_regions": lambda: draw_blanket_regions.draw(*blanket_tables()),
-    "blanket_regions, one user": lambda: draw_blanket_regions.draw(
-        *blanket_tables(n=1, growth=(0.001, 0.2, 0.5))
-    ),
-    "audit": lambda: draw_audit.draw(audit_table()),
-    "audit, one setting": lambda: draw_audit.draw(audit_table(AUDIT_SETTINGS[:1], runs=2)),
-    "audit, nothing below eps0": lambda: draw_audit.draw(audit_table(AUDIT_SETTINGS[2:], eps=(1.0, 2.0))),
-    "audit, eight settings": lambda: draw_audit.draw(
+    "estimates, no grid": lambda: estimates.draw(runs_of(histogram_table()[["cell", "count"]]), "own counts"),
+    "blanket_regions": lambda: blanket_regions.draw(blanket_tables()),
+    "blanket_regions, one user": lambda: blanket_regions.draw(blanket_tables(n=1, growth=(0.001, 0.2, 0.5))),
+    "audit": lambda: audit.draw(audit_table()),
+    "audit, one setting": lambda: audit.draw(audit_table(AUDIT_SETTINGS[:1], runs=2)),
+    "audit, nothing below eps0": lambda: audit.draw(audit_table(AUDIT_SETTINGS[2:], eps=(1.0, 2.0))),
+    "audit, eight settings": lambda: audit.draw(
         audit_table([{"n": 100, "k": 65_536, "eps0": 2.25, "count": i} for i in range(8)], runs=2)
     ),
-    "delta_bounds": lambda: draw_delta_bounds.draw(bound_table()),
-    "delta_bounds, one setting": lambda: draw_delta_bounds.draw(bound_table(BOUND_SETTINGS[2:], steps=2)),
-    "delta_bounds, two users": lambda: draw_delta_bounds.draw(
+    "delta_bounds": lambda: delta_bounds.draw(bound_table()),
+    "delta_bounds, one setting": lambda: delta_bounds.draw(bound_table(BOUND_SETTINGS[2:], steps=2)),
+    "delta_bounds, two users": lambda: delta_bounds.draw(
         bound_table([{**BOUND_SETTINGS[0], "n": 2, "count": 1}] * 2)
     ),
-    "gaussian_scale": lambda: draw_gaussian_scale.draw(scale_table()),
-    "gaussian_scale, six budgets": lambda: draw_gaussian_scale.draw(
+    "gaussian_scale": lambda: gaussian_scale.draw(scale_table()),
+    "gaussian_scale, six budgets": lambda: gaussian_scale.draw(
         scale_table(eps=(0.1, 0.5, 1, 2, 4, 10), stop=-250)
     ),
-    "girgis_rdp": lambda: draw_girgis_rdp.draw(*girgis_tables(), -8),
-    "girgis_rdp, six of each": lambda: draw_girgis_rdp.draw(
-        *girgis_tables(eps0=(0.25, 0.5, 1, 2, 4, 10), compositions=(1, 2, 3, 10, 100, 10**5)), -8
-    ),
-    "estimates, no grid": lambda: draw_estimates.draw(
-        histogram_table()[["cell", "count"]], runs_of(histogram_table()), "own counts"
+    "girgis_rdp": lambda: girgis_rdp.draw(girgis_tables(), -8),
+    "girgis_rdp, six of each": lambda: girgis_rdp.draw(
+        girgis_tables(eps0=(0.25, 0.5, 1, 2, 4, 10), compositions=(1, 2, 3, 10, 100, 10**5)), -8
     ),
 }

@@ -70,11 +70,14 @@ def test_another_folders_workflow_is_refused(tmp_path):
 
 
 def test_code_that_was_edited_since_the_plan_is_refused():
-    planned = code_of("scripts/draw_tv.py")
+    planned = code_of("scripts/draw_figure.py")
     with job(rule(params={"code": planned})):
         Path(OUTPUT).write_text("1")
-    line = fail(rule(params={"code": {"scripts/draw_tv.py": "old"}}))
-    assert "scripts/draw_tv.py, or a file that it imports, was edited since this run began: run again" in line
+    line = fail(rule(params={"code": {"scripts/draw_figure.py": "old"}}))
+    assert (
+        "scripts/draw_figure.py, or a file that it imports, was edited since this run began: run again"
+        in line
+    )
 
 
 def test_no_two_writers_share_a_half_written_file():

@@ -30,8 +30,8 @@ def python(project, *command):
 
 
 FOLLOWS = {
-    "scripts/draw_tv.py": {"draw_tv", "draw_parity_tv"} | PAGE,
-    "scripts/draw_parity_ratio.py": {"draw_parity_ratio"} | PAGE,
+    "tightshuffle/figures/tv.py": {"draw_tv", "draw_parity_tv"} | PAGE,
+    "tightshuffle/figures/parity_ratio.py": {"draw_parity_ratio"} | PAGE,
     "scripts/run_parity.py": {"run_parity", "draw_parity_tv"} | AFTER_PARITY,
     "tightshuffle/experiments/parity_summary.py": AFTER_SUMMARY,
     "scripts/run_trials.py": {"run_trials", "draw_tv"} | AFTER_VALUES | AFTER_PARITY,
@@ -61,7 +61,7 @@ FOLLOWS = {
     "scripts/collect_audit.py": AFTER_AUDIT,
     "tightshuffle/judgement/claims/registry.py": {"judge_claims"} | QUOTED,
     "tightshuffle/privacy/as_printed.py": {"compute_printed_deltas", "judge_claims"} | AFTER_VALUES,
-    "scripts/draw_girgis_rdp.py": {"draw_girgis_rdp"} | PAGE,
+    "tightshuffle/figures/girgis_rdp.py": {"draw_girgis_rdp"} | PAGE,
 }
 
 
@@ -120,10 +120,10 @@ def promised_of(file):
 
 
 def test_a_plots_colour_redraws_that_plot(finished):
-    script = finished.folder / "scripts/draw_girgis_rdp.py"
+    script = finished.folder / "tightshuffle/figures/girgis_rdp.py"
     with edited(script, script.read_text().replace('COLOURS = ("#0072B2"', 'COLOURS = ("#123456"')):
         planned = jobs(finished)
-    assert set(planned) == promised_of("scripts/draw_girgis_rdp.py")
+    assert set(planned) == promised_of("tightshuffle/figures/girgis_rdp.py")
     assert {name for name in planned if name.startswith(("draw_", "run_", "compute_"))} == {"draw_girgis_rdp"}
 
 

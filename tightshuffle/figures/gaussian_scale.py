@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from tightshuffle.experiments.saturation import SATURATED, saturation
 from tightshuffle.figures import style
 from tightshuffle.figures.tables import File, groups, read_table
-from tightshuffle.mechanisms.gaussian import SATURATED, saturated_from
 
 TITLE, SHORT_TITLE = "Scale of the analytic Gaussian over δ", "Gaussian scale"
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
@@ -59,16 +59,13 @@ def draw(table: pd.DataFrame) -> Figure:
 def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter and where the published scale leaves the exact one."""
     ends = []
-    for eps, curve in groups(table, "eps"):
-        last = curve.iloc[curve["log10_delta"].argmin()]
+    for curve in saturation(table):
         end = (
-            f"for ε = {eps:g} the scale stays at {last['published']:.4g} and its log₁₀ δ at"
-            f" {last['published_log10_delta']:.1f}, where {last['exact']:.4g} is needed for"
-            f" log₁₀ δ = {last['log10_delta']:g}"
+            f"for ε = {curve.eps:g} the scale stays at {curve.stays:.4g} and its log₁₀ δ at"
+            f" {curve.gives:.1f}, where {curve.needed:.4g} is needed for log₁₀ δ = {curve.asked:g}"
         )
-        start = saturated_from(curve["log10_delta"], exact=curve["exact"], published=curve["published"])
-        if np.isfinite(start):
-            end += f" (short by more than {SATURATED:.0%} from {start:g} on)"
+        if np.isfinite(curve.short_from):
+            end += f" (short by more than {SATURATED:.0%} from {curve.short_from:g} on)"
         ends.append(end)
     return (
         "The analytic Gaussian mechanism: (a) the standard deviation of the noise, for sensitivity 1, over"

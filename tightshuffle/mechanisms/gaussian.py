@@ -15,13 +15,11 @@ and one of these two has all its digits everywhere.
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, special
 
 from tightshuffle.arguments import check_delta, check_eps, check_installed, check_positive
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
-SATURATED = 0.01  # a scale this share below the exact one no longer follows delta
 _LN10 = np.log(10)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
 _HUGE = 1e150  # its square is a float
@@ -170,16 +168,3 @@ def _log_phi(x):
 def _mills(x):
     """Phi(-x) / phi(x) for x >= 0."""
     return np.sqrt(np.pi / 2) * special.erfcx(x / np.sqrt(2))
-
-
-def saturated_from(
-    log10_delta: npt.ArrayLike, *, exact: npt.ArrayLike, published: npt.ArrayLike
-) -> float:
-    """The largest log10 delta from which on the published scale is more than `SATURATED` below the exact one.
-
-    Arrays of one shape (m,), for one eps; nan where the smallest delta's scale is not that far below.
-    """
-    order = np.argsort(log10_delta)
-    short = np.asarray(published)[order] < (1 - SATURATED) * np.asarray(exact)[order]
-    lasting = np.asarray(log10_delta)[order][np.logical_and.accumulate(short)]
-    return float(lasting.max()) if lasting.size else math.nan

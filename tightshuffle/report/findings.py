@@ -7,9 +7,9 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from tightshuffle.mechanisms.gaussian import saturated_from
 from tightshuffle.report import verdicts as report
 
+SATURATED = 0.01  # a scale this share below the exact one no longer follows delta
 NEARLY = 0.05  # errors that differ by at most this share count as nearly the same
 CLAIM_VERDICTS = ("holds", "holds only as published", "fails", "untestable")
 SETTING = ("dataset", "n", "k", "eps0", "delta")
@@ -64,12 +64,13 @@ def saturation(table):
     ``table`` is the data frame of results/privacy/gaussian_scale.csv (scales for sensitivity 1). Keys:
     ``eps``; ``stays`` the published scale at the smallest delta asked for, ``gives`` the log10 delta of that
     scale, ``asked`` that smallest log10 delta, ``needed`` the exact scale for it; ``short_from`` the largest
-    log10 delta from which on the published scale is short by more than `mechanisms.gaussian.SATURATED`, nan
-    where it never is.
+    log10 delta from which on the published scale is short by more than `SATURATED`, nan where it never is.
     """
     found = []
     for eps, curve in table.groupby("eps"):
-        last = curve.loc[curve["log10_delta"].idxmin()]
+        curve = curve.sort_values("log10_delta", ascending=False)
+        short = curve["published"] < (1 - SATURATED) * curve["exact"]
+        last = curve.iloc[-1]
         found.append(
             {
                 "eps": float(eps),
@@ -77,9 +78,8 @@ def saturation(table):
                 "gives": float(last["published_log10_delta"]),
                 "asked": float(last["log10_delta"]),
                 "needed": float(last["exact"]),
-                "short_from": saturated_from(
-                    curve["log10_delta"], exact=curve["exact"], published=curve["published"]
-                ),
+                # From the last one that is not short on, all are.
+                "short_from": float(curve["log10_delta"][short & short[::-1].cummin()[::-1]].max()),
             }
         )
     return found

@@ -1,0 +1,92 @@
+"""What stands in the panels of the figures, and on which scales."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from tests.figures.examples import (
+    PARITY_TITLES,
+    city,
+    histogram_table,
+    koskela_table,
+    ratio_table,
+    runs_of,
+    surface_table,
+    trial_table,
+    tv_rows,
+)
+from tightshuffle.figures import checkins, delta_surface, estimates, koskela, parity_ratio, style, tv
+
+
+def legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_both_surfaces_have_one_scale():
+    left, right = delta_surface.draw(surface_table()).axes[:2]
+    assert left.get_zlim() == right.get_zlim()
+    assert left.collections[0].get_clim() == right.collections[0].get_clim()
+    assert [axes.get_title() for axes in (left, right)] == ["(a) published", "(b) exact"]
+
+
+def test_boxplots_have_a_row_per_budget_and_plain_shuffle_only_in_the_first_column():
+    figure = tv.draw(tv_rows(trial_table()), "Paris")
+    assert [len(axes.patches) for axes in figure.axes] == [6, 4, 6, 4]
+    assert all(axes.get_yscale() == "log" for axes in figure.axes)
+    assert figure.axes[0].get_ylim() == figure.axes[2].get_ylim()
+    assert legend(figure) == ["shuffle", "shuffle+INV", "Gaussian"]
+
+
+def test_distances_of_zero_are_on_a_linear_scale():
+    trials = tv_rows(trial_table()).copy()
+    trials.loc[trials["mechanism"] == "gaussian", "value"] = 0.0
+    assert tv.draw(trials, "Paris").axes[1].get_yscale() == "linear"
+
+
+def test_the_map_says_when_points_are_spread():
+    figure = checkins.draw([city("San Francisco", spread=True), city("Paris", spread=False)])
+    assert "spread inside their cells" in figure.axes[0].get_title()
+    assert "spread" not in figure.axes[1].get_title()
+
+
+def test_all_cities_have_one_colour_scale_and_their_true_proportion():
+    figure = checkins.draw([city(seed=2), city(seed=3)])
+    maps = figure.axes[2:4]
+    assert maps[0].images[0].norm is maps[1].images[0].norm
+    assert figure.axes[0].get_aspect() == pytest.approx(1 / np.cos(np.radians(48.825)))
+
+
+def test_estimates_are_heatmaps_on_one_scale_with_their_distance():
+    runs = runs_of(histogram_table())
+    panels = estimates.draw(runs, "Paris").axes[:6]
+    table = runs.runs[0].table
+    distance = (table["gaussian"] - table["original"]).abs().sum() / 2
+    assert panels[0].get_title() == "original"
+    assert panels[1].get_title() == f"Gaussian, TV = {distance:.2g}"
+    assert len({id(axes.images[0].norm) for axes in panels}) == 1
+    marks = panels[1].collections[0].get_offsets()
+    assert len(marks) == (table["gaussian"] < 0).sum() > 0
+
+
+def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
+    figure = estimates.draw(runs_of(histogram_table(rows=300, columns=300), [(2, 2)]), "fine")
+    pdf = style.pdf(figure)
+    assert pdf.count(b"/Subtype /Image") == 3 + 1  # and the colour bar
+    assert len(pdf) < 2_000_000  # a path per cell takes 6 MB
+    [negative] = (entry for entry in figure.legends[0].legend_handles if "negative" in entry.get_label())
+    assert to_hex(negative.get_facecolor()) == style.COLOURS["gaussian"].lower()
+
+
+def test_koskela_has_one_line_per_curve_and_number_of_rounds():
+    axes = koskela.draw(koskela_table(), -6).axes[0]
+    assert len(axes.lines) == 2 * 2 + 2
+    assert len({(line.get_color(), line.get_linestyle()) for line in axes.lines}) == 6
+    assert axes.get_ylim() == (-6, 0)
+
+
+def test_ratios_have_every_setting_of_the_upper_bound():
+    figure = parity_ratio.draw(ratio_table(), PARITY_TITLES)
+    # Two budgets and two rules, each one container of points with intervals.
+    assert [len(axes.containers) for axes in figure.axes] == [4] * 9
+    shown = ["ε₀ = 1", "ε₀ = 6", "δ = 10⁻⁶", "δ = $n^{-1.1}$", "published protocol"]
+    assert legend(figure) == shown

@@ -1,0 +1,40 @@
+"""Where diffprivlib's analytic Gaussian stops following the delta that it is asked for."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+SATURATED = 0.01  # a scale that is this share below the exact one no longer follows delta
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """What the published scale does at one eps; scales are for sensitivity 1, deltas are log10."""
+
+    eps: float
+    stays: float  # the published scale at the smallest delta asked for,
+    gives: float  # the log10 delta of that scale,
+    asked: float  # that smallest log10 delta,
+    needed: float  # and the exact scale for it
+    short_from: float  # the largest log10 delta from which on the scale is short by `SATURATED`; nan: none
+
+
+def saturation(scales: pd.DataFrame) -> list[Saturation]:
+    """One `Saturation` per eps; ``scales`` are the rows of results/privacy/gaussian_scale.csv."""
+    found = []
+    for _, curve in scales.groupby("eps"):
+        curve = curve.sort_values("log10_delta", ascending=False)
+        short = curve["published"] < (1 - SATURATED) * curve["exact"]
+        short_to_the_end = short[::-1].cummin()[::-1]
+        last = curve.iloc[-1]
+        found.append(
+            Saturation(
+                eps=float(last["eps"]),
+                stays=float(last["published"]),
+                gives=float(last["published_log10_delta"]),
+                asked=float(last["log10_delta"]),
+                needed=float(last["exact"]),
+                short_from=float(curve["log10_delta"][short & short_to_the_end].max()),
+            )
+        )
+    return found
