@@ -1,6 +1,6 @@
 """What the points of config/scale.yaml cost: core-seconds and memory over n and k, and the start of a job.
 
-    python scripts/bench_scale.py results/bench          writes scale.csv and scale.md
+    python -m benchmarks.scale results/bench          writes scale.csv and scale.md
 
 Times are core-seconds (user + system), which other work on the machine disturbs least. Every point runs in a
 process of its own; its memory is the peak of that process, libraries included.
@@ -31,7 +31,6 @@ SIZES = (10**3, 10**5, 10**7, 10**9)
 BUDGETS = ((1.0, 0.1), (4.0, 0.5))
 ALL_UP_TO = 1000  # cells up to which every budget of the grid is measured, not a sample
 FEWER = {10_000: 100, 100_000: 100}  # repetitions that are measured instead of the grid's, by cells
-CORES_OF_A_NODE = 32  # an assumption of the extrapolation, not a measurement
 COLUMNS = ["k", "n", "eps0", "eps", "repetitions", "core_seconds", "peak_mb"]
 LIBRARIES = ("numpy", "pandas", "scipy.special", "diffprivlib.mechanisms")
 
@@ -99,15 +98,6 @@ def overheads():
     return plan, (spent[1] - spent[0]) / (many - few)
 
 
-def longest_work(costs, plan):
-    """Core-seconds of a dataset's longest job without its start; a point costs the mean at the nearest n."""
-    means = costs.groupby("n")["core_seconds"].mean()
-    at = np.log(means.index.to_numpy())
-    each = [means.iloc[np.abs(at - np.log(n)).argmin()] for _, _, n in points(plan)]
-    size = plan["grid"]["points_per_job"]
-    return max(sum(each[start : start + size]) for start in range(0, len(each), size))
-
-
 def totals(table, plans, job):
     """A row per dataset: its measured points' mean cost, its jobs, what one takes, and core-hours in all.
 
@@ -126,7 +116,6 @@ def totals(table, plans, job):
                 "jobs": many,
                 "of_a_job": work / many + job,
                 "start": job / (work / many + job),
-                "longest": longest_work(costs, plan) + job,
                 "core_hours": (work + many * job) / 3600,
             }
         )
@@ -140,27 +129,10 @@ def pivoted(table, column, form):
     return grid(header, [[f"{k:,}", *(form.format(value) for value in row)] for k, *row in wide.itertuples()])
 
 
-def extrapolated(sums, plan):
-    """Markdown: the whole grid on more cores, if only the cores and the longest job limit it."""
-    work, number, longest = sums["core_hours"].sum() * 3600, sums["points"].sum(), sums["longest"].max()
-    lines = []
-    for words, cores in [
-        ("2 cores", 2),
-        (f"10 nodes of {CORES_OF_A_NODE} cores", 10 * CORES_OF_A_NODE),
-        (f"100 nodes of {CORES_OF_A_NODE} cores", 100 * CORES_OF_A_NODE),
-    ]:
-        seconds = plan + max(work / cores, longest)
-        lines.append([words, f"{seconds / 60:,.1f} min", f"{60 * number / seconds:,.0f}"])
-    return grid(["on", "the whole grid", "points per minute"], lines)
-
-
 def summary(table, plans, plan, job):
     """The Markdown page of all of it."""
     table = table.assign(core_seconds=table["core_seconds"] * 1000 / table["repetitions"])
     sums, computer = totals(table, plans, job), machine()
-    small = sums[sums["k"] <= 1000]
-    rate = 120 * small["points"].sum() / (small["core_hours"].sum() * 3600)
-    every = 120 * sums["points"].sum() / (sums["core_hours"].sum() * 3600)
     parts = [
         "# What the points of config/scale.yaml cost",
         f"{computer['cpu']}, Python {computer['python']}, numpy {computer['numpy']}; {len(table)} of"
@@ -188,9 +160,6 @@ def summary(table, plans, plan, job):
                 for row in sums.itertuples()
             ],
         ),
-        f"On 2 cores: {every:.0f} points per minute over the whole grid, {rate:.0f} with up to 1,000 cells.",
-        f"Extrapolated; the longest job takes {sums['longest'].max():.0f} s:",
-        extrapolated(sums, plan),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -215,5 +184,5 @@ def main(folder):
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python scripts/bench_scale.py FOLDER")
+        sys.exit("usage: python -m benchmarks.scale FOLDER")
     main(sys.argv[1])
