@@ -106,16 +106,6 @@ def test_kappas_as_printed(setting):
         assert_close(actual, expected)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_critical_functions_as_printed(setting):
-    printed = Printed(**setting)
-    for x in (-3.0, 0.0, 1.0, float(printed.k2 + 1) / 2, 7.0):
-        expected = printed.polynomial(mp.mpf(x)) / (printed.k1 * printed.k2)
-        assert_close(blanket.critical_polynomial(x, **setting), expected, 1e-11)
-    for x in (0.0, 1e-6, float((printed.k2 - 1) / (printed.k2 + 1)), 0.9):
-        assert_close(blanket.critical_equation(x, **setting), printed.equation(x), 1e-11)
-
-
 # What they mean -------------------------------------------------------------------------------
 
 
@@ -178,11 +168,13 @@ def test_roots_of_the_polynomial_are_found_where_they_exist(monkeypatch):
     monkeypatch.setattr(blanket, "kappas", corrected)
     setting = {"n": 20, "k": 3, "eps0": 0.5, "count": 4}
     low, high = blanket.critical_polynomial_roots(**setting)
+    printed = Printed(**setting)
+    printed.k1 *= mp.exp(-2 * printed.c * printed.n * mp.exp(-printed.eps0)) / printed.n  # as in `corrected`
     assert 1 < low < high < 1 + blanket.kappas(**setting).excess
     assert high < np.exp(blanket.case_border(0.5))  # not in Case 1, for which P stands
     for root in (low, high):
-        sides = [blanket.critical_polynomial(root * (1 + sign * 1e-9), **setting) for sign in (-1, 1)]
-        assert np.prod(sides) < 0
+        sides = [printed.polynomial(mp.mpf(root) * (1 + sign * mp.mpf("1e-9"))) for sign in (-1, 1)]
+        assert sides[0] * sides[1] < 0
     few = {"n": np.array([2, 20]), "k": 3, "eps0": 0.5, "count": np.array([1, 4])}
     found = blanket.critical_polynomial_roots(**few)
     assert np.isnan(found[0]).all()
@@ -201,21 +193,11 @@ def test_roots_of_the_equation_are_found_where_they_exist(rate):
     assert np.isnan(blanket._roots(1e-3, rate, square, slope)).all()
 
 
-def test_sets_of_one_dataset():
-    others = [80, 10, 9, 0]
-    sets = blanket.tight_sets(others, eps0=0.5)
-    assert sets.s_1 is None
-    growth = math.expm1(0.5)
-    end = math.log1p(growth / (100 + growth * 80))  # the cell that most hold has the shortest interval
-    assert sets.s_2 == pytest.approx((0, end), rel=1e-12)
-    assert (sets.promised_1, sets.promised_2) == (False, False)
-
-
 # Eq. (3) is valid, and not tight --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(1, 2, 0.1), (10, 3, 0.1), (40, 10, 0.5), (300, 2, 0.05)])
-def test_equation_3_is_an_upper_bound_for_the_count_and_the_release(n, k, eps0):
+def test_equation_3_is_an_upper_bound_for_the_count_and_the_whole_histogram(n, k, eps0):
     eps = eps0 * np.array([1e-3, 0.1, 0.5, 0.99])
     ours = blanket.blanket(eps, n=n, k=k, eps0=eps0)
     for held in {0, n // 3, n - 1}:
@@ -284,10 +266,7 @@ def test_bad_arguments_are_named(change, name):
         blanket.blanket(setting.pop("eps"), **setting)
 
 
-def test_bad_datasets_are_named():
-    for others in ([5], [[1, 2]], [1, -1], [1.5, 2], [np.nan, 2]):
-        with pytest.raises(ValueError, match=r"^others must be"):
-            blanket.tight_sets(others, eps0=1.0)
+def test_bad_arguments_of_the_constants_are_named():
     with pytest.raises(ValueError, match=r"^count must be"):
         blanket.kappas(n=5, k=3, eps0=1.0, count=5)
     with pytest.raises(ValueError, match=r"^eps0 must be at most 300"):

@@ -18,7 +18,6 @@ from tightshuffle.privacy.composition import (
     composed,
     composed_clones,
     composed_epsilon,
-    composed_stronger_clones,
     eps0_of_blanket,
     koskela_strong,
     koskela_weak,
@@ -87,7 +86,7 @@ def test_one_round_agrees_with_the_other_modules():
             assert low <= other
             assert other == pytest.approx(high, abs=6e-4)
             assert composed_clones(eps, **setting) == pytest.approx(clones(eps, **setting), abs=2e-9)
-            stronger = composed_stronger_clones(eps, **setting)
+            stronger = composed(eps, "stronger-clones", **setting)
             assert stronger == pytest.approx(stronger_clones(eps, **setting), abs=2e-9)
 
 
@@ -97,7 +96,7 @@ def test_values_of_the_papers_settings():
     assert round(composed_epsilon(1e-4, "strong", **setting), 4) == 0.5473
     assert round(composed_epsilon(1e-4, "weak", **setting), 4) == 0.3891
     setting = {"n": 10**4, "k": 4, "eps0": 4}
-    assert f"{10 ** composed_stronger_clones(0.1, **setting):.3e}" == "9.209e-03"
+    assert f"{10 ** composed(0.1, 'stronger-clones', **setting):.3e}" == "9.209e-03"
     assert f"{10 ** composed_clones(0.1, **setting):.3e}" == "2.137e-02"
     assert f"{10 ** koskela_weak(0.1, n=100, k=10, eps0=0.5):.3e}" == "1.312e-06"
 

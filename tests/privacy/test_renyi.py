@@ -12,7 +12,7 @@ from scipy import special, stats
 
 from tests.privacy.test_clones import pair_laws
 from tightshuffle.privacy.composition import composed_clones
-from tightshuffle.privacy.renyi import girgis, rdp_to_delta, rdp_to_epsilon, rdp_upper
+from tightshuffle.privacy.renyi import girgis, rdp_to_delta, rdp_upper
 from tightshuffle.privacy.renyi_pairs import rdp_clones, rdp_two_counts
 
 CHANCES = {"clones": lambda e: 1 / e, "stronger-clones": lambda e: 2 / (e + 1)}
@@ -32,7 +32,7 @@ def theorem_3_1(lam, n, eps0):
 
 
 def two_count_laws(n, k, eps0):
-    """Laws of the counts of x0 and x1, all others at one third cell: user by user, in mpmath."""
+    """Laws of the counts of x0 and x1, all remaining users at one third cell: user by user, in mpmath."""
     e = mp.exp(mp.mpf(eps0))
     p, q = e / (e + k - 1), 1 / (e + k - 1)
     law = {(0, 0): mp.mpf(1)}
@@ -78,21 +78,19 @@ def test_eq_7_without_its_factor_would_be_no_bound():
 
 
 @pytest.mark.parametrize("lam", [1.001, 1.5, 2, 9.7, 400])
-def test_conversion_in_both_directions(lam):
+def test_conversion_as_printed(lam):
     with mp.workdps(50):
         rdp, x = mp.mpf("0.7"), mp.mpf(lam)
         for eps in (0.9, 3, 40):
             wanted = mp.exp((x - 1) * (rdp - eps)) / (x - 1) * (1 - 1 / x) ** x
             got = rdp_to_delta(eps, lam, 0.7)
             assert got == pytest.approx(min(0.0, float(mp.log10(wanted))), abs=1e-11, rel=1e-11)
-            if -250 < got < 0:
-                assert rdp_to_epsilon(10.0**got, lam, 0.7) == pytest.approx(eps, rel=1e-9)
 
 
 def test_conversion_against_dp_accounting():
     orders, rdp = np.array([2.0, 5.5, 20, 90]), np.array([0.02, 0.05, 0.2, 1.1])
     theirs = rdp_privacy_accountant.compute_epsilon(orders, rdp, 1e-6)[0]
-    assert rdp_to_epsilon(1e-6, orders, rdp).min() == pytest.approx(theirs, rel=1e-12)
+    assert rdp_to_delta(theirs, orders, rdp).min() == pytest.approx(-6, rel=1e-12)
 
 
 @pytest.mark.parametrize("pair", CHANCES)
@@ -221,7 +219,6 @@ def test_bad_order_is_named(order):
         lambda: rdp_clones(order, n=10, eps0=1),
         lambda: rdp_two_counts(order, n=10, k=3, eps0=1),
         lambda: rdp_to_delta(1, order, 0.1),
-        lambda: rdp_to_epsilon(1e-6, order, 0.1),
     ):
         with pytest.raises(ValueError, match=r"^order must be finite and > "):
             bound()

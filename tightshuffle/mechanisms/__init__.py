@@ -1,1 +1,1 @@
-"""Randomizers and the Gaussian mechanism, the errors of their estimates and the closed forms of these."""
+"""k-randomized response and the Gaussian mechanism; the errors of their estimates, also in closed form."""

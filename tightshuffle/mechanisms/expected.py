@@ -5,22 +5,23 @@ A cell that holds the share f of n users has the k-RR count Bin(n f, p) + Bin(n 
 
     (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2).
 
-The Gaussian's is (sigma / n)^2 for every cell. The mean absolute value of a normal variable is its
-standard deviation times sqrt(2 / pi): exact for the Gaussian, and for k-RR up to the central limit theorem,
-of relative size 1 / (n q) or so. Both are errors before any projection to the simplex.
+The Gaussian's is (sigma / n)^2 for each cell. The mean absolute value of a normal variable is its standard
+deviation times sqrt(2 / pi): exact for the Gaussian; for k-RR it holds by the central limit theorem, with a
+relative error of about 1 / (n q). Both are errors before any projection to the simplex.
 """
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
-from tightshuffle.arguments import check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
 
-def krr_deviation(share, *, n, k, eps0):
-    """Standard deviation of the inverted estimate of a cell's share that k-RR of n users leaves.
+def krr_deviation(share: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+    """Standard deviation of the inverted estimate of a cell that holds the ``share`` (0 to 1) of n users.
 
-    ``share`` of the users whom the cell holds, from 0 to 1; all broadcast.
+    All arguments broadcast. Raises ValueError that names a bad argument.
     """
     n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0)
     # p, 1 - p, 1 - q and p - q in units of q: no difference of near numbers for small eps0
@@ -29,20 +30,21 @@ def krr_deviation(share, *, n, k, eps0):
     return np.sqrt(summed / n) / gap
 
 
-def mean_absolute(deviation, bias=0.0):
+def mean_absolute(deviation: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Floats:
     """E|X| of a normal variable with this standard deviation (> 0) and mean ``bias``; they broadcast."""
+    deviation, bias = np.asarray(deviation, dtype=float), np.asarray(bias, dtype=float)
     z = bias / deviation
     spread = np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2)
     return deviation * (spread + z * (1 - 2 * special.ndtr(-z)))
 
 
-def krr_errors(shares, *, n, eps0):
+def krr_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
     """Expected absolute error of every cell's inverted k-RR estimate; ``shares`` (k,) sum to 1."""
-    return mean_absolute(krr_deviation(shares, n=n, k=len(shares), eps0=eps0))
+    return mean_absolute(krr_deviation(shares, n=n, k=np.size(shares), eps0=eps0))
 
 
-def plain_errors(shares, *, n, eps0):
-    """The same for the noisy histogram itself, whose bias is (p - q) f + q - f; shape (k,)."""
+def plain_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
+    """As `krr_errors`, for the noisy histogram itself, whose bias is (p - q) f + q - f; shape (k,)."""
     shares = np.asarray(shares, dtype=float)
     k = len(shares)
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
@@ -50,12 +52,12 @@ def plain_errors(shares, *, n, eps0):
     return mean_absolute(deviation, (p - q - 1) * shares + q)
 
 
-def gaussian_errors(k, *, n, sigma):
-    """The same for counts with Gaussian noise of deviation ``sigma`` on each; shape (k,)."""
+def gaussian_errors(k: int, *, n: int, sigma: float) -> Floats:
+    """As `krr_errors`, for counts with Gaussian noise of deviation ``sigma`` on each; shape (k,)."""
     return np.full(k, mean_absolute(sigma / n))
 
 
-def ratio_limit(shares, eps0):
+def ratio_limit(shares: npt.ArrayLike, eps0: float) -> float:
     """What the ratio of expected TV distances, k-RR inverted over Gaussian, tends to as n grows.
 
     At equal (eps, delta) the Gaussian's sigma tends to sqrt(n q) / (p - q) (docs/parity.md), hence the limit

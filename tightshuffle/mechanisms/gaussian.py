@@ -15,9 +15,10 @@ and one of these two has all its digits everywhere.
 import math
 
 import numpy as np
+import numpy.typing as npt
 from scipy import optimize, special
 
-from tightshuffle.arguments import check_delta, check_eps, check_installed, check_positive
+from tightshuffle.arguments import Floats, check_delta, check_eps, check_installed, check_positive
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
 _LN10 = np.log(10)
@@ -26,7 +27,7 @@ _HUGE = 1e150  # its square is a float
 _LAST = 45.0  # the integral ends where its integrand's slowest factor is exp(-45)
 
 
-def log_delta(eps, *, scale, sensitivity=1):
+def log_delta(eps: npt.ArrayLike, *, scale: npt.ArrayLike, sensitivity: npt.ArrayLike = 1) -> Floats:
     """log10 of the smallest delta for which Gaussian noise is (eps, delta)-private.
 
     Parameters
@@ -51,7 +52,13 @@ def log_delta(eps, *, scale, sensitivity=1):
     return _log_delta(eps, check_positive("scale / sensitivity", ratio))[()] / _LN10 + 0.0  # no -0.0
 
 
-def exact_scale(eps, delta=None, *, log10_delta=None, sensitivity=1):
+def exact_scale(
+    eps: npt.ArrayLike,
+    delta: npt.ArrayLike | None = None,
+    *,
+    log10_delta: npt.ArrayLike | None = None,
+    sensitivity: npt.ArrayLike = 1,
+) -> Floats:
     """The smallest standard deviation of Gaussian noise that is (eps, delta)-private.
 
     Parameters
@@ -70,9 +77,12 @@ def exact_scale(eps, delta=None, *, log10_delta=None, sensitivity=1):
     ------
     ValueError naming the argument that is out of range, or neither or both of delta and log10_delta.
     """
-    if (delta is None) == (log10_delta is None):
+    if delta is None and log10_delta is not None:
+        wanted = _check_log10_delta(log10_delta) * _LN10
+    elif delta is not None and log10_delta is None:
+        wanted = np.log(check_delta(delta))
+    else:
         raise ValueError("delta or log10_delta must be given, and not both")
-    wanted = _check_log10_delta(log10_delta) * _LN10 if delta is None else np.log(check_delta(delta))
     units = check_positive("sensitivity", sensitivity)
     points = np.broadcast_arrays(check_eps(eps), wanted, units)
     scales = np.empty(points[0].shape)
@@ -81,15 +91,16 @@ def exact_scale(eps, delta=None, *, log10_delta=None, sensitivity=1):
     return scales[()]
 
 
-def published_scale(eps, delta, sensitivity):
+def published_scale(eps: float, delta: float, sensitivity: float) -> float:
     """Standard deviation of diffprivlib's ``GaussianAnalytic``, the mechanism of the paper's experiments.
 
-    diffprivlib takes Phi as (1 + erf) / 2, which saturates: somewhere between delta = 1e-15 and 1e-18, as eps
-    has it, the scale stops growing, and is too small for every smaller delta. It is the same from 1e-20 to
-    1e-100. That is part of the published reading.
+    diffprivlib computes Phi as (1 + erf) / 2, which saturates: somewhere between delta = 1e-15 and 1e-18,
+    depending on eps, the scale stops growing, and it is too small for every smaller delta. From 1e-20 to
+    1e-100 it is the same. That is part of the published reading.
 
     Parameters: ``eps`` > 0, 0 < ``delta`` < 1, ``sensitivity`` > 0 (L2), numbers. Returns a float in the
-    unit of the sensitivity. Raises ValueError, from diffprivlib, for arguments out of range.
+    unit of the sensitivity. Raises ValueError, from diffprivlib, for arguments out of range, and
+    ModuleNotFoundError without the extra `experiments`.
     """
     check_installed("experiments", "diffprivlib")
     from diffprivlib.mechanisms import GaussianAnalytic  # takes a second
@@ -98,7 +109,7 @@ def published_scale(eps, delta, sensitivity):
     return float(np.sqrt(mechanism.variance(0)))
 
 
-def _check_log10_delta(value):
+def _check_log10_delta(value: npt.ArrayLike) -> Floats:
     """``value`` as a float array, finite and < 0."""
     try:
         return -check_positive("log10_delta", -np.asarray(value, dtype=float))
@@ -106,7 +117,7 @@ def _check_log10_delta(value):
         raise ValueError(f"log10_delta must be finite and < 0; got {value!r}") from None
 
 
-def _solve(eps, wanted):
+def _solve(eps: float, wanted: float) -> float:
     """The ratio scale / sensitivity at which log delta is ``wanted``, both natural."""
     # delta(eps) <= delta(0) <= 1 / (sqrt(2 pi) ratio); and delta <= Phi(a - b) <= exp(-(b - a)^2 / 2)
     reach = np.sqrt(-2 * wanted)
@@ -118,8 +129,8 @@ def _solve(eps, wanted):
     if high > 700:
         raise ValueError(f"eps must be larger for so small a delta: the scale overflows; got {eps}")
 
-    def surplus(log_ratio):
-        return float(_log_delta(np.float64(eps), np.exp(np.float64(log_ratio)))) - wanted
+    def surplus(log_ratio: float) -> float:
+        return float(_log_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(log_ratio)))) - wanted
 
     step, low = 0.25, high
     while surplus(low) < 0:
@@ -129,7 +140,7 @@ def _solve(eps, wanted):
     return np.exp(optimize.brentq(surplus, low, high, xtol=1e-14, rtol=1e-14))
 
 
-def _log_delta(eps, ratio):
+def _log_delta(eps: Floats, ratio: Floats) -> Floats:
     """Natural log of delta; ``ratio`` = scale / sensitivity."""
     eps, ratio = np.broadcast_arrays(eps, ratio)
     with np.errstate(over="ignore", under="ignore"):
@@ -138,14 +149,15 @@ def _log_delta(eps, ratio):
     a, b = np.minimum(a, _HUGE), np.where(b < _HUGE, b, np.nan)  # nan: below the smallest float even as a log
     close = a <= 0.5 * np.maximum(b, 1.0)  # here M(b - a) and M(b + a) have common digits
     large = a >= np.maximum(b, 0.5)
-    rest = (a < b) & ~close
+    between = (a < b) & ~close
     result[close] = _by_integral(a[close], b[close])
     result[large] = _by_complement(a[large], b[large])
-    result[rest] = _log_phi(a[rest] - b[rest]) + np.log(_mills(b[rest] - a[rest]) - _mills(b[rest] + a[rest]))
+    a, b = a[between], b[between]
+    result[between] = _log_phi(a - b) + np.log(_mills(b - a) - _mills(b + a))
     return result
 
 
-def _by_integral(a, b):
+def _by_integral(a: Floats, b: Floats) -> Floats:
     """log delta from the integral, all of whose terms are positive."""
     slope = b - a
     end = 2 * _LAST / (slope + np.sqrt(slope**2 + 2 * _LAST))  # slope t + t^2 / 2 = _LAST
@@ -155,16 +167,16 @@ def _by_integral(a, b):
     return _log_phi(slope) + np.log(terms @ _WEIGHTS * end / 2) + np.log(a)
 
 
-def _by_complement(a, b):
+def _by_complement(a: Floats, b: Floats) -> Floats:
     """log delta where delta is not small: 1 - delta = Phi(b - a) + e^eps Phi(-a - b)."""
     miss = special.ndtr(b - a) + np.exp(_log_phi(a - b)) * _mills(a + b)
     return np.log1p(-miss)
 
 
-def _log_phi(x):
+def _log_phi(x: Floats) -> Floats:
     return -(x**2) / 2 - np.log(2 * np.pi) / 2
 
 
-def _mills(x):
+def _mills(x: Floats) -> Floats:
     """Phi(-x) / phi(x) for x >= 0."""
     return np.sqrt(np.pi / 2) * special.erfcx(x / np.sqrt(2))

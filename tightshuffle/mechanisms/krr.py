@@ -1,30 +1,33 @@
 """k-randomized response: its probabilities, the shuffled histogram of n users in O(k), its estimators.
 
-k-RR with local budget eps0 reports the truth with probability p = e^eps0 / (e^eps0 + k - 1) and every
+k-RR with local budget eps0 reports the truth with probability p = e^eps0 / (e^eps0 + k - 1) and each
 other cell with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same law in two
 steps, the "blanket": with probability gamma = k q report a uniform cell, else the truth.
 """
 
 import numpy as np
+import numpy.typing as npt
 
-from tightshuffle.arguments import check_eps0, check_k
+from tightshuffle.arguments import Floats, Integers, check_eps0, check_k
 
 
-def truth_probability(eps0, k):
+def truth_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
     """p, the probability that k-RR reports the true cell. ``eps0`` and ``k`` broadcast."""
     return 1 / (1 + (check_k(k) - 1) * np.exp(-check_eps0(eps0)))
 
 
-def lie_probability(eps0, k):
+def lie_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
     """q, the probability that k-RR reports one given other cell. ``eps0`` and ``k`` broadcast."""
     tail = np.exp(-check_eps0(eps0))
     return tail / (1 + (check_k(k) - 1) * tail)
 
 
-def sample_histogram(counts, eps0, rng, repetitions=1):
+def sample_histogram(
+    counts: npt.ArrayLike, eps0: float, rng: np.random.Generator, repetitions: int = 1
+) -> Integers:
     """Draw the shuffled k-RR histogram of a dataset, exactly and in O(k) instead of O(n).
 
-    The users of cell x who tell the truth outright are Binomial(counts[x], 1 - gamma); all the others
+    The users of cell x who tell the truth outright are Binomial(counts[x], 1 - gamma); all remaining users
     report a uniform cell, together a multinomial.
 
     Parameters
@@ -38,17 +41,17 @@ def sample_histogram(counts, eps0, rng, repetitions=1):
 
     Raises
     ------
-    ValueError: counts that are negative, no whole numbers, or of another shape.
+    ValueError for counts that are negative, not whole numbers, or of another shape.
     """
     counts = _check_counts(counts, repetitions)
     k = counts.shape[1]
     uniform = k * lie_probability(eps0, k)
     truthful = rng.binomial(counts, 1 - uniform)
-    lost = counts.sum(axis=1) - truthful.sum(axis=1)
-    return truthful + rng.multinomial(lost, np.full(k, 1 / k))
+    blanket = counts.sum(axis=1) - truthful.sum(axis=1)
+    return truthful + rng.multinomial(blanket, np.full(k, 1 / k))
 
 
-def invert(frequencies, eps0):
+def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     """The unbiased estimate of the true frequencies: the noisy ones times the inverse channel, in O(k).
 
     The channel is q + (p - q) on the diagonal, hence the inverse (y - q) / (p - q) for frequencies that
@@ -62,7 +65,7 @@ def invert(frequencies, eps0):
     return (frequencies - q) / (p - q)
 
 
-def project_to_simplex(points):
+def project_to_simplex(points: npt.ArrayLike) -> Floats:
     """The nearest probability vector in Euclidean distance, row by row.
 
     Sort-and-threshold (Wang and Carreira-Perpinan 2013, the projection cited by the paper).
@@ -80,13 +83,13 @@ def project_to_simplex(points):
     return np.maximum(points - threshold, 0)
 
 
-def maximum_likelihood(frequencies, eps0):
+def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     """The most likely true frequencies given the noisy ones: the limit of the iterative Bayesian update.
 
     That update is expectation maximisation of sum_x y_x log(q + (p - q) f_x) over probability vectors f
     (Biswas et al. name it beside inversion). The sum is concave, and Karush-Kuhn-Tucker's conditions say
     f_x = max(0, y_x / level - c) with c = q / (p - q) = 1 / (e^eps0 - 1) and the one level at which f sums to
-    1; so the limit needs no iteration: sort, and keep the largest m values as long as each stays positive at
+    1. So no iteration is needed: sort, and keep the largest m values as long as each stays positive at
     level = (their sum) / (1 + m c). Where inversion is nowhere negative, the two agree.
 
     Parameters: frequencies, shape (..., k), >= 0, each row summing to 1. Returns the same shape. ValueError
@@ -103,8 +106,8 @@ def maximum_likelihood(frequencies, eps0):
     return np.maximum(frequencies / np.take_along_axis(levels, kept - 1, axis=-1) - c, 0)
 
 
-def _check_counts(counts, repetitions):
-    counts = np.atleast_2d(np.asarray(counts))
+def _check_counts(values: npt.ArrayLike, repetitions: int) -> Integers:
+    counts = np.atleast_2d(np.asarray(values))
     if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
         raise ValueError(f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}")
     whole = counts.astype(np.int64) if counts.dtype.kind in "iuf" and np.all(np.isfinite(counts)) else None

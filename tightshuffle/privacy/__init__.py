@@ -1,1 +1,1 @@
-"""Bounds on delta, one module per family, all with one signature: ``delta(eps, *, n, k, eps0, ...)``."""
+"""Accountants: one module per family, all with the signature ``bound(eps, *, n, k, eps0) -> log10 delta``."""

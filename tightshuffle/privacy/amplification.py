@@ -3,16 +3,27 @@
 All hold for the shuffled answers of n users with the same eps0-LDP randomizer, whatever the data are. Each
 paper bounds eps for a given delta, or gives delta implicitly; here all are solved for delta. Where a
 theorem's conditions fail the answer is nan, with an `OutsideRange` warning that names the condition. For
-eps >= eps0 delta is 0 under every theorem: shuffling cannot harm what each answer has, (eps0, 0)-DP.
-The exact numerical bounds of the later papers stand in clones.py, what the main paper prints in the place
-of these theorems in as_printed.py.
+eps >= eps0 delta is 0 under every theorem: each answer is (eps0, 0)-DP already, and shuffling keeps that.
+clones.py has the exact numerical bounds of the later papers, as_printed.py what the main paper prints instead
+of these theorems.
 """
 
 import warnings
 
 import numpy as np
+import numpy.typing as npt
 
-from tightshuffle.arguments import OutsideRange, check_choice, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import (
+    Booleans,
+    Floats,
+    Integers,
+    OutsideRange,
+    check_choice,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
 
 RANDOMIZERS = ("krr", "generic")
 _LN10 = np.log(10)
@@ -21,7 +32,7 @@ _ERLINGSSON_EPS0 = 0.5
 _ERLINGSSON_DELTA = 0.01
 
 
-def erlingsson(eps, *, n, k, eps0):
+def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of Erlingsson et al., "Amplification by shuffling" (SODA 2019).
 
     Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled answers are
@@ -29,7 +40,7 @@ def erlingsson(eps, *, n, k, eps0):
 
     Arguments are numbers or arrays, which broadcast: ``eps``, ``n`` users, ``eps0``; ``k`` cells is checked
     but does not matter. Returns log10 delta of the broadcast shape (a float for scalars); nan with an
-    `OutsideRange` warning outside of the conditions. Raises ValueError that names a bad argument.
+    `OutsideRange` warning where the conditions fail. Raises ValueError that names a bad argument.
     """
     eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
     log_delta = -n * (eps / (12 * eps0)) ** 2
@@ -41,7 +52,7 @@ def erlingsson(eps, *, n, k, eps0):
     return _answer("erlingsson", log_delta, conditions, local=eps >= eps0)
 
 
-def feldman(eps, *, n, k, eps0):
+def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of Feldman, McMillan, Talwar, "Hiding among the clones" (2020), Theorem 3.1, closed form.
 
     Their statement: for delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled answers are
@@ -60,7 +71,9 @@ def feldman(eps, *, n, k, eps0):
     return _answer("feldman", log_delta, conditions, local=eps >= eps0)
 
 
-def balle_hoeffding(eps, *, n, k, eps0, randomizer="krr"):
+def balle_hoeffding(
+    eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, randomizer: str = "krr"
+) -> Floats:
     """log10 delta of the privacy blanket with Hoeffding's inequality (Balle et al., CRYPTO 2019, section 5).
 
     Of the n users, M ~ Bin(n, gamma) answer from the blanket, and delta <= E[(L_1 + ... + L_M)_+] / (gamma n)
@@ -70,7 +83,7 @@ def balle_hoeffding(eps, *, n, k, eps0, randomizer="krr"):
     are: "krr" exactly those of k-RR; "generic" their bounds for any eps0-LDP randomizer (Lemma 5.2, with
     gamma anywhere from e^-eps0 to 1), where ``k`` does not matter.
 
-    Other arguments, result and errors as for `erlingsson`; without conditions, hence never nan.
+    Other arguments, result and errors as for `erlingsson`; there are no conditions, so it is never nan.
     """
     n, gamma, _, _, width, _, local = _blanket(eps, n, k, eps0, randomizer)
     eps = np.asarray(eps, dtype=float)
@@ -81,52 +94,56 @@ def balle_hoeffding(eps, *, n, k, eps0, randomizer="krr"):
     return _answer("balle_hoeffding", log_delta, {}, local=local)
 
 
-def balle_bennett(eps, *, n, k, eps0, randomizer="krr"):
+def balle_bennett(
+    eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, randomizer: str = "krr"
+) -> Floats:
     """log10 delta of the privacy blanket with Bennett's inequality (Balle et al., CRYPTO 2019, section 5).
 
-    As `balle_hoeffding`, but with the largest value b of L and a bound c on E[L^2] in the place of its range.
+    As `balle_hoeffding`, but with the largest value b of L and a bound c on E[L^2] instead of its range.
     From E[e^(t L)] <= exp(-t a + (c / b^2) (e^(t b) - 1 - t b)) follows
     E[(L_1 + ... + L_m)_+] <= b / log(1 + a b / c) e^(-m (c / b^2) phi(a b / c)) with
     phi(u) = (1 + u) log(1 + u) - u; the mean over M >= 1 is a closed form.
 
     Arguments, result and errors as for `balle_hoeffding`.
     """
-    n, gamma, rest, largest, _, square, local = _blanket(eps, n, k, eps0, randomizer)
+    n, gamma, truthful, largest, _, square, local = _blanket(eps, n, k, eps0, randomizer)
     eps = np.asarray(eps, dtype=float)
     with np.errstate(all="ignore"):
         u = -np.expm1(-eps) * largest / square
         exponent = square / largest**2 * _phi(u)
-        # E[x^M; M >= 1] = (rest + gamma x)^n - rest^n with x = e^-exponent, rest = 1 - gamma; where x
-        # underflows, its first order n gamma x rest^(n - 1).
-        gain = n * np.log1p(gamma / rest * np.exp(-exponent))
+        # E[x^M; M >= 1] = (1 - gamma + gamma x)^n - (1 - gamma)^n with x = e^-exponent; where x underflows,
+        # its first order n gamma x (1 - gamma)^(n - 1).
+        gain = n * np.log1p(gamma / truthful * np.exp(-exponent))
         grown = np.where(gain > 40, gain, np.log(np.expm1(np.minimum(gain, 40))))
-        grown = np.where(exponent > 600, np.log(n * gamma / rest) - exponent, grown)
-        log_delta = eps + np.log(largest / np.log1p(u)) - np.log(gamma * n) + n * np.log(rest) + grown
+        grown = np.where(exponent > 600, np.log(n * gamma / truthful) - exponent, grown)
+        log_delta = eps + np.log(largest / np.log1p(u)) - np.log(gamma * n) + n * np.log(truthful) + grown
     return _answer("balle_bennett", log_delta, {}, local=local)
 
 
-def _blanket(eps, n, k, eps0, randomizer):
+def _blanket(
+    eps: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, randomizer: str
+) -> tuple[Integers, Floats, Floats, Floats, Floats, Floats, Booleans]:
     """n; gamma and 1 - gamma; of L / e^eps its largest value, width and second moment; where eps >= eps0."""
     check_choice("randomizer", randomizer, RANDOMIZERS)
     eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
     a = -np.expm1(-eps)
     with np.errstate(over="ignore", invalid="ignore"):
         if randomizer == "generic":
-            gamma, rest = np.exp(-eps0), -np.expm1(-eps0)
+            gamma, truthful = np.exp(-eps0), -np.expm1(-eps0)
             largest = np.exp(eps0 - eps) - np.exp(-eps0)
             width = (1 + np.exp(-eps)) * 2 * np.sinh(eps0)
             square = np.exp(eps0 + eps) * (1 + np.exp(-2 * eps)) - 2 * gamma * np.exp(-2 * eps0)
             square = square * np.exp(-eps)
         else:
             total = 1 + (k - 1) * np.exp(-eps0)
-            gamma, rest = k * np.exp(-eps0) / total, -np.expm1(-eps0) / total
+            gamma, truthful = k * np.exp(-eps0) / total, -np.expm1(-eps0) / total
             largest = -k * np.expm1(eps - eps0) * np.exp(-eps) / total
-            width = rest * k * (1 + np.exp(-eps))
-            square = gamma * (2 - gamma) * a**2 + rest**2 * k * (1 + np.exp(-2 * eps))
-    return n, gamma, rest, largest, width, square, eps >= eps0
+            width = truthful * k * (1 + np.exp(-eps))
+            square = gamma * (2 - gamma) * a**2 + truthful**2 * k * (1 + np.exp(-2 * eps))
+    return n, gamma, truthful, largest, width, square, eps >= eps0
 
 
-def _phi(u):
+def _phi(u: Floats) -> Floats:
     """(1 + u) log(1 + u) - u without cancellation for small u."""
     small = np.minimum(u, 0.1)
     i = np.arange(2, 20)
@@ -134,7 +151,7 @@ def _phi(u):
     return np.where(u > 0.1, (1 + u) * np.log1p(u) - u, series)
 
 
-def _answer(name, log_delta, conditions, *, local):
+def _answer(name: str, log_delta: Floats, conditions: dict[str, Booleans], *, local: Booleans) -> Floats:
     """log10 delta: -inf where eps0-LDP alone is enough, nan where a condition fails, and never above 0."""
     inside = np.ones(local.shape, dtype=bool)
     failing = [condition for condition, holds in conditions.items() if not np.all(holds | local)]
@@ -142,6 +159,6 @@ def _answer(name, log_delta, conditions, *, local):
         inside &= holds
     if failing:
         warnings.warn(f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=3)
-    # fmin: where eps0 is so large that the blanket is empty in floats, delta <= 1 is what is left.
+    # fmin: for so large an eps0 that gamma underflows, delta <= 1 is all that can be said.
     log10 = np.where(inside, np.fmin(log_delta, 0) / _LN10, np.nan)
     return np.where(local, -np.inf, log10)[()]

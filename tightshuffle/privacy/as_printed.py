@@ -1,4 +1,4 @@
-"""What the main paper prints in the place of earlier amplification bounds, as functions.
+"""What the main paper prints instead of earlier amplification bounds, as functions.
 
 The columns of Table II (long version) and Table 1 (FPS 2023) that carry the names of earlier work are not the
 cited theorems. Each is an order-of-magnitude statement eps = O(...) read with the constant 1 (in Erlingsson's
@@ -7,14 +7,15 @@ digits; none of them is a privacy guarantee.
 """
 
 import numpy as np
+import numpy.typing as npt
 
-from tightshuffle.arguments import check_choice, check_eps, check_eps0, check_n
+from tightshuffle.arguments import Floats, check_choice, check_eps, check_eps0, check_n
 
 VERSIONS = ("long", "short")  # arXiv 2205.08858, Table II; FPS 2023 (LNCS 14551), Table 1
 _LN10 = np.log(10)
 
 
-def erlingsson_as_printed(eps, *, n, eps0):
+def erlingsson_as_printed(eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of the column "Erlingsson et al.": delta = exp(-n (eps / (12 eps0))^2), both versions.
 
     ``eps`` and ``eps0`` (> 0) and ``n`` users are numbers or arrays, which broadcast; the result has their
@@ -24,7 +25,9 @@ def erlingsson_as_printed(eps, *, n, eps0):
     return -n * (eps / (12 * eps0)) ** 2 / _LN10
 
 
-def balle_as_printed(eps, *, n, eps0, version="long"):
+def balle_as_printed(
+    eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike, version: str = "long"
+) -> Floats:
     """log10 delta of the column "Balle et al.": delta = exp(-n (eps / (c e^eps0))^2).
 
     c = 1 in Table II (``version="long"``) and min(1, eps0) in Table 1 (``version="short"``). Arguments,
@@ -35,7 +38,9 @@ def balle_as_printed(eps, *, n, eps0, version="long"):
     return -n * (eps / cap * np.exp(-eps0)) ** 2 / _LN10
 
 
-def feldman_as_printed(eps, *, n, eps0, version="long"):
+def feldman_as_printed(
+    eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike, version: str = "long"
+) -> Floats:
     """log10 delta of the column "Feldman et al.".
 
     delta = exp(-n eps^2 / (e^eps0 - 1)) in Table II (``version="long"``) and

@@ -1,8 +1,8 @@
 """The blanket paper (Biswas, Jung, Palamidessi: Tight Differential Privacy Blanket for Shuffle Model).
 
 Its eq. (3) is the Hoeffding bound of Balle et al. 2019 (their Theorem 5.3; the text credits a lemma of
-Sommer et al.) for any eps0-LDP randomizer: a valid upper bound on delta for every dataset of the others, in
-both directions. It knows neither k nor the data, hence it is not the tight delta of anything. The paper
+Sommer et al.) for any eps0-LDP randomizer: a valid upper bound on delta for every dataset of the
+remaining users, in both directions. It knows neither k nor the data, so it is nobody's tight delta. The paper
 looks for budgets at which it is tight, by equating it to
 
     surplus = E_P[S] - e^eps E_Q[S] = kappa_3 (kappa_2 - e^eps) / kappa_2,
@@ -11,17 +11,17 @@ where S is the noisy count of x0, P its law when the user holds x0 and Q when no
 counts is no tight delta: that is the sum of max(0, P(s) - e^eps Q(s)), positive for all eps < eps0, while
 the surplus ends at ln kappa_2, about (e^eps0 - 1) / n.
 
-What the printed definitions come to, for every n, k, count and eps0 (tests check each line):
+What follows from the printed definitions, for every n, k, count and eps0 (tests check each line):
 
-* kappa_4 is meant to part eq. (3)'s two cases, which meet at tanh(eps / 2) = 2 sinh(eps0) e^(-eps0 / 2);
+* kappa_4 is meant to separate eq. (3)'s two cases, which meet at tanh(eps / 2) = 2 sinh(eps0) e^(-eps0 / 2);
   printed is sinh(eps0 / 2). `case_border` is the corrected one. kappa_4 = ln(2 e^eps0 - 1) > eps0, and the
   corrected one is above eps0 too, as 4 cosh^2(eps0 / 2) > e^(eps0 / 2): where Case 1 begins, the true
   delta is 0 already.
 * kappa_2 <= e^eps0 < e^kappa_4, hence S_1 is empty and Theorem 2.3 a) never applies.
 * The critical polynomial P has no real root: outside of (1, kappa_2) both its parts are >= 0, and inside
-  P_1 / P_2 >= 4 (1 + e^-eps0)^2 (e^eps0 + k - 1) > 1. (Its kappa_1 has e^(+C n e^-eps0) in the place of
-  eq. (3)'s e^(-C n e^-eps0), and a factor n is missing; with both put right its roots lie in
-  (1, kappa_2), where eq. (3) is in Case 2.)
+  P_1 / P_2 >= 4 (1 + e^-eps0)^2 (e^eps0 + k - 1) > 1. (Its kappa_1 has e^(+C n e^-eps0) instead of
+  eq. (3)'s e^(-C n e^-eps0), and a factor n is missing; with both corrected its roots lie in (1, kappa_2),
+  where eq. (3) is in Case 2.)
 * The critical equation H is eq. (3) = surplus in x = tanh(eps / 2), correctly, and has no root either:
   where its quadratic part is negative, x < (e^eps0 - 1) / (2 n), so that the exponent is above -C / 4 and
   the first term more than 20 times the quadratic part. Theorem 2.3 b) never applies.
@@ -33,15 +33,16 @@ What the printed definitions come to, for every n, k, count and eps0 (tests chec
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import optimize
 
-from tightshuffle.arguments import check_count, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
 
 C = -np.expm1(-2.0)  # eq. (3), 1 - e^-2
-_LARGEST = 300  # eps0 of which the constants' squares are floats
+_LARGEST = 300  # for a larger eps0 the constants' squares overflow
 
 
-def blanket(eps, *, n, k, eps0):
+def blanket(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 of the smallest delta that satisfies eq. (3), at most 0: a valid upper bound, far from tight.
 
     Parameters
@@ -61,7 +62,7 @@ def blanket(eps, *, n, k, eps0):
     return np.minimum(0.0, equation_3(eps, n=n, k=k, eps0=eps0))
 
 
-def equation_3(eps, *, n, k, eps0):
+def equation_3(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 of the right-hand side of eq. (3) as it stands, which may exceed 1; inf for eps = 0.
 
     Arguments, shape and errors as for `blanket`.
@@ -76,7 +77,7 @@ def equation_3(eps, *, n, k, eps0):
     return (log_first + 2 * log_spread - np.log(4 * n) - C * n * rate)[()] / np.log(10)
 
 
-def case_border(eps0):
+def case_border(eps0: npt.ArrayLike) -> Floats:
     """eps from which on eq. (3) is in Case 1, what kappa_4 should be; inf where it never is."""
     eps0 = check_eps0(eps0)
     border = np.exp(_log_spread(eps0) - eps0 / 2)  # e^(-eps0 / 2) (e^eps0 - e^-eps0)
@@ -86,30 +87,31 @@ def case_border(eps0):
 
 @dataclass(frozen=True)
 class Kappas:
-    """kappa_1 to kappa_5, eqs. (4) to (8); the paper announces eight constants and defines five.
+    """kappa_1 to kappa_5, eqs. (4) to (8): the paper announces eight constants and defines five.
 
     Arrays of the broadcast shape. ``log_kappa_1`` is natural, since kappa_1 overflows for large n;
     ``excess`` is kappa_2 - 1 with all its digits.
     """
 
-    log_kappa_1: np.ndarray
-    kappa_2: np.ndarray
-    excess: np.ndarray
-    kappa_3: np.ndarray
-    kappa_4: np.ndarray
-    kappa_5: np.ndarray
+    log_kappa_1: Floats
+    kappa_2: Floats
+    excess: Floats
+    kappa_3: Floats
+    kappa_4: Floats
+    kappa_5: Floats
 
     @property
-    def log_kappa_2(self):
+    def log_kappa_2(self) -> Floats:
         """ln kappa_2, without cancellation."""
         return np.log1p(self.excess)
 
 
-def kappas(*, n, k, eps0, count):
+def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike) -> Kappas:
     """The constants of eqs. (4) to (8), as printed.
 
-    ``n`` users in all, ``k`` cells; ``count`` of the other n - 1 users hold x0: the paper's pi(x0) (n - 1).
-    Numbers or arrays, which broadcast; eps0 up to 300. Raises ValueError naming the argument out of range.
+    ``n`` users in all, ``k`` cells; ``count`` of the remaining n - 1 users hold x0, the paper's
+    pi(x0) (n - 1). Numbers or arrays, which broadcast; eps0 up to 300. Raises ValueError that names a bad
+    argument.
     """
     n = check_n(n)
     n, k, eps0, count = np.broadcast_arrays(n, check_k(k), check_eps0(eps0), check_count(count, n))
@@ -127,7 +129,9 @@ def kappas(*, n, k, eps0, count):
     )
 
 
-def surplus(eps, *, n, k, eps0, count):
+def surplus(
+    eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
+) -> Floats:
     """kappa_3 (kappa_2 - e^eps) / kappa_2: what the paper equates to eq. (3), not a delta; may be negative.
 
     E_P[S] - e^eps E_Q[S] of the noisy count S of x0. Not a logarithm. Other arguments as for `kappas`.
@@ -137,18 +141,13 @@ def surplus(eps, *, n, k, eps0, count):
         return (constants.kappa_3 * (constants.excess - np.expm1(check_eps(eps))) / constants.kappa_2)[()]
 
 
-def critical_polynomial(x, *, n, k, eps0, count):
-    """P(x) of Definition 2.1 divided by kappa_1 kappa_2 (x = e^eps), which overflows for large n.
+def critical_polynomial_roots(
+    *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
+) -> Floats:
+    """The real roots of P(x), Definition 2.1 (x = e^eps), ascending, shape (..., 2).
 
-    Signs and roots are those of P. Numbers or arrays, which broadcast.
+    nan where there are none: always (see the module).
     """
-    weight, excess = _scaled(kappas(n=n, k=k, eps0=eps0, count=count))
-    y = np.asarray(x, dtype=float) - 1
-    return ((y + 2) ** 2 - weight * (excess - y) * y)[()]
-
-
-def critical_polynomial_roots(*, n, k, eps0, count):
-    """The real roots of P, shape (..., 2), ascending; nan where there are none: always (see the module)."""
     weight, excess = _scaled(kappas(n=n, k=k, eps0=eps0, count=count))
     # (1 + w) y^2 + (4 - w e) y + 4 with y = x - 1; its discriminant is w times this one
     discriminant = weight * excess**2 - 8 * excess - 16
@@ -157,15 +156,13 @@ def critical_polynomial_roots(*, n, k, eps0, count):
     return 1 + np.stack([middle - root, middle + root], axis=-1) / (2 * (1 + weight))[..., None]
 
 
-def critical_equation(x, *, n, k, eps0, count):
-    """H(x) of Definition 2.2 (x = tanh(eps / 2)); numbers or arrays, which broadcast."""
-    height, rate, square, slope = _critical_terms(kappas(n=n, k=k, eps0=eps0, count=count))
-    x = np.asarray(x, dtype=float)
-    return (height * np.exp(-rate * x**2) + x * (square * x - slope))[()]
+def critical_equation_roots(
+    *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
+) -> Floats:
+    """The roots of H(x), Definition 2.2 (x = tanh(eps / 2)), in (0, 1), ascending, shape (..., 2).
 
-
-def critical_equation_roots(*, n, k, eps0, count):
-    """The roots of H in (0, 1), shape (..., 2), ascending; nan where there are none: always."""
+    nan where there are none: always (see the module).
+    """
     terms = np.broadcast_arrays(*_critical_terms(kappas(n=n, k=k, eps0=eps0, count=count)))
     roots = np.full((*terms[0].shape, 2), np.nan)
     for index in np.ndindex(terms[0].shape):
@@ -173,70 +170,18 @@ def critical_equation_roots(*, n, k, eps0, count):
     return roots
 
 
-@dataclass(frozen=True)
-class TightSets:
-    """S_1 and S_2 of Theorem 2.3 as (low, high), None where empty, and whether its two conditions hold.
-
-    ``s_1`` is closed, ``s_2`` open. ``promised_1``: kappa_4 < ln kappa_2(x) for all x, and P has a real root
-    in [e^kappa_4, kappa_2(x)); ``promised_2``: H has a root in (0, mu).
-    """
-
-    s_1: tuple[float, float] | None
-    s_2: tuple[float, float] | None
-    promised_1: bool
-    promised_2: bool
-
-
-def tight_sets(others, *, eps0):
-    """The sets of budgets for which Theorem 2.3 promises that eq. (3) is tight, for one dataset.
-
-    Parameters
-    ----------
-    others : whole numbers, shape (k,): how many of the other users hold each cell, pi(x) (n - 1)
-    eps0 : a number
-
-    Returns
-    -------
-    TightSets. Conditions on P and H are asked of every x, since each x has its own kappa_2 and kappa_3.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
-    """
-    others = np.asarray(others)
-    if others.ndim != 1 or others.size < 2:
-        raise ValueError(f"others must be one histogram of shape (k,), k >= 2; got shape {others.shape}")
-    if not np.all((others >= 0) & (others == np.floor(others))):
-        raise ValueError(f"others must be whole numbers >= 0; got {others.min()} to {others.max()}")
-    setting = {"n": int(others.sum()) + 1, "k": others.size, "eps0": eps0, "count": others}
-    constants = kappas(**setting)
-    ends, border = constants.log_kappa_2, constants.kappa_4
-    s_1 = (float(border.max()), float(ends.min()))
-    s_2 = (0.0, float(min(border.min(), ends.min())))
-    roots = critical_polynomial_roots(**setting)
-    low, high = np.exp(border)[:, None], constants.kappa_2[:, None]
-    inside = (roots >= low) & (roots < high)  # False for nan
-    mu = np.tanh(s_2[1] / 2)
-    return TightSets(
-        s_1=s_1 if s_1[0] <= s_1[1] else None,
-        s_2=s_2 if s_2[1] > 0 else None,
-        promised_1=bool(np.all(border < ends) and np.all(inside.any(axis=1))),
-        promised_2=bool(np.all((critical_equation_roots(**setting) < mu).any(axis=1))),
-    )
-
-
-def _log_spread(eps0):
+def _log_spread(eps0: Floats) -> Floats:
     """log(e^eps0 - e^-eps0)."""
     return eps0 + np.log(-np.expm1(-2 * eps0))
 
 
-def _scaled(constants):
-    """kappa_3 / (kappa_1 kappa_2), and kappa_2 - 1."""
+def _scaled(constants: Kappas) -> tuple[Floats, Floats]:
+    """kappa_3 / (kappa_1 kappa_2), and kappa_2 - 1: all that P's roots depend on."""
     log_weight = np.log(constants.kappa_3) - constants.log_kappa_1 - constants.log_kappa_2
     return np.exp(log_weight), constants.excess
 
 
-def _critical_terms(constants):
+def _critical_terms(constants: Kappas) -> tuple[Floats, Floats, Floats, Floats]:
     """H(x) = height e^(-rate x^2) + x (square x - slope)."""
     return (
         2 * constants.kappa_5 * constants.kappa_2,
@@ -246,20 +191,21 @@ def _critical_terms(constants):
     )
 
 
-def _roots(height, rate, square, slope):
+def _roots(height: float, rate: float, square: float, slope: float) -> tuple[float, float]:
     """Roots in (0, slope / square), outside of which H is positive: two of them, or nan.
 
     There H falls first, and while rate x^2 < 3/2 its second derivative grows: one minimum.
     """
     end = slope / square
 
-    def value(x):
+    def value(x: float) -> float:
         return height * np.exp(-rate * x**2) + x * (square * x - slope)
 
-    def derivative(x):
+    def derivative(x: float) -> float:
         return -2 * height * rate * x * np.exp(-rate * x**2) + 2 * square * x - slope
 
     bottom = end if derivative(end) <= 0 else optimize.brentq(derivative, 0.0, end, xtol=1e-15 * end)
     if value(bottom) > 0:
         return np.nan, np.nan
-    return tuple(optimize.brentq(value, *edges, xtol=1e-15 * end) for edges in ((0.0, bottom), (bottom, end)))
+    low, high = (optimize.brentq(value, *edge, xtol=1e-15 * end) for edge in ((0.0, bottom), (bottom, end)))
+    return low, high

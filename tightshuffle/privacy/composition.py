@@ -1,10 +1,10 @@
 """delta of n_c rounds of shuffled k-RR (Koskela, Heikkila and Honkela), between two rigorous estimates.
 
-The same users answer in every round with fresh randomness. Whatever the others hold, n_c rounds are no
-easier to attack than n_c independent draws of a dominating pair (P, Q): of the strong or the weak
+The same users answer in every round with fresh randomness. Whatever the remaining users hold, n_c rounds are
+no easier to attack than n_c independent draws of a dominating pair (P, Q): of the strong or the weak
 adversary (sections 3 and 3.1), or of the clones (section 4), which hold for every eps0-LDP randomizer.
 dominating_pairs.py has the pairs, loss_grid.py their privacy loss distributions. The pairs are mirror
-images, hence one direction is both.
+images, so both directions have the same delta.
 
 Every bound has two estimates of its exact value: "pessimistic", never below it, the one to quote as a
 guarantee, and "optimistic", never above it. One round is summed without a grid, so that the two differ
@@ -13,11 +13,14 @@ by 1e-9 and by what blocks of very many users cost.
 
 import math
 import warnings
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 from scipy import optimize, special
 
 from tightshuffle.arguments import (
+    Floats,
     OutsideRange,
     check_choice,
     check_compositions,
@@ -31,6 +34,7 @@ from tightshuffle.arguments import (
 from tightshuffle.privacy import loss_grid
 from tightshuffle.privacy.dominating_pairs import (
     PAIRS,
+    Rows,
     largest_finite_loss,
     outcome_count,
     outcomes,
@@ -54,7 +58,17 @@ _SAFETY = 1e-9  # relative floating-point error that the sum over rows allows fo
 _LN10 = math.log(10)
 
 
-def composed(eps, pair="weak", *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+def composed(
+    eps: npt.ArrayLike,
+    pair: str = "weak",
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+    spacing: float | None = None,
+) -> Floats:
     """log10 delta of ``compositions`` rounds at ``eps``.
 
     Parameters
@@ -87,17 +101,27 @@ def composed(eps, pair="weak", *, n, k, eps0, compositions=1, estimate="pessimis
     result = np.empty(points[0].size)
     for setting in np.unique(settings, axis=0):
         chosen = np.all(settings == setting, axis=1)
-        curve = _Curve(pair, *setting, estimate, spacing)
+        curve = _Curve(pair, setting.tolist(), estimate, spacing)
         result[chosen] = curve.log_delta(points[0].ravel()[chosen])
     return result.reshape(points[0].shape)[()] / _LN10
 
 
-def composed_epsilon(delta, pair="weak", *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+def composed_epsilon(
+    delta: npt.ArrayLike,
+    pair: str = "weak",
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+    spacing: float | None = None,
+) -> Floats:
     """The smallest eps >= 0 at which ``compositions`` rounds have at most ``delta``; nan where there is none.
 
-    The inverse of `composed`, with its parameters; faster than the inverse that all bounds share, because
-    the distribution is made once, and not confined to eps <= eps0. With the pessimistic estimate the result
-    is an upper bound, rounded up by 1e-10. All numbers broadcast. Raises ValueError like `composed`.
+    The inverse of `composed`, with its parameters. It is faster than the inverse that all bounds share, as it
+    builds the distribution once, and it is not confined to eps <= eps0. With the pessimistic estimate the
+    result is an upper bound, rounded up by 1e-10. All numbers broadcast. Raises ValueError like `composed`.
     """
     check_choice("pair", pair, PAIRS)
     check_choice("estimate", estimate, ESTIMATES)
@@ -108,55 +132,59 @@ def composed_epsilon(delta, pair="weak", *, n, k, eps0, compositions=1, estimate
     result = np.empty(points[0].shape)
     for index in np.ndindex(result.shape):
         wanted, *setting = (float(point[index]) for point in points)
-        result[index] = _Curve(pair, *setting, estimate, spacing).epsilon(math.log(wanted))
+        result[index] = _Curve(pair, setting, estimate, spacing).epsilon(math.log(wanted))
     return result[()]
 
 
-def koskela_strong(eps, *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+def koskela_strong(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+) -> Floats:
     """log10 delta against the strong adversary A_s (section 3), who knows who answered at random.
 
     Parameters, result and errors as for `composed`.
     """
-    names = {"compositions": compositions, "estimate": estimate, "spacing": spacing}
-    return composed(eps, "strong", n=n, k=k, eps0=eps0, **names)
+    return composed(eps, "strong", n=n, k=k, eps0=eps0, compositions=compositions, estimate=estimate)
 
 
-def koskela_weak(eps, *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
-    """log10 delta against the weak adversary A_w (section 3.1), who does not know it of the user himself.
+def koskela_weak(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+) -> Floats:
+    """log10 delta against the weak adversary A_w (section 3.1), who knows it of the remaining users only.
 
     Parameters, result and errors as for `composed`.
     """
-    names = {"compositions": compositions, "estimate": estimate, "spacing": spacing}
-    return composed(eps, "weak", n=n, k=k, eps0=eps0, **names)
+    return composed(eps, "weak", n=n, k=k, eps0=eps0, compositions=compositions, estimate=estimate)
 
 
-def composed_clones(eps, *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
+def composed_clones(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+) -> Floats:
     """log10 delta of the clones (section 4): any eps0-LDP randomizer, clones with chance e^-eps0.
 
     Parameters, result and errors as for `composed`.
     """
-    names = {"compositions": compositions, "estimate": estimate, "spacing": spacing}
-    return composed(eps, "clones", n=n, k=k, eps0=eps0, **names)
+    return composed(eps, "clones", n=n, k=k, eps0=eps0, compositions=compositions, estimate=estimate)
 
 
-def composed_stronger_clones(eps, *, n, k, eps0, compositions=1, estimate="pessimistic", spacing=None):
-    """log10 delta of the stronger clones: any eps0-LDP randomizer, clones with 2 / (e^eps0 + 1).
-
-    Parameters, result and errors as for `composed`.
-    """
-    return composed(
-        eps,
-        "stronger-clones",
-        n=n,
-        k=k,
-        eps0=eps0,
-        compositions=compositions,
-        estimate=estimate,
-        spacing=spacing,
-    )
-
-
-def eps0_of_blanket(gamma, k):
+def eps0_of_blanket(gamma: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
     """The eps0 of the k-RR that answers with a uniform cell with probability ``gamma`` in (0, 1).
 
     gamma = k / (e^eps0 + k - 1) (Balle et al. 2019); both broadcast. Raises ValueError like the bounds.
@@ -165,14 +193,14 @@ def eps0_of_blanket(gamma, k):
     return np.log1p(check_k(k) * (1 - gamma) / gamma)
 
 
-def balle_analytic(eps, *, n, k, eps0):
+def balle_analytic(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of Theorem 3.1 of Balle et al. (2019), the analytic bound of Figure 1a, for one round.
 
     Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma,
     gamma >= max(14 k log(2 / delta) / ((n - 1) eps^2), 27 k / ((n - 1) eps)); here it is solved for delta.
 
-    All numbers broadcast. nan with an `OutsideRange` warning where eps > 1, or where the second term asks for
-    more than gamma; at most 1. Raises ValueError that names a bad argument.
+    All numbers broadcast. nan with an `OutsideRange` warning where eps > 1 or the second term exceeds gamma;
+    at most 1. Raises ValueError that names a bad argument.
     """
     eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
     blanket = (n - 1) / (np.expm1(eps0) + k)  # (n - 1) gamma / k
@@ -184,23 +212,28 @@ def balle_analytic(eps, *, n, k, eps0):
     return np.where(np.all(list(conditions.values()), axis=0), log_delta / _LN10, np.nan)[()]
 
 
+# A function eps (e,) -> ln delta, the log of what was left out, and whether a greater depth would not help.
+_Depth = tuple[Callable[[Floats], Floats], float, bool]
+
+
 class _Curve:
     """ln delta of one setting as a function of eps; what is computed for one eps is kept for the next."""
 
-    def __init__(self, pair, n, k, eps0, compositions, estimate, spacing):
+    def __init__(self, pair: str, setting: list[float], estimate: str, spacing: float | None) -> None:
+        n, k, eps0, compositions = setting
         self.setting = (pair, int(n), int(k), eps0)
         self.eps0, self.compositions = eps0, int(compositions)
         self.bounded = pair != "strong"
         self.pessimistic = estimate == "pessimistic"
         self.spacing = spacing
-        self.depths = {}
+        self.depths: dict[float, _Depth] = {}
 
     @property
-    def largest(self):
+    def largest(self) -> float:
         """The eps from which on delta does not change: all that is left is an infinite loss."""
         return self.compositions * self.eps0 if self.bounded else np.inf
 
-    def log_delta(self, eps):
+    def log_delta(self, eps: Floats) -> Floats:
         """Natural log of delta at ``eps`` (e,)."""
         result = np.full(eps.shape, -np.inf)
         open_ends, depth = np.flatnonzero(eps < self.largest), _DEPTH
@@ -218,10 +251,10 @@ class _Curve:
             result[open_ends] = np.minimum(result[open_ends], deep)
         return result
 
-    def epsilon(self, log_delta):
+    def epsilon(self, log_delta: float) -> float:
         """The smallest eps with at most this natural log of delta, rounded up."""
 
-        def excess(eps):
+        def excess(eps: float) -> float:
             return max(float(self.log_delta(np.array([eps]))[0]), -1e5) - log_delta
 
         if excess(0.0) <= 0:
@@ -234,83 +267,81 @@ class _Curve:
         root = optimize.brentq(excess, 0.0, high, xtol=1e-11, rtol=1e-12) + 1e-10
         return min(root, high)
 
-    def _at_depth(self, depth):
-        """A function eps (e,) -> ln delta, what was left out, and whether a greater depth would not help."""
+    def _at_depth(self, depth: float) -> _Depth:
         if depth not in self.depths:
             build = self._one_round if self.compositions == 1 else self._rounds
             self.depths[depth] = build(depth)
         return self.depths[depth]
 
-    def _rows(self, depth, blocks):
-        pair, *rest = self.setting
-        return rows(pair, *rest, depth=depth, blocks=blocks, pessimistic=self.pessimistic)
+    def _rows(self, depth: float, blocks: int) -> Rows:
+        return rows(*self.setting, depth=depth, blocks=blocks, pessimistic=self.pessimistic)
 
-    def _size(self, depth):
+    def _size(self, depth: float) -> tuple[int, float]:
         """How many blocks of N to make, and about how many outcomes that are."""
         per_value, values = outcome_count(*self.setting, depth)
         blocks = max(_FEWEST_BLOCKS, int(_OUTCOMES / per_value))
         return blocks, per_value * min(values, blocks)
 
-    def _one_round(self, depth):
+    def _one_round(self, depth: float) -> _Depth:
         per_value, values = outcome_count(*self.setting, depth)
         weak = self.setting[0] == "weak"
         across = math.sqrt(per_value) if weak else 1.0  # about how many T per N
-        found = self._rows(depth, max(_FEWEST_BLOCKS, int(_ROWS[weak] / across)))
+        table = self._rows(depth, max(_FEWEST_BLOCKS, int(_ROWS[weak] / across)))
         sign = 1 if self.pessimistic else -1
 
-        def log_delta(eps):
-            return np.array([_log_excess(e, found, sign) for e in eps])
+        def log_delta(eps: Floats) -> Floats:
+            return np.array([_log_excess(e, table, sign) for e in eps])
 
-        last = np.isneginf(found.log_left_out) or across * values > 64 * _ROWS[weak]
-        return log_delta, found.log_left_out, last
+        last = table.log_left_out == -math.inf or across * values > 64 * _ROWS[weak]
+        return log_delta, table.log_left_out, last
 
-    def _rounds(self, depth):
+    def _rounds(self, depth: float) -> _Depth:
         blocks, size = self._size(depth)
         if size > _TOO_MANY:
             raise ValueError(
                 f"n must be smaller for composing the {self.setting[0]} pair with k = {self.setting[2]}: "
                 f"{size:.1g} outcomes; got {self.setting[1]}"
             )
-        found = self._rows(depth, blocks)
-        reach = largest_finite_loss(found, depth)
+        table = self._rows(depth, blocks)
+        reach = largest_finite_loss(table, depth)
         spacing = self.spacing or typical_spread(*self.setting) / _POINTS_PER_SPREAD
         if self.bounded:  # the largest loss of all lies on the grid, so that nothing is rounded beyond it
             spacing = self.eps0 / math.ceil(self.eps0 / spacing)
         if reach / spacing > _ENOUGH:
             raise ValueError(f"spacing must be at least {reach / _ENOUGH:.2g} here; got {spacing:g}")
-        cells = loss_grid.gather(outcomes(found, depth), spacing, reach)
+        cells = loss_grid.gather(outcomes(table, depth), spacing, reach)
         if self.pessimistic:
-            grid, sign = loss_grid.pessimistic(cells, found.log_left_out), 1
+            grid, sign = loss_grid.pessimistic(cells, table.log_left_out), 1
         else:
             grid, sign = loss_grid.optimistic(cells), -1
 
-        def log_delta(eps):
+        def log_delta(eps: Floats) -> Floats:
             return loss_grid.log_delta(eps, grid, self.compositions, sign)
 
-        last = np.isneginf(found.log_left_out) or self._size(_deeper(depth))[1] > _ENOUGH
-        return log_delta, found.log_left_out + math.log(self.compositions), last
+        last = table.log_left_out == -math.inf or self._size(_deeper(depth))[1] > _ENOUGH
+        return log_delta, table.log_left_out + math.log(self.compositions), last
 
 
-def _deeper(depth):
+def _deeper(depth: float) -> float:
     """The depth to try next: most settings need the second one at most, and then the steps may be large."""
     return depth * (2 if depth <= _DEPTH else 4)
 
 
-def _log_excess(eps, found, sign):
+def _log_excess(eps: float, table: Rows, sign: int) -> float:
     """ln E[(P - e^eps Q)_+] of one round: given N and T an expected excess of Bin(T, 1/2), in closed form."""
     rise = math.tanh(eps / 2)  # (e^eps - 1) / (e^eps + 1)
     # (T - threshold) / T without the offset, (1 - ratio e^eps) / ((1 + e^eps) (1 - ratio)), for eps < eps0.
-    log_margin = math.log(-math.expm1(eps + found.log_ratio)) - np.logaddexp(0.0, eps) - math.log(found.gap)
-    room = found.total * math.exp(log_margin) - found.offset * rise / found.gap
-    excess = log_binomial_excess(found.total, found.total - room)
+    log_margin = math.log(-math.expm1(eps + table.log_ratio)) - np.logaddexp(0.0, eps) - math.log(table.gap)
+    room = table.total * math.exp(log_margin) - table.offset * rise / table.gap
+    excess = log_binomial_excess(table.total, table.total - room)
     # Where only n1 = T exceeds the threshold, T - room would round the room away.
     with np.errstate(divide="ignore"):
         log_room = np.where(
-            found.offset == 0, np.log(found.total) + log_margin, np.log(np.maximum(room, 0.0))
+            table.offset == 0, np.log(table.total) + log_margin, np.log(np.maximum(room, 0.0))
         )
-    excess = np.where(room < 1, log_room - found.total * math.log(2), excess)
-    terms = found.log_weight + found.log_scale + excess
-    value = special.logsumexp(terms) + math.log(found.gap) + np.logaddexp(0.0, eps)
+    excess = np.where(room < 1, log_room - table.total * math.log(2), excess)
+    terms = table.log_weight + table.log_scale + excess
+    value = special.logsumexp(terms) + math.log(table.gap) + np.logaddexp(0.0, eps)
     if sign > 0:
-        value = np.logaddexp(value, found.log_left_out)
+        value = np.logaddexp(value, table.log_left_out)
     return min(0.0, value + sign * _SAFETY)

@@ -1,13 +1,13 @@
 """delta of the noisy count of x0, as printed and as it is (Biswas et al., Definition 11 and Theorem 1).
 
-One user holds x0 (law P) or x1 (law Q); of the other n - 1 users, ``count`` hold x0. With
+One user holds x0 (law P) or x1 (law Q); of the remaining n - 1 users, ``count`` hold x0. With
 m = count and N = n - m, the noisy count of x0 is S = X + J under Q, where X ~ Bin(m, p) are the holders
-who tell the truth and J ~ Bin(N, q) the others who report x0, and
+who tell the truth and J ~ Bin(N, q) the other users who report x0, and
 
     P(s) / Q(s) = kappa_2 + (e^eps0 - kappa_2) E[J | S = s] / N.                            (exact form)
 
 Theorem 1 multiplies by (s - r) / (n - m) after that factor is already in the binomial coefficient,
-and J is s - r: the printed privacy loss has the second moment in the place of the first,
+and J is s - r: the printed privacy loss has the second moment instead of the first,
 
     e^{v_s} = kappa_2 + (e^eps0 - kappa_2) E[J^2 | S = s] / N^2,                        (published form)
 
@@ -16,14 +16,25 @@ Appendix A, and P(s) in its eq. (6), are right.
 
 Numerics. Both losses grow with s, so that delta is a sum over a tail of s. An exponentially tilted
 binomial is a binomial: tilting X and J until the edge of that tail is their mean makes all sums
-well-scaled, however deep the tail is, and lets windows of O(sqrt n) hold all that matters. The
+well-scaled, however deep the tail is, and windows of O(sqrt n) are enough. The
 tilt's factor is exp(-m KL(p'||p) - N KL(q'||q)), taken as a logarithm.
 """
 
+from collections.abc import Callable
+
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
-from tightshuffle.arguments import check_choice, check_count, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import (
+    Floats,
+    check_choice,
+    check_count,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
 
 FORMS = ("exact", "published")
 DIRECTIONS = ("forward", "reverse", "both")
@@ -35,13 +46,22 @@ _ROUNDING = 1e-8  # of log10 delta: more than what two computed values are off t
 _DIRECT = 3e7  # products up to which a direct convolution is faster than an FFT
 
 
-def delta(eps, *, n, k, eps0, count, form="exact", direction="forward"):
+def delta(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    count: npt.ArrayLike,
+    form: str = "exact",
+    direction: str = "forward",
+) -> Floats:
     """log10 of the tight delta of the noisy count of x0.
 
     Parameters
     ----------
     eps, n, k, eps0, count : numbers or arrays, which broadcast. ``n`` users in all, ``k`` cells;
-        ``count`` of the other n - 1 users hold x0 (n_x0 of the paper).
+        ``count`` of the remaining n - 1 users hold x0 (n_x0 of the paper).
     form : "exact" for the hockey-stick divergence of the two laws, "published" with the privacy loss
         v_s as printed in Theorem 1. The published form is not a privacy guarantee.
     direction : "forward" for P against Q, as in the paper; "reverse" for Q against P; "both" for the
@@ -65,16 +85,24 @@ def delta(eps, *, n, k, eps0, count, form="exact", direction="forward"):
     power = 1 if form == "exact" else 2
     result = np.empty(arguments[0].shape)
     for index in np.ndindex(result.shape):
-        point = [argument[index] for argument in arguments]
+        point = [argument[index].item() for argument in arguments]
         result[index] = max(_log_delta(*point, power=power, sign=sign) for sign in signs)
     return result[()] / np.log(10)
 
 
-def delta_hat(counts, eps, *, eps0, form="exact", direction="forward", known=None):
+def delta_hat(
+    counts: npt.ArrayLike,
+    eps: float,
+    *,
+    eps0: float,
+    form: str = "exact",
+    direction: str = "forward",
+    known: dict[tuple[int, int], float] | None = None,
+) -> float:
     """log10 of the largest delta over all cells that somebody holds: eq. (15), eq. (10) of the long version.
 
-    It depends on the data and is no guarantee for other datasets. Of the exact form only those counts are
-    computed that can be the worst, some dozens out of any number; of the published form all.
+    It depends on the data and is no guarantee for other datasets. The exact form computes only the counts
+    that can be the worst, some dozens out of any number; the published form computes all.
 
     Parameters: ``counts``, whole numbers of shape (k,), the histogram of all n users; ``eps`` and
     ``eps0`` numbers; ``known``, a dict to keep deltas in for further histograms of the same n and k at the
@@ -87,27 +115,27 @@ def delta_hat(counts, eps, *, eps0, form="exact", direction="forward", known=Non
     if np.all(np.asarray(eps) >= np.asarray(eps0)):
         check_eps(eps), check_eps0(eps0)
         return -np.inf
-    n, known = int(counts.sum()), {} if known is None else known
+    n, deltas = int(counts.sum()), {} if known is None else known
 
-    def delta_of(n, count):
-        if (n, count) not in known:
-            known[n, count] = float(
+    def delta_of(n: int, count: int) -> float:
+        if (n, count) not in deltas:
+            deltas[n, count] = float(
                 delta(eps, n=n, k=counts.size, eps0=eps0, count=count, form=form, direction=direction)
             )
-        return known[n, count]
+        return deltas[n, count]
 
-    others = (held - 1).tolist()
+    remaining = (held - 1).tolist()
     if form == "exact":
-        return _worst(others, n, delta_of)
-    return max(delta_of(n, count) for count in others)
+        return _worst(remaining, n, delta_of)
+    return max(delta_of(n, count) for count in remaining)
 
 
-def _worst(counts, n, delta_of):
+def _worst(counts: list[int], n: int, delta_of: Callable[[int, int], float]) -> float:
     """The largest ``delta_of(n, count)`` of the ascending ``counts``, without computing most of them.
 
-    All counts between ``low`` and ``high`` are bounded by one delta: that of ``low`` holders of x0 and
-    n - high users who do not hold it. The users whom that dataset lacks are noise which does not depend on
-    the secret, and noise that is added never raises a divergence.
+    One delta bounds all counts between ``low`` and ``high``: that of ``low`` holders of x0 and n - high
+    users who do not hold it. The users whom that dataset lacks are noise that does not depend on the
+    secret, and added noise never raises a divergence.
     """
     best = max(delta_of(n, counts[0]), delta_of(n, counts[-1]))
     blocks = [(0, len(counts) - 1)]
@@ -122,7 +150,9 @@ def _worst(counts, n, delta_of):
     return best
 
 
-def ceiling(eps, *, n, k, eps0, count):
+def ceiling(
+    eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
+) -> float:
     """log10 of a bound in closed form on the forward delta, of both forms, for ``count`` or fewer holders.
 
     By Jensen's inequality E_Q[(P/Q - e^eps)+] is at most e^eps0 span E[(J/N - a)+] with the threshold a of
@@ -131,9 +161,9 @@ def ceiling(eps, *, n, k, eps0, count):
 
     Parameters: numbers, as for `delta`, eps0 at most 700. Returns a float; 0 where the bound says nothing.
     """
-    n = check_n(n)
-    eps, eps0, k = float(check_eps(eps)), float(check_eps0(eps0)), int(check_k(k))
-    others = int(n - check_count(count, n))
+    n, k = int(check_n(n)), int(check_k(k))
+    eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
+    others = n - int(check_count(count, n))
     if eps >= eps0:
         return -np.inf
     _, span, threshold, gap = _edge(eps, k, eps0, 1)
@@ -146,7 +176,7 @@ def ceiling(eps, *, n, k, eps0, count):
     return min(0.0, float(eps0 + np.log(span * gap) - others * divergence) / np.log(10))
 
 
-def _log_delta(eps, n, k, eps0, m, *, power, sign):
+def _log_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, sign: int) -> float:
     """Natural log of delta at one point; ``power`` 1 exact, 2 published; ``sign`` 1 forward, -1 reverse."""
     if eps >= eps0:
         return -np.inf
@@ -156,9 +186,9 @@ def _log_delta(eps, n, k, eps0, m, *, power, sign):
         return -np.inf
 
     logit_p, logit_q = eps0 - np.log(k - 1), _logit_lie(k, eps0)
-    share, miss = (threshold, gap) if power == 1 else _second_moment_share(threshold, gap, others)
+    edge, beyond = (threshold, gap) if power == 1 else _second_moment_share(threshold, gap, others)
     # Never tilted away from the tail: where the printed loss puts its edge beyond the mean, the mean matters.
-    theta = sign * max(0.0, sign * (np.log(share) - np.log(miss) - logit_q))
+    theta = sign * max(0.0, sign * (np.log(edge) - np.log(beyond) - logit_q))
     first_x, x_law = _binomial_window(int(m), logit_p + theta)
     first_j, j_law = _binomial_window(others, logit_q + theta)
 
@@ -187,7 +217,7 @@ def _log_delta(eps, n, k, eps0, m, *, power, sign):
     return min(0.0, special.logsumexp(terms) + factor - divergence)
 
 
-def _edge(eps, k, eps0, sign):
+def _edge(eps: float, k: int, eps0: float, sign: int) -> tuple[float, float, float, float]:
     """kappa_2; (e^eps0 - kappa_2) / e^eps0; where in (0, 1) the loss exceeds eps; and 1 minus that.
 
     The loss exceeds eps where the conditional moment of J / N exceeds the third. Its distance to 1 is kept
@@ -198,12 +228,12 @@ def _edge(eps, k, eps0, sign):
     return low, span, (np.exp(sign * eps) - low) * np.exp(-eps0) / span, -np.expm1(sign * eps - eps0) / span
 
 
-def _logit_lie(k, eps0):
+def _logit_lie(k: int, eps0: float) -> float:
     """The logit of q, the probability to report one given cell that is not one's own."""
     return -(eps0 + np.log1p((k - 2) * np.exp(-eps0)))
 
 
-def _second_moment_share(threshold, gap, trials):
+def _second_moment_share(threshold: float, gap: float, trials: int) -> tuple[float, float]:
     """The a (and 1 - a) at which J ~ Bin(trials, a) has E[J^2] / trials^2 = threshold = 1 - gap."""
     curve = 1 - 1 / trials
     share = 2 * threshold / (1 / trials + np.sqrt(1 / trials**2 + 4 * curve * threshold))
@@ -211,11 +241,11 @@ def _second_moment_share(threshold, gap, trials):
     return share, miss
 
 
-def _tail(surplus, distance, trusted):
+def _tail(surplus: Floats, distance: Floats, trusted: float) -> Floats:
     """``surplus`` where the loss exceeds eps, else 0; both arrays ordered by growing loss.
 
-    The loss crosses eps once. An FFT leaves noise of either sign far from the centre: the crossing is
-    looked for, and the tail cut off, within the ``trusted`` number of standard deviations.
+    The loss crosses eps once. An FFT leaves noise of either sign far from the centre: the search for the
+    crossing, and the tail, end at the ``trusted`` number of standard deviations.
     """
     # Strictly: far beyond the crossing the surplus may underflow to 0.
     below = np.flatnonzero((surplus < 0) & (distance <= trusted / 2))
@@ -224,11 +254,11 @@ def _tail(surplus, distance, trusted):
     return tail
 
 
-def _variance(trials, logit):
+def _variance(trials: int, logit: float) -> float:
     return trials * special.expit(logit) * special.expit(-logit)
 
 
-def _binomial_window(trials, logit):
+def _binomial_window(trials: int, logit: float) -> tuple[int, Floats]:
     """First value and probabilities of Binomial(trials, expit(logit)) where it matters: O(sqrt trials).
 
     Products of ratios outwards from the mode, normalised: no factorials, hence no loss for large trials.
@@ -246,16 +276,16 @@ def _binomial_window(trials, logit):
     return first, law / law.sum()
 
 
-def _convolve(first, second):
+def _convolve(first: Floats, second: Floats) -> tuple[Floats, bool]:
     """Full convolution, and whether it was done directly: then even its smallest values have their sign."""
     if float(first.size) * second.size <= _DIRECT:
         return np.convolve(first, second), True
-    from scipy import signal  # half a second to import, and only for many users
+    from scipy import signal  # takes half a second; only many users need it
 
     return signal.fftconvolve(first, second), False
 
 
-def _relative_entropy(logit, theta):
+def _relative_entropy(logit: float, theta: float) -> float:
     """KL divergence of Bernoulli(expit(logit)) tilted by theta from itself, accurate for small theta."""
     base, tilted = special.expit(logit), special.expit(logit + theta)
     if abs(theta) > 0.1:
@@ -266,7 +296,7 @@ def _relative_entropy(logit, theta):
     return base * _entropy_term(shift * (1 - base)) + (1 - base) * _entropy_term(-shift * base)
 
 
-def _entropy_term(x):
+def _entropy_term(x: float) -> float:
     """(1 + x) log(1 + x) - x."""
     if abs(x) > 0.1:
         return (1 + x) * np.log1p(x) - x

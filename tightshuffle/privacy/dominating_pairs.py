@@ -1,7 +1,7 @@
 """The pairs of laws that dominate shuffled k-RR in every round, outcome by outcome, any part of them.
 
 Koskela, Heikkila and Honkela bound n_c rounds by n_c independent draws of one pair (P, Q). In each of the
-pairs here an outcome is (n1, n2), the answers on x0 and x1 that hide the user's own, and a number N that
+pairs here an outcome is (n1, n2), the answers on x0 and x1 that hide the user's answer, and a number N that
 does not depend on it. Given N and T = n1 + n2, with n1 ~ Bin(T, 1/2),
 
     P = scale (n1 + ratio n2 + offset),   Q = scale (n2 + ratio n1 + offset)   times that law.
@@ -20,17 +20,20 @@ joint law of (N1 + 1, N2) against (N1, N2 + 1), since its two binomials alone ar
 sees; in (3.2) the n_i sum to B + 1, so that the blanket's term is gamma (B + 1) / k; and (4.1) needs
 1 - Delta in the other component (Feldman et al., whom it quotes, have it), without which delta is far larger.
 
-Exchanging n1 and n2 exchanges P and Q: all pairs are mirror images, both directions have the same delta.
+Exchanging n1 and n2 exchanges P and Q: all pairs are mirror images, so both directions have the same delta.
 
 One more blanket answer, or clone, is post-processing: the pair given N dominates the pair given N + 1. So a
 block of values of N may be replaced by its smallest in an upper and by its largest in a lower estimate.
 """
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from tightshuffle.arguments import Floats, Integers
 from tightshuffle.privacy.hockey_stick import log_binomial_pmf
 
 PAIRS = ("strong", "weak", "clones", "stronger-clones")
@@ -44,24 +47,25 @@ class Rows(NamedTuple):
     -inf where nothing is left out.
     """
 
-    log_weight: np.ndarray  # probability of the row under the base law
-    total: np.ndarray  # T
-    offset: np.ndarray
-    log_scale: np.ndarray
+    log_weight: Floats  # probability of the row under the base law
+    total: Integers  # T
+    offset: Floats
+    log_scale: Floats
     log_ratio: float
     log_left_out: float
 
     @property
-    def gap(self):
+    def gap(self) -> float:
         """1 - ratio."""
         return -math.expm1(self.log_ratio)
 
     @property
-    def ratio(self):
+    def ratio(self) -> float:
+        """The pair's ratio; see the table."""
         return math.exp(self.log_ratio)
 
 
-def rows(pair, n, k, eps0, *, depth, blocks, pessimistic):
+def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, pessimistic: bool) -> Rows:
     """The rows of a pair that weigh at least about e^-``depth``, with N in at most ``blocks`` blocks."""
     chance, log_ratio = _chance_and_log_ratio(pair, k, eps0)
     first, last = (int(end) for end in window(n - 1, chance, depth))
@@ -81,7 +85,7 @@ def rows(pair, n, k, eps0, *, depth, blocks, pessimistic):
     if pair == "weak":
         low, high = window(known, 2 / k, depth + log_block)
         row, total = _ragged(low, high)
-        complete = np.all((low == 0) & (high == known))
+        complete = bool(np.all((low == 0) & (high == known)))
         log_weight = log_block[row] + log_binomial_pmf(total, known[row], 2 / k)
         known = known[row]
         offset = known * np.exp(-eps0) / -np.expm1(-eps0)
@@ -94,15 +98,14 @@ def rows(pair, n, k, eps0, *, depth, blocks, pessimistic):
         largest = math.log(2)
     possible = log_weight > -np.inf
     kept = possible & (log_weight >= -depth)
-    complete = complete and first == 0 and last == n - 1 and np.all(kept == possible)
-    complete = complete and np.all(window(total[kept], 0.5, depth + log_weight[kept])[0] == 0)
+    complete = complete and first == 0 and last == n - 1 and bool(np.all(kept == possible))
+    complete = complete and not np.any(window(total[kept], 0.5, depth + log_weight[kept])[0])
     # Each window leaves out at most 2 e^-depth of the base law, each dropped row e^-depth.
     left_out = -np.inf if complete else largest + math.log(2 + 2 * starts.size + 3 * total.size) - depth
-    chosen = (array[kept] for array in (log_weight, total, offset, log_scale))
-    return Rows(*chosen, log_ratio, left_out)
+    return Rows(log_weight[kept], total[kept], offset[kept], log_scale[kept], log_ratio, left_out)
 
 
-def typical_spread(pair, n, k, eps0):
+def typical_spread(pair: str, n: int, k: int, eps0: float) -> float:
     """The size of the privacy loss under P: its standard deviation given a typical T, at most 1 or eps0."""
     chance, log_ratio = _chance_and_log_ratio(pair, k, eps0)
     known = 1 + (n - 1) * chance
@@ -112,7 +115,7 @@ def typical_spread(pair, n, k, eps0):
     return min(math.tanh(-log_ratio / 2) * math.sqrt(total) / (total / 2 + offset), eps0, 1.0)
 
 
-def outcome_count(pair, n, k, eps0, depth):
+def outcome_count(pair: str, n: int, k: int, eps0: float, depth: float) -> tuple[float, int]:
     """About how many outcomes `outcomes` gives for one value of N, and how many values N has."""
     chance, _ = _chance_and_log_ratio(pair, k, eps0)
     first, last = window(n - 1, chance, depth)
@@ -123,7 +126,7 @@ def outcome_count(pair, n, k, eps0, depth):
     return 0.6 * totals * (float(np.diff(window(total, 0.5, depth))[0]) + 1), int(last - first + 1)
 
 
-def outcomes(rows, depth):
+def outcomes(rows: Rows, depth: float) -> Iterator[tuple[Floats, Floats]]:
     """Batches (loss, natural log of P) of the outcomes in ``rows``; an infinite loss where Q has nothing."""
     low, high = window(rows.total, 0.5, depth + rows.log_weight)
     # The laws of n1 depend on T alone: each is computed once, in the widest window that a row asks for.
@@ -158,7 +161,7 @@ def outcomes(rows, depth):
         begin = end
 
 
-def largest_finite_loss(rows, depth):
+def largest_finite_loss(rows: Rows, depth: float) -> float:
     """A bound on the finite losses, of either sign, that `outcomes` gives."""
     low, _ = window(rows.total, 0.5, depth + rows.log_weight)
     low = low + (rows.offset == 0) * (low == 0) * (rows.ratio == 0)  # n2 = 0 is an infinite loss
@@ -167,9 +170,9 @@ def largest_finite_loss(rows, depth):
     return float(np.max(np.log1p(rows.gap * (high - low) / under_q)))
 
 
-def window(trials, chance, depth):
+def window(trials: npt.ArrayLike, chance: float, depth: npt.ArrayLike) -> tuple[Integers, Integers]:
     """First and last value beyond which Binomial(trials, chance) has at most 2 e^-depth (Bernstein)."""
-    depth = np.maximum(depth, 0.0)
+    depth, trials = np.maximum(depth, 0.0), np.asarray(trials)
     mean = trials * chance
     reach = depth / 3 + np.sqrt(depth**2 / 9 + 2 * depth * mean * (1 - chance))
     reach = reach if chance < 1 else 0 * reach
@@ -178,7 +181,7 @@ def window(trials, chance, depth):
     return low, np.maximum(high, low)
 
 
-def _chance_and_log_ratio(pair, k, eps0):
+def _chance_and_log_ratio(pair: str, k: int, eps0: float) -> tuple[float, float]:
     tail = math.exp(-eps0)
     return {
         "strong": (2 * tail / (1 + (k - 1) * tail), -math.inf),
@@ -188,12 +191,12 @@ def _chance_and_log_ratio(pair, k, eps0):
     }[pair]
 
 
-def _log_truthful(k, eps0):
+def _log_truthful(k: int, eps0: float) -> float:
     """log(1 - gamma)."""
     return math.log(-math.expm1(-eps0)) - math.log1p((k - 1) * math.exp(-eps0))
 
 
-def _block_starts(first, last, trials, chance, blocks):
+def _block_starts(first: int, last: int, trials: int, chance: float, blocks: int) -> Integers:
     """First values of at most ``blocks`` blocks that cover first..last, finest around the mean."""
     if last - first < blocks:
         return np.arange(first, last + 1)
@@ -203,7 +206,7 @@ def _block_starts(first, last, trials, chance, blocks):
     return np.unique(np.clip(starts, first, last))
 
 
-def _ragged(low, high):
+def _ragged(low: Integers, high: Integers) -> tuple[Integers, Integers]:
     """All integers of the ranges low..high (both included), and the index of the range each is from."""
     lengths = high - low + 1
     index = np.repeat(np.arange(lengths.size), lengths)

@@ -1,28 +1,30 @@
-"""The whole truth for tiny n and k: every dataset of the others, every outcome."""
+"""The whole truth for tiny n and k: every dataset of the remaining users, every outcome."""
 
 import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
-from tightshuffle.arguments import check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, check_eps, check_eps0, check_k, check_n
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
 _LARGEST = 200_000  # outcomes times datasets
 
 
-def enumerate_worst_case(eps, *, n, k, eps0):
-    """delta of the whole shuffled histogram for every dataset of the others, by full enumeration.
+def enumerate_worst_case(eps: npt.ArrayLike, *, n: int, k: int, eps0: float) -> dict[tuple[int, ...], Floats]:
+    """delta of the whole histogram for every dataset of the remaining users, by full enumeration.
 
-    By symmetry one pair of cells suffices: the user holds cell 0 (P) or cell 1 (Q), and the datasets of the
-    others run over all histograms of n - 1 users.
+    By symmetry one pair of cells suffices: the user holds cell 0 (P) or cell 1 (Q), and the remaining users
+    run through all histograms of n - 1 users.
 
     Parameters: ``eps`` a number or an array of shape (e,); ``n``, ``k``, ``eps0`` numbers.
 
     Returns
     -------
-    dict from the others' counts (a tuple of k numbers) to delta in the direction P against Q, an array of
-    the shape of ``eps``. The reverse direction is the entry with the first two counts exchanged.
+    dict from the remaining users' counts (a tuple of k numbers) to delta in the direction P against Q, an
+    array of the shape of ``eps``. The reverse direction is the entry with the first two counts exchanged.
 
     Raises
     ------
@@ -36,24 +38,24 @@ def enumerate_worst_case(eps, *, n, k, eps0):
     answers = [np.where(np.arange(k) == cell, p, q) for cell in range(k)]
     bound = np.exp(eps)[..., None]
     result = {}
-    for others in _histograms(n - 1, k):
+    for remaining in _histograms(n - 1, k):
         law = {(0,) * k: 1.0}
-        for user in np.repeat(np.arange(k), others):
+        for user in np.repeat(np.arange(k), remaining):
             law = _add(law, answers[user])
         first, second = (_as_array(_add(law, answers[cell]), outcomes) for cell in (0, 1))
-        result[others] = np.maximum(first - bound * second, 0).sum(axis=-1)
+        result[remaining] = np.maximum(first - bound * second, 0).sum(axis=-1)
     return result
 
 
-def _histograms(users, cells):
+def _histograms(users: int, cells: int) -> Iterator[tuple[int, ...]]:
     """All ways to put ``users`` into ``cells``, as tuples of counts."""
     for bars in itertools.combinations(range(users + cells - 1), cells - 1):
         edges = (-1, *bars, users + cells - 1)
         yield tuple(b - a - 1 for a, b in itertools.pairwise(edges))
 
 
-def _add(law, answer):
-    added = {}
+def _add(law: dict[tuple[int, ...], float], answer: Floats) -> dict[tuple[int, ...], float]:
+    added: dict[tuple[int, ...], float] = {}
     for histogram, chance in law.items():
         for cell, weight in enumerate(answer):
             after = (*histogram[:cell], histogram[cell] + 1, *histogram[cell + 1 :])
@@ -61,7 +63,7 @@ def _add(law, answer):
     return added
 
 
-def _as_array(law, outcomes):
+def _as_array(law: dict[tuple[int, ...], float], outcomes: dict[tuple[int, ...], int]) -> Floats:
     array = np.zeros(len(outcomes))
     for histogram, chance in law.items():
         array[outcomes[histogram]] = chance

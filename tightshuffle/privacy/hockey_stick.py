@@ -5,16 +5,18 @@ hockey-stick divergence is an expected excess E[(Bin(T, 1/2) - c)_+] over a thre
 """
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
+
+from tightshuffle.arguments import Floats
 
 _ARTANH = (0.0, *(1 / (2 * j + 1) for j in range(1, 10)))  # of artanh(v) / v - 1, in v^2
 _FAR = 1 / 15  # (2 m - T) / T from which a tail is summed term by term: fewer than 300 terms
 _UNDERFLOW = 1e-290  # and below which it has to be
 _PRECISION = 1e-17  # relative size of the last term
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)  # of Stirling's series, in 1 / n^2
 
 
-def log_binomial_pmf(successes, trials, chance):
+def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, chance: npt.ArrayLike) -> Floats:
     """Natural log of the Binomial(trials, chance) probabilities; arguments broadcast.
 
     Loader's saddle-point form: the deviance and Stirling's remainders instead of differences of large
@@ -37,12 +39,12 @@ def log_binomial_pmf(successes, trials, chance):
     return np.where((x < 0) | (y < 0), -np.inf, log)
 
 
-def log_binomial_excess(trials, threshold):
+def log_binomial_excess(trials: npt.ArrayLike, threshold: npt.ArrayLike) -> Floats:
     """Natural log of E[(Bin(T, 1/2) - c)_+] for T = ``trials`` >= 0 and c = ``threshold``; they broadcast.
 
     With m = ceil(c) and S = Pr[Bin(T, 1/2) >= m], De Moivre's identity gives
     m pmf(m) / 2 + (T / 2 - c) S. Far in the tail, where the two terms cancel or S underflows, the sum over
-    i >= m of (i - c) pmf(i), all terms positive, takes its place. Relative error below 1e-9 where the
+    i >= m of (i - c) pmf(i), all terms positive, is used instead. Relative error below 1e-9 where the
     excess is above 1e-100, and below 1e-8 everywhere, for T up to 10^8; -inf where c >= T.
     """
     t, c = np.broadcast_arrays(np.asarray(trials, dtype=float), np.asarray(threshold, dtype=float))
@@ -56,7 +58,7 @@ def log_binomial_excess(trials, threshold):
     return result[()]
 
 
-def _excess_inside(t, c, m):
+def _excess_inside(t: Floats, c: Floats, m: Floats) -> Floats:
     log_first = log_binomial_pmf(m, t, 0.5)
     tail = special.betainc(m, t - m + 1, 0.5)
     far = (2 * m - t > _FAR * t) | (tail < _UNDERFLOW)
@@ -67,7 +69,7 @@ def _excess_inside(t, c, m):
     return result
 
 
-def _excess_series(t, c, m):
+def _excess_series(t: Floats, c: Floats, m: Floats) -> Floats:
     """sum_{i >= m} (i - c) pmf(i) / pmf(m), for thresholds so far out that the terms fall geometrically."""
     total, weight, i = m - c, np.ones_like(t), m.copy()
     while True:
@@ -79,7 +81,7 @@ def _excess_series(t, c, m):
             return total
 
 
-def _stirling_remainder(n):
+def _stirling_remainder(n: Floats) -> Floats:
     """log n! - log(sqrt(2 pi n) (n / e)^n): a table of exact differences below 16, the series above."""
     small = n < _REMAINDERS.size
     table = _REMAINDERS[np.where(small & (n >= 0), n, 0).astype(int)]
@@ -91,7 +93,7 @@ def _stirling_remainder(n):
     return np.where(small, table, series)
 
 
-def _exact_remainders(count):
+def _exact_remainders(count: int) -> Floats:
     n = np.arange(1, count)
     exact = special.gammaln(n + 1.0) - (0.5 * np.log(2 * np.pi * n) + n * np.log(n) - n)
     return np.concatenate([[0.0], exact])
@@ -100,7 +102,7 @@ def _exact_remainders(count):
 _REMAINDERS = _exact_remainders(16)
 
 
-def _deviance(x, mean):
+def _deviance(x: Floats, mean: Floats) -> Floats:
     """x log(x / mean) + mean - x >= 0, without cancellation where x is near its mean."""
     v = (x - mean) / (x + mean)
     near = np.abs(v) < 0.1

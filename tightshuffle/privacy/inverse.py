@@ -2,16 +2,21 @@
 
 import functools
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import optimize
 
-from tightshuffle.arguments import OutsideRange, check_delta, check_eps0
+from tightshuffle.arguments import Floats, OutsideRange, check_delta, check_eps0
 
 _GRID = 513  # values of eps at which a theorem with gaps is looked at
 
 
-def epsilon(bound, delta, *, eps0, **arguments):
+def epsilon(
+    bound: Callable[..., Any], delta: npt.ArrayLike, *, eps0: npt.ArrayLike, **arguments: Any
+) -> Floats:
     """The smallest eps in [0, eps0] at which a bound promises ``delta``.
 
     Parameters
@@ -22,16 +27,16 @@ def epsilon(bound, delta, *, eps0, **arguments):
     Returns
     -------
     eps, an array of the broadcast shape (a float for scalars), to about 1e-10; rounded up, so that
-    bound(eps) <= log10 delta holds for it. 0 where eps = 0 already suffices; nan where the bound does not
-    apply at any eps that would do.
+    bound(eps) <= log10 delta holds for it. 0 where eps = 0 already suffices; nan where no eps at which the
+    bound applies is enough.
     """
     names = [name for name, value in arguments.items() if not isinstance(value, str)]
     fixed = {name: value for name, value in arguments.items() if isinstance(value, str)}
     values = np.broadcast_arrays(check_delta(delta), check_eps0(eps0), *(arguments[name] for name in names))
     result = np.empty(values[0].shape)
     for index in np.ndindex(result.shape):
-        wanted, budget, *rest = (value[index].item() for value in values)
-        point = dict(zip(names, rest, strict=True)) | fixed
+        wanted, budget, *setting = (value[index].item() for value in values)
+        point = dict(zip(names, setting, strict=True)) | fixed
         result[index] = _solve(
             functools.cache(lambda eps, point=point, budget=budget: bound(eps, eps0=budget, **point)),
             np.log10(wanted),
@@ -40,17 +45,19 @@ def epsilon(bound, delta, *, eps0, **arguments):
     return result[()]
 
 
-def _solve(log_delta, wanted, budget):
+def _solve(log_delta: Callable[[float], Any], wanted: float, budget: float) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)  # a nan on the way is not the answer
         eps = _crossing(log_delta, wanted, 0.0, budget)
         if eps is None:
             ends = _where_it_applies(log_delta, wanted, budget)
-            eps = np.nan if ends is None else _crossing(log_delta, wanted, *ends)
-        return eps
+            eps = None if ends is None else _crossing(log_delta, wanted, *ends)
+        return np.nan if eps is None else eps
 
 
-def _where_it_applies(log_delta, wanted, budget):
+def _where_it_applies(
+    log_delta: Callable[[float], Any], wanted: float, budget: float
+) -> tuple[float, float] | None:
     """Ends of an interval in which a theorem applies and first promises ``wanted``; None if there is none."""
     grid = np.linspace(0, budget, _GRID)
     values = np.array([log_delta(eps) for eps in grid])
@@ -62,8 +69,8 @@ def _where_it_applies(log_delta, wanted, budget):
     return (_border(log_delta, high, low), high)
 
 
-def _border(log_delta, inside, end):
-    """``end``, or where the theorem does not apply there the eps nearest to it at which it does."""
+def _border(log_delta: Callable[[float], Any], inside: float, end: float) -> float:
+    """``end``; where the theorem does not apply there, the nearest eps at which it does."""
     if not np.isnan(log_delta(end)):
         return end
     while abs(end - inside) > 1e-13 * (1 + abs(inside)):
@@ -72,12 +79,12 @@ def _border(log_delta, inside, end):
     return inside
 
 
-def _crossing(log_delta, wanted, low, high):
-    """The smallest eps in [low, high] that will do, nan if none; None if the bound has a gap on the way."""
+def _crossing(log_delta: Callable[[float], Any], wanted: float, low: float, high: float) -> float | None:
+    """The smallest eps in [low, high] that is enough, nan if none is; None if the bound has a gap."""
     top = high
     if not log_delta(low) > wanted:
         return None if np.isnan(log_delta(low)) else low
-    # From below: far beyond the crossing delta is tiny and dear.
+    # From below: far beyond the crossing delta is tiny and slow to compute.
     step = (high - low) / 2**12
     while low + step < high:
         value = log_delta(low + step)

@@ -18,10 +18,14 @@ tilted back in logarithms.
 """
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import fft, optimize, special
+
+from tightshuffle.arguments import Floats, Integers
 
 _CUT = 1e-20  # mass cut off each end of the tilted distribution before it is convolved
 _WRAPPED = 1e-18  # mass of the convolution that may wrap around
@@ -42,25 +46,26 @@ class Cells(NamedTuple):
 
     first: int
     spacing: float
-    log_mass: np.ndarray
-    up: np.ndarray
+    log_mass: Floats
+    up: Floats
     log_infinite: float
 
 
-class Grid(NamedTuple):
+class LossGrid(NamedTuple):
     """A loss distribution on the points (first + i) * spacing: natural logs of masses, and at infinity."""
 
     first: int
     spacing: float
-    log_mass: np.ndarray
+    log_mass: Floats
     log_infinite: float
 
     @property
-    def losses(self):
+    def losses(self) -> Floats:
+        """The losses on the grid, shape (points,)."""
         return (self.first + np.arange(self.log_mass.size)) * self.spacing
 
 
-def gather(batches, spacing, reach):
+def gather(batches: Iterable[tuple[Floats, Floats]], spacing: float, reach: float) -> Cells:
     """The `Cells` of many outcomes.
 
     Parameters: ``batches``, an iterable of pairs of arrays (loss, natural log of the probability under P),
@@ -94,24 +99,24 @@ def gather(batches, spacing, reach):
     return Cells(first + inside.start, spacing, log_mass[inside], up[inside], log_infinite)
 
 
-def pessimistic(cells, log_left_out=-np.inf):
-    """The `Grid` that splits every cell's mass between its ends; what was left out has an infinite loss."""
+def pessimistic(cells: Cells, log_left_out: float = -np.inf) -> LossGrid:
+    """The `LossGrid` that splits each cell's mass between its ends; what was left out is an infinite loss."""
     with np.errstate(divide="ignore"):
         stays = np.append(cells.log_mass + np.log1p(-cells.up), -np.inf)
         rises = np.append(-np.inf, cells.log_mass + np.log(cells.up))
     log_infinite = np.logaddexp(cells.log_infinite, log_left_out)
-    return Grid(cells.first, cells.spacing, np.logaddexp(stays, rises), log_infinite)
+    return LossGrid(cells.first, cells.spacing, np.logaddexp(stays, rises), log_infinite)
 
 
-def optimistic(cells):
-    """The `Grid` that merges cells with parts of others so that their mean lies on the grid; see `_merge`."""
+def optimistic(cells: Cells) -> LossGrid:
+    """The `LossGrid` that merges cells with parts of others until their mean is on the grid; see `_merge`."""
     cell, point, share = _merge(cells)
     logs = cells.log_mass[cell] + np.log(share)
     log_mass = _log_sums(point, logs, cells.log_mass.size + 1)
-    return Grid(cells.first, cells.spacing, log_mass, cells.log_infinite)
+    return LossGrid(cells.first, cells.spacing, log_mass, cells.log_infinite)
 
 
-def _merge(cells):
+def _merge(cells: Cells) -> tuple[Integers, Integers, Floats]:
     """Which shares of which cells end on which points: three arrays (cell, point, share > 0).
 
     From the top down to the heaviest cell, every cell goes to its lower end, and takes so much of the cells
@@ -120,19 +125,22 @@ def _merge(cells):
     for what is left of the heaviest cell, losses are lowered to the cell's lower end.
     """
     log_mass, up, width = cells.log_mass.tolist(), cells.up.tolist(), cells.spacing
+    down = [1 - share for share in up]
     size, heaviest = len(log_mass), int(np.argmax(cells.log_mass))
     left = [1.0 if mass > -math.inf else 0.0 for mass in log_mass]
     # By distance: e^-loss of a cell's two ends, relative to the point that is to be its mean, minus 1.
     rises = [math.expm1(i * width) for i in range(_NEAR + 1)]
     falls = [-math.expm1(-i * width) for i in range(_NEAR + 1)]
-    moved = []
+    moved: list[tuple[int, int, float]] = []
 
-    def along(i, point, missing, others, weight):
-        """Take from ``others`` until ``missing`` (in units of cell i's mass) is made up for; what is not."""
-        for c in others if missing > 0.0 else ():
+    def take(
+        i: int, point: int, missing: float, neighbours: Iterable[int], ends: list[float], near: list[float]
+    ) -> float:
+        """Cover ``missing``, in units of cell i's mass, by mass of ``neighbours``; what stays uncovered."""
+        for c in neighbours if missing > 0.0 else ():
             if left[c] == 0.0:
                 continue
-            per_mass = weight(c) * math.exp(min(log_mass[c] - log_mass[i], 690.0))
+            per_mass = _mean(ends, abs(i - c), near[c]) * math.exp(min(log_mass[c] - log_mass[i], 690.0))
             if left[c] * per_mass >= missing:
                 moved.append((c, point, missing / per_mass))
                 left[c] -= missing / per_mass
@@ -146,14 +154,14 @@ def _merge(cells):
         if left[i] > 0.0:
             below = range(i - 1, max(heaviest, i - _NEAR) - 1, -1)
             moved.append((i, i, left[i]))
-            along(i, i, left[i] * up[i] * falls[1], below, lambda c, i=i: _mean(rises, i - c, up[c]))
+            take(i, i, left[i] * up[i] * falls[1], below, rises, up)
             left[i] = 0.0
     for i in range(heaviest):
-        excess = left[i] * (1 - up[i]) * rises[1]
+        excess = left[i] * down[i] * rises[1]
         if left[i] > 0.0:
             above = range(i + 1, min(heaviest, i + _NEAR) + 1)
-            rest = along(i, i + 1, excess, above, lambda c, i=i: _mean(falls, c - i, 1 - up[c]))
-            stays = left[i] * rest / excess if excess > 0.0 else 0.0
+            uncovered = take(i, i + 1, excess, above, falls, down)
+            stays = left[i] * uncovered / excess if excess > 0.0 else 0.0
             moved += [(i, i + 1, left[i] - stays), (i, i, stays)]
             left[i] = 0.0
     moved.append((heaviest, heaviest, left[heaviest]))
@@ -161,12 +169,12 @@ def _merge(cells):
     return cell[share > 0], point[share > 0], share[share > 0]
 
 
-def _mean(ends, distance, near):
+def _mean(ends: list[float], distance: int, near: float) -> float:
     """Between a cell's ends, ``distance`` - 1 (this end's share is ``near``) and ``distance`` cells away."""
     return near * ends[distance - 1] + (1 - near) * ends[distance]
 
 
-def _log_sums(index, logs, size):
+def _log_sums(index: Integers, logs: Floats, size: int) -> Floats:
     """log of the sums of e^logs by index, each sum in its own scale: array (size,)."""
     peak = np.full(size, -np.inf)
     np.maximum.at(peak, index, logs)
@@ -174,10 +182,10 @@ def _log_sums(index, logs, size):
     return np.log(sums, out=np.full(size, -np.inf), where=sums > 0) + np.where(sums > 0, peak, 0)
 
 
-def log_delta(eps, grid, compositions, sign):
-    """Natural log of delta of ``compositions`` independent rounds at ``eps`` (e,), for a `Grid`.
+def log_delta(eps: npt.ArrayLike, grid: LossGrid, compositions: int, sign: int) -> Floats:
+    """Natural log of delta of ``compositions`` independent rounds at ``eps`` (e,), for a `LossGrid`.
 
-    ``sign`` +1 moves the result up by what the convolution may be wrong by, -1 moves it down.
+    ``sign`` +1 moves the result up by the convolution's largest error, -1 moves it down.
     """
     eps = np.asarray(eps, dtype=float)
     finite = np.full(eps.shape, -np.inf)
@@ -192,7 +200,9 @@ def log_delta(eps, grid, compositions, sign):
     return np.minimum(total + sign * _ROUNDING, 0.0)
 
 
-def _one_tilt(eps, grid, coarse, compositions, sign):
+def _one_tilt(
+    eps: Floats, grid: LossGrid, coarse: tuple[Floats, Floats, float], compositions: int, sign: int
+) -> tuple[int, Floats]:
     """How many of the ascending ``eps`` one tilt serves, and the natural log of delta's finite part."""
     losses = grid.losses
     theta = _tilt(eps[0] / compositions, coarse)
@@ -223,7 +233,7 @@ def _one_tilt(eps, grid, coarse, compositions, sign):
         return served, np.log(np.maximum(value, 0.0)) + compositions * log_mgf - theta * centre
 
 
-def _self_convolve(chances, rounds):
+def _self_convolve(chances: Floats, rounds: int) -> tuple[int, Floats]:
     """The law of the sum of ``rounds`` independent indices drawn by ``chances``: its first index, its masses.
 
     Outside of them lies at most _WRAPPED, by Chernoff's bound at forty orders (as in dp-accounting).
@@ -242,25 +252,25 @@ def _self_convolve(chances, rounds):
     return low, np.roll(composed, -low)[:size]
 
 
-def _from_the_top(terms, starts):
+def _from_the_top(terms: Floats, starts: Integers) -> Floats:
     """Sums of the terms from each start to the end."""
     return np.append(np.cumsum(terms[::-1])[::-1], 0.0)[starts]
 
 
-def _coarse(grid):
+def _coarse(grid: LossGrid) -> tuple[Floats, Floats, float]:
     """Losses and natural logs of masses of the grid with neighbouring points put together: to find a tilt."""
     starts = np.arange(0, grid.log_mass.size, max(1, grid.log_mass.size // 2000))
     return grid.losses[starts], np.logaddexp.reduceat(grid.log_mass, starts), grid.spacing
 
 
-def _tilt(target, coarse):
+def _tilt(target: float, coarse: tuple[Floats, Floats, float]) -> float:
     """About the theta >= 0 at which the tilted distribution has the mean ``target``; 0 where it is above.
 
     Any theta gives the same delta; one that fits, the most exact.
     """
     losses, log_mass, spacing = coarse
 
-    def missing(theta):
+    def missing(theta: float) -> float:
         logs = log_mass + theta * losses
         chances = np.exp(logs - logs.max())
         return chances @ losses / chances.sum() - target
@@ -273,7 +283,7 @@ def _tilt(target, coarse):
     return optimize.brentq(missing, 0.0, high, rtol=1e-2) if missing(high) > 0 else high
 
 
-def _log_any(log_chance, rounds):
+def _log_any(log_chance: float, rounds: int) -> float:
     """log(1 - (1 - e^log_chance)^rounds)."""
     if log_chance < -600:
         return log_chance + math.log(rounds)

@@ -1,16 +1,19 @@
 """Every accountant by name: what it is, what it is valid for, its source, and two functions that call it.
 
-The command line, figures and tests loop over `METHODS`. An accountant's module is imported when it is first
-asked for: some of them take a second to import, which nobody should pay who asks for another one.
+The command line, figures and tests loop over `METHODS`. The modules are imported lazily: some take a second.
 """
 
 import functools
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tightshuffle.arguments import (
+    Floats,
     check_choice,
     check_compositions,
     check_count,
@@ -26,7 +29,7 @@ EXACT, PUBLISHED = "exact for one dataset", "as published, not valid"
 KINDS = (UPPER, LOWER, EXACT, PUBLISHED)
 DIRECTIONS = ("forward", "reverse", "both")
 
-LARGEST_N = 10**9  # beyond it some accountants take minutes, or more memory than there is
+LARGEST_N = 10**9  # beyond it some accountants take minutes or too much memory
 LARGEST_EPS0 = 20  # beyond it the bounds' thresholds have too few digits left in floats
 LARGEST_COMPOSITIONS = 10**5  # beyond it the convolutions take minutes
 
@@ -40,8 +43,8 @@ _FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2020), Theorem 3
 class Method:
     """One accountant.
 
-    ``kind`` is one of KINDS, ``valid`` says in a few words what for, ``source`` names paper and theorem.
-    ``pair`` is the dominating pair of composition.py that stands for several rounds, if one does.
+    ``kind`` is one of KINDS, ``valid`` says in a few words for what it is valid, ``source`` names paper and
+    theorem. ``pair`` is the dominating pair of composition.py for several rounds, if there is one.
     """
 
     name: str
@@ -55,10 +58,12 @@ class Method:
     form: str | None = None  # of the count of x0
 
     @property
-    def function(self):
+    def function(self) -> Callable[..., Floats]:
         """The accountant, ``function(eps, *, n, k, eps0, ...) -> log10 delta`` of one round."""
         module, name = self.target.split(".")
-        function = getattr(importlib.import_module(f"tightshuffle.privacy.{module}"), name)
+        function: Callable[..., Floats] = getattr(
+            importlib.import_module(f"tightshuffle.privacy.{module}"), name
+        )
         return functools.partial(function, form=self.form) if self.form else function
 
 
@@ -78,7 +83,7 @@ METHODS = {
             name="count-exact",
             target="count.delta",
             kind=EXACT,
-            valid="the noisy count of x0 alone if so many of the others hold x0; no guarantee",
+            valid="the noisy count of x0 alone if so many of the remaining users hold x0; no guarantee",
             source=f"{_BISWAS}, Definition 11, with Theorem 1's factor counted once",
             needs_count=True,
             form="exact",
@@ -88,7 +93,7 @@ METHODS = {
             target="histogram.lower",
             kind=LOWER,
             valid="k-RR; the worst dataset has at least this delta, no guarantee",
-            source="this project: all others in one third cell, all at x0 or none (docs/worst_case.md)",
+            source="this project: everyone else in a third cell, or all or none at x0 (docs/worst_case.md)",
         ),
         Method(
             name="upper",
@@ -175,19 +180,29 @@ METHODS = {
 }
 
 
-def delta(method, eps, *, n, k, eps0, count=None, direction=None, compositions=1):
+def delta(
+    method: str,
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    count: npt.ArrayLike | None = None,
+    direction: str | None = None,
+    compositions: npt.ArrayLike = 1,
+) -> Floats:
     """log10 delta by the method of that name.
 
     Parameters
     ----------
     method : a key of METHODS
     eps, n, k, eps0 : numbers or arrays, which broadcast, as do the following two; n up to 10^9, eps0 up to 20
-    count : for count-published and count-exact, how many of the other n - 1 users hold x0. As ``direction``,
-        it does not matter to the others, whose delta is that of both directions.
-    direction : "forward", "reverse" or "both", for the two counts; None for what is meant by default: "both"
-        for count-exact, as differential privacy asks for, "forward" for count-published, as printed
+    count : for count-published and count-exact, how many of the remaining n - 1 users hold x0. The other
+        methods ignore it, and ``direction``: their delta is that of both directions.
+    direction : "forward", "reverse" or "both", for the two counts; by default "both" for count-exact, as
+        differential privacy asks for, and "forward" for count-published, as printed
     compositions : rounds with fresh randomness, up to 10^5; more than one for the methods that compose. The
-        result then is the upper end of a rigorous interval.
+        result is then the upper end of a rigorous interval.
 
     Returns
     -------
@@ -212,15 +227,25 @@ def delta(method, eps, *, n, k, eps0, count=None, direction=None, compositions=1
         from tightshuffle.privacy.composition import composed
 
         some = [point[several] for point in points]
-        settings = dict(zip(settings, some[1:], strict=True))
-        result[several] = composed(some[0], chosen.pair, **settings, compositions=rounds[several])
+        n, k, eps0 = some[1:]
+        result[several] = composed(some[0], chosen.pair, n=n, k=k, eps0=eps0, compositions=rounds[several])
     return result[()]
 
 
-def epsilon(method, delta, *, n, k, eps0, count=None, direction=None, compositions=1):
+def epsilon(
+    method: str,
+    delta: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    count: npt.ArrayLike | None = None,
+    direction: str | None = None,
+    compositions: npt.ArrayLike = 1,
+) -> Floats:
     """The smallest eps at which the method promises ``delta``, the inverse of `delta`.
 
-    Parameters: ``delta`` in (0, 1); the others as for `delta`. Returns eps, an array of the broadcast shape
+    Parameters: ``delta`` in (0, 1); all else as for `delta`. Returns eps, an array of the broadcast shape
     (a float for scalars), rounded up by some 1e-10; nan where the method promises delta at no eps up to
     compositions * eps0, which holds without any shuffling. Raises ValueError like `delta`.
     """
@@ -238,23 +263,37 @@ def epsilon(method, delta, *, n, k, eps0, count=None, direction=None, compositio
         else:
             from tightshuffle.privacy.composition import composed_epsilon
 
-            found = composed_epsilon(wanted, chosen.pair, **setting, compositions=times)
-            result[index] = found if found <= times * setting["eps0"] else np.nan
+            eps = composed_epsilon(wanted, chosen.pair, **setting, compositions=times)
+            result[index] = eps if eps <= times * setting["eps0"] else np.nan
     return result[()]
 
 
-def _epsilon_of_function(chosen, delta, settings, rounds, more):
+def _epsilon_of_function(
+    chosen: Method,
+    delta: npt.ArrayLike,
+    settings: dict[str, Any],
+    rounds: npt.ArrayLike,
+    more: dict[str, Any],
+) -> Floats:
     from tightshuffle.privacy.inverse import epsilon as inverse
 
-    # The inverse looks for eps up to its eps0: with several rounds that is not the eps0 of one of them.
-    def bound(eps, *, eps0, one_round, **arguments):
+    # The inverse searches up to its eps0: for several rounds that is all their budgets together.
+    def bound(eps: float, *, eps0: float, one_round: float, **arguments: Any) -> Floats:
         return chosen.function(eps, eps0=one_round, **arguments)
 
     settings = settings | {"eps0": settings["eps0"] * rounds, "one_round": settings["eps0"]}
     return inverse(bound, delta, **settings, **more)
 
 
-def _checked(method, n, k, eps0, count, direction, compositions):
+def _checked(
+    method: str,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    count: npt.ArrayLike | None,
+    direction: str | None,
+    compositions: npt.ArrayLike,
+) -> tuple[Method, dict[str, npt.NDArray[Any]], npt.NDArray[Any], dict[str, Any]]:
     """The method; n, k and eps0 checked; the rounds; and what further arguments its function takes."""
     chosen = METHODS[check_choice("method", method, tuple(METHODS))]
     n = _at_most("n", check_n(n), LARGEST_N)
@@ -266,15 +305,15 @@ def _checked(method, n, k, eps0, count, direction, compositions):
         raise ValueError(f"compositions above 1 work for {able} only; {method} is for one round")
     if direction is not None:
         check_choice("direction", direction, DIRECTIONS)
-    if chosen.needs_count and count is None:
-        raise ValueError(f"count must be given for {method}: how many of the other n - 1 users hold x0")
     if not chosen.needs_count:
         return chosen, settings, rounds, {"compositions": rounds} if method == "girgis" else {}
+    if count is None:
+        raise ValueError(f"count must be given for {method}: how many of the remaining n - 1 users hold x0")
     default = "both" if chosen.kind == EXACT else "forward"
     return chosen, settings, rounds, {"count": check_count(count, n), "direction": direction or default}
 
 
-def _at_most(name, values, largest):
+def _at_most(name: str, values: npt.NDArray[Any], largest: float) -> npt.NDArray[Any]:
     if np.any(values > largest):
         raise ValueError(f"{name} must be at most {largest}; got {np.max(values)}")
     return values

@@ -1,19 +1,22 @@
 """Renyi differential privacy of the shuffle model: Girgis, Data, Diggavi, Suresh, Kairouz (CCS 2021).
 
 RDP of order lambda > 1 is eps(lambda), natural logarithms. Rounds add up (Lemma 2.2): T rounds of the same
-mechanism have T eps(lambda). The exact Renyi divergences beside the bound stand in renyi_pairs.py.
+mechanism have T eps(lambda). renyi_pairs.py has the exact Renyi divergences to compare with.
 
-Eq. (7), as the paper's text has it, lacks the factor 1 / (lambda - 1): what is convex is
-(lambda - 1) eps(lambda), and without the factor the bound would tend to 0 for lambda -> 1 and be too
-large by lambda - 1 elsewhere. Here it has the factor.
+Eq. (7), as printed, lacks the factor 1 / (lambda - 1): what is convex is (lambda - 1) eps(lambda), and
+without the factor the bound would tend to 0 for lambda -> 1 and be too large by lambda - 1 elsewhere. Here it
+has the factor.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from tightshuffle.arguments import (
+    Floats,
     check_compositions,
-    check_delta,
     check_eps,
     check_eps0,
     check_k,
@@ -29,15 +32,15 @@ _ALL_ORDERS = 12  # whole orders that are all tried
 _LARGEST_ORDER = 2**18
 
 
-def check_order(order):
+def check_order(order: npt.ArrayLike) -> Floats:
     """``order`` as a float array; ValueError unless every value is finite and > 1."""
-    order = check_positive("order", order)
-    if np.any(order <= 1):
-        raise ValueError(f"order must be finite and > 1; got {order[order <= 1].flat[0]}")
-    return order
+    orders = check_positive("order", order)
+    if np.any(orders <= 1):
+        raise ValueError(f"order must be finite and > 1; got {orders[orders <= 1].flat[0]}")
+    return orders
 
 
-def rdp_upper(order, *, n, eps0):
+def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """eps(lambda) of n shuffled answers of any discrete eps0-LDP randomizer: Theorem 3.1.
 
     Parameters: ``order`` lambda > 1 (real orders by eq. (7)), ``n`` users, ``eps0``; numbers or arrays, which
@@ -56,10 +59,10 @@ def rdp_upper(order, *, n, eps0):
     return result[()]
 
 
-def rdp_to_delta(eps, order, rdp):
+def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -> Floats:
     """log10 of the delta at ``eps`` that RDP ``rdp`` of ``order`` promises: Lemma 2.1, second form.
 
-    Numbers or arrays, which broadcast; one value for each order, the smallest over the orders holds.
+    Numbers or arrays, which broadcast; each order gives a valid delta, so the smallest one holds.
     Never above 0. Raises ValueError that names a bad argument.
     """
     eps, lam = check_eps(eps), check_order(order)
@@ -67,18 +70,14 @@ def rdp_to_delta(eps, order, rdp):
     return np.minimum(log_delta / _LN10, 0)[()]
 
 
-def rdp_to_epsilon(delta, order, rdp):
-    """eps at ``delta`` that RDP ``rdp`` of ``order`` promises: Lemma 2.1, first form; at least 0.
-
-    Numbers or arrays, which broadcast; one value for each order, the smallest over the orders holds.
-    Raises ValueError that names a bad argument.
-    """
-    delta, lam = check_delta(delta), check_order(order)
-    eps = np.asarray(rdp, dtype=float) + (_conversion(lam) - np.log(delta)) / (lam - 1)
-    return np.maximum(eps, 0)[()]
-
-
-def girgis(eps, *, n, k, eps0, compositions=1):
+def girgis(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+) -> Floats:
     """log10 delta of ``compositions`` rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order.
 
     Parameters: ``eps`` of all rounds, ``n`` users, ``eps0`` of one round, ``compositions`` rounds, numbers or
@@ -89,7 +88,8 @@ def girgis(eps, *, n, k, eps0, compositions=1):
     values = np.broadcast_arrays(
         check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
     )
-    result, known = np.empty(values[0].shape), {}
+    result = np.empty(values[0].shape)
+    known: dict[tuple[int, float], _Moments] = {}
     for index in np.ndindex(result.shape):
         point, users, _, budget, rounds = (value[index].item() for value in values)
         moments = known.setdefault((users, budget), _Moments(users, budget))
@@ -98,18 +98,18 @@ def girgis(eps, *, n, k, eps0, compositions=1):
     return result[()]
 
 
-class _Moments(dict):
-    """whole lambda -> (lambda - 1) eps(lambda), computed where asked for."""
+class _Moments(dict[int, float]):
+    """whole lambda -> (lambda - 1) eps(lambda), computed on demand."""
 
-    def __init__(self, n, eps0):
+    def __init__(self, n: int, eps0: float) -> None:
         self.n, self.eps0 = n, eps0
 
-    def __missing__(self, lam):
+    def __missing__(self, lam: int) -> float:
         self[lam] = _log_moment(lam, self.n, self.eps0)
         return self[lam]
 
 
-def _best_log_delta(eps, moments, rounds):
+def _best_log_delta(eps: float, moments: _Moments, rounds: int) -> float:
     """Natural log of the smallest delta over the real orders.
 
     The theorem's moment is not convex, so that delta may have several valleys: a grid finds the deepest, then
@@ -117,7 +117,7 @@ def _best_log_delta(eps, moments, rounds):
     slope + log(1 - 1 / lambda) = 0.
     """
 
-    def at(lam):
+    def at(lam: int) -> float:
         return rounds * moments[lam] - (lam - 1) * eps + _conversion(lam)
 
     grid = [2]
@@ -129,21 +129,22 @@ def _best_log_delta(eps, moments, rounds):
     while high - low > _ALL_ORDERS:
         middle = (low + high) // 2
         low, high = (middle, high) if at(middle + 1) < at(middle) else (low, middle + 1)
-    found = [at(best)]
+    log_deltas = [at(best)]
     for lam in range(max(1, low - 1), high + 1):
         slope = rounds * (moments[lam + 1] - moments[lam]) - eps
         order = np.clip(-1 / np.expm1(-slope), lam, lam + 1) if slope > 0 else lam + 1
         if order > 1:
-            found.append(rounds * moments[lam] - (lam - 1) * eps + (order - lam) * slope + _conversion(order))
-    return min(found)
+            on_chord = rounds * moments[lam] - (lam - 1) * eps + (order - lam) * slope
+            log_deltas.append(on_chord + _conversion(order))
+    return min(log_deltas)
 
 
-def _conversion(lam):
+def _conversion(lam: Any) -> Any:
     """log of (1 - 1 / lambda)^lambda / (lambda - 1)."""
     return lam * np.log1p(-1 / lam) - np.log(lam - 1)
 
 
-def _log_moment(lam, n, eps0):
+def _log_moment(lam: int, n: int, eps0: float) -> float:
     """(lambda - 1) eps(lambda) of Theorem 3.1 for a whole lambda; 0 for lambda = 1."""
     if lam == 1:
         return 0.0
@@ -157,5 +158,5 @@ def _log_moment(lam, n, eps0):
     return float(np.logaddexp(0, special.logsumexp(np.concatenate([[second, last], terms]))))
 
 
-def _log_choose(n, i):
-    return special.gammaln(n + 1) - special.gammaln(i + 1) - special.gammaln(n - i + 1)
+def _log_choose(n: int, i: npt.ArrayLike) -> Floats:
+    return special.gammaln(n + 1) - special.gammaln(np.add(i, 1)) - special.gammaln(n - np.asarray(i) + 1)

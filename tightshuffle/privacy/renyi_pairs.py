@@ -11,18 +11,24 @@ and in tau_T, and each is its own mirror image: D(P || Q) = D(Q || P).
 
 Numerics. A summand has its peak around the mean of a tilted binomial, but for large orders and few clones a
 second one at z = 1: the largest and the smallest stationary point of its exponent are found by fixed-point
-iterations from both ends, and what lies between them is summed too. The T with weight are found on a coarse
-grid; where they are many, a spline in sqrt(T) replaces most of the inner sums.
+iterations from both ends, and what lies between them is summed too. A coarse grid shows which T have weight;
+where they are many, a spline in sqrt(T) replaces most of the inner sums.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from scipy import interpolate, special
 
-from tightshuffle.arguments import check_choice, check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, check_choice, check_eps0, check_k, check_n
 from tightshuffle.privacy.hockey_stick import log_binomial_pmf
 from tightshuffle.privacy.renyi import check_order
 
 CLONES = ("clones", "stronger-clones")
+
+Weights = Callable[..., tuple[Floats, Floats]]  # T, n, eps0, ... -> log w_T, 1 - tau_T
 
 _DEPTH = 75.0  # terms below e^-75 of the largest are left out
 _FEW = 300  # inner sums that are all done
@@ -33,7 +39,9 @@ _CHUNK = 200_000  # summands at a time
 _STEPS_PER_SPREAD = 6  # a smooth peak is summed at that many points per standard deviation
 
 
-def rdp_clones(order, *, n, eps0, pair="clones"):
+def rdp_clones(
+    order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike, pair: str = "clones"
+) -> Floats:
     """Renyi divergence of the clones' pair (clones.py): an upper bound on eps(lambda) of the shuffle model.
 
     Parameters: ``order`` lambda > 1, ``n`` users, ``eps0``; numbers or arrays, which broadcast; ``pair``
@@ -43,7 +51,7 @@ def rdp_clones(order, *, n, eps0, pair="clones"):
     """
     stronger = check_choice("pair", pair, CLONES) == "stronger-clones"
 
-    def weights(t, users, budget):
+    def weights(t: Floats, users: int, budget: float) -> tuple[Floats, Floats]:
         chance = 2 * special.expit(-budget) if stronger else np.exp(-budget)
         return log_binomial_pmf(t - 1, users - 1, chance), np.full(t.shape, 2 * special.expit(-budget))
 
@@ -51,18 +59,20 @@ def rdp_clones(order, *, n, eps0, pair="clones"):
     return _divergences(weights, *values)
 
 
-def rdp_two_counts(order, *, n, k, eps0):
-    """Renyi divergence of the counts of x0 and x1 when all others hold one same third cell (x1 if k = 2).
+def rdp_two_counts(
+    order: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike
+) -> Floats:
+    """Renyi divergence of the counts of x0 and x1 when all remaining users hold one third cell (k = 2: x1).
 
-    A lower bound on eps(lambda) of shuffled k-RR: it belongs to one dataset and a part of the release.
-    With p = e^eps0 / (e^eps0 + k - 1) and q = 1 / (e^eps0 + k - 1), C ~ Bin(n - 1, 2 q) of the others
-    answer x0 or x1. Parameters, result and errors as for `rdp_clones`, with ``k`` cells.
+    A lower bound on eps(lambda) of shuffled k-RR: it belongs to one dataset and a part of the histogram.
+    With p = e^eps0 / (e^eps0 + k - 1) and q = 1 / (e^eps0 + k - 1), C ~ Bin(n - 1, 2 q) of the remaining
+    users answer x0 or x1. Parameters, result and errors as for `rdp_clones`, with ``k`` cells.
     """
     values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0), check_k(k))
     return _divergences(_two_counts, *values)
 
 
-def _two_counts(t, n, eps0, k):
+def _two_counts(t: Floats, n: int, eps0: float, k: int) -> tuple[Floats, Floats]:
     """log w_T and 1 - tau_T: C = T - 1 and the user's answer is one of the two, or C = T and it is not."""
     total = 1 + (k - 1) * np.exp(-eps0)
     one, q = (1 + np.exp(-eps0)) / total, np.exp(-eps0) / total  # one = p + q
@@ -76,24 +86,26 @@ def _two_counts(t, n, eps0, k):
     return log_weight, np.where(np.isneginf(log_weight), 1.0, gap)
 
 
-def _divergences(weights, order, n, eps0, *more):
+def _divergences(
+    weights: Weights, order: Floats, n: npt.NDArray[Any], eps0: Floats, *more: npt.NDArray[Any]
+) -> Floats:
     result = np.empty(order.shape)
     for index in np.ndindex(result.shape):
-        lam, users, budget, *rest = (value[index].item() for value in (order, n, eps0, *more))
-        log_sum = _log_sum(lam, users, lambda t, given=(users, budget, *rest): weights(t, *given))
+        lam, *setting = (value[index].item() for value in (order, n, eps0, *more))
+        log_sum = _log_sum(lam, setting, weights)
         result[index] = np.logaddexp(0, log_sum) / (lam - 1)
     return result[()]
 
 
-def _log_sum(lam, n, weights):
-    """log of sum_T w_T E[g(tau_T z)], T = 1..n."""
-    grid = _coarse_grid(n)
-    t = _worth_it(lam, grid, weights)
-    log_weight, gap = weights(t)
+def _log_sum(lam: float, setting: list[Any], weights: Weights) -> float:
+    """log of sum_T w_T E[g(tau_T z)], T = 1..n; ``setting`` is n, eps0, ..."""
+    grid = _coarse_grid(setting[0])
+    t = _worth_it(lam, grid, *weights(grid, *setting))
+    log_weight, gap = weights(t, *setting)
     if t.size <= _FEW:
         return special.logsumexp(log_weight + _log_means(lam, t, gap))
     low, high = _stationary(lam, t, gap)
-    chosen = np.isin(t, grid) | (high - low > 0.01) | (t <= 64)  # with two peaks nothing is smooth enough
+    chosen = np.isin(t, grid) | (high - low > 0.01) | (t <= 64)  # two peaks: not smooth enough
     breaks = np.flatnonzero(np.diff(t) > 1)
     chosen[np.concatenate([[0], breaks, breaks + 1, [t.size - 1]])] = True
     log_mean = np.empty(t.size)
@@ -103,7 +115,7 @@ def _log_sum(lam, n, weights):
     return special.logsumexp(log_weight + log_mean)
 
 
-def _coarse_grid(n):
+def _coarse_grid(n: int) -> Floats:
     """T from 1 to n, everywhere closer than a quarter of the spread of any Bin(n, .) with that mean."""
     steps = np.arange(int(8 * np.sqrt(n)) + 2)
     parabola = steps**2 // 64
@@ -111,9 +123,8 @@ def _coarse_grid(n):
     return grid[(grid >= 1) & (grid <= n)].astype(float)
 
 
-def _worth_it(lam, grid, weights):
+def _worth_it(lam: float, grid: Floats, log_weight: Floats, gap: Floats) -> Floats:
     """All T near those of the grid whose share of the sum is not negligible, ascending."""
-    log_weight, gap = weights(grid)
     size = log_weight + np.max([_exponent(lam, grid, gap, z) for z in _stationary(lam, grid, gap)], axis=0)
     kept = np.flatnonzero(size >= size.max() - _DEPTH)
     first, last = grid[np.maximum(kept - 1, 0)], grid[np.minimum(kept + 1, grid.size - 1)]
@@ -123,23 +134,24 @@ def _worth_it(lam, grid, weights):
     return np.flatnonzero(np.cumsum(edges) > 0).astype(float)
 
 
-def _exponent(lam, t, gap, z):
+def _exponent(lam: float, t: Floats, gap: Floats, z: Floats) -> Floats:
     """log of the summand at z without its powers of T: -T KL((1 + z) / 2 || 1/2) + log (g + ...)."""
     entropy = (special.xlog1py(1 + z, z) + special.xlog1py(1 - z, -z)) / 2
     return -t * entropy + lam * np.log1p((1 - gap) * z) - (lam - 1) * np.log(1 - z + gap * z)
 
 
-def _stationary(lam, t, gap):
+def _stationary(lam: float, t: Floats, gap: Floats) -> tuple[Floats, Floats]:
     """The smallest and the largest z in [0, 1] where the exponent is stationary: T atanh z = slope(z).
 
-    The iterations come from outside, so that an early end makes the window between them too large only.
+    The iterations come from outside: if they end early, the window between them is only too large.
     """
     tau = 1 - gap
 
-    def step(z):
+    def step(z: Floats) -> Floats:
         return np.tanh((lam * tau / (1 + tau * z) + (lam - 1) * tau / (1 - z + gap * z)) / t)
 
-    low, high = np.zeros(t.shape), np.ones(t.shape)
+    low: Floats = np.zeros(t.shape)
+    high: Floats = np.ones(t.shape)
     for _ in range(_ITERATIONS):
         before, (low, high) = (low, high), (step(low), step(high))
         if np.max(np.abs(np.subtract(before, (low, high)))) < 1e-13:
@@ -147,7 +159,7 @@ def _stationary(lam, t, gap):
     return np.minimum(low, high), np.maximum(low, high)
 
 
-def _log_means(lam, t, gap):
+def _log_means(lam: float, t: Floats, gap: Floats) -> Floats:
     """log E[g(tau z)] for each T."""
     low, high = _stationary(lam, t, gap)
     first = _window_end(t, low, -1)
@@ -157,7 +169,7 @@ def _log_means(lam, t, gap):
     stride = np.where(one_peak, np.maximum(1, np.floor(spread / _STEPS_PER_SPREAD)), 1)
     points = np.floor((last - first) / stride) + 1
     result = np.empty(t.size)
-    order = np.argsort(points)  # rows of like length together
+    order = np.argsort(points)  # rows of similar length together
     for rows in np.array_split(order, max(1, int(points.sum() // _CHUNK))):
         a = first[rows, None] + stride[rows, None] * np.arange(points[rows].max())
         total = t[rows, None]
@@ -168,13 +180,13 @@ def _log_means(lam, t, gap):
     return result
 
 
-def _window_end(t, z, side):
+def _window_end(t: Floats, z: Floats, side: int) -> Floats:
     """Where the window around the peak at z ends, within 0..T."""
     reach = np.ceil(_REACH * np.sqrt(t * (1 - z * z)) / 2 + _MARGIN)
     return np.clip(np.rint(t * (1 + z) / 2) + side * reach, 0, t)
 
 
-def _log_g(lam, gap, above, below):
+def _log_g(lam: float, gap: Floats, above: Floats, below: Floats) -> Floats:
     """log g(tau z) from ``above`` = 1 + z and ``below`` = 1 - z, exact where they are small."""
     z = (above - below) / 2
     x = (1 - gap) * z
