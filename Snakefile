@@ -42,7 +42,7 @@ rule figures:
 rule tables:
     "All tables."
     input:
-        expand("<results>/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
+        rules.write_tables.output,
 
 
 rule report:

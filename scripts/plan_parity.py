@@ -5,8 +5,8 @@ import math
 import pandas as pd
 
 from tightshuffle.experiments.plan import make_plan
-from tightshuffle.pipeline.job import job, write_csv
-from tightshuffle.report.tables import grid, write_markdown
+from tightshuffle.pipeline.job import job, write_bytes, write_csv
+from tightshuffle.report.markdown import markdown_page, markdown_table
 
 TITLE = "What a wanted guarantee costs"
 WORDS = (
@@ -49,11 +49,11 @@ def table(rows):
         ]
         for row in rows.itertuples()
     ]
-    return grid(HEADER, lines)
+    return markdown_table(HEADER, lines)
 
 
 if __name__ == "__main__":
     with job(snakemake):
         found = plans(snakemake.params.plan)
         write_csv(found, snakemake.output.csv)
-        write_markdown(snakemake.output.md, TITLE, [WORDS, table(found)])
+        write_bytes(markdown_page(TITLE, [WORDS, table(found)]).encode(), snakemake.output.md)

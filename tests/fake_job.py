@@ -1,5 +1,6 @@
 """A job as Snakemake gives it to a script."""
 
+import runpy
 from types import SimpleNamespace
 
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
@@ -25,6 +26,11 @@ def fake_job(rule, *, input, output, log="job.log", params=None):
         params=Params(fromdict=params or {}),
         scriptdir=str(ROOT / "scripts"),
     )
+
+
+def run_script(name, job):
+    """Run ``scripts/NAME.py`` as Snakemake does, with a `fake_job`."""
+    runpy.run_path(str(ROOT / f"scripts/{name}.py"), init_globals={"snakemake": job})
 
 
 def said():

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from scripts import judge_claims
 from tests.conftest import ROOT
-from tests.fake_job import fake_job, said
+from tests.fake_job import fake_job, run_script, said
 from tests.judgement.claims import fabricated
 from tightshuffle.judgement.claims import literature, privacy
+from tightshuffle.judgement.claims.evidence import read_cited
 from tightshuffle.judgement.claims.registry import RESULT_COLUMNS
 from tightshuffle.judgement.printed import read_values
 
@@ -43,7 +43,7 @@ def snakemake(tmp_path, monkeypatch):
 def test_every_statement_gets_its_row(snakemake, tmp_path, monkeypatch):
     for module in (literature, privacy):  # the real bounds take seconds
         monkeypatch.setattr(module, "bracket", fabricated.bracket)
-    judge_claims.main(snakemake)
+    run_script("judge_claims", snakemake)
     judged = pd.read_csv(tmp_path / "claims.csv", keep_default_na=False)
     listed = pd.read_csv(ROOT / "data/published/claims.csv", keep_default_na=False)
     assert tuple(judged.columns) == RESULT_COLUMNS
@@ -56,7 +56,7 @@ def test_every_statement_gets_its_row(snakemake, tmp_path, monkeypatch):
 
 
 def test_cited_bounds_that_do_not_apply_are_no_numbers(snakemake):
-    cited = judge_claims.read_cited(snakemake.input.deltas)
+    cited = read_cited(snakemake.input.deltas)
     assert cited["Table II", "balle", "100", "0.1"] == -3.0
     assert pd.isna(cited["Table II", "erlingsson", "100", "0.1"])
     assert ("Table II", "this paper", "100", "0.1") not in cited
@@ -67,7 +67,7 @@ def test_a_bad_list_of_statements_is_one_line(snakemake, tmp_path):
     bad.write_text("id,claim\n")
     snakemake.input.claims = str(bad)
     with pytest.raises(SystemExit):
-        judge_claims.main(snakemake)
+        run_script("judge_claims", snakemake)
     error = said()
     assert error.count("\n") == 1
     assert error.startswith(f"error: judge_claims: {bad}: the columns must be id,claim,version")

@@ -1,4 +1,4 @@
-"""What the report page's tests share: a parsed page, verdicts to put on it, and the page made from them."""
+"""What the report page's tests share: a parsed page, verdicts to put on it, and the page that shows them."""
 
 import itertools
 import re
@@ -8,14 +8,15 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 
-from scripts import write_report
 from tests.conftest import ROOT
-from tightshuffle.judgement import printed as published
-from tightshuffle.report import findings
-from tightshuffle.report import page as _page
-from tightshuffle.report import verdicts as report
+from tightshuffle.judgement.printed import printed_to_decimal, read_values
+from tightshuffle.judgement.verdicts import CLAIM_VERDICTS, VERDICT_COLUMNS
+from tightshuffle.report.page import render
+from tightshuffle.report.views import page_values
 
-PARTS = _page.parts_of(sorted((ROOT / "workflow/report/page").iterdir()))
+PARTS = {
+    path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow/report/page").iterdir())
+}
 STYLE = PARTS["style.css"]
 VOID = {"meta", "link", "img", "input", "br", "hr"}
 PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + struct.pack(">II", 640, 480) + bytes(9)
@@ -93,14 +94,14 @@ class Page(HTMLParser):
 def row(**fields):
     """One verdict: blank but for ``fields``."""
     given = {"item": "Table IV", "kind": "deterministic", "tolerance": "digits or 5 %", "verdict": "exact"}
-    return {**dict.fromkeys(report.COLUMNS, ""), "source": "Somewhere", **given, **fields}
+    return {**dict.fromkeys(VERDICT_COLUMNS, ""), "source": "Somewhere", **given, **fields}
 
 
 def judged(values):
     """Verdicts for the real printed values, one of each kind and verdict among them."""
     rows = []
     for place, value in enumerate(values):
-        ours = str(published.printed_to_decimal(value["printed"]))
+        ours = str(printed_to_decimal(value["printed"]))
         verdicts = (
             ("consistent", "inconsistent") if value["kind"] == "random" else ("exact", "close", "differs")
         )
@@ -115,7 +116,7 @@ def judged(values):
 
 def real_verdicts():
     """All printed values, judged."""
-    return judged(published.read_values(ROOT / "data/published/values.csv"))
+    return judged(read_values(ROOT / "data/published/values.csv"))
 
 
 def scale_table():
@@ -175,7 +176,7 @@ def audit_rows():
 
 def claim_rows():
     """One claim of each verdict, two that hold."""
-    verdicts = (*findings.CLAIM_VERDICTS, "holds")
+    verdicts = (*CLAIM_VERDICTS, "holds")
     return [
         {"id": f"c{number}", "claim": f"delta falls, part {number}", "version": "both", "section": "5.1"}
         | {"page": "9", "about": "Figure 1", "test_published": "the formula", "test_exact": "both bounds"}
@@ -193,26 +194,15 @@ def plan_rows():
     ]
 
 
-EVERYTHING = dict(zip(("parity", "ratios"), parity_rows(), strict=True)) | {
-    "plan": plan_rows(),
+EVERYTHING = dict(zip(("parity", "parity_ratio"), parity_rows(), strict=True)) | {
+    "parity_plan": plan_rows(),
     "audit": audit_rows(),
     "claims": claim_rows(),
 }
 
 
-def render(
-    rows,
-    figures=(),
-    settings=SETTINGS,
-    totals=TOTALS,
-    parameters=PARAMETERS,
-    scales=None,
-    data=DATA,
-    **optional,
-):
-    """The page of verdicts ``rows``; ``optional``: rows of `write_report.OPTIONAL`, none by default."""
-    optional = {name: optional.get(name, []) for name in write_report.OPTIONAL}
-    scales = scale_table() if scales is None else scales
-    values = write_report.views(rows, list(figures), settings, scales, optional)
-    values |= {"totals": totals, "parameters": parameters, "data": data, "libraries": [("numpy", "2.0")]}
-    return _page.render("index.html.j2", PARTS, values)
+def page_of(rows, figures=(), settings=SETTINGS, totals=TOTALS, parameters=PARAMETERS, data=DATA, **optional):
+    """The page of verdicts ``rows``; ``optional``: rows of `views.COLUMNS`, none by default."""
+    tables = {"verdicts": rows, "totals": totals, "parameters": parameters, **optional}
+    values = page_values(tables, scale_table(), list(figures), settings)
+    return render("index.html.j2", PARTS, values | {"data": data, "libraries": [("numpy", "2.0")]})

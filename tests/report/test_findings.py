@@ -1,8 +1,7 @@
-"""What the headline computes from the results: theorem, audit, saturation, parity, claims."""
+"""What the headline computes from the results: the audit, the budgets, parity."""
 
 import math
 
-import pandas as pd
 import pytest
 
 from tightshuffle.report import findings
@@ -23,10 +22,10 @@ def test_audit_counts_jointly_what_contradicts_and_alone_what_would_refute_upper
         audit_row("-inf", "-inf", "0.0", "0.0"),
     ]
     found = findings.audit(rows)
-    assert (found["published"], found["upper"], found["of"]) == (3, 1, 5)
-    assert found["largest"] is rows[3]
-    assert findings.audit(rows[:1])["largest"] is None
-    assert findings.audit([]) == {"of": 0, "published": 0, "upper": 0, "largest": None}
+    assert (found.published, found.upper, found.of) == (3, 1, 5)
+    assert found.largest is rows[3]
+    assert findings.audit(rows[:1]).largest is None
+    assert findings.audit([]) == findings.Audit(of=0, published=0, upper=0, largest=None)
 
 
 def test_excess_of_nothing_over_nothing_is_no_contradiction():
@@ -34,23 +33,6 @@ def test_excess_of_nothing_over_nothing_is_no_contradiction():
     assert findings.excess(audit_row("-inf", "-1", "0.1", "0"), "audited_delta", "published_log10_delta") == (
         math.inf
     )
-
-
-def test_saturation_takes_the_last_depth_from_which_on_the_scale_is_short():
-    depths = [-2.0, -5.0, -10.0, -20.0, -40.0]
-    curves = {
-        1.0: ([1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 1.9, 3.0, 3.5, 3.5]),  # short at -5, not at -10, from -20 on
-        4.0: ([1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0, 4.0, 4.96]),  # within 1 %
-    }
-    table = pd.concat(
-        pd.DataFrame({"eps": eps, "log10_delta": depths, "exact": exact, "published": published})
-        for eps, (exact, published) in curves.items()
-    ).assign(published_log10_delta=-17.0)
-    one, four = findings.saturation(table.sample(frac=1, random_state=3))
-    assert one == {
-        "eps": 1.0, "stays": 3.5, "gives": -17.0, "asked": -40.0, "needed": 5.0, "short_from": -20.0,
-    }  # fmt: skip
-    assert math.isnan(four["short_from"])
 
 
 def test_budgets_counts_those_without_a_delta():
@@ -79,10 +61,10 @@ def test_parity_is_the_range_of_the_ratio_by_budget():
     ratios += [ratio_row("9", metric="individual_error"), ratio_row("9", bound="lower")]
     ratios.append(ratio_row("9", bound="", comparison="published"))
     found = findings.parity(findings.comparisons(means, ratios))
-    assert (found["least"][0], found["most"][0]) == (0.96, 1.3)
-    assert found["most"][1].setting == {"dataset": "d", "n": 100.0, "k": 5.0, "eps0": 6.0, "delta": 1e-6}
-    assert (found["nearly"], found["of"], found["repetitions"]) == (2, 4, 200)
-    assert found["by_eps0"] == {1.0: (0.96, 1.02), 6.0: (1.06, 1.3)}
+    assert (found.least[0], found.most[0]) == (0.96, 1.3)
+    assert found.most[1].setting == {"dataset": "d", "n": 100.0, "k": 5.0, "eps0": 6.0, "delta": 1e-6}
+    assert (found.nearly, found.of, found.repetitions) == (2, 4, 200)
+    assert found.by_eps0 == {1.0: (0.96, 1.02), 6.0: (1.06, 1.3)}
     assert findings.parity(findings.comparisons(means, ratios), "projected") is None
     assert findings.parity([]) is None
 
@@ -92,19 +74,10 @@ def test_parity_is_the_range_of_the_ratio_by_budget():
     [
         ([mean_row("1"), mean_row("1.0", n="100.0")], [ratio_row("1")], r"parity\.csv: two rows of"),
         ([mean_row("1")], [ratio_row("1"), ratio_row("2")], r"parity_ratio\.csv: two rows of unprojected"),
-        ([mean_row("1")], [], "stands in one of"),
-        ([], [ratio_row("1")], "stands in one of"),
+        ([mean_row("1")], [], "only one of parity.csv, parity_ratio.csv has"),
+        ([], [ratio_row("1")], "only one of parity.csv, parity_ratio.csv has"),
     ],
 )
 def test_parity_names_rows_that_do_not_fit(means, ratios, message):
     with pytest.raises(ValueError, match=message):
         findings.comparisons(means, ratios)
-
-
-def test_claims_are_counted_and_an_unknown_verdict_is_named():
-    rows = [{"verdict": "holds"}, {"verdict": "fails"}, {"verdict": "holds"}]
-    assert list(findings.claims(rows).items()) == [
-        ("holds", 2), ("holds only as published", 0), ("fails", 1), ("untestable", 0),
-    ]  # fmt: skip
-    with pytest.raises(ValueError, match=r"claims.csv, row 2: verdict is 'maybe'"):
-        findings.claims([{"verdict": "holds"}, {"verdict": "maybe"}], "claims.csv")

@@ -11,15 +11,18 @@ from tests.report.report_page import (
     PARTS,
     PNG,
     SETTINGS,
+    page_of,
     real_verdicts,
-    render,
-    report,
     row,
 )
-from tightshuffle.report import page as _page
-from tightshuffle.report import page_figures as _page_figures
+from tightshuffle.judgement.verdicts import REPRODUCED
+from tightshuffle.report.page import render
+from tightshuffle.report.page_figures import page_figure
 
-pytestmark = pytest.mark.skipif(browser.find() is None, reason="no Chromium on this machine")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser.find() is None, reason="no Chromium on this machine"),
+]
 
 # Effective colours of every text: the ratio of its ink to what lies behind it (WCAG 2.1, 1.4.3).
 CONTRAST = """(() => {
@@ -52,21 +55,19 @@ CONTRAST = """(() => {
 def page(tmp_path_factory):
     """The report of fabricated results, with its page of run times beside it; the path of the report."""
     folder = tmp_path_factory.mktemp("results")
-    for name in ("report", "benchmarks", "figures"):
+    for name in ("report", "benchmarks"):
         (folder / name).mkdir()
     figures = []
     for name in ("parity_ratio", "audit", "fig1_delta_surface", "delta_bounds", "gaussian_scale"):
-        (folder / f"figures/{name}.png").write_bytes(_png())
-        (folder / f"figures/{name}.txt").write_text("A caption.")
-        figures.append(_page_figures.read_figure(folder / f"figures/{name}.png", SETTINGS["datasets"]))
+        figures.append(page_figure(f"figures/{name}.png", _png(), "A caption.", SETTINGS["datasets"]))
     verdicts = real_verdicts()
     verdicts[40] = row(
         **{**verdicts[40], "note": "a_long_word_without_any_place_to_break_it_" * 4}
     )  # nothing may widen the page
-    (folder / "report/index.html").write_text(render(verdicts, figures, **EVERYTHING), encoding="utf-8")
+    (folder / "report/index.html").write_text(page_of(verdicts, figures, **EVERYTHING), encoding="utf-8")
     rules = [{"name": "run_trials", "jobs": 3, "seconds": 4.0, "longest": 2.0, "cpu": 3.0, "mb": 99.0}]
     values = {"rules": rules, "machine": [("cores", "2")], "now": "today", "libraries": [("Python", "3")]}
-    (folder / "benchmarks/run.html").write_text(_page.render("run.html.j2", PARTS, values), encoding="utf-8")
+    (folder / "benchmarks/run.html").write_text(render("run.html.j2", PARTS, values), encoding="utf-8")
     return folder / "report/index.html"
 
 
@@ -144,7 +145,7 @@ def test_deltas_below_the_smallest_float_sort_by_size_and_blanks_stay_last(tab, 
         row(eps=str(place), printed=text, reproduced="" if text == "3E-9" else text.lower(), exact="1")
         for place, text in enumerate(printed)
     ]
-    (tmp_path / "index.html").write_text(render(rows))
+    (tmp_path / "index.html").write_text(page_of(rows))
     tab.open(tmp_path / "index.html")
     table = "#tables .box table"
     wanted = ["0", "1E-400", "1E-399", "3E-9", "2.5E-7", "0.5"]
@@ -203,7 +204,7 @@ def test_claims_are_filtered_by_verdict_and_by_words(tab, page):
 def test_values_are_filtered_and_a_link_into_a_hidden_part_shows_it(tab, page):
     tab.open(page)
     verdicts = real_verdicts()
-    missed = sum(found["verdict"] not in report.REPRODUCED for found in verdicts)
+    missed = sum(found["verdict"] not in REPRODUCED for found in verdicts)
     tab.run("document.querySelector('#tables select').selectedIndex = 2")
     choose(tab, "tables", "words", "")
     assert status(tab, "tables") == f"{missed} of 185 values shown"

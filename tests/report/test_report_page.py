@@ -21,13 +21,13 @@ from tests.report.report_page import (
     Page,
     audit_rows,
     claim_rows,
+    page_of,
     parity_rows,
     real_verdicts,
-    render,
     row,
 )
-from tightshuffle.report import page_figures as _page_figures
-from tightshuffle.report import verdicts as report
+from tightshuffle.judgement.verdicts import VERDICTS
+from tightshuffle.report.page_figures import page_figure
 
 NAMES = (
     *("audit", "delta_bounds", "fig1_delta_surface", "fig4_parity_estimates_san_francisco"),
@@ -41,26 +41,23 @@ def verdicts():
 
 
 @pytest.fixture
-def figures(tmp_path):
-    for name in NAMES:
-        (tmp_path / f"{name}.png").write_bytes(PNG)
-        (tmp_path / f"{name}.txt").write_text("Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n")
-    paths = sorted(tmp_path.glob("*.png"))
-    return [_page_figures.read_figure(path, SETTINGS["datasets"]) for path in paths]
+def figures():
+    caption = "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n"
+    return [page_figure(f"figures/{name}.png", PNG, caption, SETTINGS["datasets"]) for name in NAMES]
 
 
 # What it says
 
 
 def test_headline_and_summary_count_the_verdicts(verdicts):
-    page = Page(render(verdicts))
+    page = Page(page_of(verdicts))
     counts = Counter(found["verdict"] for found in verdicts)
-    assert set(counts) == set(report.VERDICTS)
+    assert set(counts) == set(VERDICTS)
     good = counts["exact"] + counts["close"] + counts["consistent"]
     assert f"Reproduced {good} of 185 printed values" in page.text
     total = next(cells for _, cells in page.rows if cells[0] == "all")
     assert total[1] == f"{good} of 185"
-    assert [int(cell) for cell in total[3:]] == [counts[verdict] for verdict in report.VERDICTS]
+    assert [int(cell) for cell in total[3:]] == [counts[verdict] for verdict in VERDICTS]
     one = next(cells for cells in page.body() if cells[0] == "Table 1")
     assert one[1:2] == [
         f"{sum(r['verdict'] in ('exact', 'close') for r in verdicts if r['item'] == 'Table 1')} of 20"
@@ -68,7 +65,7 @@ def test_headline_and_summary_count_the_verdicts(verdicts):
 
 
 def test_every_printed_value_has_its_row_with_a_verdict_in_words(verdicts):
-    shown = Counter(Page(render(verdicts)).judged)
+    shown = Counter(Page(page_of(verdicts)).judged)
     assert shown == Counter((found["printed"], found["verdict"]) for found in verdicts)
     assert sum(shown.values()) == 185
 
@@ -98,7 +95,7 @@ def test_finding_names_the_largest_gap_of_table_iv_even_below_the_smallest_float
         row(n="150", k="10", eps0="2", eps="2.0", count="120", printed="0", reproduced="0", exact="0"),
         row(item="Table II", eps="0.1", printed="1E-90", reproduced="1e-90", exact="1e-1"),
     ]
-    text = re.sub(r"\s+", " ", Page(render(rows)).text)
+    text = re.sub(r"\s+", " ", Page(page_of(rows)).text)
     assert "3 of 3 in Table IV / 3" in text
     assert "all 2 cells" in text
     assert "up to 50.3 orders of magnitude (ε = 1.0, ε0 = 2, n = 150, k = 10, nx₀ = 120, printed" in text
@@ -107,21 +104,21 @@ def test_finding_names_the_largest_gap_of_table_iv_even_below_the_smallest_float
 
 def test_finding_is_left_out_without_exact_values_and_turned_round_without_a_gap():
     without = [row(eps="0.1", printed="0.5", reproduced="0.5")]
-    assert "orders of magnitude" not in render(without)
+    assert "orders of magnitude" not in page_of(without)
     equal = [row(eps="0.1", printed="0.5", reproduced="0.5", exact="0.5")]
-    text = re.sub(r"\s+", " ", Page(render(equal)).text)
+    text = re.sub(r"\s+", " ", Page(page_of(equal)).text)
     assert "In none of the 1 cells of Table IV / 3" in text
     assert "too small" not in text
 
 
 def test_quick_runs_say_so(verdicts):
     few = {name: {**plan, "individual": {"repetitions": 100}} for name, plan in SETTINGS["datasets"].items()}
-    page = Page(render(verdicts, settings={**SETTINGS, "datasets": few}))
+    page = Page(page_of(verdicts, settings={**SETTINGS, "datasets": few}))
     assert "Quick run." in page.text
     assert "rest on 100" in page.text
-    assert "Quick run." not in Page(render(verdicts)).text
+    assert "Quick run." not in Page(page_of(verdicts)).text
     only_deltas = [found for found in verdicts if found["kind"] == "deterministic"]
-    assert "Quick run." not in Page(render(only_deltas, settings={**SETTINGS, "datasets": few})).text
+    assert "Quick run." not in Page(page_of(only_deltas, settings={**SETTINGS, "datasets": few})).text
 
 
 def test_a_blank_value_is_a_dash_and_its_note_is_there():
@@ -136,7 +133,7 @@ def test_a_blank_value_is_a_dash_and_its_note_is_there():
         )
         for eps, printed in (("0.1", "9.01E-4"), ("0.2", "1.89E-6"))
     ]
-    page = Page(render(rows))
+    page = Page(page_of(rows))
     assert ["0.1", "9.01E-4", "–", "? not comparable"] in page.body()
     assert page.text.count("not stated") == 1
 
@@ -156,26 +153,26 @@ def test_random_values_show_interval_and_quantile():
         )
         for x0 in ("1", "3")
     ]
-    page = Page(render(rows))
+    page = Page(page_of(rows))
     assert ["1", "3E-3", "2.000E-4", "∉ inconsistent", "1.0E-6 … 2.1E-3", "0.999"] in page.body()
     assert "our 99 %" in page.text
 
 
 def test_config_totals_versions_and_parameters_are_there(verdicts):
-    page = Page(render(verdicts))
+    page = Page(page_of(verdicts))
     assert ["Paris", "stepped", "15", "10,260"] in page.body()
     assert ["ε0", "0.1 to 3", "1, 2, 3"] in page.body()
     assert ["root seed", "7"] in page.body()
     assert ["floor of δ", "1e-30"] in page.body()
     assert "numpy 2.0" in page.text
-    assert "Check-ins per grid" not in render(verdicts, totals=[])
+    assert "Check-ins per grid" not in page_of(verdicts, totals=[])
 
 
 # How it is made
 
 
 def test_page_is_well_formed_and_accessible(verdicts, figures):
-    page = Page(render(verdicts, figures, **EVERYTHING))
+    page = Page(page_of(verdicts, figures, **EVERYTHING))
     assert page.of("html")[0]["lang"] == "en"
     assert any(meta.get("name") == "viewport" for meta in page.of("meta"))
     assert not [name for name, count in Counter(page.ids).items() if count > 1]
@@ -190,7 +187,7 @@ def test_page_is_well_formed_and_accessible(verdicts, figures):
 
 
 def test_every_figure_has_image_alt_caption_pdf_and_target(figures):
-    page = Page(render([row(printed="0")], figures))
+    page = Page(page_of([row(printed="0")], figures))
     images = page.of("img")
     assert len(images) == len(NAMES) + 1  # one of them stands in the headline, too
     assert all(image["src"].startswith("data:image/png;base64,") for image in images)
@@ -215,7 +212,7 @@ def test_every_figure_has_image_alt_caption_pdf_and_target(figures):
 
 
 def test_figures_stand_in_sections(figures):
-    text = render([row(printed="0")], figures)
+    text = page_of([row(printed="0")], figures)
     page = Page(text)
     headings = re.findall(r'<h2 id="(.*?)-title">(.*?)</h2>', text)
     assert [heading for heading in headings if heading[0] not in ("tables", "methods")][1:6] == [
@@ -234,13 +231,13 @@ def test_figures_stand_in_sections(figures):
         *("own-figures", "tv_mine"),
         *("beyond", "delta_bounds", "new_one"),
     ]
-    alone = render([row(printed="0")], [found for found in figures if found["name"] == "fig1_delta_surface"])
+    alone = page_of([row(printed="0")], [found for found in figures if found["name"] == "fig1_delta_surface"])
     for words in ("Own datasets", "Parity", "Audit", "Beyond the paper", "claims"):
         assert words not in Page(alone).text
 
 
 def test_nothing_is_loaded_from_elsewhere(verdicts, figures):
-    text = render(verdicts, figures, **EVERYTHING)
+    text = page_of(verdicts, figures, **EVERYTHING)
     page = Page(text)
     assert not page.of("object") + page.of("embed")
     assert [frame["src"] for frame in page.of("iframe")] == ["../benchmarks/run.html"]
@@ -260,7 +257,7 @@ def test_nothing_is_loaded_from_elsewhere(verdicts, figures):
     assert outside == {"https://arxiv.org/abs/2205.08858", "https://doi.org/10.1007/978-3-031-57537-2_27"}
 
 
-def test_names_from_data_are_escaped(tmp_path):
+def test_names_from_data_are_escaped():
     evil = '<img src=x onerror="alert(1)">&'
     drawn = {"kind": "random", "tolerance": "central 99 %", "quantile": "0.5", "dataset": "mine"}
     rows = [
@@ -278,16 +275,14 @@ def test_names_from_data_are_escaped(tmp_path):
         for eps in ("1", evil)
     ]
     plans = {"mine": {"title": evil, "kind": evil, "individual": {"repetitions": 10}}}
-    (tmp_path / "tv_mine.png").write_bytes(PNG)
-    (tmp_path / "tv_mine.txt").write_text(evil)
-    figure = _page_figures.read_figure(tmp_path / "tv_mine.png", plans)
-    text = render(
+    figure = page_figure("figures/tv_mine.png", PNG, evil, plans)
+    text = page_of(
         rows, [figure], {**SETTINGS, "source": evil, "datasets": plans}, [{"dataset": evil, "grid": evil}],
         [{"parameter": evil, evil: evil}], data=[{"path": evil, "bytes": 1, "sha256": evil}],
         claims=[dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails"}],
         audit=[found | {"observes": evil} for found in audit_rows()],
-        plan=[{evil: evil, "n": evil}],
-        **dict(zip(("parity", "ratios"), parity_rows(datasets=(evil,)), strict=True)),
+        parity_plan=[{evil: evil, "n": evil}],
+        **dict(zip(("parity", "parity_ratio"), parity_rows(datasets=(evil,)), strict=True)),
     )  # fmt: skip
     page = Page(text)
     assert [image["src"][:5] for image in page.of("img")] == ["data:"]
@@ -299,7 +294,7 @@ def test_names_from_data_are_escaped(tmp_path):
 def test_bytes_do_not_depend_on_the_hash_seed(tmp_path):
     code = (
         "import hashlib; from tests.report import report_page as page;"
-        "print(hashlib.sha256(page.render(page.real_verdicts()).encode()).hexdigest())"
+        "print(hashlib.sha256(page.page_of(page.real_verdicts()).encode()).hexdigest())"
     )
     found = {
         subprocess.run(
@@ -339,45 +334,45 @@ def words_of(text):
 
 
 def test_headline_gives_the_range_of_parity_and_its_worst_setting(verdicts):
-    text = words_of(render(verdicts, **EVERYTHING))
+    text = words_of(page_of(verdicts, **EVERYTHING))
     assert "shuffle+INV has 1.05 to 1.30 times the Gaussian's error" in text
     assert "means over 8 settings); in 4 of 8 the two differ by at most 5 %" in text
     assert "The largest ratio is at Paris, n = 1,000, k = 192, ε0 = 6, δ = 1e-06." in text
     assert "By ε0: 1: 1.05; 6: 1.30. After projection of both: 1.03 to 1.20." in text
-    assert "Parity" not in words_of(render(verdicts))
+    assert "Parity" not in words_of(page_of(verdicts))
 
 
 def test_headline_counts_the_audit_for_all_rows_together(verdicts):
-    text = words_of(render(verdicts, **EVERYTHING))
+    text = words_of(page_of(verdicts, **EVERYTHING))
     assert "shows δ ≥ 0.0059 with 99.9 % confidence (all settings together)" in text
     assert "where the published δ is 10−14.6 (ε = 0.1, ε0 = 2, n = 100, k = 10, nx₀ = 80)" in text
     assert "it never exceeds our upper bound" in text
     assert "lie above the published δ in 1 of 3 rows" in text
     above = [found | {"upper_log10_delta": "-3"} for found in audit_rows()]
-    assert "it exceeds in 2 of 3 settings our upper bound" in words_of(render(verdicts, audit=above))
+    assert "it exceeds in 2 of 3 settings our upper bound" in words_of(page_of(verdicts, audit=above))
 
 
 def test_headline_counts_the_claims(verdicts):
-    text = words_of(render(verdicts, **EVERYTHING))
+    text = words_of(page_of(verdicts, **EVERYTHING))
     assert "2 of 5 claims hold The other claims: 1 only as published, 1 not, 1 untestable." in text
-    page = Page(render(verdicts, **EVERYTHING))
+    page = Page(page_of(verdicts, **EVERYTHING))
     rows = [attrs for attrs in page.of("tr") if attrs.get("id", "").startswith("claim-")]
     assert [attrs["data-verdict"] for attrs in rows] == [found["verdict"] for found in claim_rows()]
     assert "both: 5.1, page 9; Figure 1" in text
 
 
 def test_saturation_says_what_the_scale_stays_at(verdicts):
-    text = words_of(render(verdicts))
+    text = words_of(page_of(verdicts))
     assert "stays at that of δ = 10−17.8 however small a δ is asked for: at δ = 10−100" in text
     assert "it stays at 2.15 where 5.3 is needed (ε = 4)" in text
     budgets = {"tv": {"budgets": [{"eps0": 4, "eps": 4}, {"eps0": 4, "eps": 1}], "repetitions": 5}}
     plans = {**SETTINGS["datasets"], "mine": {"title": "Mine", "kind": "counts", **budgets}}
-    text = words_of(render(verdicts, settings={**SETTINGS, "datasets": plans}))
+    text = words_of(page_of(verdicts, settings={**SETTINGS, "datasets": plans}))
     assert "1 of the 2 budgets of the paper's experiments have ε ≥ ε0" in text
 
 
 def test_parity_table_has_a_row_per_setting_of_upper(verdicts):
-    body = Page(render(verdicts, **EVERYTHING)).body()
+    body = Page(page_of(verdicts, **EVERYTHING)).body()
     row = ["Paris", "1,000", "192", "6", "0.0005", "0.25", "0.00217", "0.00167", "1.300"]
     assert [*row, "1.287 … 1.313", "–", "1.200"] in body
     assert sum(len(cells) == 12 and cells[0] == "Paris" for cells in body) == 8
@@ -385,7 +380,7 @@ def test_parity_table_has_a_row_per_setting_of_upper(verdicts):
 
 
 def test_every_file_that_went_in_has_its_checksum(verdicts):
-    assert ["data/published/values.csv", "12,345", "ab" * 32] in Page(render(verdicts)).body()
+    assert ["data/published/values.csv", "12,345", "ab" * 32] in Page(page_of(verdicts)).body()
 
 
 def test_no_template_is_longer_than_300_lines():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.fake_job import fake_job, said
+from tests.fake_job import fake_job, run_script, said
 from tests.report.report_page import (
     EVERYTHING,
     PARAMETERS,
@@ -17,7 +17,6 @@ from tests.report.report_page import (
     real_verdicts,
     row,
     scale_table,
-    write_report,
 )
 
 
@@ -37,7 +36,8 @@ def rule(tmp_path, monkeypatch):
     Path("fig1_delta_surface.txt").write_text("A caption.")
     given = {
         "verdicts": "verdicts.csv", "totals": "totals.csv", "parameters": "table_III.csv",
-        "figures": ["fig1_delta_surface.png"], "scales": "scales.csv", "data": ["totals.csv"],
+        "figures": ["fig1_delta_surface.png"], "captions": ["fig1_delta_surface.txt"],
+        "scales": "scales.csv", "data": ["totals.csv"],
         "parts": [str(path) for path in (ROOT / "workflow/report/page").iterdir()],
     }  # fmt: skip
     snakemake = fake_job("write_report", input=given, output=["index.html"], params=SETTINGS)
@@ -49,7 +49,7 @@ def test_script_writes_the_same_page_twice_without_paths_of_this_machine(rule, t
     write(real_verdicts())
     pages = []
     for _ in range(2):
-        write_report.main(snakemake)
+        run_script("write_report", snakemake)
         pages.append(Path("index.html").read_bytes())
     assert pages[0] == pages[1]
     assert str(tmp_path).encode() not in pages[0]
@@ -61,7 +61,7 @@ def test_script_fails_in_one_line_and_leaves_no_page(rule):
     snakemake, write = rule
     write([row(printed="0"), row(printed="0", verdict="perfect")])
     with pytest.raises(SystemExit):
-        write_report.main(snakemake)
+        run_script("write_report", snakemake)
     lines = said().splitlines()
     assert len(lines) == 1
     assert "verdicts.csv, row 2" in lines[0]
@@ -82,7 +82,7 @@ def test_script_names_a_broken_figure(rule, change, message):
     for name, content in change.items():
         Path(name).write_bytes(content)
     with pytest.raises(SystemExit):
-        write_report.main(snakemake)
+        run_script("write_report", snakemake)
     assert message in said()
 
 
@@ -92,7 +92,7 @@ def test_script_shows_the_optional_results_and_the_checksums(rule):
     for name, rows in EVERYTHING.items():
         pd.DataFrame(rows).to_csv(f"{name}.csv", index=False)
         setattr(snakemake.input, name, f"{name}.csv")
-    write_report.main(snakemake)
+    run_script("write_report", snakemake)
     page = Path("index.html").read_text(encoding="utf-8")
     assert all(f'id="{anchor}"' in page for anchor in ("parity-settings", "parity-plan", "audit-section"))
     assert hashlib.sha256(Path("totals.csv").read_bytes()).hexdigest() in page
@@ -103,7 +103,7 @@ def test_script_shows_the_optional_results_and_the_checksums(rule):
     [
         ("claims", {"verdict": "perhaps"}, "claims.csv, row 1: verdict is 'perhaps'"),
         ("audit", {"joint_delta": None}, "audit.csv: column joint_delta is missing"),
-        ("ratios", {"ratio": None}, "ratios.csv: column ratio is missing"),
+        ("parity_ratio", {"ratio": None}, "parity_ratio.csv: column ratio is missing"),
     ],
 )
 def test_script_names_a_broken_optional_result(rule, name, change, message):
@@ -114,6 +114,6 @@ def test_script_names_a_broken_optional_result(rule, name, change, message):
     pd.DataFrame(rows).drop(columns=dropped).to_csv(f"{name}.csv", index=False)
     setattr(snakemake.input, name, f"{name}.csv")
     with pytest.raises(SystemExit):
-        write_report.main(snakemake)
+        run_script("write_report", snakemake)
     assert message in said()
     assert not Path("index.html").exists()

@@ -6,13 +6,18 @@ float.
 """
 
 import csv
+import os
 import re
 from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from math import floor, inf, isnan
 
 import numpy as np
+import numpy.typing as npt
+
+Row = dict[str, str]  # one row of a CSV file
 
 COLUMNS = (
     "item", "quantity", "n", "k", "eps0", "eps", "count", "x0", "dataset", "mechanism",
@@ -25,7 +30,9 @@ MECHANISMS = {
     "tv": ("gaussian", "shuffle+INV"),
     "checkins": ("",),
 }
-NUMBERS = {"n": int, "k": int, "count": int, "x0": int, "eps0": float, "eps": float}
+NUMBERS: dict[str, type[int] | type[float]] = {
+    "n": int, "k": int, "count": int, "x0": int, "eps0": float, "eps": float,
+}  # fmt: skip
 KINDS = {"delta": "deterministic", "individual_error": "random", "tv": "random", "checkins": "data"}
 NEEDED = {
     "delta": ("n", "eps0", "eps"),
@@ -52,12 +59,19 @@ class Verdict:
     reason: str = ""  # to be added to the value's note
 
 
-def read_values(path):
+def read_rows(path: str | os.PathLike[str]) -> list[Row]:
+    """A CSV file as a list of dicts of strings."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def read_values(path: str | os.PathLike[str]) -> list[Row]:
     """The printed values of ``path`` as a list of dicts of strings, in the file's order, keys `COLUMNS`.
 
     Raises ValueError that names the file, the line and what was expected; OSError if it cannot be read.
     """
-    rows, seen = [], {}
+    rows: list[Row] = []
+    seen: dict[tuple[str, ...], int] = {}
     for line, row in numbered_rows(path, COLUMNS):
         where = f"{path}, line {line}"
         _check_row(row, where)
@@ -66,15 +80,15 @@ def read_values(path):
             raise ValueError(f"{where}: the same setting as line {seen[setting]}; remove one of them")
         seen[setting] = line
         rows.append(row)
-    found = Counter(row["item"] for row in rows)
-    for item, wanted in ITEMS.items():
-        if found[item] != wanted:
-            raise ValueError(f"{path}: {item} must have {wanted} rows; got {found[item]}")
+    counts = Counter(row["item"] for row in rows)
+    for item, expected in ITEMS.items():
+        if counts[item] != expected:
+            raise ValueError(f"{path}: {item} must have {expected} rows; got {counts[item]}")
     return rows
 
 
-def numbered_rows(path, columns):
-    """Line number and row (a dict of strings) of each row of a CSV file that has just these columns.
+def numbered_rows(path: str | os.PathLike[str], columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
+    """Line number and row of each row of a CSV file that has exactly these columns.
 
     Raises ValueError that names the file and the line; OSError if it cannot be read.
     """
@@ -91,7 +105,7 @@ def numbered_rows(path, columns):
             yield reader.line_num, row
 
 
-def _check_row(row, where):
+def _check_row(row: Row, where: str) -> None:
     _check_choice(row, "item", ITEMS, where)
     quantity = _check_choice(row, "quantity", MECHANISMS, where)
     _check_choice(row, "mechanism", MECHANISMS[quantity], where)
@@ -107,30 +121,30 @@ def _check_row(row, where):
             except ValueError:
                 wanted = "a whole number" if number is int else "a number"
                 raise ValueError(f"{where}: {name} must be {wanted}; got {row[name]!r}") from None
-    for name, check in (("printed", printed_to_decimal), ("tolerance", parse_tolerance)):
-        try:
-            check(row[name])
-        except ValueError as error:
-            raise ValueError(f"{where}: {error}") from None
-    if parse_tolerance(row["tolerance"])[0] != ("central" if row["kind"] == "random" else "digits"):
+    try:
+        printed_to_decimal(row["printed"])
+        rule, _ = parse_tolerance(row["tolerance"])
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    if rule != ("central" if row["kind"] == "random" else "digits"):
         raise ValueError(f"{where}: tolerance {row['tolerance']!r} is no rule for kind {row['kind']}")
 
 
-def _check_choice(row, name, choices, where):
+def _check_choice(row: Row, name: str, choices: Collection[str], where: str) -> str:
     if row[name] not in choices:
         wanted = ", ".join(choice or "empty" for choice in choices)
         raise ValueError(f"{where}: {name} must be one of {wanted}; got {row[name]!r}")
     return row[name]
 
 
-def printed_to_decimal(printed):
+def printed_to_decimal(printed: str) -> Decimal:
     """The number behind printed characters such as ``12E-4``, ``6.580E-7`` or ``123,108``, digits kept."""
     if not _PRINTED.fullmatch(printed):
         raise ValueError(f"printed must be a number such as 12E-4, 0.2 or 123,108; got {printed!r}")
     return Decimal(printed.replace(",", ""))
 
 
-def parse_tolerance(text):
+def parse_tolerance(text: str) -> tuple[str, Decimal]:
     """``("digits", 0.05)`` from "digits or 5 %", ``("central", 0.99)`` from "central 99 %", as Decimals."""
     for rule, pattern in (("digits", _DIGITS), ("central", _CENTRAL)):
         match = pattern.fullmatch(text)
@@ -139,7 +153,7 @@ def parse_tolerance(text):
     raise ValueError(f"tolerance must be 'digits or X %' or 'central X %' with 0 < X < 100; got {text!r}")
 
 
-def decimal_from_log10(log10_value):
+def decimal_from_log10(log10_value: float) -> Decimal:
     """10**log10_value as a Decimal with 12 digits, however small; 0 for -inf."""
     if log10_value == -inf:
         return Decimal(0)
@@ -149,7 +163,7 @@ def decimal_from_log10(log10_value):
     return Decimal(f"{10 ** (log10_value - whole):.{_SIGNIFICANT - 1}e}").scaleb(whole)
 
 
-def to_text(value, digits=6):
+def to_text(value: Decimal | float | None, digits: int = 6) -> str:
     """A Decimal or float as a decimal string of ``digits`` significant digits; 0 as "0"; "" for None."""
     if value is None:
         return ""
@@ -157,17 +171,17 @@ def to_text(value, digits=6):
     return "0" if value == 0 else f"{value:.{digits - 1}e}"
 
 
-def digits_verdict(printed, value, close=Decimal("0.05")):
+def digits_verdict(printed: str, value: Decimal, close: Decimal = Decimal("0.05")) -> str:
     """``exact``, ``close`` or ``differs`` for a printed number and ours, a Decimal >= 0.
 
-    exact: ours, rounded or cut off at the last printed digit, is what is printed; a printed 0 asks for
-    exactly 0. close: within ``close`` of the printed number, relative, border included.
+    exact: ours, rounded or cut off at the last printed digit, is what is printed; a printed 0 must be exactly
+    0. close: within ``close`` of the printed number, relative, border included.
     """
     target = printed_to_decimal(printed)
     if target == 0 or value == 0:
         return "exact" if target == value else "differs"
     value = Decimal(f"{value:.{_SIGNIFICANT - 1}e}")
-    last = -target.as_tuple().exponent
+    last = -int(target.as_tuple().exponent)
     scaled = value.scaleb(last)
     for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN):
         if scaled.to_integral_value(rounding) == target.scaleb(last):
@@ -175,8 +189,8 @@ def digits_verdict(printed, value, close=Decimal("0.05")):
     return "close" if abs(value - target) <= close * target else "differs"
 
 
-def judge_number(row, value, exact=None):
-    """Verdict on a deterministic value or a count: ``value`` and ``exact`` are Decimals or None."""
+def judge_number(row: Row, value: Decimal | None, exact: Decimal | None = None) -> Verdict:
+    """Verdict on a deterministic value or a count: ours (None without a formula) and the exact one."""
     if value is None:
         return Verdict("not comparable", exact=to_text(exact))
     if row["kind"] == "data":
@@ -187,16 +201,16 @@ def judge_number(row, value, exact=None):
     return Verdict(digits_verdict(row["printed"], value, close), *texts)
 
 
-def judge_draw(row, sample):
-    """Verdict on one printed draw of a random quantity, given ours, an array of shape (repetitions,).
+def judge_draw(row: Row, sample: npt.ArrayLike) -> Verdict:
+    """Verdict on one printed draw of a random quantity, given our draws, shape (repetitions,).
 
-    consistent: the printed number lies in the central part of ours that the row's tolerance asks for (borders
-    included). The quantile is the mid-rank of the printed number among ours: those below it, and half of
-    those equal to it. ``reproduced`` is our median.
+    consistent: the printed number is in the central part of ours that the row's tolerance asks for (borders
+    included). The quantile is the mid-rank of the printed number among ours: the share below it and half of
+    the share equal to it. ``reproduced`` is our median. ValueError: no draw, or one that is not finite.
     """
     sample = np.asarray(sample, dtype=float)
     if sample.ndim != 1 or sample.size == 0 or not np.all(np.isfinite(sample)):
-        raise ValueError("a printed draw is compared with one or more finite draws of ours")
+        raise ValueError("a printed draw needs one or more finite draws of ours to compare with")
     central = float(parse_tolerance(row["tolerance"])[1])
     value = float(printed_to_decimal(row["printed"]))
     low, median, high = np.quantile(sample, [(1 - central) / 2, 0.5, (1 + central) / 2])
@@ -204,7 +218,7 @@ def judge_draw(row, sample):
     return Verdict(
         "consistent" if low <= value <= high else "inconsistent",
         reproduced=to_text(median),
-        # The shuffle model's estimate is what it is; only the calibration of the Gaussian depends on delta.
+        # The calibration of the Gaussian depends on delta; the shuffle model's error is the same exactly.
         exact=to_text(median) if row["mechanism"] == "shuffle+INV" else "",
         quantile=f"{quantile:.4g}",
         low=to_text(low),

@@ -4,15 +4,17 @@ import base64
 import hashlib
 import platform
 import re
+from collections.abc import Mapping
 from importlib import metadata
-from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
 
 import tightshuffle
-from tightshuffle.report import findings
-from tightshuffle.report import verdicts as report
+from tightshuffle.judgement.verdicts import orders
+from tightshuffle.report.findings import excess
+from tightshuffle.report.layout import like, position, shares
 
 LIBRARIES = (
     "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "diffprivlib", "scikit-learn",
@@ -29,26 +31,19 @@ SYMBOLS = {
 }
 
 
-def parts_of(paths):
-    """The page's parts as texts: name of the file -> its text."""
-    return {Path(path).name: Path(path).read_text(encoding="utf-8") for path in paths}
+def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:
+    """The page that template ``name`` makes of ``values``; ``parts``: file name of each part -> its text.
 
-
-def render(name, parts, values):
-    """The page that template ``name`` of ``parts`` (from ``parts_of``) makes of ``values`` (a dict).
-
-    ``style.css`` and ``report.js`` are the only parts that go in as they are; all else is escaped. The
+    ``style.css`` and ``report.js`` are the only parts that go in as they are; everything else is escaped. The
     page's policy allows no script but that one, which it names by its hash.
     """
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(parts), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters["like"] = lambda value, printed, digits=4: report.like(printed, value, digits)
+    environment.filters["like"] = lambda value, printed, digits=4: like(printed, value, digits)
     environment.filters.update(symbols=symbols, brief=brief)
-    environment.globals.update(
-        orders=report.orders, shares=report.shares, position=report.position, excess=findings.excess
-    )
+    environment.globals.update(orders=orders, shares=shares, position=position, excess=excess)
     script = parts.get("report.js", "").strip()
     digest = hashlib.sha256(script.encode()).digest()
     return environment.get_template(name).render(
@@ -59,14 +54,14 @@ def render(name, parts, values):
     )
 
 
-def symbols(text):
+def symbols(text: object) -> Markup:
     """``text`` escaped, the names of the paper's symbols as symbols."""
     names = "|".join(sorted(SYMBOLS, key=len, reverse=True))
-    return Markup(re.sub(rf"\b({names})\b", lambda found: SYMBOLS[found[0]], str(escape(text))))
+    return Markup(re.sub(rf"\b({names})\b", lambda match: SYMBOLS[match[0]], str(escape(text))))
 
 
-def brief(value, digits=4):
-    """A number or its decimal text, shortened: 1,000; 0.02235; 1e-06; other texts as they are."""
+def brief(value: float | str, digits: int = 4) -> float | str:
+    """A number or its decimal text, shortened: 1,000; 0.02235; 1e-06. Other texts stay as they are."""
     try:
         number = float(value)
     except ValueError:
@@ -74,19 +69,12 @@ def brief(value, digits=4):
     return f"{int(number):,}" if number.is_integer() else f"{number:.{digits}g}"
 
 
-def versions():
+def versions() -> list[tuple[str, str]]:
     """Name and version of what computed the page: Python, this package, the libraries that are installed."""
-    found = [("Python", platform.python_version()), ("tightshuffle", tightshuffle.__version__)]
+    installed = [("Python", platform.python_version()), ("tightshuffle", tightshuffle.__version__)]
     for library in LIBRARIES:
         try:
-            found.append((library, metadata.version(library)))
+            installed.append((library, metadata.version(library)))
         except metadata.PackageNotFoundError:
             continue
-    return found
-
-
-def checksum(path):
-    """One file as the provenance lists it: path as the workflow names it, size in bytes, sha256."""
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"path": Path(path).as_posix(), "bytes": Path(path).stat().st_size, "sha256": digest}
+    return installed

@@ -2,9 +2,10 @@
 
 import base64
 import re
-from pathlib import Path
-
-from tightshuffle.report import verdicts as report
+import struct
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import Any
 
 FORMS = {  # form of a figure's file name: its title; the longer names first
     "delta_surface": "δ over ε and ε₀",
@@ -30,40 +31,42 @@ SECTIONS = ("parity", "audit", "figures", "own-figures", "beyond")
 NAME = re.compile(rf"(?:fig(\d+)_)?({'|'.join(sorted(FORMS, key=len, reverse=True))})(?:_(.+))?")
 
 
-def read_figure(path, datasets):
-    """What the page needs of one figure; its caption stands in the .txt file of the same name."""
-    path = Path(path)
-    data = path.read_bytes()
-    try:
-        width, height = report.png_size(data)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    caption = path.with_suffix(".txt").read_text(encoding="utf-8").strip()
-    if not caption:
+def page_figure(
+    path: PurePath | str, png: bytes, caption: str, datasets: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """What the page needs of one figure: its .png file's path and bytes, its caption, the config's datasets.
+
+    Raises ValueError that names the file if it is no PNG file or the caption is empty.
+    """
+    path = PurePath(path)
+    if png[:8] != b"\x89PNG\r\n\x1a\n" or len(png) < 24:
+        raise ValueError(f"{path}: expected a PNG file; draw the figure again")
+    width, height = struct.unpack(">II", png[16:24])
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption.strip())]
+    if not any(paragraphs):
         raise ValueError(f"{path.with_suffix('.txt')}: the caption is empty; draw the figure again")
-    number, words = None, ALONE.get(path.stem, (path.stem, path.stem, "beyond"))
-    if path.stem not in ALONE and (found := NAME.fullmatch(path.stem)):
-        number, form, dataset = found.groups()
-        words = _words_of_form(number, form, datasets.get(dataset, {}).get("title", dataset))
-    title, short, section = words
-    first_sentence = " ".join(re.split(r"(?<=[.])\s+", caption)[0].split())
+    number, titles = None, ALONE.get(path.stem, (path.stem, path.stem, "beyond"))
+    if path.stem not in ALONE and (match := NAME.fullmatch(path.stem)):
+        number, form, dataset = match.groups()
+        titles = _titles_of_form(number, form, datasets.get(dataset, {}).get("title", dataset))
+    title, short, section = titles
     return {
         "name": path.stem,
         "section": section,
         "label": f"Figure {number}" if number else "",
         "title": title,
         "short": short,
-        "alt": f"{title}. {first_sentence}",
-        "caption": [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption)],
+        "alt": f"{title}. {re.split(r'(?<=[.]) ', paragraphs[0])[0]}",
+        "caption": paragraphs,
         "width": width,
         "height": height,
-        "data": base64.b64encode(data).decode("ascii"),
+        "data": base64.b64encode(png).decode("ascii"),
         "pdf": f"../figures/{path.stem}.pdf",
         "target": f"fig{number}" if number and section == "figures" else path.as_posix(),
     }
 
 
-def _words_of_form(number, form, name):
+def _titles_of_form(number: str | None, form: str, name: str | None) -> tuple[str, str, str]:
     """Title, short title and section of a form of figure that every dataset may have."""
     title = FORMS[form] + (f": {name}" if name else "")
     if form.startswith("parity"):
@@ -71,8 +74,8 @@ def _words_of_form(number, form, name):
     return title, f"Figure {number}" if number else title, "figures" if number else "own-figures"
 
 
-def by_section(figures):
-    """The figures of each of `SECTIONS`, in the order of `ALONE`, then as given: section -> figures."""
+def by_section(figures: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """section -> its figures, in the order of `ALONE`, then as given; all of `SECTIONS`."""
     places = {name: place for place, name in enumerate(ALONE)}
     figures = sorted(figures, key=lambda figure: places.get(figure["name"], len(places)))
     return {name: [figure for figure in figures if figure["section"] == name] for name in SECTIONS}

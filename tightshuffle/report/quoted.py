@@ -1,102 +1,302 @@
-"""What the documents say in passing, as functions: ratios, worst cases of tiny examples, expected errors."""
+"""Every number that the documents quote as a result, in the words around it.
 
-import functools
+A quote is a document and a text of it, with the numbers computed here. A test looks for each text in its
+document. To quote another number, add a line to a function below; if a sentence moves to another document,
+change the name in front of it.
+"""
+
 import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+from typing import Any
 
 import numpy as np
-from scipy import optimize, special, stats
+import numpy.typing as npt
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special, stats
 
 from tightshuffle.experiments.plan import make_plan
+from tightshuffle.judgement.printed import Row, decimal_from_log10
+from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, gaps, orders
+from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
-from tightshuffle.privacy import count, histogram
+from tightshuffle.privacy import amplification, clones, count, histogram
 from tightshuffle.privacy.enumeration import enumerate_worst_case
+from tightshuffle.report.findings import audit
 
-TINY = (  # cases in which every dataset can be looked at
-    {"n": 6, "k": 4, "eps0": 1.0},
-    {"n": 8, "k": 3, "eps0": 0.5},
-    {"n": 8, "k": 3, "eps0": 1.0},
-    {"n": 10, "k": 2, "eps0": 1.0},
-)
-SHARES = tuple(i / 20 for i in range(1, 20))  # of eps0, at which they are looked at
+README, ERRATA = "README.md", "docs/errata.md"
+PARITY, WORST_CASE = "docs/parity.md", "docs/worst_case.md"
+TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the paper's default setting; 80 hold x0
+TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}
+TINY: list[dict[str, Any]] = [  # every dataset can be enumerated
+    {"n": n, "k": k, "eps0": eps0} for n, k, eps0 in ((6, 4, 1.0), (8, 3, 0.5), (8, 3, 1.0), (10, 2, 1.0))
+]
 
-
-def worst_delta(eps, **setting):
-    """The true delta of a tiny case: the largest over all datasets of the others. ``eps`` may be an array."""
-    worst = np.max(list(enumerate_worst_case(eps, **setting).values()), axis=0)
-    return worst if np.ndim(eps) else float(worst)
+Quotes = Iterator[tuple[str, str]]  # document, text
 
 
-def two_counts(eps, *, n, k, eps0):
-    """delta of the counts of x0 and x1 alone, where all others hold a third cell."""
-    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    a = np.arange(n + 1)
-    others = np.zeros((n + 2, n + 2))  # law of the others' counts; the last row and column stay empty
-    for both in range(n):
-        split = stats.binom.pmf(np.arange(both + 1), both, 0.5)
-        others[a[: both + 1], both - a[: both + 1]] = stats.binom.pmf(both, n - 1, 2 * q) * split
-    one_more = np.roll(others, 1, axis=0), np.roll(others, 1, axis=1)  # answers x0, answers x1
-    same = (1 - p - q) * others
-    first = p * one_more[0] + q * one_more[1] + same
-    second = q * one_more[0] + p * one_more[1] + same
-    return float(np.maximum(first - math.exp(eps) * second, 0).sum())
+@dataclass(frozen=True)
+class Results:
+    """What the quotes are computed from: rows of their files, and the lines of parity_plan.md."""
+
+    verdicts: Sequence[Row]
+    claims: Sequence[Row]
+    totals: Sequence[Row]
+    audit: Sequence[Row]
+    ratios: pd.DataFrame
+    plan: Sequence[str]
 
 
-def band(eps, **setting):
-    """By what share the upper bound exceeds the lower one."""
-    return float(10 ** (histogram.upper(eps, **setting) - histogram.lower(eps, **setting)) - 1)
+def quotes(results: Results) -> pd.DataFrame:
+    """One row per quote: document, quoted, source.
 
-
-def largest_shortfall(bound):
-    """The largest ratio between ``bound`` and the truth, whichever is larger, over `TINY` and `SHARES`."""
-    largest = 1.0
-    for setting in TINY:
-        eps = np.array(SHARES) * setting["eps0"]
-        gaps = np.abs(np.log10(worst_delta(eps, **setting)) - bound(eps, **setting))
-        largest = max(largest, 10 ** float(gaps.max()))
-    return largest
-
-
-def worst_count(eps, *, n, k, eps0):
-    """log10 of the largest delta of the count of x0, over how many hold it, in both directions."""
-    everyone = np.arange(n)
-    return float(count.delta(eps, n=n, k=k, eps0=eps0, count=everyone, direction="both").max())
-
-
-def reverse_over_forward(eps, **setting):
-    """delta of the count of x0 in the direction that the paper leaves out, over that of the other."""
-    reverse, forward = (count.delta(eps, direction=name, **setting) for name in ("reverse", "forward"))
-    return float(10 ** (reverse - forward))
-
-
-def expected_tv(*, n, k, eps, delta, sensitivity):
-    """Expected total variation distance of diffprivlib's Gaussian, before projection: k E|noise| / (2 n)."""
-    from tightshuffle.mechanisms.gaussian import published_scale
-
-    return k * published_scale(eps, delta, sensitivity) * math.sqrt(2 / math.pi) / (2 * n)
-
-
-@functools.cache
-def where_phi_is_0():
-    """The |x| at which (1 + erf(-|x| / sqrt 2)) / 2 becomes 0: 1 + erf is half a unit of erf there."""
-    unit = -54 * math.log(2)
-    return float(
-        optimize.brentq(
-            lambda x: math.log(special.erfcx(x / math.sqrt(2))) - x**2 / 2 - unit, 5, 10, xtol=1e-13
-        )
-    )
-
-
-def end_of_search(eps):
-    """The scale, for sensitivity 1, at which diffprivlib's search ends at the latest, whatever delta is.
-
-    It does so at eps = 4 and 6. At others, such as 5, the rounded function changes its sign before, too, and
-    the search ends there.
+    A topic whose results a configuration lacks has one row, which says so instead of a text.
     """
-    a = where_phi_is_0() / math.sqrt(2 * eps)
-    return (a + math.hypot(1, a)) / math.sqrt(2 * eps)
+    rows: list[tuple[str, str, str]] = []
+    for topic, source in SOURCES.items():
+        try:
+            rows += [(document, text, source) for document, text in topic(results)]
+        except (LookupError, ArithmeticError, ValueError) as error:
+            rows.append(("", f"not computed: {error}", source))
+    return pd.DataFrame(rows, columns=["document", "quoted", "source"])
 
 
-def excess_of_shuffle(*, n, k, eps, log10_delta):
-    """By what share the expected error of shuffle+INV exceeds the Gaussian's, at equal privacy."""
-    tv = make_plan(n, k, eps, log10_delta=log10_delta).tv
-    return tv["shuffle+INV"] / tv["gaussian"] - 1
+def headline(results: Results) -> Quotes:
+    counts, claims = count_verdicts(results.verdicts), count_claims(results.claims)
+    missed = counts.total - counts.reproduced
+    largest = max(gap.orders for gap in gaps(_chosen(results.verdicts, item="Table IV")))
+    for document in (README, ERRATA):
+        yield document, f"{counts.reproduced} of the {counts.total} printed values"
+        yield document, f"too small by up to {largest:.1f} orders of magnitude"
+    yield README, f"{missed} printed values are not reproduced"
+    yield ERRATA, f"| {missed} values |"
+    yield README, f"{claims['holds']} of {len(results.claims)} hold"
+    yield README, f"{claims['holds only as published']} hold only as published"
+    yield README, f"{claims['fails']} fail and {claims['untestable']} are untestable"
+
+
+def audited(results: Results) -> Quotes:
+    found, confidence = audit(results.audit), f"{100 * float(results.audit[0]['confidence']):g} %"
+    bounds = f"{found.published} of {found.of}"
+    yield README, f"with {confidence} confidence. {bounds} such bounds exceed the published delta"
+    yield ERRATA, f"{bounds} exceed the printed formula's delta with {confidence} confidence"
+    if found.upper == 0:
+        yield README, "and none exceeds `upper`"
+        yield ERRATA, "and none exceeds `upper`"
+    setting = {**TABLE_IV, "eps": 0.1, "count": 80}
+    rows = [row for row in results.audit if all(float(row[name]) == setting[name] for name in setting)]
+    bound = max(Decimal(row["audited_delta"]) for row in rows if row["observes"] == "count")
+    unit = Decimal(1).scaleb(bound.adjusted() - 1)  # a lower bound is rounded down
+    yield README, f"delta is at least {float(bound.quantize(unit, ROUND_FLOOR)):.1e}"
+
+
+def deltas(_: Results) -> Quotes:
+    """Table IV's default setting."""
+    for eps in (0.1, 0.5, 1.0):
+        holders = {**TABLE_IV, "count": 80, "direction": "forward"}
+        published, exact = (_delta(count.delta, eps, **holders, form=form) for form in ("published", "exact"))
+        whole = " to ".join(_delta(bound, eps, **TABLE_IV) for bound in (histogram.lower, histogram.upper))
+        worst = count.delta(eps, **TABLE_IV, count=np.arange(100), direction="both").max()
+        yield README, f"| eps = {eps:g} | {published} | {exact} | {whole} |"
+        yield ERRATA, f"| {exact} | {_scientific(decimal_from_log10(float(worst)))} | {whole} |"
+    reverse, forward = (
+        count.delta(0.5, **TABLE_IV, count=0, direction=direction) for direction in ("reverse", "forward")
+    )
+    yield ERRATA, f"the other direction is larger, {10 ** (reverse - forward):.1f} times"
+
+
+def gaussian(results: Results) -> Quotes:
+    """Scales at delta = 1e-30 and the distances that follow from them, k = 15."""
+    four, six = (float(exact_scale(eps, 1e-30)) for eps in (4.0, 6.0))
+    for_histograms = float(exact_scale(4.0, 1e-30, sensitivity=math.sqrt(2)))
+    yield README, f"its scale is {published_scale(4.0, 1e-30, 1.0):.2f}, where {four:.2f} is needed"
+    yield README, f"and {for_histograms:.2f} for a histogram"
+    yield ERRATA, f"is {four:.4f} and {six:.4f} for sensitivity 1"
+    edge = math.sqrt(2) * float(special.erfcinv(2.0**-54))  # where diffprivlib's phi becomes 0
+    yield ERRATA, f"at $|x|$ = {edge:.2f}"
+    slopes = {eps: edge / math.sqrt(2 * eps) for eps in (4.0, 6.0)}
+    ends = [(slope + math.hypot(1, slope)) / math.sqrt(2 * eps) for eps, slope in slopes.items()]
+    yield ERRATA, r"which is {:.4f} at $\epsilon = 4$ and {:.4f} at".format(*ends)
+    texts = {1.0: "makes this {:.4f} and {:.6f}", math.sqrt(2): "would make it {:.4f} and {:.6f}"}
+    for sensitivity, text in texts.items():
+        noise = 15 * published_scale(4.0, 1e-30, sensitivity) * math.sqrt(2 / math.pi) / 2
+        yield ERRATA, text.format(noise / 1000, noise / 100_000)
+    printed = [row["printed"] for row in _chosen(results.verdicts, item="text", mechanism="gaussian")]
+    yield ERRATA, "{} at $n = 1,000$ and {} at $n = 100,000$".format(*printed)
+    tv = make_plan(100_000, 408, 0.5, log10_delta=-6.0).tv
+    yield ERRATA, f"{100 * (tv['shuffle+INV'] / tv['gaussian'] - 1):.0f} % in all"
+
+
+def equal_privacy(results: Results) -> Quotes:
+    """Ratios of TV errors with eps from the upper bound: the ranges per eps0, and docs/parity.md."""
+    tv = results.ratios[results.ratios["metric"] == "tv"]
+    upper = tv[tv["bound"] == "upper"]
+    published = tv.loc[tv["comparison"] == "published", "ratio"]
+    projected = upper[upper["comparison"] == "projected"].groupby("eps0")["ratio"].agg(["min", "max"])
+    yield README, "is {:.2f} to {:.2f} times the Gaussian's at eps0 = 1".format(*projected.loc[1])
+    for eps0 in (2, 4, 6):
+        yield README, "{:.2f} to {:.2f} at eps0 = {}".format(*projected.loc[eps0], eps0)
+    yield README, f"up to {published.max():.0f} times"
+    largest = projected["max"]
+    yield ERRATA, rf"{largest[1]:.2f} times as much as the Gaussian at $\epsilon_0 = 1$"
+    yield ERRATA, f"{largest[4]:.2f} times at 4 and {largest[6]:.2f} times at 6"
+    yield PARITY, f"{published.min():.1f} to {published.max():.0f} times"
+
+    plain = upper[upper["comparison"] == "unprojected"]
+    for (dataset, budget), rows in upper.groupby(["dataset", "eps0"]):
+        parts = dict(list(rows.groupby("comparison")))
+        unprojected = parts["unprojected"]
+        spans = [unprojected["ratio"], unprojected["predicted"]]
+        spans += [parts[name]["ratio"] for name in ("projected", "maximum likelihood")]
+        texts = [f"{span.min():.2f} to {span.max():.2f}" for span in spans]
+        texts.insert(2, f"{unprojected['limit'].iloc[0]:.2f}")
+        yield PARITY, f"| {dataset} | {budget:g} | {' | '.join(texts)} |"
+    covered = plain["predicted"].between(plain["low"], plain["high"]).mean()
+    far = (plain["ratio"] / plain["predicted"] - 1).abs().max()
+    yield PARITY, f"in {100 * covered:.0f} % of the {len(plain)} unprojected settings"
+    yield PARITY, f"differs from the measured ratio by at most {100 * far:.1f} %"
+    steep = plain[(plain["dataset"] == "synthetic") & (plain["eps0"] == 6) & (plain["delta_rule"] == "1e-06")]
+    worst, last = (steep.sort_values(name).iloc[-1] for name in ("ratio", "n"))
+    answers = worst["n"] / (math.exp(6) + 14)
+    yield PARITY, f"is largest at n = {worst['n']:,} and delta = 1e-6"
+    yield PARITY, "({ratio:.2f}, closed form {predicted:.2f}, eps = {eps:.2f})".format(**worst)
+    yield PARITY, f"n q is {answers:.0f} there"
+    yield PARITY, "down to {predicted:.2f}, towards the limit {limit:.2f}".format(**last)
+    keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
+    both = tv.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
+    change = (both["upper"] / both["lower"] - 1).abs().max()
+    yield PARITY, f"no ratio changes by more than {math.ceil(1000 * change) / 10:.1f} %"
+    near = (plain["predicted"] - 1).abs() <= 0.05
+    everywhere = near.groupby([plain["dataset"], plain["eps0"]]).mean()
+    if (everywhere.xs(1, level="eps0") == 1).all():
+        yield PARITY, "within 5 % of 1 in all settings with eps0 = 1"
+    if everywhere["san_francisco", 6] == everywhere["synthetic", 6] == 0:
+        yield PARITY, "At eps0 = 6 it never is within 5 % on San Francisco or on N(0, 2)"
+    for line in results.plan:
+        if line.startswith("|"):
+            yield PARITY, line
+
+
+def literature(results: Results) -> Quotes:
+    """Errata, section 8: what the first line of Table 1 prints, and what the bounds are worth there."""
+    bounds = {
+        "erlingsson": "silent",
+        "balle": _delta(amplification.balle_bennett, 0.1, **TABLE_1),
+        "feldman": _delta(clones.clones, 0.1, **TABLE_1),
+        "koskela": _delta(histogram.upper, 0.1, **TABLE_1),
+        "this paper": _delta(count.delta, 0.1, **TABLE_1, count=80, direction="forward"),
+    }
+    for row in _chosen(results.verdicts, item="Table 1", eps="0.1"):
+        yield ERRATA, f"| {row['printed']} | {bounds[row['mechanism']]}"
+    yield ERRATA, f"| {_delta(clones.stronger_clones, 0.1, **TABLE_1)} |"
+    low, high = histogram.lower(0.1, **TABLE_1), histogram.upper(0.1, **TABLE_1)
+    whole = f"{_delta(histogram.lower, 0.1, **TABLE_1)} to {bounds['koskela']}"
+    yield ERRATA, f"| {whole} |"
+    yield ERRATA, f"within {100 * (10 ** (high - low) - 1):.1f} % of the truth"
+    times = 10 ** (amplification.balle_bennett(0.1, **TABLE_1) - high)
+    yield ERRATA, f"{times:.0f} times below the best of the first three"
+    (row,) = _chosen(results.verdicts, item="Table II", mechanism="feldman", n="1000", eps="0.4")
+    bound = _delta(clones.clones, 0.4, n=1000, k=10, eps0=0.5)
+    yield ERRATA, f"printed {row['printed']}, the bound gives {bound}"
+
+
+def printed(results: Results) -> Quotes:
+    """Errata, sections 1, 9, 10 and 11: what is printed, and what is nearest to it."""
+    for setting in ({"n": "100", "k": "10", "eps0": "2"}, {"n": "150"}):
+        line = [row["printed"] for row in _chosen(results.verdicts, item="Table IV", **setting)]
+        yield ERRATA, f"({', '.join(line[:4])})"
+    checkins = {(row["dataset"], row["grid"]): int(row["checkins"]) for row in results.totals}
+    paris, stepped = checkins["paris", "published"], checkins["paris", "stepped"]
+    yield ERRATA, f"holds {paris:,} check-ins of the Gowalla file. Exactly {stepped:,}"
+    yield ERRATA, f"with {paris - stepped} check-ins, fall away"
+    san_francisco, _ = [row["printed"] for row in _chosen(results.verdicts, item="data")]
+    missing = int(san_francisco.replace(",", "")) - checkins["san_francisco", "published"]
+    yield ERRATA, f"our bundled counts lack {missing}"
+
+    missed = [row for row in results.verdicts if row["verdict"] not in REPRODUCED]
+    ours = _chosen(missed, item="Table II", mechanism="this paper")
+    distances = [abs(orders(row["reproduced"], row["printed"]) or 0) for row in (ours[0], ours[-1])]
+    yield ERRATA, f"off by {distances[0]:.0f} orders of magnitude"
+    yield ERRATA, f"by {distances[1]:.0f} orders at"
+    times = [
+        10 ** (count.delta(float(row["eps"]), n=1000, k=2, eps0=0.5, count=1, form="published") - log10)
+        for row in ours
+        if (log10 := float(Decimal(row["printed"]).log10()))
+    ]
+    yield ERRATA, f"gives {min(times):.2f} to {max(times):.2f} of what is printed"
+    (error,) = _chosen(missed, item="Table V")
+    texts = error["printed"], error["tolerance"], _scientific(error["high"]), _scientific(error["reproduced"])
+    yield ERRATA, "printed {}; the {} of our runs end at {}, and their median is {}".format(*texts)
+
+
+def worst_case(_: Results) -> Quotes:
+    """How wide the band is, and how far it is from the truth of tiny cases."""
+    two, all_counts = _two_counts(0.6, **TINY[0]), _worst_delta(0.6, **TINY[0])
+    yield WORST_CASE, f"gives {two:.5f}, less than the true {all_counts:.5f}"
+    for eps, text in ((1.0, "{:.2g} % wide at eps = 1"), (2.0, "and {:.2g} % at eps = 2")):
+        low, high = (bound(eps, n=1000, k=15, eps0=4.0) for bound in (histogram.lower, histogram.upper))
+        yield WORST_CASE, text.format(100 * (10 ** (high - low) - 1))
+    low, high = (_largest_gap(bound) for bound in (histogram.lower, histogram.upper))
+    yield WORST_CASE, f"up to {low:.2f} times the delta of `lower`"
+    yield WORST_CASE, f"at most {high:.2f} times that of the worst dataset"
+
+
+SOURCES: dict[Callable[[Results], Quotes], str] = {
+    headline: "results/report/verdicts.csv, claims.csv",
+    audited: "results/audit.csv",
+    deltas: "tightshuffle.privacy.count, histogram",
+    gaussian: "tightshuffle.mechanisms.gaussian, experiments.plan; results/report/verdicts.csv",
+    equal_privacy: "results/parity_ratio.csv, parity_plan.md",
+    literature: "results/report/verdicts.csv; tightshuffle.privacy",
+    printed: "results/report/verdicts.csv, results/checkins/totals.csv; tightshuffle.privacy.count",
+    worst_case: "tightshuffle.privacy.enumeration, histogram",
+}
+
+
+def _chosen(rows: Sequence[Row], **wanted: str) -> list[Row]:
+    chosen = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    if not chosen:
+        raise LookupError(f"no row with {wanted}")
+    return chosen
+
+
+def _delta(function: Callable[..., Any], eps: float, **setting: Any) -> str:
+    """The delta whose log10 an accountant returns, with three digits."""
+    return _scientific(decimal_from_log10(float(function(eps, **setting))))
+
+
+def _scientific(value: Decimal | str) -> str:
+    """A Decimal > 0 as C writes it, however small: 2.48e-05."""
+    mantissa, exponent = f"{Decimal(value):.2e}".split("e")
+    return f"{mantissa}e{int(exponent):+03d}"
+
+
+def _worst_delta(eps: npt.ArrayLike, **setting: Any) -> NDArray[np.float64]:
+    """The true delta of a tiny case: the largest over all datasets of the remaining users."""
+    return np.asarray(np.max(list(enumerate_worst_case(eps, **setting).values()), axis=0))
+
+
+def _largest_gap(bound: Callable[..., Any]) -> float:
+    """The largest ratio between a bound and the truth, whichever is larger, at 19 eps below eps0."""
+    logs = []
+    for setting in TINY:
+        eps = np.arange(1, 20) / 20 * setting["eps0"]
+        logs.append(np.abs(np.log10(_worst_delta(eps, **setting)) - bound(eps, **setting)).max())
+    return 10 ** float(max(logs))
+
+
+def _two_counts(eps: float, n: int, k: int, eps0: float) -> float:
+    """delta of the counts of x0 and x1 alone, where all remaining users hold a third cell."""
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    a, b = np.indices((n + 1, n + 1))
+
+    def law(a: NDArray[np.int_], b: NDArray[np.int_]) -> NDArray[np.float64]:
+        remaining = stats.multinomial(n - 1, [q, q, 1 - 2 * q])
+        return np.asarray(remaining.pmf(np.stack([a, b, n - 1 - a - b], axis=-1)))
+
+    same = (1 - p - q) * law(a, b)
+    first = p * law(a - 1, b) + q * law(a, b - 1) + same
+    second = q * law(a - 1, b) + p * law(a, b - 1) + same
+    return float(np.maximum(first - math.exp(eps) * second, 0).sum())

@@ -1,11 +1,16 @@
-"""How a printed table becomes a tidy CSV and a Markdown file laid out like the printed one."""
+"""The papers' tables: each a Markdown page laid out like the printed one, and a tidy frame of its cells."""
 
-import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from tightshuffle.pipeline.job import whole_file, write_csv
-from tightshuffle.report.verdicts import like
+from tightshuffle.judgement.printed import Row
+from tightshuffle.report.layout import like
+from tightshuffle.report.markdown import markdown_page, markdown_table
+
+Table = tuple[pd.DataFrame, str]  # the tidy rows and the Markdown page
 
 TIDY = [
     "item", "quantity", "n", "k", "eps0", "eps", "count", "x0", "dataset", "mechanism",
@@ -23,26 +28,166 @@ NAMES = {
 MARKS = {
     "exact": "=", "close": "≈", "differs": "≠", "consistent": "✓", "inconsistent": "✗", "not comparable": "?",
 }  # fmt: skip
+TITLES = {
+    "Table II": "Table II (long version): delta in the literature and in the paper",
+    "Table 1": "Table 1 (FPS 2023): delta in the literature and in the paper",
+    "Table III": "Table III / 2: parameters of the synthetic experiments",
+    "Table IV": "Table IV / 3: delta of the count of x0",
+    "Table V": "Table V / 4: individual-specific error, synthetic data",
+    "Table VI": "Table VI / 5: individual-specific error, Gowalla check-ins",
+}
+DELTA_LEGEND = (
+    "Each cell: **printed** · published reading · exact, for this paper's deltas the tight delta of the same"
+    " count. The mark compares the first two: = printed digits, "
+    "≈ close, ≠ differs, ? not comparable (rule: {tolerance}); – means that there is no such value."
+)
+LITERATURE = (
+    "What is printed under the names of earlier work are order-of-magnitude expressions solved for delta; "
+    "they are not the cited theorems and guarantee nothing. There, exact is the cited bound as its paper "
+    "states it, for k = {k}: the privacy blanket of k-RR by Bennett's inequality (Balle et al.), the clones "
+    "summed numerically (Feldman et al.), the weak adversary in one round (Koskela et al.). Erlingsson et "
+    "al. ask for n >= 1,000, eps0 < 1/2 and delta < 1/100; outside of a theorem's range there is no value."
+)
+ERROR_LEGEND = (
+    "Errors of one cell's estimate as fractions of n, at {budgets}. Each cell: **printed** (one run) · "
+    "median of our runs · exact. The mark says whether the printed value lies in the range of our runs that "
+    "its rule names ({tolerance}): ✓ it does, ✗ it does not, ? not comparable; – means that there is no "
+    "such value. The range and the quantile are in the CSV file."
+)
+GAUSSIAN = (
+    "There is no exact value for the Gaussian: at eps = eps0 the shuffle model's delta is exactly 0, and no "
+    "Gaussian has that. The published reading takes a floor in its place."
+)
+VARYING = re.compile(r"varying (eps0|n|k)")
 
 
-def read_rows(path):
-    """A CSV file as a list of dicts of strings."""
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+def paper_tables(
+    verdicts: Sequence[Row],
+    parameters: Sequence[Row],
+    surface: Mapping[str, Any],
+    synthetic: Mapping[str, Any],
+) -> dict[str, Table]:
+    """All six tables, by the name of their files (table_II and so on).
+
+    ``verdicts`` are the rows of verdicts.csv, ``parameters`` of data/published/parameters.csv; ``surface``
+    and ``synthetic`` the config's delta_surface and datasets.synthetic (empty if there is none).
+    """
+    pages = {
+        "Table II": literature_page(verdicts, "Table II"),
+        "Table 1": literature_page(verdicts, "Table 1"),
+        "Table IV": sweeps_page(verdicts),
+        "Table V": errors_page(verdicts, "Table V", "n"),
+        "Table VI": errors_page(verdicts, "Table VI", "dataset"),
+    }
+    tables = {item: (pd.DataFrame(_pick(verdicts, item=item))[TIDY], page) for item, page in pages.items()}
+    tables["Table III"] = parameters_table(verdicts, parameters, surface, synthetic)
+    return {item.replace("Table ", "table_"): table for item, table in tables.items()}
 
 
-def pick(rows, item, **setting):
-    """The rows of one item with the given values, in order."""
-    wanted = {"item": item, **setting}
+def literature_page(rows: Iterable[Row], item: str) -> str:
+    """Table II or 1: a table per n, a line per eps, a column per mechanism."""
+    rows = _pick(rows, item=item)
+    k = ", ".join(_distinct(_pick(rows, mechanism="this paper"), "k"))
+    paragraphs = [_delta_legend(rows), LITERATURE.format(k=k)]
+    for n in _distinct(rows, "n"):
+        paragraphs += [f"## n = {int(n):,}", _by_mechanism(_pick(rows, n=n), "eps")]
+    return markdown_page(TITLES[item], paragraphs)
+
+
+def sweeps_page(rows: Iterable[Row], item: str = "Table IV") -> str:
+    """Table IV: a table per parameter that varies, a line per value, a column per eps."""
+    rows = _pick(rows, item=item)
+    paragraphs = [_delta_legend(rows)]
+    blocks: dict[str, list[Row]] = {}
+    for row in rows:
+        varying = VARYING.search(row["source"])
+        if varying is None:
+            raise ValueError(f"source must say what varies (eps0, n or k); got {row['source']!r}")
+        blocks.setdefault(varying[1], []).append(row)
+    for name, block in blocks.items():
+        settings = {other: _distinct(block, other) for other in ("eps0", "n", "k", "count")}
+        fixed = ", ".join(f"{other} = {values[0]}" for other, values in settings.items() if len(values) == 1)
+        epsilons = _distinct(block, "eps")
+        lines = [
+            [f"{name} = {value}", *(_cell(_pick(block, **{name: value, "eps": eps})) for eps in epsilons)]
+            for value in _distinct(block, name)
+        ]
+        table = markdown_table(["", *(f"eps = {eps}" for eps in epsilons)], lines)
+        paragraphs += [f"## Varying {name} ({fixed})", table]
+    return markdown_page(TITLES[item], paragraphs)
+
+
+def errors_page(rows: Iterable[Row], item: str, split: str) -> str:
+    """Table V or VI: a table per value of the column ``split``, a line per x0, a column per mechanism."""
+    rows = _pick(rows, item=item)
+    budgets = dict.fromkeys(f"eps = {row['eps']}, eps0 = {row['eps0']}" for row in rows)
+    tolerance = ", ".join(_distinct(rows, "tolerance"))
+    paragraphs = [ERROR_LEGEND.format(budgets="; ".join(budgets), tolerance=tolerance), GAUSSIAN]
+    for value in _distinct(rows, split):
+        heading = f"n = {int(value):,}" if split == "n" else value.replace("_", " ").title()
+        paragraphs += [f"## {heading}", _by_mechanism(_pick(rows, **{split: value}), "x0")]
+    return markdown_page(TITLES[item], paragraphs)
+
+
+def parameters_table(
+    verdicts: Iterable[Row], printed: Iterable[Row], surface: Mapping[str, Any], synthetic: Mapping[str, Any]
+) -> Table:
+    """Table III: what is printed; what Table IV, Figure 1 and the synthetic trials use."""
+    table_iv = _pick(verdicts, item="Table IV")
+    parts = [synthetic.get(name) or {} for name in ("individual", "tv")]
+    budgets = [budget for part in parts for budget in part.get("budgets", [])]
+    trials = {
+        "eps": _series(budget["eps"] for budget in budgets),
+        "eps0": _series(budget["eps0"] for budget in budgets),
+        "n": _series(n for part in parts for n in part.get("n", [])),
+        "x0": _series(parts[0].get("cells", [])),
+        "k": str(synthetic.get("cells", "")),
+    }
+    lines = []
+    for row in printed:
+        name = row["parameter"]
+        if name not in trials:
+            raise ValueError(f"parameter must be one of {', '.join(trials)}; got {name!r}")
+        lines.append(
+            {
+                "parameter": name,
+                "printed": row["printed"],
+                "Table IV": _series(_number(text) for text in _distinct(table_iv, name) if text),
+                "Figure 1": _span(surface.get(name, "")),
+                "synthetic trials": trials[name],
+                "source": row["source"],
+            }
+        )
+    header = [name for name in lines[0] if name != "source"]
+    page = markdown_table(header, [[line[name] or "–" for name in header] for line in lines])
+    return pd.DataFrame(lines), markdown_page(TITLES["Table III"], [page])
+
+
+def _pick(rows: Iterable[Row], **wanted: str) -> list[Row]:
+    """The rows with the given values, in order."""
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
-def distinct(rows, name):
+def _distinct(rows: Iterable[Row], name: str) -> list[str]:
     """The values of one column, each once, in order."""
     return list(dict.fromkeys(row[name] for row in rows))
 
 
-def cell(rows):
+def _delta_legend(rows: Iterable[Row]) -> str:
+    return DELTA_LEGEND.format(tolerance=", ".join(_distinct(rows, "tolerance")))
+
+
+def _by_mechanism(rows: list[Row], name: str) -> str:
+    """A Markdown table: a line per value of the column ``name``, a column per mechanism."""
+    mechanisms = _distinct(rows, "mechanism")
+    lines = [
+        [value, *(_cell(_pick(rows, **{name: value, "mechanism": mechanism})) for mechanism in mechanisms)]
+        for value in _distinct(rows, name)
+    ]
+    return markdown_table([name, *(NAMES[mechanism] for mechanism in mechanisms)], lines)
+
+
+def _cell(rows: list[Row]) -> str:
     """The text of one cell: printed · reproduced · exact, the verdict's mark; a dash where there is none."""
     if len(rows) != 1:
         raise ValueError(f"a cell of a table needs exactly one printed value; got {len(rows)}")
@@ -51,19 +196,17 @@ def cell(rows):
     return f"**{row['printed']}** · {ours[0]} {MARKS[row['verdict']]} · {ours[1]}"
 
 
-def grid(header, lines):
-    """A Markdown table: ``header`` a list of texts, ``lines`` lists of texts of the same length."""
-    ruled = [header, ["---"] * len(header), *lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
+def _number(text: str) -> float:
+    """3 from "3", 0.5 from "0.5"."""
+    return float(text) if "." in text else int(text)
 
 
-def write_tidy(rows, path):
-    """One row per cell, the columns `TIDY`."""
-    write_csv(pd.DataFrame(rows)[TIDY], path)
+def _series(values: Iterable[float | str]) -> str:
+    """Distinct values in ascending order ("all" last), with commas."""
+    ordered = sorted(set(values), key=lambda value: (isinstance(value, str), value))
+    return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in ordered)
 
 
-def write_markdown(path, title, paragraphs):
-    """A title and paragraphs (texts or tables), blank lines between them."""
-    with whole_file(path) as temporary:
-        text = "\n\n".join([f"# {title}", *paragraphs]) + "\n"
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+def _span(value: Mapping[str, float] | float | str) -> str:
+    """A range of the config in words; a number as it is."""
+    return "{start} to {stop}, {steps} steps".format_map(value) if isinstance(value, Mapping) else str(value)

@@ -31,7 +31,6 @@ PARITY_DATASETS = plan.having(DATASETS, "tv")
 PARITY = config["parity"]
 TRIALS = plan.trials_of(DATASETS)
 AUDITS = plan.audit_settings(config["audit"])
-TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
 
 # What the papers print.
 VALUES, CLAIMS, PARAMETERS = (f"data/published/{name}.csv" for name in ("values", "claims", "parameters"))

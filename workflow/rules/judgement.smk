@@ -31,7 +31,7 @@ rule judge_values:
     output:
         report(
             "<results>/report/verdicts.csv",
-            caption="../report/verdicts.rst",
+            caption="../report/table.rst",
             category="Tables",
             labels={"table": "verdicts", "shows": "every printed value beside ours"},
         ),

@@ -12,9 +12,7 @@ DATA += (expand(CELLS, dataset=GOWALLA, grid=GRIDS) if SOURCE == "bundled" else 
 DATA += [DATASETS[name]["file"] for name in COUNTS]
 
 # A section of the page that only some configurations have.
-COMPARED = (
-    {"parity": "<results>/parity.csv", "ratios": "<results>/parity_ratio.csv"} if PARITY_DATASETS else {}
-)
+COMPARED = {name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"] if PARITY_DATASETS else [])}
 
 
 rule write_report:
@@ -23,12 +21,12 @@ rule write_report:
         **COMPARED,
         audit="<results>/audit.csv",
         claims="<results>/report/claims.csv",
-        plan="<results>/parity_plan.csv",
+        parity_plan="<results>/parity_plan.csv",
         verdicts="<results>/report/verdicts.csv",
         totals="<results>/checkins/totals.csv",
         parameters="<results>/tables/table_III.csv",
         scales="<results>/privacy/gaussian_scale.csv",
-        tables=expand("<results>/tables/{name}.{kind}", name=TABLES, kind=["csv", "md"]),
+        tables=rules.write_tables.output,
         figures=figure_files(),
         captions=figure_files(kind="txt"),
         papers=figure_files(kind="pdf"),
@@ -57,13 +55,14 @@ rule write_report:
 
 
 rule state_numbers:
-    "Every number that README.md and docs/ quote as a result, and where it comes from."
+    "Every number that README.md and docs/ quote as a result, in the words around it."
     input:
         verdicts="<results>/report/verdicts.csv",
         totals="<results>/checkins/totals.csv",
         claims="<results>/report/claims.csv",
         audit="<results>/audit.csv",
         ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
+        plan="<results>/parity_plan.md",
     output:
         "<results>/numbers.csv",
     log:
@@ -79,9 +78,9 @@ rule state_numbers:
         "../../scripts/state_numbers.py"
 
 
-# Last of all, and beside the run times it reads: whatever differs from run to run is in results/benchmarks.
+# Runs last: it reads the run times. Whatever differs from run to run is in results/benchmarks.
 rule summarise_run:
-    "Machine, date and run times: what the report must not hold, because it differs from run to run."
+    "Machine, date and run times: what differs from run to run and is therefore not in the report."
     input:
         page="<results>/report/index.html",
         numbers="<results>/numbers.csv",

@@ -52,7 +52,7 @@ def outcome(verdict):
 
 def test_rows_carry_both_readings_and_the_reasons(monkeypatch, two_claims):
     monkeypatch.setattr(registry, "TESTS", {"a": (outcome(HOLDS), outcome(FAILS))})
-    rows = registry.judge(two_claims, fabricated.published(), fabricated.exact())
+    rows = registry.judge_claims(two_claims, fabricated.published(), fabricated.exact())
     assert all(tuple(row) == registry.RESULT_COLUMNS for row in rows)
     first, second = rows
     assert (first["verdict_published"], first["verdict_exact"]) == (HOLDS, FAILS)
@@ -68,7 +68,7 @@ def test_missing_evidence_is_untestable_and_says_what_is_missing(monkeypatch, tw
         raise NoEvidenceError("the config has no paris")
 
     monkeypatch.setattr(registry, "TESTS", {"a": (missing, "it was not run")})
-    row = registry.judge(two_claims, fabricated.published(), fabricated.exact())[0]
+    row = registry.judge_claims(two_claims, fabricated.published(), fabricated.exact())[0]
     assert row["verdict"] == UNTESTABLE
     assert row["why"] == (
         "As published, untestable: the config has no paris. Exactly, untestable: it was not run."
@@ -80,20 +80,22 @@ def test_missing_evidence_is_untestable_and_says_what_is_missing(monkeypatch, tw
 )
 def test_the_readings_are_combined(monkeypatch, two_claims, published, exact, verdict):
     monkeypatch.setattr(registry, "TESTS", {"a": (outcome(published), outcome(exact))})
-    assert registry.judge(two_claims, fabricated.published(), fabricated.exact())[0]["verdict"] == verdict
+    assert (
+        registry.judge_claims(two_claims, fabricated.published(), fabricated.exact())[0]["verdict"] == verdict
+    )
 
 
 @pytest.mark.parametrize("tests", [{}, {"a": (outcome(HOLDS),) * 2, "c": (outcome(HOLDS),) * 2}])
 def test_a_claim_without_a_test_or_a_test_without_a_claim_stops(monkeypatch, two_claims, tests):
     monkeypatch.setattr(registry, "TESTS", tests)
     with pytest.raises(ValueError, match=r"each id of claims\.csv needs a test or a reason"):
-        registry.judge(two_claims, fabricated.published(), fabricated.exact())
+        registry.judge_claims(two_claims, fabricated.published(), fabricated.exact())
 
 
 def test_nothing_runs_means_no_verdicts_about_errors(monkeypatch):
     """Without experiments only what needs none is judged, and nothing stops."""
     monkeypatch.setattr(registry.privacy, "bracket", fabricated.bracket)
-    rows = registry.judge(CLAIMS, fabricated.published(), fabricated.exact())
+    rows = registry.judge_claims(CLAIMS, fabricated.published(), fabricated.exact())
     verdicts = {row["id"]: row["verdict"] for row in rows}
     assert verdicts["almost-comparable"] == UNTESTABLE
     assert verdicts["eps-trend"] == UNTESTABLE  # no printed values either

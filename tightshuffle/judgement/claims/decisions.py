@@ -7,12 +7,17 @@ two-sided p-value of Wilcoxon's test is 1/512, above LEVEL over the number of se
 sums over many cells, hence nearly normal, and the errors of single cells come with 1,000 repetitions.)
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
 from scipy import stats
 
 LEVEL = 0.01
+Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it, 0 neither
+
 HOLDS, FAILS, UNSETTLED, UNTESTABLE = "holds", "fails", "not settled", "untestable"
 HOLDS_AS_PUBLISHED = "holds only as published"
 
@@ -34,7 +39,7 @@ class Estimate:
     error: float
     freedom: float
 
-    def __sub__(self, other):
+    def __sub__(self, other: "Estimate") -> "Estimate":
         """Difference from an independent estimate, degrees of freedom after Welch and Satterthwaite."""
         first, second = self.error**2, other.error**2
         total = first + second
@@ -43,32 +48,31 @@ class Estimate:
         freedom = total**2 / (first**2 / self.freedom + second**2 / other.freedom)
         return Estimate(self.value - other.value, float(np.sqrt(total)), float(freedom))
 
-    def __abs__(self):
+    def __abs__(self) -> "Estimate":
         return Estimate(abs(self.value), self.error, self.freedom)
 
-    def above(self, threshold=0.0):
+    def above(self, threshold: float = 0.0) -> float:
         """One-sided p-value against "the true number is at most ``threshold``"."""
         excess = self.value - threshold
         if self.error == 0:
             return 0.0 if excess > 0 else 1.0
         return float(stats.t.sf(excess / self.error, self.freedom))
 
-    def below(self, threshold=0.0):
+    def below(self, threshold: float = 0.0) -> float:
         """One-sided p-value against "the true number is at least ``threshold``"."""
         return Estimate(-self.value, self.error, self.freedom).above(-threshold)
 
 
-def mean(sample):
+def mean(sample: npt.ArrayLike) -> Estimate:
     """The mean of independent repetitions, shape (repetitions >= 2,), as an `Estimate`."""
-    sample = np.asarray(sample, dtype=float)
-    if sample.ndim != 1 or sample.size < 2 or not np.all(np.isfinite(sample)):
+    values = np.asarray(sample, dtype=float)
+    if values.ndim != 1 or values.size < 2 or not np.all(np.isfinite(values)):
         raise ValueError("a test needs two or more finite repetitions")
-    return Estimate(
-        float(sample.mean()), float(sample.std(ddof=1) / np.sqrt(sample.size)), float(sample.size - 1)
-    )
+    error = float(values.std(ddof=1) / np.sqrt(values.size))
+    return Estimate(float(values.mean()), error, float(values.size - 1))
 
 
-def log_ratio(first, second):
+def log_ratio(first: npt.ArrayLike, second: npt.ArrayLike) -> Estimate:
     """log of the ratio of the means of two paired samples of positive mean (delta method)."""
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     means = first.mean(), second.mean()
@@ -78,7 +82,7 @@ def log_ratio(first, second):
     return Estimate(float(np.log(means[0] / means[1])), spread.error, spread.freedom)
 
 
-def holm(p_values, level=LEVEL):
+def holm(p_values: npt.ArrayLike, level: float = LEVEL) -> NDArray[np.bool_]:
     """Which hypotheses Holm's procedure rejects at family-wise ``level``: booleans, shape (tests,)."""
     p_values = np.asarray(p_values, dtype=float)
     order = np.argsort(p_values, kind="stable")
@@ -88,70 +92,70 @@ def holm(p_values, level=LEVEL):
     return rejected
 
 
-def signs(for_it, against_it, level=LEVEL):
+def two_sided_signs(for_it: npt.ArrayLike, against_it: npt.ArrayLike, level: float = LEVEL) -> Signs:
     """Signs from one-sided p-values for the claim and for its contrary, half the level each."""
-    return holm(for_it, level / 2).astype(int) - holm(against_it, level / 2).astype(int)
+    return np.subtract(holm(for_it, level / 2), holm(against_it, level / 2), dtype=int)
 
 
-def signs_below(estimates, threshold=0.0, level=LEVEL):
+def signs_below(estimates: Sequence[Estimate], threshold: float = 0.0, level: float = LEVEL) -> Signs:
     """+1 where the true number is below ``threshold``, -1 where above."""
-    return signs(
+    return two_sided_signs(
         [estimate.below(threshold) for estimate in estimates],
         [estimate.above(threshold) for estimate in estimates],
         level,
     )
 
 
-def signs_within(log_ratios, factor, level=LEVEL):
+def signs_within(log_ratios: Sequence[Estimate], factor: float, level: float = LEVEL) -> Signs:
     """+1 where the true ratio lies within ``factor`` both ways (two one-sided tests), -1 where outside."""
     edge = np.log(factor)
     inside = [max(ratio.below(edge), ratio.above(-edge)) for ratio in log_ratios]
     outside = [min(1.0, 2 * min(ratio.above(edge), ratio.below(-edge))) for ratio in log_ratios]
-    return signs(inside, outside, level)
+    return two_sided_signs(inside, outside, level)
 
 
-def falling(low, high, *, rising=False):
+def falling(low: npt.ArrayLike, high: npt.ArrayLike, *, rising: bool = False) -> Signs:
     """Signs of the steps of numbers known to lie in [low, high], shape (steps + 1,), -inf for an exact 0.
 
     +1: the next number is smaller whatever both are; -1: larger; 0: the intervals overlap. Two zeros in a
     row are no step and left out.
     """
-    low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
-    steps = (high[1:] < low[:-1]).astype(int) - (low[1:] > high[:-1]).astype(int)
-    zeros = np.isneginf(high)
+    lows, highs = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    steps = np.subtract(highs[1:] < lows[:-1], lows[1:] > highs[:-1], dtype=int)
+    zeros = np.isneginf(highs)
     steps = steps[~(zeros[1:] & zeros[:-1])]
     return -steps if rising else steps
 
 
-def verdict_of(found):
+def verdict_of(comparisons: npt.ArrayLike) -> str:
     """``holds`` if every sign is +1, ``fails`` if one is -1, else ``not settled``."""
-    found = np.asarray(found)
-    if found.size == 0:
+    comparisons = np.asarray(comparisons)
+    if comparisons.size == 0:
         raise ValueError("a verdict needs at least one comparison")
-    if np.any(found < 0):
+    if np.any(comparisons < 0):
         return FAILS
-    return HOLDS if np.all(found > 0) else UNSETTLED
+    return HOLDS if np.all(comparisons > 0) else UNSETTLED
 
 
-def tally(found):
-    """How many comparisons are for and against, in words."""
-    found = np.asarray(found)
-    return f"{np.sum(found > 0)} of {found.size} for, {np.sum(found < 0)} against"
+def count_signs(comparisons: npt.ArrayLike) -> str:
+    """How many comparisons are for and against the claim, in words."""
+    comparisons = np.asarray(comparisons)
+    return f"{np.sum(comparisons > 0)} of {comparisons.size} for, {np.sum(comparisons < 0)} against"
 
 
-def span(values):
+def span(values: Sequence[float]) -> str:
     """The range of numbers as text: "0.5 to 2", or one number if they are the same to three digits."""
     low, high = f"{min(values):.3g}", f"{max(values):.3g}"
     return low if low == high else f"{low} to {high}"
 
 
-def change(before, after):
+def change(before: Sequence[float], after: Sequence[float]) -> str:
     """How ranges of numbers change as text: "from 0.5 .. 2 to 1 .. 3"."""
     return "from {} to {}".format(*(span(values).replace(" to ", " .. ") for values in (before, after)))
 
 
-def combine(published, exact):
-    """The verdict on a statement from the verdicts of its two readings; the rule stands in the README."""
+def combine(published: str, exact: str) -> str:
+    """The verdict on a statement from the verdicts of its two readings; the README has the rule."""
     if exact == HOLDS:
         return HOLDS
     if published == HOLDS and exact != UNTESTABLE:

@@ -6,10 +6,19 @@ delta) for both mechanisms, eps from the upper bound. There both estimates are p
 with like; "shuffle" is the noisy histogram itself on both readings.
 """
 
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+
+from tightshuffle.judgement.printed import Row, read_rows, read_values
+
+Paths = Iterable[str | os.PathLike[str]]
+Cited = dict[tuple[str, str, str, str], float]  # (item, mechanism, n, eps) -> log10 delta of the cited bound
 
 PUBLISHED, EXACT = "published", "exact"
 INV, GAUSSIAN, SHUFFLE, LIKELIEST = "shuffle+INV", "gaussian", "shuffle", "maximum likelihood"
@@ -45,7 +54,7 @@ class Setting:
     delta: float
     metric: str
     cell: int
-    samples: dict
+    samples: dict[str, NDArray[np.float64]]
     rule: str = ""
 
 
@@ -54,25 +63,31 @@ class Reading:
     """One reading of the paper: its name, its settings, and what else the tests need."""
 
     name: str
-    settings: list = field(default_factory=list)
-    values: list = field(default_factory=list)  # rows of values.csv
-    cited: dict = field(default_factory=dict)  # row of Table II or 1 -> log10 delta of the cited bound
-    calibrations: frozenset = frozenset()  # (eps, delta) that the trials' Gaussians are calibrated to
+    settings: list[Setting] = field(default_factory=list)
+    values: list[Row] = field(default_factory=list)  # rows of values.csv
+    cited: Cited = field(default_factory=dict)  # of Tables II and 1; nan where a theorem does not apply
+    calibrations: frozenset[tuple[float, float]] = frozenset()  # (eps, delta) of the trials' Gaussians
     sensitivity: float = 1.0  # L2, as the trials' protocol takes it
-    boxes: dict = field(default_factory=dict)  # dataset -> its box, as in the config
+    boxes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # dataset -> its box in degrees
 
     @property
-    def is_exact(self):
+    def is_exact(self) -> bool:
         """Whether this is the exact reading."""
         return self.name == EXACT
 
-    def pick(self, mechanisms, metric="tv", datasets=None, eps0=None):
+    def pick(
+        self,
+        mechanisms: Collection[str],
+        metric: str = "tv",
+        datasets: Collection[str] | None = None,
+        eps0: Collection[float] | None = None,
+    ) -> list[Setting]:
         """The settings of one metric that have all ``mechanisms``, in the order of their points.
 
-        ``datasets`` and ``eps0``: those wanted, None for all. Raises `NoEvidenceError` if there are none, or
-        none of a wanted dataset.
+        ``datasets`` and ``eps0``: the ones to look at, None for all. Raises `NoEvidenceError` if there are
+        none, or none of one of the datasets.
         """
-        found = [
+        settings = [
             setting
             for setting in self.settings
             if setting.metric == metric
@@ -81,18 +96,50 @@ class Reading:
             and set(mechanisms) <= set(setting.samples)
         ]
         for dataset in datasets or ("any dataset",):
-            if not any(dataset in (setting.dataset, "any dataset") for setting in found):
+            if not any(dataset in (setting.dataset, "any dataset") for setting in settings):
                 budgets = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
                 what = f"{metric} of {', '.join(mechanisms)} for {dataset}{budgets}"
                 raise NoEvidenceError(f"the config's {self.name} experiments have no {what}")
-        return sorted(found, key=lambda point: (point.dataset, point.eps0, point.rule, point.n, point.cell))
+        return sorted(
+            settings, key=lambda point: (point.dataset, point.eps0, point.rule, point.n, point.cell)
+        )
 
 
-def read_trials(paths):
-    """The settings in parquet files of trials; of a point in two experiments the longer one counts."""
+def read_evidence(
+    *,
+    values: str | os.PathLike[str],
+    deltas: str | os.PathLike[str],
+    trials: Sequence[str | os.PathLike[str]],
+    estimates: Paths,
+    parity: Paths,
+    sensitivity: float,
+    boxes: Mapping[str, Mapping[str, float]],
+) -> tuple[Reading, Reading]:
+    """The published and the exact reading, from the files of the results.
+
+    ``values``: values.csv; ``deltas``: printed_deltas.csv; ``trials``, ``estimates``, ``parity``: files of
+    the published experiments, of single runs, of the experiments at equal privacy. ``sensitivity`` and
+    ``boxes``: as in the config.
+    """
+    common = read_values(values), read_cited(deltas), read_calibrations(trials), sensitivity, boxes
+    published = Reading(PUBLISHED, read_trials(trials) + read_estimates(estimates), *common)
+    return published, Reading(EXACT, read_parity(parity), *common)
+
+
+def read_cited(path: str | os.PathLike[str]) -> Cited:
+    """The literature's deltas in printed_deltas.csv; nan where a theorem does not apply."""
+    return {
+        (row["item"], row["mechanism"], row["n"], row["eps"]): float(row["exact"] or "nan")
+        for row in read_rows(path)
+        if row["mechanism"] != "this paper"
+    }
+
+
+def read_trials(paths: Paths) -> list[Setting]:
+    """The settings in parquet files of trials; a point in two experiments counts with the longer one."""
     columns = ["experiment", "dataset", "eps0", "eps", "delta", "n", "k", "mechanism", "repetition"]
     columns += ["metric", "cell", "value"]
-    best = {}
+    best: dict[tuple[str | float, ...], Setting] = {}
     for path in paths:
         frame = pd.read_parquet(path, columns=columns)
         for _, rows in frame.groupby("experiment", observed=True, sort=False):
@@ -103,11 +150,11 @@ def read_trials(paths):
     return list(best.values())
 
 
-def read_parity(paths):
+def read_parity(paths: Paths) -> list[Setting]:
     """The settings in parquet files of the parity experiments, with eps from the upper bound."""
     columns = ["dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator"]
     columns += ["metric", "cell", "repetition", "value"]
-    settings = []
+    settings: list[Setting] = []
     for path in paths:
         for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
             wanted = [("bound", "==", "upper"), ("n", "==", n)]
@@ -117,44 +164,46 @@ def read_parity(paths):
     return settings
 
 
-def read_calibrations(paths):
+def read_calibrations(paths: Paths) -> frozenset[tuple[float, float]]:
     """The (eps, delta) that the Gaussians of the trials are calibrated to, one per repetition at most."""
     frames = [pd.read_parquet(path, columns=["eps", "delta"]).drop_duplicates() for path in paths]
     return frozenset((float(eps), float(delta)) for frame in frames for eps, delta in frame.to_numpy())
 
 
-def read_estimates(paths):
+def read_estimates(paths: Paths) -> list[Setting]:
     """Single runs' errors cell by cell, from CSV files with original, gaussian and shuffle+INV per cell."""
     settings = []
     for path in paths:
         runs = pd.read_csv(path).groupby(["dataset", "n", "eps0", "eps", "delta"], sort=False)
-        for (dataset, n, eps0, eps, delta), rows in runs:
+        for key, rows in runs:
+            dataset, n, eps0, eps, delta = cast(Any, key)
             samples = {name: (rows[name] - rows["original"]).abs().to_numpy() for name in (GAUSSIAN, INV)}
             point = str(dataset), int(n), len(rows), float(eps0), float(eps), float(delta)
             settings.append(Setting(*point, "cell_error", 0, samples))
     return settings
 
 
-def _settings(frame, names, who, rule):
+def _settings(frame: pd.DataFrame, names: Mapping[Any, str], who: list[str], rule: str) -> list[Setting]:
     """The settings of a tidy frame; ``who``: the columns that name a mechanism, ``names`` what they mean."""
     point = ["dataset", "n", "k", "eps0", "eps", "delta", "metric", "cell"]
-    found = {}
+    by_point: dict[tuple[Any, ...], dict[str, NDArray[np.float64]]] = {}
     for key, rows in frame.groupby([*point, *who], observed=True, sort=False):
-        key, called = key[: len(point)], key[len(point) :]
-        if name := names.get(called if len(who) > 1 else called[0]):
+        columns = cast(tuple[Any, ...], key)
+        mechanism = columns[len(point) :]
+        if name := names.get(mechanism if len(who) > 1 else mechanism[0]):
             order = np.argsort(rows["repetition"].to_numpy(), kind="stable")
-            found.setdefault(key, {})[name] = rows["value"].to_numpy()[order]
+            by_point.setdefault(columns[: len(point)], {})[name] = rows["value"].to_numpy()[order]
     settings = []
-    for key, samples in found.items():
+    for point_key, samples in by_point.items():
         if len({len(sample) for sample in samples.values()}) > 1:
             raise ValueError(
-                f"{key}: the mechanisms have different numbers of repetitions; make the trials again"
+                f"{point_key}: the mechanisms have different numbers of repetitions; make the trials again"
             )
-        dataset, n, k, eps0, eps, delta, metric, cell = key
-        budget, metric = (float(eps0), float(eps), float(delta)), str(metric)
-        settings.append(Setting(str(dataset), int(n), int(k), *budget, metric, int(cell), samples, rule))
+        dataset, n, k, eps0, eps, delta, metric, cell = point_key
+        budget = float(eps0), float(eps), float(delta)
+        settings.append(Setting(str(dataset), int(n), int(k), *budget, str(metric), int(cell), samples, rule))
     return settings
 
 
-def _repetitions(setting):
+def _repetitions(setting: Setting) -> int:
     return len(next(iter(setting.samples.values())))

@@ -1,18 +1,21 @@
 """``data/published/claims.csv``: one row per statement; the README beside it explains columns and rules."""
 
-from tightshuffle.judgement.printed import numbered_rows
+import os
+
+from tightshuffle.judgement.printed import Row, numbered_rows
 
 COLUMNS = ("id", "claim", "version", "section", "page", "about", "test_published", "test_exact")
 VERSIONS = ("long", "short", "both")  # arXiv 2205.08858; FPS 2023; the same statement in both
 _MAY_BE_EMPTY = ("page",)  # the section is always known
 
 
-def read_claims(path):
+def read_claims(path: str | os.PathLike[str]) -> list[Row]:
     """The statements of ``path`` as a list of dicts of strings, in the file's order, keys `COLUMNS`.
 
     Raises ValueError that names the file, the line and what was expected; OSError if it cannot be read.
     """
-    rows, seen = [], {}
+    rows: list[Row] = []
+    seen: dict[tuple[str, str], int] = {}
     for line, row in numbered_rows(path, COLUMNS):
         where = f"{path}, line {line}"
         _check_row(row, where)
@@ -26,7 +29,7 @@ def read_claims(path):
     return rows
 
 
-def _check_row(row, where):
+def _check_row(row: Row, where: str) -> None:
     for name in COLUMNS:
         if not row[name].strip() and name not in _MAY_BE_EMPTY:
             raise ValueError(f"{where}: {name} is empty; every row needs it")

@@ -5,37 +5,53 @@ release, between `histogram.lower` and `histogram.upper`, against the cited boun
 them, at the row's n, eps0 and eps and the k = 10 of the paper's own column.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 
-from tightshuffle.judgement.claims.decisions import FAILS, HOLDS, Outcome, span, tally, verdict_of
-from tightshuffle.judgement.claims.evidence import NoEvidenceError
+from tightshuffle.judgement.claims.decisions import (
+    FAILS,
+    HOLDS,
+    Outcome,
+    Signs,
+    count_signs,
+    span,
+    verdict_of,
+)
+from tightshuffle.judgement.claims.evidence import NoEvidenceError, Reading
 from tightshuffle.judgement.claims.privacy import as_printed, bracket, point_of, rows_of
-from tightshuffle.judgement.printed import printed_to_decimal
+from tightshuffle.judgement.printed import Row, printed_to_decimal
 from tightshuffle.privacy import count
 
 SIGNIFICANTLY = 1.0  # decades: "significantly less", "far from tight", "much higher"
 REPRODUCED = 0.02  # decades, 5 %: the printed formula gives the printed number
 
 
-def below_the_literature(reading, item, mechanisms, decades=SIGNIFICANTLY):
+def below_the_literature(
+    reading: Reading, item: str, mechanisms: Collection[str], decades: float = SIGNIFICANTLY
+) -> Outcome:
     """Is "our delta" of Table II or 1 at least ``decades`` below the literature's, row by row?
 
     Published: the printed numbers. Exact: the true delta against the cited bounds as their papers state them.
     """
-    found, text = _compared(reading, item, mechanisms, decades)
-    return Outcome(verdict_of(found), f"{tally(found)}; {text[0]}", text[1])
+    signs, text = _compared(reading, item, mechanisms, decades)
+    return Outcome(verdict_of(signs), f"{count_signs(signs)}; {text[0]}", text[1])
 
 
-def mostly_loose(reading, item, mechanisms):
+def mostly_loose(reading: Reading, item: str, mechanisms: Collection[str]) -> Outcome:
     """Are more than half of the literature's values a factor of ten or more above delta?"""
-    found, text = _compared(reading, item, mechanisms, SIGNIFICANTLY)
-    verdict = HOLDS if 2 * np.sum(found > 0) > found.size else FAILS
-    return Outcome(verdict, f"{tally(found)}; {text[0]}", text[1])
+    signs, text = _compared(reading, item, mechanisms, SIGNIFICANTLY)
+    verdict = HOLDS if 2 * np.sum(signs > 0) > signs.size else FAILS
+    return Outcome(verdict, f"{count_signs(signs)}; {text[0]}", text[1])
 
 
-def _compared(reading, item, mechanisms, decades):
+def _compared(
+    reading: Reading, item: str, mechanisms: Collection[str], decades: float
+) -> tuple[Signs, tuple[str, str]]:
     """Signs, shape (comparisons,), and two texts: the range of the ratios, and a sentence."""
-    found, margins, near, outside = [], [], set(), 0
+    signs, margins = [], []
+    near: set[str] = set()
+    outside = 0
     for row, own in _literature(reading, item, mechanisms):
         if not reading.is_exact:
             low = high = _log10(own["printed"])
@@ -47,9 +63,9 @@ def _compared(reading, item, mechanisms, decades):
             outside += 1
             continue
         margins.append(theirs - high)
-        found.append(1 if high < theirs - decades else -1 if low >= theirs - decades else 0)
-        near |= {row["mechanism"]} if found[-1] < 1 else set()
-    if not found:
+        signs.append(1 if high < theirs - decades else -1 if low >= theirs - decades else 0)
+        near |= {row["mechanism"]} if signs[-1] < 1 else set()
+    if not signs:
         raise NoEvidenceError("no cited bound applies at any row")
     by = f"a factor of {10**decades:g} or more " if decades else ""
     ratios = f"log10 of the ratio {span(margins)}"
@@ -57,18 +73,18 @@ def _compared(reading, item, mechanisms, decades):
     cited = f"{'real' if reading.is_exact else 'printed'} values of {', '.join(mechanisms)}"
     why = (
         f"the {whose} is {by}below the {cited} in "
-        f"{sum(s > 0 for s in found)} of {len(found)} comparisons ({ratios})"
+        f"{sum(s > 0 for s in signs)} of {len(signs)} comparisons ({ratios})"
     )
     if near:
         why += f"; less than that below {', '.join(sorted(near))}"
     if outside:
         why += f"; {outside} rows lie outside the conditions of the cited theorem"
-    return np.array(found), (ratios, why)
+    return np.array(signs), (ratios, why)
 
 
-def best_of_the_cited(reading, item, best, others):
+def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection[str]) -> Outcome:
     """Is the bound of ``best`` the smallest of the literature's in every row of the table?"""
-    found, losses = [], []
+    signs, losses = [], []
     for row, _ in _literature(reading, item, (best,)):
         rivals = [
             other
@@ -79,21 +95,21 @@ def best_of_the_cited(reading, item, best, others):
         for rival in rivals:
             theirs = _cited(reading, rival) if reading.is_exact else _log10(rival["printed"])
             if not np.isnan(theirs):
-                found.append(1 if value < theirs else -1)
+                signs.append(1 if value < theirs else -1)
                 losses.append(value - theirs)
     why = (
-        f"{best}'s value is the smaller one in {sum(s > 0 for s in found)} of {len(found)} comparisons with "
+        f"{best}'s value is the smaller one in {sum(s > 0 for s in signs)} of {len(signs)} comparisons with "
         f"{', '.join(others)} (log10 of the ratio {span(losses)})"
     )
-    return Outcome(verdict_of(found), tally(found), why)
+    return Outcome(verdict_of(signs), count_signs(signs), why)
 
 
-def sound(reading, item):
+def sound(reading: Reading, item: str) -> Outcome:
     """Is the printed delta at least the true one, row by row? True of the same count, or of the release.
 
     Only rows whose digits the printed formula gives: the settings behind the others are not known.
     """
-    found, misses = [], []
+    signs, misses = [], []
     for row in rows_of(reading, item):
         if row["mechanism"] != "this paper":
             continue
@@ -105,26 +121,26 @@ def sound(reading, item):
         else:
             true = float(count.delta(eps, n=n, k=k, eps0=eps0, count=int(row["count"])))
         misses.append(true - _log10(row["printed"]))
-        found.append(1 if misses[-1] <= 0 else -1)
-    if not found:
+        signs.append(1 if misses[-1] <= 0 else -1)
+    if not signs:
         raise NoEvidenceError(f"{item} has no row that the printed formula gives")
     what = "a lower bound of the release's delta" if reading.is_exact else "the exact delta of the count"
     why = f"{what} lies {span(misses)} decades above the printed delta, at "
-    why += f"{sum(s < 0 for s in found)} of {len(found)} rows above it"
-    return Outcome(verdict_of(found), tally(found), why)
+    why += f"{sum(s < 0 for s in signs)} of {len(signs)} rows above it"
+    return Outcome(verdict_of(signs), count_signs(signs), why)
 
 
-def _log10(printed):
+def _log10(printed: str) -> float:
     value = printed_to_decimal(printed)
     return float(value.log10()) if value else -np.inf
 
 
-def _literature(reading, item, mechanisms):
+def _literature(reading: Reading, item: str, mechanisms: Collection[str]) -> list[tuple[Row, Row]]:
     """(row, own row of the same n and eps) for the rows of the given mechanisms."""
     rows = rows_of(reading, item)
     own = {(row["n"], row["eps"]): row for row in rows if row["mechanism"] == "this paper"}
     return [(row, own[row["n"], row["eps"]]) for row in rows if row["mechanism"] in mechanisms]
 
 
-def _cited(reading, row):
+def _cited(reading: Reading, row: Row) -> float:
     return reading.cited[row["item"], row["mechanism"], row["n"], row["eps"]]

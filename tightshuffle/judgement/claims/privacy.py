@@ -6,17 +6,29 @@ these intervals do not overlap. Settings of Table IV are read from the printed v
 """
 
 import functools
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 import numpy as np
 
 from tightshuffle.experiments.plan import expected_tv_gaussian, expected_tv_krr
-from tightshuffle.judgement.claims.decisions import FAILS, HOLDS, Outcome, falling, span, tally, verdict_of
-from tightshuffle.judgement.claims.evidence import NoEvidenceError
-from tightshuffle.judgement.printed import printed_to_decimal
+from tightshuffle.judgement.claims.decisions import (
+    FAILS,
+    HOLDS,
+    UNSETTLED,
+    Outcome,
+    count_signs,
+    falling,
+    span,
+    verdict_of,
+)
+from tightshuffle.judgement.claims.evidence import NoEvidenceError, Reading
+from tightshuffle.judgement.printed import Row, printed_to_decimal
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log_delta
 from tightshuffle.mechanisms.krr import truth_probability
 from tightshuffle.privacy import count, histogram
+
+Point = tuple[float, float, int, int]  # eps, eps0, n, k
 
 AXES = ("eps", "eps0", "n", "k")
 _SHARE = 0.8  # n_x0 / n behind the printed digits of Table IV, for all n
@@ -25,40 +37,44 @@ _KM_PER_DEGREE = 6371.0 * np.pi / 180
 
 
 @functools.lru_cache(maxsize=4096)
-def bracket(eps, n, k, eps0):
+def bracket(eps: float, n: int, k: int, eps0: float) -> tuple[float, float]:
     """(low, high): log10 delta of the whole release lies between them."""
-    return tuple(float(bound(eps, n=n, k=k, eps0=eps0)) for bound in (histogram.lower, histogram.upper))
+    low, high = (float(bound(eps, n=n, k=k, eps0=eps0)) for bound in (histogram.lower, histogram.upper))
+    return low, high
 
 
-def as_printed(eps, n, k, eps0, share=_SHARE):
+def as_printed(eps: float, n: int, k: int, eps0: float, share: float = _SHARE) -> float:
     """log10 delta of Theorem 1 as printed; ``share`` of n hold x0."""
     holders = min(round(share * n), n - 1)
     return float(count.delta(eps, n=n, k=k, eps0=eps0, count=holders, form="published"))
 
 
-def trend(reading, axis, points, rising=False, share=_SHARE):
-    """Does delta fall (or rise) along ``axis`` between neighbours of ``points``, tuples (eps, eps0, n, k)?"""
+def trend(
+    reading: Reading, axis: str, points: Iterable[Point], rising: bool = False, share: float = _SHARE
+) -> Outcome:
+    """Does delta fall (or rise) along ``axis`` between neighbours of ``points``?"""
     position = AXES.index(axis)
 
-    def rest(point):
+    def line_of(point: Point) -> tuple[float, ...]:
         return point[:position] + point[position + 1 :]
 
-    found = []
-    for _, line in groupby(sorted(set(points), key=lambda p: (rest(p), p[position])), key=rest):
+    steps = []
+    for _, line in groupby(sorted(set(points), key=lambda p: (line_of(p), p[position])), key=line_of):
         intervals = [_interval(reading, point, share) for point in line]
         if len(intervals) > 1:
-            found.append(falling(*zip(*intervals, strict=True), rising=rising))
-    found = np.concatenate(found) if found else np.array([])
+            low, high = zip(*intervals, strict=True)
+            steps.append(falling(low, high, rising=rising))
+    signs = np.concatenate(steps) if steps else np.array([])
     word = "rises" if rising else "falls"
     what = "the true delta" if reading.is_exact else "the printed formula's delta"
-    why = f"{what} {word} with {axis} in {np.sum(found > 0)} of {found.size} steps, goes the other way in "
-    why += f"{np.sum(found < 0)}"
-    if np.any(found == 0):
-        why += f", and the bounds leave {np.sum(found == 0)} open"
-    return Outcome(verdict_of(found), tally(found), why)
+    why = f"{what} {word} with {axis} in {np.sum(signs > 0)} of {signs.size} steps, goes the other way in "
+    why += f"{np.sum(signs < 0)}"
+    if np.any(signs == 0):
+        why += f", and the bounds leave {np.sum(signs == 0)} open"
+    return Outcome(verdict_of(signs), count_signs(signs), why)
 
 
-def _interval(reading, point, share):
+def _interval(reading: Reading, point: Point, share: float) -> tuple[float, float]:
     eps, eps0, n, k = point
     if reading.is_exact:
         return bracket(eps, n, k, eps0)
@@ -66,7 +82,7 @@ def _interval(reading, point, share):
     return value, value
 
 
-def table_iv(reading, axis, rising=False):
+def table_iv(reading: Reading, axis: str, rising: bool = False) -> Outcome:
     """The trend along ``axis`` over the printed settings of Table IV."""
     points = [
         point_of(row)
@@ -76,7 +92,13 @@ def table_iv(reading, axis, rising=False):
     return trend(reading, axis, points, rising)
 
 
-def both_trends(reading, eps_rising, eps0_rising, points, shares=(_SHARE,)):
+def both_trends(
+    reading: Reading,
+    eps_rising: bool,
+    eps0_rising: bool,
+    points: Sequence[Point],
+    shares: Sequence[float] = (_SHARE,),
+) -> Outcome:
     """Both trends, in eps and in eps0, over the same points; published for several shares of holders."""
     outcomes = [
         trend(reading, axis, points, rising, share)
@@ -84,7 +106,7 @@ def both_trends(reading, eps_rising, eps0_rising, points, shares=(_SHARE,)):
         for axis, rising in (("eps", eps_rising), ("eps0", eps0_rising))
     ]
     verdicts = {outcome.verdict for outcome in outcomes}
-    verdict = FAILS if FAILS in verdicts else outcomes[0].verdict if len(verdicts) == 1 else "not settled"
+    verdict = FAILS if FAILS in verdicts else outcomes[0].verdict if len(verdicts) == 1 else UNSETTLED
     return Outcome(
         verdict,
         "; ".join(outcome.statistic for outcome in outcomes),
@@ -92,32 +114,32 @@ def both_trends(reading, eps_rising, eps0_rising, points, shares=(_SHARE,)):
     )
 
 
-def zero_exactly_at_zeros(reading):
+def zero_exactly_at_zeros(reading: Reading) -> Outcome:
     """Is delta 0 at the settings of Table IV printed as 0, and only there?"""
     rows = rows_of(reading, "Table IV")
-    found = []
+    signs = []
     for row in rows:
         eps, eps0, n, k = point_of(row)
         low, high = _interval(reading, (eps, eps0, n, k), _SHARE)
         zero = np.isneginf(high)
-        found.append(
+        signs.append(
             1 if zero == (printed_to_decimal(row["printed"]) == 0) and zero == np.isneginf(low) else -1
         )
     zeros = sum(printed_to_decimal(row["printed"]) == 0 for row in rows)
-    wrong = sum(sign < 0 for sign in found)
+    wrong = sum(sign < 0 for sign in signs)
     why = f"delta is 0 at the {zeros} settings printed as 0, and at no other of {len(rows)}"
     if wrong:
         why = f"at {wrong} of {len(rows)} settings delta is 0 where it is not printed so, or the reverse"
-    return Outcome(verdict_of(found), tally(found), why)
+    return Outcome(verdict_of(signs), count_signs(signs), why)
 
 
-def least_delta(reading):
+def least_delta(reading: Reading) -> Outcome:
     """Is the formula's delta the smallest one that holds, within 5 %?
 
     Published: the printed form against the tight delta of the same count. Exact: that tight delta, both
     directions, against the whole release.
     """
-    found, misses = [], []
+    signs, misses = [], []
     for eps, eps0, n, k in sorted({point_of(row) for row in rows_of(reading, "Table IV")}):
         if eps >= eps0:
             continue
@@ -128,7 +150,7 @@ def least_delta(reading):
         else:
             value, low, high = as_printed(eps, n, k, eps0), exact, exact
         slack = np.log10(1 + _TIGHT)
-        found.append(1 if low - slack <= value <= high + slack else -1)
+        signs.append(1 if low - slack <= value <= high + slack else -1)
         misses.append(low - value)
     what = (
         "the exact delta of the count is below delta of the whole release"
@@ -137,12 +159,12 @@ def least_delta(reading):
     )
     why = (
         f"{what} by {span(misses)} decades; within 5 % at "
-        f"{sum(s > 0 for s in found)} of {len(found)} settings of Table IV with eps < eps0"
+        f"{sum(s > 0 for s in signs)} of {len(signs)} settings of Table IV with eps < eps0"
     )
-    return Outcome(verdict_of(found), tally(found), why)
+    return Outcome(verdict_of(signs), count_signs(signs), why)
 
 
-def worst_cell_protects(reading, eps, eps0, n, k):
+def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: int, k: int) -> Outcome:
     """Is the largest delta over all counts that a cell may have a guarantee for the release?"""
     counts = np.arange(n)
     form, direction = ("exact", "both") if reading.is_exact else ("published", "forward")
@@ -150,16 +172,16 @@ def worst_cell_protects(reading, eps, eps0, n, k):
     for e in eps:
         largest = np.max(count.delta(e, n=n, k=k, eps0=eps0, count=counts, form=form, direction=direction))
         misses.append(bracket(e, n, k, eps0)[0] - float(largest))
-    found = [1 if miss <= 0 else -1 for miss in misses]
+    signs = [1 if miss <= 0 else -1 for miss in misses]
     why = (
         f"even the largest of the count's deltas ({form} form) over all counts lies {span(misses)} "
         f"decades below what some dataset's release leaks (n = {n}, k = {k}, "
         f"eps0 = {eps0:g})"
     )
-    return Outcome(verdict_of(found), tally(found), why)
+    return Outcome(verdict_of(signs), count_signs(signs), why)
 
 
-def varies_with_the_count(reading, eps, eps0, n, k):
+def varies_with_the_count(reading: Reading, eps: float, eps0: float, n: int, k: int) -> Outcome:
     """Does delta at the experiments' budget depend on how many hold x0?"""
     counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
     form = reading.name
@@ -173,15 +195,15 @@ def varies_with_the_count(reading, eps, eps0, n, k):
     return Outcome(HOLDS if different > 1 else FAILS, values, why)
 
 
-def inference_falls(reading, k, eps0):
+def inference_falls(reading: Reading, k: Sequence[int], eps0: Sequence[float]) -> Outcome:
     """Does the chance that an answer is the truth, p of k-RR, fall with k? The same on both readings."""
     chances = np.array([[truth_probability(budget, cells) for cells in k] for budget in eps0])
-    found = np.where(np.diff(chances, axis=1) < 0, 1, -1).ravel()
+    signs = np.where(np.diff(chances, axis=1) < 0, 1, -1).ravel()
     why = f"p falls from {chances[:, 0].max():.3g} to {chances[:, -1].min():.3g} over k = {k[0]} to {k[-1]}"
-    return Outcome(verdict_of(found), tally(found), why)
+    return Outcome(verdict_of(signs), count_signs(signs), why)
 
 
-def equal_privacy(reading, scale_of):
+def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], float]) -> Outcome:
     """Does the Gaussian give the delta it is calibrated to, at every budget of the trials?
 
     ``scale_of``: (eps, delta, sensitivity) -> the scale that was used. Published: the protocol's
@@ -190,26 +212,20 @@ def equal_privacy(reading, scale_of):
     if not reading.calibrations:
         raise NoEvidenceError("the config has no trials")
     budgets = sorted(reading.calibrations)
-    deltas = []
-    for eps, delta in budgets:
-        scale = scale_of(eps, delta, reading.sensitivity)
-        deltas.append(
-            float(
-                log_delta(
-                    eps,
-                    scale=scale,
-                    sensitivity=HISTOGRAM_SENSITIVITY if reading.is_exact else reading.sensitivity,
-                )
-            )
-        )
+    sensitivity = HISTOGRAM_SENSITIVITY if reading.is_exact else reading.sensitivity
+    scales = [scale_of(eps, delta, reading.sensitivity) for eps, delta in budgets]
+    deltas = [
+        float(log_delta(eps, scale=scale, sensitivity=sensitivity))
+        for (eps, _), scale in zip(budgets, scales, strict=True)
+    ]
     wanted = [-np.inf if reading.is_exact else np.log10(delta) for _, delta in budgets]
-    found = [1 if got <= aim else -1 for got, aim in zip(deltas, wanted, strict=True)]
+    signs = [1 if got <= aim else -1 for got, aim in zip(deltas, wanted, strict=True)]
     aim = "0" if reading.is_exact else f"1e{max(wanted):.3g}"
     why = f"the Gaussian's delta is 1e{min(deltas):.3g} to 1e{max(deltas):.3g} where {aim} is claimed"
-    return Outcome(verdict_of(found), f"{tally(found)}; log10 delta up to {max(deltas):.3g}", why)
+    return Outcome(verdict_of(signs), f"{count_signs(signs)}; log10 delta up to {max(deltas):.3g}", why)
 
 
-def local_is_worse(reading, factor, than):
+def local_is_worse(reading: Reading, factor: float, than: str) -> Outcome:
     """Is the local model's expected error more than ``factor`` times that of ``than`` at equal privacy?
 
     Closed forms for a uniform histogram at the settings of the exact reading: k-RR with eps0 = eps and no
@@ -227,14 +243,14 @@ def local_is_worse(reading, factor, than):
         else:
             other = expected_tv_krr(n, k, eps0)
         ratios.append(expected_tv_krr(n, k, eps) / other)
-    found = [1 if ratio > factor else -1 for ratio in ratios]
+    signs = [1 if ratio > factor else -1 for ratio in ratios]
     why = f"the local model's expected error is {span(ratios)} times that of {than}"
     if not reading.is_exact:
         why += ": at eps = eps0 the shuffler adds nothing, both are the same"
-    return Outcome(verdict_of(found), f"{tally(found)}; ratio {span(ratios)}", why)
+    return Outcome(verdict_of(signs), f"{count_signs(signs)}; ratio {span(ratios)}", why)
 
 
-def area(reading, dataset, width, height):
+def area(reading: Reading, dataset: str, width: int, height: int) -> Outcome:
     """Does the dataset's box measure ``width`` by ``height`` km, rounded to whole km?"""
     if dataset not in reading.boxes:
         raise NoEvidenceError(f"the config has no dataset {dataset} with a box")
@@ -248,12 +264,14 @@ def area(reading, dataset, width, height):
     return Outcome(HOLDS if holds else FAILS, measured, f"the printed box measures {measured}")
 
 
-def rows_of(reading, item):
+def rows_of(reading: Reading, item: str) -> list[Row]:
+    """The printed values of one item; `NoEvidenceError` if there are none."""
     rows = [row for row in reading.values if row["item"] == item]
     if not rows:
         raise NoEvidenceError(f"there are no printed values of {item}")
     return rows
 
 
-def point_of(row):
+def point_of(row: Row) -> Point:
+    """The setting of a printed value."""
     return float(row["eps"]), float(row["eps0"]), int(row["n"]), int(row["k"])

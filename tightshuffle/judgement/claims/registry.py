@@ -1,10 +1,12 @@
 """Every statement's test, or why there is none; and the verdicts on all of them.
 
-`TESTS` maps a statement's id to its test of the published and of the exact reading; a text in the place of a
+`TESTS` maps a statement's id to its test of the published and of the exact reading; a text instead of a
 test says why that reading has none. `UNTESTABLE` maps the other ids to the reason.
 """
 
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +20,13 @@ from tightshuffle.judgement.claims.evidence import (
     RAW_GAUSSIAN,
     SHUFFLE,
     NoEvidenceError,
+    Reading,
 )
 from tightshuffle.judgement.claims.file import COLUMNS
+from tightshuffle.judgement.printed import Row
 from tightshuffle.mechanisms.gaussian import published_scale
+
+Test = Callable[[Reading], Outcome]
 
 RESULT_COLUMNS = (
     *COLUMNS,
@@ -32,23 +38,25 @@ RESULT_COLUMNS = (
     "why",
 )  # fmt: skip
 
-SYNTHETIC = {"datasets": ("synthetic",), "eps0": (4,)}  # the budget of Figure 2 and Table V
-SAN_FRANCISCO = {"datasets": ("san_francisco",), "eps0": (4, 6)}  # those of Figures 6 and 7
-PARIS = {"datasets": ("paris",), "eps0": (4, 6)}
-CITIES = {"datasets": ("san_francisco", "paris"), "eps0": (4, 6)}
-HEATMAPS = {"datasets": ("san_francisco", "paris"), "eps0": (2, 4, 6)}  # Figures 4 and 5
-AT_FOUR = {"datasets": ("san_francisco", "paris"), "eps0": (4,)}
-ALL = {"datasets": ("synthetic", "san_francisco", "paris")}
-INDIVIDUAL = {"metric": "individual_error", **SYNTHETIC}
+SYNTHETIC: dict[str, Any] = {"datasets": ("synthetic",), "eps0": (4,)}  # the budget of Figure 2 and Table V
+SAN_FRANCISCO: dict[str, Any] = {"datasets": ("san_francisco",), "eps0": (4, 6)}  # those of Figures 6 and 7
+PARIS: dict[str, Any] = {"datasets": ("paris",), "eps0": (4, 6)}
+CITIES: dict[str, Any] = {"datasets": ("san_francisco", "paris"), "eps0": (4, 6)}
+HEATMAPS: dict[str, Any] = {"datasets": ("san_francisco", "paris"), "eps0": (2, 4, 6)}  # Figures 4 and 5
+AT_FOUR: dict[str, Any] = {"datasets": ("san_francisco", "paris"), "eps0": (4,)}
+ALL: dict[str, Any] = {"datasets": ("synthetic", "san_francisco", "paris")}
+INDIVIDUAL: dict[str, Any] = {"metric": "individual_error", **SYNTHETIC}
 
 
-def _grid(eps, eps0, n=(100,), k=(10,)):
+def _grid(
+    eps: Iterable[float], eps0: Iterable[float], n: Iterable[int] = (100,), k: Iterable[int] = (10,)
+) -> list[privacy.Point]:
     """All (eps, eps0, n, k) with eps < eps0: at and beyond eps0 delta is 0."""
     return [(e, e0, users, cells) for e in eps for e0 in eps0 for users in n for cells in k if e < e0]
 
 
-def _steps(start, stop, size):
-    return np.round(np.arange(start, stop + size / 2, size), 10).tolist()
+def _steps(start: float, stop: float, size: float) -> list[float]:
+    return [float(step) for step in np.round(np.arange(start, stop + size / 2, size), 10)]
 
 
 _FINE = _steps(0.1, 3.0, 0.1)  # Figure 1
@@ -61,21 +69,21 @@ _OTHERS = [
 ]
 _USERS = _grid((0.1, 0.5), (1, 2), (10, 30, 100, 300), (5, 15))
 _DOMAINS = (2, 3, 5, 10, 15, 100, 408, 1000)
-_WORST = {"eps": (0.1, 0.5, 1.0, 1.5), "eps0": 2, "n": 100, "k": 10}  # Table IV
-_VALUES = {"eps": 4, "eps0": 4, "n": 1000, "k": 15}  # Table V
+_WORST: dict[str, Any] = {"eps": (0.1, 0.5, 1.0, 1.5), "eps0": 2, "n": 100, "k": 10}  # Table IV
+_VALUES: dict[str, Any] = {"eps": 4, "eps0": 4, "n": 1000, "k": 15}  # Table V
 
 
-def _figure_1(reading, eps_rising, eps0_rising):
+def _figure_1(reading: Reading, eps_rising: bool, eps0_rising: bool) -> Outcome:
     return privacy.both_trends(reading, eps_rising, eps0_rising, _FIGURE_1[reading.name])
 
 
-def _both(test, **settings):
+def _both(test: Callable[..., Outcome], **settings: Any) -> tuple[Test, Test]:
     """The same test on both readings."""
     chosen = partial(test, **settings)
     return chosen, chosen
 
 
-def _shrinks(axis, towards, relative):
+def _shrinks(axis: str, towards: str, relative: bool) -> tuple[Test, Test]:
     where = CITIES if axis == "eps0" else ALL
     return _both(utility.gap_shrinks, axis=axis, towards=towards, relative=relative, **where)
 
@@ -83,7 +91,7 @@ def _shrinks(axis, towards, relative):
 _ERLINGSSON_TO_FELDMAN = ("erlingsson", "balle", "feldman")
 _ALL_CITED = (*_ERLINGSSON_TO_FELDMAN, "koskela")
 
-TESTS = {
+TESTS: dict[str, tuple[Test | str, Test | str]] = {
     "eps-trend": _both(privacy.table_iv, axis="eps"),
     "eps0-trend": _both(privacy.table_iv, axis="eps0", rising=True),
     "zero-beyond-the-loss": _both(privacy.zero_exactly_at_zeros),
@@ -198,12 +206,13 @@ UNTESTABLE = {
 }
 
 
-def judge(claims, published, exact):
+def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> list[Row]:
     """One dict per statement: the columns of claims.csv and the verdicts (`RESULT_COLUMNS`), in order.
 
     ``claims`` as `read_claims` gives them, ``published`` and ``exact`` of type `Reading`. Raises ValueError
     if a statement has no entry in `TESTS` or `UNTESTABLE`, or an entry has no statement.
     """
+    claims = list(claims)
     known, wanted = {*TESTS, *UNTESTABLE}, {row["id"] for row in claims}
     if known != wanted:
         lost = ", ".join(sorted(known ^ wanted))
@@ -236,7 +245,7 @@ def judge(claims, published, exact):
     return rows
 
 
-def _outcome(test, reading):
+def _outcome(test: Test | str, reading: Reading) -> Outcome:
     """The test's outcome; untestable with the reason where there is no test or no evidence."""
     if isinstance(test, str):
         return Outcome(NO_VERDICT, "", f"untestable: {test}")

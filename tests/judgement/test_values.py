@@ -1,4 +1,4 @@
-"""From printed values to verdicts and tables: the scripts' functions on small files of our own making."""
+"""From printed values to their deltas and verdicts, on small files of our own making."""
 
 from decimal import Decimal
 
@@ -6,11 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts import compute_printed_deltas, judge_values, write_delta_tables, write_error_tables
 from tests.conftest import ROOT
 from tightshuffle.judgement.printed import COLUMNS, read_values
+from tightshuffle.judgement.printed_deltas import COLUMNS as DELTA_COLUMNS
+from tightshuffle.judgement.printed_deltas import printed_deltas
+from tightshuffle.judgement.values import (
+    NO_GAUSSIAN,
+    NO_THEOREM,
+    judge_values,
+    read_deltas,
+    read_individual_trials,
+    read_users,
+)
 from tightshuffle.privacy.count import delta
-from tightshuffle.report import tables as _tables
 
 TOTALS = {
     ("san_francisco", "published"): 123026,
@@ -35,7 +43,7 @@ def values():
 @pytest.fixture(scope="module")
 def deltas(values, tmp_path_factory):
     path = tmp_path_factory.mktemp("privacy") / "printed_deltas.csv"
-    compute_printed_deltas.compute(values).to_csv(path, index=False)
+    printed_deltas(values).to_csv(path, index=False)
     return path
 
 
@@ -76,13 +84,13 @@ def make_trials(folder, rng, dataset, k, n, cells=range(1, 300)):
 
 
 def judge(values, deltas, trial_files, totals=TOTALS):
-    trials = judge_values.read_trials(trial_files)
-    return judge_values.judge(values, judge_values.read_deltas(deltas, values), totals, trials, USERS)
+    trials = read_individual_trials(trial_files)
+    return judge_values(values, read_deltas(deltas, values), totals, trials, USERS).to_dict("records")
 
 
 def test_printed_deltas_follow_the_contract(values, deltas):
     frame = pd.read_csv(deltas, dtype=str, keep_default_na=False)
-    assert list(frame) == [*compute_printed_deltas.COLUMNS, "published", "exact"]
+    assert list(frame) == [*DELTA_COLUMNS, "published", "exact"]
     assert len(frame) == 123
     assert (frame["published"] == "").sum() == 4  # Koskela
     open_ = frame[frame["exact"] == ""]
@@ -116,7 +124,7 @@ def test_erlingssons_theorem_is_used_where_it_applies(values):
     changed = [
         {**row, "n": "100000", "eps0": "0.4"} if row["mechanism"] == "erlingsson" else row for row in values
     ]
-    frame = compute_printed_deltas.compute(changed)
+    frame = printed_deltas(changed)
     rows = frame[(frame["mechanism"] == "erlingsson") & (frame["eps"] == "0.1")]
     assert len(rows) == 3
     assert np.allclose(rows["exact"], -(10**5) * (0.1 / 4.8) ** 2 / np.log(10), rtol=1e-12)
@@ -134,10 +142,10 @@ def test_every_value_gets_a_verdict(values, deltas, trial_files):
         random = row["kind"] == "random"
         assert all(bool(row[name]) == random for name in ("quantile", "low", "high"))
         assert not random or row["verdict"] in ("consistent", "inconsistent")
-        outside = row["note"].endswith(judge_values.NO_THEOREM)
+        outside = row["note"].endswith(NO_THEOREM)
         assert outside == (row["mechanism"] == "erlingsson")
         gaussian = row["mechanism"] == "gaussian"
-        assert row["note"].endswith(judge_values.NO_GAUSSIAN) == gaussian
+        assert row["note"].endswith(NO_GAUSSIAN) == gaussian
         assert not (gaussian and row["exact"])
 
 
@@ -204,7 +212,7 @@ def test_stale_deltas_are_an_error(values, deltas, tmp_path):
     path = tmp_path / "printed_deltas.csv"
     frame[::-1].to_csv(path, index=False)
     with pytest.raises(ValueError, match="make the file again"):
-        judge_values.read_deltas(path, values)
+        read_deltas(path, values)
 
 
 def test_points_of_one_file_are_told_apart_by_their_columns(values, deltas, trial_files, tmp_path):
@@ -220,49 +228,4 @@ def test_points_of_one_file_are_told_apart_by_their_columns(values, deltas, tria
 def test_all_users_of_a_dataset_are_its_histograms(tmp_path):
     path = tmp_path / "paris.csv"
     path.write_text("cell,count\n1,11000\n2,190\n")
-    assert judge_values.read_users({"paris": path}) == {"paris": 11_190}
-
-
-def test_tables_show_every_printed_value_once(values, deltas, trial_files):
-    rows = judge(values, deltas, trial_files)
-    made = {
-        "Table II": write_delta_tables.literature(rows, "Table II"),
-        "Table 1": write_delta_tables.literature(rows, "Table 1"),
-        "Table IV": write_delta_tables.sweeps(rows),
-        "Table V": write_error_tables.blocks(rows, "Table V", "n"),
-        "Table VI": write_error_tables.blocks(rows, "Table VI", "dataset"),
-    }
-    for item, parts in made.items():
-        text = "\n".join(parts)
-        assert text.count("**") == 2 * len(_tables.pick(rows, item))
-        for row in _tables.pick(rows, item):
-            assert f"**{row['printed']}** · " in text
-    grids = [part for part in made["Table IV"] if part.startswith("|")]
-    assert [len(grid.splitlines()) for grid in grids] == [5, 5, 5]
-    assert "| eps0 = 1 | **2.08E-20** · 2.075E-20 = · 8.969E-5 |" in grids[0]
-
-
-def test_cell_needs_one_value(values, deltas, trial_files):
-    rows = judge(values, deltas, trial_files)
-    for wrong in ([], rows[:2]):
-        with pytest.raises(ValueError, match="exactly one printed value"):
-            _tables.cell(wrong)
-
-
-def test_parameters(values):
-    printed = _tables.read_rows(ROOT / "data/published/parameters.csv")
-    surface = {"n": 100, "k": 10, "count": 80, "eps": {"start": 0.1, "stop": 3.0, "steps": 30}, "eps0": 1}
-    synthetic = {
-        "cells": 15,
-        "tv": {"budgets": [{"eps0": 4, "eps": 4}], "n": [2000]},
-        "individual": {"budgets": [{"eps0": 4, "eps": 4}], "n": [1000, "all"], "cells": [1, 3]},
-    }
-    frame = write_delta_tables.parameters(values, printed, surface, synthetic).set_index("parameter")
-    assert frame.loc["n", "Table IV"] == "50, 100, 150"
-    assert frame.loc["eps", "Table IV"] == "0.1, 0.5, 1, 1.5, 2, 2.5, 3"
-    assert frame.loc["eps", "Figure 1"] == "0.1 to 3.0, 30 steps"
-    assert frame["synthetic trials"].to_dict() == {
-        "eps": "4", "eps0": "4", "n": "1000, 2000, all", "x0": "1, 3", "k": "15",
-    }  # fmt: skip
-    without = write_delta_tables.parameters(values, printed, surface, {})
-    assert set(without["synthetic trials"]) == {""}
+    assert read_users({"paris": path}) == {"paris": 11_190}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts import summarise_run
-from tests.fake_job import fake_job
+from tests.fake_job import fake_job, run_script
 from tests.report.report_page import ROOT, Page
+from tightshuffle.pipeline.run_times import processor, run_times
 
 COLUMNS = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
@@ -26,7 +26,7 @@ def benchmarks(tmp_path):
 
 
 def test_times_are_summed_per_rule_longest_first(benchmarks):
-    found = summarise_run.run_times(benchmarks)
+    found = run_times(benchmarks)
     assert [row["name"] for row in found] == ["run_trials", "draw", "<b>"]
     assert found[0] == {
         "name": "run_trials", "jobs": 2, "seconds": 6.5, "longest": 4.0, "cpu": 5.5, "mb": 100.0,
@@ -37,7 +37,7 @@ def test_times_are_summed_per_rule_longest_first(benchmarks):
 def test_a_file_of_another_kind_is_named(benchmarks):
     (benchmarks / "draw.tsv").write_text("seconds\n1\n")
     with pytest.raises(ValueError, match=r"draw\.tsv: no column 's'"):
-        summarise_run.run_times(benchmarks)
+        run_times(benchmarks)
 
 
 def test_page_is_well_formed_escaped_and_does_not_name_the_machine(benchmarks, tmp_path, monkeypatch):
@@ -47,7 +47,7 @@ def test_page_is_well_formed_escaped_and_does_not_name_the_machine(benchmarks, t
     parts = [str(ROOT / f"workflow/report/page/{name}") for name in ("run.html.j2", "style.css")]
     params = {"folder": str(benchmarks)}
     snakemake = fake_job("summarise_run", input={"parts": parts}, output=["run.html"], params=params)
-    summarise_run.main(snakemake)
+    run_script("summarise_run", snakemake)
     text = Path("run.html").read_text(encoding="utf-8")
     page = Page(text)
     assert ["run_trials", "2", "6.5", "4.0", "5.5", "100.0"] in page.body()
@@ -59,5 +59,5 @@ def test_page_is_well_formed_escaped_and_does_not_name_the_machine(benchmarks, t
 
 def test_processor_falls_back_on_the_architecture(tmp_path):
     (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: A Chip  \n")
-    assert summarise_run.processor(tmp_path / "cpuinfo") == f"A Chip ({platform.machine()})"
-    assert summarise_run.processor(tmp_path / "nothing") == platform.machine()
+    assert processor(tmp_path / "cpuinfo") == f"A Chip ({platform.machine()})"
+    assert processor(tmp_path / "nothing") == platform.machine()

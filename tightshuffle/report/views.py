@@ -1,0 +1,150 @@
+"""What the page's templates read: verdicts by item, figures by section, findings, how to rerun each part."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import pandas as pd
+
+from tightshuffle.experiments.saturation import saturation
+from tightshuffle.judgement.printed import Row, parse_tolerance
+from tightshuffle.judgement.verdicts import (
+    CLAIM_VERDICTS,
+    REPRODUCED,
+    VERDICTS,
+    check_verdicts,
+    count_claims,
+    count_verdicts,
+)
+from tightshuffle.report import findings
+from tightshuffle.report.layout import APART, common, count_sources, place_notes, rows_by_item, small_tables
+from tightshuffle.report.page_figures import by_section
+
+ENOUGH_REPETITIONS = 1000  # of an experiment with 1 % of the draws outside the central interval
+TARGETS = {  # printed item: what to make again
+    "Table II": "results/tables/table_II.csv",
+    "Table 1": "results/tables/table_1.csv",
+    "Table IV": "results/tables/table_IV.csv",
+    "Table V": "results/tables/table_V.csv",
+    "Table VI": "results/tables/table_VI.csv",
+}
+VERDICTS_FILE = "results/report/verdicts.csv"  # the target of everything else that is judged
+COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> the columns that the page needs
+    "parity": [*findings.SETTING, "eps", "bound", "mechanism", "estimator", "metric", "mean"],
+    "parity_ratio": [
+        *findings.SETTING, "eps", "bound", "comparison", "metric", "ratio", "low", "high", "repetitions",
+        "predicted",
+    ],
+    "parity_plan": [],
+    "audit": [
+        "n", "k", "eps0", "eps", "count", "published_log10_delta", "exact_log10_delta", "upper_log10_delta",
+        "audited_delta", "confidence", "runs", "joint_delta", "observes",
+    ],
+    "claims": [
+        "id", "claim", "version", "section", "page", "about", "test_published", "test_exact",
+        "statistic_published", "verdict_published", "statistic_exact", "verdict_exact", "verdict", "why",
+    ],
+}  # fmt: skip
+
+
+def page_values(
+    tables: Mapping[str, Sequence[Row]],
+    scales: pd.DataFrame,
+    figures: Sequence[dict[str, Any]],
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the templates read of the results.
+
+    ``tables``: name -> rows of verdicts, totals, parameters and, where the configuration has them, of
+    `COLUMNS`; ``scales`` the rows of results/privacy/gaussian_scale.csv; ``figures`` from `page_figure`;
+    ``settings`` the config's values. Raises ValueError that names the table and what is wrong with it.
+    """
+    verdicts = check_verdicts(tables["verdicts"])
+    optional = {name: _checked(tables.get(name, ()), columns, name) for name, columns in COLUMNS.items()}
+    fewest = _fewest_repetitions(verdicts, settings["datasets"])
+    compared = findings.comparisons(optional["parity"], optional["parity_ratio"])
+    return {
+        "overall": count_verdicts(verdicts),
+        "items": [_item_view(name, rows) for name, rows in rows_by_item(verdicts).items()],
+        "VERDICTS": VERDICTS,
+        "CLAIM_VERDICTS": CLAIM_VERDICTS,
+        "reproduced_verdicts": REPRODUCED,
+        "close": _tolerance(verdicts, "digits"),
+        "central": _tolerance(verdicts, "central"),
+        "figures": by_section(figures),
+        "drawn": [figure["name"] for figure in figures],
+        "settings": settings,
+        "rerun": _rerun_of(settings["results"], settings["configfiles"]),
+        "home": "/".join([".."] * (1 + len(PurePath(settings["results"]).parts))),  # from the page
+        "repetitions": fewest,
+        "quick": fewest is not None and fewest < ENOUGH_REPETITIONS,
+        "enough": ENOUGH_REPETITIONS,
+        "theorem": findings.theorem(verdicts),
+        "saturation": saturation(scales),
+        "budgets": findings.budgets(settings["datasets"]),
+        "compared": compared,
+        "parity": {kind: findings.parity(compared, kind) for kind in findings.COMPARISONS},
+        "nearly": findings.NEARLY,
+        "plan": optional["parity_plan"],
+        "audit": optional["audit"],
+        "audited": findings.audit(optional["audit"]),
+        "claims": optional["claims"],
+        "claimed": count_claims(optional["claims"]),
+        "totals": tables["totals"],
+        "parameters": tables["parameters"],
+    }
+
+
+def _checked(rows: Sequence[Row], columns: Iterable[str], name: str) -> Sequence[Row]:
+    for column in columns:
+        if rows and rows[0].get(column) is None:
+            raise ValueError(f"{name}.csv: column {column} is missing; make the file again")
+    return rows
+
+
+def _item_view(name: str, rows: Sequence[Row]) -> dict[str, Any]:
+    """One item of the verdicts (a printed table, the text, the data) as the template lays it out."""
+    notes, tables, marked = place_notes(small_tables(rows, APART.get(name, ())))
+    return {
+        "name": name,
+        "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
+        "target": TARGETS.get(name, VERDICTS_FILE),
+        "counts": count_verdicts(rows),
+        "shared": common(rows),
+        "tables": tables,
+        "notes": notes,
+        "marked": marked,
+        "sources": count_sources(rows),
+        "random": any(row["kind"] == "random" for row in rows),
+    }
+
+
+def _fewest_repetitions(rows: Iterable[Row], datasets: Mapping[str, Any]) -> int | None:
+    """The fewest repetitions behind a random verdict (the individual errors' runs); None without any."""
+    judged = {row["dataset"] for row in rows if row["quantile"]}
+    return min(
+        (plan["individual"]["repetitions"] for name, plan in datasets.items() if name in judged), default=None
+    )
+
+
+def _tolerance(rows: Iterable[Row], rule: str) -> str:
+    """The tolerance of all rows under ``rule`` in words: '5 %'; several ones joined by 'or'."""
+    tolerances = {parse_tolerance(row["tolerance"]) for row in rows}
+    return " or ".join(f"{float(100 * share):g} %" for name, share in sorted(tolerances) if name == rule)
+
+
+def _rerun_of(results: str, configfiles: Sequence[str]) -> Callable[..., str]:
+    """A function from a target and options to the command that rebuilds it with these settings.
+
+    ``results``: the folder of the results; ``configfiles``: what is put over config/config.yaml.
+    """
+
+    def rerun(target: str, options: str = "") -> str:
+        settings = f"--configfile {' '.join(configfiles)}" if configfiles else ""
+        if target.startswith("results/") and not target.startswith(f"{results}/"):
+            target = results + target.removeprefix("results")
+        parts = ["snakemake", settings, options, "--" if settings or options else "", target]
+        return " ".join(part for part in parts if part)
+
+    return rerun
