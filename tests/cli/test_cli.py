@@ -195,7 +195,7 @@ def test_whole_numbers(text):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("line", "message"),
     [
         ("", "COMMAND"),
         ("delta", "METHOD, --eps, --n, --k, --eps0"),
@@ -243,13 +243,13 @@ def test_whole_numbers(text):
         ("plan --n 9 --k 3 --eps 1 --delta -1", "--delta must lie"),
     ],
 )
-def test_errors_are_one_line(words, said):
-    code, out, err = call(*words.split())
+def test_errors_are_one_line(line, message):
+    code, out, err = call(*line.split())
     assert (code, out) == (2, "")
     assert err.startswith("tightshuffle: ")
     assert err.endswith("\n")
     assert err.count("\n") == 1
-    assert said in err
+    assert message in err
 
 
 def test_memory_is_one_line_too(monkeypatch):
@@ -283,7 +283,10 @@ def examples():
     return dict.fromkeys(lines)
 
 
-@pytest.mark.parametrize("example", examples())
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(line, marks=pytest.mark.slow if " audit " in line else ()) for line in examples()],
+)
 def test_examples_of_the_help_work(example):
     code, out, err = call(*example.split()[1:])
     assert (code, err) == (0, "")

@@ -1,7 +1,8 @@
-"""The command line's arguments and help texts; what they mean is in cli.py."""
+"""The command line's arguments and help texts; main.py answers them."""
 
 import argparse
 import re
+from typing import Any, NoReturn
 
 from tightshuffle.cli import values
 from tightshuffle.privacy import methods
@@ -10,8 +11,8 @@ _ABOUT = """\
 How private is the shuffle model with k-randomized response?
 
 Each of n users holds one of k cells and reports it through k-randomized response with local budget eps0; a
-shuffler takes away who said what. What can be seen, the histogram of the answers, is then
-(eps, delta)-differentially private with an eps far below eps0. This command says how far.
+shuffler removes who said what. What is left, the histogram of the answers, is (eps, delta)-differentially
+private with an eps far below eps0. This command says how far below.
 """
 _EXAMPLES = """\
 examples:
@@ -25,21 +26,21 @@ examples:
 _DELTA = """\
 delta at one or several eps, by one method.
 
-For a guarantee take `upper`: it holds whatever the users' data are. `lower` says how much of it is slack.
+For a guarantee take `upper`: it holds whatever the users' data are. `lower` shows how far from tight it is.
 """
 _DELTA_EXAMPLES = """\
 examples:
   tightshuffle delta upper --n 100000 --k 408 --eps0 4 --eps 0.05 0.1
   tightshuffle delta stronger-clones --n 1e4 --k 10 --eps0 4 --eps 0.5 --compositions 4 --json
 
-Values are rounded to the safe side: upper bounds up, lower bounds down. --json has all digits, as log10_delta
-with null for delta = 0 and where a theorem does not apply; `note` then says which of the two it is.
+Values are rounded to the safe side: upper bounds up, lower bounds down. --json has all digits, as
+log10_delta, and null where delta is 0 or a theorem does not apply; `note` says which of the two it is.
 """
 _EPSILON = """\
 The smallest eps at one or several delta, by one method.
 
-It is nan where the method promises delta at no eps up to eps0 (times the rounds): that much holds without
-any shuffling.
+It is nan where the method promises delta at no eps up to eps0 (times the rounds), which holds without any
+shuffling.
 """
 _EPSILON_EXAMPLES = """\
 examples:
@@ -47,9 +48,8 @@ examples:
   tightshuffle epsilon clones --n 1e3 --k 10 --eps0 1 --delta 1e-6 --compositions 8
 """
 _SIGMA = """\
-The standard deviation of the noise of the analytic Gaussian mechanism (Balle and Wang 2018).
-
-The smallest one that is (eps, delta)-private, for a delta of any size.
+The noise of the analytic Gaussian mechanism (Balle and Wang 2018): the smallest standard deviation that is
+(eps, delta)-private, for a delta of any size.
 """
 _SIGMA_EXAMPLES = """\
 examples:
@@ -59,9 +59,9 @@ examples:
 _PLAN = """\
 The largest eps0 that guarantees (eps, delta), by the method `upper`, and the accuracy that it leaves.
 
-Beside it the analytic Gaussian at the same guarantee (sensitivity sqrt2) and the local model, k-randomized
-response with eps0 = eps and no shuffler. The errors are expected total variation distances before any
-projection, if the n users are spread evenly over the k cells.
+For comparison: the analytic Gaussian at the same guarantee (sensitivity sqrt2), and the local model,
+k-randomized response with eps0 = eps and no shuffler. The errors are expected total variation distances
+before any projection, if the n users are spread evenly over the k cells.
 """
 _PLAN_EXAMPLES = """\
 example:
@@ -71,41 +71,39 @@ _AUDIT = """\
 Play the game against the real protocol and report a lower confidence bound on delta.
 
 Every run draws all n answers and shuffles them, once with a user who holds x0 and once with one who holds x1.
-One half of the runs chooses the event that tells the two apart best, the other half reports. A claimed delta
-below the bound is refuted. A bound of 0 refutes nothing: then the runs do not suffice.
+One half of the runs chooses the event that tells the two apart best, the other half gives the bound. A
+claimed delta below the bound is refuted. A bound of 0 refutes nothing: more runs are needed.
 """
 _AUDIT_EXAMPLES = """\
 example:
   tightshuffle audit --n 100 --k 10 --eps0 2 --eps 0.1 --count 80
 
-The observer is the count of x0 alone (published, exact: its delta) or the histogram (upper: its delta, for
-every dataset). --runs 1e7 with 100 users takes about 15 seconds on two cores. The same seed gives the same
-answer on any number of cores.
+The observer sees the count of x0 alone (published, exact: its delta) or the whole histogram (upper: its
+delta, for every dataset). --runs 1e7 with 100 users takes about 15 seconds on two cores. The same seed gives
+the same answer on any number of cores.
 """
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors are left to the caller."""
+    """Errors are ValueErrors, for the caller to report."""
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         raise ValueError(re.sub(r"^argument (\S+): ", r"\1 ", message))
 
 
-def make_parser():
+def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line; its errors are ValueErrors."""
     # Nothing is abbreviated: --eps must never stand for --eps0.
-    style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    style: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     parser = _Parser(prog="tightshuffle", description=_ABOUT, epilog=_EXAMPLES, **style)
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
 
-    def add(name, summary, about, examples=None):
+    def add(name: str, summary: str, about: str, examples: str | None = None) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, description=about, epilog=examples, **style)
 
     delta = add("delta", "delta at given eps, by any method", _DELTA, _DELTA_EXAMPLES)
     _add_method(delta)
-    delta.add_argument(
-        "--eps", metavar="E", nargs="+", required=True, type=values.at_least_zero, help="one or several, >= 0"
-    )
+    _add_several_eps(delta)
     _add_setting(delta)
 
     epsilon = add("epsilon", "eps at given delta, by any method", _EPSILON, _EPSILON_EXAMPLES)
@@ -120,7 +118,7 @@ def make_parser():
     )
     _add_setting(epsilon)
 
-    about = "What each METHOD is, what it holds for, and the paper and theorem it stands in."
+    about = "What each METHOD is, what it holds for, and the paper and theorem it comes from."
     listing = add("methods", "what each method is, and whether it is valid", about)
 
     sigma = add("sigma", "the analytic Gaussian's noise at (eps, delta)", _SIGMA, _SIGMA_EXAMPLES)
@@ -138,57 +136,64 @@ def make_parser():
     plan.add_argument("--eps", metavar="E", required=True, type=values.positive, help="of the guarantee, > 0")
 
     audit = add("audit", "refute a delta by playing the game", _AUDIT, _AUDIT_EXAMPLES)
-    audit.add_argument(
-        "--eps", metavar="E", nargs="+", required=True, type=values.at_least_zero, help="one or several, >= 0"
-    )
+    _add_several_eps(audit)
     _add_users(audit)
     _add_eps0(audit)
     _add_game(audit)
     for command in (sigma, plan):
-        words = "between 0 and 1, however small, such as 1e-6 or 1e-500"
-        command.add_argument("--delta", metavar="D", required=True, type=values.log10_delta, help=words)
+        range_of_delta = "between 0 and 1, however small, such as 1e-6 or 1e-500"
+        command.add_argument(
+            "--delta", metavar="D", required=True, type=values.log10_delta, help=range_of_delta
+        )
     for command in (delta, epsilon, listing, sigma, plan, audit):
         command.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     return parser
 
 
-def _add_method(command):
+def _add_method(command: argparse.ArgumentParser) -> None:
     names = ", ".join(methods.METHODS)
     command.add_argument("method", metavar="METHOD", choices=methods.METHODS, help=f"one of: {names}")
 
 
-def _add_users(command):
+def _add_several_eps(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--eps", metavar="E", nargs="+", required=True, type=values.at_least_zero, help="one or several, >= 0"
+    )
+
+
+def _add_users(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--n", metavar="N", required=True, type=values.whole_number(1), help="users: 100000, 1e5 or 100_000"
     )
     command.add_argument("--k", metavar="K", required=True, type=values.whole_number(2), help="cells, >= 2")
 
 
-def _add_eps0(command):
+def _add_eps0(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--eps0", metavar="E0", required=True, type=values.positive, help="local budget of one answer, > 0"
     )
 
 
-def _add_game(command):
+def _add_game(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--count",
         metavar="M",
         required=True,
         type=values.whole_number(0),
-        help="how many of the other N - 1 users hold x0",
+        help="how many of the remaining N - 1 users hold x0",
     )
     command.add_argument(
         "--remaining",
         choices=("x1", "x2"),
-        help="the cell of the remaining users without x0: x1, or a third one (default: x2, but x1 for k = 2)",
+        help="the cell of the remaining users who do not hold x0: x1, or x2, a third one (default: x2; x1 for"
+        " k = 2)",
     )
     command.add_argument(
         "--runs",
         metavar="R",
         type=values.whole_number(2),
         default=10**6,
-        help="with either user, half of them to report (default 1e6)",
+        help="with either user; half of them give the bound (default 1e6)",
     )
     command.add_argument(
         "--confidence", metavar="C", type=values.probability, default=0.999, help="of a bound (default 0.999)"
@@ -208,20 +213,20 @@ def _add_game(command):
     )
 
 
-def _add_setting(command):
+def _add_setting(command: argparse.ArgumentParser) -> None:
     _add_users(command)
     _add_eps0(command)
     command.add_argument(
         "--count",
         metavar="M",
         type=values.whole_number(0),
-        help="for count-exact and count-published: how many of the other N - 1 users hold x0",
+        help="for count-exact and count-published: how many of the remaining N - 1 users hold x0",
     )
     command.add_argument(
         "--direction",
         choices=methods.DIRECTIONS,
-        help="for the same two: the law with x0 against that without (forward), the other way round, or the"
-        " larger of both; by default both for count-exact and forward for count-published, as printed",
+        help="for the same two: the law with x0 against the law without (forward), the reverse, or the larger"
+        " of both; by default both for count-exact and forward for count-published, as printed",
     )
     command.add_argument(
         "--compositions",

@@ -1,18 +1,19 @@
-"""Numbers of the command line: read from words, with errors that say what was expected, and written."""
+"""Numbers of the command line: parsed, with errors that say what was expected, and written."""
 
 import argparse
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation, localcontext
 
 _LARGEST_COUNT = 2**53
 _DIGITS = 4
 
 
-def whole_number(least):
+def whole_number(least: int) -> Callable[[str], int]:
     """A parser of whole numbers >= ``least``: 100000, 1e5, 100_000."""
 
-    def parse(text):
+    def parse(text: str) -> int:
         wanted = f"must be a whole number >= {least}, such as 100000, 1e5 or 100_000"
         value = _decimal(text, wanted)
         if not least <= value <= _LARGEST_COUNT:
@@ -24,42 +25,36 @@ def whole_number(least):
     return parse
 
 
-def at_least_zero(text):
-    """A float >= 0."""
-    value = _float(text, "must be a finite number >= 0")
-    if value < 0:
-        raise _refusal("must be a finite number >= 0", text)
-    return value
+def _number(wanted: str, valid: Callable[[float], bool]) -> Callable[[str], float]:
+    """A parser of finite numbers that are ``valid``."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise _refusal(wanted, text) from None
+        if not (math.isfinite(value) and valid(value)):
+            raise _refusal(wanted, text)
+        return value
+
+    return parse
 
 
-def positive(text):
-    """A float > 0."""
-    value = _float(text, "must be a finite number > 0")
-    if value <= 0:
-        raise _refusal("must be a finite number > 0", text)
-    return value
+at_least_zero = _number("must be a finite number >= 0", lambda value: value >= 0)
+positive = _number("must be a finite number > 0", lambda value: value > 0)
+probability = _number("must lie between 0 and 1, both excluded, such as 0.999", lambda value: 0 < value < 1)
 
 
-def length(text):
+def length(text: str) -> float:
     """A float > 0, or sqrt2, sqrt(2) and the like."""
-    wanted = "must be a finite number > 0, or a root such as sqrt2"
     root = re.fullmatch(r"sqrt\(?([^()]+)\)?", text.strip())
-    value = _float(root[1] if root else text, wanted)
-    if value <= 0:
-        raise _refusal(wanted, text)
-    return math.sqrt(value) if root else value
+    try:
+        return math.sqrt(positive(root[1])) if root else positive(text)
+    except argparse.ArgumentTypeError:
+        raise _refusal("must be a finite number > 0, or a root such as sqrt2", text) from None
 
 
-def probability(text):
-    """A float between 0 and 1, both excluded."""
-    wanted = "must lie between 0 and 1, both excluded, such as 0.999"
-    value = _float(text, wanted)
-    if not 0 < value < 1:
-        raise _refusal(wanted, text)
-    return value
-
-
-def log10_delta(text):
+def log10_delta(text: str) -> float:
     """log10 of a delta between 0 and 1, however small: 1e-500 is fine."""
     wanted = "must lie between 0 and 1, both excluded, such as 1e-6"
     value = _decimal(text, wanted)
@@ -73,7 +68,7 @@ def log10_delta(text):
     return result
 
 
-def common_delta(text):
+def common_delta(text: str) -> float:
     """A delta between 0 and 1 as a float."""
     log10 = log10_delta(text)
     if not 0 < float(text) < 1 or log10 < -307:
@@ -81,7 +76,7 @@ def common_delta(text):
     return float(text)
 
 
-def written(log10, safe_side=0):
+def written(log10: float, safe_side: int = 0) -> str:
     """10^log10 with four digits, at any depth: 1.234e-567; 0 for -inf.
 
     ``safe_side`` +1 rounds up, as an upper bound must be, -1 down, 0 to the nearest.
@@ -98,7 +93,7 @@ def written(log10, safe_side=0):
     return f"{digits[0]}.{digits[1:]}e{exponent:+03d}"
 
 
-def short(value, safe_side=0):
+def short(value: float, safe_side: int = 0) -> str:
     """A positive number with six digits, rounded as in `written`."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
@@ -108,14 +103,14 @@ def short(value, safe_side=0):
     return f"{_rounded(value * 10.0**unit, safe_side) / 10.0**unit:.6g}"
 
 
-def _rounded(value, safe_side):
+def _rounded(value: float, safe_side: int) -> int:
     if safe_side == 0:
         return round(value)
-    # What is a whole number but for the error of the logarithm stays as it is.
+    # A whole number that the logarithm's error moved a little stays as it is.
     return math.ceil(value - 1e-6) if safe_side > 0 else math.floor(value + 1e-6)
 
 
-def _decimal(text, wanted):
+def _decimal(text: str, wanted: str) -> Decimal:
     try:
         value = Decimal(text)
     except InvalidOperation:
@@ -125,15 +120,5 @@ def _decimal(text, wanted):
     return value
 
 
-def _float(text, wanted):
-    try:
-        value = float(text)
-    except ValueError:
-        raise _refusal(wanted, text) from None
-    if not math.isfinite(value):
-        raise _refusal(wanted, text)
-    return value
-
-
-def _refusal(wanted, text):
+def _refusal(wanted: str, text: str) -> argparse.ArgumentTypeError:
     return argparse.ArgumentTypeError(f"{wanted}; got {text!r}")
