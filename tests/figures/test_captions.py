@@ -188,7 +188,7 @@ def test_where_the_published_scale_stops():
     text = gaussian_scale.caption(table)
     for eps, row in table.groupby("eps").last().iterrows():
         assert f"for ε = {eps:g} the scale stays at {row['published']:.4g}" in text
-        assert f"{row['exact']:.4g} is needed for log₁₀ δ = -60 (short by more than 1% from -" in text
+        assert f"{row['exact']:.4g} is needed for log₁₀ δ = -60 (short by more than 1 % from -" in text
 
 
 def test_how_much_larger_the_renyi_bound_is():
@@ -206,9 +206,9 @@ def test_the_audit_counts_what_it_shows():
         "99.9 % confidence",
         "hold x₁ or one same third cell",  # k = 2 has no third cell
         f"{table['violated'].sum()} of 24 bounds exceed the published δ",
-        f"{table['violated_jointly'].sum()} do so also if all 24",
+        f"{table['violated_jointly'].sum()} still do if all 24",
         "all hold at once with at least 97.6 %",
-        "None of the bounds exceeds the upper bound",
+        "None of the bounds exceed the upper bound",
         f"{(inside['audited_delta'] == 0).sum()} of {len(inside)} bounds at ε < ε₀ are 0",
         f"At ε ≥ ε₀, where δ is 0, none of {24 - len(inside)} is above 0",
     ):
@@ -228,9 +228,9 @@ def test_the_ratios_shares_and_changes():
     text = parity_ratio.caption(table, PARITY_TITLES)
     near = table[(table["bound"] == "upper") & (table["comparison"] == "unprojected")]
     for eps0, rows in near.groupby("eps0"):
-        assert f"{((rows['ratio'] - 1).abs() <= 0.05).mean():.0%} at ε₀ = {eps0}" in text
+        assert f"{100 * ((rows['ratio'] - 1).abs() <= 0.05).mean():.0f} % at ε₀ = {eps0}" in text
     keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
     wide = table.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
     wide = wide.drop("maximum likelihood", level="comparison")
-    assert f"by more than {(wide['upper'] / wide['lower'] - 1).abs().max():.1%}" in text
+    assert f"by more than {100 * (wide['upper'] / wide['lower'] - 1).abs().max():.1f} %" in text
     assert "200 repetitions" in text

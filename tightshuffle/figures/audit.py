@@ -88,7 +88,7 @@ def _legend() -> list[Line2D]:
     lines = [Line2D([], [], label=label, **look) for label, look in LINES.values()]
     marks = [Line2D([], [], label=label, **MARK, **look) for label, look in AUDITS.values()]
     powerless = Line2D([], [], label="too few runs for either", markersize=4, **POWERLESS)
-    # Filled column by column: what is observed stands below its lines.
+    # matplotlib fills the columns one by one: what is observed comes below its lines.
     return [lines[0], marks[0], lines[1], marks[1], lines[2], powerless]
 
 
@@ -124,24 +124,24 @@ def caption(table: pd.DataFrame) -> str:
     beyond = table[table["eps"] >= table["eps0"]]
     risk = 1 - table["confidence"].iloc[0]
     sure, together = _percent(1 - risk), _percent(max(0.0, 1 - len(table) * risk))
-    words = (
-        "An audit of the shuffle model with k-RR: every run draws the answers of all n users one by one and"
-        " shuffles them, once with a user who holds x₀ and once with one who holds x₁; an observer counts."
-        f" Marks: lower bounds on δ, each with {sure} confidence, from one half of the runs; the other half"
-        f" chose the event. Of the remaining users n_x₀ hold x₀, all others hold {_remaining(table)}. Runs"
-        f" with either user: {'; '.join(settings)}. Both axes are logarithmic, that of δ in the orders of"
-        " magnitude below 1.\n\n"
-        f"{_of(table['violated'], 'bounds')} exceed the published δ; {table['violated_jointly'].sum()} do"
-        f" so also if all {len(table)} bounds are made to hold at once with {sure} confidence (as drawn,"
-        f" all hold at once with at least {together}).{_strongest(table)}"
-        f" {_number(table['upper_violated'])} of the bounds exceeds the upper bound on δ for every dataset."
-        f" {_of(inside['audited_delta'] == 0, 'bounds at ε < ε₀')} are 0 (crosses: for both observers): there"
+    text = (
+        "An audit of the shuffle model with k-RR. Each run draws the answers of all n users one by one and"
+        " shuffles them: once with a user who holds x₀, once with a user who holds x₁. An observer counts."
+        f" Marks are lower bounds on δ, each with {sure} confidence, from one half of the runs; the other"
+        f" half chose the event. Of the remaining users n_x₀ hold x₀, all others hold {_remaining(table)}."
+        f" Runs with either user: {'; '.join(settings)}. Both axes are logarithmic; that of δ shows the"
+        " orders of magnitude below 1.\n\n"
+        f"{_of(table['violated'], 'bounds')} exceed the published δ. {table['violated_jointly'].sum()} still"
+        f" do if all {len(table)} bounds must hold at once with {sure} confidence (as drawn, all hold at once"
+        f" with at least {together}).{_strongest(table)}"
+        f" {_number(table['upper_violated'])} of the bounds exceed the upper bound on δ for every dataset."
+        f" {_of(inside['audited_delta'] == 0, 'bounds at ε < ε₀')} are 0 (a cross: for both observers). There"
         " δ is too small for so many runs, which shows nothing."
     )
     if beyond.empty:
-        return words
+        return text
     above = _number(beyond["audited_delta"] > 0).lower()
-    return f"{words} At ε ≥ ε₀, where δ is 0, {above} of {len(beyond)} is above 0."
+    return f"{text} At ε ≥ ε₀, where δ is 0, {above} of {len(beyond)} is above 0."
 
 
 def _strongest(table: pd.DataFrame) -> str:
@@ -153,8 +153,8 @@ def _strongest(table: pd.DataFrame) -> str:
     gaps = np.log10(own["audited_delta"]) - own["published_log10_delta"]
     row = own.loc[gaps.idxmax()]
     return (
-        f" The widest gap of the count of x₀: at n = {row['n']:,.0f}, k = {row['k']:,.0f},"
-        f" ε₀ = {row['eps0']:g}, ε = {row['eps']:g} published"
+        f" The widest gap of the count of x₀ is at n = {row['n']:,.0f}, k = {row['k']:,.0f},"
+        f" ε₀ = {row['eps0']:g}, ε = {row['eps']:g}: published"
         f" {wording.scientific(10 ** row['published_log10_delta'])}, audited at least"
         f" {wording.scientific(_floor(row['audited_delta']))}, exact"
         f" {wording.scientific(10 ** row['exact_log10_delta'])}."

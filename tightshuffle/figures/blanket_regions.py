@@ -51,9 +51,9 @@ def draw(tables: Tables) -> Figure:
     _draw_growth(panels[2], tightness)
     lines = [
         Line2D([], [], color=BLANKET, linewidth=1.4, label="eq. (3)"),
-        Line2D([], [], color=TRUTH, linewidth=1.4, label="whole release, lower to upper"),
+        Line2D([], [], color=TRUTH, linewidth=1.4, label="whole histogram, lower to upper"),
         Line2D([], [], color=COUNT, linestyle="--", label="count of x₀, both directions"),
-        Line2D([], [], color=SURPLUS, linestyle="-.", label="equated to eq. (3) by the paper"),
+        Line2D([], [], color=SURPLUS, linestyle="-.", label="equated with eq. (3) by the paper"),
     ]
     patches = [Patch(facecolor=colour, label=name) for name, (_, colour) in REGIONS.items()]
     borders = [
@@ -131,21 +131,20 @@ def caption(tables: Tables) -> str:
     empty = (regions["log_kappa_2"] < regions["kappa_4"]).all()
     with_roots = int(((regions["roots_P"] > 0) | (regions["roots_H"] > 0)).sum())
     return (
-        "The blanket paper (Biswas, Jung, Palamidessi). (a) Budgets ε for which its theorems call the δ of"
+        "The blanket paper (Biswas, Jung, Palamidessi). (a) The budgets ε at which its theorems call the δ of"
         f" eq. (3) tight, over ε₀, at n = {at['n']:,.0f}, k = {at['k']:,.0f}, n_x₀ = {at['count']:,.0f}:"
         " Theorem 2.1 above max(κ₄, ln κ₂), Theorem 2.2 between ln κ₂ and κ₄, S₂ of Theorem 2.3 below ln κ₂."
         + (" S₁ = [κ₄, ln κ₂] is empty for every ε₀." if empty else "")
-        + " A real root of the critical polynomial or of the critical equation, which Theorem 2.3 asks for,"
-        f" exists at {with_roots} of the {len(regions)} ε₀ shown. Case 1 of eq. (3) begins at the dotted"
-        " line, and for larger ε₀ nowhere; κ₄ as printed is not that line. Both lie above ε = ε₀, from where"
-        " on δ is 0."
-        f" (b) Eq. (3) at ε₀ = {closest['eps0']:g} beside the δ of the whole release (between rigorous bounds"
-        " over all datasets of the others), the δ of the count of x₀, and the difference of expected counts,"
-        f" κ₃ (κ₂ − e^ε) / κ₂, that the paper equates to eq. (3). Eq. (3), cut at 1, is at"
-        f" least {10 ** closest['orders']:,.0f} times the upper bound, least at ε = {closest['eps']:.2g}."
-        " (c) Orders of magnitude by which eq. (3), cut at 1, exceeds the upper bound, over n"
-        f" (n_x₀ a share of n − 1 as in (a)): up to {grown['orders']:,.0f} at n = {grown['n']:,.0f},"
-        f" ε = {grown['eps']:.2g}. A tight δ would stay at 0 orders; eq. (3) leaves it in every region."
+        + " Theorem 2.3 asks for a real root of the critical polynomial or of the critical equation: one"
+        f" exists at {with_roots} of the {len(regions)} ε₀ shown. Case 1 of eq. (3) begins at the dotted line"
+        " and, for larger ε₀, nowhere; κ₄ as printed is not that line. Both lie above ε = ε₀, where δ is 0."
+        f" (b) Eq. (3) at ε₀ = {closest['eps0']:g}, beside the δ of the whole histogram for the worst dataset"
+        " (between rigorous bounds), the δ of the count of x₀, and the difference of expected counts,"
+        " κ₃ (κ₂ − e^ε) / κ₂, which the paper equates with eq. (3). Eq. (3), cut at 1, is at"
+        f" least {10 ** closest['orders']:,.0f} times the upper bound, closest at ε = {closest['eps']:.2g}."
+        " (c) By how many orders of magnitude eq. (3), cut at 1, exceeds the upper bound, over n"
+        f" (n_x₀ is a share of n − 1 as in (a)): up to {grown['orders']:,.0f} at n = {grown['n']:,.0f},"
+        f" ε = {grown['eps']:.2g}. A tight δ would stay at 0 orders; eq. (3) does so in no region."
     )
 
 

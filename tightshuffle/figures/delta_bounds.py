@@ -18,7 +18,7 @@ TITLE, SHORT_TITLE = "δ over ε: published, true, and every bound", "δ and all
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 SETTING = ["n", "k", "eps0", "count"]
 BAND = ["lower", "upper"]
-COUNTS: Curves = {  # of one cell, and with a given count: no guarantee for the release
+COUNTS: Curves = {  # of one cell, and with a given count: no guarantee for the histogram
     "published": ("count of x₀, published", {"color": "#D55E00", "linewidth": 2.2}),
     "exact": ("count of x₀, exact", {"color": "#D55E00", "linewidth": 1.3, "linestyle": (0, (4, 1.5))}),
 }
@@ -56,7 +56,7 @@ def draw(table: pd.DataFrame) -> Figure:
         for curves in (COUNTS, BOUNDS)
     )
     truth = [
-        Line2D([], [], color=TRUTH, linewidth=2.2, label="worst δ of the release"),
+        Line2D([], [], color=TRUTH, linewidth=2.2, label="worst δ of the histogram"),
         Patch(facecolor=FALSE, label="too small for some dataset"),
     ]
     figure.legend(handles=[*truth, *counts, *bounds], loc="outside lower center", ncols=3, columnspacing=1.6)
@@ -110,15 +110,15 @@ def caption(table: pd.DataFrame) -> str:
         best.append(f"({letter}) {_span((rows[list(BOUNDS)].min(axis=1) - rows['upper']).clip(lower=0))}")
         widths.append(f"({letter}) {_finite(rows['upper'] - rows['lower']).max():.2g}")
     return (
-        f"δ over ε by every accountant: {'; '.join(settings)}. Both axes are logarithmic, that of δ in the"
-        " orders of magnitude below 1. Blue: the worst δ of the whole release over all datasets, between a"
-        f" rigorous lower and upper bound, apart by at most {', '.join(widths)} orders of magnitude."
-        " Shaded: for so small a δ some dataset violates (ε, δ). Vermilion: δ of the count of x₀ alone, for"
-        " this n_x₀, as the theorem is printed (published) and exactly (the worse of both directions); even"
-        f" the latter is no guarantee. The published δ lies below the lower bound by {', '.join(gaps)}"
+        f"δ over ε by every accountant: {'; '.join(settings)}. Both axes are logarithmic; that of δ shows the"
+        " orders of magnitude below 1. Blue: δ of the whole histogram for the worst dataset, between rigorous"
+        f" lower and upper bounds, which differ by at most {', '.join(widths)} orders of magnitude."
+        " Shaded: with so small a δ some dataset violates (ε, δ). Vermilion: δ of the count of x₀ alone, at"
+        " this n_x₀: as the theorem is printed (published), and exactly (the worse of both directions). Even"
+        f" the exact one is no guarantee. The published δ lies below the lower bound by {', '.join(gaps)}"
         " orders of magnitude.\n\n"
-        "The other lines hold for every dataset, one round: Balle et al. (2019) by Bennett's inequality for"
-        " k-RR; clones (2020) and stronger clones (2023), summed exactly; the strong adversary of Koskela"
+        "The other lines hold for every dataset and one round: Balle et al. (2019) by Bennett's inequality"
+        " for k-RR; clones (2020) and stronger clones (2023), summed exactly; the strong adversary of Koskela"
         " et al.; the blanket paper's eq. (3), cut at 1; Theorem 3.1 of Girgis et al. at its best order."
         f" At each ε the best of them exceeds the upper bound by {', '.join(best)} orders of magnitude."
     )

@@ -78,7 +78,7 @@ def draw_runs(data: Runs, title: str, calibrated: str) -> Figure:
     sizes = wording.listing(sorted({run.n for run in data.runs}))
     heading = (
         f"Original and estimates, {wording.plain(title)}: n = {sizes}, k = {len(data.histogram):,} cells,"
-        f" one run a row ({calibrated})"
+        f" one run per row ({calibrated})"
     )
     figure = _maps(*data) if on_a_grid(data.histogram) else _steps(data.runs)
     figure.suptitle(wording.folded(heading, style.WIDTH, size=9))

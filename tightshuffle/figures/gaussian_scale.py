@@ -65,12 +65,12 @@ def caption(table: pd.DataFrame) -> str:
             f" {curve.gives:.1f}, where {curve.needed:.4g} is needed for log₁₀ δ = {curve.asked:g}"
         )
         if np.isfinite(curve.short_from):
-            end += f" (short by more than {SATURATED:.0%} from {curve.short_from:g} on)"
+            end += f" (short by more than {100 * SATURATED:g} % from {curve.short_from:g} on)"
         ends.append(end)
     return (
         "The analytic Gaussian mechanism: (a) the standard deviation of the noise, for sensitivity 1, over"
         " the δ asked for: exact (the smallest with which the mechanism is (ε, δ)-private) and published"
         " (diffprivlib's GaussianAnalytic, which the paper used); (b) the smallest δ for which noise of the"
-        " published scale is (ε, δ)-private, and as dots the δ asked for. diffprivlib takes the normal"
+        " published scale is (ε, δ)-private, and as dots the δ asked for. diffprivlib computes the normal"
         " distribution function from erf, which has no digits left in the far tail: " + "; ".join(ends) + "."
     )

@@ -92,8 +92,8 @@ def caption(tables: Tables) -> str:
         f"Rényi differential privacy of the shuffle model, {_setting(divergences)}. (a) ε(λ) of one round for"
         f" ε₀ = {_listing(divergences['eps0'])}: the bound of Girgis et al., Theorem 3.1 (real orders by"
         " their eq. (7)); the exact Rényi divergence of the clones' pair, an upper bound too; and that of the"
-        " two counts of x₀ and x₁ when all others hold a third cell, a lower bound for k-RR. The theorem is"
-        f" {ratio.min():.2g} to {ratio.max():.2g} times the clones' value."
+        " two counts of x₀ and x₁ when all remaining users hold a third cell, a lower bound for k-RR. The"
+        f" theorem is {ratio.min():.2g} to {ratio.max():.2g} times the clones' value."
         f" (b) log₁₀ δ after {rounds} rounds for ε₀ = {eps0:g}: from Theorem 3.1 and from the clones' exact"
         " divergence, both by Lemmas 2.1 and 2.2 at the best order, and from the clones' privacy loss"
         f" distribution (upper estimate).{_where_reached(composed)}"
@@ -109,9 +109,9 @@ def _where_reached(composed: pd.DataFrame, wanted: float = -6) -> str:
         reached = rows.loc[rows[curve] <= wanted, "eps"]
         if reached.empty:
             return ""
-        reached_at.append(f"{label} {reached.iloc[0]:.2g}")
+        reached_at.append(f"{label}: {reached.iloc[0]:.2g}")
     return (
-        f" The first ε drawn with δ ≤ {wording.scientific(10.0**wanted)} after {rounds:,} rounds:"
+        f" The first ε drawn at which δ ≤ {wording.scientific(10.0**wanted)} after {rounds:,} rounds:"
         f" {'; '.join(reached_at)}."
     )
 

@@ -94,13 +94,13 @@ def caption(table: pd.DataFrame) -> str:
     text = (
         f"Koskela, Heikkilä and Honkela, Figure 1: δ over ε for {rounds} rounds of the shuffle model,"
         f" {_setting(table)}. Curves: {'; '.join(LABELS[name] for name in names)}. Each composed curve"
-        " is an upper and a lower estimate of the same exact δ, filled between them; they are at most"
+        " fills the gap between an upper and a lower estimate of the same exact δ; they are at most"
         f" {100 * apart:.2g} % apart here."
     )
     if "weak" in names:
         text += (
             " Strong: the joint pair (N₁ + 1, N₂) against (N₁, N₂ + 1); weak: the counts of both cells among"
-            " B + 1 answers. The number of rounds that the paper plots is not stated."
+            " B + 1 answers. The paper does not say how many rounds it plots."
         )
     if "balle_analytic" in names:
         text += (
@@ -109,8 +109,8 @@ def caption(table: pd.DataFrame) -> str:
         )
     if "clones" in names:
         text += (
-            " The paper states that each other user is a clone with probability e^{−ε₀}; its curves fit"
-            " 2/(e^{ε₀} + 1), that of the stronger clones."
+            " The paper states that each remaining user is a clone with probability e^{−ε₀}; its curves fit"
+            " 2/(e^{ε₀} + 1), the probability of the stronger clones."
         )
     return text
 

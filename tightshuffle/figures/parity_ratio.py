@@ -181,27 +181,35 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     within = (near["ratio"].sub(1).abs() <= 0.05).groupby(near["eps0"]).mean()
     keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
     both = truth.pivot(index=keys, columns="bound", values="ratio")
+    deltas = [rule if rule.startswith("n^") else _delta(rule) for rule in dict.fromkeys(upper["delta_rule"])]
     sentences = [
         "Ratio of mean total variation (TV) errors, shuffle+INV over Gaussian, at the same (ε, δ):",
         f"{', '.join(titles.values())};",
-        f"ε₀ = {_numbers(upper['eps0'])}; δ = {' and '.join(dict.fromkeys(upper['delta_rule']))};",
-        "ε from the rigorous upper bound on the whole release, Gaussian noise of the exact scale for",
-        f"sensitivity √2. {wording.listing(sorted(upper['repetitions'].unique()))} repetitions, each one",
-        "sample of users for all settings; bars: bootstrap intervals. Top and middle: estimates projected",
-        "to the simplex; bottom: neither, with the closed form from the variances as lines.",
+        f"ε₀ = {_numbers(upper['eps0'])}; δ = {' and '.join(deltas)}.",
+        "ε is what the rigorous upper bound guarantees for the whole histogram; the Gaussian noise has the",
+        "exact scale for sensitivity √2.",
+        f"{wording.listing(sorted(upper['repetitions'].unique()))} repetitions; each draws one sample of",
+        "users for all settings. Bars are bootstrap intervals. Top and middle: both estimates projected to",
+        "the simplex; bottom: neither projected, and as lines the closed form from the variances.",
         "Share of the unprojected ratios within 5 % of 1:",
-        "; ".join(f"{share:.0%} at ε₀ = {eps0:g}" for eps0, share in within.items()) + ".",
+        "; ".join(f"{_percent(share, 0)} at ε₀ = {eps0:g}" for eps0, share in within.items()) + ".",
     ]
     if "lower" in both:
         change = (both["upper"] / both["lower"] - 1).abs().max()
-        sentences.append(f"With ε from the rigorous lower bound no ratio changes by more than {change:.1%}.")
+        sentences.append(
+            f"With ε from the rigorous lower bound no ratio changes by more than {_percent(change, 1)}."
+        )
     if len(published := table[table["comparison"] == PUBLISHED]):
         sentences.append(
-            "Grey: the published protocol, ε = ε₀, where the Gaussian's noise belongs to no (ε, δ) of the"
-            f" shuffle model ({wording.listing(sorted(published['repetitions'].unique()))} repetitions)."
+            "Grey: the published protocol, ε = ε₀, whose Gaussian noise belongs to no (ε, δ) of the shuffle"
+            f" model ({wording.listing(sorted(published['repetitions'].unique()))} repetitions)."
         )
     return " ".join(sentences)
 
 
 def _numbers(values: "pd.Series[float]") -> str:
     return ", ".join(f"{value:g}" for value in sorted(values.unique()))
+
+
+def _percent(share: float, digits: int) -> str:
+    return f"{100 * share:.{digits}f} %"

@@ -71,7 +71,8 @@ def caption_of_budgets(budgets: Budgets, title: str, paragraph: str) -> str:
         f" from each mechanism, {title}: {_setting(trials)}, n = {sizes}."
         f" Rows: {'; '.join(budget for budget, _ in budgets)}."
         " (a) plain shuffle, shuffle+INV and Gaussian; (b) without plain shuffle."
-        " Box: quartiles, line: median, whiskers: up to 1.5 times the interquartile range, dots: beyond."
+        " Boxes show quartiles, lines medians; whiskers reach up to 1.5 times the interquartile range, dots"
+        " lie beyond."
         f"\n\n{paragraph}"
     )
 
