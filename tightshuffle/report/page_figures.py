@@ -7,26 +7,46 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
-FORMS = {  # form of a figure's file name: its title; the longer names first
-    "delta_surface": "δ over ε and ε₀",
-    "checkins": "Check-ins of both cities",
-    "tv": "Total variation distance",
-    "estimates": "Estimated histograms",
-    "parity_estimates": "Estimated histograms at equal privacy",
-    "parity": "Total variation distance at equal privacy",
+from tightshuffle.figures import (
+    audit,
+    blanket_regions,
+    checkins,
+    delta_bounds,
+    delta_surface,
+    estimates,
+    gaussian_scale,
+    girgis_rdp,
+    koskela,
+    parity_estimates,
+    parity_ratio,
+    parity_tv,
+    tv,
+)
+
+FORMS = {  # form of a figure's file name: the module that draws it
+    "delta_surface": delta_surface,
+    "checkins": checkins,
+    "tv": tv,
+    "estimates": estimates,
+    "parity_estimates": parity_estimates,
+    "parity": parity_tv,
 }
 ALONE = {  # figures with a name of their own, in the page's order: title, short title, section
-    "parity_ratio": ("Error of shuffle+INV over error of the Gaussian", "Ratio of errors", "parity"),
-    "audit": ("Audit: δ shown on the real protocol", "Audit", "audit"),
-    "delta_bounds": ("δ over ε: published, true, and every bound", "δ and all bounds", "beyond"),
-    "gaussian_scale": ("Scale of the analytic Gaussian over δ", "Gaussian scale", "beyond"),
-    "blanket_regions": ("The blanket paper: where eq. (3) is called tight", "Blanket paper", "beyond"),
-    "girgis_rdp": ("Girgis et al.: Rényi differential privacy", "Girgis et al.", "beyond"),
-    "koskela_fig1a": (
-        "Koskela et al., Figure 1a: strong and weak adversary", "Koskela et al., 1a", "beyond",
-    ),
-    "koskela_fig1b": ("Koskela et al., Figure 1b: clones", "Koskela et al., 1b", "beyond"),
-}  # fmt: skip
+    "parity_ratio": (parity_ratio.TITLE, parity_ratio.SHORT_TITLE, "parity"),
+    "audit": (audit.TITLE, audit.SHORT_TITLE, "audit"),
+    "delta_bounds": (delta_bounds.TITLE, delta_bounds.SHORT_TITLE, "beyond"),
+    "gaussian_scale": (gaussian_scale.TITLE, gaussian_scale.SHORT_TITLE, "beyond"),
+    "blanket_regions": (blanket_regions.TITLE, blanket_regions.SHORT_TITLE, "beyond"),
+    "girgis_rdp": (girgis_rdp.TITLE, girgis_rdp.SHORT_TITLE, "beyond"),
+    **{
+        f"koskela_fig1{panel}": (
+            f"{koskela.TITLE}{panel}: {curves}",
+            f"{koskela.SHORT_TITLE}{panel}",
+            "beyond",
+        )
+        for panel, curves in koskela.PANELS.items()
+    },
+}
 SECTIONS = ("parity", "audit", "figures", "own-figures", "beyond")
 NAME = re.compile(rf"(?:fig(\d+)_)?({'|'.join(sorted(FORMS, key=len, reverse=True))})(?:_(.+))?")
 
@@ -68,7 +88,7 @@ def page_figure(
 
 def _titles_of_form(number: str | None, form: str, name: str | None) -> tuple[str, str, str]:
     """Title, short title and section of a form of figure that every dataset may have."""
-    title = FORMS[form] + (f": {name}" if name else "")
+    title = FORMS[form].TITLE + (f": {name}" if name else "")
     if form.startswith("parity"):
         return title, f"Figure {number}, equal privacy" if number else title, "parity"
     return title, f"Figure {number}" if number else title, "figures" if number else "own-figures"
