@@ -104,7 +104,7 @@ def test_a_changed_parameter_reruns_its_stage(finished):
 
 
 def test_same_bytes_in_another_folder_on_one_core(finished, fresh):
-    """Every number and one figure; tests/cluster compares the whole pipeline, test_plotting all forms."""
+    """Every number and one figure; tests/cluster compares the whole pipeline, tests/figures all forms."""
     targets = ["tables", "fig3", "results/quick/parity.csv", "results/quick/numbers.csv"]
     fresh.make("--cores", "1", *targets, environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"})
     here, there = finished.results(), fresh.results()

@@ -3,6 +3,7 @@
 import json
 import re
 import zipfile
+from html import unescape
 
 import pytest
 
@@ -11,17 +12,8 @@ pytestmark = pytest.mark.pipeline
 MADE = "results/quick"
 CSV = {
     *(f"{MADE}/tables/table_{name}.csv" for name in ("II", "1", "III", "IV", "V", "VI")),
-    *(
-        f"{MADE}/report/verdicts.csv",
-        f"{MADE}/report/claims.csv",
-        f"{MADE}/checkins/totals.csv",
-    ),
-    *(
-        f"{MADE}/audit.csv",
-        f"{MADE}/parity.csv",
-        f"{MADE}/parity_ratio.csv",
-        f"{MADE}/parity_plan.csv",
-    ),
+    *(f"{MADE}/{name}.csv" for name in ("audit", "parity", "parity_ratio", "parity_plan")),
+    *(f"{MADE}/{name}.csv" for name in ("report/verdicts", "report/claims", "checkins/totals")),
 }
 
 
@@ -35,7 +27,7 @@ def test_every_link_leads_to_a_file(finished, page):
     local = {link for link in links if "://" not in link and not link.startswith("data:")}
     assert len(local) > 20
     folder = finished.folder / f"{MADE}/report"
-    # The project's documents stand beside the results; the copy that the tests run holds no docs.
+    # The project's documents are beside the results; the copy that the tests run has no docs.
     missing = {link for link in local if not (folder / link).exists()}
     assert {
         link for link in missing if not link.startswith(("../../../docs/", "../../../README.md"))
@@ -55,7 +47,7 @@ def test_every_rerun_line_names_a_target(finished, page):
     assert done.returncode == 0, done.stdout
 
 
-def test_run_times_stand_beside_the_report(finished):
+def test_run_times_are_beside_the_report(finished):
     text = (finished.folder / f"{MADE}/benchmarks/run.html").read_text(encoding="utf-8")
     assert ">write_report</th>" in text
     assert str(finished.folder) not in text
@@ -77,11 +69,15 @@ def test_snakemakes_report_has_every_figure_and_table_with_caption_and_category(
     figures = {f"{MADE}/figures/{path.name}" for path in finished.folder.glob(f"{MADE}/figures/*.png")}
     assert len(figures) > 15
     assert set(results) == figures | CSV
-    found = {name: {path for paths in parts.values() for path in paths} for name, parts in categories.items()}
-    assert found == {"Figures": figures, "Tables": CSV}
+    shown = {name: {path for paths in parts.values() for path in paths} for name, parts in categories.items()}
+    assert shown == {"Figures": figures, "Tables": CSV}
     for path, result in results.items():
-        assert len(re.sub("<.*?>", "", result["caption"]).split()) > 5, path
+        caption = unescape(re.sub("<.*?>", " ", result["caption"])).split()
+        assert len(caption) > 5, path
         assert all(result["labels"].values()), path
+        if path in figures:
+            text = finished.folder.joinpath(path).with_suffix(".txt").read_text(encoding="utf-8")
+            assert caption == text.split(), path
     stored = {name.rpartition("/")[2] for name in names}
     assert {path.rpartition("/")[2] for path in results} <= stored
 
