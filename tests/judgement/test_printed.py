@@ -197,6 +197,7 @@ def test_draw_needs_a_sample(sample):
         judge_draw({**DRAW, "printed": "0.5"}, np.array(sample))
 
 
+@pytest.mark.slow
 def test_one_draw_in_a_hundred_is_inconsistent():
     """Draws of one law, judged by 1,000 others of it: the share called inconsistent is 1 %.
 

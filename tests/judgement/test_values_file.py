@@ -61,7 +61,7 @@ def test_tables_have_their_printed_shape(rows):
 
 
 def test_the_repeated_line_of_table_iv_is_the_same_each_time(rows):
-    """eps0 = 2, n = 100, k = 10 stands in all three parts of Table IV."""
+    """eps0 = 2, n = 100, k = 10 is in all three parts of Table IV."""
     parts = {}
     for row in rows:
         if row["item"] == "Table IV" and (row["eps0"], row["n"], row["k"]) == ("2", "100", "10"):

@@ -189,7 +189,7 @@ def test_page_is_well_formed_and_accessible(verdicts, figures):
 def test_every_figure_has_image_alt_caption_pdf_and_target(figures):
     page = Page(page_of([row(printed="0")], figures))
     images = page.of("img")
-    assert len(images) == len(NAMES) + 1  # one of them stands in the headline, too
+    assert len(images) == len(NAMES) + 1  # one of them is in the headline, too
     assert all(image["src"].startswith("data:image/png;base64,") for image in images)
     assert [image["alt"] for image in images] == [
         *["Error of shuffle+INV over error of the Gaussian. Boxes of 10 runs."] * 2,
@@ -211,7 +211,7 @@ def test_every_figure_has_image_alt_caption_pdf_and_target(figures):
     assert re.search(r"snakemake \S*/delta_bounds\.png", page.text)
 
 
-def test_figures_stand_in_sections(figures):
+def test_figures_are_in_their_sections(figures):
     text = page_of([row(printed="0")], figures)
     page = Page(text)
     headings = re.findall(r'<h2 id="(.*?)-title">(.*?)</h2>', text)

@@ -7,6 +7,7 @@ it is what the cited paper really guarantees, for the k of the paper's own colum
 import math
 import warnings
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,7 @@ def printed_deltas(rows: Iterable[Row]) -> pd.DataFrame:
     return frame[[*COLUMNS, "published", "exact"]]
 
 
-def _deltas(group: pd.DataFrame, k: int) -> dict[str, NDArray[np.float64]]:
+def _deltas(group: pd.DataFrame, k: int) -> dict[str, NDArray[np.floating[Any]]]:
     """Reading -> log10 deltas of rows of one mechanism and table; no "published" without a formula.
 
     ``k`` is where a cited bound is taken. NaN where a theorem does not apply.
@@ -51,7 +52,7 @@ def _deltas(group: pd.DataFrame, k: int) -> dict[str, NDArray[np.float64]]:
     n = group["n"].astype(int).to_numpy()
     if mechanism == OWN:
         own_k, holders = group["k"].astype(int).to_numpy(), group["count"].astype(int).to_numpy()
-        setting = {"n": n, "k": own_k, "eps0": eps0, "count": holders, "direction": "forward"}
+        setting: dict[str, Any] = {"n": n, "k": own_k, "eps0": eps0, "count": holders, "direction": "forward"}
         return {form: count.delta(eps, form=form, **setting) for form in count.FORMS}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)

@@ -7,7 +7,7 @@ from tightshuffle.report.markdown import markdown_page, markdown_table
 
 TITLE = "What the paper's text says, and whether it holds"
 LEGEND = (
-    "Published: the paper's formulas and protocol. Exact: the true delta of the whole release, and "
+    "Published: the paper's formulas and protocol. Exact: the true delta of the whole histogram, and "
     "experiments at equal (eps, delta). The rules are in data/published/README.md."
 )
 

@@ -78,11 +78,11 @@ def headline(results: Results) -> Quotes:
 
 
 def audited(results: Results) -> Quotes:
-    found, confidence = audit(results.audit), f"{100 * float(results.audit[0]['confidence']):g} %"
-    bounds = f"{found.published} of {found.of}"
+    finding, confidence = audit(results.audit), f"{100 * float(results.audit[0]['confidence']):g} %"
+    bounds = f"{finding.published} of {finding.of}"
     yield README, f"with {confidence} confidence. {bounds} such bounds exceed the published delta"
     yield ERRATA, f"{bounds} exceed the printed formula's delta with {confidence} confidence"
-    if found.upper == 0:
+    if finding.upper == 0:
         yield README, "and none exceeds `upper`"
         yield ERRATA, "and none exceeds `upper`"
     setting = {**TABLE_IV, "eps": 0.1, "count": 80}
@@ -238,9 +238,8 @@ def worst_case(_: Results) -> Quotes:
     for eps, text in ((1.0, "{:.2g} % wide at eps = 1"), (2.0, "and {:.2g} % at eps = 2")):
         low, high = (bound(eps, n=1000, k=15, eps0=4.0) for bound in (histogram.lower, histogram.upper))
         yield WORST_CASE, text.format(100 * (10 ** (high - low) - 1))
-    low, high = (_largest_gap(bound) for bound in (histogram.lower, histogram.upper))
-    yield WORST_CASE, f"up to {low:.2f} times the delta of `lower`"
-    yield WORST_CASE, f"at most {high:.2f} times that of the worst dataset"
+    yield WORST_CASE, f"up to {_largest_gap(histogram.lower):.2f} times the delta of `lower`"
+    yield WORST_CASE, f"at most {_largest_gap(histogram.upper):.2f} times that of the worst dataset"
 
 
 SOURCES: dict[Callable[[Results], Quotes], str] = {

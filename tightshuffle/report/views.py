@@ -22,7 +22,7 @@ from tightshuffle.report.layout import APART, common, count_sources, place_notes
 from tightshuffle.report.page_figures import by_section
 
 ENOUGH_REPETITIONS = 1000  # of an experiment with 1 % of the draws outside the central interval
-TARGETS = {  # printed item: what to make again
+TARGETS = {  # printed item: what to rerun
     "Table II": "results/tables/table_II.csv",
     "Table 1": "results/tables/table_1.csv",
     "Table IV": "results/tables/table_IV.csv",

@@ -26,7 +26,7 @@ def three(gaussian, inv, shuffle=0.5, **point):
 
 
 def bracket(eps, n, k, eps0):
-    """A quick stand-in for the bounds of the whole release, with the right trends."""
+    """Quick bounds of the whole histogram's delta, with the right trends."""
     value = (eps0 - 10 * eps - np.log10(n * k)) if eps < eps0 else -np.inf
     return value, value
 

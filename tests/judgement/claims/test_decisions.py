@@ -55,6 +55,7 @@ def test_a_test_needs_repetitions(sample):
         mean(sample)
 
 
+@pytest.mark.slow
 def test_log_ratio_covers_the_true_ratio():
     """99 % intervals of the ratio of two correlated means: coverage within 4 binomial deviations of 99 %."""
     rng, hits = np.random.default_rng(3), 0
@@ -78,6 +79,7 @@ def test_holm_by_hand():
     assert holm([0.02, 0.0, 1.0], level=0.02).tolist() == [False, True, False]
 
 
+@pytest.mark.slow
 def test_family_wise_level_with_ten_repetitions():
     """Twenty settings without any difference: some sign in at most LEVEL of the runs (4 deviations)."""
     rng, wrong = np.random.default_rng(4), 0
@@ -97,6 +99,7 @@ def test_power_with_ten_repetitions(shift, least, most):
     assert least <= found / 300 <= most
 
 
+@pytest.mark.slow
 def test_equivalence_keeps_its_level_at_the_edge():
     """A true ratio on the edge of the factor is called inside or outside in at most LEVEL of the runs."""
     rng, inside, outside = np.random.default_rng(6), 0, 0

@@ -42,7 +42,7 @@ def printed_of(log10):
 
 @pytest.fixture
 def bounds(monkeypatch):
-    """Replaces the bracket of the whole release by a function of (eps, n, k, eps0)."""
+    """Replaces the bracket of the whole histogram's delta by a function of (eps, n, k, eps0)."""
 
     def replace(function):
         for module in (privacy, literature):

@@ -129,6 +129,7 @@ def test_depends_on_cell():
     assert utility.depends_on_cell(published(*same), "small n").verdict == UNSETTLED
 
 
+@pytest.mark.slow
 def test_depends_on_cell_has_its_level():
     """Cochran's Q on equal cells: wrong in at most 1 % of 500 runs and 4 binomial deviations."""
     rng, wrong = np.random.default_rng(7), 0

@@ -2,6 +2,6 @@
 
 ``file`` reads data/published/claims.csv, ``evidence`` the trials that the statements are tested on,
 ``decisions`` holds the statistics, ``privacy`` and ``utility`` the tests, ``registry`` ties each statement to
-its test and writes the verdicts. The rules and the numbers behind words such as "comparable" stand in
+its test and writes the verdicts. The rules and the numbers behind words such as "comparable" are in
 data/published/README.md.
 """

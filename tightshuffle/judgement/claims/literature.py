@@ -1,7 +1,7 @@
 """Tests of "our delta" against the literature's, row by row of Tables II and 1.
 
 On the published reading these are the printed numbers. On the exact reading it is the true delta of the whole
-release, between `histogram.lower` and `histogram.upper`, against the cited bounds as their own papers state
+histogram, between `histogram.lower` and `histogram.upper`, against the cited bounds as their own papers state
 them, at the row's n, eps0 and eps and the k = 10 of the paper's own column.
 """
 
@@ -105,9 +105,10 @@ def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection
 
 
 def sound(reading: Reading, item: str) -> Outcome:
-    """Is the printed delta at least the true one, row by row? True of the same count, or of the release.
+    """Is the printed delta at least the true one, row by row?
 
-    Only rows whose digits the printed formula gives: the settings behind the others are not known.
+    The true one is that of the same count, on the exact reading that of the whole histogram. Only rows whose
+    digits the printed formula gives: the settings behind the remaining rows are not known.
     """
     signs, misses = [], []
     for row in rows_of(reading, item):
@@ -124,7 +125,9 @@ def sound(reading: Reading, item: str) -> Outcome:
         signs.append(1 if misses[-1] <= 0 else -1)
     if not signs:
         raise NoEvidenceError(f"{item} has no row that the printed formula gives")
-    what = "a lower bound of the release's delta" if reading.is_exact else "the exact delta of the count"
+    what = (
+        "a lower bound of the whole histogram's delta" if reading.is_exact else "the exact delta of the count"
+    )
     why = f"{what} lies {span(misses)} decades above the printed delta, at "
     why += f"{sum(s < 0 for s in signs)} of {len(signs)} rows above it"
     return Outcome(verdict_of(signs), count_signs(signs), why)

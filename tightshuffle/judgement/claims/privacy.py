@@ -1,13 +1,14 @@
-"""Tests of the statements about delta, and of other statements that no chance is in.
+"""Tests of the statements about delta, and of other statements without chance.
 
-On the published reading delta is Theorem 1 as printed. On the exact reading it is delta of the whole release
-for the worst dataset, known to lie between `histogram.lower` and `histogram.upper`: a trend counts only where
-these intervals do not overlap. Settings of Table IV are read from the printed values.
+On the published reading delta is Theorem 1 as printed. On the exact reading it is delta of the whole
+histogram for the worst dataset, known to lie between `histogram.lower` and `histogram.upper`: a trend counts
+only where these intervals do not overlap. Settings of Table IV are read from the printed values.
 """
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ _KM_PER_DEGREE = 6371.0 * np.pi / 180
 
 @functools.lru_cache(maxsize=4096)
 def bracket(eps: float, n: int, k: int, eps0: float) -> tuple[float, float]:
-    """(low, high): log10 delta of the whole release lies between them."""
+    """(low, high): log10 delta of the whole histogram, for the worst dataset, is between them."""
     low, high = (float(bound(eps, n=n, k=k, eps0=eps0)) for bound in (histogram.lower, histogram.upper))
     return low, high
 
@@ -137,13 +138,13 @@ def least_delta(reading: Reading) -> Outcome:
     """Is the formula's delta the smallest one that holds, within 5 %?
 
     Published: the printed form against the tight delta of the same count. Exact: that tight delta, both
-    directions, against the whole release.
+    directions, against the whole histogram.
     """
     signs, misses = [], []
     for eps, eps0, n, k in sorted({point_of(row) for row in rows_of(reading, "Table IV")}):
         if eps >= eps0:
             continue
-        setting = {"n": n, "k": k, "eps0": eps0, "count": round(_SHARE * n)}
+        setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0, "count": round(_SHARE * n)}
         exact = float(count.delta(eps, **setting, direction="both" if reading.is_exact else "forward"))
         if reading.is_exact:
             value, (low, high) = exact, bracket(eps, n, k, eps0)
@@ -153,7 +154,7 @@ def least_delta(reading: Reading) -> Outcome:
         signs.append(1 if low - slack <= value <= high + slack else -1)
         misses.append(low - value)
     what = (
-        "the exact delta of the count is below delta of the whole release"
+        "the exact delta of the count is below delta of the whole histogram"
         if reading.is_exact
         else ("the printed formula is below the exact delta of the same count")
     )
@@ -165,7 +166,7 @@ def least_delta(reading: Reading) -> Outcome:
 
 
 def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: int, k: int) -> Outcome:
-    """Is the largest delta over all counts that a cell may have a guarantee for the release?"""
+    """Is the largest delta over all counts that a cell may have a guarantee for the whole histogram?"""
     counts = np.arange(n)
     form, direction = ("exact", "both") if reading.is_exact else ("published", "forward")
     misses = []
@@ -175,7 +176,7 @@ def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: 
     signs = [1 if miss <= 0 else -1 for miss in misses]
     why = (
         f"even the largest of the count's deltas ({form} form) over all counts lies {span(misses)} "
-        f"decades below what some dataset's release leaks (n = {n}, k = {k}, "
+        f"decades below what some dataset's histogram leaks (n = {n}, k = {k}, "
         f"eps0 = {eps0:g})"
     )
     return Outcome(verdict_of(signs), count_signs(signs), why)
@@ -237,12 +238,11 @@ def local_is_worse(reading: Reading, factor: float, than: str) -> Outcome:
     ratios = []
     for n, k, eps0, eps, delta in sorted(settings):
         if than == "gaussian":
-            other = expected_tv_gaussian(
-                n, k, float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
-            )
+            scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
+            other = expected_tv_gaussian(n, k, scale)
         else:
             other = expected_tv_krr(n, k, eps0)
-        ratios.append(expected_tv_krr(n, k, eps) / other)
+        ratios.append(float(expected_tv_krr(n, k, eps) / other))
     signs = [1 if ratio > factor else -1 for ratio in ratios]
     why = f"the local model's expected error is {span(ratios)} times that of {than}"
     if not reading.is_exact:

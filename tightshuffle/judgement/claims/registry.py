@@ -197,7 +197,7 @@ TESTS: dict[str, tuple[Test | str, Test | str]] = {
 
 UNTESTABLE = {
     "between-central-and-local": "it is quoted as theory of other authors about all protocols; what of it "
-    "concerns these experiments stands in better-than-local and central-better-everywhere",
+    "concerns these experiments is in better-than-local and central-better-everywhere",
     "gaussian-denoised": "the authors' code is not public; diffprivlib's GaussianAnalytic, which they name, "
     "does not denoise, and the printed distances fit noise that was not processed",
     "first-comparison": "it is about the literature, not about an experiment",
