@@ -38,7 +38,10 @@ def interval(eps, pair, **setting):
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize(("n", "k", "eps0"), [(1, 3, 1.0), (2, 2, 0.3), (12, 4, 2.5), (30, 10, 1.0)])
+@pytest.mark.parametrize(
+    ("n", "k", "eps0"),
+    [(1, 3, 1.0), (2, 2, 0.3), (12, 4, 2.5), pytest.param(30, 10, 1.0, marks=pytest.mark.slow)],
+)
 def test_one_round_is_the_pair_written_out(pair, n, k, eps0):
     pairs = dominating.rounds(dominating.PAIRS[pair](n, k, eps0), 1)
     for eps in (0.0, 0.2 * eps0, 0.9 * eps0):
@@ -76,6 +79,7 @@ def test_one_round_far_below_the_smallest_float():
     )
 
 
+@pytest.mark.slow
 def test_one_round_agrees_with_the_other_modules():
     for n, k, eps0, most in ((100, 10, 0.5, 0.5), (1000, 15, 4.0, 0.3), (10**5, 408, 4.0, 0.03)):
         for relative in (0.02, most):
@@ -135,7 +139,9 @@ def test_dp_accounting_gives_the_same_within_its_spacing(pair):
         assert np.all((low - 1e-3 <= expected) & (expected <= high + 1e-3))
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize(
+    "pair", [pytest.param(pair, marks=pytest.mark.slow if pair == "weak" else ()) for pair in PAIRS]
+)
 def test_estimates_are_ordered_close_and_fall_with_eps(pair):
     eps = np.linspace(0, 2.4, 25)
     setting = {"n": 1000, "k": 4, "eps0": EPS0_1A, "compositions": 4}
@@ -183,6 +189,7 @@ def test_rounds_far_below_what_a_fourier_transform_can_see():
     assert high - low < 1e-3
 
 
+@pytest.mark.slow
 def test_large_problems():
     low, high = interval(0.1, "weak", n=10**5, k=408, eps0=4, compositions=8)
     assert low <= high <= 1.02 * low
@@ -192,6 +199,7 @@ def test_large_problems():
         koskela_weak(0.3, n=10**9, k=4, eps0=1, compositions=2)
 
 
+@pytest.mark.slow
 def test_one_round_of_a_billion_users_is_as_deep_as_the_histograms_bound():
     setting = {"n": 10**9, "k": 408, "eps0": 4.0}
     deep = upper(0.003, **setting)

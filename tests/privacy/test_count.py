@@ -25,7 +25,7 @@ def assert_close(log10_delta, expected):
         assert abs(mp.mpf(float(log10_delta)) * mp.log(10) - mp.log(expected)) < RELATIVE
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 40, 120])
+@pytest.mark.parametrize("n", [1, 2, 7, 40, pytest.param(120, marks=pytest.mark.slow)])
 def test_formulas_as_printed(n):
     for share, k, eps0 in itertools.product([0.0, 0.3, 0.8, 1.0], [2, 10, 408], [0.1, 0.5, 2.0, 6.0]):
         setting = {"n": n, "k": k, "eps0": eps0, "count": min(n - 1, int(share * n))}
@@ -36,6 +36,7 @@ def test_formulas_as_printed(n):
             assert_close(delta(relative * eps0, **setting, **names), expected)
 
 
+@pytest.mark.slow
 def test_down_to_1e_minus_300():
     setting = {"n": 200, "k": 10, "eps0": 2.0, "count": 10}
     terms = printed_terms(**setting)
@@ -190,6 +191,7 @@ def test_delta_hat_leaves_out_no_count_that_matters(direction, share, eps0):
         assert delta_hat(counts, share * eps0, eps0=eps0, direction=direction) == np.max(every)
 
 
+@pytest.mark.slow
 def test_delta_hat_of_very_many_different_counts_needs_few_of_them():
     counts = np.arange(1, 44_722)  # 10^9 users
     counts[-1] += 10**9 - counts.sum()

@@ -49,7 +49,7 @@ def log_excess(trials, threshold):
         return mp.log(total)
 
 
-@pytest.mark.parametrize("trials", [1, 2, 5, 30, 200, 4000, 10**6])
+@pytest.mark.parametrize("trials", [1, 2, 5, 30, 200, 4000, pytest.param(10**6, marks=pytest.mark.slow)])
 def test_expected_excess(trials):
     for deviations, fraction in itertools.product([0, 0.3, 2, 6, 12, 36], [0.0, 0.35, 0.999]):
         threshold = trials // 2 + int(deviations * trials**0.5 / 2) + fraction
