@@ -1,4 +1,7 @@
-"""What the accountants are compared with, and the 40-digit value by which errors are judged."""
+"""Other ways of computing the same, and the ratios of their times and errors to ours.
+
+Each ``against_...`` measures ours and a peer in one process, one after the other: rows of ratios.csv.
+"""
 
 import math
 
@@ -7,20 +10,83 @@ import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy import signal, stats
 
+from benchmarks.cases import DELTA, EPS0, SHARE, K, different_counts
+from benchmarks.measure import timed
+from benchmarks.printed import printed_delta, printed_terms
 from tightshuffle.arguments import check_choice
-from tightshuffle.mechanisms.krr import lie_probability, truth_probability
+from tightshuffle.mechanisms.krr import lie_probability, sample_histogram, truth_probability
+from tightshuffle.privacy import count
+from tightshuffle.privacy.inverse import epsilon
 
+COLUMNS = ["what", "n", "peer", "seconds", "peer_seconds", "ratio", "error", "peer_error"]
+PUBLISHED = {"k": 10, "eps0": 2.0, "eps": 0.1}  # a row of the main paper's tables but for n
 SPACING = 1e-4  # of the privacy loss distribution
 ROUNDING = 1e-15  # a Fourier transform's probabilities below this are noise
 DIGITS = 40
 NEGLIGIBLE = 1e-34  # probabilities that the 40-digit value leaves out
 
 
-def printed_formulas():
-    """The module of the tests that has the main paper's double sum word for word, in 60 digits."""
-    from tests.privacy import printed
+def against_the_double_sum(n):
+    """The paper's double sum for all s, in both readings; it is computed once."""
+    setting = {"n": n, "k": PUBLISHED["k"], "eps0": PUBLISHED["eps0"], "count": int(SHARE * n)}
+    double_sum, terms = timed(lambda: printed_terms(**setting), least=1, most=1)
+    rows = []
+    for form, peer, eps in (
+        ("published", "double sum of Theorem 1", PUBLISHED["eps"]),
+        ("exact", "double sum of Theorem 1, corrected", float(epsilon(count.delta, DELTA, **setting))),
+    ):
+        how = {"form": form, "direction": "forward"}
+        last, true = timed(lambda eps=eps, how=how: printed_delta(eps, terms, **how), least=1)
+        ours, log10_delta = timed(lambda eps=eps, form=form: count.delta(eps, **setting, form=form))
+        error = error_of(of_log10(log10_delta), true)
+        peer = f"{peer}, mpmath, 60 digits"
+        rows.append(_row(f"count-{form}", n, peer, ours, double_sum + last, error))
+    return rows
 
-    return printed
+
+def against_doubles(n, k=K, eps0=EPS0):
+    """numpy.convolve of the untilted laws, and dp-accounting's privacy loss distribution."""
+    setting = {"n": n, "k": k, "eps0": eps0, "count": int(SHARE * n)}
+    eps = float(epsilon(count.delta, DELTA, **setting))
+    true = precise_delta(eps, **setting)
+    ours, log10_delta = timed(lambda: count.delta(eps, **setting))
+    error = error_of(of_log10(log10_delta), true)
+    outcomes = log_outcomes(**setting)
+    losses = f"dp-accounting, PLD at {SPACING:g}"
+    peers = {
+        "numpy.convolve": lambda: convolved_delta(eps, **setting),
+        losses: lambda: loss_distribution_delta(eps, log_outcomes(**setting)),
+        f"{losses}, its {len(outcomes[0]):,} outcomes given": lambda: loss_distribution_delta(eps, outcomes),
+    }
+    rows = []
+    for peer, compute in peers.items():
+        seconds, delta = timed(compute)
+        rows.append(_row("count-exact", n, peer, ours, seconds, error, error_of(delta, true)))
+    return rows
+
+
+def against_users(n, k=K, eps0=EPS0, seed=1):
+    """Every user's own answer; our sampler draws the shuffled histogram, which has the same law, in O(k)."""
+    rng, counts = np.random.default_rng(seed), different_counts(n, k)
+    values = np.repeat(np.arange(k), counts)
+    ours, _ = timed(lambda: sample_histogram(counts, eps0, rng))
+    theirs, _ = timed(lambda: simulate_users(values, k, eps0, rng))
+    return [_row("sample_histogram", n, "every user's answer, vectorised", ours, theirs)]
+
+
+def _row(what, n, peer, ours, theirs, error=np.nan, peer_error=np.nan):
+    """One row of ratios.csv: times in seconds, relative errors of delta (nan: none to state)."""
+    return dict(zip(COLUMNS, [what, n, peer, ours, theirs, theirs / ours, error, peer_error], strict=True))
+
+
+def error_of(delta, true):
+    """Relative error; ``delta`` a float or an mpf."""
+    return float(abs(mp.mpf(delta) / true - 1))
+
+
+def of_log10(log10_delta):
+    """delta as an mpf, which holds what a float cannot."""
+    return mp.mpf(10) ** mp.mpf(float(log10_delta))
 
 
 def count_laws(*, n, k, eps0, count, convolve):
@@ -31,9 +97,9 @@ def count_laws(*, n, k, eps0, count, convolve):
     check_choice("convolve", convolve, ("direct", "fft"))
     p, q = float(truth_probability(eps0, k)), float(lie_probability(eps0, k))
     holders = stats.binom.pmf(np.arange(count + 1), count, p)
-    rest = stats.binom.pmf(np.arange(n - count), n - 1 - count, q)
-    others = np.convolve(holders, rest) if convolve == "direct" else signal.fftconvolve(holders, rest)
-    return tuple(np.append(others * (1 - x), 0) + np.append(0, others * x) for x in (p, q))
+    liars = stats.binom.pmf(np.arange(n - count), n - 1 - count, q)
+    remaining = np.convolve(holders, liars) if convolve == "direct" else signal.fftconvolve(holders, liars)
+    return tuple(np.append(remaining * (1 - x), 0) + np.append(0, remaining * x) for x in (p, q))
 
 
 def convolved_delta(eps, **setting):
@@ -42,13 +108,8 @@ def convolved_delta(eps, **setting):
     return float(np.maximum(p - math.exp(eps) * q, 0).sum())
 
 
-def loss_distribution_delta(eps, **setting):
-    """delta of the count of x0 by dp-accounting, its two laws included."""
-    return loss_distribution_of(eps, log_outcomes(**setting))
-
-
 def log_outcomes(**setting):
-    """What dp-accounting is given: for P and Q a dict of outcome -> log probability, noise left out."""
+    """What dp-accounting needs: for P and Q a dict of outcome -> log probability, noise left out."""
     laws = count_laws(**setting, convolve="fft")
     kept = [np.flatnonzero(law > ROUNDING) for law in laws]
     return [
@@ -56,8 +117,8 @@ def log_outcomes(**setting):
     ]
 
 
-def loss_distribution_of(eps, outcomes):
-    """delta by dp-accounting's privacy loss distribution, its pessimistic estimate."""
+def loss_distribution_delta(eps, outcomes):
+    """delta by dp-accounting's privacy loss distribution of `log_outcomes`, its pessimistic estimate."""
     p, q = outcomes
     loss = pld.from_two_probability_mass_functions(
         q, p, value_discretization_interval=SPACING, symmetric=False
@@ -70,10 +131,9 @@ def precise_delta(eps, *, n, k, eps0, count):
     with mp.workdps(DIGITS):
         e, bound = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
         p, q = e / (e + k - 1), 1 / (e + k - 1)
-        others = np.convolve(_precise_binomial(count, p), _precise_binomial(n - 1 - count, q))
-        mine = np.append(others * (1 - p), 0) + np.append(0, others * p)
-        theirs = np.append(others * (1 - q), 0) + np.append(0, others * q)
-        return sum((max(mp.mpf(0), a - bound * b) for a, b in zip(mine, theirs, strict=True)), mp.mpf(0))
+        remaining = np.convolve(_precise_binomial(count, p), _precise_binomial(n - 1 - count, q))
+        first, second = (np.append(remaining * (1 - x), 0) + np.append(0, remaining * x) for x in (p, q))
+        return sum((max(mp.mpf(0), a - bound * b) for a, b in zip(first, second, strict=True)), mp.mpf(0))
 
 
 def _precise_binomial(trials, chance):

@@ -1,6 +1,6 @@
 """What the points of config/scale.yaml cost: core-seconds and memory over n and k, and the start of a job.
 
-    python scripts/bench_scale.py results/bench          writes scale.csv and scale.md
+    python -m benchmarks.scale results/bench          writes scale.csv and scale.md
 
 Times are core-seconds (user + system), which other work on the machine disturbs least. Every point runs in a
 process of its own; its memory is the peak of that process, libraries included.
@@ -23,15 +23,14 @@ from benchmarks.measure import fresh_processes, machine
 from tightshuffle.data.synthetic import sample_normal
 from tightshuffle.experiments.published import Protocol, run_point
 from tightshuffle.experiments.seeds import seed_of
-from tightshuffle.pipeline.job import whole_file, write_csv
-from tightshuffle.report.markdown import markdown_table
+from tightshuffle.pipeline.job import write_bytes, write_csv
+from tightshuffle.report.markdown import markdown_page, markdown_table
 
 CONFIG = Path("config/scale.yaml")
 SIZES = (10**3, 10**5, 10**7, 10**9)
 BUDGETS = ((1.0, 0.1), (4.0, 0.5))
 ALL_UP_TO = 1000  # cells up to which every budget of the grid is measured, not a sample
 FEWER = {10_000: 100, 100_000: 100}  # repetitions that are measured instead of the grid's, by cells
-CORES_OF_A_NODE = 32  # an assumption of the extrapolation, not a measurement
 COLUMNS = ["k", "n", "eps0", "eps", "repetitions", "core_seconds", "peak_mb"]
 LIBRARIES = ("numpy", "pandas", "scipy.special", "diffprivlib.mechanisms")
 
@@ -99,15 +98,6 @@ def overheads():
     return plan, (spent[1] - spent[0]) / (many - few)
 
 
-def longest_work(costs, plan):
-    """Core-seconds of a dataset's longest job without its start; a point costs the mean at the nearest n."""
-    means = costs.groupby("n")["core_seconds"].mean()
-    at = np.log(means.index.to_numpy())
-    each = [means.iloc[np.abs(at - np.log(n)).argmin()] for _, _, n in points(plan)]
-    size = plan["grid"]["points_per_job"]
-    return max(sum(each[start : start + size]) for start in range(0, len(each), size))
-
-
 def totals(table, plans, job):
     """A row per dataset: its measured points' mean cost, its jobs, what one takes, and core-hours in all.
 
@@ -126,7 +116,6 @@ def totals(table, plans, job):
                 "jobs": many,
                 "of_a_job": work / many + job,
                 "start": job / (work / many + job),
-                "longest": longest_work(costs, plan) + job,
                 "core_hours": (work + many * job) / 3600,
             }
         )
@@ -137,34 +126,15 @@ def pivoted(table, column, form):
     """Markdown: ``column`` over n (columns) and k (rows), the largest over the budgets measured."""
     wide = table[table["n"].isin(SIZES)].pivot_table(index="k", columns="n", values=column, aggfunc="max")
     header = ["k", *(f"n = 10^{round(np.log10(n))}" for n in wide.columns)]
-    return markdown_table(
-        header, [[f"{k:,}", *(form.format(value) for value in row)] for k, *row in wide.itertuples()]
-    )
-
-
-def extrapolated(sums, plan):
-    """Markdown: the whole grid on more cores, if only the cores and the longest job limit it."""
-    work, number, longest = sums["core_hours"].sum() * 3600, sums["points"].sum(), sums["longest"].max()
-    lines = []
-    for words, cores in [
-        ("2 cores", 2),
-        (f"10 nodes of {CORES_OF_A_NODE} cores", 10 * CORES_OF_A_NODE),
-        (f"100 nodes of {CORES_OF_A_NODE} cores", 100 * CORES_OF_A_NODE),
-    ]:
-        seconds = plan + max(work / cores, longest)
-        lines.append([words, f"{seconds / 60:,.1f} min", f"{60 * number / seconds:,.0f}"])
-    return markdown_table(["on", "the whole grid", "points per minute"], lines)
+    lines = [[f"{k:,}", *(form.format(value) for value in row)] for k, *row in wide.itertuples()]
+    return markdown_table(header, lines)
 
 
 def summary(table, plans, plan, job):
     """The Markdown page of all of it."""
     table = table.assign(core_seconds=table["core_seconds"] * 1000 / table["repetitions"])
     sums, computer = totals(table, plans, job), machine()
-    small = sums[sums["k"] <= 1000]
-    rate = 120 * small["points"].sum() / (small["core_hours"].sum() * 3600)
-    every = 120 * sums["points"].sum() / (sums["core_hours"].sum() * 3600)
     parts = [
-        "# What the points of config/scale.yaml cost",
         f"{computer['cpu']}, Python {computer['python']}, numpy {computer['numpy']}; {len(table)} of"
         f" {sums['points'].sum():,} points measured,"
         " one thread. Times are core-seconds for 1,000 repetitions; from"
@@ -190,11 +160,8 @@ def summary(table, plans, plan, job):
                 for row in sums.itertuples()
             ],
         ),
-        f"On 2 cores: {every:.0f} points per minute over the whole grid, {rate:.0f} with up to 1,000 cells.",
-        f"Extrapolated; the longest job takes {sums['longest'].max():.0f} s:",
-        extrapolated(sums, plan),
     ]
-    return "\n\n".join(parts) + "\n"
+    return markdown_page("What the points of config/scale.yaml cost", parts)
 
 
 def main(folder):
@@ -211,11 +178,10 @@ def main(folder):
                 print(*(f"{key}={value:.4g}" for key, value in rows[-1].items()), flush=True)
     table = pd.DataFrame(rows)
     write_csv(table, folder / "scale.csv")
-    with whole_file(folder / "scale.md") as path:
-        path.write_text(summary(table, config["datasets"], plan, job), encoding="utf-8", newline="\n")
+    write_bytes(summary(table, config["datasets"], plan, job).encode(), folder / "scale.md")
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python scripts/bench_scale.py FOLDER")
+        sys.exit("usage: python -m benchmarks.scale FOLDER")
     main(sys.argv[1])

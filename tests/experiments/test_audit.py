@@ -191,6 +191,7 @@ def test_coverage_for_one_event(confidence):
     assert above > 0  # the bounds are no empty promise: the risk is really taken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("observes", OBSERVES)
 def test_coverage_of_whole_audits(observes):
     # Chosen events and all, against the exact delta of what is observed, with all answers enumerated.

@@ -244,6 +244,7 @@ def peak(n, repetitions, k=20_000):
     return most
 
 
+@pytest.mark.slow
 def test_memory_depends_neither_on_users_nor_on_repetitions():
     small = peak(10**5, 60)
     assert small < 15 * 8 * experiments.BLOCK

@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import ROOT
 
 PROGRAM = """
@@ -30,6 +32,7 @@ print(hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in v
 SETTINGS = [("0", "1"), ("77", "2")]  # PYTHONHASHSEED, threads
 
 
+@pytest.mark.slow
 def test_hash_seeds_and_threads():
     digests = set()
     for seed, threads in SETTINGS:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.privacy.printed import convolved_laws
+from benchmarks.printed import convolved_laws
 from tightshuffle.privacy import blanket, count, histogram
 
 RELATIVE = 1e-12

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.privacy.printed import convolved_laws, hockey_stick, printed_delta, printed_terms
+from benchmarks.printed import convolved_laws, hockey_stick, printed_delta, printed_terms
 from tightshuffle.privacy import count as accountant
 from tightshuffle.privacy.count import ceiling, delta, delta_hat
 

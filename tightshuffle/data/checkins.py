@@ -14,8 +14,8 @@ from typing import IO, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tightshuffle.arguments import Floats
 from tightshuffle.data import StrPath
 from tightshuffle.data.grid import Box, point_table
 
@@ -27,7 +27,7 @@ LISTED = 5  # so many unreadable lines are named
 FIELDS = ["user", "time", "latitude", "longitude", "location"]
 NOT_TEXT = bytes(sorted(set(range(32)) - set(b"\t\n\v\f\r\x1b")))  # control characters
 
-Points = tuple[NDArray[np.float64], NDArray[np.float64]]  # latitude, longitude
+Points = tuple[Floats, Floats]  # latitude, longitude
 
 
 class CropSummary(NamedTuple):

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tightshuffle.arguments import Booleans
 from tightshuffle.data import StrPath
 
 MOST_CELLS = 1_000_000
@@ -102,7 +102,7 @@ def _checked(table: pd.DataFrame, path: StrPath) -> pd.DataFrame:
     return checked
 
 
-def _refuse(path: StrPath, bad: NDArray[np.bool_], column: "pd.Series[Any]", wanted: str) -> NoReturn:
+def _refuse(path: StrPath, bad: Booleans, column: "pd.Series[Any]", wanted: str) -> NoReturn:
     """Raise ValueError for the first bad value of a column."""
     row = int(np.flatnonzero(bad)[0])
     value = column.iloc[row]

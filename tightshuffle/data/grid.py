@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from numpy.typing import NDArray
+
+from tightshuffle.arguments import Booleans, Floats, Integers
 
 KINDS = ("published", "stepped")
 DECIMALS = 7  # of edges in files: about a centimetre
@@ -35,7 +36,7 @@ class Box:
         if not -180 <= self.west < self.east <= 180:
             raise ValueError(f"box: west {self.west} must lie left of east {self.east}, both in [-180, 180]")
 
-    def contains(self, latitude: NDArray[np.float64], longitude: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def contains(self, latitude: Floats, longitude: Floats) -> Booleans:
         """Which of the points lie in the box, its edges included."""
         return (
             (latitude >= self.south)
@@ -49,8 +50,8 @@ class Box:
 class Grid:
     """Cells between ``latitudes`` (rows + 1 rising edges, degrees) and ``longitudes`` (columns + 1)."""
 
-    latitudes: NDArray[np.float64]
-    longitudes: NDArray[np.float64]
+    latitudes: Floats
+    longitudes: Floats
 
     @property
     def rows(self) -> int:
@@ -80,7 +81,7 @@ def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
     )
 
 
-def _steps(name: str, low: float, high: float, step: float) -> NDArray[np.float64]:
+def _steps(name: str, low: float, high: float, step: float) -> Floats:
     if not 0 < step < high - low:
         raise ValueError(
             f"stepped grid: {name} {step} must be above 0 and below the box's {high - low:.7g} degrees"
@@ -98,7 +99,7 @@ def grid_of(dataset: Mapping[str, Any], kind: str) -> Grid:
     return build(Box(**dataset["box"]), **dataset[kind])
 
 
-def count_points(grid: Grid, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> NDArray[np.int64]:
+def count_points(grid: Grid, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> Integers:
     """Number of points in each cell, shape (rows, columns). Points outside of the grid do not count."""
     edges = [grid.latitudes, grid.longitudes]
     counts, _, _ = np.histogram2d(np.asarray(latitude), np.asarray(longitude), bins=edges)
@@ -134,9 +135,7 @@ def count_in_cells(points: pd.DataFrame, dataset: Mapping[str, Any], kind: str) 
     return cell_table(grid, count_points(grid, points["latitude"], points["longitude"]))
 
 
-def spread(
-    grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Points spread uniformly inside their cells: (latitude, longitude), each as long as counts' sum.
 
     For a map where only counts are known. Counting the points again gives ``counts``.
@@ -148,9 +147,7 @@ def spread(
     return latitude, longitude
 
 
-def point_table(
-    latitude: NDArray[np.float64], longitude: NDArray[np.float64], *, spread: bool
-) -> pd.DataFrame:
+def point_table(latitude: Floats, longitude: Floats, *, spread: bool) -> pd.DataFrame:
     """Points in degrees; ``spread``: they are not the check-ins themselves but spread inside their cells."""
     return pd.DataFrame({"latitude": latitude, "longitude": longitude, "spread": spread})
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import special
+
+from tightshuffle.arguments import Floats
 
 USER_BY_USER = 10**7  # populations beyond it are sampled cell by cell: the same law, faster
 _BLOCK = 10**6  # users sampled at a time: memory does not grow with the population
@@ -48,7 +49,7 @@ def sample_normal(
     )
 
 
-def _cell_probabilities(edges: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cell_probabilities(edges: Floats) -> Floats:
     """Standard normal probabilities between neighbouring edges (k + 1,): shape (k,), each to about 1e-12.
 
     Above 0 they are differences of upper tails, so that no digits are lost there either.

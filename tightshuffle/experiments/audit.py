@@ -19,7 +19,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy import special
 
-from tightshuffle.arguments import check_choice, check_eps
+from tightshuffle.arguments import Floats, Integers, check_choice, check_eps
 from tightshuffle.experiments.game import Tally
 from tightshuffle.privacy import count as count_of_x0
 from tightshuffle.privacy import histogram
@@ -116,8 +116,8 @@ def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -
     return [row | _verdicts(row, len(rows)) for row in rows]
 
 
-def _rows(tally: Tally, eps: NDArray[np.float64], confidence: float) -> Iterator[dict[str, Any]]:
-    setting = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
+def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, Any]]:
+    setting: dict[str, Any] = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
     claims = {
         "published_log10_delta": count_of_x0.delta(eps, count=tally.count, form="published", **setting),
         "exact_log10_delta": count_of_x0.delta(eps, count=tally.count, direction="both", **setting),
@@ -158,7 +158,7 @@ def _factor(eps: float) -> float:
 
 
 def _best_event(
-    tables: NDArray[np.int64], score: NDArray[Any], eps: float, direction: str, caution: float
+    tables: Integers, score: NDArray[Any], eps: float, direction: str, caution: float
 ) -> tuple[float, str, Any]:
     """The tail of the score that promises most: (what it promises, direction, threshold).
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tightshuffle.arguments import check_choice, check_count, check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, Integers, check_choice, check_count, check_eps0, check_k, check_n
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
@@ -51,10 +51,10 @@ class Tally:
     count: int
     remaining: str
     runs: int
-    tables: NDArray[np.int64]
+    tables: Integers
 
     @cached_property
-    def log_likelihood_ratio(self) -> NDArray[np.float64]:
+    def log_likelihood_ratio(self) -> Floats:
         """log P/Q of every pair of counts (n+1, n+1), by the exact laws."""
         # No number of runs shows pairs as rare as the laws' error; any value is fine for them.
         laws = [np.maximum(pair_law(self, world), 1e-15) for world in range(2)]
@@ -159,7 +159,7 @@ def play(
     setting: dict[str, float] = {"n": n, "k": k, "eps0": eps0, "count": count}
     blocks = list(_blocks(n, int(runs)))
 
-    def work(share: list[tuple[int, int, int, int]]) -> NDArray[np.int64]:
+    def work(share: list[tuple[int, int, int, int]]) -> Integers:
         tables = np.zeros((2, 2, (n + 1) ** 2), dtype=np.int64)
         for half, world, number, size in share:
             place = {"world": world, "block": number}
@@ -192,7 +192,7 @@ def _lie_weight(eps0: float, k: int) -> int:
     return int(np.floor(lie_probability(eps0, k) * 2.0**32)) + 1
 
 
-def pair_law(tally: Tally, world: int) -> NDArray[np.float64]:
+def pair_law(tally: Tally, world: int) -> Floats:
     """Exact law of (count of x0, count of x1), shape (n+1, n+1); absolute error about 1e-16."""
     n, k, eps0 = tally.n, tally.k, tally.eps0
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import optimize
 
-from tightshuffle.arguments import check_delta
+from tightshuffle.arguments import Floats, Integers, check_delta
 from tightshuffle.experiments.published import Users, errors_of, sample_users, users_of
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.expected import krr_deviation
@@ -101,9 +100,7 @@ def guaranteed_eps(
     return (high if bound == "upper" else low), sigma
 
 
-def shuffle_estimates(
-    samples: NDArray[np.int64], *, eps0: float, rng: np.random.Generator
-) -> dict[str, NDArray[np.float64]]:
+def shuffle_estimates(samples: Integers, *, eps0: float, rng: np.random.Generator) -> dict[str, Floats]:
     """The shuffled k-RR histogram of every sample, estimated in four ways: estimator -> (repetitions, k).
 
     "none" is the noisy histogram itself, as fractions of n.
@@ -118,9 +115,7 @@ def shuffle_estimates(
     }
 
 
-def gaussian_estimates(
-    samples: NDArray[np.int64], noise: NDArray[np.float64]
-) -> dict[str, NDArray[np.float64]]:
+def gaussian_estimates(samples: Integers, noise: Floats) -> dict[str, Floats]:
     """The noised histogram of every sample, estimated in two ways; ``noise`` (repetitions, k) in counts.
 
     With equal variances and a known n, the projection is the maximum-likelihood estimate.
@@ -130,7 +125,7 @@ def gaussian_estimates(
 
 
 def run_parity(
-    counts: NDArray[np.int64],
+    counts: Integers,
     sizes: Iterable[Mapping[str, Any]],
     *,
     delta: Iterable[float],
@@ -152,7 +147,7 @@ def run_parity(
 
 
 def run_parity_point(
-    counts: NDArray[np.int64],
+    counts: Integers,
     *,
     dataset: str,
     n: Users,
@@ -204,7 +199,7 @@ def run_parity_point(
 
 
 def estimate_parity(
-    counts: NDArray[np.int64], *, dataset: str, n: Users, eps0: Iterable[float], delta: float, seed: int
+    counts: Integers, *, dataset: str, n: Users, eps0: Iterable[float], delta: float, seed: int
 ) -> pd.DataFrame:
     """One run per budget, both estimates projected; eps from ``upper``. Parameters as for `run_parity_point`.
 
@@ -244,8 +239,8 @@ def settings(
 
 def _errors(
     mechanism: str,
-    estimates: dict[str, NDArray[np.float64]],
-    truth: NDArray[np.float64],
+    estimates: dict[str, Floats],
+    truth: Floats,
     cells: Sequence[int],
     seed: int,
 ) -> pd.DataFrame:

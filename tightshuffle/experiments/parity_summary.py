@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from numpy.typing import NDArray
 
+from tightshuffle.arguments import Floats, Integers
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.expected import gaussian_errors, krr_errors, plain_errors, ratio_limit
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
@@ -38,8 +38,8 @@ def bootstrap(
     resamples: int,
     confidence: float,
     seed: int,
-    of: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda means: means,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    of: Callable[[Floats], Floats] = lambda means: means,
+) -> tuple[Floats, Floats, Floats]:
     """Percentile interval of a function of column means, rows drawn with replacement.
 
     Parameters
@@ -65,7 +65,7 @@ def bootstrap(
 def summarise_parity(
     points: Iterable[pd.DataFrame],
     published: Iterable[pd.DataFrame],
-    counts: Mapping[str, NDArray[np.int64]],
+    counts: Mapping[str, Integers],
     *,
     resamples: int,
     confidence: float,
@@ -89,7 +89,7 @@ def summarise_parity(
 
 
 def summarise_point(
-    trials: pd.DataFrame, counts: NDArray[np.int64], *, resamples: int, confidence: float, seed: int
+    trials: pd.DataFrame, counts: Integers, *, resamples: int, confidence: float, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(means, ratios) of one dataset and number of users.
 
@@ -145,7 +145,7 @@ def _wide(trials: pd.DataFrame) -> pd.DataFrame:
     return averaged.unstack("repetition").T
 
 
-def _pairs(means: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64], pd.DataFrame]:
+def _pairs(means: pd.DataFrame) -> tuple[Integers, Integers, pd.DataFrame]:
     """Positions of numerators and denominators in ``means``, and their settings and comparisons."""
     key = [*SETTING, "metric"]
     indexed = means.reset_index(names="position").set_index(["mechanism", "estimator"])[["position", *key]]
@@ -160,21 +160,20 @@ def _pairs(means: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64], p
     return top, bottom, table[[*SETTING, "comparison", "metric"]]
 
 
-def _predicted(
-    settings: pd.DataFrame, shares: NDArray[np.float64], cells: Sequence[int]
-) -> NDArray[np.float64]:
+def _predicted(settings: pd.DataFrame, shares: Floats, cells: Sequence[int]) -> Floats:
     """The closed form of every series' mean; nan where there is none: projections, maximum likelihood."""
     values = []
-    for row in settings.itertuples():
-        match row.mechanism, row.estimator:
+    for row in settings.to_dict("records"):
+        n, k = row["n"], row["k"]
+        match row["mechanism"], row["estimator"]:
             case "shuffle", "none":
-                errors = plain_errors(shares, n=row.n, eps0=row.eps0)
+                errors = plain_errors(shares, n=n, eps0=row["eps0"])
             case "shuffle", "inversion":
-                errors = krr_errors(shares, n=row.n, eps0=row.eps0)
+                errors = krr_errors(shares, n=n, eps0=row["eps0"])
             case "gaussian", "none":
-                sigma = exact_scale(row.eps, row.delta, sensitivity=HISTOGRAM_SENSITIVITY)
-                errors = gaussian_errors(row.k, n=row.n, sigma=sigma)
+                sigma = exact_scale(row["eps"], row["delta"], sensitivity=HISTOGRAM_SENSITIVITY)
+                errors = gaussian_errors(k, n=n, sigma=float(sigma))
             case _:
-                errors = np.full(row.k, np.nan)
-        values.append(errors.sum() / 2 if row.metric == "tv" else errors[np.array(cells) - 1].mean())
+                errors = np.full(k, np.nan)
+        values.append(errors.sum() / 2 if row["metric"] == "tv" else errors[np.array(cells) - 1].mean())
     return np.array(values)

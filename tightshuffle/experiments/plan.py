@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 from scipy import optimize
 
-from tightshuffle.arguments import check_k, check_n, check_positive
+from tightshuffle.arguments import Floats, check_k, check_n, check_positive
 from tightshuffle.mechanisms.expected import krr_deviation, mean_absolute
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.privacy.histogram import upper
@@ -63,17 +62,17 @@ def make_plan(n: int, k: int, eps: float, *, log10_delta: float) -> Plan:
     return Plan(eps0, reached, eps0 == LARGEST_EPS0, sigma, tv)
 
 
-def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> NDArray[np.float64]:
+def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """Expected total variation distance of inverted k-RR, uniform data, unprojected; all broadcast."""
     return _distance(k, krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
 
 
-def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLike) -> NDArray[np.float64]:
+def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
     """Expected total variation distance of counts with Gaussian noise of deviation ``sigma`` on each."""
     return _distance(k, check_positive("sigma", sigma) / check_n(n))
 
 
-def _distance(k: npt.ArrayLike, deviation: npt.ArrayLike) -> NDArray[np.float64]:
+def _distance(k: npt.ArrayLike, deviation: npt.ArrayLike) -> Floats:
     return np.asarray(check_k(k) / 2 * mean_absolute(deviation))[()]
 
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from numpy.typing import NDArray
 
+from tightshuffle.arguments import Floats, Integers
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.gaussian import published_scale
 from tightshuffle.mechanisms.krr import invert, project_to_simplex, sample_histogram
@@ -37,9 +37,7 @@ class Protocol:
     sensitivity: float
 
 
-def sample_users(
-    counts: npt.ArrayLike, n: int, rng: np.random.Generator, repetitions: int
-) -> NDArray[np.int64]:
+def sample_users(counts: npt.ArrayLike, n: int, rng: np.random.Generator, repetitions: int) -> Integers:
     """Histograms of n users drawn without replacement, shape (repetitions, k).
 
     ``counts``: whole numbers, shape (k,), the dataset's histogram. ValueError if it holds fewer than n users.
@@ -53,9 +51,7 @@ def sample_users(
     return np.stack([draw_without_replacement(counts, n, rng) for _ in range(repetitions)])
 
 
-def draw_without_replacement(
-    counts: NDArray[np.int64], n: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def draw_without_replacement(counts: Integers, n: int, rng: np.random.Generator) -> Integers:
     """The histogram of n of the users, every set of n being equally likely, at any number of users.
 
     Each user is included independently with probability n / users: one binomial per cell. Every set of as
@@ -80,14 +76,14 @@ def draw_without_replacement(
 
 
 def run_mechanisms(
-    samples: NDArray[np.int64],
+    samples: Integers,
     *,
     eps0: float,
     eps: float,
     protocol: Protocol,
     rng: np.random.Generator,
     known: dict[Any, float] | None = None,
-) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+) -> tuple[dict[str, Floats], Floats]:
     """Every mechanism's estimate of every sample's distribution, and the delta that the Gaussian got.
 
     ``shuffle`` is the noisy histogram itself, ``shuffle+INV`` its inversion projected to the simplex,
@@ -117,7 +113,7 @@ def run_mechanisms(
     return estimates, deltas
 
 
-def run_points(counts: NDArray[np.int64], points: Iterable[Mapping[str, Any]], **shared: Any) -> pd.DataFrame:
+def run_points(counts: Integers, points: Iterable[Mapping[str, Any]], **shared: Any) -> pd.DataFrame:
     """The trials of one or several experiments on one dataset, as a tidy frame.
 
     A point that two experiments share is run once; both have its rows.
@@ -141,7 +137,7 @@ def run_points(counts: NDArray[np.int64], points: Iterable[Mapping[str, Any]], *
 
 
 def run_point(
-    counts: NDArray[np.int64],
+    counts: Integers,
     *,
     dataset: str,
     eps0: float,
@@ -199,9 +195,7 @@ def run_point(
     return pd.concat(frames, ignore_index=True)
 
 
-def errors_of(
-    estimates: NDArray[np.float64], truth: NDArray[np.float64], cells: Sequence[int]
-) -> list[tuple[str, int, NDArray[np.float64]]]:
+def errors_of(estimates: Floats, truth: Floats, cells: Sequence[int]) -> list[tuple[str, int, Floats]]:
     """(metric, cell, values (repetitions,)) of both metrics; ``estimates``, ``truth``: (repetitions, k)."""
     individual = individual_error(estimates, truth, cells)
     return [("tv", 0, total_variation(estimates, truth))] + [
@@ -209,9 +203,7 @@ def errors_of(
     ]
 
 
-def _errors_of_block(
-    samples: NDArray[np.int64], cells: Sequence[int], setting: dict[str, Any]
-) -> dict[str, Any]:
+def _errors_of_block(samples: Integers, cells: Sequence[int], setting: dict[str, Any]) -> dict[str, Any]:
     """One block of repetitions: its deltas, and every mechanism's `errors_of`."""
     estimates, deltas = run_mechanisms(samples, **setting)
     truth = samples / samples[0].sum()
@@ -221,7 +213,7 @@ def _errors_of_block(
 
 
 def estimate_cells(
-    counts: NDArray[np.int64],
+    counts: Integers,
     *,
     budgets: Iterable[Mapping[str, float]],
     n: Users,
@@ -259,8 +251,8 @@ def users_of(counts: npt.ArrayLike, n: Users) -> int:
 
 
 def _calibration_deltas(
-    samples: NDArray[np.int64], eps0: float, eps: float, protocol: Protocol, known: dict[Any, float]
-) -> NDArray[np.float64]:
+    samples: Integers, eps0: float, eps: float, protocol: Protocol, known: dict[Any, float]
+) -> Floats:
     """max(delta_hat, the protocol's floor) of every sample; delta_hat only where it may exceed the floor."""
     n, k = int(samples[0].sum()), samples.shape[1]
     bound = ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)

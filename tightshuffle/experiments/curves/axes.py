@@ -4,21 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tightshuffle.arguments import Floats
 
 Section = Mapping[str, Any]  # of the config
 
 
-def linear_axis(axis: Section) -> NDArray[np.float64]:
+def linear_axis(axis: Section) -> Floats:
     """``steps`` evenly spaced values, shape (steps,)."""
     return np.linspace(axis["start"], axis["stop"], axis["steps"])
 
 
-def log_axis(axis: Section) -> NDArray[np.float64]:
+def log_axis(axis: Section) -> Floats:
     """``steps`` values with evenly spaced logarithms, shape (steps,)."""
     return np.geomspace(axis["start"], axis["stop"], axis["steps"])
 
 
-def rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounded(values: Floats) -> Floats:
     """To 10 decimals: 0.1 + 0.1 + 0.1 is 0.3, and the ends are exactly what the config says."""
     return np.round(values, 10)

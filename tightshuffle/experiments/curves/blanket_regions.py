@@ -1,10 +1,12 @@
 """What the "tight blanket" paper's theorems promise over eps0, and its eq. (3) beside the true delta."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from numpy.typing import NDArray
 
+from tightshuffle.arguments import Integers
 from tightshuffle.experiments.curves.axes import Section, linear_axis, log_axis
 from tightshuffle.privacy import blanket, count, histogram
 
@@ -52,7 +54,7 @@ def blanket_tightness(plan: Section) -> pd.DataFrame:
     table = pd.DataFrame(points, columns=["series", "eps", "n"])
     table = table.assign(k=k, eps0=eps0, count=holders(share, table["n"].to_numpy()))
     eps, held = table["eps"].to_numpy(), table["count"].to_numpy()
-    setting = {name: table[name].to_numpy() for name in ("n", "k", "eps0")}
+    setting: dict[str, Any] = {name: table[name].to_numpy() for name in ("n", "k", "eps0")}
     constants = blanket.kappas(count=held, **setting)
     table = table.assign(log_kappa_2=constants.log_kappa_2, kappa_4=constants.kappa_4)
     table["equation_3"] = blanket.equation_3(eps, **setting)
@@ -62,6 +64,6 @@ def blanket_tightness(plan: Section) -> pd.DataFrame:
     return table.assign(**{name: bound(eps, **setting) for name, bound in BOUNDS.items()})
 
 
-def holders(share: float, n: npt.ArrayLike) -> NDArray[np.int64]:
+def holders(share: float, n: npt.ArrayLike) -> Integers:
     """How many of the remaining n - 1 users hold x0: pi(x0) (n - 1), rounded; the shape of ``n``."""
     return np.rint(share * (np.asarray(n) - 1)).astype(int)
