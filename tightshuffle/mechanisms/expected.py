@@ -52,9 +52,9 @@ def plain_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
     return mean_absolute(deviation, (p - q - 1) * shares + q)
 
 
-def gaussian_errors(k: int, *, n: int, sigma: float) -> Floats:
+def gaussian_errors(k: int, *, n: int, sigma: npt.ArrayLike) -> Floats:
     """As `krr_errors`, for counts with Gaussian noise of deviation ``sigma`` on each; shape (k,)."""
-    return np.full(k, mean_absolute(sigma / n))
+    return np.full(k, mean_absolute(np.asarray(sigma) / n))
 
 
 def ratio_limit(shares: npt.ArrayLike, eps0: float) -> float:

@@ -53,7 +53,7 @@ _OUTCOMES = 8e6  # how many outcomes the blocks of N aim at
 _ENOUGH = 3e7  # outcomes beyond which no deeper estimate is tried, or grid points that are refused
 _TOO_MANY = 3e8  # outcomes that are refused
 _FEWEST_BLOCKS = 16
-_ROWS = {True: 2**18, False: 2**21}  # rows of one round: of the weak adversary (they cost more), of others
+_ROWS = {True: 2**18, False: 2**21}  # rows of one round: of the weak adversary (they cost more), of all else
 _SAFETY = 1e-9  # relative floating-point error that the sum over rows allows for
 _LN10 = math.log(10)
 

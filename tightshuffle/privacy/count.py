@@ -163,7 +163,7 @@ def ceiling(
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
-    others = n - int(check_count(count, n))
+    non_holders = n - int(check_count(count, n))
     if eps >= eps0:
         return -np.inf
     _, span, threshold, gap = _edge(eps, k, eps0, 1)
@@ -173,35 +173,38 @@ def ceiling(
     divergence = threshold * (np.log(threshold) - special.log_expit(logit_q)) + gap * (
         np.log(gap) - special.log_expit(-logit_q)
     )
-    return min(0.0, float(eps0 + np.log(span * gap) - others * divergence) / np.log(10))
+    return min(0.0, float(eps0 + np.log(span * gap) - non_holders * divergence) / np.log(10))
 
 
 def _log_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, sign: int) -> float:
     """Natural log of delta at one point; ``power`` 1 exact, 2 published; ``sign`` 1 forward, -1 reverse."""
     if eps >= eps0:
         return -np.inf
-    others = int(n - m)
+    non_holders = int(n - m)
     low, span, threshold, gap = _edge(eps, k, eps0, sign)
     if threshold <= 0:
         return -np.inf
 
     logit_p, logit_q = eps0 - np.log(k - 1), _logit_lie(k, eps0)
-    edge, beyond = (threshold, gap) if power == 1 else _second_moment_share(threshold, gap, others)
+    edge, beyond = (threshold, gap) if power == 1 else _second_moment_share(threshold, gap, non_holders)
     # Never tilted away from the tail: where the printed loss puts its edge beyond the mean, the mean matters.
     theta = sign * max(0.0, sign * (np.log(edge) - np.log(beyond) - logit_q))
     first_x, x_law = _binomial_window(int(m), logit_p + theta)
-    first_j, j_law = _binomial_window(others, logit_q + theta)
+    first_j, j_law = _binomial_window(non_holders, logit_q + theta)
 
     j = first_j + np.arange(j_law.size)
-    share, miss = j / others, (others - j) / others  # J / N, and its distance to 1 without cancellation
+    share, miss = (
+        j / non_holders,
+        (non_holders - j) / non_holders,
+    )  # J / N, and its distance to 1 without cancellation
     if power == 2:
         excess = np.where(share < 0.5, share**2 - threshold, gap - miss * (1 + share))
     else:
         excess = np.where(share < 0.5, share - threshold, gap - miss)
     surplus, direct = _convolve(x_law, j_law * (sign * excess))
     s = first_x + first_j + np.arange(surplus.size)
-    centre = m * special.expit(logit_p + theta) + others * special.expit(logit_q + theta)
-    spread = np.sqrt(_variance(m, logit_p + theta) + _variance(others, logit_q + theta))
+    centre = m * special.expit(logit_p + theta) + non_holders * special.expit(logit_q + theta)
+    spread = np.sqrt(_variance(m, logit_p + theta) + _variance(non_holders, logit_q + theta))
     distance = sign * (s - centre) / spread
     tail = _tail(surplus[::sign], distance[::sign], np.inf if direct else _TRUSTED)[::sign]
     if power == 2 and sign == 1:  # eq. (6) weighs with P(s), the printed loss has another denominator
@@ -209,7 +212,7 @@ def _log_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, s
         loss, _ = _convolve(x_law, j_law * (low * np.exp(-eps0) + span * share**2))
         tail = np.divide(tail * weight, loss, out=np.zeros_like(tail), where=tail > 0)
 
-    divergence = m * _relative_entropy(logit_p, theta) + others * _relative_entropy(logit_q, theta)
+    divergence = m * _relative_entropy(logit_p, theta) + non_holders * _relative_entropy(logit_q, theta)
     with np.errstate(divide="ignore"):
         terms = np.log(tail) - theta * (s - centre)
     # From the moments back to probabilities: the factor e^eps0 * span, and e^eps for the reverse.
