@@ -1,0 +1,48 @@
+"""The numbers that the documents quote: computed in another way, and no error where results are missing."""
+
+import pandas as pd
+import pytest
+
+from tests.report.report_page import audit_rows, real_verdicts
+from tightshuffle.privacy.enumeration import enumerate_worst_case
+from tightshuffle.report import quoted
+
+ROW = audit_rows()[0] | {"observes": "count"}
+RESULTS = quoted.Results(
+    verdicts=real_verdicts(),
+    claims=[{"verdict": verdict} for verdict in ("holds", "fails", "holds")],
+    totals=[],
+    audit=[ROW | {"audited_delta": "0.00539", "joint_delta": "0.005"}],
+    ratios=pd.DataFrame(),
+    plan=[],
+)
+
+
+def texts(*topics, monkeypatch):
+    monkeypatch.setattr(quoted, "SOURCES", dict.fromkeys(topics, "somewhere"))
+    return quoted.quotes(RESULTS)["quoted"].tolist()
+
+
+def test_texts_hold_the_numbers_and_a_lower_bound_is_rounded_down(monkeypatch):
+    found = texts(quoted.headline, quoted.audited, monkeypatch=monkeypatch)
+    assert {"2 of 3 hold", "1 fail and 0 are untestable", "delta is at least 5.3e-03"} <= set(found)
+
+
+def test_results_that_a_configuration_lacks_are_said_to_be_missing(monkeypatch):
+    found = texts(quoted.equal_privacy, quoted.printed, monkeypatch=monkeypatch)
+    assert [text.partition(":")[0] for text in found] == ["not computed"] * 2
+
+
+@pytest.mark.parametrize(("value", "text"), [("2.4837E-5", "2.48e-05"), ("9.996E-400", "1.00e-399")])
+def test_deltas_are_written_like_c(value, text):
+    assert quoted._scientific(value) == text
+
+
+def test_two_counts_are_a_view_of_the_third_cell():
+    """With three cells they are the whole histogram, with more they tell less."""
+    for k in (3, 4):
+        setting = {"n": 5, "k": k, "eps0": 1.2}
+        for eps in (0.0, 0.3, 0.9):
+            whole = float(enumerate_worst_case(eps, **setting)[(0, 0, 4) + (0,) * (k - 3)])
+            seen = quoted._two_counts(eps, **setting)
+            assert seen == pytest.approx(whole, rel=1e-12) if k == 3 else seen < whole
