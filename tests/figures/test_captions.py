@@ -146,13 +146,13 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
 def test_a_caption_names_every_parameter(name):
     caption, said, unsaid = CAPTIONS[name]
     text = caption()
-    assert [words for words in said if words not in text] == [], text
-    assert [words for words in unsaid if words in text] == [], text
+    assert [phrase for phrase in said if phrase not in text] == [], text
+    assert [phrase for phrase in unsaid if phrase in text] == [], text
 
 
 def test_the_published_calibration_names_its_settings():
     text = calibration.published({"delta_form": "exact", "delta_floor": 1e-25, "sensitivity": 1.5})
-    assert all(words in text for words in ("δ̂ in its exact form", "10⁻²⁵", "sensitivity 1.5"))
+    assert all(phrase in text for phrase in ("δ̂ in its exact form", "10⁻²⁵", "sensitivity 1.5"))
 
 
 def test_the_surface_counts_the_further_points_without_a_logarithm():
@@ -201,7 +201,7 @@ def test_the_audit_counts_what_it_shows():
     table = audit_table()
     text = audit.caption(table)
     inside = table[table["eps"] < table["eps0"]]
-    for words in (
+    for phrase in (
         "n = 60, k = 5, ε₀ = 2, n_x₀ = 40: 20,000",
         "99.9 % confidence",
         "hold x₁ or one same third cell",  # k = 2 has no third cell
@@ -212,7 +212,7 @@ def test_the_audit_counts_what_it_shows():
         f"{(inside['audited_delta'] == 0).sum()} of {len(inside)} bounds at ε < ε₀ are 0",
         f"At ε ≥ ε₀, where δ is 0, none of {24 - len(inside)} is above 0",
     ):
-        assert words in text
+        assert phrase in text
     assert table["violated"].sum() > 0
     broken = audit.caption(table.assign(upper_violated=np.arange(24) < 2))
     assert " 2 of the bounds exceed" in broken

@@ -1,4 +1,4 @@
-"""What stands in the panels of the figures, and on which scales."""
+"""What the panels of the figures show, and on which scales."""
 
 import numpy as np
 import pytest
@@ -68,6 +68,7 @@ def test_estimates_are_heatmaps_on_one_scale_with_their_distance():
     assert len(marks) == (table["gaussian"] < 0).sum() > 0
 
 
+@pytest.mark.slow
 def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
     figure = estimates.draw(runs_of(histogram_table(rows=300, columns=300), [(2, 2)]), "fine")
     pdf = style.pdf(figure)
