@@ -5,7 +5,7 @@
 # make clean      remove what was made
 # make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
-# make cluster    add what Snakemake needs to send jobs to Slurm, PBS, LSF or Grid Engine (docs/cluster.md)
+# make cluster    add what Snakemake needs to send jobs to Slurm or PBS (docs/cluster.md)
 
 PYTHON ?= python3
 VENV := .venv

@@ -22,6 +22,14 @@ from pathlib import Path
 DAEMONS = ["munged", "slurmctld", "slurmd"]
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
 TORQUE = ["qsub", "qstat", "qdel"]  # Debian's slurm-wlm-torque: PBS commands that talk to Slurm
+EXIT_STATUS = """\
+for job; do :; done
+case $(squeue --noheader --states=all --format=%T --jobs "$job" 2>/dev/null) in
+    COMPLETED) echo "    exit_status = 0" ;;
+    PENDING | RUNNING | COMPLETING | "") ;;
+    *) echo "    exit_status = 271" ;;
+esac
+"""  # what Torque's qstat also says of a job that has ended
 START = 60  # seconds that a node may take until it is idle
 
 CONFIGURATION = """\
@@ -117,7 +125,8 @@ class Keeper:
         for name in (*CLIENTS, *TORQUE):
             if real := _found(name):
                 client = self.folder / "bin" / name
-                client.write_text(f'#!/bin/sh\nexport SLURM_CONF={configuration}\nexec {real} "$@"\n')
+                call = f'{real} "$@" || exit\n{EXIT_STATUS}' if name == "qstat" else f'exec {real} "$@"\n'
+                client.write_text(f"#!/bin/sh\nexport SLURM_CONF={configuration}\n{call}")
                 client.chmod(0o755)
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(128))

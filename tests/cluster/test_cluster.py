@@ -1,4 +1,7 @@
-"""The pipeline on a real Slurm of one node, by both profiles: same bytes, retried, killed, interrupted."""
+"""The pipeline on a real Slurm of one node, by both profiles: same bytes, retried, killed, interrupted.
+
+The profile for PBS uses the PBS commands that Debian puts on top of Slurm.
+"""
 
 import importlib.util
 import os
@@ -41,36 +44,30 @@ def local(tmp_path_factory):
 
 
 @pytest.fixture(params=["slurm", "cluster-generic"])
-def cluster(request, fresh, slurm):
-    return Cluster(fresh, slurm, request.param)
+def cluster(request, tmp_path, slurm):
+    return Cluster(
+        Project(tmp_path / "project"), slurm, request.param
+    )  # Debian's qsub splits paths at spaces
 
 
 class Cluster:
     """A project that sends its jobs to a Slurm by one of the profiles."""
 
-    def __init__(self, project, slurm, profile, scheduler="slurm"):
+    def __init__(self, project, slurm, profile):
+        if profile == "cluster-generic" and not (slurm.folder / "bin/qsub").exists():
+            pytest.skip("no qsub: apt-get install slurm-wlm-torque")
         self.project, self.slurm = project, slurm
         self.arguments = [*QUICK, "--workflow-profile", f"profiles/{profile}"]
         self.before = len(slurm.jobs())
-        script = project.folder / "profiles/cluster-generic/scheduler.py"
-        text = script.read_text().replace('SCHEDULER = "slurm"', f'SCHEDULER = "{scheduler}"')
-        script.write_text(text.replace("LATENCY = 60", "LATENCY = 2"))
 
     def run(self, *arguments):
         return self.project.snakemake(*self.arguments, *arguments, environment=self.slurm.environment)
 
     def start(self, *arguments):
-        """Snakemake in a process group of its own; what it prints goes to the file ``printed``."""
-        self.printed = self.project.folder / "printed"
-        with open(self.printed, "w") as file:
-            return subprocess.Popen(
-                [sys.executable, "-m", "snakemake", *self.arguments, *arguments],
-                cwd=self.project.folder,
-                stdout=file,
-                stderr=file,
-                start_new_session=True,
-                env={**os.environ, "PYTHONPATH": "", **self.slurm.environment},
-            )
+        return self.project.start(*self.arguments, *arguments, environment=self.slurm.environment)
+
+    def printed(self):
+        return (self.project.folder / "printed").read_text()
 
     def jobs(self):
         """What this project has submitted so far, oldest first."""
@@ -79,7 +76,7 @@ class Cluster:
     def until(self, happened):
         end = time.monotonic() + PATIENCE
         while not (result := happened()):
-            assert time.monotonic() < end, self.printed.read_text()
+            assert time.monotonic() < end, self.printed()
             time.sleep(0.3)
         return result
 
@@ -94,16 +91,8 @@ def same_bytes(local, project):
     return there.keys()
 
 
-@pytest.mark.parametrize(
-    ("profile", "scheduler"),
-    [("slurm", "slurm"), ("cluster-generic", "pbs")],
-    ids=["slurm", "cluster-generic over PBS commands"],
-)
-def test_the_whole_pipeline_gives_the_same_bytes(finished, fresh, slurm, profile, scheduler):
-    """The PBS commands are those that Debian puts on top of Slurm."""
-    if scheduler == "pbs" and not (slurm.folder / "bin/qsub").exists():
-        pytest.skip("no qsub: apt-get install slurm-wlm-torque")
-    cluster = Cluster(fresh, slurm, profile, scheduler)
+def test_the_whole_pipeline_gives_the_same_bytes(finished, fresh, slurm):
+    cluster = Cluster(fresh, slurm, "slurm")
     done = cluster.run()
     assert done.returncode == 0, done.stdout
     assert same_bytes(finished, fresh) == finished.results().keys()
@@ -143,7 +132,7 @@ def test_a_killed_controller(local, cluster):
     assert cluster.slurm.queue(), "the job outlives the controller"
     assert cluster.locks()
 
-    if run := re.search(r"SLURM run ID: (\S+)", cluster.printed.read_text()):
+    if run := re.search(r"SLURM run ID: (\S+)", cluster.printed()):
         cluster.slurm.run("scancel", "--name", run[1])
     else:
         cluster.slurm.run("scancel", cluster.jobs()[-1]["JobId"])
