@@ -1,4 +1,4 @@
-"""The real pipeline, run once on config/quick.yaml in a copy of the project."""
+"""The real pipeline in copies of the project; most tests share one run on config/quick.yaml."""
 
 import fcntl
 import os
@@ -11,15 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = [
-    "Snakefile",
-    "config",
-    "data",
-    "profiles",
-    "scripts",
-    "tightshuffle",
-    "workflow",
-]
+SOURCES = ["Snakefile", "config", "data", "profiles", "scripts", "tightshuffle", "workflow"]
 QUICK = ["--configfile", "config/quick.yaml"]
 
 
@@ -34,43 +26,66 @@ def counted(text):
 
 
 class Project:
-    """A copy of the project in a folder of its own, and Snakemake run in it."""
+    """A copy of the project in a folder of its own, or one that is there already, and Snakemake run in it."""
 
-    def __init__(self, folder, sources=SOURCES, made="results/quick"):
-        self.made = made
-        self.folder = Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=not sources)
+    def __init__(self, folder, *, results="results/quick", copied=False):
+        self.folder, self.made = Path(folder), results
+        if copied:
+            return
+        self.folder.mkdir(parents=True)
         hidden = shutil.ignore_patterns("__pycache__", "raw")
-        for name in sources:
-            source = ROOT / name
-            if source.is_dir():
-                shutil.copytree(source, self.folder / name, ignore=hidden)
+        for name in SOURCES:
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, self.folder / name, ignore=hidden)
             else:
-                shutil.copy2(source, self.folder / name)
+                shutil.copy2(ROOT / name, self.folder / name)
+
+    def python(self, *arguments, environment=None, **options):
+        """Run Python in the project's folder, with the project's code; the completed process."""
+        paths = {"PYTHONPATH": f"{self.folder}{os.pathsep}{ROOT}"}  # this checkout for `tests` only
+        return subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            cwd=self.folder,
+            text=True,
+            env={**os.environ, **paths, **(environment or {})},
+            **{"capture_output": True, **options},
+        )
 
     def snakemake(self, *arguments, environment=None):
         """Run Snakemake; the completed process, its output and errors in ``stdout``."""
-        return subprocess.run(
-            [sys.executable, "-m", "snakemake", *arguments],
-            cwd=self.folder,
+        return self.python(
+            *("-m", "snakemake", *arguments),
+            environment={"PYTHONPATH": "", **(environment or {})},
+            capture_output=False,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "PYTHONPATH": "", **(environment or {})},
         )
 
+    def start(self, *arguments, environment=None):
+        """Start Snakemake in a process group of its own; what it prints goes to the file ``printed``."""
+        with open(self.folder / "printed", "w") as file:
+            return subprocess.Popen(
+                [sys.executable, "-m", "snakemake", *arguments],
+                cwd=self.folder,
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": "", **(environment or {})},
+            )
+
     def make(self, *arguments, **options):
+        """Run Snakemake on config/quick.yaml without an error; what it prints."""
         done = self.snakemake(*QUICK, *arguments, **options)
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def planned(self, *arguments, target=("all",)):
-        """The names of the rules that a dry run of the targets would start."""
-        return set(counted(self.make(*arguments, "--dry-run", "--", *target)))
+    def planned(self, *targets):
+        """rule -> number of its jobs that a run of the targets would start."""
+        return counted(self.make("--dry-run", "--", *targets))
 
-    def results(self, folder=None):
-        """The bytes of every result in a folder, without logs and run times."""
-        made = self.folder / (folder or self.made)
+    def results(self):
+        """The bytes of every result, without logs and run times."""
+        made = self.folder / self.made
         return {
             str(path.relative_to(made)): path.read_bytes()
             for path in sorted(made.rglob("*"))
@@ -83,23 +98,63 @@ class Project:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
+OVERLAY = """
+datasets:
+  mine:
+    kind: counts
+    title: Mine
+    file: mine.csv
+    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}
+delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
+"""
+
+
+class Small(Project):
+    """A project with short targets: your own histogram, trials on it, and a figure made in two steps."""
+
+    made = "results/overlay"
+    HISTOGRAM = f"{made}/histograms/mine.csv"
+    TRIALS = f"{made}/trials/mine_eps0-2_eps-1.parquet"
+    SURFACE = f"{made}/privacy/delta_surface.csv"
+    FIGURE = f"{made}/figures/fig1_delta_surface.png"
+
+    def __init__(self, folder, *, copied=False):
+        super().__init__(folder, results=self.made, copied=copied)
+        if not copied:
+            (self.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
+            (self.folder / "overlay.yaml").write_text(OVERLAY)
+
+    def command(self, *targets):
+        targets = targets or (self.HISTOGRAM, self.TRIALS, self.FIGURE)
+        return ("--configfile", "overlay.yaml", "--cores", "1", "--", *targets)
+
+    def run(self, *options, targets=()):
+        """Run Snakemake on the short targets, or some of them; the completed process."""
+        return self.snakemake(*options, *self.command(*targets))
+
+    def copy(self, folder):
+        """A copy with the dates of the copying, as cp -r makes it."""
+        shutil.copytree(self.folder, folder, copy_function=shutil.copyfile)
+        return Small(folder, copied=True)
+
+
 def pytest_collection_modifyitems(items):
-    """What runs the pipeline comes first: beside the long files the short ones fill the other cores."""
+    """What runs the pipeline comes first: the short files then fill the other cores beside the long ones."""
     items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
 
 
-def made_once(tmp_path_factory, name, *configs):
-    """A project in which the pipeline has run, by the first of pytest's processes; the others wait for it."""
+def made_once(tmp_path_factory, name, *arguments):
+    """A folder in which the pipeline has run, by the first of pytest's processes; the others wait for it."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     with open(root / f"{name}.lock", "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.seek(0)
-        if not (said := lock.read()):
-            done = Project(root / name).snakemake(*configs)
-            said = "made" if done.returncode == 0 else done.stdout
-            lock.write(said)
-    assert said == "made", said
+        if not (outcome := lock.read()):
+            done = Project(root / name).snakemake(*arguments)
+            outcome = "made" if done.returncode == 0 else done.stdout
+            lock.write(outcome)
+    assert outcome == "made", outcome
     return root / name
 
 
@@ -109,13 +164,28 @@ def finished(tmp_path_factory):
     made = made_once(tmp_path_factory, "quick", *QUICK)
     copy = tmp_path_factory.mktemp("finished") / "project"
     shutil.copytree(made, copy, symlinks=True)
-    return Project(copy, sources=())
+    return Project(copy, copied=True)
 
 
 @pytest.fixture(scope="session")
 def full(tmp_path_factory):
-    """A project whose whole pipeline has run on the paper's own configuration. Nobody changes it."""
-    return Project(made_once(tmp_path_factory, "full"), sources=(), made="results")
+    """A project whose whole pipeline has run on the papers' own configuration. Nobody changes it."""
+    return Project(made_once(tmp_path_factory, "full"), results="results", copied=True)
+
+
+@pytest.fixture(scope="session")
+def calm(tmp_path_factory):
+    """A finished small project. Nobody changes it."""
+    project = Small(tmp_path_factory.mktemp("calm") / "project")
+    done = project.run()
+    assert done.returncode == 0, done.stdout
+    return project
+
+
+@pytest.fixture
+def small(calm, tmp_path):
+    """A copy of the finished small project."""
+    return calm.copy(tmp_path / "anders wo")
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ import importlib.util
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 
 import pytest

@@ -99,16 +99,22 @@ def test_make_rebuilds_an_environment_that_was_made_elsewhere(tmp_path, name):
     assert rebuilds()
 
 
-def test_a_job_runs_the_code_of_its_own_folder(tmp_path):
-    """Whatever the environment has installed: the workflow sets PYTHONPATH, which goes before it."""
-    copy = tmp_path / "tightshuffle"
-    shutil.copytree(code.ROOT / "tightshuffle", copy)
+WORKFLOW = """
+import subprocess, sys
+sys.path.insert(0, sys.argv[1])  # as workflow/rules/common.smk does
+from tightshuffle.pipeline.code import run_code_of
+run_code_of(sys.argv[1])
+subprocess.run([sys.executable, "-c", "import tightshuffle; print(tightshuffle.__file__)"], cwd="/")
+"""
+
+
+def test_a_job_runs_the_code_of_the_workflows_folder(tmp_path):
+    """Although the environment has another checkout installed, and wherever the job starts."""
+    shutil.copytree(code.ROOT / "tightshuffle", tmp_path / "tightshuffle")
     done = subprocess.run(
-        [sys.executable, "-c", "import tightshuffle; print(tightshuffle.__file__)"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        cwd=code.ROOT.parent,
+        [sys.executable, "-c", WORKFLOW, tmp_path],
+        env={**os.environ, "PYTHONPATH": str(code.ROOT)},
         capture_output=True,
         text=True,
-        check=True,
     )
-    assert Path(done.stdout.strip()).parent == copy
+    assert Path(done.stdout.strip()).parent == tmp_path / "tightshuffle", done.stderr

@@ -2,6 +2,8 @@
 
 import copy
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -254,3 +256,20 @@ def test_texts_that_become_parts_of_something_else(path, value):
     assert error is not None
     assert path in error
     assert error.isprintable()
+
+
+def test_the_command_reads_a_file_without_running_it(tmp_path):
+    """Snakemake runs the code in a template: hence the check of `make CONFIG=...`, which only reads."""
+    mark, evil = tmp_path / "mark", tmp_path / "evil.yaml"
+
+    def check(text):
+        evil.write_text(text)
+        command = [sys.executable, "-m", "tightshuffle.pipeline.configuration", evil]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    done = check(f"__use_yte__: true\nseed: ?__import__('os').system('touch {mark}')\n")
+    wanted = f"error: {evil}, line 1: '__use_yte__' makes a config a program; remove it\n"
+    assert (done.returncode, done.stderr) == (1, wanted)
+    assert not mark.exists()
+    assert check("seed: 7\n").returncode == 0
+    assert "unknown key 'sed'; did you mean 'seed'?" in check("sed: 7\n").stderr

@@ -4,16 +4,14 @@ import concurrent.futures
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import psutil
 import pytest
 
-from tests.conftest import Project
+from tests.conftest import Small
 
-pytestmark = pytest.mark.pipeline
+pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
 # Short jobs of five rules; some need others, some have several outputs.
 TARGETS = [
@@ -23,32 +21,17 @@ TARGETS = [
     "results/overlay/histograms/mine.csv",
     "results/overlay/privacy/delta_surface.csv",
 ]
-OVERLAY = """
-datasets: {mine: {kind: counts, title: Mine, file: mine.csv}}
-delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
-"""
 WHAT = ("job", "snakemake", "group")
 KILLS = 10  # in each of two projects, one per core
 IN_A_ROW = 5  # kills before a run is left in peace
 
 
-def project(folder):
-    made = Project(folder, made="results/overlay")
-    (made.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
-    (made.folder / "overlay.yaml").write_text(OVERLAY)
-    return made
-
-
 def start(made):
-    return subprocess.Popen(
-        [sys.executable, "-m", "snakemake", "--configfile", "overlay.yaml", "--cores", "1", "--", *TARGETS],
-        cwd=made.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "PYTHONPATH": ""},
-        start_new_session=True,
-    )
+    return made.start(*made.command(*TARGETS))
+
+
+def printed(made):
+    return (made.folder / "printed").read_text()
 
 
 def jobs_of(run):
@@ -97,21 +80,18 @@ def suffer(made, seed, undisturbed):
         job = in_the_middle(run, chance)
         what = WHAT[len(killed) % len(WHAT)]
         if job is None or not psutil.pid_exists(job):  # too late for this one
-            output = run.communicate()[0]
-            assert run.returncode == 0, output
+            assert run.wait() == 0, printed(made)
             made.wipe()
             continue
         kill(run, what, job)
-        output = run.stdout.read() if what != "snakemake" else ""
-        assert run.wait() != 0, output
+        assert run.wait() != 0, printed(made)
         killed.append(what)
         if len(killed) % IN_A_ROW == 0:
             run = start(made)
             sessions.append(run.pid)
-            output = run.communicate()[0]
-            assert run.returncode == 0, output
+            assert run.wait() == 0, printed(made)
             wait_for_orphans(sessions)
-            assert made.results() == undisturbed, output
+            assert made.results() == undisturbed, printed(made)
             made.wipe()
     return killed
 
@@ -126,14 +106,12 @@ def wait_for_orphans(sessions):
 
 
 def test_killed_at_random_moments(tmp_path):
-    calm = project(tmp_path / "calm")
-    run = start(calm)
-    output = run.communicate()[0]
-    assert run.returncode == 0, output
+    calm = Small(tmp_path / "calm")
+    assert calm.run(targets=TARGETS).returncode == 0
     undisturbed = calm.results()
     assert {f"results/overlay/{name}" for name in undisturbed} >= set(TARGETS)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        projects = [project(tmp_path / f"killed {seed}") for seed in (1, 2)]
+        projects = [Small(tmp_path / f"killed {seed}") for seed in (1, 2)]
         ends = [pool.submit(suffer, made, seed, undisturbed) for seed, made in enumerate(projects)]
         killed = [what for end in ends for what in end.result()]
     assert len(killed) == 2 * KILLS

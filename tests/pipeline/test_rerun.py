@@ -2,16 +2,14 @@
 
 import contextlib
 import json
-import subprocess
-import sys
 
 import pytest
 import yaml
 
-from tests.conftest import QUICK, ROOT, counted
+from tests.conftest import QUICK
 from tightshuffle.pipeline.configuration import merge
 
-pytestmark = pytest.mark.pipeline
+pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
 # What follows from a script's or a module's own rules.
 PAGE = {"write_report", "summarise_run", "all"}
@@ -20,13 +18,6 @@ AFTER_SUMMARY = {"summarise_parity", "draw_parity_ratio"} | QUOTED
 AFTER_PARITY = {"judge_claims"} | AFTER_SUMMARY
 AFTER_VALUES = {"judge_values", "write_tables"} | QUOTED
 AFTER_AUDIT = {"collect_audit", "draw_audit"} | QUOTED
-
-
-def python(project, *command):
-    """What a Python program prints that is run in the project's folder."""
-    done = subprocess.run([sys.executable, *command], cwd=project.folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 FOLLOWS = {
@@ -69,11 +60,8 @@ FOLLOWS = {
 def test_an_edit_reruns_exactly_what_imports_it(finished, file):
     path = finished.folder / file
     with edited(path, path.read_text() + "\n# edited\n"):
-        assert set(jobs(finished)) == promised_of(file)
-
-
-def test_the_table_is_what_make_docs_prints(fresh):
-    assert python(fresh, "workflow/rerun_table.py") == (ROOT / "docs/rerun.md").read_text(), "run `make docs`"
+        assert set(jobs(finished)) == FOLLOWS[file] | {"all"}
+    assert jobs(finished) == {}
 
 
 LISTING = """
@@ -87,9 +75,10 @@ with planned(configfiles=sys.argv[1:]) as workflow:
 def jobs(project):
     """rule -> the outputs of its jobs that a run would start; with none, a list without elements."""
     listed = {}
-    for rule, *outputs in json.loads(python(project, "-c", LISTING, QUICK[1])):
+    done = project.python("-c", LISTING, QUICK[1])
+    assert done.returncode == 0, done.stderr
+    for rule, *outputs in json.loads(done.stdout):
         listed.setdefault(rule, []).extend(outputs)
-    assert set(listed) == set(counted(project.make("--dry-run")))
     return listed
 
 
@@ -115,32 +104,17 @@ def trials(*names):
     return {f"results/quick/trials/paris_{name}.parquet" for name in names}
 
 
-def promised_of(file):
-    return FOLLOWS[file] | {"all"}
-
-
-def test_a_plots_colour_redraws_that_plot(finished):
-    script = finished.folder / "tightshuffle/figures/girgis_rdp.py"
-    with edited(script, script.read_text().replace('COLOURS = ("#0072B2"', 'COLOURS = ("#123456"')):
-        planned = jobs(finished)
-    assert set(planned) == promised_of("tightshuffle/figures/girgis_rdp.py")
-    assert {name for name in planned if name.startswith(("draw_", "run_", "compute_"))} == {"draw_girgis_rdp"}
-
-
-def test_an_edited_module_reruns_all_that_import_it(finished):
-    module = finished.folder / "tightshuffle/mechanisms/metrics.py"
-    with edited(module, module.read_text() + "\n# edited\n"):
-        assert set(jobs(finished)) == promised_of("tightshuffle/mechanisms/metrics.py")
-    assert jobs(finished) == {}
-
-
 def test_the_number_of_repetitions_reruns_the_trials_that_need_it(finished):
-    """Of the boxplots of Paris: both budgets' files, with the points of Table VI; of no other dataset."""
+    """Of the boxplots of Paris: both budgets' files, with the points of Table VI; of no other dataset.
+
+    And Snakemake's own dry run plans these rules, too.
+    """
     with with_settings(finished, "datasets: {paris: {tv: {repetitions: 6}}}"):
         planned = jobs(finished)
+        assert finished.planned().keys() == planned.keys()
     assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
     assert len(planned["draw_tv"]) == 3  # PNG, PDF and caption
-    assert set(planned) <= promised_of("scripts/run_trials.py")
+    assert set(planned) <= FOLLOWS["scripts/run_trials.py"]
     assert not {"run_parity", "estimate_cells"} & set(planned)
 
 
@@ -157,4 +131,4 @@ def test_another_n_runs_that_dataset_only(finished):
         planned = jobs(finished)
     assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
     assert planned["run_parity"] == ["results/quick/parity/paris.parquet"]
-    assert set(planned) <= promised_of("scripts/run_trials.py") | promised_of("scripts/run_parity.py")
+    assert set(planned) <= FOLLOWS["scripts/run_trials.py"] | FOLLOWS["scripts/run_parity.py"]

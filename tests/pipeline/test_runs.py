@@ -1,9 +1,6 @@
-"""What a run promises: its own folder's code, nothing deleted that was not asked for, a plan that is kept."""
+"""What a run promises: its own folder's code, nothing deleted that nobody asked for, a plan that is kept."""
 
 import re
-import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,115 +9,67 @@ import pandas as pd
 import pytest
 
 from tests.conftest import QUICK, ROOT, Project, counted
-from tests.pipeline.test_faults import everything, last_line
+from tests.pipeline.test_faults import everything, last_line, lines_with
 
-pytestmark = pytest.mark.pipeline
-
-OVERLAY = """
-datasets:
-  mine:
-    kind: counts
-    title: Mine
-    file: mine.csv
-    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}
-delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
-"""
-TRIALS = "results/overlay/trials/mine_eps0-2_eps-1.parquet"
-PLANS = ["--configfile", "overlay.yaml", "--"]
+pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
 
-def small(folder):
-    project = Project(folder, made="results/overlay")
-    (project.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
-    (project.folder / "overlay.yaml").write_text(OVERLAY)
-    return project
-
-
-def run(project, *targets, **options):
-    done = project.snakemake(*PLANS, *targets, **options)
+def run(project, *targets):
+    """What a run without an error prints."""
+    done = project.run(targets=targets)
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A project with trials on a histogram of its own. Tests copy it."""
-    project = small(tmp_path_factory.mktemp("runs") / "project")
-    run(project, TRIALS)
-    return project
-
-
-@pytest.fixture
-def copy(made, tmp_path):
-    shutil.copytree(made.folder, tmp_path / "kopie ü", symlinks=True)  # keeps dates, as cp -a
-    project = object.__new__(Project)
-    project.folder, project.made = tmp_path / "kopie ü", made.made
-    return project
-
-
 def distances(project):
-    trials = pd.read_parquet(project.folder / TRIALS)
+    trials = pd.read_parquet(project.folder / project.TRIALS)
     return trials.loc[trials["metric"] == "tv", "value"].to_numpy()
 
 
-def test_a_copied_folder_runs_its_own_code(made, copy):
+def test_a_copied_folder_runs_its_own_code(calm, small):
     """Although the environment has another checkout installed."""
-    script = copy.folder / "tightshuffle/mechanisms/metrics.py"
+    script = small.folder / "tightshuffle/mechanisms/metrics.py"
     before = script.read_text()
     script.write_text(before.replace("/ 2", "/ 20"))
     assert script.read_text() != before
-    assert counted(run(copy, TRIALS)) == {"run_trials": 1}
-    np.testing.assert_allclose(distances(copy), distances(made) / 10, rtol=1e-12)
+    assert counted(run(small, small.TRIALS)) == {"run_trials": 1}
+    np.testing.assert_allclose(distances(small), distances(calm) / 10, rtol=1e-12)
 
 
-def test_code_that_is_edited_while_jobs_wait_is_refused(copy):
+def test_code_that_is_edited_while_jobs_wait_is_refused(small):
     """The job starts after the edit: it neither mixes old and new results nor takes the new for the old."""
-    (copy.folder / TRIALS).unlink()
-    log = copy.folder / "results/overlay/logs/use_counts/mine.log"
+    (small.folder / small.TRIALS).unlink()
+    log = small.folder / "results/overlay/logs/use_counts/mine.log"
     log.unlink()
-    with subprocess.Popen(
-        [sys.executable, "-m", "snakemake", "--forcerun", "use_counts", *PLANS, TRIALS],
-        cwd=copy.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        while not log.exists():
-            assert process.poll() is None
-            time.sleep(0.02)
-        script = copy.folder / "tightshuffle/mechanisms/metrics.py"
-        script.write_text(script.read_text() + "\n# edited\n")
-        output = process.communicate()[0]
-    assert process.returncode != 0, output
-    assert "was edited since this run began: run again" in output.rstrip().splitlines()[-1]
-    run(copy, TRIALS)
+    process = small.start("--forcerun", "use_counts", *small.command(small.TRIALS))
+    while not log.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    script = small.folder / "tightshuffle/mechanisms/metrics.py"
+    script.write_text(script.read_text() + "\n# edited\n")
+    assert process.wait() != 0
+    printed = (small.folder / "printed").read_text()
+    assert "was edited since this run began: run again" in printed.rstrip().splitlines()[-1]
+    run(small, small.TRIALS)
 
 
-def test_reading_changes_nothing(copy):
-    commands = [
-        ["--list-rules"],
-        ["--lint"],
-        ["--summary"],
-        ["--dag"],
-        ["--rulegraph"],
-        ["--dry-run"],
-    ]
-    (copy.folder / "bad.yaml").write_text("sed: 1\n")
-    (copy.folder / TRIALS).unlink()
-    (copy.folder / "results/overlay/histograms/mine.csv").write_text("edited")
-    copy.snakemake("--dry-run", *PLANS, TRIALS)  # Snakemake's own folders
-    before = everything(copy)
-    for command in commands:
-        copy.snakemake(*command, *PLANS, TRIALS)
-        assert everything(copy) == before, command
-    assert copy.snakemake("--configfile", "bad.yaml", "--", TRIALS).returncode != 0
-    assert everything(copy) == before
+def test_reading_changes_nothing(small):
+    (small.folder / "bad.yaml").write_text("sed: 1\n")
+    (small.folder / small.TRIALS).unlink()
+    (small.folder / small.HISTOGRAM).write_text("edited")
+    small.run("--dry-run", targets=[small.TRIALS])  # makes Snakemake's own folders
+    before = everything(small)
+    for option in ("--list-rules", "--lint", "--summary", "--dag", "--rulegraph", "--dry-run"):
+        small.run(option, targets=[small.TRIALS])
+        assert everything(small) == before, option
+    assert small.snakemake("--configfile", "bad.yaml", "--", small.TRIALS).returncode != 0
+    assert everything(small) == before
 
 
 def test_nothing_outside_of_the_targets_is_touched_and_what_is_removed_comes_back(finished):
     """Also: a dry run names the jobs that then run."""
     made = finished.folder / finished.made
-    trials = next(iter(sorted(made.glob("trials/paris_*.parquet"))))
+    trials = min(made.glob("trials/paris_*.parquet"))
     removed = [trials, *(made / name for name in ("tables/claims.md", "parity_plan.md", "figures/audit.pdf"))]
     before, state = finished.results(), everything(finished)
     for path in removed:
@@ -130,7 +79,7 @@ def test_nothing_outside_of_the_targets_is_touched_and_what_is_removed_comes_bac
     assert {name for name in state if now.get(name) != state[name] and state[name][0] is not None} == {
         path.relative_to(finished.folder).as_posix() for path in removed
     }
-    planned = counted(finished.make("--dry-run"))
+    planned = finished.planned()
     assert {"run_trials", "judge_claims", "plan_parity", "draw_audit"} <= set(planned)
     assert counted(finished.make()) == planned
     after = finished.results()
@@ -138,40 +87,41 @@ def test_nothing_outside_of_the_targets_is_touched_and_what_is_removed_comes_bac
     assert "Nothing to be done" in finished.make()
 
 
+MADE_BUT_NOT_ASKED_FOR = """
+import sys
+from tests.pipeline.dag_of import planned
+with planned(configfiles=sys.argv[1:]) as workflow:
+    (everything,) = (job for job in workflow.dag.jobs if job.rule.name == "all")
+    outputs = {str(file) for job in workflow.dag.jobs for file in job.output}
+    print(sorted(outputs - set(map(str, everything.input))))
+"""
+
+
 def test_whatever_a_job_makes_is_a_target_of_all(fresh):
     """Else it would not come back: Snakemake makes what is asked for, and what that needs."""
-    code = (
-        "import json; from tests.pipeline.dag_of import planned\n"
-        "with planned(configfiles=sys.argv[1:]) as workflow:\n"
-        "    jobs = {job.rule.name: job for job in workflow.dag.jobs}\n"
-        "    outputs = {str(file) for job in workflow.dag.jobs for file in job.output}\n"
-        "    print(json.dumps(sorted(outputs - {str(file) for file in jobs['all'].input})))\n"
-    )
+    (fresh.folder / "file.yaml").write_text("gowalla: {source: file, file: config/config.yaml}\n")
     for config in ([], QUICK[1:], ["file.yaml"]):
-        (fresh.folder / "file.yaml").write_text("gowalla: {source: file, file: config/config.yaml}\n")
-        done = subprocess.run(
-            [sys.executable, "-c", code, *config], cwd=fresh.folder, capture_output=True, text=True
-        )
-        assert done.stdout.splitlines()[-1] == "[]", done.stderr
+        done = fresh.python("-c", MADE_BUT_NOT_ASKED_FOR, *config)
+        assert done.stdout.splitlines()[-1:] == ["[]"], done.stderr
 
 
-def test_every_configuration_has_a_folder_of_its_own(copy):
-    before = copy.results()
-    (copy.folder / "other.yaml").write_text("seed: 7\n")
+def test_every_configuration_has_a_folder_of_its_own(small):
+    before = small.results()
+    (small.folder / "other.yaml").write_text("seed: 7\n")
     target = "privacy/delta_surface.csv"
-    two = ["--configfile", "overlay.yaml", "other.yaml"]
+    overlay = ["--configfile", "overlay.yaml"]
     for folder, settings in {
-        "results/overlay_other": two,
+        "results/overlay_other": [*overlay, "other.yaml"],
         "results/custom": ["--config", "seed=5"],
-        "results/overlay_custom": [*PLANS[:2], "--config", "seed=5"],
+        "results/overlay_custom": [*overlay, "--config", "seed=5"],
     }.items():
-        done = copy.snakemake(*settings, "--", f"{folder}/{target}")
+        done = small.snakemake(*settings, "--", f"{folder}/{target}")
         assert done.returncode == 0, done.stdout
-        assert (copy.folder / folder / target).exists()
-    assert copy.results() == before
-    assert "Nothing to be done" in run(copy, TRIALS)
-    (copy.folder / "figures.yaml").write_text("seed: 7\n")
-    done = copy.snakemake("--configfile", "figures.yaml", "--dry-run")
+        assert (small.folder / folder / target).exists()
+    assert small.results() == before
+    assert "Nothing to be done" in run(small, small.TRIALS)
+    (small.folder / "figures.yaml").write_text("seed: 7\n")
+    done = small.snakemake("--configfile", "figures.yaml", "--dry-run")
     assert "results/figures, which is taken: give it another name" in done.stdout
 
 
@@ -188,37 +138,26 @@ def test_elsewhere_and_as_a_module(tmp_path):
     snakefile = ["-s", f"{ROOT}/Snakefile", "-d", "."]
     for folder, arguments in ((there, [*snakefile, "--", figure]), (module, ["--cores", "1"])):
         for words in ("surface", "Nothing to be done"):
-            done = subprocess.run(
-                [sys.executable, "-m", "snakemake", *arguments],
-                cwd=folder,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
+            done = Project(folder, copied=True).snakemake(*arguments)
             assert done.returncode == 0, done.stdout
             assert words in done.stdout
     assert (there / figure).read_bytes() == (module / figure).read_bytes()
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", *snakefile, "--dry-run", "--", "all"],
-        cwd=there,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    done = Project(there, copied=True).snakemake(*snakefile, "--dry-run", "--", "all")
+    assert done.returncode == 0, done.stdout
 
 
-def test_the_terminal_says_little_and_ends_with_the_error(copy):
-    (copy.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,51\n")
-    lines = run(copy, TRIALS).splitlines()
+def test_the_terminal_says_little_and_ends_with_the_error(small):
+    (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,51\n")
+    lines = run(small, small.TRIALS).splitlines()
     assert len(lines) < 30
     assert max(map(len, lines)) < 300
     assert "localrule" not in "".join(lines)
     log = next(re.search(r"Complete Log: (.*)", line)[1] for line in lines if "Complete Log" in line)
     assert "rule run_trials" in Path(log).read_text()
-    (copy.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
-    done = copy.snakemake(*PLANS, TRIALS)
-    assert (
-        last_line(done) == "error: use_counts: mine.csv: row 3: count must be a whole number >= 0; got '-150'"
-    )
-    assert len([line for line in done.stdout.splitlines() if line.startswith("error:")]) == 1
-    assert (copy.folder / TRIALS).exists()
+    (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
+    done = small.run(targets=[small.TRIALS])
+    assert done.returncode != 0
+    wanted = "error: use_counts: mine.csv: row 3: count must be a whole number >= 0; got '-150'"
+    assert lines_with(done, "error:") == [last_line(done)] == [wanted]
+    assert not (small.folder / small.HISTOGRAM).exists()
+    assert (small.folder / small.TRIALS).exists()

@@ -42,8 +42,7 @@ def check(config: Mapping[str, Any], files: Iterable[str | os.PathLike[str]] = (
 
 def config_error(config: Mapping[str, Any]) -> str | None:
     """The first thing wrong with the settings themselves, as one line, or None."""
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    if error := best_match(Draft202012Validator(schema).iter_errors(config)):
+    if error := best_match(_validator().iter_errors(config)):
         return _one_line(_explain(error))
     return _not_finite(config) or _contradiction(config)
 
@@ -127,6 +126,11 @@ def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[s
             f"{paths[0]}: its results would go to results/{name}, which is taken: give it another name"
         )
     return f"results/{name}" if name else "results"
+
+
+@functools.cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(yaml.safe_load(SCHEMA.read_text(encoding="utf-8")))
 
 
 def _one_line(text: str) -> str:

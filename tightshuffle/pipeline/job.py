@@ -98,7 +98,7 @@ def write_parquet(frames: Iterable[Any], path: str | os.PathLike[str]) -> None:
             writer.write_table(table)
 
 
-def write_bytes(content: bytes, path: str | os.PathLike) -> None:
+def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
     """Write a file: whole or not at all."""
     with whole_file(path) as temporary:
         temporary.write_bytes(content)
