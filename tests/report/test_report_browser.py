@@ -6,15 +6,7 @@ import zlib
 import pytest
 
 from tests.report import browser
-from tests.report.report_page import (
-    EVERYTHING,
-    PARTS,
-    PNG,
-    SETTINGS,
-    page_of,
-    real_verdicts,
-    row,
-)
+from tests.report.report_page import EVERYTHING, PARTS, PNG, SETTINGS, page_of, real_verdicts, row
 from tightshuffle.judgement.verdicts import REPRODUCED
 from tightshuffle.report.page import render
 from tightshuffle.report.page_figures import page_figure

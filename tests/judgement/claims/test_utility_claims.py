@@ -57,11 +57,7 @@ def test_close_at_the_edge_stays_open():
 
 
 def test_close_looks_where_it_is_told():
-    settings = [
-        three(0.1, 0.15, eps0=6.0),
-        three(0.1, 0.9, eps0=4.0),
-        three(0.1, 0.9, n=2000, eps0=6.0),
-    ]
+    settings = [three(0.1, 0.15, eps0=6.0), three(0.1, 0.9, eps0=4.0), three(0.1, 0.9, n=2000, eps0=6.0)]
     assert utility.close(published(*settings)).verdict == FAILS
     assert utility.close(published(*settings), ends="corner").verdict == HOLDS
     assert utility.close(published(*settings), ends="small n", eps0=(6,)).verdict == HOLDS
@@ -114,10 +110,7 @@ def test_curves_do_not_mix_ways_to_choose_delta():
 
 
 def test_closest_at_corner():
-    settings = [
-        *curve((1.5, 2, 3), eps0=6.0),
-        *curve((2.5, 3, 4), eps0=4.0),
-    ]
+    settings = [*curve((1.5, 2, 3), eps0=6.0), *curve((2.5, 3, 4), eps0=4.0)]
     assert utility.closest_at_corner(published(*settings)).verdict == HOLDS
     assert utility.closest_at_corner(published(*settings, three(0.1, 0.1, n=9000))).verdict == FAILS
 
