@@ -16,8 +16,8 @@ WHERE = {"n": 2000, "k": 8, "eps0": 0.45}  # inside of every theorem's range at 
 EPS = np.array([0.28, 0.3, 0.32])
 
 
-def extra(name, others=500):
-    return {"count": others} if METHODS[name].needs_count else {}
+def extra(name, holders=500):
+    return {"count": holders} if METHODS[name].needs_count else {}
 
 
 def test_the_registry():
