@@ -153,7 +153,10 @@ def noisy_rows(k, eps0, seed, rows=20):
     return sample_histogram(counts, eps0, np.random.default_rng(seed + 1), rows) / 150
 
 
-@pytest.mark.parametrize(("k", "eps0"), [(2, 0.5), (6, 1.0), (12, 3.0)])
+@pytest.mark.parametrize(
+    ("k", "eps0"),
+    [(12, 3.0), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((2, 0.5), (6, 1.0)))],
+)
 def test_the_iterative_bayesian_update_climbs_to_the_maximum_likelihood(k, eps0):
     frequencies = noisy_rows(k, eps0, seed=3)
     limit = maximum_likelihood(frequencies, eps0)
