@@ -13,10 +13,10 @@ def fake_job(rule, *, input, output, log="job.log", params=None):
     """``input``, ``output`` and ``params``: dicts by name; ``output`` may be a list."""
     made = OutputFiles(fromdict=output) if isinstance(output, dict) else OutputFiles(output)
     files = InputFiles()
-    for name, found in input.items():
-        many = isinstance(found, list)
+    for name, value in input.items():
+        many = isinstance(value, list)
         start = len(files)
-        files.extend(found if many else [found])
+        files.extend(value if many else [value])
         files._set_name(name, start, end=len(files) if many else None)
     return SimpleNamespace(
         rule=rule,
@@ -33,6 +33,6 @@ def run_script(name, job):
     runpy.run_path(str(ROOT / f"scripts/{name}.py"), init_globals={"snakemake": job})
 
 
-def said():
-    """The errors that the run will end with."""
+def errors():
+    """The errors that the run ends with."""
     return run.ERRORS.read_text(encoding="utf-8")

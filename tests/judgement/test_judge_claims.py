@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tests.conftest import ROOT
-from tests.fake_job import fake_job, run_script, said
+from tests.fake_job import errors, fake_job, run_script
 from tests.judgement.claims import fabricated
 from tightshuffle.judgement.claims import literature, privacy
 from tightshuffle.judgement.claims.evidence import read_cited
@@ -68,7 +68,7 @@ def test_a_bad_list_of_statements_is_one_line(snakemake, tmp_path):
     snakemake.input.claims = str(bad)
     with pytest.raises(SystemExit):
         run_script("judge_claims", snakemake)
-    error = said()
+    error = errors()
     assert error.count("\n") == 1
     assert error.startswith(f"error: judge_claims: {bad}: the columns must be id,claim,version")
     assert not (tmp_path / "claims.csv").exists()

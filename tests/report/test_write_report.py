@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.fake_job import fake_job, run_script, said
+from tests.fake_job import errors, fake_job, run_script
 from tests.report.report_page import (
     EVERYTHING,
     PARAMETERS,
@@ -62,7 +62,7 @@ def test_script_fails_in_one_line_and_leaves_no_page(rule):
     write([row(printed="0"), row(printed="0", verdict="perfect")])
     with pytest.raises(SystemExit):
         run_script("write_report", snakemake)
-    lines = said().splitlines()
+    lines = errors().splitlines()
     assert len(lines) == 1
     assert "verdicts.csv, row 2" in lines[0]
     assert "'perfect'" in lines[0]
@@ -83,7 +83,7 @@ def test_script_names_a_broken_figure(rule, change, message):
         Path(name).write_bytes(content)
     with pytest.raises(SystemExit):
         run_script("write_report", snakemake)
-    assert message in said()
+    assert message in errors()
 
 
 def test_script_shows_the_optional_results_and_the_checksums(rule):
@@ -115,5 +115,5 @@ def test_script_names_a_broken_optional_result(rule, name, change, message):
     setattr(snakemake.input, name, f"{name}.csv")
     with pytest.raises(SystemExit):
         run_script("write_report", snakemake)
-    assert message in said()
+    assert message in errors()
     assert not Path("index.html").exists()

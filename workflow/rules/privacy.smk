@@ -37,7 +37,7 @@ rule compute_delta_surface:
 
 
 rule compute_delta_bounds:
-    "delta over eps: the count of x0, the whole release and every bound of the literature."
+    "delta over eps: the count of x0, the whole histogram and every bound of the literature."
     output:
         "<results>/privacy/delta_bounds.csv",
     log:
