@@ -39,10 +39,10 @@ def convolved_laws(*, n, k, eps0, count):
     """The two laws of the count of x0 by adding one user's Bernoulli at a time: no binomials, no kappas."""
     e = mp.exp(mp.mpf(eps0))
     p, q = e / (e + k - 1), 1 / (e + k - 1)
-    others = [mp.mpf(1)]
+    remaining = [mp.mpf(1)]
     for chance in [p] * count + [q] * (n - 1 - count):
-        others = _add_user(others, chance)
-    return _add_user(others, p), _add_user(others, q)
+        remaining = _add_user(remaining, chance)
+    return _add_user(remaining, p), _add_user(remaining, q)
 
 
 def _add_user(law, chance):

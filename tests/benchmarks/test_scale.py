@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from benchmarks import scale as bench_scale
+from benchmarks import scale
 from tests.conftest import ROOT
 
 DATASETS = yaml.safe_load((ROOT / "config/scale.yaml").read_text())["datasets"]
@@ -16,24 +16,24 @@ def made_up():
     rows = [
         [plan["cells"], n, eps0, eps, 1000, 3.0, 200.0]
         for plan in DATASETS.values()
-        for eps0, eps, n in bench_scale.sample(plan)
+        for eps0, eps, n in scale.sample(plan)
     ]
-    return pd.DataFrame(rows, columns=bench_scale.COLUMNS)
+    return pd.DataFrame(rows, columns=scale.COLUMNS)
 
 
 def test_measured_points_are_points_of_the_grid():
-    assert sum(len(bench_scale.points(plan)) for plan in DATASETS.values()) == 1100
+    assert sum(len(scale.points(plan)) for plan in DATASETS.values()) == 1100
     for plan in DATASETS.values():
-        assert set(bench_scale.sample(plan)) <= set(bench_scale.points(plan))
-    assert len(bench_scale.sample(DATASETS["scale_k15"])) == 22 * len(bench_scale.SIZES)
+        assert set(scale.sample(plan)) <= set(scale.points(plan))
+    assert len(scale.sample(DATASETS["scale_k15"])) == 22 * len(scale.SIZES)
 
 
 def test_a_job_holds_so_many_points():
-    assert [bench_scale.jobs(plan) for plan in DATASETS.values()] == [2, 1, 2, 15, 110]
+    assert [scale.jobs(plan) for plan in DATASETS.values()] == [2, 1, 2, 15, 110]
 
 
 def test_totals_add_up():
-    sums = bench_scale.totals(made_up(), DATASETS, job=2.0)
+    sums = scale.totals(made_up(), DATASETS, job=2.0)
     assert sums["points"].sum() == 1100
     assert sums["jobs"].sum() == 130
     assert sums["core_hours"].sum() == pytest.approx((1100 * 3 + 130 * 2) / 3600)
@@ -42,7 +42,7 @@ def test_totals_add_up():
 
 
 def test_page_has_every_k_and_n():
-    page = bench_scale.summary(made_up(), DATASETS, 5.0, 2.0)
+    page = scale.summary(made_up(), DATASETS, 5.0, 2.0)
     for plan in DATASETS.values():
         assert f"| {plan['cells']:,} | 3.00 | 3.00 | 3.00 | 3.00 |" in page
     assert "n = 10^9" in page
@@ -50,7 +50,7 @@ def test_page_has_every_k_and_n():
 
 def test_a_point_is_measured():
     plan = DATASETS["scale_k15"] | {"grid": DATASETS["scale_k15"]["grid"] | {"repetitions": 3}}
-    row = bench_scale.measure("scale_k15", plan, PROTOCOL, 4.0, 0.5, 10**9)
-    assert list(row) == bench_scale.COLUMNS
+    row = scale.measure("scale_k15", plan, PROTOCOL, 4.0, 0.5, 10**9)
+    assert list(row) == scale.COLUMNS
     assert row["core_seconds"] > 0
     assert np.isfinite(row["peak_mb"])

@@ -77,8 +77,8 @@ def test_points_depend_on_the_seed_and_the_city_only():
     ids=["published", "box", "stepped"],
 )
 def test_bundled_counts_fit_no_other_grid(change):
-    words = r"paris_\w+.csv: its cells are not the .* set gowalla.source to snap or"
-    with pytest.raises(ValueError, match=words):
+    message = r"paris_\w+.csv: its cells are not the .* set gowalla.source to snap or"
+    with pytest.raises(ValueError, match=message):
         read_bundled("paris", "stepped", dataset=DATASETS["paris"] | change)
 
 

@@ -155,9 +155,9 @@ def test_result_does_not_depend_on_blocks(written):
         else:
             points.append((float(rng.uniform(-90, 90)), float(rng.uniform(-180, 180))))
             lines.append(row(*points[-1]))
-    found, summary = read(written(*lines))
+    points_read, summary = read(written(*lines))
     assert summary == CropSummary(400, len(bad), tuple(bad[: checkins.LISTED]))
-    assert found == points
+    assert points_read == points
 
 
 @pytest.mark.usefixtures("block")
@@ -278,11 +278,11 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("content", "words"), MISTAKES.values(), ids=MISTAKES)
-def test_mistakes_are_one_line(tmp_path, content, words):
+@pytest.mark.parametrize(("content", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_one_line(tmp_path, content, message):
     path = tmp_path / "check ins ä.txt"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=words) as caught:
+    with pytest.raises(ValueError, match=message) as caught:
         crop(path, {"paris": PARIS})
     assert str(path) in str(caught.value)
     assert str(caught.value).isprintable()

@@ -54,13 +54,13 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize(("content", "words"), COUNTS.values(), ids=COUNTS)
-def test_counts(tmp_path, content, words):
+@pytest.mark.parametrize(("content", "message"), COUNTS.values(), ids=COUNTS)
+def test_counts(tmp_path, content, message):
     path = tmp_path / "counts.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"counts.csv: ") as caught:
         read_counts(path)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400
 

@@ -275,10 +275,10 @@ def test_server_errors_are_retried(site):
 
 
 @pytest.mark.parametrize(
-    ("code", "words"), [(404, "Not Found"), (403, "Forbidden"), (429, "Too Many Requests")]
+    ("code", "message"), [(404, "Not Found"), (403, "Forbidden"), (429, "Too Many Requests")]
 )
-def test_client_errors_are_not_retried(site, code, words):
-    with pytest.raises(ValueError, match=rf"HTTP {code} {words}; see gowalla.download.url"):
+def test_client_errors_are_not_retried(site, code, message):
+    with pytest.raises(ValueError, match=rf"HTTP {code} {message}; see gowalla.download.url"):
         site.get(status(code))
     assert len(site.ranges) == 1
     assert site.pauses == []

@@ -142,7 +142,7 @@ def test_grid_of_a_dataset():
 
 
 @pytest.mark.parametrize(
-    ("edges", "words"),
+    ("edges", "message"),
     [
         ((3, 0, 10, 14), "south 3 must lie below north 0"),
         ((0, 0, 10, 14), "south 0 must lie below"),
@@ -152,8 +152,8 @@ def test_grid_of_a_dataset():
         ((float("nan"), 3, 10, 14), "south nan"),
     ],
 )
-def test_impossible_boxes(edges, words):
-    with pytest.raises(ValueError, match=words):
+def test_impossible_boxes(edges, message):
+    with pytest.raises(ValueError, match=message):
         Box(*edges)
 
 
@@ -164,7 +164,7 @@ def test_impossible_published_grid(size):
 
 
 @pytest.mark.parametrize(
-    ("steps", "words"),
+    ("steps", "message"),
     [
         ((0, 1), "latitude_step 0 must be above 0"),
         ((1, -1), "longitude_step -1"),
@@ -172,8 +172,8 @@ def test_impossible_published_grid(size):
         ((float("nan"), 1), "latitude_step nan"),
     ],
 )
-def test_impossible_steps(steps, words):
-    with pytest.raises(ValueError, match=words):
+def test_impossible_steps(steps, message):
+    with pytest.raises(ValueError, match=message):
         grid.stepped_grid(UNIT, *steps)
 
 

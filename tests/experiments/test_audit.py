@@ -102,8 +102,8 @@ def test_all_orders_are_equally_likely():
     rng = np.random.default_rng(9)
     received = shuffle(np.tile(np.arange(4, dtype=np.uint32), (48_000, 1)), rng)
     orders = {order: i for i, order in enumerate(itertools.permutations(range(4)))}
-    found = np.bincount([orders[tuple(row)] for row in received.tolist()], minlength=24)
-    assert consistent(found, np.full(24, 1 / 24))
+    seen = np.bincount([orders[tuple(row)] for row in received.tolist()], minlength=24)
+    assert consistent(seen, np.full(24, 1 / 24))
 
 
 def test_a_position_does_not_tell_the_sender():
@@ -117,12 +117,12 @@ def test_a_position_does_not_tell_the_sender():
 
 def test_the_count_of_x0_has_its_exact_law(tally):
     p, q = truth_probability(1.5, 5), lie_probability(1.5, 5)
-    others = np.convolve(stats.binom.pmf(np.arange(21), 20, p), stats.binom.pmf(np.arange(10), 9, q))
+    remaining = np.convolve(stats.binom.pmf(np.arange(21), 20, p), stats.binom.pmf(np.arange(10), 9, q))
     for world, chance in enumerate((p, q)):
-        law = np.convolve(others, [1 - chance, chance])
+        law = np.convolve(remaining, [1 - chance, chance])
         for half in range(2):
             assert consistent(tally.tables[half, world].sum(axis=1), law)
-    laws = [np.convolve(others, [1 - chance, chance]) for chance in (p, q)]
+    laws = [np.convolve(remaining, [1 - chance, chance]) for chance in (p, q)]
     excess = np.maximum(laws[0] - np.exp(0.2) * laws[1], 0).sum()
     assert np.log10(excess) == pytest.approx(count.delta(0.2, **SETTING), rel=1e-9)  # the accountant's law
 
@@ -201,13 +201,13 @@ def test_coverage_of_whole_audits(observes):
         laws = [law.sum(axis=1) for law in laws]
     first, second = laws
     truth = max(np.maximum(a - np.exp(0.2) * b, 0).sum() for a, b in ((first, second), (second, first)))
-    found = [
+    deltas = [
         find(play(**tiny, runs=400, seed=seed), 0.2, observes=observes, confidence=0.6).delta
         for seed in range(600)
     ]
-    above = int(np.sum(np.array(found) > truth))
+    above = int(np.sum(np.array(deltas) > truth))
     assert stats.binomtest(above, 600, 0.4, alternative="greater").pvalue > SIGNIFICANCE
-    assert np.median(found) > truth / 2  # and they are near to the truth
+    assert np.median(deltas) > truth / 2  # and they are near to the truth
 
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
@@ -271,7 +271,7 @@ def test_a_huge_eps_shows_nothing(tally):
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"n": 0}, "n must be"),
         ({"n": 2001, "count": 3}, "n must be at most 2000 for an audit"),
@@ -288,8 +288,8 @@ def test_a_huge_eps_shows_nothing(tally):
         ({"cores": 0}, "cores must be a whole number >= 1; got 0"),
     ],
 )
-def test_bad_arguments_are_named(changes, words):
-    with pytest.raises(ValueError, match=words):
+def test_bad_arguments_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
         play(**(SETTING | {"runs": 10} | changes))
 
 

@@ -35,9 +35,9 @@ def test_eps_is_that_of_the_bounds_on_their_safe_side(n, k, eps0, delta):
     assert 0 <= lower <= upper <= eps0
     assert histogram.upper(upper, n=n, k=k, eps0=eps0) <= np.log10(delta)
     assert lower == 0 or histogram.lower(lower, n=n, k=k, eps0=eps0) >= np.log10(delta)
-    for bound, found in ((histogram.upper, upper), (histogram.lower, lower)):
+    for bound, eps in ((histogram.upper, upper), (histogram.lower, lower)):
         exact = inverse.epsilon(bound, delta, n=n, k=k, eps0=eps0)
-        assert found == pytest.approx(exact, rel=1e-3, abs=1e-9)
+        assert eps == pytest.approx(exact, rel=1e-3, abs=1e-9)
 
 
 def test_a_guess_saves_time_and_changes_nothing_beyond_the_tolerance():

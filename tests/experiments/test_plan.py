@@ -22,23 +22,23 @@ from tightshuffle.privacy.histogram import upper
     ],
 )
 def test_the_guarantee_holds_and_no_larger_eps0_gives_it(n, k, eps, log10_delta):
-    found = plan.make_plan(n, k, eps, log10_delta=log10_delta)
-    assert found.eps0 > eps
-    assert not found.capped
-    assert upper(eps, n=n, k=k, eps0=found.eps0) == found.log10_delta <= log10_delta
-    assert upper(eps, n=n, k=k, eps0=found.eps0 * 1.001) > log10_delta
+    allowed = plan.make_plan(n, k, eps, log10_delta=log10_delta)
+    assert allowed.eps0 > eps
+    assert not allowed.capped
+    assert upper(eps, n=n, k=k, eps0=allowed.eps0) == allowed.log10_delta <= log10_delta
+    assert upper(eps, n=n, k=k, eps0=allowed.eps0 * 1.001) > log10_delta
     # The Gaussian beside it has the same guarantee, and no smaller noise has.
-    assert log_delta(eps, scale=found.sigma, sensitivity=np.sqrt(2)) == pytest.approx(log10_delta, abs=1e-8)
+    assert log_delta(eps, scale=allowed.sigma, sensitivity=np.sqrt(2)) == pytest.approx(log10_delta, abs=1e-8)
 
 
 def test_one_user_has_randomized_response():
     # n = 1: delta = p - e^eps q, hence e^eps0 (1 - delta) = e^eps + delta (k - 1).
     eps, k, delta = 1.0, 5, 1e-3
-    found = plan.make_plan(1, k, eps, log10_delta=np.log10(delta))
+    allowed = plan.make_plan(1, k, eps, log10_delta=np.log10(delta))
     # upper is moved up by 2e-8 of delta, the search ends within 1e-6 of eps0
     expected = np.log((np.exp(eps) + delta * (k - 1)) / (1 - delta))
-    assert found.eps0 == pytest.approx(expected, rel=3e-6)
-    assert found.eps0 < expected
+    assert allowed.eps0 == pytest.approx(expected, rel=3e-6)
+    assert allowed.eps0 < expected
 
 
 def test_ends_of_the_range():
@@ -63,21 +63,21 @@ def test_ends_of_the_range():
 def test_expected_errors_are_those_of_a_simulation(n, k, eps, log10_delta):
     # Within four standard errors: a false alarm in 16,000 for each of the three. The central limit
     # theorem's own error, 1 / (n q), is less than a tenth of one standard error here.
-    found = plan.make_plan(n, k, eps, log10_delta=log10_delta)
+    allowed = plan.make_plan(n, k, eps, log10_delta=log10_delta)
     rng, repetitions = np.random.default_rng(20260711), 300
     truth = np.full(k, 1 / k)
     counts = np.full(k, n // k)
-    noise = rng.normal(0, found.sigma, size=(repetitions, k))
+    noise = rng.normal(0, allowed.sigma, size=(repetitions, k))
     estimates = {
-        "shuffle+INV": invert(sample_histogram(counts, found.eps0, rng, repetitions) / n, found.eps0),
+        "shuffle+INV": invert(sample_histogram(counts, allowed.eps0, rng, repetitions) / n, allowed.eps0),
         "local": invert(sample_histogram(counts, eps, rng, repetitions) / n, eps),
         "gaussian": (counts + noise) / n,
     }
-    assert set(found.tv) == set(estimates)
+    assert set(allowed.tv) == set(estimates)
     for name, estimate in estimates.items():
         errors = total_variation(estimate, truth)
         standard_error = errors.std(ddof=1) / np.sqrt(repetitions)
-        assert abs(errors.mean() - found.tv[name]) < 4 * standard_error, name
+        assert abs(errors.mean() - allowed.tv[name]) < 4 * standard_error, name
 
 
 def test_expected_errors_broadcast():

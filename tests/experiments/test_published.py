@@ -76,17 +76,17 @@ def test_points_are_rows_with_their_parameters():
     ]
     frame = experiments.run_points(COUNTS, points, cells=[1, 4], **shared)
     assert list(frame.columns) == experiments.TRIAL_COLUMNS
-    found = frame.groupby(["experiment", "eps0", "eps", "n", "repetitions"], sort=False)
+    by_point = frame.groupby(["experiment", "eps0", "eps", "n", "repetitions"], sort=False)
     users = COUNTS.sum()
-    assert [key for key, _ in found] == [
+    assert [key for key, _ in by_point] == [
         ("tv", 4.0, 4.0, 1000, 3),
         ("tv", 2.0, 1.0, users, 3),
         ("individual", 4.0, 4.0, 1000, 5),
     ]
-    for point, (_, rows) in zip(points, found, strict=True):
-        given = {name: point[name] for name in ("n", "repetitions")}
+    for point, (_, rows) in zip(points, by_point, strict=True):
+        size = {name: point[name] for name in ("n", "repetitions")}
         budget = {name: float(point[name]) for name in ("eps0", "eps")}
-        alone = run_point(COUNTS, cells=[1, 4], **shared, **given, **budget)
+        alone = run_point(COUNTS, cells=[1, 4], **shared, **size, **budget)
         pd.testing.assert_frame_equal(rows[list(alone.columns)].reset_index(drop=True), alone)
 
 
@@ -101,7 +101,7 @@ def test_a_point_of_two_experiments_is_run_once(monkeypatch):
     shared = {name: POINT[name] for name in ("dataset", "protocol", "seed")}
     point = {"eps0": 4, "eps": 4, "n": "all", "repetitions": 3}
     points = [point | {"experiment": name} for name in ("tv", "individual")]
-    points.append(points[0] | {"eps0": 4.0, "n": int(COUNTS.sum())})  # the first one in other words
+    points.append(points[0] | {"eps0": 4.0, "n": int(COUNTS.sum())})  # the first one, written differently
     frame = experiments.run_points(COUNTS, points, cells=[1], **shared)
     assert calls == [COUNTS.sum()]
     first, second = (frame[frame["experiment"] == name] for name in ("tv", "individual"))
@@ -228,9 +228,9 @@ def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, 
     samples = sample_users(COUNTS, 700, np.random.default_rng(8), 20)
     protocol = Protocol(delta_form=form, delta_floor=floor, sensitivity=1)
     _, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=np.random.default_rng(1))
-    for sample, found in zip(samples, deltas, strict=True):
+    for sample, calibrated in zip(samples, deltas, strict=True):
         logs = delta(eps, n=700, k=5, eps0=eps0, count=sample[sample > 0] - 1, form=form)
-        assert found == max(10.0 ** np.max(logs), floor)
+        assert calibrated == max(10.0 ** np.max(logs), floor)
 
 
 def peak(n, repetitions, k=20_000):

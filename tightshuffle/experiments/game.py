@@ -155,7 +155,7 @@ def play(
         if value != int(value) or value < least:
             raise ValueError(f"{name} must be a whole number >= {least}; got {value}")
 
-    others = [_X0] * count + [_X1 if remaining == "x1" else _X2] * (n - 1 - count)
+    all_but_one = [_X0] * count + [_X1 if remaining == "x1" else _X2] * (n - 1 - count)
     setting: dict[str, float] = {"n": n, "k": k, "eps0": eps0, "count": count}
     blocks = list(_blocks(n, int(runs)))
 
@@ -166,7 +166,7 @@ def play(
             # Seeds call ``remaining`` "rest": another name would change every run.
             names = {"stage": "audit", "half": HALVES[half], "rest": remaining}
             rng = np.random.default_rng(seed_of(seed, **names, **place, **setting))
-            cells = np.array([_X0 if world == 0 else _X1, *others])
+            cells = np.array([_X0 if world == 0 else _X1, *all_but_one])
             received = shuffle(answer(cells, eps0, k, rng, size), rng)
             seen = [(received == cell).view(np.uint8).sum(axis=1, dtype=np.intp) for cell in (_X0, _X1)]
             tables[half, world] += np.bincount(seen[0] * (n + 1) + seen[1], minlength=(n + 1) ** 2)
@@ -199,5 +199,5 @@ def pair_law(tally: Tally, world: int) -> Floats:
     root = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1)) - 1
     x0, x1 = root[:, None], root[None, :]
     transforms = {"x0": 1 + p * x0 + q * x1, "x1": 1 + q * x0 + p * x1, "x2": 1 + q * (x0 + x1)}
-    others = transforms["x0"] ** tally.count * transforms[tally.remaining] ** (n - 1 - tally.count)
-    return np.fft.ifft2(others * transforms[("x0", "x1")[world]]).real
+    remaining = transforms["x0"] ** tally.count * transforms[tally.remaining] ** (n - 1 - tally.count)
+    return np.fft.ifft2(remaining * transforms[("x0", "x1")[world]]).real

@@ -21,13 +21,13 @@ class Saturation:
 
 def saturation(scales: pd.DataFrame) -> list[Saturation]:
     """One `Saturation` per eps; ``scales`` are the rows of results/privacy/gaussian_scale.csv."""
-    found = []
+    saturations = []
     for _, curve in scales.groupby("eps"):
         curve = curve.sort_values("log10_delta", ascending=False)
         short = curve["published"] < (1 - SATURATED) * curve["exact"]
         short_to_the_end = short[::-1].cummin()[::-1]
         last = curve.iloc[-1]
-        found.append(
+        saturations.append(
             Saturation(
                 eps=float(last["eps"]),
                 stays=float(last["published"]),
@@ -37,4 +37,4 @@ def saturation(scales: pd.DataFrame) -> list[Saturation]:
                 short_from=float(curve["log10_delta"][short & short_to_the_end].max()),
             )
         )
-    return found
+    return saturations
