@@ -10,47 +10,29 @@ from tightshuffle.data.counts_file import read_counts
 
 COUNTS = {
     "empty": (b"", "empty; expected a header"),
-    "blank": (b"\n\n", "empty; expected a header"),
-    "a header only": (b"cell,count\n", "at least 2 cells"),
     "one cell": (b"cell,count\n1,9\n", "at least 2 cells (rows below the header); got 1"),
     "no header": (b"1,5\n2,6\n3,7\n", "row 1: the column 'cell' is missing"),
-    "tabs": (b"cell\tcount\n1\t5\n2\t6\n", "row 1: the column 'cell' is missing"),
     "another column": (b"cell,number\n1,5\n2,3\n", "row 1: the column 'count' is missing"),
     "semicolons": (b"cell;count\n1;5\n2;3\n", "comma separated"),
     "negative": (b"cell,count\n1,5\n2,-3\n", "row 3: count must be a whole number >= 0; got '-3'"),
-    "not a number": (b"cell,count\n1,5\n2,nan\n", "row 3: count must be a whole number >= 0; got 'nan'"),
     "half a user": (b"cell,count\n1,5.5\n2,3\n", "row 2: count must be a whole number >= 0; got '5.5'"),
     "nothing": (b"cell,count\n1,5\n2,\n", "row 3: count must be a whole number >= 0; got ''"),
-    "a word": (b"cell,count\n1,5\n2,many\n", "row 3: count must be a whole number >= 0; got 'many'"),
     "a cell left out": (b"cell,count\n1,5\n3,3\n", "row 3: cell must be 1, 2, 3, ... in this order"),
     "nobody": (b"cell,count\n1,0\n2,0\n", "every count is 0"),
-    "beyond every number": (b"cell,count\n1,1e300\n2,0\n", "row 2: count must be a whole number"),
     "a column twice": (b"cell,count,count\n1,5,6\n2,5,6\n", "row 1: the column 'count' is there twice"),
     "a value too many": (b"cell,count\n1,5\n2,5,6\n", "row 3: 3 values; expected 2"),
-    "a value too many everywhere": (b"cell,count\n1,5,9\n2,6,9\n", "row 2: 3 values; expected 2"),
     "a value too few": (b"cell,count\n1,5\n2\n", "row 3: 1 values; expected 2"),
     "an empty row": (b"cell,count\n1,5\n\n2,6\n", "row 3: empty"),
     "a thousands separator": (b'cell,count\n1,5\n2,"1,000"\n', "row 3: count must be a whole number"),
-    "hexadecimal": (b"cell,count\n1,5\n2,0x1F\n", "row 3: count must be a whole number >= 0; got '0x1F'"),
-    "infinite": (b"cell,count\n1,5\n2,inf\n", "row 3: count must be a whole number >= 0; got 'inf'"),
-    "a cell twice": (b"cell,count\n1,5\n1,6\n", "row 3: cell must be 1, 2, 3, ... in this order"),
     "unsorted": (b"cell,count\n2,5\n1,6\n", "row 2: cell must be 1, 2, 3, ... in this order"),
-    "from 0": (b"cell,count\n0,5\n1,6\n", "row 2: cell must be 1, 2, 3, ... in this order"),
     "beyond a float": (b"cell,count\n1,5\n2,9007199254740993\n", "row 3: count must be a whole number"),
     "digits without end": (b"cell,count\n1,5\n2," + b"9" * 5000, "row 3: count must be a whole number"),
-    "too many users": (
-        b"cell,count\n" + b"".join(b"%d,9007199254740991\n" % i for i in (1, 2)),
-        "2^53 users",
-    ),
+    "too many users": (b"cell,count\n1,9007199254740991\n2,9007199254740991\n", "2^53 users"),
     "an open quote": (b'cell,count\n1,5\n2,"6\n', "not a readable CSV file"),
     "latin-1": ("cell,count,name\n1,5,Bücher\n2,6,x\n".encode("latin-1"), "not UTF-8 text"),
-    "utf-16": ("cell,count\n1,5\n2,6\n".encode("utf-16"), "not UTF-8 text"),
     "zeros": (b"cell,count\n1,5\n2,\x00\n", "row 3: "),
     "gzip": (gzip.compress(b"cell,count\n1,5\n2,6\n", mtime=0), "not UTF-8 text"),
-    "a field without end": (
-        b"cell,count\n1,5\n2," + b"9" * 200_000,
-        "row 3: not a readable CSV file: field la",
-    ),
+    "a field without end": (b"cell,count\n1,5\n2," + b"9" * 200_000, "row 3: not a readable CSV file: field"),
 }
 
 
@@ -65,10 +47,11 @@ def test_counts(tmp_path, content, message):
     assert len(str(caught.value)) < 400
 
 
-def test_too_many_cells(tmp_path):
+def test_too_many_cells(tmp_path, monkeypatch):
+    monkeypatch.setattr(counts_file, "MOST_CELLS", 2)
     path = tmp_path / "counts.csv"
-    path.write_bytes(b"cell,count\n" + b"1,1\n" * (counts_file.MOST_CELLS + 1))
-    with pytest.raises(ValueError, match=r"counts.csv: more than 1,000,000 cells"):
+    path.write_text("cell,count\n1,1\n2,1\n3,1\n")
+    with pytest.raises(ValueError, match=r"counts.csv: more than 2 cells"):
         read_counts(path)
 
 
@@ -82,8 +65,6 @@ def test_a_huge_file_is_not_read(tmp_path):
 
 GOOD_COUNTS = {
     "byte order mark": b"\xef\xbb\xbfcell,count\n1,5\n2,6\n",
-    "windows line ends": b"cell,count\r\n1,5\r\n2,6\r\n",
-    "both": b"\xef\xbb\xbfcell,count\r\n1,5\r\n2,6\r\n",
     "no last line end": b"cell,count\n1,5\n2,6",
     "blank lines at the end": b"cell,count\n1,5\n2,6\n\n\n",
     "spaces": b"cell, count\n1, 5\n 2 ,6\n",
@@ -101,9 +82,3 @@ def test_unusual_counts_are_fine(tmp_path, content):
     counts = read_counts(folder / "my counts.csv")
     assert counts["cell"].tolist() == [1, 2]
     assert counts["count"].tolist() == [5, 6]
-
-
-def test_other_columns_are_kept(tmp_path):
-    path = tmp_path / "counts.csv"
-    path.write_text("cell,count,name\n1,5,a\n2,0,b\n")
-    assert read_counts(path)["name"].tolist() == ["a", "b"]

@@ -58,22 +58,6 @@ def test_cells_are_numbered_row_by_row_from_the_south_west():
     assert table["count"].dtype == np.int64
 
 
-def test_edges_belong_to_the_cell_beyond_them_and_outer_edges_to_the_last_cells():
-    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
-    latitude = np.array([0, 1, 3, 3, 0])
-    longitude = np.array([10, 12, 14, 10, 14])
-    counts = grid.count_points(cells, latitude, longitude)
-    assert sorted(map(tuple, np.argwhere(counts))) == [(0, 0), (0, 3), (1, 2), (2, 0), (2, 3)]
-
-
-def test_points_outside_do_not_count():
-    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
-    eps = 1e-9
-    latitude = np.array([-eps, 3 + eps, 1, 1])
-    longitude = np.array([12, 12, 10 - eps, 14 + eps])
-    assert grid.count_points(cells, latitude, longitude).sum() == 0
-
-
 POINTS = st.lists(st.tuples(st.integers(-2, 8), st.integers(18, 30)), max_size=30)
 
 
@@ -118,24 +102,14 @@ def test_spread_is_uniform_inside_a_cell():
     assert np.corrcoef(latitude, longitude)[0, 1] == pytest.approx(0, abs=5 / np.sqrt(n))
 
 
-def test_totals():
-    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
-    table = grid.cell_table(cells, [0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2])
-    (row,) = grid.totals([("unit", "published", table)]).to_dict("records")
-    sizes = {"columns": 4, "rows": 3, "non_empty": 3, "largest": 5, "checkins": 8}
-    assert row == {"dataset": "unit", "grid": "published", **sizes}
-
-
 def test_grid_of_a_dataset():
     dataset = {
         "box": {"south": 0, "north": 3, "west": 10, "east": 14},
         "published": {"columns": 4, "rows": 3},
         "stepped": {"latitude_step": 0.7, "longitude_step": 1.5},
     }
-    assert (grid.grid_of(dataset, "published").columns, grid.grid_of(dataset, "published").rows) == (
-        4,
-        3,
-    )
+    published = grid.grid_of(dataset, "published")
+    assert (published.columns, published.rows) == (4, 3)
     np.testing.assert_allclose(grid.grid_of(dataset, "stepped").longitudes, [10, 11.5, 13])
     with pytest.raises(ValueError, match="'square' must be one of published, stepped"):
         grid.grid_of(dataset, "square")
@@ -145,7 +119,6 @@ def test_grid_of_a_dataset():
     ("edges", "message"),
     [
         ((3, 0, 10, 14), "south 3 must lie below north 0"),
-        ((0, 0, 10, 14), "south 0 must lie below"),
         ((0, 91, 10, 14), r"both in \[-90, 90\]"),
         ((0, 3, 14, 10), "west 14 must lie left of east 10"),
         ((0, 3, 10, 181), r"both in \[-180, 180\]"),
@@ -169,7 +142,6 @@ def test_impossible_published_grid(size):
         ((0, 1), "latitude_step 0 must be above 0"),
         ((1, -1), "longitude_step -1"),
         ((3, 1), "latitude_step 3 must be above 0 and below the box's 3 degrees"),
-        ((float("nan"), 1), "latitude_step nan"),
     ],
 )
 def test_impossible_steps(steps, message):
@@ -181,13 +153,8 @@ def test_table_that_fits_its_grid_and_tables_that_do_not():
     cells = grid.uniform_grid(UNIT, columns=4, rows=3)
     table = grid.cell_table(cells, np.arange(12))
     check_fits(table, cells, "a.csv")
-    for other in [
-        grid.uniform_grid(UNIT, 3, 4),
-        grid.uniform_grid(UNIT, 4, 4),
-        grid.uniform_grid(Box(0, 3.001, 10, 14), 4, 3),
-    ]:
-        with pytest.raises(ValueError, match=r"a.csv: its cells are not the \d x 4|the 4 x 3 cells"):
-            check_fits(table, other, "a.csv")
+    with pytest.raises(ValueError, match=r"a.csv: its cells are not the 4 x 3 cells"):
+        check_fits(table, grid.uniform_grid(Box(0, 3.001, 10, 14), 4, 3), "a.csv")
     with pytest.raises(ValueError, match=r"a.csv: no column row, east"):
         check_fits(table.drop(columns=["row", "east"]), cells, "a.csv")
     for wrong in [table["count"] - 1, table["count"] / 2]:
