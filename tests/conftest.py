@@ -138,9 +138,22 @@ class Small(Project):
         return Small(folder, copied=True)
 
 
+@pytest.hookimpl(trylast=True)  # after -m has left items out
 def pytest_collection_modifyitems(items):
-    """What runs the pipeline comes first: the short files then fill the other cores beside the long ones."""
-    items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
+    """The order of the files when several processes take one each.
+
+    One file makes the pipeline's shared run, and all that needs it too comes last: it would only wait. The
+    long files without it come second.
+    """
+    sharing = {item.path for item in items if {"finished", "full"}.intersection(item.fixturenames)}
+    first = min(sharing, default=None)
+
+    def rank(item):
+        if item.path in sharing:
+            return 0 if item.path == first else 3
+        return 1 if item.get_closest_marker("pipeline") else 2
+
+    items.sort(key=rank)
 
 
 def made_once(tmp_path_factory, name, *arguments):
