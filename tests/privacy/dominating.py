@@ -1,9 +1,11 @@
-"""Koskela's pairs written down outcome by outcome in exact fractions, and composed by multiplying all out."""
+"""Pairs of laws that dominate the shuffle model, outcome by outcome in 50 digits, and their composition.
+
+A pair is {outcome: (its chance under P, its chance under Q)}; an outcome starts with the counts of x0 and x1.
+"""
 
 import itertools
 from collections import defaultdict
-from fractions import Fraction
-from math import comb, exp
+from math import comb
 
 import mpmath as mp
 
@@ -12,81 +14,77 @@ def binomial(trials, chance):
     return {i: comb(trials, i) * chance**i * (1 - chance) ** (trials - i) for i in range(trials + 1)}
 
 
+def _two_counts(users, chance, at_x0, at_x1, elsewhere=0):
+    """``users`` users report x0 or x1 with ``chance``, each half of the time; what the last user reports
+    with the other three chances, Q has with x0 and x1 exchanged."""
+    pair = defaultdict(lambda: (0, 0))
+    for both, outer in binomial(users, chance).items():
+        for n1, half in binomial(both, mp.mpf(1) / 2).items():
+            n2, weight = both - n1, outer * half
+            for counts, p, q in [
+                ((n1 + 1, n2), at_x0, at_x1),
+                ((n1, n2 + 1), at_x1, at_x0),
+                ((n1, n2), elsewhere, elsewhere),
+            ]:
+                before = pair[counts]
+                pair[counts] = (before[0] + weight * p, before[1] + weight * q)
+    return pair
+
+
+@mp.workdps(50)
 def strong(n, k, eps0):
-    """(N1 + 1, N2) against (N1, N2 + 1), the other n - 1 users' uniform answers on x0 and x1."""
-    cell = 1 / (Fraction(exp(eps0)) + k - 1)
-    p, q = defaultdict(Fraction), defaultdict(Fraction)
-    for both, chance in binomial(n - 1, 2 * cell).items():
-        for n1, half in binomial(both, Fraction(1, 2)).items():
-            p[n1 + 1, both - n1] += chance * half
-            q[n1, both - n1 + 1] += chance * half
-    return p, q
+    """Koskela's strong adversary knows which users report uniformly, and the victim's cell."""
+    return _two_counts(n - 1, 2 / (mp.exp(eps0) + k - 1), 1, 0)
 
 
+@mp.workdps(50)
 def weak(n, k, eps0):
-    """What the weak adversary sees: the counts of x0 and x1 of B uniform answers and k-RR's own, and B."""
-    gamma = k / (Fraction(exp(eps0)) + k - 1)
-    laws = []
-    for held in (0, 1):
-        own = [gamma / k + (1 - gamma) * (cell == held) for cell in (0, 1)]
-        law = defaultdict(Fraction)
-        for b, chance in binomial(n - 1, gamma).items():
-            for both, inside in binomial(b, Fraction(2, k)).items():
-                for n1, half in binomial(both, Fraction(1, 2)).items():
-                    weight = chance * inside * half
-                    law[n1 + 1, both - n1, b] += weight * own[0]
-                    law[n1, both - n1 + 1, b] += weight * own[1]
-                    law[n1, both - n1, b] += weight * (1 - sum(own))
-        laws.append(law)
-    return laws
+    """Koskela's weak adversary sees B, and the counts of B uniform answers and the victim's k-RR answer."""
+    gamma = k / (mp.exp(eps0) + k - 1)
+    victim = (gamma / k + 1 - gamma, gamma / k, gamma * (k - 2) / k)
+    return {
+        (*counts, b): (chance * p, chance * q)
+        for b, chance in binomial(n - 1, gamma).items()
+        for counts, (p, q) in _two_counts(b, mp.mpf(2) / k, *victim).items()
+    }
 
 
-def _clones(n, eps0, chance):
-    truth = Fraction(exp(eps0)) / (Fraction(exp(eps0)) + 1)
-    p, q = defaultdict(Fraction), defaultdict(Fraction)
-    for c, outer in binomial(n - 1, chance).items():
-        for a, half in binomial(c, Fraction(1, 2)).items():
-            for delta, bernoulli in ((1, truth), (0, 1 - truth)):
-                p[a + delta, c - a + 1 - delta] += outer * half * bernoulli
-                q[a + 1 - delta, c - a + delta] += outer * half * bernoulli
-    return p, q
-
-
+@mp.workdps(50)
 def clones(n, k, eps0):
-    return _clones(n, eps0, 1 / Fraction(exp(eps0)))
+    truth = mp.exp(eps0) / (mp.exp(eps0) + 1)
+    return _two_counts(n - 1, 1 / mp.exp(eps0), truth, 1 - truth)
 
 
+@mp.workdps(50)
 def stronger_clones(n, k, eps0):
-    return _clones(n, eps0, 2 / (Fraction(exp(eps0)) + 1))
+    truth = mp.exp(eps0) / (mp.exp(eps0) + 1)
+    return _two_counts(n - 1, 2 / (mp.exp(eps0) + 1), truth, 1 - truth)
+
+
+@mp.workdps(50)
+def third_cell(n, k, eps0):
+    """No dominating pair: the counts of x0 and x1 if all remaining users hold one third cell."""
+    q = 1 / (mp.exp(eps0) + k - 1)
+    return _two_counts(n - 1, 2 * q, mp.exp(eps0) * q, q, (k - 2) * q)
 
 
 PAIRS = {"strong": strong, "weak": weak, "clones": clones, "stronger-clones": stronger_clones}
 
 
-def rounds(laws, compositions):
-    """The pair of ``compositions`` independent rounds: pairs of probabilities, equal ratios put together."""
-    p, q = laws
-    merged = defaultdict(lambda: [Fraction(0), Fraction(0)])
-    for outcome in p.keys() | q.keys():
-        a, b = p.get(outcome, Fraction(0)), q.get(outcome, Fraction(0))
-        ratio = a / b if b else None
-        merged[ratio][0] += a
-        merged[ratio][1] += b
-    pairs = [tuple(map(float, pair)) for pair in merged.values()] if compositions > 1 else merged.values()
-    result = [(1, 1)]
-    for _ in range(compositions):
-        result = [(a * c, b * d) for (a, b), (c, d) in itertools.product(result, pairs)]
-    return result
+def compose(pair, rounds):
+    """The chances of all outcomes of ``rounds`` independent rounds, from one outcome per ratio P / Q."""
+    merged = defaultdict(lambda: (0.0, 0.0))
+    for p, q in pair.values():
+        ratio = float(p / q) if q else None
+        merged[ratio] = (merged[ratio][0] + float(p), merged[ratio][1] + float(q))
+    composed = [(1.0, 1.0)]
+    for _ in range(rounds):
+        composed = [(a * c, b * d) for (a, b), (c, d) in itertools.product(composed, merged.values())]
+    return composed
 
 
-def hockey_stick(eps, pairs, direction=1):
-    """sum (P - e^eps Q)_+ (or Q against P), to 50 digits where the pairs are fractions."""
-    with mp.workdps(50):
-        grown = mp.exp(mp.mpf(eps))
-        total = mp.mpf(0)
-        for a, b in pairs:
-            a, b = (a, b)[::direction]
-            if isinstance(a, Fraction):
-                a, b = (mp.mpf(x.numerator) / x.denominator for x in (a, b))
-            total += max(mp.mpf(0), a - grown * b)
-        return total
+@mp.workdps(50)
+def hockey_stick(eps, chances, direction=1):
+    """sum (P - e^eps Q)_+ over pairs of chances, or of Q against P in direction -1."""
+    grown = mp.exp(eps)
+    return sum(max(mp.mpf(0), first - grown * second) for first, second in (c[::direction] for c in chances))

@@ -1,20 +1,15 @@
-"""The cited theorems: their statements in 50 digits, their ranges, and the true delta of tiny cases."""
+"""The cited theorems: their statements in 50 digits and their ranges."""
 
-import warnings
 from math import comb
 
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.privacy.enumerated import worst_delta
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.privacy.amplification import balle_bennett, balle_hoeffding, erlingsson, feldman
 from tightshuffle.privacy.clones import clones
 
-BOUNDS = [erlingsson, feldman, balle_hoeffding, balle_bennett]
 BLANKETS = [balle_hoeffding, balle_bennett]
 
 
@@ -65,10 +60,6 @@ def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, defin
                 assert bound(eps, n=n, k=k, eps0=eps0) == pytest.approx(wanted, rel=1e-10, abs=1e-11)
 
 
-def test_bennett_for_ten_cells():
-    assert 10 ** balle_bennett(0.1, n=100, k=10, eps0=0.5) == pytest.approx(1.07e-4, rel=5e-3)
-
-
 @pytest.mark.parametrize("bound", BLANKETS)
 def test_blanket_deep_down_and_for_very_many_users(bound):
     deep = [bound(0.5, n=n, k=5, eps0=1.0) for n in (10**5, 10**6, 10**7, 10**9)]
@@ -76,17 +67,6 @@ def test_blanket_deep_down_and_for_very_many_users(bound):
     # exponential in n: a decade more users is a decade more digits, within the powers of n
     assert deep[3] / deep[2] == pytest.approx(100, rel=1e-3)
     assert deep[3] < -1e5
-
-
-@pytest.mark.parametrize("randomizer", ["krr", "generic"])
-@pytest.mark.parametrize("bound", BLANKETS)
-@pytest.mark.parametrize(("n", "k"), [(2, 2), (3, 3), (5, 3), (4, 4)])
-def test_blanket_is_above_the_worst_case_of_all_datasets(bound, randomizer, n, k):
-    for eps0 in (0.4, 1.0, 2.5):
-        for eps in (0.05, 0.3, 0.9):
-            if eps < eps0:
-                truth = np.log10(worst_delta(eps, n=n, k=k, eps0=eps0))
-                assert bound(eps, n=n, k=k, eps0=eps0, randomizer=randomizer) >= truth - 1e-12
 
 
 @pytest.mark.parametrize("bound", BLANKETS)
@@ -156,43 +136,7 @@ def test_feldman_is_silent_where_eps_belongs_to_no_delta():
     assert feldman(1e-4, n=10**4, k=2, eps0=0.5) == 0
 
 
-@pytest.mark.parametrize("bound", BOUNDS)
-def test_at_eps0_shuffling_has_nothing_left_to_prove(bound):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        result = bound(np.array([0.4, 0.5, 30]), n=10, k=3, eps0=0.4)
-    assert np.all(np.isneginf(result))
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-@pytest.mark.parametrize(
-    ("name", "point"),
-    [
-        ("eps", {"eps": -0.1, "n": 100, "k": 3, "eps0": 0.5}),
-        ("n", {"eps": 0.1, "n": 0, "k": 3, "eps0": 0.5}),
-        ("k", {"eps": 0.1, "n": 100, "k": 1, "eps0": 0.5}),
-        ("eps0", {"eps": 0.1, "n": 100, "k": 3, "eps0": np.nan}),
-    ],
-)
-def test_bad_argument_is_named(bound, name, point):
-    with pytest.raises(ValueError, match=rf"^{name} must be"):
-        bound(**point)
-
-
 @pytest.mark.parametrize("bound", BLANKETS)
 def test_bad_randomizer_is_named(bound):
     with pytest.raises(ValueError, match=r"^randomizer must be one of krr, generic"):
         bound(0.1, n=10, k=3, eps0=0.5, randomizer="laplace")
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(
-    eps=st.floats(0, 1000),
-    n=st.integers(1, 2**53),
-    k=st.integers(2, 2**40),
-    eps0=st.floats(1e-9, 1000),
-    randomizer=st.sampled_from(["krr", "generic"]),
-)
-def test_blanket_is_always_a_log_probability(eps, n, k, eps0, randomizer):
-    for bound in BLANKETS:
-        assert bound(eps, n=n, k=k, eps0=eps0, randomizer=randomizer) <= 0

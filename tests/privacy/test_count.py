@@ -6,8 +6,6 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmarks.printed import convolved_laws, hockey_stick, printed_delta, printed_terms
 from tightshuffle.privacy import count as accountant
@@ -116,30 +114,6 @@ def test_both_directions_is_the_larger_one():
     assert np.any(forward != reverse)
 
 
-@given(
-    n=st.integers(1, 3000),
-    share=st.floats(0, 1),
-    k=st.integers(2, 500),
-    eps0=st.floats(0.01, 8),
-    relative=st.floats(0, 1.2),
-    form=st.sampled_from(accountant.FORMS),
-    direction=st.sampled_from(accountant.DIRECTIONS),
-)
-def test_is_a_probability_that_falls_in_eps(n, share, k, eps0, relative, form, direction):
-    setting = {
-        "n": n,
-        "k": k,
-        "eps0": eps0,
-        "count": int(share * (n - 1)),
-        "form": form,
-        "direction": direction,
-    }
-    first, second = delta([relative * eps0, relative * eps0 + 0.01], **setting)
-    assert not np.isnan(first)
-    assert first <= 0
-    assert second <= first + 1e-12
-
-
 def test_fft_agrees_with_direct_convolution(monkeypatch):
     points = itertools.product([10**5, 10**7], [0.1, 0.5], [0.0, 0.02, 0.1], ["exact", "published"])
     for n, share, eps, form in points:
@@ -161,13 +135,6 @@ def test_far_beyond_the_smallest_float():
     tilted = p * math.exp(theta) / (1 - p + p * math.exp(theta))
     kl = [a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b)) for a, b in ((tilted, p), (t, q))]
     assert value == pytest.approx(-(1e8 * kl[0] + 9e8 * kl[1]) / math.log(10), rel=1e-4)
-
-
-def test_broadcasting():
-    table = delta(np.array([[0.1], [0.2]]), n=[50, 100, 150], k=10, eps0=2, count=[40, 80, 120])
-    assert table.shape == (2, 3)
-    assert table[1, 2] == delta(0.2, n=150, k=10, eps0=2, count=120)
-    assert np.ndim(delta(0.1, n=50, k=10, eps0=2, count=40)) == 0
 
 
 def test_delta_hat_is_the_worst_cell_that_somebody_holds():
@@ -225,13 +192,8 @@ def test_ceiling_bounds_both_forms_at_every_smaller_count():
     ("changed", "message"),
     [
         ({"eps": -0.1}, "eps must be finite and >= 0; got -0.1"),
-        ({"eps": float("nan")}, "eps must be"),
         ({"n": 0}, "n must be a whole number >= 1; got 0"),
-        ({"n": 2.5}, "n must be a whole number"),
         ({"n": "many"}, "n must be a whole number >= 1; got 'many'"),
-        ({"k": 1}, "k must be a whole number >= 2; got 1"),
-        ({"eps0": 0}, "eps0 must be finite and > 0; got 0"),
-        ({"eps0": float("inf")}, "eps0 must be"),
         ({"count": 100}, "count must be a whole number between 0 and n - 1; got 100"),
         ({"count": -1}, "count must be"),
         ({"form": "tight"}, "form must be one of exact, published; got 'tight'"),
