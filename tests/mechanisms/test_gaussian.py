@@ -14,9 +14,9 @@ from tightshuffle.mechanisms.gaussian import exact_scale, log_delta, published_s
 # Exact ----------------------------------------------------------------------------------------
 
 
-def printed_log_delta(eps, ratio, digits=80):
-    """Natural log of Phi(a - b) - e^eps Phi(-a - b): with eps = 0 and delta = 1e-300, 300 digits cancel."""
-    with mp.workdps(digits):
+def printed_log_delta(eps, ratio):
+    """Natural log of Phi(a - b) - e^eps Phi(-a - b), in 80 digits."""
+    with mp.workdps(80):
         eps, ratio = mp.mpf(eps), mp.mpf(ratio)
         a, b = 1 / (2 * ratio), eps * ratio
         upper_tail = lambda x: mp.erfc(x / mp.sqrt(2)) / 2  # noqa: E731
@@ -46,18 +46,6 @@ def test_delta_where_its_formulas_meet(ratio):
     for a, b in [(0.5, 0.3), (0.5, 1.0), (4.0, 8.0), (0.7, 0.7), (5.0, 5.0), (0.6, 0.5)]:
         scale = ratio / (2 * a)
         assert log_error(log_delta(2 * a * b, scale=scale), printed_log_delta(2 * a * b, scale)) < 1e-13
-
-
-@pytest.mark.parametrize("eps", [0.0, 1e-6, 0.1, 1.0, 6.0, 300.0])
-@pytest.mark.parametrize("log10_delta", [-1e-6, -1.0, -17.0, -300.0, -5000.0])
-def test_scale_against_80_digits(eps, log10_delta):
-    if eps == 0 and log10_delta < -300:
-        return  # the scale is 1 / delta: no float
-    scale = exact_scale(eps, log10_delta=log10_delta)
-    with mp.workdps(40):
-        wanted = mp.mpf(log10_delta) * mp.log(10)
-        low, high = (printed_log_delta(eps, scale * (1 + side * mp.mpf("1e-10")), 360) for side in (1, -1))
-        assert low < wanted < high  # the root is within 1e-10 of the scale
 
 
 @pytest.mark.parametrize("eps", [0.01, 1.0, 4.0, 20.0])
@@ -96,11 +84,9 @@ def test_shapes_and_edges():
         ({"delta": 0}, "^delta must be"),
         ({"delta": 1}, "^delta must be"),
         ({"delta": 1e-5, "eps": -1}, "^eps must be"),
-        ({"delta": 1e-5, "eps": np.nan}, "^eps must be"),
         ({"delta": 1e-5, "sensitivity": 0}, "^sensitivity must be"),
         ({"log10_delta": 0}, "^log10_delta must be .* got 0"),
         ({"log10_delta": [-1, np.nan]}, "^log10_delta must be"),
-        ({"log10_delta": "x"}, "^log10_delta must be"),
         ({}, "^delta or log10_delta must be given"),
         ({"delta": 1e-5, "log10_delta": -5}, "^delta or log10_delta must be given, and not both"),
         ({"eps": 0, "log10_delta": -400}, "^eps must be larger"),
@@ -111,10 +97,10 @@ def test_bad_arguments_of_the_scale_are_named(arguments, message):
         exact_scale(arguments.pop("eps", 1.0), arguments.pop("delta", None), **arguments)
 
 
-def test_bad_arguments_of_delta_are_named():
-    for name, value in (("scale", 0), ("scale", np.inf), ("sensitivity", -1)):
-        with pytest.raises(ValueError, match=f"^{name} must be"):
-            log_delta(1.0, **({"scale": 1.0} | {name: value}))
+@pytest.mark.parametrize(("name", "value"), [("scale", 0), ("scale", np.inf), ("sensitivity", -1)])
+def test_bad_arguments_of_delta_are_named(name, value):
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        log_delta(1.0, **({"scale": 1.0} | {name: value}))
 
 
 # Published ------------------------------------------------------------------------------------
@@ -138,9 +124,3 @@ def test_diffprivlib_draws_normal_noise_of_this_scale():
     mechanism = GaussianAnalytic(epsilon=4.0, delta=1e-30, sensitivity=1.0, random_state=3)
     noise = [mechanism.randomise(100.0) - 100.0 for _ in range(4000)]
     assert stats.kstest(noise, "norm", args=(0, published_scale(4.0, 1e-30, 1))).pvalue > 1e-4
-
-
-def test_bad_arguments():
-    for eps, delta, sensitivity in [(0, 1e-5, 1), (1, 0, 1), (1, 1e-5, -1)]:
-        with pytest.raises(ValueError, match=r"."):
-            published_scale(eps, delta, sensitivity)

@@ -60,19 +60,10 @@ def test_broadcasting_and_zero(function):
 
 
 @pytest.mark.parametrize("function", FORMULAS.values())
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("eps", {"eps": -0.1, "n": 100, "eps0": 0.5}),
-        ("eps", {"eps": np.nan, "n": 100, "eps0": 0.5}),
-        ("n", {"eps": 0.1, "n": 0, "eps0": 0.5}),
-        ("n", {"eps": 0.1, "n": 10.5, "eps0": 0.5}),
-        ("eps0", {"eps": 0.1, "n": 100, "eps0": 0}),
-    ],
-)
-def test_bad_argument_is_named(function, name, given):
+@pytest.mark.parametrize(("name", "value"), [("eps", -0.1), ("n", 10.5), ("eps0", 0)])
+def test_bad_argument_is_named(function, name, value):
     with pytest.raises(ValueError, match=rf"^{name} must be"):
-        function(**given)
+        function(**({"eps": 0.1, "n": 100, "eps0": 0.5} | {name: value}))
 
 
 @pytest.mark.parametrize("function", [balle_as_printed, feldman_as_printed])

@@ -74,10 +74,11 @@ def test_broadcasting(name):
 )
 @pytest.mark.filterwarnings("ignore::tightshuffle.arguments.OutsideRange")
 def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share):
-    value = delta(name, share * eps0, n=n, k=k, eps0=eps0, **extra(name, n // 2))
-    assert value <= 0 or (np.isnan(value) and name in ("erlingsson", "feldman"))
+    eps = share * eps0 * np.array([1, 1.01])
+    first, second = delta(name, eps, n=n, k=k, eps0=eps0, **extra(name, n // 2))
+    assert second <= first + 1e-6 <= 1e-6 or name in ("erlingsson", "feldman")  # which may be nan
     if share >= 1 and name not in ("koskela-strong", "blanket"):
-        assert value == -np.inf
+        assert first == -np.inf
 
 
 def test_kinds_hold_together():
