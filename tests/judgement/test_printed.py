@@ -34,11 +34,9 @@ DRAW = {"kind": "random", "tolerance": "central 99 %", "mechanism": "gaussian"}
     [
         ("12E-4", (1, 2), -4),
         ("6.580E-7", (6, 5, 8, 0), -10),
-        ("1.91E-08", (1, 9, 1), -10),
         ("0.2", (2,), -1),
         ("0", (0,), 0),
         ("123,108", (1, 2, 3, 1, 0, 8), 0),
-        ("7.69E-108", (7, 6, 9), -110),
         ("3.61E-400", (3, 6, 1), -402),
     ],
 )
@@ -64,20 +62,14 @@ def test_printed_must_be_a_number(printed):
         ("2.38E-28", "2.39E-28", "close"),
         ("6.580E-7", "6.58445E-7", "close"),  # the printed fourth digit counts
         ("0.2", "0.2999", "exact"),
-        ("0.01", "0.00978", "exact"),
         ("0.01", "0.00499", "differs"),
         ("0", "0", "exact"),
         ("0", "1E-400", "differs"),  # only 0 is 0
         ("1.00E-400", "1.004E-400", "exact"),
         ("1.00E-400", "0", "differs"),
-        ("3.61E-292", "3.615E-292", "exact"),
-        ("3.61E-292", "3.61E-293", "differs"),
         ("100", "105", "close"),  # the border of 5 % belongs to close
-        ("100", "95", "close"),
         ("100", "105.001", "differs"),
-        ("100", "94.99", "differs"),
         ("123,108", "123026", "close"),
-        ("10,260", "10260", "exact"),
         ("1E-9", "1E10", "differs"),  # far more digits than a Decimal's context holds
     ],
 )
@@ -112,6 +104,12 @@ def test_rounding_and_cutting_off_are_exact_and_two_units_more_are_not(number, e
     assert digits_verdict(str(off), value) == ("close" if near else "differs")
 
 
+def test_log10_of_zero_and_nonsense():
+    assert decimal_from_log10(-inf) == 0
+    with pytest.raises(ValueError, match="log10 of a value must be finite or -inf"):
+        decimal_from_log10(nan)
+
+
 @given(st.floats(-2000, 300))
 def test_decimal_from_log10(log10_value):
     with mpmath.workdps(40):
@@ -119,34 +117,9 @@ def test_decimal_from_log10(log10_value):
         assert abs(mpmath.mpf(str(decimal_from_log10(log10_value))) / want - 1) < 1e-11
 
 
-def test_decimal_from_log10_of_zero_and_nonsense():
-    assert decimal_from_log10(-inf) == 0
-    for bad in (inf, nan):
-        with pytest.raises(ValueError, match="log10 of a value must be finite or -inf"):
-            decimal_from_log10(bad)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, ""),
-        (Decimal(0), "0"),
-        (0.0, "0"),
-        (Decimal("3.24512349E-400"), "3.24512e-400"),
-        (0.5, "5.00000e-1"),
-    ],
-)
-def test_numbers_as_text(value, text):
-    assert to_text(value) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [("digits or 5 %", ("digits", Decimal("0.05"))), ("central 99 %", ("central", Decimal("0.99"))),
-     ("central 99.5 %", ("central", Decimal("0.995")))],
-)  # fmt: skip
-def test_tolerance(text, rule):
-    assert parse_tolerance(text) == rule
+def test_numbers_as_text():
+    values = None, Decimal(0), Decimal("3.24512349E-400"), 0.5
+    assert [to_text(value) for value in values] == ["", "0", "3.24512e-400", "5.00000e-1"]
 
 
 @pytest.mark.parametrize(
@@ -155,16 +128,6 @@ def test_tolerance(text, rule):
 def test_tolerance_must_be_a_rule(text):
     with pytest.raises(ValueError, match="tolerance must be"):
         parse_tolerance(text)
-
-
-def test_number_without_ours_is_not_comparable():
-    verdict = judge_number({**NUMBER, "printed": "9.01E-4"}, None)
-    assert (verdict.verdict, verdict.reproduced, verdict.exact) == ("not comparable", "", "")
-
-
-def test_counts_keep_all_their_digits():
-    verdict = judge_number({**NUMBER, "kind": "data", "printed": "123,108"}, 123026, 123026)
-    assert (verdict.verdict, verdict.reproduced, verdict.exact) == ("close", "123026", "123026")
 
 
 def test_draw_within_and_outside():
@@ -237,18 +200,13 @@ def put(line, name, value):
     [
         (put(1, "eps", "epsilon"), "the columns must be item,"),
         (put(5, "item", "Table 2"), "line 5: item must be one of Table II, "),
-        (put(5, "quantity", "dleta"), "line 5: quantity must be one of delta, "),
         (put(5, "mechanism", "gaussian"), "line 5: mechanism must be one of erlingsson, "),
-        (put(186, "mechanism", "gaussian"), "line 186: mechanism must be one of empty; got 'gaussian'"),
         (put(5, "kind", "random"), "line 5: kind must be one of deterministic; got 'random'"),
         (put(5, "n", ""), "line 5: n is empty"),
-        (put(5, "count", ""), "line 5: count is empty"),
         (put(5, "k", "ten"), "line 5: k must be a whole number; got 'ten'"),
         (put(5, "eps0", "0,49"), "line 5: eps0 must be a number; got '0,49'"),
         (put(5, "printed", "1.18E"), "line 5: printed must be a number"),
-        (put(5, "tolerance", "5 %"), "line 5: tolerance must be"),
         (put(5, "tolerance", "central 99 %"), "line 5: tolerance 'central 99 %' is no rule for kind"),
-        (lambda rows: rows[4].append("more"), "line 5: expected 15 fields"),
         (lambda rows: rows[4].pop(), "line 5: expected 15 fields"),
         (lambda rows: rows.insert(5, list(rows[4])), "line 6: the same setting as line 5"),
         (lambda rows: rows.pop(4), "Table II must have 40 rows; got 39"),
@@ -261,8 +219,3 @@ def test_bad_file_is_one_clear_line(tmp_path, edit, message):
         read_values(path)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_missing_file_is_an_oserror(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        read_values(tmp_path / "values.csv")

@@ -55,27 +55,14 @@ def trial_files(tmp_path):
 
 
 def make_trials(folder, rng, dataset, k, n, cells=range(1, 300)):
-    mechanisms, repetitions = ("shuffle", "shuffle+INV", "gaussian"), 200
+    setting = {"experiment": "individual", "dataset": dataset, "eps0": 4.0, "eps": 4.0, "n": n, "k": k}
     cells = [cell for cell in cells if cell <= k]
     frames = []
-    for mechanism in mechanisms:
+    for mechanism in ("shuffle", "shuffle+INV", "gaussian"):
         for metric, where in (("tv", [0]), ("individual_error", cells)):
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "experiment": "individual",
-                        "dataset": dataset,
-                        "eps0": 4.0,
-                        "eps": 4.0,
-                        "n": n,
-                        "k": k,
-                        "mechanism": mechanism,
-                        "metric": metric,
-                        "cell": np.repeat(where, repetitions),
-                        "value": np.abs(rng.standard_normal(len(where) * repetitions)) / 1000,
-                    }
-                )
-            )
+            repeated = np.repeat(where, 200)
+            draws = {"cell": repeated, "value": np.abs(rng.standard_normal(len(repeated))) / 1000}
+            frames.append(pd.DataFrame(setting | {"mechanism": mechanism, "metric": metric} | draws))
     trials = pd.concat(frames)
     boxes = trials.assign(experiment="tv", value=9.0)
     path = folder / f"{dataset}_{n}.parquet"

@@ -9,9 +9,7 @@ from tightshuffle.judgement.claims.decisions import FAILS, HOLDS, UNSETTLED
 from tightshuffle.judgement.claims.evidence import (
     GAUSSIAN,
     INV,
-    LIKELIEST,
     RAW_GAUSSIAN,
-    SHUFFLE,
     NoEvidenceError,
     Setting,
 )
@@ -47,13 +45,11 @@ def test_the_unequal_pairing_is_told_but_does_not_decide():
     assert "pairing" not in utility.gaussian_better(published(both)).why
 
 
-@pytest.mark.parametrize(("ratio", "verdict"), [(1.8, HOLDS), (0.6, HOLDS), (2.2, FAILS), (0.4, FAILS)])
+@pytest.mark.parametrize(
+    ("ratio", "verdict"), [(1.8, HOLDS), (0.6, HOLDS), (2.2, FAILS), (0.4, FAILS), (2.0, UNSETTLED)]
+)
 def test_close(ratio, verdict):
-    assert utility.close(published(three(0.1, 0.1 * ratio))).verdict == verdict
-
-
-def test_close_at_the_edge_stays_open():
-    assert utility.close(published(three(0.1, 0.2, spread=0.05))).verdict == UNSETTLED
+    assert utility.close(published(three(0.1, 0.1 * ratio, spread=0.02))).verdict == verdict
 
 
 def test_close_looks_where_it_is_told():
@@ -163,18 +159,6 @@ def test_same_order():
     outcome = utility.same_order(published(*model, *alike, other), **cities)
     assert outcome.verdict == FAILS
     assert "gaussian < shuffle+INV < shuffle" in outcome.why
-
-
-def test_same_order_at_another_budget():
-    four = [three(0.1, 0.2, 0.3, dataset="paris", n=n) for n in N]
-    six = [three(0.2, 0.1, 0.3, dataset="paris", n=n, eps0=6.0) for n in N]
-    budgets = {"model": ("paris", (4,)), "tested": ("paris", (6,))}
-    assert utility.same_order(published(*four, *six), **budgets).verdict == FAILS
-    alike = [three(0.01, 0.1, 0.3, dataset="paris", n=n, eps0=6.0) for n in N]
-    assert utility.same_order(published(*four, *alike), **budgets).verdict == HOLDS
-
-
-def test_any_two_mechanisms_can_be_compared():
-    reading = exact(setting(**{INV: 0.2, LIKELIEST: 0.1, SHUFFLE: 0.3}))
-    assert utility.better(reading, INV, SHUFFLE).verdict == HOLDS
-    assert utility.better(reading, INV, LIKELIEST).verdict == FAILS
+    six = [three(0.01, 0.1, 0.3, dataset="san_francisco", n=n, eps0=6.0) for n in N]
+    budgets = {"model": ("san_francisco", (4,)), "tested": ("san_francisco", (6,))}
+    assert utility.same_order(published(*model, *six), **budgets).verdict == HOLDS
