@@ -21,13 +21,6 @@ from tightshuffle.mechanisms.krr import (
 LEVEL = 1e-4  # significance of each test of a sampler, with a fixed seed
 
 
-def test_probabilities():
-    p, q = truth_probability(2.0, 10), lie_probability(2.0, 10)
-    assert p + 9 * q == pytest.approx(1, abs=1e-15)
-    assert p / q == pytest.approx(np.exp(2.0), rel=1e-14)
-    assert truth_probability(800.0, 10) == 1
-
-
 def enumerated_law(counts, eps0):
     """Probability of every histogram, from every user's every answer."""
     k = len(counts)

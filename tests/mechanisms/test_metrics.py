@@ -1,4 +1,4 @@
-"""Total variation is a metric bounded by one; individual errors are its cells."""
+"""Total variation is what the best event gains; individual errors are its cells."""
 
 import numpy as np
 import pytest
@@ -10,15 +10,6 @@ from tightshuffle.mechanisms.metrics import individual_error, total_variation
 
 weights = arrays(float, 6, elements=st.floats(0.0, 1.0)).filter(lambda x: x.sum() > 1e-3)
 laws = weights.map(lambda x: x / x.sum())
-
-
-@given(laws, laws, laws)
-def test_total_variation_is_a_metric(a, b, c):
-    ab = total_variation(a, b)
-    assert 0 <= ab <= 1 + 1e-12
-    assert ab == total_variation(b, a)
-    assert total_variation(a, a) == 0
-    assert total_variation(a, c) <= ab + total_variation(b, c) + 1e-12
 
 
 @given(laws, laws)

@@ -78,12 +78,6 @@ def test_the_generic_blanket_is_looser_and_blind_to_k(bound):
     assert np.all(generic < -1)
 
 
-def test_erlingsson_is_its_own_inverse():
-    delta = np.array([1e-3, 1e-8, 1e-40])
-    eps = 12 * 0.4 * np.sqrt(np.log(1 / delta) / 10**6)
-    np.testing.assert_allclose(erlingsson(eps, n=10**6, k=2, eps0=0.4), np.log10(delta), rtol=1e-12)
-
-
 @pytest.mark.parametrize(("n", "eps0"), [(10**5, 0.5), (10**6, 2.0), (10**8, 6.0)])
 def test_feldman_is_its_own_inverse(n, eps0):
     with mp.workdps(50):

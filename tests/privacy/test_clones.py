@@ -9,13 +9,10 @@ from tightshuffle.privacy import clones as module
 from tightshuffle.privacy.clones import clones, stronger_clones
 
 BOUNDS = [clones, stronger_clones]
-SETTINGS = [(1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5)]
-
-SETTINGS = [(1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5)]
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
-@pytest.mark.parametrize(("n", "eps0"), SETTINGS)
+@pytest.mark.parametrize(("n", "eps0"), [(1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5)])
 def test_against_the_definition_in_both_directions(bound, n, eps0):
     chances = getattr(dominating, bound.__name__)(n, 7, eps0).values()
     for share in (0, 0.01, 0.2, 0.6, 0.95, 0.9999):
@@ -23,21 +20,6 @@ def test_against_the_definition_in_both_directions(bound, n, eps0):
         assert mp.almosteq(wanted, reverse, rel_eps=mp.mpf("1e-40"))
         got = bound(share * eps0, n=n, k=7, eps0=eps0)
         assert got == pytest.approx(float(mp.log10(wanted)), abs=1e-10)
-
-
-def test_measured_values():
-    eps = np.array([0.1, 0.2, 0.3, 0.4])
-    got = 10 ** stronger_clones(eps, n=100, k=10, eps0=0.5)
-    np.testing.assert_allclose(got, [9.002e-4, 2.784e-6, 3.819e-10, 1.044e-15], rtol=6e-4)
-    assert 10 ** clones(0.1, n=100, k=10, eps0=0.5) == pytest.approx(1.575e-3, rel=5e-4)
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-def test_one_user_is_randomized_response_itself(bound):
-    eps = np.linspace(0, 1.7, 9)
-    wanted = np.log10((np.exp(1.7) - np.exp(eps[:-1])) / (np.exp(1.7) + 1))
-    np.testing.assert_allclose(bound(eps[:-1], n=1, k=2, eps0=1.7), wanted, atol=1e-12)
-    assert np.isneginf(bound(eps[-1], n=1, k=2, eps0=1.7))
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -48,14 +30,6 @@ def test_interpolated_terms_give_what_all_terms_give(bound, eps, monkeypatch):
     direct = bound(eps, n=10**6, k=2, eps0=0.5)
     assert fast != 0
     assert (fast - direct) * np.log(10) == pytest.approx(0, abs=1e-9)
-
-
-def test_the_interpolation_is_used_at_that_size(monkeypatch):
-    asked = []
-    real = module.log_binomial_excess
-    monkeypatch.setattr(module, "log_binomial_excess", lambda t, c: asked.append(t.size) or real(t, c))
-    clones(0.01, n=10**6, k=2, eps0=0.5)
-    assert max(asked) < 100
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -87,8 +61,3 @@ def test_falls_with_eps_and_n_and_grows_with_eps0(bound):
     assert np.all(np.diff(table, axis=0) < 0)
     assert np.all(np.diff(table, axis=1) < 0)
     assert np.all(np.diff(table, axis=2) > 0)
-
-
-def test_stronger_clones_are_stronger():
-    eps = np.linspace(0, 1.9, 8)
-    assert np.all(stronger_clones(eps, n=500, k=3, eps0=2.0) < clones(eps, n=500, k=3, eps0=2.0))

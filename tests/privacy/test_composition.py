@@ -94,17 +94,6 @@ def test_one_round_agrees_with_the_other_modules():
             assert stronger == pytest.approx(stronger_clones(eps, **setting), abs=2e-9)
 
 
-def test_values_of_the_papers_settings():
-    # Measured twice, independently, at 40 digits or by enumeration.
-    setting = {"n": 1000, "k": 4, "eps0": EPS0_1A}
-    assert round(composed_epsilon(1e-4, "strong", **setting), 4) == 0.5473
-    assert round(composed_epsilon(1e-4, "weak", **setting), 4) == 0.3891
-    setting = {"n": 10**4, "k": 4, "eps0": 4}
-    assert f"{10 ** composed(0.1, 'stronger-clones', **setting):.3e}" == "9.209e-03"
-    assert f"{10 ** composed_clones(0.1, **setting):.3e}" == "2.137e-02"
-    assert f"{10 ** koskela_weak(0.1, n=100, k=10, eps0=0.5):.3e}" == "1.312e-06"
-
-
 # Several rounds -------------------------------------------------------------------------------
 
 
