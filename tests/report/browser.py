@@ -116,11 +116,6 @@ class Browser:
         asked = [event for event in self.events if event.get("method") == "Network.requestWillBeSent"]
         return [event["params"]["request"]["url"].partition(",")[0] for event in asked]
 
-    def screenshot(self, path):
-        """The whole page as a PNG file."""
-        shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        Path(path).write_bytes(base64.b64decode(shot["data"]))
-
     def pdf(self):
         """The page printed, as the bytes of a PDF file."""
         return base64.b64decode(self.ask("Page.printToPDF", printBackground=False)["data"])

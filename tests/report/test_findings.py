@@ -1,10 +1,11 @@
 """What the headline computes from the results: the audit, the budgets, parity."""
 
-import math
-
 import pytest
 
+from tests.report.report_page import parity_rows
 from tightshuffle.report import findings
+
+MEANS, RATIOS = parity_rows()
 
 
 def audit_row(published, upper, alone, together):
@@ -28,54 +29,25 @@ def test_audit_counts_jointly_what_contradicts_and_alone_what_would_refute_upper
     assert findings.audit([]) == findings.Audit(of=0, published=0, upper=0, largest=None)
 
 
-def test_excess_of_nothing_over_nothing_is_no_contradiction():
-    assert findings.excess(audit_row("-inf", "-inf", "0.0", "0"), "audited_delta", "upper_log10_delta") < 0
-    assert findings.excess(audit_row("-inf", "-1", "0.1", "0"), "audited_delta", "published_log10_delta") == (
-        math.inf
-    )
-
-
 def test_budgets_counts_those_without_a_delta():
     plan = {"tv": {"budgets": [{"eps0": 4, "eps": 4}, {"eps0": 4, "eps": 1}]}, "individual": None}
     other = {"estimates": {"budgets": [{"eps0": 2, "eps": 3}]}}
     assert findings.budgets({"a": plan, "b": other, "c": {}}) == (2, 3)
 
 
-def mean_row(mean, estimator="inversion", mechanism="shuffle", **setting):
-    given = {"dataset": "d", "n": "100", "k": "5", "eps0": "1", "delta": "1e-06", "eps": "0.2"}
-    given |= {"metric": "tv", "bound": "upper", "mechanism": mechanism, "estimator": estimator}
-    return {**given, "mean": mean, **setting}
-
-
-def ratio_row(ratio, comparison="unprojected", **setting):
-    row = mean_row("", **setting)
-    for name in ("mean", "mechanism", "estimator"):
-        del row[name]
-    return row | {"comparison": comparison, "ratio": ratio, "repetitions": "200.0"}
-
-
-def test_parity_is_the_range_of_the_ratio_by_budget():
-    sizes = {("1", "100"): "1.02", ("1", "1000"): "0.96", ("6.0", "100"): "1.3", ("6", "1000"): "1.06"}
-    means = [mean_row("0.5", eps0=eps0, n=n) for eps0, n in sizes]
-    ratios = [ratio_row(ratio, eps0=eps0, n=n) for (eps0, n), ratio in sizes.items()]
-    ratios += [ratio_row("9", metric="individual_error"), ratio_row("9", bound="lower")]
-    ratios.append(ratio_row("9", bound="", comparison="published"))
-    found = findings.parity(findings.comparisons(means, ratios))
-    assert (found.least[0], found.most[0]) == (0.96, 1.3)
-    assert found.most[1].setting == {"dataset": "d", "n": 100.0, "k": 5.0, "eps0": 6.0, "delta": 1e-6}
-    assert (found.nearly, found.of, found.repetitions) == (2, 4, 200)
-    assert found.by_eps0 == {1.0: (0.96, 1.02), 6.0: (1.06, 1.3)}
-    assert findings.parity(findings.comparisons(means, ratios), "projected") is None
+def test_parity_without_a_kind_of_ratio_is_no_finding():
     assert findings.parity([]) is None
+    unprojected = [ratio for ratio in RATIOS if ratio["comparison"] == "unprojected"]
+    assert findings.parity(findings.comparisons(MEANS, unprojected), "projected") is None
 
 
 @pytest.mark.parametrize(
     ("means", "ratios", "message"),
     [
-        ([mean_row("1"), mean_row("1.0", n="100.0")], [ratio_row("1")], r"parity\.csv: two rows of"),
-        ([mean_row("1")], [ratio_row("1"), ratio_row("2")], r"parity_ratio\.csv: two rows of unprojected"),
-        ([mean_row("1")], [], "only one of parity.csv, parity_ratio.csv has"),
-        ([], [ratio_row("1")], "only one of parity.csv, parity_ratio.csv has"),
+        ([*MEANS, MEANS[0] | {"n": "1000.0"}], RATIOS, r"parity\.csv: two rows of"),
+        (MEANS, [*RATIOS, RATIOS[0] | {"ratio": "2"}], r"parity_ratio\.csv: two rows of unprojected"),
+        (MEANS, [], "only one of parity.csv, parity_ratio.csv has"),
+        ([], RATIOS, "only one of parity.csv, parity_ratio.csv has"),
     ],
 )
 def test_parity_names_rows_that_do_not_fit(means, ratios, message):

@@ -29,11 +29,8 @@ def test_small_tables_name_what_tells_them_apart():
         for eps in ("0.1", "0.5")
     ]
     tables = layout.small_tables(rows, layout.APART["Table IV"])
-    assert [(table.part, table.heading) for table in tables] == [
-        ("varying eps0", {"eps0": "1"}),
-        ("varying eps0", {"eps0": "2"}),
-        ("varying n", {"eps0": "2"}),
-    ]
+    parts = [("varying eps0", "1"), ("varying eps0", "2"), ("varying n", "2")]
+    assert [(table.part, table.heading) for table in tables] == [(part, {"eps0": x}) for part, x in parts]
     assert all(table.columns == ["eps"] for table in tables)
     assert layout.common(rows) == {"n": "100", "k": "10"}
     assert layout.count_sources(rows) == {"Table": 6}
@@ -62,10 +59,8 @@ def test_split_note_keeps_parentheses_whole():
     [
         ("3.25E-22", "3.2451234e-22", "3.245E-22"),
         ("0.97", "9.72603e-01", "0.9726"),
-        ("0.01", "1.174e-2", "0.01174"),
         ("0.0001", "9.1e-05", "9.100E-5"),
         ("0.9", "0.99996", "1.000"),
-        ("12E-4", "0.0013", "1.300E-3"),
         ("7E-400", "7.00012e-400", "7.000E-400"),
         ("123,108", "123026", "123,026"),
         ("10260", "10260", "10260"),
