@@ -76,7 +76,7 @@ def summary(table, ratios, computer):
 
 
 def by_users(table, column, written):
-    """Header and lines of a table of one column: an accountant per line, an n per column."""
+    """Header and lines of a table of one column: one accountant per line, one n per column."""
     wide = table.pivot(index="accountant", columns="n", values=column)
     wide = wide.reindex(table["accountant"].unique())
     lines = [

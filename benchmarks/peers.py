@@ -13,7 +13,6 @@ from scipy import signal, stats
 from benchmarks.cases import DELTA, EPS0, SHARE, K, different_counts
 from benchmarks.measure import timed
 from benchmarks.printed import printed_delta, printed_terms
-from tightshuffle.arguments import check_choice
 from tightshuffle.mechanisms.krr import lie_probability, sample_histogram, truth_probability
 from tightshuffle.privacy import count
 from tightshuffle.privacy.inverse import epsilon
@@ -92,25 +91,24 @@ def of_log10(log10_delta):
 def count_laws(*, n, k, eps0, count, convolve):
     """The laws P and Q of the noisy count of x0, arrays (n + 1,), without tilting or windows.
 
-    ``convolve`` is "direct" (numpy.convolve) or "fft" (scipy.signal.fftconvolve).
+    ``convolve`` is numpy.convolve or scipy.signal.fftconvolve.
     """
-    check_choice("convolve", convolve, ("direct", "fft"))
     p, q = float(truth_probability(eps0, k)), float(lie_probability(eps0, k))
     holders = stats.binom.pmf(np.arange(count + 1), count, p)
     liars = stats.binom.pmf(np.arange(n - count), n - 1 - count, q)
-    remaining = np.convolve(holders, liars) if convolve == "direct" else signal.fftconvolve(holders, liars)
+    remaining = convolve(holders, liars)
     return tuple(np.append(remaining * (1 - x), 0) + np.append(0, remaining * x) for x in (p, q))
 
 
 def convolved_delta(eps, **setting):
     """delta of the count of x0 from `count_laws` by numpy.convolve."""
-    p, q = count_laws(**setting, convolve="direct")
+    p, q = count_laws(**setting, convolve=np.convolve)
     return float(np.maximum(p - math.exp(eps) * q, 0).sum())
 
 
 def log_outcomes(**setting):
     """What dp-accounting needs: for P and Q a dict of outcome -> log probability, noise left out."""
-    laws = count_laws(**setting, convolve="fft")
+    laws = count_laws(**setting, convolve=signal.fftconvolve)
     kept = [np.flatnonzero(law > ROUNDING) for law in laws]
     return [
         dict(zip(s.tolist(), np.log(law[s]).tolist(), strict=True)) for s, law in zip(kept, laws, strict=True)

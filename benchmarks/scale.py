@@ -63,13 +63,8 @@ def measure(name, plan, protocol, eps0, eps, n):
     budget = {"eps0": eps0, "eps": eps, "n": n, "protocol": Protocol(**protocol), "seed": 0}
     run_point(counts, dataset=name, repetitions=repetitions, cells=[], **budget)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return dict(
-        zip(
-            COLUMNS,
-            [plan["cells"], n, eps0, eps, repetitions, time.process_time() - before, peak],
-            strict=True,
-        )
-    )
+    values = [plan["cells"], n, eps0, eps, repetitions, time.process_time() - before, peak]
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def snakemake_seconds(*arguments):
@@ -99,7 +94,7 @@ def overheads():
 
 
 def totals(table, plans, job):
-    """A row per dataset: its measured points' mean cost, its jobs, what one takes, and core-hours in all.
+    """One row per dataset: its measured points' mean cost, its jobs, what one takes, and core-hours in all.
 
     ``job``: core-seconds of a job's start.
     """

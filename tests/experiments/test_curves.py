@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tests.figures.examples import (
-    audit_table,
     blanket_plan,
     blanket_tables,
     bound_table,
@@ -15,25 +14,9 @@ from tests.figures.examples import (
 )
 from tightshuffle.experiments.curves.axes import log_axis, rounded
 from tightshuffle.experiments.curves.blanket_regions import blanket_tightness
-from tightshuffle.figures import audit, blanket_regions, delta_bounds, gaussian_scale, girgis_rdp, koskela
+from tightshuffle.figures import delta_bounds
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
 from tightshuffle.privacy import blanket, composition, count, histogram, renyi
-
-
-def test_every_figure_finds_its_columns():
-    regions, tightness = blanket_tables()
-    divergences, composed = girgis_tables()
-    for table, columns in (
-        (regions, blanket_regions.REGION_COLUMNS),
-        (tightness, blanket_regions.TIGHTNESS_COLUMNS),
-        (bound_table(), delta_bounds.COLUMNS),
-        (scale_table(), gaussian_scale.COLUMNS),
-        (divergences, girgis_rdp.DIVERGENCES),
-        (composed, girgis_rdp.COMPOSED),
-        (koskela_table(), koskela.COLUMNS),
-    ):
-        assert set(table.columns) == set(columns)
-    assert set(audit.COLUMNS) <= set(audit_table().columns)
 
 
 def test_blanket_tables_hold_the_accountants_values():

@@ -47,12 +47,6 @@ def test_a_guess_saves_time_and_changes_nothing_beyond_the_tolerance():
     assert far == pytest.approx(near, rel=1e-3)
 
 
-def test_rules_of_delta():
-    fixed, power = parity.delta_rules([1e-6], [1.1])
-    assert (fixed.name, fixed.delta(10**5)) == ("1e-06", 1e-6)
-    assert (power.name, power.delta(1000)) == ("n^-1.1", pytest.approx(1000**-1.1))
-
-
 def test_frame_has_every_setting_once(trials):
     assert list(trials.columns) == parity.COLUMNS
     assert trials.notna().all().all()

@@ -78,10 +78,3 @@ def test_expected_errors_are_those_of_a_simulation(n, k, eps, log10_delta):
         errors = total_variation(estimate, truth)
         standard_error = errors.std(ddof=1) / np.sqrt(repetitions)
         assert abs(errors.mean() - allowed.tv[name]) < 4 * standard_error, name
-
-
-def test_expected_errors_broadcast():
-    values = plan.expected_tv_krr(np.array([100, 10_000]), 5, np.array([[1.0], [2.0], [3.0]]))
-    assert values.shape == (3, 2)
-    np.testing.assert_allclose(values[:, 0], 10 * values[:, 1], rtol=1e-12)
-    assert plan.expected_tv_gaussian(100, 5, np.array([1.0, 2.0])).shape == (2,)

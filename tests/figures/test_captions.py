@@ -58,11 +58,6 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         ],
         [],
     ),
-    "tv, one repetition": (
-        lambda: tv.caption(tv_rows(trial_table([(6, 4.5)], repetitions=1, delta=2e-9)), "x", PROTOCOL),
-        ["ε₀ = 6, ε = 4.5, δ = 2×10⁻⁹", "1 repetition "],
-        [],
-    ),
     "parity_tv": (
         lambda: parity_tv.caption(parity_rows(eps0=(2, 4)), "Paris"),
         [

@@ -60,8 +60,3 @@ def test_no_two_texts_overlap_and_all_are_inside(figure):
         if box.x0 < 0 or box.y0 < 0 or box.x1 > page.width or box.y1 > page.height
     ]
     assert outside == []
-
-
-def test_figures_are_as_wide_as_a_page(figure):
-    cities = sum(axes.get_title().endswith("cells") for axes in figure.axes)
-    assert figure.get_figwidth() == (style.WIDTH if cities in (0, 2) else {1: 4.4, 4: 12.8}[cities])

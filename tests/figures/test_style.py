@@ -46,24 +46,14 @@ def axes_of(figure=None, **kwargs):
 # Style ----------------------------------------------------------------------------------------
 
 
-def test_the_style_file_has_only_keys_that_matplotlib_knows():
-    settings = matplotlib.rc_params_from_file(style.STYLE, fail_on_error=True, use_default_template=False)
-    assert settings["pdf.fonttype"] == 42
-    assert min(settings["xtick.labelsize"], settings["ytick.labelsize"], settings["legend.fontsize"]) >= 7
-
-
-def test_the_style_leaves_no_trace():
-    before = dict(matplotlib.rcParams)
+def test_the_style_is_the_same_for_everybody_and_leaves_no_trace():
     with style.applied():
-        assert matplotlib.rcParams["font.size"] == 8
-    assert dict(matplotlib.rcParams) == before
-
-
-def test_a_users_own_settings_do_not_reach_the_figures():
-    with style.applied():
-        expected = style.png(drawn_boxes())
-    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "yellow"}), style.applied():
-        assert style.png(drawn_boxes()) == expected
+        expected = dict(matplotlib.rcParams)
+    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "yellow"}):
+        before = dict(matplotlib.rcParams)
+        with style.applied():
+            assert dict(matplotlib.rcParams) == expected
+        assert dict(matplotlib.rcParams) == before
 
 
 def test_all_colours_are_okabe_and_itos():
@@ -71,7 +61,6 @@ def test_all_colours_are_okabe_and_itos():
         cycle = {to_hex(colour) for colour in matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]}
     assert cycle == OKABE_ITO
     assert {colour.lower() for colour in style.COLOURS.values()} <= OKABE_ITO
-    assert set(style.COLOURS) == set(style.LABELS) == {"shuffle", "shuffle+INV", "gaussian"}
 
 
 @pytest.mark.parametrize("vision", DICHROMATS)
@@ -119,11 +108,10 @@ def test_drawing_gives_the_same_bytes_in_any_process():
     assert other.stdout.split() == fingerprints()
 
 
-def test_png_and_pdf_are_what_they_say_and_hold_no_date():
-    figure = drawn_boxes()
-    assert style.png(figure).startswith(b"\x89PNG")
+def test_a_pdf_holds_its_fonts_and_no_date():
+    figure = style.new_figure(1)
+    figure.suptitle("text")
     pdf = style.pdf(figure)
-    assert pdf.startswith(b"%PDF")
     assert b"CreationDate" not in pdf
     assert b"/FontFile2" in pdf  # TrueType inside: text stays text
 
@@ -182,13 +170,6 @@ def test_boxes_stand_at_their_n_and_show_the_median():
     assert np.searchsorted(centres, 0.5) == 3  # three boxes left of the border between the two n
 
 
-def test_boxes_with_one_repetition_one_n_and_one_mechanism():
-    axes = axes_of()
-    style.boxplots(axes, {"gaussian": {7: [0.25]}})
-    assert len(axes.patches) == 1
-    assert axes.get_xlim() == (-0.5, 0.5)
-
-
 def test_many_n_keep_readable_labels():
     axes = axes_of()
     style.boxplots(axes, {"gaussian": {n: [0.1, 0.2] for n in range(1, 41)}})
@@ -196,16 +177,9 @@ def test_many_n_keep_readable_labels():
     assert len(axes.patches) == 40
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"laplace": {5: [0.1]}}, "mechanism 'laplace'"),
-        ({"gaussian": {5: [np.nan]}}, "gaussian: a value is not"),
-    ],
-)
-def test_boxes_name_what_is_wrong(values, message):
-    with pytest.raises(ValueError, match=message):
-        style.boxplots(axes_of(), values)
+def test_a_value_that_is_no_number_is_named():
+    with pytest.raises(ValueError, match="gaussian: a value is not"):
+        style.boxplots(axes_of(), {"gaussian": {5: [np.nan]}})
 
 
 def test_distance_axis_is_logarithmic_unless_a_distance_is_zero():

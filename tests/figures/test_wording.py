@@ -6,33 +6,26 @@ from tightshuffle.figures import style, wording
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [(500, "500"), (1000, "1k"), (1500, "1.5k"), (100000, "100k"), (2.5e6, "2.5M"), (0, "0")],
-)
-def test_short_number(value, text):
-    assert wording.short_number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
+    ("written", "value", "text"),
     [
-        (1e-30, "10⁻³⁰"),
-        (3.245e-22, "3.2×10⁻²²"),
-        (0.05, "0.05"),
-        (0, "0"),
-        (2e10, "2×10¹⁰"),
-        (1e-300, "10⁻³⁰⁰"),
-        (1234, "1,234"),
+        (wording.short_number, 0, "0"),
+        (wording.short_number, 500, "500"),
+        (wording.short_number, 1500, "1.5k"),
+        (wording.short_number, 100000, "100k"),
+        (wording.short_number, 2.5e6, "2.5M"),
+        (wording.scientific, 0, "0"),
+        (wording.scientific, 0.05, "0.05"),
+        (wording.scientific, 1234, "1,234"),
+        (wording.scientific, 2e10, "2×10¹⁰"),
+        (wording.scientific, 3.245e-22, "3.2×10⁻²²"),
+        (wording.scientific, 1e-300, "10⁻³⁰⁰"),
+        (wording.listing, [1000], "1,000"),
+        (wording.listing, [1, 2000, 3000], "1, 2,000 and 3,000"),
+        (wording.listing, range(1, 31), "1 to 30 (30 values)"),
     ],
 )
-def test_scientific(value, text):
-    assert wording.scientific(value) == text
-
-
-def test_listing_names_all_values_or_the_ends_and_the_number():
-    assert wording.listing([1000]) == "1,000"
-    assert wording.listing([1, 2000, 3000]) == "1, 2,000 and 3,000"
-    assert wording.listing(range(1, 31)) == "1 to 30 (30 values)"
+def test_numbers(written, value, text):
+    assert written(value) == text
 
 
 def test_folded_keeps_all_words_and_shortens_the_lines():
