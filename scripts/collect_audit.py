@@ -1,4 +1,4 @@
-"""Bound delta from below by what the observer counted: a row per tally, eps and observer."""
+"""Bound delta from below by what the observer counted: one row per tally, eps and observer."""
 
 import pandas as pd
 

@@ -45,7 +45,7 @@ def test_precise_delta_is_that_of_the_laws_added_user_by_user():
         setting = SETTING | {"count": count_of_x0}
         for eps in (0.0, 0.2, 1.0):
             expected = printed.hockey_stick(eps, *printed.convolved_laws(**setting))
-            # At most 120 values of the two laws are left out, each below 1e-34; the rest has 40 digits.
+            # At most 120 values of the two laws are left out, each below 1e-34; all others have 40 digits.
             assert expected > 1e-18
             assert abs(peers.precise_delta(eps, **setting) - expected) < mp.mpf(10) ** -31
 

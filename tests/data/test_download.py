@@ -158,7 +158,7 @@ def test_cut_connections_are_resumed_with_growing_pauses(site):
 
 
 def test_next_run_goes_on_where_the_last_one_stopped(site):
-    with pytest.raises(OSError, match=r"given up with 120,000 of 300,000 bytes; run again"):
+    with pytest.raises(OSError, match=r"gave up after 120,000 of 300,000 bytes; run again"):
         site.get(cut(CUT), retries=0)
     assert site.part.read_bytes() == CONTENT[:CUT]
     assert not site.path.exists()
@@ -224,7 +224,7 @@ def test_client_errors_are_not_retried(site, code, message):
 
 
 def test_no_server_at_all(site):
-    with pytest.raises(OSError, match=r"no connection \(.*refused.*\); given up with 0 of 300,000 bytes"):
+    with pytest.raises(OSError, match=r"no connection \(.*refused.*\); gave up after 0 of 300,000 bytes"):
         site.get(plain, url="http://127.0.0.1:1/checkins.txt.gz", retries=1)
     assert site.pauses == [1]
 

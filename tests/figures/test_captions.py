@@ -139,10 +139,10 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
 
 @pytest.mark.parametrize("name", CAPTIONS)
 def test_a_caption_names_every_parameter(name):
-    caption, said, unsaid = CAPTIONS[name]
+    caption, present, absent = CAPTIONS[name]
     text = caption()
-    assert [phrase for phrase in said if phrase not in text] == [], text
-    assert [phrase for phrase in unsaid if phrase in text] == [], text
+    assert [phrase for phrase in present if phrase not in text] == [], text
+    assert [phrase for phrase in absent if phrase in text] == [], text
 
 
 def test_the_published_calibration_names_its_settings():

@@ -1,4 +1,4 @@
-"""The style and the plot forms: what is drawn is what was given."""
+"""The style and the plot forms: they draw the values that they get."""
 
 import hashlib
 import io
@@ -110,7 +110,7 @@ def test_drawing_gives_the_same_bytes_in_any_process():
 
 def test_a_pdf_holds_its_fonts_and_no_date():
     figure = style.new_figure(1)
-    figure.suptitle("text")
+    figure.subplots()
     pdf = style.pdf(figure)
     assert b"CreationDate" not in pdf
     assert b"/FontFile2" in pdf  # TrueType inside: text stays text

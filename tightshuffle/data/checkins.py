@@ -21,9 +21,9 @@ from tightshuffle.data.grid import Box, point_table
 
 BLOCK = 1 << 22  # bytes
 LONGEST_LINE = 1 << 16  # bytes; a file with a longer one holds no check-ins
-MOST_PACKED = 100  # a gzip file may hold so many times its size; SNAP's holds 4 times
+MOST_PACKED = 100  # times its own size that a gzip file may hold; SNAP's holds 4 times
 SMALL = 1 << 26  # bytes that any gzip file may hold
-LISTED = 5  # so many unreadable lines are named
+LISTED = 5  # unreadable lines that a message names at most
 FIELDS = ["user", "time", "latitude", "longitude", "location"]
 NOT_TEXT = bytes(sorted(set(range(32)) - set(b"\t\n\v\f\r\x1b")))  # control characters
 

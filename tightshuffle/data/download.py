@@ -94,7 +94,7 @@ def _fetch_patiently(
             failures += 1
             if failures > retries:
                 raise OSError(
-                    f"{url}: {error}; given up with {have:,} of {size:,} bytes; run again to go on "
+                    f"{url}: {error}; gave up after {have:,} of {size:,} bytes; run again to go on "
                     "from there, or set gowalla.source to bundled or file"
                 ) from error
             seconds = min(2 ** (failures - 1), LONGEST_PAUSE)

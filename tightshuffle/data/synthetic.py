@@ -30,7 +30,7 @@ def sample_normal(
 
     Returns
     -------
-    DataFrame, a row per cell: cell (from 1), count, low, high; the outermost limits are infinite. Beyond
+    DataFrame, one row per cell: cell (from 1), count, low, high; the outermost limits are infinite. Beyond
     `USER_BY_USER` users the counts are sampled as the multinomial they are: time and memory depend on
     ``cells`` alone.
     """

@@ -99,7 +99,7 @@ def lower_bound(hits: tuple[int, int], runs: int, eps: float, *, confidence: flo
 
 
 def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -> list[dict[str, Any]]:
-    """What the audit shows beside what is claimed: a row per tally, eps and kind of observer.
+    """What the audit shows beside what is claimed: one row per tally, eps and kind of observer.
 
     Parameters: ``eps``, numbers; ``confidence`` of every row on its own.
 

@@ -40,7 +40,7 @@ _LARGEST_K = 2 ** (64 - _KEY_BITS)
 
 @dataclass(frozen=True)
 class Tally:
-    """What the observer counted: ``tables[half][world]`` (n+1, n+1) runs with so many reports of x0, of x1.
+    """What the observer counted: ``tables[half][world]`` (n+1, n+1) runs by their counts of x0 and x1.
 
     half 0 is for choosing, 1 for reporting; world 0: the victim holds x0, 1: x1. ``runs`` in each world.
     """

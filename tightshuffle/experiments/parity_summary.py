@@ -140,7 +140,7 @@ def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float,
 
 
 def _wide(trials: pd.DataFrame) -> pd.DataFrame:
-    """Values as (repetitions, series): cells averaged, a column per setting, mechanism, estimator, metric."""
+    """Values as (repetitions, series): cells averaged, one column per combination of `SERIES`."""
     averaged = trials.groupby([*SERIES, "repetition"], sort=True)["value"].mean()
     return averaged.unstack("repetition").T
 

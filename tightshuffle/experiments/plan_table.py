@@ -9,7 +9,7 @@ from tightshuffle.experiments.plan import make_plan
 
 
 def plan_table(n: Iterable[int], k: Iterable[int], guarantees: Iterable[Mapping[str, float]]) -> pd.DataFrame:
-    """`make_plan` for every n, k and guarantee (a dict of eps and delta), a row each.
+    """`make_plan` for every n, k and guarantee (a dict of eps and delta): one row per plan.
 
     Returns a DataFrame: n, k, eps, delta, eps0, capped, sigma, tv_shuffle_inv, tv_gaussian, tv_local.
     """

@@ -17,7 +17,7 @@ from tightshuffle.privacy.count import ceiling, delta_hat
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 BLOCK = 2**20  # cells of all repetitions held at a time: beyond it, memory depends on k alone
-FEW = 100  # so many users are drawn one by one
+FEW = 100  # at most this many users are drawn one by one
 NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
 TRIAL_COLUMNS = [
     "experiment", "dataset", "eps0", "eps", "delta", "n", "repetitions", "k", "mechanism", "repetition",

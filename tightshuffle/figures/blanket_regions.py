@@ -29,7 +29,7 @@ GROWTH = ("#0072B2", "#009E73", "#E69F00", "#000000")
 
 
 class Tables(NamedTuple):
-    """The borders of the regions, a row per eps0; eq. (3) and the true delta, a row per point of a series."""
+    """The regions' borders, one row per eps0; eq. (3) and the true delta, one row per point of a series."""
 
     regions: pd.DataFrame
     tightness: pd.DataFrame

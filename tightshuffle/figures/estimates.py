@@ -54,7 +54,7 @@ def read(histogram: File, estimates: File) -> Runs:
 
 
 def draw(data: Runs, title: str) -> Figure:
-    """The figure: a row per budget; original, Gaussian, shuffle+INV as heatmaps or as step lines."""
+    """The figure: one row per budget; original, Gaussian, shuffle+INV as heatmaps or as step lines."""
     return draw_runs(data, title, calibration.AS_PUBLISHED)
 
 

@@ -31,7 +31,7 @@ RIGHT: Curves = {
 
 
 class Tables(NamedTuple):
-    """Divergences of one round, a row per (eps0, order); log10 delta, a row per (compositions, eps)."""
+    """Divergences of one round, one row per (eps0, order); log10 delta, one row per (compositions, eps)."""
 
     divergences: pd.DataFrame
     composed: pd.DataFrame

@@ -10,7 +10,7 @@ TITLE = "Estimated histograms at equal privacy"
 
 
 def draw(data: Runs, title: str) -> Figure:
-    """The figure: a row per eps0; original, Gaussian, shuffle+INV as heatmaps or as step lines."""
+    """The figure: one row per eps0; original, Gaussian, shuffle+INV as heatmaps or as step lines."""
     return draw_runs(data, title, calibration.AT_EQUAL_PRIVACY)
 
 

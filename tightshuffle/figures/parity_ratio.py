@@ -40,7 +40,7 @@ def read(ratios: File) -> pd.DataFrame:
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """The figure of a ratio table: a column per dataset; ``titles`` maps dataset -> title."""
+    """The figure of a ratio table: one column per dataset; ``titles`` maps dataset -> title."""
     table = table[table["metric"] == "tv"]
     truth = table[(table["bound"] == "upper") & table["comparison"].isin(ROWS)]
     published = table[table["comparison"] == PUBLISHED]

@@ -39,7 +39,7 @@ EMPTY = "#e4e4e4"  # cells that hold nobody: outside of the colour map, so that 
 HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
     bad=EMPTY, over=COLOURS["gaussian"]
 )
-SIGNS_FIT = 100  # so many rows or columns at most: with more, a cell has no room for a minus sign
+SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
 INK = "#222222"
 BOTH = (True, True)
 

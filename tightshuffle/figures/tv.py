@@ -1,4 +1,4 @@
-"""Boxplots of the TV distance per n: a row per budget, with plain shuffle (a) and without (b)."""
+"""Boxplots of the TV distance per n: one row per budget, with plain shuffle (a) and without (b)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

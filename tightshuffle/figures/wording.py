@@ -42,7 +42,7 @@ def budget(eps0: float, eps: float, delta: npt.ArrayLike) -> str:
 
 
 def row_label(budget: str, inches: float) -> str:
-    """A budget beside a row of panels so many inches high: δ on its own line where needed."""
+    """A budget beside a row of panels, ``inches`` high: δ on its own line where needed."""
     fits = folded(budget, inches) == budget
     return budget if fits else budget.replace(", δ", "\nδ")
 

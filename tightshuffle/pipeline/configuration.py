@@ -29,7 +29,7 @@ TAKEN = {  # the folders in results/
     "privacy", "report", "tables", "trials",
 }  # fmt: skip
 MOST_CELLS = 1_000_000
-MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of so many numbers
+MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size
 
 
 def check(config: Mapping[str, Any], files: Iterable[str | os.PathLike[str]] = ()) -> None:
@@ -252,7 +252,7 @@ def _counts_against_users(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _axes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Every axis (a mapping with start and stop) rises, but for the one that falls on purpose."""
+    """Every axis (a mapping with start and stop) rises, except the one that falls on purpose."""
     for key, axis in _mappings(config):
         falls = key == "gaussian_scale.log10_delta"
         if {"start", "stop"} <= axis.keys() and (

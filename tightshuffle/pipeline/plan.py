@@ -43,8 +43,8 @@ def section(datasets: Datasets, name: str, experiment: str) -> dict[str, Any]:
     """The config's section on one experiment of a dataset; ValueError if it has none."""
     if experiment not in datasets[name]:
         raise ValueError(f"datasets.{name}: the config has no section {experiment!r} to run")
-    found: dict[str, Any] = datasets[name][experiment]
-    return found
+    settings: dict[str, Any] = datasets[name][experiment]
+    return settings
 
 
 def label(**numbers: float) -> str:

@@ -71,9 +71,9 @@ def verify() -> list[str]:
 
 
 if __name__ == "__main__":
-    found = verify()
-    for line in found:
+    problems = verify()
+    for line in problems:
         print(f"error: {line}", file=sys.stderr)
-    if found:
+    if problems:
         sys.exit(1)
     print("Verified: every result is as its job left it.")

@@ -85,7 +85,7 @@ def paper_tables(
 
 
 def literature_page(rows: Iterable[Row], item: str) -> str:
-    """Table II or 1: a table per n, a line per eps, a column per mechanism."""
+    """Table II or 1: one table per n, one line per eps, one column per mechanism."""
     rows = _pick(rows, item=item)
     k = ", ".join(_distinct(_pick(rows, mechanism="this paper"), "k"))
     paragraphs = [_delta_legend(rows), LITERATURE.format(k=k)]
@@ -95,7 +95,7 @@ def literature_page(rows: Iterable[Row], item: str) -> str:
 
 
 def sweeps_page(rows: Iterable[Row], item: str = "Table IV") -> str:
-    """Table IV: a table per parameter that varies, a line per value, a column per eps."""
+    """Table IV: one table per parameter that varies, one line per value, one column per eps."""
     rows = _pick(rows, item=item)
     paragraphs = [_delta_legend(rows)]
     blocks: dict[str, list[Row]] = {}
@@ -118,7 +118,7 @@ def sweeps_page(rows: Iterable[Row], item: str = "Table IV") -> str:
 
 
 def errors_page(rows: Iterable[Row], item: str, split: str) -> str:
-    """Table V or VI: a table per value of the column ``split``, a line per x0, a column per mechanism."""
+    """Table V or VI: one table per value of ``split``, one line per x0, one column per mechanism."""
     rows = _pick(rows, item=item)
     budgets = dict.fromkeys(f"eps = {row['eps']}, eps0 = {row['eps0']}" for row in rows)
     tolerance = ", ".join(_distinct(rows, "tolerance"))
@@ -178,7 +178,7 @@ def _delta_legend(rows: Iterable[Row]) -> str:
 
 
 def _by_mechanism(rows: list[Row], name: str) -> str:
-    """A Markdown table: a line per value of the column ``name``, a column per mechanism."""
+    """A Markdown table: one line per value of the column ``name``, one column per mechanism."""
     mechanisms = _distinct(rows, "mechanism")
     lines = [
         [value, *(_cell(_pick(rows, **{name: value, "mechanism": mechanism})) for mechanism in mechanisms)]

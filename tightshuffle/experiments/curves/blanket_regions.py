@@ -14,7 +14,7 @@ BOUNDS = {"lower": histogram.lower, "upper": histogram.upper}  # of the whole hi
 
 
 def blanket_regions(plan: Section) -> pd.DataFrame:
-    """Where the theorems' regions end and how many real roots P and H have, a row per eps0.
+    """Where the theorems' regions end and how many real roots P and H have, one row per eps0.
 
     ``plan``: the config's ``blanket_regions``.
     """

@@ -18,7 +18,7 @@ BOUNDS = {  # of the whole histogram; all but `lower` hold for every dataset
 
 
 def delta_bounds(plan: Section) -> pd.DataFrame:
-    """log10 delta by every accountant, a row per setting (numbered from 1) and eps.
+    """log10 delta by every accountant, one row per setting (numbered from 1) and eps.
 
     ``plan``: the config's ``delta_bounds``. ValueError names the setting whose eps do not rise or reach eps0.
     """

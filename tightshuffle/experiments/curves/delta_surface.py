@@ -8,7 +8,7 @@ from tightshuffle.privacy.count import delta
 
 
 def delta_surface(plan: Section) -> pd.DataFrame:
-    """log10 delta, published and exact, a row per (eps, eps0).
+    """log10 delta, published and exact, one row per (eps, eps0).
 
     ``plan``: the config's ``delta_surface`` (n, k, count; the axes eps and eps0). The axes are rounded, so
     that the diagonal eps = eps0, from which on delta is 0, is met exactly.

@@ -8,7 +8,7 @@ from tightshuffle.mechanisms.gaussian import exact_scale, log_delta, published_s
 
 
 def gaussian_scales(plan: Section) -> pd.DataFrame:
-    """Standard deviations for sensitivity 1, a row per (eps, log10 delta).
+    """Standard deviations for sensitivity 1, one row per (eps, log10 delta).
 
     ``plan``: the config's ``gaussian_scale``. Column published_log10_delta: what the published scale gives.
     """

@@ -10,7 +10,7 @@ from tightshuffle.privacy.renyi_pairs import rdp_clones, rdp_two_counts
 
 
 def renyi_divergences(plan: Section) -> pd.DataFrame:
-    """eps(lambda) of the bound and of the exact pairs, a row per (eps0, order).
+    """eps(lambda) of the bound and of the exact pairs, one row per (eps0, order).
 
     ``plan``: the config's ``girgis_rdp``.
     """
@@ -24,7 +24,7 @@ def renyi_divergences(plan: Section) -> pd.DataFrame:
 
 
 def renyi_composed(plan: Section) -> pd.DataFrame:
-    """log10 delta after compositions, a row per (compositions, eps).
+    """log10 delta after compositions, one row per (compositions, eps).
 
     ``girgis`` is from the bound; ``clones_rdp`` from the clones' exact Renyi divergence with the same lemma
     (at the best of the plan's orders); ``clones_pld`` from their privacy loss distribution, and empty below

@@ -169,10 +169,8 @@ def closest_at_corner(reading: Reading, **where: Any) -> Outcome:
     changes = []
     for corner in corners:
         gap = abs(_gap(corner, True))
-        others = [
-            s for s in settings if s.rule == corner.rule and s.dataset == corner.dataset and s is not corner
-        ]
-        changes += [gap - abs(_gap(other, True)) for other in others]
+        comparable = [s for s in settings if s.rule == corner.rule and s.dataset == corner.dataset]
+        changes += [gap - abs(_gap(setting, True)) for setting in comparable if setting is not corner]
     if not changes:
         raise _no_curves(reading, "n")
     signs = signs_below(changes)
