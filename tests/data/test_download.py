@@ -168,7 +168,7 @@ def test_next_run_goes_on_where_the_last_one_stopped(site):
 
 
 def test_attempts_are_as_many_as_asked_for_and_pauses_stop_growing(site):
-    with pytest.raises(OSError, match=r"HTTP 503 Service Unavailable; given up"):
+    with pytest.raises(OSError, match=r"HTTP 503 Service Unavailable; gave up"):
         site.get(status(503), retries=8)
     assert len(site.ranges) == 9
     assert site.pauses == [1, 2, 4, 8, 16, 32, 60, 60]
@@ -183,7 +183,7 @@ def test_failures_are_forgotten_after_progress(site):
 
 def test_a_server_that_starts_again_each_time_comes_to_an_end(site):
     content = np.random.default_rng(13).bytes(3 * module.PROGRESS)
-    with pytest.raises(OSError, match="given up"):
+    with pytest.raises(OSError, match="gave up"):
         site.get(cut(module.PROGRESS + 1, ignores_range), content=content, retries=2)
     assert site.pauses == [1, 2]
 
