@@ -213,6 +213,17 @@ def test_whole_numbers(text):
         ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt-2", "--sensitivity must be"),
         ("plan --n 9 --k 3 --eps 0 --delta 1e-6", "--eps must be"),
         ("plan --n 9 --k 3 --eps 20 --delta 1e-6", "and below 20"),
+        ("audit", "--eps, --n, --k, --eps0, --count"),
+        ("audit --eps 1 --n 9 --k 3 --eps0 2 --count 9", "count must be"),
+        ("audit --eps 1 --n 1e6 --k 3 --eps0 2 --count 9", "n must be at most 2000 for an audit"),
+        ("audit --eps 1 --n 9 --k 2 --eps0 2 --count 1 --remaining x2", "remaining must be x1 for k = 2"),
+        ("audit --eps 1 --n 9 --k 3 --eps0 2 --count 1 --remaining x4", "--remaining invalid choice"),
+        ("audit --eps 1 --n 9 --k 3 --eps0 2 --count 1 --runs 1", "--runs must be a whole number >= 2"),
+        (
+            "audit --eps 1 --n 9 --k 3 --eps0 2 --count 1 --confidence 1",
+            "--confidence must lie between 0 and 1",
+        ),
+        ("audit --eps 1 --n 9 --k 3 --eps0 2 --count 1 --cores 0", "--cores must be a whole number >= 1"),
     ],
 )
 def test_errors_are_one_line(line, message):
@@ -234,35 +245,23 @@ def test_memory_is_one_line_too(monkeypatch):
     assert "memory" in err
 
 
-@pytest.mark.parametrize("command", [[], ["delta"], ["epsilon"], ["methods"], ["sigma"], ["plan"], ["audit"]])
-def test_help(command, capsys):
+@pytest.mark.parametrize(
+    "command",
+    ["", "delta", "epsilon", "methods", "sigma", "plan", pytest.param("audit", marks=pytest.mark.slow)],
+)
+def test_help_and_its_examples(command, capsys):
     with pytest.raises(SystemExit) as ended:
-        main([*command, "--help"])
+        main([*command.split(), "--help"])
     out, err = capsys.readouterr()
     assert (ended.value.code, err) == (0, "")
     assert out.startswith("usage: tightshuffle")
     assert max(map(len, out.splitlines())) <= 110
-    assert ("example" in out) == (command != ["methods"])
-
-
-def examples():
-    lines = []
-    for command in ([], ["delta"], ["epsilon"], ["sigma"], ["plan"], ["audit"]):
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
-            main([*command, "--help"])
-        lines += [line for line in out.getvalue().splitlines() if line.startswith("  tightshuffle ")]
-    return dict.fromkeys(lines)
-
-
-@pytest.mark.parametrize(
-    "example",
-    [pytest.param(line, marks=pytest.mark.slow if " audit " in line else ()) for line in examples()],
-)
-def test_examples_of_the_help_work(example):
-    code, out, err = call(*example.split()[1:])
-    assert (code, err) == (0, "")
-    assert out
+    examples = [line.split()[1:] for line in out.splitlines() if line.startswith("  tightshuffle ")]
+    assert bool(examples) == (command != "methods")
+    for words in examples:
+        code, out, err = call(*words)
+        assert (code, err) == (0, "")
+        assert out
 
 
 # --- the installed command ---------------------------------------------------------------------------------

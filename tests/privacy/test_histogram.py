@@ -84,14 +84,6 @@ def test_upper_is_the_weak_adversary(n, k, eps0):
         assert 0 <= upper(eps, n=n, k=k, eps0=eps0) - math.log10(expected) < 2e-4
 
 
-def test_values_known_before():
-    band = [lower(0.1, n=100, k=10, eps0=0.5), upper(0.1, n=100, k=10, eps0=0.5)]
-    assert 10 ** np.array(band) == pytest.approx([1.271e-6, 1.312e-6], rel=1e-3)
-    band = [bound(np.array([0.5, 1.0]), n=1000, k=15, eps0=4.0) for bound in (lower, upper)]
-    assert 10 ** band[0] == pytest.approx([6.945e-3, 7.99e-5], rel=2e-3)
-    assert 10 ** band[1] == pytest.approx([6.951e-3, 8.00e-5], rel=2e-3)
-
-
 @pytest.mark.parametrize(
     ("n", "k", "eps0"),
     [
