@@ -22,27 +22,6 @@ def test_every_printed_value_has_its_row(rows):
     assert Counter(row["quantity"] for row in rows) == quantities
 
 
-def test_tables_have_their_printed_shape(rows):
-    def shape(item, *names):
-        return Counter(tuple(row[name] for name in names) for row in rows if row["item"] == item)
-
-    assert shape("Table II", "n", "eps") == {
-        (n, eps): 4 for n in ("100", "1000") for eps in ("0.01", "0.1", "0.2", "0.3", "0.4")
-    }
-    assert shape("Table 1", "n", "eps0", "eps") == {
-        ("100", "0.5", eps): 5 for eps in ("0.1", "0.2", "0.3", "0.4")
-    }
-    assert set(shape("Table IV", "source", "eps0", "n", "k").values()) == {7}
-    assert shape("Table V", "n", "mechanism") == {
-        (n, mechanism): 7 for n in ("1000", "100000") for mechanism in ("gaussian", "shuffle+INV")
-    }
-    assert shape("Table VI", "dataset", "k", "mechanism") == {
-        (*dataset, mechanism): 7
-        for dataset in (("san_francisco", "408"), ("paris", "192"))
-        for mechanism in ("gaussian", "shuffle+INV")
-    }
-
-
 def test_the_repeated_line_of_table_iv_is_the_same_each_time(rows):
     """eps0 = 2, n = 100, k = 10 is in all three parts of Table IV."""
     parts = {}

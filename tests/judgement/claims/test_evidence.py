@@ -26,16 +26,17 @@ def write(path, frame):
 
 
 def test_trials_become_paired_samples(tmp_path):
-    frame = fabricated.trial_frame()
+    frame = pd.concat(fabricated.trial_frame(n=n, value=n) for n in (1000, 2000))
     shuffled = frame.sample(frac=1, random_state=1)  # the order of rows must not matter
     settings = read_trials([write(tmp_path / "a.parquet", shuffled)])
-    metrics = {("tv", 0), ("individual_error", 1), ("individual_error", 3)}
-    assert {(setting.metric, setting.cell) for setting in settings} == metrics
-    for found in settings:
-        assert (found.dataset, found.n, found.k, found.eps0, found.eps) == ("synthetic", 1000, 15, 4.0, 4.0)
+    metrics = [("tv", 0), ("individual_error", 1), ("individual_error", 3)]
+    points = {(setting.n, setting.metric, setting.cell) for setting in settings}
+    assert points == {(n, *metric) for n in (1000, 2000) for metric in metrics}
+    for setting in settings:
+        assert (setting.dataset, setting.k, setting.eps0, setting.eps) == ("synthetic", 15, 4.0, 4.0)
         for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
-            expected = 0.1 + shift + found.cell / 100 + np.arange(5) / 1000
-            np.testing.assert_allclose(found.samples[name], expected, rtol=1e-14)
+            expected = setting.n + shift + setting.cell / 100 + np.arange(5) / 1000
+            np.testing.assert_allclose(setting.samples[name], expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["in one file", "in two files"])
@@ -49,14 +50,6 @@ def test_of_a_point_in_two_experiments_the_longer_one_counts(tmp_path, together)
     assert len(settings) == 3
     assert all(len(s.samples[INV]) == 9 for s in settings)
     assert all(s.samples[INV][0] == pytest.approx(10 + s.cell / 100) for s in settings)
-
-
-def test_points_of_one_file_are_settings_of_their_own(tmp_path):
-    frames = [fabricated.trial_frame(n=n, value=n, experiment="tv") for n in (1000, 2000)]
-    settings = read_trials([write(tmp_path / "a.parquet", pd.concat(frames))])
-    found = {(s.n, s.metric, s.cell): s.samples[SHUFFLE][0] for s in settings}
-    assert len(found) == 2 * 3
-    assert all(value == pytest.approx(n + cell / 100) for (n, _, cell), value in found.items())
 
 
 def test_mechanisms_with_different_repetitions_are_refused(tmp_path):
