@@ -116,37 +116,23 @@ def test_grid_of_a_dataset():
 
 
 @pytest.mark.parametrize(
-    ("edges", "message"),
+    ("make", "arguments", "message"),
     [
-        ((3, 0, 10, 14), "south 3 must lie below north 0"),
-        ((0, 91, 10, 14), r"both in \[-90, 90\]"),
-        ((0, 3, 14, 10), "west 14 must lie left of east 10"),
-        ((0, 3, 10, 181), r"both in \[-180, 180\]"),
-        ((float("nan"), 3, 10, 14), "south nan"),
+        (Box, (3, 0, 10, 14), "south 3 must lie below north 0"),
+        (Box, (0, 91, 10, 14), r"both in \[-90, 90\]"),
+        (Box, (0, 3, 14, 10), "west 14 must lie left of east 10"),
+        (Box, (0, 3, 10, 181), r"both in \[-180, 180\]"),
+        (Box, (float("nan"), 3, 10, 14), "south nan"),
+        (grid.uniform_grid, (UNIT, 0, 3), "must be at least 1"),
+        (grid.uniform_grid, (UNIT, 4, 0), "must be at least 1"),
+        (grid.stepped_grid, (UNIT, 0, 1), "latitude_step 0 must be above 0"),
+        (grid.stepped_grid, (UNIT, 1, -1), "longitude_step -1"),
+        (grid.stepped_grid, (UNIT, 3, 1), "latitude_step 3 must be above 0 and below the box's 3 degrees"),
     ],
 )
-def test_impossible_boxes(edges, message):
+def test_impossible_boxes_and_grids(make, arguments, message):
     with pytest.raises(ValueError, match=message):
-        Box(*edges)
-
-
-@pytest.mark.parametrize("size", [(0, 3), (4, 0)])
-def test_impossible_published_grid(size):
-    with pytest.raises(ValueError, match="must be at least 1"):
-        grid.uniform_grid(UNIT, *size)
-
-
-@pytest.mark.parametrize(
-    ("steps", "message"),
-    [
-        ((0, 1), "latitude_step 0 must be above 0"),
-        ((1, -1), "longitude_step -1"),
-        ((3, 1), "latitude_step 3 must be above 0 and below the box's 3 degrees"),
-    ],
-)
-def test_impossible_steps(steps, message):
-    with pytest.raises(ValueError, match=message):
-        grid.stepped_grid(UNIT, *steps)
+        make(*arguments)
 
 
 def test_table_that_fits_its_grid_and_tables_that_do_not():
