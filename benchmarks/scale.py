@@ -129,6 +129,7 @@ def summary(table, plans, plan, job):
     """The Markdown page of all of it."""
     table = table.assign(core_seconds=table["core_seconds"] * 1000 / table["repetitions"])
     sums, computer = totals(table, plans, job), machine()
+    forms = ("{:,}", "{}", "{:.2f}", "{}", "{:.0f}", "{:.0%}", "{:.2f}")
     parts = [
         f"{computer['cpu']}, Python {computer['python']}, numpy {computer['numpy']}; {len(table)} of"
         f" {sums['points'].sum():,} points measured,"
@@ -143,16 +144,8 @@ def summary(table, plans, plan, job):
         markdown_table(
             ["k", "points", "core-seconds per point", "jobs", "core-seconds per job", "start", "core-hours"],
             [
-                [
-                    f"{row.k:,}",
-                    f"{row.points}",
-                    f"{row.core_seconds:.2f}",
-                    f"{row.jobs}",
-                    f"{row.of_a_job:.0f}",
-                    f"{row.start:.0%}",
-                    f"{row.core_hours:.2f}",
-                ]
-                for row in sums.itertuples()
+                [form.format(value) for form, value in zip(forms, row, strict=True)]
+                for row in sums.itertuples(index=False)
             ],
         ),
     ]

@@ -24,7 +24,7 @@ from tightshuffle.experiments.published import (
 )
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.gaussian import published_scale
-from tightshuffle.privacy.count import delta, delta_hat
+from tightshuffle.privacy.count import delta
 
 COUNTS = np.array([40, 900, 300, 0, 60])
 PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
@@ -109,12 +109,6 @@ def test_gaussian_error_is_half_normal_of_the_published_scale():
     errors = frame.query("mechanism == 'gaussian' and metric == 'individual_error'").value * 1000
     assert stats.kstest(errors, "halfnorm", args=(0, published_scale(4.0, 1e-30, 1))).pvalue > SIGNIFICANCE
     assert set(frame.delta) == {1e-30}
-
-
-def test_delta_below_eps0_is_delta_hat_of_the_sample():
-    frame = run_point(COUNTS, repetitions=3, cells=[1], **(POINT | {"eps": 0.3, "n": "all"}))
-    assert frame.delta.unique() == pytest.approx([10 ** delta_hat(COUNTS, 0.3, eps0=4.0, form="published")])
-    assert frame.n.unique() == [COUNTS.sum()]
 
 
 def test_estimates_of_one_run():

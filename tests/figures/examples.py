@@ -1,6 +1,7 @@
 """Small tables as the pipeline makes them, and figures drawn from them."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -64,15 +65,8 @@ def histogram_table(rows=5, columns=6, seed=2):
     counts = np.random.default_rng(seed).poisson(3, rows * columns) ** 3
     south, west = 48.8 + 0.01 * row, 2.2 + 0.01 * column
     return pd.DataFrame(
-        {
-            "cell": index + 1,
-            "count": counts,
-            "row": row,
-            "column": column,
-            "south": south,
-            "north": south + 0.01,
-        }
-        | {"west": west, "east": west + 0.01}
+        {"cell": index + 1, "count": counts, "row": row, "column": column}
+        | {"south": south, "north": south + 0.01, "west": west, "east": west + 0.01}
     )
 
 
@@ -103,11 +97,8 @@ def city(title="Paris", spread=True, seed=2):
 
 @cache
 def koskela_table(pairs=("strong", "weak"), compositions=(1, 3), lowest=-6):
-    plan = {
-        "compositions": list(compositions),
-        "eps": {"start": 0.05, "stop": 1.5, "steps": 22},
-        "lowest": lowest,
-    }
+    eps = {"start": 0.05, "stop": 1.5, "steps": 22}
+    plan = {"compositions": list(compositions), "eps": eps, "lowest": lowest}
     setting = {"n": 400, "k": 4, "eps0": 2.0}
     parts = [koskela_curves.composed_curves(plan, setting, pairs)]
     if "strong" in pairs:
@@ -201,25 +192,18 @@ def parity_rows(sizes=(1000, 20000), eps0=(1, 2, 4, 6)):
 
 def ratio_table(datasets=("a", "b", "c"), sizes=(10, 200, 3000), eps0=(1, 6), rules=("1e-06", "n^-1.1")):
     rng, rows = np.random.default_rng(3), []
-    for dataset in datasets:
-        for n in sizes:
-            for budget in eps0:
-                setting = {"dataset": dataset, "n": n, "k": 15, "eps0": budget, "metric": "tv"}
-                for bound in ("upper", "lower"):
-                    for rule in rules:
-                        for comparison in ("projected", "unprojected", "maximum likelihood"):
-                            ratio = 1 + budget / 20 + rng.normal(0, 0.02) * (bound == "upper")
-                            here = {
-                                "delta_rule": rule,
-                                "bound": bound,
-                                "eps": 0.1,
-                                "predicted": 1 + budget / 20,
-                            }
-                            here |= {"comparison": comparison, "ratio": ratio, "repetitions": 200}
-                            rows.append(setting | here | {"low": ratio - 0.05, "high": ratio + 0.05})
-                ratio = 1 + np.sqrt(n) / budget
-                here = {"comparison": "published", "eps": budget, "ratio": ratio, "repetitions": 10}
-                rows.append(setting | here | {"low": ratio * 0.95, "high": ratio * 1.05})
+    comparisons = ("projected", "unprojected", "maximum likelihood")
+    for dataset, n, budget in product(datasets, sizes, eps0):
+        setting = {"dataset": dataset, "n": n, "k": 15, "eps0": budget, "metric": "tv"}
+        predicted = 1 + budget / 20
+        for bound, rule, comparison in product(("upper", "lower"), rules, comparisons):
+            ratio = predicted + rng.normal(0, 0.02) * (bound == "upper")
+            row = {"delta_rule": rule, "bound": bound, "eps": 0.1, "comparison": comparison}
+            row |= {"ratio": ratio, "low": ratio - 0.05, "high": ratio + 0.05}
+            rows.append(setting | row | {"repetitions": 200, "predicted": predicted})
+        ratio = 1 + np.sqrt(n) / budget
+        row = {"comparison": "published", "eps": budget, "ratio": ratio, "repetitions": 10}
+        rows.append(setting | row | {"low": ratio * 0.95, "high": ratio * 1.05})
     return pd.DataFrame(rows).reindex(columns=parity_ratio.COLUMNS)
 
 
