@@ -33,6 +33,7 @@ POINTS = [
     ("san_francisco", 408, 123_026),
     ("paris", 192, 11_190),
 ]
+CELLS = [*range(1, 14, 2), *range(20, 300, 20)]  # every x0 of Tables V and VI
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def trial_files(tmp_path):
     return [make_trials(tmp_path, rng, *point) for point in POINTS]
 
 
-def make_trials(folder, rng, dataset, k, n, cells=range(1, 300)):
+def make_trials(folder, rng, dataset, k, n, cells=CELLS):
     setting = {"experiment": "individual", "dataset": dataset, "eps0": 4.0, "eps": 4.0, "n": n, "k": k}
     cells = [cell for cell in cells if cell <= k]
     frames = []
