@@ -164,7 +164,7 @@ def test_rounds_far_below_what_a_fourier_transform_can_see():
     rows = dominating_pairs.rows("stronger-clones", n, k, eps0, depth=900, blocks=n, pessimistic=True)
     parts = list(dominating_pairs.outcomes(rows, 900))
     loss, log_mass = (np.concatenate(column) for column in zip(*parts, strict=True))
-    grid = np.arange(0.0, 60.0, 0.05)
+    grid = np.arange(0.0, 60.0, 0.5)
     chernoff = min(2 * np.logaddexp.reduce(log_mass + t * loss) - t * eps for t in grid) / math.log(10)
     tail = np.logaddexp.reduce(log_mass[loss >= eps / 2 + 0.02])
     event = (2 * tail + math.log(-math.expm1(-0.04))) / math.log(10)
