@@ -62,6 +62,7 @@ def test_a_claim_without_a_test_or_a_test_without_a_claim_stops(monkeypatch, two
         registry.judge_claims(two_claims, fabricated.published(), fabricated.exact())
 
 
+@pytest.mark.slow
 def test_nothing_runs_means_no_verdicts_about_errors(monkeypatch):
     """Without experiments only what needs none is judged, and nothing stops."""
     monkeypatch.setattr(registry.privacy, "bracket", fabricated.bracket)
