@@ -24,6 +24,10 @@ pytestmark = [
     pytest.mark.skipif(bool(lacking), reason=f"no test on a real cluster: {lacking}"),
 ]
 TWO = ["results/quick/privacy/gaussian_scale.csv", "results/quick/privacy/delta_surface.csv"]
+LONG = [
+    "results/quick/privacy/koskela_fig1a.csv",
+    "results/quick/parity_plan.csv",
+]  # some seconds of work each
 PATIENCE = 300  # seconds that any single event may take before a test gives up
 
 
@@ -146,7 +150,7 @@ def test_a_killed_controller(local, cluster):
 
 
 def test_an_interrupt_leaves_no_job_and_no_lock(cluster):
-    process = cluster.start(*TWO)
+    process = cluster.start(*LONG)
     cluster.until(lambda: [job["JobState"] for job in cluster.jobs()] == ["RUNNING", "RUNNING"])
     os.killpg(process.pid, signal.SIGINT)
     assert cluster.until(lambda: process.poll() is not None)
@@ -154,4 +158,4 @@ def test_an_interrupt_leaves_no_job_and_no_lock(cluster):
     cluster.until(lambda: not cluster.slurm.queue())
     assert {job["JobState"] for job in cluster.jobs()} == {"CANCELLED"}
     assert cluster.locks() == []
-    assert cluster.run(*TWO, "--dry-run").returncode == 0
+    assert cluster.run(*LONG, "--dry-run").returncode == 0

@@ -31,6 +31,14 @@ PARITY_DATASETS = plan.having(DATASETS, "tv")
 PARITY = config["parity"]
 TRIALS = plan.trials_of(DATASETS)
 AUDITS = plan.audit_settings(config["audit"])
+TABLES = {  # table: its number in both versions of the paper, and what it shows
+    "table_II": ("Table II", "delta beside three bounds of the literature"),
+    "table_1": ("Table 1", "delta beside four bounds of the literature"),
+    "table_III": ("Table III / 2", "parameters of the synthetic experiments"),
+    "table_IV": ("Table IV / 3", "tight delta as eps0, n and k vary"),
+    "table_V": ("Table V / 4", "errors of one value, synthetic data"),
+    "table_VI": ("Table VI / 5", "errors of one value, check-ins"),
+}
 
 # What the papers print.
 VALUES, CLAIMS, PARAMETERS = (f"data/published/{name}.csv" for name in ("values", "claims", "parameters"))
@@ -40,6 +48,17 @@ wildcard_constraints:
     dataset="|".join(DATASETS),
     part="eps0-[0-9.e-]+_eps-[0-9.e-]+|grid-[0-9]+",
     prefix="(fig[0-9]+_)?",
+
+
+def in_report(name):
+    """A table's CSV file, shown in `snakemake --report`."""
+    title, shows = TABLES[name]
+    return report(
+        f"<results>/tables/{name}.csv",
+        caption="../report/table.rst",
+        category="Tables",
+        labels={"table": title, "shows": shows},
+    )
 
 
 def trial_files(*experiments, datasets=DATASETS):
