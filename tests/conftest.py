@@ -157,7 +157,7 @@ def pytest_collection_modifyitems(items):
 
 
 def made_once(tmp_path_factory, name, *arguments):
-    """A folder in which the pipeline has run, by the first of pytest's processes; the others wait for it."""
+    """A folder in which the pipeline has run: the first of pytest's processes runs it, the rest wait."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     with open(root / f"{name}.lock", "a+") as lock:

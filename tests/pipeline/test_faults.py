@@ -132,7 +132,7 @@ def test_two_runs_in_one_folder(calm, small):
     (small.folder / ".snakemake/run.lock").write_text("")
     first = small.start("--forceall", *small.command())
     wait_for((small.folder / ".snakemake/run.lock").read_text)
-    first.send_signal(signal.SIGSTOP)  # so that it is not over before the others have tried
+    first.send_signal(signal.SIGSTOP)  # else it could end before the second run starts
     second = small.run()
     before = everything(small)
     reading = [small.run("--dry-run"), small.snakemake("--list-rules"), small.snakemake("--summary")]

@@ -320,10 +320,10 @@ def _log_sums(terms: Floats, starts: Integers | list[int]) -> Floats:
 def _best_tilt(steps: Floats, chances: Floats) -> tuple[Any, Any]:
     """theta >= 0 that minimises log E[e^(theta step)], and that minimum; the mean step is <= 0.
 
-    ``steps`` have the shape (..., answers); only the first may be positive. At the minimum its part of the
-    derivative equals that of the others; in logarithms, the first is a straight line in theta and the second
-    convex, so Newton's steps from 0 rise to the root and never pass it. Any theta >= 0 gives valid bounds:
-    the last digits do not matter.
+    ``steps`` have the shape (..., answers); only the first may be positive. At the minimum the derivative's
+    positive part, from the first step, equals its negative part. In logarithms the former is a straight line
+    in theta and the latter convex, so Newton's steps from 0 rise to the root and never pass it. Any
+    theta >= 0 gives valid bounds: the last digits do not matter.
     """
     first, others = steps[..., 0], steps[..., 1:]
     # By rounding, no step may be positive where eps all but equals eps0: then the tilt is _STEEPEST.
