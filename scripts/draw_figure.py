@@ -1,4 +1,4 @@
-"""Draw one figure: a PNG, a PDF and its caption as text."""
+"""Draw one figure: a PNG, a PDF, an SVG and its caption as text."""
 
 from importlib import import_module
 from inspect import signature
@@ -18,6 +18,6 @@ with job(snakemake):
     figure = import_module(f"tightshuffle.figures.{snakemake.params.figure}")
     data = call(figure.read)
     drawing, caption = call(figure.draw, data), call(figure.caption, data)
-    write_bytes(style.png(drawing), snakemake.output.png)
-    write_bytes(style.pdf(drawing), snakemake.output.pdf)
+    for kind, encoded in style.FORMATS.items():
+        write_bytes(encoded(drawing), snakemake.output[kind])
     write_bytes(f"{caption}\n".encode(), snakemake.output.txt)

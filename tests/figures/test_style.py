@@ -95,7 +95,7 @@ def drawn_boxes():
 def fingerprints():
     with style.applied():
         figures = drawn_boxes(), FIGURES["delta_surface"](), FIGURES["estimates"]()
-    return [hashlib.sha256(save(figure)).hexdigest() for figure in figures for save in (style.png, style.pdf)]
+    return [hashlib.sha256(save(figure)).hexdigest() for figure in figures for save in style.FORMATS.values()]
 
 
 @pytest.mark.slow

@@ -15,10 +15,10 @@ FIGURES = sorted(path.stem for path in FOLDER.glob("*.py") if "\nTITLE" in path.
 FORM_OF = {"parity_tv": ["tv"], "parity_estimates": ["estimates"]}  # they take the form of another figure
 
 
-def test_a_figure_is_three_whole_files(tmp_path, monkeypatch):
+def test_a_figure_is_four_whole_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scale_table().to_csv("scales.csv", index=False)
-    output = {kind: f"scale.{kind}" for kind in ("pdf", "png", "txt")}
+    output = {kind: f"scale.{kind}" for kind in ("pdf", "png", "svg", "txt")}
     inputs, params = {"scales": "scales.csv"}, figures.drawn_by("gaussian_scale")
     job = fake_job("draw_gaussian_scale", input=inputs, output=output, params=params)
     runpy.run_path(str(ROOT / "scripts/draw_figure.py"), {"snakemake": job})

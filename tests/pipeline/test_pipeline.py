@@ -37,11 +37,12 @@ TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
 def test_everything_is_there(finished):
     results = finished.results()
     assert {name for name in results if name.startswith("figures/")} == {
-        f"figures/{name}.{kind}" for name in FIGURES for kind in ("png", "pdf", "txt")
+        f"figures/{name}.{kind}" for name in FIGURES for kind in ("png", "pdf", "svg", "txt")
     }
     for name in FIGURES:
         assert results[f"figures/{name}.png"].startswith(b"\x89PNG")
         assert results[f"figures/{name}.pdf"].startswith(b"%PDF")
+        assert b"<svg" in results[f"figures/{name}.svg"][:500]
     for name in TABLES:
         assert results[f"tables/{name}.csv"].count(b"\n") > 2
         assert results[f"tables/{name}.md"].count(b"|") > 10

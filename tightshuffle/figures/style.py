@@ -1,6 +1,6 @@
 """The figures' one style and the few plot forms: every form draws into the axes it is given.
 
-Nothing here reads data or writes files; `png` and `pdf` give the bytes of a drawn figure, the same
+Nothing here reads data or writes files; `png`, `pdf` and `svg` give the bytes of a drawn figure, the same
 bytes every time. Colours are those of Okabe and Ito, or the perceptually even viridis.
 """
 
@@ -71,6 +71,11 @@ def pdf(figure: Figure) -> bytes:
     return _bytes(figure, format="pdf", metadata={"CreationDate": None})
 
 
+def svg(figure: Figure) -> bytes:
+    """The figure as SVG bytes, letters as outlines; equal figures give equal bytes (no date inside)."""
+    return _bytes(figure, format="svg", metadata={"Date": None, "Creator": None})
+
+
 def _bytes(figure: Figure, **options: Any) -> bytes:
     buffer = io.BytesIO()
     with applied():
@@ -91,6 +96,9 @@ def _settle(figure: Figure) -> None:
             break
         before = now
     figure.set_layout_engine("none")
+
+
+FORMATS = {"png": png, "pdf": pdf, "svg": svg}  # a file's ending -> its bytes
 
 
 # Plot forms -----------------------------------------------------------------------------------

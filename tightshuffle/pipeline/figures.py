@@ -8,6 +8,7 @@ from snakemake.io import report
 
 from tightshuffle.pipeline.code import code_of
 
+KINDS = ("png", "pdf", "svg", "txt")
 SHARED = ["scripts/draw_figure.py", "tightshuffle/figures/tightshuffle.mplstyle"]
 
 
@@ -17,10 +18,10 @@ def drawn_by(name: str) -> dict[str, Any]:
 
 
 def drawn_files(name: str) -> dict[str, Any]:
-    """The outputs of a figure: a PNG, a PDF and its caption as text; ``name`` may hold wildcards."""
-    png, pdf, txt = (f"<results>/figures/{name}.{kind}" for kind in ("png", "pdf", "txt"))
+    """The outputs of a figure: a PNG, a PDF, an SVG and its caption as text; ``name`` may hold wildcards."""
+    png, *others = (f"<results>/figures/{name}.{kind}" for kind in KINDS)
     shown = {"caption": "../report/figure.rst", "category": "Figures", "labels": labels}
-    return {"png": report(png, **shown), "pdf": pdf, "txt": txt}
+    return dict(zip(KINDS, [report(png, **shown), *others], strict=True))
 
 
 def labels(wildcards: Any, output: Any, params: Any) -> dict[str, str]:

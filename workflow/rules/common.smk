@@ -9,6 +9,7 @@ sys.path.insert(0, str(HERE))
 
 from tightshuffle.pipeline import configuration, plan, run
 from tightshuffle.pipeline.code import code_of, digest, run_code_of, source
+from tightshuffle.pipeline.figures import KINDS
 
 OVERLAYS = configuration.overlays(workflow.configfiles)
 try:
@@ -73,4 +74,4 @@ def figure_files(start="", kind="png"):
 
 
 # What the default run makes, so that whatever is removed comes back; every file of rules adds its own.
-EVERYTHING = [*figure_files(), *figure_files(kind="pdf"), *figure_files(kind="txt")]
+EVERYTHING = [file for kind in KINDS for file in figure_files(kind=kind)]
