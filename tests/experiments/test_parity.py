@@ -52,7 +52,9 @@ def test_frame_has_every_setting_once(trials):
     assert trials.notna().all().all()
     # eps0 x rules x bounds x (4 + 2 estimators) x (tv and two cells) x repetitions
     assert len(trials) == 2 * 2 * 2 * 6 * 3 * 60
-    assert not trials.duplicated([name for name in parity.COLUMNS if name not in ("value", "seed")]).any()
+    assert not trials.duplicated(
+        [name for name in parity.COLUMNS if name not in ("value", "uniform", "seed")]
+    ).any()
     assert set(trials["estimator"]) == {"none", "inversion", "projection", "maximum_likelihood"}
 
 
@@ -142,6 +144,27 @@ def test_summary_has_a_row_per_series_and_compares_what_belongs_together(trials)
     assert row["ratio"].item() == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_setting_is_informative_where_a_mechanism_beats_the_uniform_histogram(trials):
+    n, shares = int(trials["n"].iloc[0]), COUNTS / COUNTS.sum()
+    _, ratios = parity_summary.summarise_point(trials, COUNTS, **HOW)
+    # A cell's count among n users drawn without replacement is hypergeometric.
+    spread = [
+        np.abs(np.arange(n + 1) / n - 1 / len(COUNTS))
+        @ stats.hypergeom(COUNTS.sum(), c, n).pmf(np.arange(n + 1))
+        for c in COUNTS
+    ]
+    values = trials[trials["metric"] == "tv"].drop_duplicates("repetition")["uniform"]
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    assert abs(values.mean() - sum(spread) / 2) < 4 * error
+    tv = ratios[ratios["metric"] == "tv"]
+    assert tv["uniform"].unique() == pytest.approx([values.mean()], rel=1e-12)
+    assert abs(values.mean() - np.abs(shares - 1 / len(COUNTS)).sum() / 2) < 0.1
+    best = trials[(trials["metric"] == "tv") & (trials["estimator"] == "projection")]
+    best = best.groupby(["eps0", "delta_rule", "bound", "mechanism"])["value"].mean().unstack().min(axis=1)
+    keys = pd.MultiIndex.from_frame(tv[["eps0", "delta_rule", "bound"]])
+    assert (tv["informative"].to_numpy() == (best.loc[keys] < values.mean()).to_numpy()).all()
+
+
 def test_predictions_are_those_of_the_runs():
     n = int(COUNTS.sum())
     frame = parity.run_parity_point(
@@ -180,7 +203,7 @@ def test_the_published_protocols_ratio():
     values = {"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1], "shuffle": [9, 9]}
     rows = [
         {"dataset": "toy", "n": 10, "k": 3, "eps0": 4.0, "eps": 4.0, "delta": 1e-30, "mechanism": name}
-        | {"repetition": i, "metric": metric, "value": value}
+        | {"repetition": i, "metric": metric, "value": value, "uniform": 0.3 if metric == "tv" else 9}
         for name, pair in values.items()
         for i, value in enumerate(pair)
         for metric in ("tv", "individual_error")
@@ -189,3 +212,4 @@ def test_the_published_protocols_ratio():
     assert list(table.columns) == parity_summary.RATIOS
     assert table["ratio"].item() == pytest.approx(5)
     assert (table["low"].item(), table["high"].item()) == pytest.approx((4, 6))
+    assert (table["uniform"].item(), table["informative"].item()) == (pytest.approx(0.3), True)

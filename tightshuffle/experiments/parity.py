@@ -29,7 +29,7 @@ TOLERANCE = 1e-3  # in log10 delta: upper is computed to about half of it
 _PRECISION = 1e-12  # of eps, relative: the search ends here where delta jumps
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
-    "metric", "cell", "repetition", "value", "seed",
+    "metric", "cell", "repetition", "value", "uniform", "seed",
 ]  # fmt: skip
 
 
@@ -172,8 +172,9 @@ def run_parity_point(
     Returns
     -------
     DataFrame: dataset, n, k, eps0, delta_rule, delta, bound (that gave eps), eps, mechanism, estimator,
-    metric, cell (0 for tv), repetition, value (fractions of n), seed (of the mechanism's noise). The shuffle
-    model's rows do not depend on delta and bound; they are there beside the Gaussian's of each.
+    metric, cell (0 for tv), repetition, value (fractions of n), uniform (the same error of the uniform
+    histogram, which knows no data), seed (of the mechanism's noise). The shuffle model's rows do not depend
+    on delta and bound; they are there beside the Gaussian's of each.
     """
     n, k = users_of(counts, n), len(counts)
     root: dict[str, Any] = {"dataset": dataset, "n": n}
@@ -254,11 +255,12 @@ def _errors(
                     "cell": cell,
                     "repetition": np.arange(1, len(values) + 1),
                     "value": values,
+                    "uniform": uniform,
                     "seed": seed,
                 }
             )
             for estimator, estimate in estimates.items()
-            for metric, cell, values in errors_of(estimate, truth, cells)
+            for metric, cell, values, uniform in errors_of(estimate, truth, cells)
         ],
         ignore_index=True,
     )

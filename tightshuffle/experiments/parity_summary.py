@@ -23,7 +23,10 @@ MEANS = [
     "dataset", "n", "k", "eps0", "delta", "eps", "bound", "mechanism", "estimator", "metric",
     "mean", "low", "high", "repetitions", "delta_rule", "predicted",
 ]  # fmt: skip
-RATIOS = [*SETTING, "comparison", "metric", "ratio", "low", "high", "repetitions", "predicted", "limit"]
+RATIOS = [
+    *SETTING, "comparison", "metric", "ratio", "low", "high", "repetitions", "predicted", "limit",
+    "uniform", "informative",
+]  # fmt: skip
 COMPARISONS = {  # name: the estimators of shuffle and of the Gaussian, whose error is the denominator
     "unprojected": ("inversion", "none"),
     "projected": ("projection", "projection"),
@@ -78,6 +81,9 @@ def summarise_parity(
     points : the runs of one dataset and number of users each, looked at one by one: they are large
     published : trials of the published protocol, of one dataset each; its ratios come last
     counts : dataset -> its histogram, shape (k,)
+        Two columns of the ratios say what they are worth: ``uniform`` is the mean error of the uniform
+        histogram, which knows no data, against the same users; ``informative`` whether at least one mechanism
+        errs less than that, both projected to the simplex (published: both as the paper measured them).
     resamples, confidence, seed : as for `bootstrap`; ``seed`` is the root seed
     """
     how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
@@ -117,6 +123,10 @@ def summarise_point(
     limits = {eps0: ratio_limit(shares, eps0) for eps0 in settings["eps0"].unique()}
     limited = (ratios["comparison"] == "unprojected") & (ratios["metric"] == "tv")
     ratios["limit"] = ratios["eps0"].map(limits).where(limited)
+    ratios["uniform"] = ratios["metric"].map(trials.groupby("metric")["uniform"].mean())
+    projected = means[means["estimator"] == "projection"].groupby([*SETTING, "metric"])["mean"]
+    best = ratios.join(projected.min(), on=[*SETTING, "metric"])["mean"]
+    ratios["informative"] = best < ratios["uniform"]
     return means[MEANS], ratios[RATIOS]
 
 
@@ -136,6 +146,8 @@ def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float,
     row = {name: first[name] for name in ("dataset", "n", "k", "eps0", "eps")}
     row |= {"delta": rows["delta"].median(), "comparison": PUBLISHED, "metric": "tv"}
     row |= {"ratio": ratio[0], "low": low[0], "high": high[0], "repetitions": len(wide)}
+    uniform = rows["uniform"].mean()
+    row |= {"uniform": uniform, "informative": wide.mean().min() < uniform}
     return pd.DataFrame([row]).reindex(columns=RATIOS)
 
 

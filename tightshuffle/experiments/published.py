@@ -12,7 +12,7 @@ from tightshuffle.arguments import Floats, Integers
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.gaussian import published_scale
 from tightshuffle.mechanisms.krr import invert, project_to_simplex, sample_histogram
-from tightshuffle.mechanisms.metrics import individual_error, total_variation
+from tightshuffle.mechanisms.metrics import individual_error, total_variation, uniform_histogram
 from tightshuffle.privacy.count import ceiling, delta_hat
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
@@ -21,7 +21,7 @@ FEW = 100  # at most this many users are drawn one by one
 NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
 TRIAL_COLUMNS = [
     "experiment", "dataset", "eps0", "eps", "delta", "n", "repetitions", "k", "mechanism", "repetition",
-    "metric", "cell", "value", "seed",
+    "metric", "cell", "value", "uniform", "seed",
 ]  # fmt: skip
 
 
@@ -155,8 +155,9 @@ def run_point(
 
     Returns
     -------
-    DataFrame: dataset, eps0, eps, delta, n, k, mechanism, repetition, metric, cell, value, seed; metric
-    is "tv" (cell 0) or "individual_error"; values are fractions of n.
+    DataFrame: dataset, eps0, eps, delta, n, k, mechanism, repetition, metric, cell, value, uniform, seed;
+    metric is "tv" (cell 0) or "individual_error"; values are fractions of n; ``uniform`` is the same error of
+    `uniform_histogram`, which knows no data, against the same users.
     """
     n = users_of(counts, n)
     seed = seed_of(seed, stage="trials", dataset=dataset, eps0=eps0, eps=eps, n=n, repetitions=repetitions)
@@ -173,7 +174,7 @@ def run_point(
     for mechanism in MECHANISMS:
         for parts in zip(*(block[mechanism] for block in blocks), strict=True):
             metric, cell = parts[0][:2]
-            value = np.concatenate([part[2] for part in parts])
+            value, uniform = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
             frames.append(
                 pd.DataFrame(
                     {
@@ -188,6 +189,7 @@ def run_point(
                         "metric": metric,
                         "cell": cell,
                         "value": value,
+                        "uniform": uniform,
                         "seed": seed,
                     }
                 )
@@ -195,11 +197,17 @@ def run_point(
     return pd.concat(frames, ignore_index=True)
 
 
-def errors_of(estimates: Floats, truth: Floats, cells: Sequence[int]) -> list[tuple[str, int, Floats]]:
-    """(metric, cell, values (repetitions,)) of both metrics; ``estimates``, ``truth``: (repetitions, k)."""
-    individual = individual_error(estimates, truth, cells)
-    return [("tv", 0, total_variation(estimates, truth))] + [
-        ("individual_error", cell, individual[:, i]) for i, cell in enumerate(cells)
+def errors_of(
+    estimates: Floats, truth: Floats, cells: Sequence[int]
+) -> list[tuple[str, int, Floats, Floats]]:
+    """(metric, cell, errors, errors of the uniform histogram) of both metrics; errors: (repetitions,).
+
+    ``estimates``, ``truth``: fractions, (repetitions, k).
+    """
+    uniform = uniform_histogram(truth.shape[-1])
+    errors = individual_error(estimates, truth, cells), individual_error(uniform, truth, cells)
+    return [("tv", 0, total_variation(estimates, truth), total_variation(uniform, truth))] + [
+        ("individual_error", cell, errors[0][:, i], errors[1][:, i]) for i, cell in enumerate(cells)
     ]
 
 

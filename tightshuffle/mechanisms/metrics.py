@@ -30,5 +30,14 @@ def individual_error(estimate: npt.ArrayLike, truth: npt.ArrayLike, cells: npt.A
     return np.abs(_fractions(estimate) - _fractions(truth))[..., index]
 
 
+def uniform_histogram(k: int) -> Floats:
+    """1 / k in each of k cells: what anybody may publish who has seen no data, shape (k,).
+
+    Its error is the least that a mechanism must beat: where both mechanisms err more, the setting says
+    nothing about either.
+    """
+    return np.full(k, 1 / k)
+
+
 def _fractions(values: npt.ArrayLike) -> Floats:
     return np.asarray(values, dtype=float)
