@@ -5,7 +5,13 @@ import re
 import pytest
 
 from tests.report.report_page import row
-from tightshuffle.judgement.verdicts import check_verdicts, count_claims, orders
+from tightshuffle.judgement.verdicts import (
+    check_verdicts,
+    count_claims,
+    counted_claims,
+    cross_claims,
+    orders,
+)
 
 
 def test_orders_of_magnitude():
@@ -30,10 +36,24 @@ def test_check_names_row_and_column(change, message):
         check_verdicts([row(**change)])
 
 
-def test_claims_are_counted_and_an_unknown_verdict_is_named():
-    rows = [{"verdict": "holds"}, {"verdict": "fails"}, {"verdict": "holds"}]
-    assert list(count_claims(rows).items()) == [
-        ("holds", 2), ("holds only as published", 0), ("fails", 1), ("untestable", 0),
-    ]  # fmt: skip
+def claim(published, exact, verdict, family=""):
+    readings = {"verdict_published": published, "verdict_exact": exact}
+    return readings | {"verdict": verdict, "family": family}
+
+
+def test_claims_are_counted_each_family_once_with_its_best_row():
+    rows = [
+        claim("fails", "fails", "fails", "twins"),
+        claim("holds", "holds", "holds"),
+        claim("holds", "fails", "holds only as published", "twins"),
+        claim("fails", "fails", "fails"),
+    ]
+    assert counted_claims(rows) == [rows[2], rows[1], rows[3]]
+    counts = {name: number for name, number in count_claims(rows).items() if number}
+    assert counts == {"holds": 1, "holds only as published": 1, "fails": 1}
+    assert cross_claims(rows) == {"holds": {"holds": 1, "fails": 1}, "fails": {"holds": 0, "fails": 1}}
+
+
+def test_an_unknown_verdict_is_named():
     with pytest.raises(ValueError, match=r"claims.csv, row 2: verdict is 'maybe'"):
-        count_claims([{"verdict": "holds"}, {"verdict": "maybe"}], "claims.csv")
+        count_claims([claim("", "", "holds"), claim("", "", "maybe")], "claims.csv")

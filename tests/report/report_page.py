@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from tests.conftest import ROOT
+from tightshuffle.judgement.claims.decisions import CLAIM_VERDICTS
 from tightshuffle.judgement.printed import printed_to_decimal, read_values
-from tightshuffle.judgement.verdicts import CLAIM_VERDICTS, VERDICT_COLUMNS
+from tightshuffle.judgement.verdicts import VERDICT_COLUMNS
 from tightshuffle.report.page import render
 from tightshuffle.report.views import page_values
 
@@ -178,10 +179,16 @@ def claim_rows():
     """One claim of each verdict, two that hold."""
     verdicts = (*CLAIM_VERDICTS, "holds")
     return [
-        {"id": f"c{number}", "claim": f"delta falls, part {number}", "version": "both", "section": "5.1"}
-        | {"page": "9", "about": "Figure 1", "test_published": "the formula", "test_exact": "both bounds"}
+        {"id": f"c{number}", "claim": f"delta falls, part {number}", "version": "both", "where": "SV 5.1"}
+        | {
+            "quote": f"it falls {number}",
+            "family": "",
+            "about": "Figure 1",
+            "test_published": "the formula",
+            "test_exact": "both bounds",
+        }
         | {"statistic_published": "0 of 9 rise", "verdict_published": "holds", "statistic_exact": ""}
-        | {"verdict_exact": "", "verdict": verdict, "why": f"because of {number}"}
+        | {"verdict_exact": "fails", "verdict": verdict, "why": f"because of {number}"}
         for number, verdict in enumerate(verdicts, start=1)
     ]
 

@@ -249,10 +249,12 @@ def test_headline_counts_the_audit_for_all_rows_together(whole):
 
 def test_headline_counts_the_claims(whole):
     text = words_of(whole)
-    assert "2 of 5 claims hold The other claims: 1 only as published, 1 not, 1 untestable." in text
+    assert (
+        "2 of 8 claims hold on both readings The other claims: 1 mostly holds, 1 holds only exactly," in text
+    )
     rows = [attrs for attrs in Page(whole).of("tr") if attrs.get("id", "").startswith("claim-")]
     assert [attrs["data-verdict"] for attrs in rows] == [found["verdict"] for found in claim_rows()]
-    assert "both: 5.1, page 9; Figure 1" in text
+    assert "it falls 1 SV 5.1; Figure 1" in text
 
 
 def test_saturation_says_what_the_scale_stays_at(whole):

@@ -57,7 +57,8 @@ def test_parameters(verdicts):
 
 
 def test_the_claims_page_escapes_bars():
-    names = ("claim", "version", "section", "about", "verdict_published", "verdict_exact", "verdict", "why")
-    assert "| a \\| b | both: 5; it | holds |" in claims_page(
-        [dict(zip(names, ("a | b", "both", "5", "it", "holds", "fails", "fails", "so"), strict=True))]
-    )
+    names = ("claim", "quote", "where", "about", "verdict_published", "verdict_exact", "verdict", "why")
+    row = dict(zip(names, ("a | b", "b", "SV 5", "it", "holds", "fails", "fails", "so"), strict=True))
+    page = claims_page([row | {"family": ""}])
+    assert "| a \\| b | \u201cb\u201d SV 5; it | holds |" in page
+    assert "| holds | 0 | 1 |" in page  # as published it holds, for the exact values it fails

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from tightshuffle.judgement.claims.decisions import CLAIM_VERDICTS, READING_VERDICTS
 from tightshuffle.judgement.printed import COLUMNS, Row
 
 VERDICTS = ("exact", "close", "consistent", "differs", "inconsistent", "not comparable")
 REPRODUCED = ("exact", "close", "consistent")
-CLAIM_VERDICTS = ("holds", "holds only as published", "fails", "untestable")
 NUMBERS = ("reproduced", "exact", "quantile", "low", "high")
 VERDICT_COLUMNS = (*COLUMNS, *NUMBERS, "verdict")
 
@@ -77,15 +77,37 @@ def count_verdicts(rows: Sequence[Row]) -> VerdictCounts:
     return VerdictCounts(len(rows), {verdict: counts[verdict] for verdict in VERDICTS})
 
 
-def count_claims(rows: Sequence[Row], name: str = "claims.csv") -> dict[str, int]:
-    """How many claims got each verdict, all of `CLAIM_VERDICTS` in order.
+def counted_claims(rows: Sequence[Row], name: str = "claims.csv") -> list[Row]:
+    """The statements that count: of each family the row that is best for the paper, every other row.
 
-    Raises ValueError that names the row (counted from 1, the header not counted) with another verdict.
+    A family (column ``family``) is one statement in several rows: statements that contradict each other, two
+    readings of one sentence, or one comparison made twice. "Best" is first in `CLAIM_VERDICTS`. Raises
+    ValueError that names the row (counted from 1, the header not counted) with an unknown verdict.
     """
+    best: dict[str, Row] = {}
     for number, row in enumerate(rows, start=1):
         _check_verdict(row, CLAIM_VERDICTS, f"{name}, row {number}")
-    counts = Counter(row["verdict"] for row in rows)
+        rival = best.setdefault(row["family"] or f"row {number}", row)
+        if CLAIM_VERDICTS.index(row["verdict"]) < CLAIM_VERDICTS.index(rival["verdict"]):
+            best[row["family"]] = row
+    return list(best.values())
+
+
+def count_claims(rows: Sequence[Row], name: str = "claims.csv") -> dict[str, int]:
+    """How many of the statements that count (`counted_claims`) got each verdict of `CLAIM_VERDICTS`."""
+    counts = Counter(row["verdict"] for row in counted_claims(rows, name))
     return {verdict: counts[verdict] for verdict in CLAIM_VERDICTS}
+
+
+def cross_claims(rows: Sequence[Row], name: str = "claims.csv") -> dict[str, dict[str, int]]:
+    """How many statements that count got which verdicts: as published -> for the exact values -> number.
+
+    Both levels have the `READING_VERDICTS` that occur on either reading, in their order.
+    """
+    pairs = Counter((row["verdict_published"], row["verdict_exact"]) for row in counted_claims(rows, name))
+    found = {verdict for pair in pairs for verdict in pair}
+    verdicts = [verdict for verdict in READING_VERDICTS if verdict in found]
+    return {first: {second: pairs[first, second] for second in verdicts} for first in verdicts}
 
 
 def orders(published: str, exact: str) -> float | None:

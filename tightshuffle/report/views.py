@@ -8,14 +8,15 @@ from typing import Any
 import pandas as pd
 
 from tightshuffle.experiments.saturation import saturation
+from tightshuffle.judgement.claims.decisions import CLAIM_VERDICTS
 from tightshuffle.judgement.printed import Row, parse_tolerance
 from tightshuffle.judgement.verdicts import (
-    CLAIM_VERDICTS,
     REPRODUCED,
     VERDICTS,
     check_verdicts,
     count_claims,
     count_verdicts,
+    cross_claims,
 )
 from tightshuffle.report import findings
 from tightshuffle.report.layout import APART, common, count_sources, place_notes, rows_by_item, small_tables
@@ -42,7 +43,7 @@ COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> th
         "audited_delta", "confidence", "runs", "joint_delta", "observes",
     ],
     "claims": [
-        "id", "claim", "version", "section", "page", "about", "test_published", "test_exact",
+        "id", "claim", "version", "where", "quote", "family", "about", "test_published", "test_exact",
         "statistic_published", "verdict_published", "statistic_exact", "verdict_exact", "verdict", "why",
     ],
 }  # fmt: skip
@@ -91,6 +92,7 @@ def page_values(
         "audited": findings.audit(optional["audit"]),
         "claims": optional["claims"],
         "claimed": count_claims(optional["claims"]),
+        "claimed_twice": cross_claims(optional["claims"]),  # published -> exact -> number
         "totals": tables["totals"],
         "parameters": tables["parameters"],
     }

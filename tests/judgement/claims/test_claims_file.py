@@ -9,8 +9,9 @@ from tightshuffle.judgement.claims.file import COLUMNS, read_claims
 
 CLAIMS = ROOT / "data/published/claims.csv"
 ROW = {
-    "id": "a-trend", "claim": "delta falls", "version": "both", "section": "5.1", "page": "",
-    "about": "Table IV", "test_published": "step by step", "test_exact": "none",
+    "id": "a-trend", "claim": "delta falls", "version": "both", "where": "SV 5.1",
+    "quote": "delta falls", "family": "", "about": "Table IV",
+    "test_published": "step by step", "test_exact": "none",
 }  # fmt: skip
 
 
@@ -23,7 +24,7 @@ def write(path, rows, columns=COLUMNS):
 
 
 def test_rows_come_back_in_order(tmp_path):
-    rows = [ROW, {**ROW, "id": "b", "claim": "delta, and eps, fall", "version": "long", "page": "447"}]
+    rows = [ROW, {**ROW, "id": "b", "claim": "delta, and eps, fall", "version": "long", "family": "falls"}]
     assert read_claims(write(tmp_path / "claims.csv", rows)) == rows
 
 
@@ -32,7 +33,8 @@ def test_rows_come_back_in_order(tmp_path):
     [
         ({"claim": "  "}, "line 3: claim is empty; every row needs it"),
         ({"version": "000"}, "line 3: version must be one of long, short, both; got '000'"),
-        ({"page": "p. 4"}, "line 3: page must be a whole number or empty; got 'p. 4'"),
+        ({"where": "p. 4"}, "line 3: where must begin with LV or SV and a section; got 'p. 4'"),
+        ({"quote": ""}, "line 3: quote is empty; every row needs it"),
         ({"id": "a-trend"}, "line 3: the same id as line 2; every row needs its own"),
         ({"claim": "delta falls"}, "line 3: the same claim as line 2; every row needs its own"),
     ],
@@ -48,7 +50,7 @@ def test_a_bad_row_is_named_in_one_line(tmp_path, change, message):
 def test_a_row_needs_all_its_fields(tmp_path, line):
     path = write(tmp_path / "claims.csv", [])
     path.write_text(path.read_text() + line)
-    with pytest.raises(ValueError, match="line 2: expected 8 fields; quote a field that has a comma"):
+    with pytest.raises(ValueError, match="line 2: expected 9 fields; quote a field that has a comma"):
         read_claims(path)
 
 

@@ -10,6 +10,7 @@ from tightshuffle.judgement.claims.decisions import (
     FAILS,
     HOLDS,
     LEVEL,
+    MOSTLY,
     UNSETTLED,
     UNTESTABLE,
     Estimate,
@@ -124,14 +125,32 @@ def test_no_comparison_is_no_verdict():
         verdict_of([])
 
 
+@pytest.mark.parametrize(
+    ("shown", "neither", "against", "verdict"),
+    [
+        (78, 0, 2, MOSTLY),  # 97.5 % for, 2.5 % against
+        (18, 1, 1, MOSTLY),  # just 90 % and 5 %
+        (17, 2, 1, FAILS),
+        (9, 1, 0, MOSTLY),
+        (8, 2, 0, UNSETTLED),
+        (94, 0, 6, FAILS),
+        (4, 0, 1, FAILS),  # of fewer than twenty none may be against
+    ],
+)
+def test_mostly_holds_is_nine_in_ten_for_and_one_in_twenty_against(shown, neither, against, verdict):
+    assert verdict_of([1] * shown + [0] * neither + [-1] * against) == verdict
+
+
 def test_combined_verdicts_follow_the_readme():
-    for published, exact in itertools.product((HOLDS, FAILS, UNSETTLED, UNTESTABLE), repeat=2):
-        if exact == HOLDS:
-            expected = "holds"
-        elif published == HOLDS and exact in (FAILS, UNSETTLED):
+    verdicts = (HOLDS, MOSTLY, UNSETTLED, FAILS, UNTESTABLE)
+    for published, exact in itertools.product(verdicts, repeat=2):
+        both = {published, exact}
+        if both <= {HOLDS, MOSTLY}:
+            expected = "mostly holds" if MOSTLY in both else "holds"
+        elif exact in (HOLDS, MOSTLY):
+            expected = "holds only exactly"
+        elif published in (HOLDS, MOSTLY):
             expected = "holds only as published"
-        elif HOLDS not in (published, exact) and FAILS in (published, exact):
-            expected = "fails"
         else:
-            expected = "untestable"
+            expected = next(name for name in ("fails", "not settled", "untestable") if name in both)
         assert combine(published, exact) == expected

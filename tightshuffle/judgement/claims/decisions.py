@@ -7,7 +7,7 @@ two-sided p-value of Wilcoxon's test is 1/512, above LEVEL over the number of se
 sums over many cells, hence nearly normal, and the errors of single cells come with 1,000 repetitions.)
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,16 @@ from scipy import stats
 LEVEL = 0.01
 Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it, 0 neither
 
-HOLDS, FAILS, UNSETTLED, UNTESTABLE = "holds", "fails", "not settled", "untestable"
-HOLDS_AS_PUBLISHED = "holds only as published"
+HOLDS, MOSTLY, UNSETTLED, FAILS = "holds", "mostly holds", "not settled", "fails"
+UNTESTABLE = "untestable"
+READING_VERDICTS = (HOLDS, MOSTLY, UNSETTLED, FAILS, UNTESTABLE)  # of one reading
+ONLY_EXACTLY, ONLY_PUBLISHED = "holds only exactly", "holds only as published"
+CLAIM_VERDICTS = (HOLDS, MOSTLY, ONLY_EXACTLY, ONLY_PUBLISHED, UNSETTLED, FAILS, UNTESTABLE)  # of both
+
+MOSTLY_FOR, MOSTLY_AGAINST = (
+    9 / 10,
+    1 / 20,
+)  # "mostly holds": at least this share shows it, at most this one not
 
 
 @dataclass(frozen=True)
@@ -128,13 +136,25 @@ def falling(low: npt.ArrayLike, high: npt.ArrayLike, *, rising: bool = False) ->
 
 
 def verdict_of(comparisons: npt.ArrayLike) -> str:
-    """``holds`` if every sign is +1, ``fails`` if one is -1, else ``not settled``."""
+    """The verdict of one reading from the signs of its comparisons.
+
+    ``holds`` if every sign is +1; ``mostly holds`` if at least `MOSTLY_FOR` of them are and at most
+    `MOSTLY_AGAINST` are -1; else ``fails`` if one is -1, and ``not settled`` if none is.
+    """
     comparisons = np.asarray(comparisons)
     if comparisons.size == 0:
         raise ValueError("a verdict needs at least one comparison")
-    if np.any(comparisons < 0):
-        return FAILS
-    return HOLDS if np.all(comparisons > 0) else UNSETTLED
+    shown, against = np.sum(comparisons > 0), np.sum(comparisons < 0)
+    if shown == comparisons.size:
+        return HOLDS
+    if shown >= MOSTLY_FOR * comparisons.size and against <= MOSTLY_AGAINST * comparisons.size:
+        return MOSTLY
+    return FAILS if against else UNSETTLED
+
+
+def weakest(verdicts: Collection[str]) -> str:
+    """The verdict on statements that must hold together: fails before not settled before mostly holds."""
+    return max(verdicts, key=READING_VERDICTS.index)
 
 
 def count_signs(comparisons: npt.ArrayLike) -> str:
@@ -156,8 +176,10 @@ def change(before: Sequence[float], after: Sequence[float]) -> str:
 
 def combine(published: str, exact: str) -> str:
     """The verdict on a statement from the verdicts of its two readings; the README has the rule."""
-    if exact == HOLDS:
-        return HOLDS
-    if published == HOLDS and exact != UNTESTABLE:
-        return HOLDS_AS_PUBLISHED
-    return FAILS if FAILS in (published, exact) else UNTESTABLE
+    good = [verdict in (HOLDS, MOSTLY) for verdict in (published, exact)]
+    if all(good):
+        return weakest((published, exact))
+    if any(good):
+        return ONLY_PUBLISHED if good[0] else ONLY_EXACTLY
+    both = published, exact
+    return FAILS if FAILS in both else UNSETTLED if UNSETTLED in both else UNTESTABLE

@@ -1,12 +1,14 @@
 """``data/published/claims.csv``: one row per statement; the README beside it explains columns and rules."""
 
 import os
+import re
 
 from tightshuffle.judgement.printed import Row, numbered_rows
 
-COLUMNS = ("id", "claim", "version", "section", "page", "about", "test_published", "test_exact")
+COLUMNS = ("id", "claim", "version", "where", "quote", "family", "about", "test_published", "test_exact")
 VERSIONS = ("long", "short", "both")  # arXiv 2205.08858; FPS 2023; the same statement in both
-_MAY_BE_EMPTY = ("page",)  # the section is always known
+_MAY_BE_EMPTY = ("family",)  # most statements count alone
+_WHERE = re.compile(r"(LV|SV) .+")  # the quote's version first
 
 
 def read_claims(path: str | os.PathLike[str]) -> list[Row]:
@@ -35,5 +37,5 @@ def _check_row(row: Row, where: str) -> None:
             raise ValueError(f"{where}: {name} is empty; every row needs it")
     if row["version"] not in VERSIONS:
         raise ValueError(f"{where}: version must be one of {', '.join(VERSIONS)}; got {row['version']!r}")
-    if row["page"] and not row["page"].isdigit():
-        raise ValueError(f"{where}: page must be a whole number or empty; got {row['page']!r}")
+    if not _WHERE.fullmatch(row["where"]):
+        raise ValueError(f"{where}: where must begin with LV or SV and a section; got {row['where']!r}")

@@ -16,12 +16,12 @@ from tightshuffle.experiments.plan import expected_tv_gaussian, expected_tv_krr
 from tightshuffle.judgement.claims.decisions import (
     FAILS,
     HOLDS,
-    UNSETTLED,
     Outcome,
     count_signs,
     falling,
     span,
     verdict_of,
+    weakest,
 )
 from tightshuffle.judgement.claims.evidence import NoEvidenceError, Reading
 from tightshuffle.judgement.printed import Row, printed_to_decimal
@@ -106,10 +106,8 @@ def both_trends(
         for share in (shares if not reading.is_exact else shares[:1])
         for axis, rising in (("eps", eps_rising), ("eps0", eps0_rising))
     ]
-    verdicts = {outcome.verdict for outcome in outcomes}
-    verdict = FAILS if FAILS in verdicts else outcomes[0].verdict if len(verdicts) == 1 else UNSETTLED
     return Outcome(
-        verdict,
+        weakest([outcome.verdict for outcome in outcomes]),
         "; ".join(outcome.statistic for outcome in outcomes),
         "; ".join(dict.fromkeys(outcome.why for outcome in outcomes)),
     )
