@@ -46,7 +46,7 @@ def test_a_bad_row_is_named_in_one_line(tmp_path, change, message):
     assert str(error.value) == f"{path}, {message}"
 
 
-@pytest.mark.parametrize("line", ["one,field,too,few,,x,y\n", "a,b,both,5,,Table,x, y,z\n"])
+@pytest.mark.parametrize("line", ["one,field,too,few,,x,y\n", "a,b,both,SV 5,q,,Table,x, y,z\n"])
 def test_a_row_needs_all_its_fields(tmp_path, line):
     path = write(tmp_path / "claims.csv", [])
     path.write_text(path.read_text() + line)
