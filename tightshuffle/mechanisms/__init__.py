@@ -1,1 +1,1 @@
-"""k-randomized response and the Gaussian mechanism; the errors of their estimates, also in closed form."""
+"""Local randomizers and the Gaussian mechanism; the errors of their estimates, also in closed form."""

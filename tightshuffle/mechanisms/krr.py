@@ -43,7 +43,7 @@ def sample_histogram(
     ------
     ValueError for counts that are negative, not whole numbers, or of another shape.
     """
-    counts = _check_counts(counts, repetitions)
+    counts = check_counts(counts, repetitions)
     k = counts.shape[1]
     uniform = k * lie_probability(eps0, k)
     truthful = rng.binomial(counts, 1 - uniform)
@@ -106,7 +106,11 @@ def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     return np.maximum(frequencies / np.take_along_axis(levels, kept - 1, axis=-1) - c, 0)
 
 
-def _check_counts(values: npt.ArrayLike, repetitions: int) -> Integers:
+def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
+    """``values`` (users per cell) as an integer array of shape (repetitions, k), from (k,) or this shape.
+
+    ValueError for counts that are negative, not whole numbers, or of another shape.
+    """
     counts = np.atleast_2d(np.asarray(values))
     if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
         raise ValueError(f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}")

@@ -1,0 +1,63 @@
+"""The names of randomizers, as the command line takes them."""
+
+from collections.abc import Callable
+
+import numpy.typing as npt
+
+from tightshuffle.mechanisms.randomizers.base import Randomizer
+from tightshuffle.mechanisms.randomizers.finite import Finite
+from tightshuffle.mechanisms.randomizers.hadamard import HadamardResponse
+from tightshuffle.mechanisms.randomizers.subset import KRandomizedResponse, SubsetSelection
+from tightshuffle.mechanisms.randomizers.unary import (
+    LocalHashing,
+    OptimizedUnaryEncoding,
+    SymmetricUnaryEncoding,
+)
+
+NAMES = ("grr", "subset:M", "rappor", "oue", "hadamard", "hash:G", "file:MATRIX.csv")
+_PLAIN: dict[str, Callable[[int, float], Randomizer]] = {
+    "grr": KRandomizedResponse,
+    "rappor": SymmetricUnaryEncoding,
+    "oue": OptimizedUnaryEncoding,
+    "hadamard": HadamardResponse,
+}
+
+
+def parse(
+    name: str, *, k: int | None = None, eps0: float | None = None, matrix: npt.ArrayLike | None = None
+) -> Randomizer:
+    """The randomizer of a name, one of `NAMES` with a number for M or G.
+
+    Parameters
+    ----------
+    name : such as "subset:3"
+    k, eps0 : the number of values and the local budget; a file has its own
+    matrix : what "file:..." contains, shape (reports, k); reading the file is the caller's
+
+    Raises
+    ------
+    ValueError that names the argument which is bad, missing or does not belong.
+    """
+    kind, colon, parameter = name.partition(":")
+    if kind == "file" and colon:
+        for unwanted, value in (("k", k), ("eps0", eps0)):
+            if value is not None:
+                raise ValueError(f"{unwanted} must not be given for {name}, whose matrix tells; got {value}")
+        if matrix is None:
+            raise ValueError(f"matrix must be given for {name}")
+        return Finite(matrix)
+    if kind not in (*_PLAIN, "subset", "hash") or bool(colon) != (kind in ("subset", "hash")):
+        raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {name!r}")
+    if k is None or eps0 is None:
+        raise ValueError(f"{'k' if k is None else 'eps0'} must be given for {name}")
+    if kind in _PLAIN:
+        return _PLAIN[kind](k, eps0)
+    number = _whole("m" if kind == "subset" else "g", parameter)
+    return SubsetSelection(k, eps0, number) if kind == "subset" else LocalHashing(k, eps0, number)
+
+
+def _whole(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{name} must be a whole number; got {text!r}") from None
