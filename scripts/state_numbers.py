@@ -17,5 +17,6 @@ with job(snakemake):
         audit=read_rows(files.audit),
         ratios=pd.read_csv(files.ratios) if files.get("ratios") else pd.DataFrame(),
         plan=Path(files.plan).read_text("utf-8").splitlines(),
+        estimates=pd.read_csv(files.estimates) if files.get("estimates") else pd.DataFrame(),
     )
     write_csv(quotes(results), snakemake.output[0])

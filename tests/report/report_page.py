@@ -142,6 +142,7 @@ def parity_rows(eps0s=("1", "6"), deltas=("1e-06", "0.0005"), sizes=("1000", "10
         setting = {"dataset": dataset, "n": n, "k": "192", "eps0": eps0, "delta_rule": delta, "delta": delta}
         setting |= {"bound": bound, "eps": "0.25", "metric": metric, "repetitions": "200"}
         level = 10 / float(n) / float(eps0) * (1 if metric == "tv" else 70)
+        baseline = {"uniform": "0.478", "informative": str(eps0 != "0.1")}
         other = 0 if (bound, metric) == ("upper", "tv") else 50
         excess = {"unprojected": float(eps0) / 20 + other, "projected": float(eps0) / 30 + other}
         for mechanism, estimator, share in (
@@ -156,7 +157,8 @@ def parity_rows(eps0s=("1", "6"), deltas=("1e-06", "0.0005"), sizes=("1000", "10
         for kind, share in excess.items():
             size = {"ratio": 1 + share, "low": 0.99 * (1 + share), "high": 1.01 * (1 + share)}
             size = {name: repr(value) for name, value in size.items()}
-            ratios.append(setting | {"comparison": kind, **size, "predicted": "" if share else "1.0"})
+            size |= {"predicted": "" if share else "1.0"} | baseline
+            ratios.append(setting | {"comparison": kind, **size})
     return means, ratios
 
 

@@ -41,6 +41,18 @@ def test_parity_without_a_kind_of_ratio_is_no_finding():
     assert findings.parity(findings.comparisons(MEANS, unprojected), "projected") is None
 
 
+def test_parity_is_told_of_informative_settings():
+    means, ratios = parity_rows(eps0s=("0.1", "1", "6"))
+    found = findings.parity(findings.comparisons(means, ratios), "projected")
+    assert found is not None
+    assert (found.of, found.settings) == (8, 12)  # two n and two deltas of each eps0; 0.1 tells nothing
+    assert found.by_eps0 == {1: (1 + 1 / 30, 1 + 1 / 30), 6: (1.2, 1.2)}
+    assert (found.least[0], found.most[0]) == (1 + 1 / 30, 1.2)
+    assert (found.nearly, found.better, found.better_anywhere) == (4, 0, 0)
+    uninformative = [ratio | {"informative": "False"} for ratio in ratios]
+    assert findings.parity(findings.comparisons(means, uninformative), "projected") is None
+
+
 @pytest.mark.parametrize(
     ("means", "ratios", "message"),
     [

@@ -31,6 +31,7 @@ COMPARISONS = {  # name: the estimators of shuffle and of the Gaussian, whose er
     "unprojected": ("inversion", "none"),
     "projected": ("projection", "projection"),
     "maximum likelihood": ("maximum_likelihood", "projection"),
+    "the paper's pairing": ("projection", "none"),
 }
 PUBLISHED = "published"  # the comparison of the published protocol's own trials
 

@@ -13,7 +13,7 @@ from tightshuffle.judgement.verdicts import Gap, VerdictCounts, count_verdicts, 
 
 NEARLY = 0.05  # errors that differ by at most this share count as nearly the same
 SETTING = ("dataset", "n", "k", "eps0", "delta")
-COMPARISONS = ("unprojected", "projected", "maximum likelihood")  # of results/parity_ratio.csv
+COMPARISONS = ("unprojected", "projected", "maximum likelihood", "the paper's pairing")  # of parity_ratio.csv
 
 
 @dataclass(frozen=True)
@@ -131,19 +131,27 @@ def _put(values: dict[Any, Any], key: Any, value: Any, name: str) -> None:
 
 @dataclass(frozen=True)
 class Parity:
-    """The range of the ratio of errors over all settings."""
+    """The ratio of errors, shuffle+INV over Gaussian, over the informative settings.
+
+    A setting is informative if at least one mechanism, projected, errs less than the uniform histogram, which
+    knows no data (`parity_summary.summarise_parity`).
+    """
 
     least: tuple[float, Comparison]
     most: tuple[float, Comparison]
     nearly: int  # settings in which the errors differ by at most `NEARLY`,
-    of: int  # of all
+    better: int  # and in which shuffle+INV has the smaller one,
+    of: int  # of all informative ones
+    settings: int  # informative or not
+    better_anywhere: int  # settings, informative or not, in which shuffle+INV has the smaller error
     repetitions: int  # the fewest
     by_eps0: dict[float, tuple[float, float]]  # eps0 -> (least, most) ratio
 
 
 def parity(compared: Iterable[Comparison], kind: str = "unprojected") -> Parity | None:
-    """The finding on one of `COMPARISONS`; None where no setting has it."""
-    ratios = [(float(one.ratios[kind]["ratio"]), one) for one in compared if kind in one.ratios]
+    """The finding on one of `COMPARISONS`; None where no informative setting has it."""
+    everywhere = [(float(one.ratios[kind]["ratio"]), one) for one in compared if kind in one.ratios]
+    ratios = [(ratio, one) for ratio, one in everywhere if one.ratios[kind]["informative"] == "True"]
     if not ratios:
         return None
     by_eps0: dict[float, tuple[float, float]] = {}
@@ -155,7 +163,10 @@ def parity(compared: Iterable[Comparison], kind: str = "unprojected") -> Parity 
         least=min(ratios, key=lambda pair: pair[0]),
         most=max(ratios, key=lambda pair: pair[0]),
         nearly=sum(1 / (1 + NEARLY) <= ratio <= 1 + NEARLY for ratio, _ in ratios),
+        better=sum(ratio < 1 for ratio, _ in ratios),
         of=len(ratios),
+        settings=len(everywhere),
+        better_anywhere=sum(ratio < 1 for ratio, _ in everywhere),
         repetitions=min(int(float(one.ratios[kind]["repetitions"])) for _, one in ratios),
         by_eps0=by_eps0,
     )

@@ -35,7 +35,7 @@ COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> th
     "parity": [*findings.SETTING, "eps", "bound", "mechanism", "estimator", "metric", "mean"],
     "parity_ratio": [
         *findings.SETTING, "eps", "bound", "comparison", "metric", "ratio", "low", "high", "repetitions",
-        "predicted",
+        "predicted", "uniform", "informative",
     ],
     "parity_plan": [],
     "audit": [

@@ -63,6 +63,7 @@ rule state_numbers:
         audit="<results>/audit.csv",
         ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
         plan="<results>/parity_plan.md",
+        estimates="<results>/estimates/san_francisco.csv" if "san_francisco" in ESTIMATE_DATASETS else [],
     output:
         "<results>/numbers.csv",
     log:
