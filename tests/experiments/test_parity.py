@@ -135,7 +135,7 @@ def test_summary_has_a_row_per_series_and_compares_what_belongs_together(trials)
     assert list(means.columns) == parity_summary.MEANS
     assert list(ratios.columns) == parity_summary.RATIOS
     assert len(means) == 2 * 2 * 2 * 6 * 2
-    assert len(ratios) == 2 * 2 * 2 * 3 * 2
+    assert len(ratios) == 2 * 2 * 2 * 4 * 2
     assert ((means["low"] <= means["mean"]) & (means["mean"] <= means["high"])).all()
     setting = "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
     values = trials.query(setting).groupby(["mechanism", "estimator"])["value"].mean()
