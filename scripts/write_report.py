@@ -20,7 +20,8 @@ with job(snakemake):
         for file, caption in zip(files.figures, files.captions, strict=True)
     ]
     tables = {name: read_rows(files[name]) for name in TABLES if files.get(name)}
-    values = page_values(tables, pd.read_csv(files.scales), figures, settings)
+    errata = Path(files.errata).read_text("utf-8")
+    values = page_values(tables, pd.read_csv(files.scales), figures, settings, errata)
     values["data"] = [
         {"path": file, "bytes": Path(file).stat().st_size, "sha256": digest(file)} for file in files.data
     ]

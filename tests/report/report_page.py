@@ -35,6 +35,8 @@ SETTINGS = {
     },
 }
 TOTALS = [{"dataset": "paris", "grid": "stepped", "columns": "15", "checkins": "10260"}]
+REAL_ERRATA = (ROOT / "docs/errata.md").read_text(encoding="utf-8")
+ERRATA = "# Errata\n\n## 1. A point\n\nWith $x_0$.\n"
 DATA = [{"path": "data/published/values.csv", "bytes": 12345, "sha256": "ab" * 32}]
 PARAMETERS = [{"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}]
 
@@ -210,8 +212,17 @@ EVERYTHING = dict(zip(("parity", "parity_ratio"), parity_rows(), strict=True)) |
 }
 
 
-def page_of(rows, figures=(), settings=SETTINGS, totals=TOTALS, parameters=PARAMETERS, data=DATA, **optional):
+def page_of(
+    rows,
+    figures=(),
+    settings=SETTINGS,
+    totals=TOTALS,
+    parameters=PARAMETERS,
+    data=DATA,
+    errata=ERRATA,
+    **optional,
+):
     """The page of verdicts ``rows``; ``optional``: rows of `views.COLUMNS`, none by default."""
     tables = {"verdicts": rows, "totals": totals, "parameters": parameters, **optional}
-    values = page_values(tables, scale_table(), list(figures), settings)
+    values = page_values(tables, scale_table(), list(figures), settings, errata)
     return render("index.html.j2", PARTS, values | {"data": data, "libraries": [("numpy", "2.0")]})

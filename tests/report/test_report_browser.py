@@ -6,7 +6,17 @@ import zlib
 import pytest
 
 from tests.report import browser
-from tests.report.report_page import EVERYTHING, PARTS, PNG, SETTINGS, claim_rows, page_of, real_verdicts, row
+from tests.report.report_page import (
+    EVERYTHING,
+    PARTS,
+    PNG,
+    REAL_ERRATA,
+    SETTINGS,
+    claim_rows,
+    page_of,
+    real_verdicts,
+    row,
+)
 from tightshuffle.judgement.verdicts import REPRODUCED
 from tightshuffle.report.page import render
 from tightshuffle.report.page_figures import page_figure
@@ -54,7 +64,9 @@ def page(tmp_path_factory):
         figures.append(page_figure(f"figures/{name}.png", _png(), "A caption.", SETTINGS["datasets"]))
     verdicts = real_verdicts()
     verdicts[40]["note"] = "a_long_word_without_any_place_to_break_it_" * 4  # nothing may widen the page
-    (folder / "report/index.html").write_text(page_of(verdicts, figures, **EVERYTHING), encoding="utf-8")
+    (folder / "report/index.html").write_text(
+        page_of(verdicts, figures, errata=REAL_ERRATA, **EVERYTHING), encoding="utf-8"
+    )
     rules = [{"name": "run_trials", "jobs": 3, "seconds": 4.0, "longest": 2.0, "cpu": 3.0, "mb": 99.0}]
     values = {"rules": rules, "machine": [("cores", "2")], "now": "today", "libraries": [("Python", "3")]}
     (folder / "benchmarks/run.html").write_text(render("run.html.j2", PARTS, values), encoding="utf-8")
@@ -199,7 +211,8 @@ def test_what_scrolls_sideways_can_be_reached_and_has_a_name(tab, page):
     tab.open(page, width=390, height=844)
     tab.run("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
     found = tab.run(
-        """[...document.querySelectorAll(".scroll")].filter(b => b.scrollWidth > b.clientWidth)
+        """[...document.querySelectorAll(".scroll")]
+        .filter(b => b.checkVisibility() && b.scrollWidth > b.clientWidth)
         .map(b => [b.tabIndex, b.getAttribute("role"), b.getAttribute("aria-label").length > 3])"""
     )
     assert len(found) > 3

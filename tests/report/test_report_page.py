@@ -11,6 +11,7 @@ import pytest
 from tests.report.report_page import (
     EVERYTHING,
     PNG,
+    REAL_ERRATA,
     SETTINGS,
     STYLE,
     Page,
@@ -42,7 +43,7 @@ def verdicts():
 @pytest.fixture(scope="module")
 def whole(verdicts):
     """The page with every optional part."""
-    return page_of(verdicts, **EVERYTHING)
+    return page_of(verdicts, errata=REAL_ERRATA, **EVERYTHING)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +137,7 @@ def test_config_totals_versions_and_parameters_are_there(whole):
 
 
 def test_page_is_well_formed_and_accessible(verdicts, figures):
-    page = Page(page_of(verdicts, figures, **EVERYTHING))
+    page = Page(page_of(verdicts, figures, errata=REAL_ERRATA, **EVERYTHING))
     assert page.of("html")[0]["lang"] == "en"
     assert any(meta.get("name") == "viewport" for meta in page.of("meta"))
     assert not [name for name, count in Counter(page.ids).items() if count > 1]
@@ -183,7 +184,7 @@ def test_figures_are_in_their_sections(figures):
 
 
 def test_nothing_is_loaded_from_elsewhere(verdicts, figures):
-    text = page_of(verdicts, figures, **EVERYTHING)
+    text = page_of(verdicts, figures, errata=REAL_ERRATA, **EVERYTHING)
     page = Page(text)
     assert not page.of("object") + page.of("embed")
     assert [frame["src"] for frame in page.of("iframe")] == ["../benchmarks/run.html"]

@@ -41,6 +41,7 @@ def rule(tmp_path, monkeypatch):
         "verdicts": "verdicts.csv", "totals": "totals.csv", "parameters": "table_III.csv",
         "figures": ["fig1_delta_surface.png"], "captions": ["fig1_delta_surface.txt"],
         "scales": "scales.csv", "data": ["totals.csv"],
+        "errata": str(ROOT / "docs/errata.md"),
         "parts": [str(path) for path in (ROOT / "workflow/report/page").iterdir()],
     }  # fmt: skip
     snakemake = fake_job("write_report", input=given, output=["index.html"], params=SETTINGS)

@@ -19,7 +19,9 @@ from tightshuffle.judgement.verdicts import (
     cross_claims,
 )
 from tightshuffle.report import findings
+from tightshuffle.report.document import document
 from tightshuffle.report.layout import APART, common, count_sources, place_notes, rows_by_item, small_tables
+from tightshuffle.report.page import symbols
 from tightshuffle.report.page_figures import by_section
 
 ENOUGH_REPETITIONS = 1000  # of an experiment with 1 % of the draws outside the central interval
@@ -54,15 +56,18 @@ def page_values(
     scales: pd.DataFrame,
     figures: Sequence[dict[str, Any]],
     settings: Mapping[str, Any],
+    errata: str,
 ) -> dict[str, Any]:
     """What the templates read of the results.
 
     ``tables``: name -> rows of verdicts, totals, parameters and, where the configuration has them, of
     `COLUMNS`; ``scales`` the rows of results/privacy/gaussian_scale.csv; ``figures`` from `page_figure`;
-    ``settings`` the config's values. Raises ValueError that names the table and what is wrong with it.
+    ``settings`` the config's values; ``errata`` the text of docs/errata.md. Raises
+    ValueError that names the table and what is wrong with it.
     """
     verdicts = check_verdicts(tables["verdicts"])
     optional = {name: _checked(tables.get(name, ()), columns, name) for name, columns in COLUMNS.items()}
+    home = "/".join([".."] * (1 + len(PurePath(settings["results"]).parts)))  # from the page
     fewest = _fewest_repetitions(verdicts, settings["datasets"])
     compared = findings.comparisons(optional["parity"], optional["parity_ratio"])
     return {
@@ -77,7 +82,10 @@ def page_values(
         "drawn": [figure["name"] for figure in figures],
         "settings": settings,
         "rerun": _rerun_of(settings["results"], settings["configfiles"]),
-        "home": "/".join([".."] * (1 + len(PurePath(settings["results"]).parts))),  # from the page
+        "home": home,
+        "errata": document(
+            errata, anchor="errata", folder="docs", link=lambda path: f"{home}/{path}", words=symbols
+        ),
         "repetitions": fewest,
         "quick": fewest is not None and fewest < ENOUGH_REPETITIONS,
         "enough": ENOUGH_REPETITIONS,

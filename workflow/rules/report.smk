@@ -31,6 +31,7 @@ rule write_report:
         captions=figure_files(kind="txt"),
         papers=figure_files(kind="pdf"),
         data=DATA,
+        errata=source("docs/errata.md"),
         parts=map(source, PARTS),
     output:
         "<results>/report/index.html",

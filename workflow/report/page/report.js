@@ -108,7 +108,8 @@
         for (const name of ["tabindex", "role", "aria-label"]) target.removeAttribute(name);
         continue;
       }
-      const label = target.querySelector("caption")?.textContent.trim().replace(/\s+/g, " ") ?? "Table";
+      const label = target.querySelector("caption")?.textContent.trim().replace(/\s+/g, " ") ??
+        (target.querySelector("math") ? "Formula" : "Table or text");
       target.tabIndex = 0;
       target.setAttribute("role", "region");
       target.setAttribute("aria-label", label);
