@@ -1,13 +1,16 @@
-"""Count one city's check-ins in the cells of both grids; the configured grid's counts are its histogram."""
+"""Count one city's check-ins in the cells of its grids, one of which is its histogram, and in sub-cells."""
 
 import pandas as pd
 
-from tightshuffle.data.grid import KINDS, count_in_cells
+from tightshuffle.data.grid import all_cells, count_in_cells
+from tightshuffle.data.sub_cells import count_in_sub_cells
 from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):
     points = pd.read_parquet(snakemake.input.points)
-    cells = {kind: count_in_cells(points, snakemake.params.dataset, kind) for kind in KINDS}
-    for kind, table in cells.items():
-        write_csv(table, snakemake.output[kind])
+    cells = count_in_cells(points, snakemake.params.dataset)
     write_csv(cells[snakemake.params.grid], snakemake.output.histogram)
+    write_csv(all_cells(cells), snakemake.output.cells)
+    lines, counts = count_in_sub_cells(points, snakemake.params.dataset)
+    write_csv(lines, snakemake.output.lines)
+    write_csv(counts, snakemake.output.counts)

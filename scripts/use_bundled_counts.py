@@ -1,15 +1,17 @@
-"""Write one city's bundled counts as its histogram, and as many points spread inside of the cells."""
+"""Cut one city's grids from its bundled sub-cells, and spread as many points inside of them."""
 
-from tightshuffle.data.bundled import read_bundled
+from tightshuffle.data.grid import all_cells
+from tightshuffle.data.sub_cells import read_bundled
 from tightshuffle.pipeline.job import job, write_csv, write_parquet
 
 with job(snakemake):
-    histogram, points = read_bundled(
-        snakemake.input,
+    cells, points = read_bundled(
+        snakemake.input.lines,
+        snakemake.input.counts,
         snakemake.params.dataset,
-        snakemake.params.grid,
         name=snakemake.wildcards.dataset,
         seed=snakemake.params.seed,
     )
-    write_csv(histogram, snakemake.output.histogram)
+    write_csv(cells[snakemake.params.grid], snakemake.output.histogram)
+    write_csv(all_cells(cells), snakemake.output.cells)
     write_parquet([points], snakemake.output.points)

@@ -1,11 +1,9 @@
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tightshuffle.data import grid
-from tightshuffle.data.bundled import check_fits
 from tightshuffle.data.grid import Box
 
 SAN_FRANCISCO = Box(37.7228, 37.7946, -122.5153, -122.3789)
@@ -102,17 +100,16 @@ def test_spread_is_uniform_inside_a_cell():
     assert np.corrcoef(latitude, longitude)[0, 1] == pytest.approx(0, abs=5 / np.sqrt(n))
 
 
-def test_grid_of_a_dataset():
+def test_grids_of_a_dataset():
     dataset = {
         "box": {"south": 0, "north": 3, "west": 10, "east": 14},
         "published": {"columns": 4, "rows": 3},
         "stepped": {"latitude_step": 0.7, "longitude_step": 1.5},
     }
-    published = grid.grid_of(dataset, "published")
+    published, stepped = grid.grids_of(dataset).values()
     assert (published.columns, published.rows) == (4, 3)
-    np.testing.assert_allclose(grid.grid_of(dataset, "stepped").longitudes, [10, 11.5, 13])
-    with pytest.raises(ValueError, match="'square' must be one of published, stepped"):
-        grid.grid_of(dataset, "square")
+    np.testing.assert_allclose(stepped.longitudes, [10, 11.5, 13])
+    assert list(grid.grids_of({key: dataset[key] for key in ("box", "published")})) == ["published"]
 
 
 @pytest.mark.parametrize(
@@ -133,18 +130,3 @@ def test_grid_of_a_dataset():
 def test_impossible_boxes_and_grids(make, arguments, message):
     with pytest.raises(ValueError, match=message):
         make(*arguments)
-
-
-def test_table_that_fits_its_grid_and_tables_that_do_not():
-    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
-    table = grid.cell_table(cells, np.arange(12))
-    check_fits(table, cells, "a.csv")
-    with pytest.raises(ValueError, match=r"a.csv: its cells are not the 4 x 3 cells"):
-        check_fits(table, grid.uniform_grid(Box(0, 3.001, 10, 14), 4, 3), "a.csv")
-    with pytest.raises(ValueError, match=r"a.csv: no column row, east"):
-        check_fits(table.drop(columns=["row", "east"]), cells, "a.csv")
-    for wrong in [table["count"] - 1, table["count"] / 2]:
-        with pytest.raises(ValueError, match=r"a.csv: column count must hold whole numbers"):
-            check_fits(table.assign(count=wrong), cells, "a.csv")
-    with pytest.raises(ValueError, match="cells are not"):
-        check_fits(pd.concat([table, table.tail(1)]), cells, "a.csv")

@@ -95,6 +95,14 @@ def city(title="Paris", spread=True, seed=2):
     return checkins.City(title, box, histogram_table(seed=seed), points.assign(spread=spread))
 
 
+def uneven_city():
+    """A city whose westernmost cells are 4 % narrower than the others."""
+    histogram = histogram_table()
+    narrow = histogram["column"] == 0
+    histogram.loc[narrow, "west"] += 0.01 * (1 - 1 / 1.04)
+    return city()._replace(histogram=histogram)
+
+
 @cache
 def koskela_table(pairs=("strong", "weak"), compositions=(1, 3), lowest=-6):
     eps = {"start": 0.05, "stop": 1.5, "steps": 22}

@@ -20,6 +20,7 @@ from tests.figures.examples import (
     surface_table,
     trial_table,
     tv_rows,
+    uneven_city,
 )
 from tightshuffle.figures import (
     audit,
@@ -70,14 +71,24 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         lambda: checkins.caption([city("San Francisco"), city(spread=False)], "stepped"),
         [
             *("stepped grid", "6 × 5 cells", "latitude 48.8 to 48.85", "longitude 2.2 to 2.26"),
-            "The points of San Francisco are spread at random",
+            "The points of San Francisco are not the check-ins themselves",
+            "in each sub-cell (16 × 16 to a cell of the paper's grid)",
             f"{histogram_table()['count'].sum():,} check-ins",
             f"{(histogram_table()['count'] > 0).sum()} of them not empty",
             f"from 1 to {histogram_table()['count'].max():,}",
         ],
         [],
     ),
-    "checkins, not spread": (lambda: checkins.caption([city(spread=False)], "published"), [], ["spread"]),
+    "checkins, not spread": (
+        lambda: checkins.caption([city(spread=False)], "published"),
+        [],
+        ["sub-cell", "differ"],
+    ),
+    "checkins, uneven cells": (
+        lambda: checkins.caption([uneven_city()], "published"),
+        ["Its cells differ in width by up to 4 %: their edges are the nearest lines of the bundled counts."],
+        [],
+    ),
     "estimates": (
         lambda: estimates.caption(runs_of(histogram_table()), "Paris", PROTOCOL),
         [

@@ -39,7 +39,7 @@ def test_boxplots_have_a_row_per_budget_and_plain_shuffle_only_in_the_first_colu
 def test_all_cities_have_one_colour_scale_and_the_map_says_when_points_are_spread():
     figure = checkins.draw([city("San Francisco", spread=True), city("Paris", spread=False, seed=3)])
     upper, lower = figure.axes[:2], figure.axes[2:4]
-    assert ["spread inside their cells" in axes.get_title() for axes in upper] == [True, False]
+    assert ["spread inside sub-cells" in axes.get_title() for axes in upper] == [True, False]
     assert lower[0].images[0].norm is lower[1].images[0].norm
 
 

@@ -1,6 +1,5 @@
 """Total variation is what the best event gains; individual errors are its cells."""
 
-import csv
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from tests.data.test_sub_cells import read_bundled
 from tightshuffle.mechanisms.metrics import individual_error, total_variation, uniform_histogram
 
 weights = arrays(float, 6, elements=st.floats(0.0, 1.0)).filter(lambda x: x.sum() > 1e-3)
@@ -37,8 +37,8 @@ def test_cells_are_numbered_from_one():
 
 @pytest.mark.parametrize(("dataset", "distance"), [("san_francisco", 0.667), ("paris", 0.478)])
 def test_the_uniform_histogram_on_the_bundled_cities(dataset, distance):
-    with open(f"data/gowalla/{dataset}_published.csv", newline="") as file:
-        counts = [Fraction(row["count"]) for row in csv.DictReader(file)]
+    cells, _ = read_bundled(dataset)
+    counts = [Fraction(count) for count in cells["published"]["count"].tolist()]
     exact = sum(abs(count / sum(counts) - Fraction(1, len(counts))) for count in counts) / 2
     shares = np.array([float(count / sum(counts)) for count in counts])
     assert total_variation(uniform_histogram(len(counts)), shares) == pytest.approx(float(exact), rel=1e-13)

@@ -148,6 +148,16 @@ def test_mistakes_are_named(path, value, words):
         assert word in error
 
 
+def test_a_city_needs_the_grid_that_is_used_and_no_other():
+    config = changed("gowalla.source", "snap")
+    del config["datasets"]["paris"]["stepped"]
+    assert config_error(config) is None
+    config["gowalla"]["grid"] = "stepped"
+    assert config_error(config) == (
+        "config: the key 'datasets.paris.stepped' is missing; gowalla.grid asks for it"
+    )
+
+
 # Files -----------------------------------------------------------------------------------------------
 
 FILES = {

@@ -124,7 +124,7 @@ def test_a_file_of_checkins(fresh):
     made = fresh.folder / "results/quick_custom"
     histogram = (made / "histograms/paris.csv").read_text().splitlines()
     assert sum(int(line.split(",")[1]) for line in histogram[1:]) == 2000
-    assert "spread at random" not in (made / "figures/fig3_checkins.txt").read_text()
+    assert "sub-cell" not in (made / "figures/fig3_checkins.txt").read_text()
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ westernmost). A point on an edge between two cells belongs to the northern or ea
 of the grid belong to its first and last cells.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ import pandas as pd
 
 from tightshuffle.arguments import Booleans, Floats, Integers
 
-KINDS = ("published", "stepped")
 DECIMALS = 7  # of edges in files: about a centimetre
 COLUMNS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
 TOTALS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checkins"]
@@ -91,12 +90,13 @@ def _steps(name: str, low: float, high: float, step: float) -> Floats:
     return np.round(np.arange(low, high, step), 10)
 
 
-def grid_of(dataset: Mapping[str, Any], kind: str) -> Grid:
-    """One of the `KINDS` of grid of a dataset: the config's keys box, published and stepped."""
-    if kind not in KINDS:
-        raise ValueError(f"grid {kind!r} must be one of {', '.join(KINDS)}")
-    build = uniform_grid if kind == "published" else stepped_grid
-    return build(Box(**dataset["box"]), **dataset[kind])
+def grids_of(dataset: Mapping[str, Any]) -> dict[str, Grid]:
+    """A dataset's grids by kind: published, and stepped if the config has it, for the config's box."""
+    box = Box(**dataset["box"])
+    grids = {"published": uniform_grid(box, **dataset["published"])}
+    if "stepped" in dataset:
+        grids["stepped"] = stepped_grid(box, **dataset["stepped"])
+    return grids
 
 
 def count_points(grid: Grid, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> Integers:
@@ -129,10 +129,17 @@ def cell_table(grid: Grid, counts: npt.ArrayLike) -> pd.DataFrame:
     )
 
 
-def count_in_cells(points: pd.DataFrame, dataset: Mapping[str, Any], kind: str) -> pd.DataFrame:
-    """The `cell_table` of a dataset's grid with its ``points`` (columns latitude and longitude) counted."""
-    grid = grid_of(dataset, kind)
-    return cell_table(grid, count_points(grid, points["latitude"], points["longitude"]))
+def count_in_cells(points: pd.DataFrame, dataset: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Kind of grid -> `cell_table` with a dataset's ``points`` (columns latitude and longitude) counted."""
+    return {
+        kind: cell_table(grid, count_points(grid, points["latitude"], points["longitude"]))
+        for kind, grid in grids_of(dataset).items()
+    }
+
+
+def all_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The cells of every kind of grid below each other; the first column, grid, is their kind."""
+    return pd.concat([cells.assign(grid=kind) for kind, cells in tables.items()])[["grid", *COLUMNS]]
 
 
 def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -152,8 +159,8 @@ def point_table(latitude: Floats, longitude: Floats, *, spread: bool) -> pd.Data
     return pd.DataFrame({"latitude": latitude, "longitude": longitude, "spread": spread})
 
 
-def totals(tables: Iterable[tuple[str, str, pd.DataFrame]]) -> pd.DataFrame:
-    """The size of each (dataset, kind of grid, table of cells): the columns `TOTALS`."""
+def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The size of each grid of each dataset (name -> `all_cells`): the columns `TOTALS`."""
     rows = [
         {
             "dataset": dataset,
@@ -164,6 +171,7 @@ def totals(tables: Iterable[tuple[str, str, pd.DataFrame]]) -> pd.DataFrame:
             "largest": cells["count"].max(),
             "checkins": cells["count"].sum(),
         }
-        for dataset, kind, cells in tables
+        for dataset, table in tables.items()
+        for kind, cells in table.groupby("grid")
     ]
     return pd.DataFrame(rows, columns=TOTALS)

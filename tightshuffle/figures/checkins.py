@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
+from tightshuffle.data.sub_cells import FINENESS
 from tightshuffle.figures import style, wording
 from tightshuffle.figures.grids import grid_edges, grid_shape, on_grid
 from tightshuffle.figures.tables import File, read_table
@@ -59,7 +62,7 @@ def draw(cities: Sequence[City]) -> Figure:
         title, counts = wording.plain(city.title), on_grid(city.histogram, city.histogram["count"])
         style.points(top, city.points["longitude"].to_numpy(), city.points["latitude"].to_numpy())
         heading = [f"{_letter(number)} {title}: {len(city.points):,} check-ins"]
-        heading += ["spread inside their cells: only counts are bundled"] * bool(city.points["spread"].any())
+        heading += ["spread inside sub-cells: only counts are bundled"] * bool(city.points["spread"].any())
         space = height * widths[number] + 0.4
         top.set_title("\n".join(wording.folded(line, space) for line in heading))
         image = style.heatmap(bottom, grid_edges(city.histogram), counts, norm)
@@ -77,8 +80,9 @@ def caption(cities: Sequence[City], grid: str) -> str:
     spread = [city.title for city in cities if city.points["spread"].any()]
     largest = max(city.histogram["count"].max() for city in cities)
     only_counts = (
-        f" The points of {' and '.join(spread)} are spread at random inside their cells, because only"
-        " counts per cell are bundled with the project."
+        f" The points of {' and '.join(spread)} are not the check-ins themselves. The project bundles only"
+        f" how many there are in each sub-cell ({FINENESS} × {FINENESS} to a cell of the paper's grid);"
+        " inside its sub-cell each point is placed at random."
         if spread
         else ""
     )
@@ -93,14 +97,26 @@ def caption(cities: Sequence[City], grid: str) -> str:
 
 def _numbers_of(city: City) -> str:
     west, east, south, north = city.box
-    counts = city.histogram["count"]
+    counts, unevenness = city.histogram["count"], max(map(_unevenness, grid_edges(city.histogram)))
+    uneven = (
+        f" Its cells differ in width by up to {100 * unevenness:.2g} %: their edges are the nearest lines"
+        " of the bundled counts."
+        if unevenness > 1e-3  # the edges are rounded, which is less
+        else ""
+    )
     rows, columns = grid_shape(city.histogram)
     return (
         f"{city.title}: latitude {_degrees(south)} to {_degrees(north)},"
         f" longitude {_degrees(west)} to {_degrees(east)},"
         f" {columns} × {rows} cells, {(counts > 0).sum()} of them not empty,"
-        f" {counts.sum():,} check-ins in the cells, {len(city.points):,} in the box."
+        f" {counts.sum():,} check-ins in the cells, {len(city.points):,} in the box.{uneven}"
     )
+
+
+def _unevenness(edges: NDArray[np.float64]) -> float:
+    """How much wider the widest cell is than the narrowest."""
+    widths = np.diff(edges)
+    return float(widths.max() / widths.min() - 1)
 
 
 def _degrees(value: float) -> str:

@@ -206,7 +206,7 @@ def _missing_file(config: Mapping[str, Any]) -> str | None:
         if dataset["kind"] == "counts" and not Path(dataset["file"]).is_file():
             return f"datasets.{name}.file: no file {dataset['file']!r}; expected a CSV file with cell,count"
         bundled = dataset["kind"] == "gowalla" and gowalla["source"] == "bundled"
-        if bundled and not (ROOT / f"data/gowalla/{name}_published.csv").is_file():
+        if bundled and not (ROOT / f"data/gowalla/{name}_counts.csv").is_file():
             return f"datasets.{name}: no bundled counts; set gowalla.source to snap or file"
     if gowalla["source"] == "file" and not Path(gowalla["file"]).is_file():
         return f"gowalla.file: no file {gowalla['file']!r}; expected check-ins in SNAP's format"
@@ -223,6 +223,8 @@ def _contradiction(config: Mapping[str, Any]) -> str | None:
     if problem := _audit_contradiction(config["audit"]):
         return f"config: audit.settings{problem}"
     for name, dataset in config["datasets"].items():
+        if dataset["kind"] == "gowalla" and gowalla["grid"] not in dataset:
+            return f"config: the key 'datasets.{name}.{gowalla['grid']}' is missing; gowalla.grid asks for it"
         if problem := _dataset_contradiction(dataset, config["parity"]["repetitions"]):
             return f"config: datasets.{name}.{problem}"
     return None
@@ -285,7 +287,9 @@ def _dataset_contradiction(dataset: Mapping[str, Any], repetitions: int) -> str 
         return f"range must be [low, high] with low < high; got {limits}"
     if (grid := dataset.get("grid")) and min(grid["eps"]) > max(grid["eps0"]):
         return f"grid.eps: none is at most the largest eps0 ({max(grid['eps0'])}); got {grid['eps']}"
-    cells = dataset.get("cells") or MOST_CELLS if dataset["kind"] != "gowalla" else _cells(dataset)[0]
+    cells = dataset.get("cells", MOST_CELLS)
+    if dataset["kind"] == "gowalla":
+        cells = _cells(dataset)["published"]
     asked = dataset.get("individual", {}).get("cells", [])
     if dataset["kind"] != "counts" and max(asked, default=0) > cells:
         return f"individual.cells must be at most the number of cells ({cells}); got {max(asked)}"
@@ -303,16 +307,18 @@ def _dataset_contradiction(dataset: Mapping[str, Any], repetitions: int) -> str 
     return None
 
 
-def _cells(dataset: Mapping[str, Any]) -> tuple[float, float]:
-    """Numbers of cells of the published and the stepped grid."""
-    box, steps = dataset["box"], dataset["stepped"]
-    across = (box["north"] - box["south"]) / steps["latitude_step"]
-    along = (box["east"] - box["west"]) / steps["longitude_step"]
-    return dataset["published"]["columns"] * dataset["published"]["rows"], across * along
+def _cells(dataset: Mapping[str, Any]) -> dict[str, float]:
+    """Number of cells of each kind of grid that a city has."""
+    box, published, stepped = dataset["box"], dataset["published"], dataset.get("stepped")
+    cells = {"published": published["columns"] * published["rows"]}
+    if stepped:
+        across = (box["north"] - box["south"]) / stepped["latitude_step"]
+        cells["stepped"] = across * (box["east"] - box["west"]) / stepped["longitude_step"]
+    return cells
 
 
 def _grid_contradiction(dataset: Mapping[str, Any]) -> str | None:
-    for name, cells in zip(("published", "stepped"), _cells(dataset), strict=True):
+    for name, cells in _cells(dataset).items():
         if not 2 <= cells <= MOST_CELLS:
             return f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {cells:,.0f}"
     return None

@@ -47,6 +47,11 @@ def section(datasets: Datasets, name: str, experiment: str) -> dict[str, Any]:
     return settings
 
 
+def grids_of(datasets: Datasets, name: str) -> dict[str, Any]:
+    """The config's settings on a city's cells: its box and grids."""
+    return {key: value for key, value in datasets[name].items() if key in ("box", "published", "stepped")}
+
+
 def label(**numbers: float) -> str:
     """Parameters in a file's name: for readers, nothing reads them back. 4 and 4.0 are the same."""
     return "_".join(f"{name}-{repr(float(value)).removesuffix('.0')}" for name, value in numbers.items())

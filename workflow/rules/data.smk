@@ -3,11 +3,8 @@
 import re
 
 SOURCE = config["gowalla"]["source"]
-GRIDS = ["published", "stepped"]
 CITY = "|".join(map(re.escape, GOWALLA)) or "(?!)"  # (?!) matches nothing
-COUNTS_FILE = "data/gowalla/{dataset}_{grid}.csv"
-BUNDLED = source(COUNTS_FILE)
-CELLS = BUNDLED if SOURCE == "bundled" else "<results>/checkins/{dataset}_{grid}.csv"
+SUB_CELLS = {table: f"data/gowalla/{{dataset}}_{table}.csv" for table in ("lines", "counts")}
 DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
 CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
 
@@ -15,12 +12,12 @@ CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
 if SOURCE == "bundled":
 
     rule use_bundled_counts:
-        "One city's histogram from the counts in data/gowalla, and points spread inside of their cells."
+        "One city's grids cut from the sub-cells in data/gowalla, and points spread inside of those."
         input:
-            published=BUNDLED.replace("{grid}", "published"),
-            stepped=BUNDLED.replace("{grid}", "stepped"),
+            **{table: source(path) for table, path in SUB_CELLS.items()},
         output:
             histogram="<results>/histograms/{dataset}.csv",
+            cells="<results>/checkins/{dataset}_cells.csv",
             points="<results>/checkins/{dataset}.parquet",
         log:
             "<results>/logs/use_bundled_counts/{dataset}.log",
@@ -33,11 +30,9 @@ if SOURCE == "bundled":
             "../envs/rules.yml"
         params:
             code=lambda wildcards: code_of(
-                "scripts/use_bundled_counts.py", *expand(COUNTS_FILE, dataset=wildcards.dataset, grid=GRIDS)
+                "scripts/use_bundled_counts.py", *expand(SUB_CELLS.values(), dataset=wildcards.dataset)
             ),
-            dataset=lambda wildcards: {
-                key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
-            },
+            dataset=lambda wildcards: plan.grids_of(DATASETS, wildcards.dataset),
             grid=config["gowalla"]["grid"],
             seed=config["seed"],
         script:
@@ -92,13 +87,14 @@ if SOURCE in ("snap", "file"):
             "../../scripts/crop_checkins.py"
 
     rule grid_checkins:
-        "One city's check-ins counted in the cells of both grids, and its histogram in the configured one."
+        "One city's check-ins counted in the cells of its grids and in sub-cells, as data/gowalla has them."
         input:
             points="<results>/checkins/{dataset}.parquet",
         output:
             histogram="<results>/histograms/{dataset}.csv",
-            published="<results>/checkins/{dataset}_published.csv",
-            stepped="<results>/checkins/{dataset}_stepped.csv",
+            cells="<results>/checkins/{dataset}_cells.csv",
+            lines="<results>/checkins/{dataset}_lines.csv",
+            counts="<results>/checkins/{dataset}_counts.csv",
         log:
             "<results>/logs/grid_checkins/{dataset}.log",
         benchmark:
@@ -110,9 +106,7 @@ if SOURCE in ("snap", "file"):
             "../envs/rules.yml"
         params:
             code=code_of("scripts/grid_checkins.py"),
-            dataset=lambda wildcards: {
-                key: config["datasets"][wildcards.dataset][key] for key in ["box", *GRIDS]
-            },
+            dataset=lambda wildcards: plan.grids_of(DATASETS, wildcards.dataset),
             grid=config["gowalla"]["grid"],
         script:
             "../../scripts/grid_checkins.py"
@@ -121,9 +115,9 @@ if SOURCE in ("snap", "file"):
 
 
 rule count_checkins:
-    "Check-ins, non-empty cells and largest cell of every city, in both grids."
+    "Check-ins, non-empty cells and largest cell of every city, in each of its grids."
     input:
-        counts=expand(CELLS, dataset=GOWALLA, grid=GRIDS),
+        cells=expand("<results>/checkins/{dataset}_cells.csv", dataset=GOWALLA),
     output:
         report(
             "<results>/checkins/totals.csv",
@@ -141,7 +135,6 @@ rule count_checkins:
     params:
         code=code_of("scripts/count_checkins.py"),
         datasets=GOWALLA,
-        grids=GRIDS,
     script:
         "../../scripts/count_checkins.py"
 

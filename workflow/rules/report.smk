@@ -8,7 +8,8 @@ PARTS = sorted(
 
 # Everything that comes from outside: what the papers print, check-ins or their counts, your own histograms.
 DATA = [source(path.relative_to(HERE)) for path in sorted(HERE.glob("data/published/*.csv"))]
-DATA += (expand(CELLS, dataset=GOWALLA, grid=GRIDS) if SOURCE == "bundled" else [CHECKINS]) if GOWALLA else []
+CITY_FILES = expand(map(source, SUB_CELLS.values()), dataset=GOWALLA) if SOURCE == "bundled" else [CHECKINS]
+DATA += CITY_FILES if GOWALLA else []
 DATA += [DATASETS[name]["file"] for name in COUNTS]
 
 # A section of the page that only some configurations have.
