@@ -6,6 +6,7 @@
 # make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 # make cluster    add what Snakemake needs to send jobs to Slurm or PBS (docs/cluster.md)
+# make docs       the documentation as a site that works offline
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,7 +15,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 RESULTS := results$(if $(CONFIG),/$(basename $(notdir $(CONFIG))))
 
-.PHONY: all report test check verify cluster bench lock pictures clean
+.PHONY: all report docs test check verify cluster bench lock pictures clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
@@ -33,7 +34,7 @@ PYTEST := python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfi
 test: $(VENV)/installed
 	@$(PYTEST) -m "not slow"
 
-check: $(VENV)/cluster
+check: $(VENV)/cluster $(VENV)/docs
 	@ruff check .
 	@ruff format --check .
 	@snakefmt --check Snakefile workflow
@@ -44,9 +45,14 @@ check: $(VENV)/cluster
 cluster: $(VENV)/cluster
 	@echo "Edit profiles/slurm/config.yaml (partition, account), then: snakemake --workflow-profile profiles/slurm"
 
-# Apart from the rest: on a laptop every start of Snakemake would take a second longer.
-$(VENV)/cluster: requirements-cluster.lock $(VENV)/installed
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-cluster.lock
+# `-W`: a link that leads nowhere or a docstring that cannot be read is an error.
+docs: $(VENV)/docs
+	@sphinx-build -M html . results/site -c docs -W --keep-going -q
+	@echo "The documentation: $(CURDIR)/results/site/html/index.html"
+
+# Apart from the rest: plugins make every start of Snakemake a second longer, and few people build the site.
+$(VENV)/cluster $(VENV)/docs: $(VENV)/%: requirements-%.lock $(VENV)/installed
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
 # One thread: what is compared is work, not how it is spread over cores.
@@ -70,17 +76,18 @@ $(VENV)/installed: requirements.lock pyproject.toml
 
 # The lock holds every version and hash for all platforms and Pythons; environment.yml and
 # workflow/envs/rules.yml repeat the versions for conda.
-# requirements-cluster.lock holds what the extra `cluster` needs beyond it.
+# requirements-cluster.lock and requirements-docs.lock hold what the extras `cluster` and `docs` need beyond it.
 COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 lock: $(VENV)/installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check uv
 	@$(COMPILE) --extra pipeline --extra test -o requirements.lock
-	@$(COMPILE) --extra cluster --constraint requirements.lock -o requirements-cluster.lock \
-	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock)
+	@for extra in cluster docs; do $(COMPILE) --extra $$extra --constraint requirements.lock \
+	  -o requirements-$$extra.lock $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
+	  || exit; done
 	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml
 	@python workflow/environment_of_lock.py requirements.lock > workflow/envs/rules.yml
-	@echo "Renewed requirements.lock, requirements-cluster.lock and conda's environments; run make to install them."
+	@echo "Renewed the three locks and conda's environments; run make to install them."
 
 pictures: all
 	@cp results/figures/delta_bounds.png results/figures/parity_ratio.png docs/images/

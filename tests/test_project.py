@@ -15,7 +15,7 @@ import tightshuffle
 from tests.conftest import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-LOCKS = ["requirements.lock", "requirements-cluster.lock"]
+LOCKS = ["requirements.lock", "requirements-cluster.lock", "requirements-docs.lock"]
 
 
 def pins(text):
@@ -61,9 +61,9 @@ def test_every_direct_dependency_is_locked():
     assert names - {PROJECT["name"]} <= {name for lock in LOCKS for name in locked(lock)}
 
 
-def test_the_clusters_lock_only_adds_plugins():
-    base, cluster = map(locked, LOCKS)
-    assert not base.keys() & cluster.keys()
+def test_the_further_locks_only_add_packages():
+    base, cluster, docs = map(locked, LOCKS)
+    assert not base.keys() & (cluster.keys() | docs.keys())
     assert all(name.startswith("snakemake-executor-plugin-") for name in cluster)
 
 

@@ -16,7 +16,7 @@ def total_variation(estimate: npt.ArrayLike, truth: npt.ArrayLike) -> Floats:
 
 
 def individual_error(estimate: npt.ArrayLike, truth: npt.ArrayLike, cells: npt.ArrayLike) -> Floats:
-    """|estimate - truth| at the given cells: the paper's individual specific error, Appendix B i).
+    """``|estimate - truth|`` at the given cells: the paper's individual specific error, Appendix B i).
 
     The paper defines it in counts but prints it divided by n, as here.
 

@@ -58,7 +58,8 @@ def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt
     Their statement: for delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled answers are
     (eps, delta)-DP with eps <= log(1 + tanh(eps0 / 2) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)),
     where tanh(eps0 / 2) is their (e^eps0 - 1) / (e^eps0 + 1). Below the eps that belongs to delta = 1
-    the theorem is silent and delta is 1.
+    the theorem is silent and delta is 1. The condition of their code has 4 / delta, too; docs/upstream.md
+    proves that 2 / delta is enough.
 
     Arguments, result and errors as for `erlingsson`.
     """

@@ -1,0 +1,81 @@
+"""The documentation site (`make docs`): the project's Markdown files as they are, and the docstrings.
+
+The source folder is the project's, so that links between its documents work here as they do in the
+repository. Pages load nothing from the net: formulas are MathML, and the search index is a script.
+"""
+
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+import ziamath
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import tightshuffle
+
+project = "tight-shuffle"
+author = "the tight-shuffle authors"
+release = tightshuffle.__version__
+root_doc = "docs/index"
+include_patterns = ["*.md", "docs/**", "config/README.md", "data/**/README.md"]
+exclude_patterns = [".*", "results", "tests", "workflow"]
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+myst_enable_extensions = ["dollarmath"]
+myst_fence_as_directive = ["math"]  # as GitHub writes a displayed formula
+myst_heading_anchors = 4
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 60
+nb_merge_streams = True
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+default_role = "py:obj"
+
+html_theme = "furo"
+html_title = "tight-shuffle"
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sphinx = False
+html_static_path = ["static", str(Path(ziamath.__file__).parent / "fonts")]  # the font of the formulas
+html_css_files = ["site.css"]
+
+
+class Modules(SphinxDirective):
+    """``.. modules:: package``: what every module of a package says about itself."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        package = importlib.import_module(self.arguments[0])
+        found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        names = [module.name for module in found]
+        text = "".join(f"{name}\n{'-' * len(name)}\n\n.. automodule:: {name}\n\n" for name in names)
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def _inline(translator: Any, node: nodes.Element) -> None:
+    translator.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def _displayed(translator: Any, node: nodes.Element) -> None:
+    translator.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    raise nodes.SkipNode
+
+
+def _start_page(app: Sphinx, error: Exception | None) -> None:
+    if error is None and app.builder.format == "html":
+        page = '<!doctype html><title>{}</title><meta http-equiv="refresh" content="0; url={}.html">\n'
+        Path(app.outdir, "index.html").write_text(page.format(project, root_doc), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("modules", Modules)
+    app.add_html_math_renderer("mathml", (_inline, None), (_displayed, None))
+    app.connect("build-finished", _start_page)
