@@ -48,7 +48,7 @@ def trial_table(budgets=((4, 4), (6, 6)), sizes=(1000, 20000), repetitions=10, d
     levels = {"shuffle": 0.4, "shuffle+INV": 0.05, "gaussian": 0.002}
     return pd.DataFrame(
         [
-            (eps0, eps, delta, n, 15, mechanism, repetition, metric, level * rng.uniform(0.9, 1.1))
+            (eps0, eps, delta, n, 15, mechanism, repetition, metric, level * rng.uniform(0.9, 1.1), 0.6)
             for eps0, eps in budgets
             for n in sizes
             for mechanism, level in levels.items()
@@ -239,6 +239,7 @@ FIGURES = {
         tv_rows(trial_table([(6, 4), (6, 5)], delta=np.nan)).assign(delta=np.geomspace(1e-30, 3e-22, 120)),
         "b",
     ),
+    "tv, three budgets": lambda: tv.draw(tv_rows(trial_table([(2, 2), (4, 4), (6, 6)])), "Paris"),
     "tv, long title": lambda: tv.draw(tv_rows(trial_table()), LONG),
     "checkins": lambda: checkins.draw([city("San Francisco"), city("Paris")]),
     "checkins, one city": lambda: checkins.draw([city(FORMULA)]),

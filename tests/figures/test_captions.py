@@ -54,8 +54,8 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         lambda: tv.caption(tv_rows(trial_table()), "San Francisco", PROTOCOL),
         [
             *("San Francisco", "k = 15 cells", "10 repetitions", "n = 1,000 and 20,000"),
-            "ε₀ = ε = 4, δ = 10⁻³⁰; ε₀ = ε = 6, δ = 10⁻³⁰",
-            *("Reading: published.", "sensitivity 1.", "at least 10⁻³⁰"),
+            "(a) ε₀ = ε = 4, δ = 10⁻³⁰; (b) ε₀ = ε = 6, δ = 10⁻³⁰",
+            *("(TV = 0.60)", "Reading: published.", "sensitivity 1.", "at least 10⁻³⁰"),
         ],
         [],
     ),
@@ -63,7 +63,7 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         lambda: parity_tv.caption(parity_rows(eps0=(2, 4)), "Paris"),
         [
             *("Equal privacy", "sensitivity √2", "projected"),
-            "ε₀ = 2, ε = 0.014 to 0.063, δ = 10⁻⁶; ε₀ = 4, ε = 0.028 to 0.13, δ = 10⁻⁶",
+            "(a) ε₀ = 2, ε = 0.014 to 0.063, δ = 10⁻⁶; (b) ε₀ = 4, ε = 0.028 to 0.13, δ = 10⁻⁶",
         ],
         ["published"],
     ),

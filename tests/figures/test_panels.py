@@ -1,5 +1,6 @@
 """What the panels of the figures show, and on which scales."""
 
+import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
@@ -8,13 +9,23 @@ from tests.figures.examples import (
     city,
     histogram_table,
     koskela_table,
+    parity_rows,
     ratio_table,
     runs_of,
     surface_table,
     trial_table,
     tv_rows,
 )
-from tightshuffle.figures import checkins, delta_surface, estimates, koskela, parity_ratio, style, tv
+from tightshuffle.figures import (
+    checkins,
+    delta_surface,
+    estimates,
+    koskela,
+    parity_ratio,
+    parity_tv,
+    style,
+    tv,
+)
 
 
 def legend(figure):
@@ -28,12 +39,43 @@ def test_both_surfaces_have_one_scale():
     assert [axes.get_title() for axes in (left, right)] == ["(a) published", "(b) exact"]
 
 
-def test_boxplots_have_a_row_per_budget_and_plain_shuffle_only_in_the_first_column():
-    figure = tv.draw(tv_rows(trial_table()), "Paris")
-    assert [len(axes.patches) for axes in figure.axes] == [6, 4, 6, 4]
+def names(axes):
+    return [text.get_text() for text in sorted(axes.texts, key=lambda text: text.get_position()[1])]
+
+
+def test_boxplots_have_a_panel_per_budget_and_lines_for_plain_shuffle_and_the_uniform_histogram():
+    table = tv_rows(trial_table())
+    figure = tv.draw(table, "Paris")
+    assert [axes.get_title()[:15] for axes in figure.axes] == ["(a) ε₀ = ε = 4,", "(b) ε₀ = ε = 6,"]
+    assert [len(axes.patches) for axes in figure.axes] == [4, 4]  # a box per n and mechanism
     assert all(axes.get_yscale() == "log" for axes in figure.axes)
-    assert figure.axes[0].get_ylim() == figure.axes[2].get_ylim()
-    assert legend(figure) == ["shuffle", "shuffle+INV", "Gaussian"]
+    left, right = figure.axes
+    assert left.get_ylim() == right.get_ylim()
+    plain = table[table["mechanism"] == "shuffle"].groupby(["eps0", "n"])["value"].mean()
+    for axes, eps0 in ((left, 4), (right, 6)):
+        drawn = [line.get_ydata() for line in axes.lines if len(line.get_ydata()) == 4]
+        assert np.allclose(drawn, [np.repeat(plain.loc[eps0], 2), [0.6] * 4])
+        assert names(axes) == [
+            "Gaussian",
+            "shuffle+INV",
+            f"shuffle {plain.loc[eps0, 20000]:#.2g}",
+            "uniform 0.60",
+        ]
+
+
+def test_a_single_budget_is_shown_with_and_without_plain_shuffle_as_in_figure_2():
+    left, right = tv.draw(tv_rows(trial_table([(4, 4)])), "N(0, 2)").axes
+    assert [len(axes.patches) for axes in (left, right)] == [4, 4]
+    assert left.get_ylim()[1] > 0.6 > 0.4 > right.get_ylim()[1]
+    assert names(right) == ["Gaussian", "shuffle+INV"]
+
+
+def test_boxplots_at_equal_privacy_share_a_scale_in_a_row_only():
+    rows = parity_rows()
+    rows["value"] *= np.where(rows["eps0"] > 3, 0.1, 1)
+    axes = parity_tv.draw(rows, "Paris").axes
+    limits = [panel.get_ylim() for panel in axes]
+    assert limits[0] == limits[1] != limits[2] == limits[3]
 
 
 def test_all_cities_have_one_colour_scale_and_the_map_says_when_points_are_spread():

@@ -1,4 +1,4 @@
-"""Boxplots of the TV distance per n at equal (eps, delta), in the form of Figures 2, 6 and 7."""
+"""Boxplots of the TV distance per n at equal (eps, delta), in the form of Figures 6 and 7."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -27,20 +27,19 @@ def read(trials: File, delta: float) -> pd.DataFrame:
 
 
 def draw(trials: pd.DataFrame, title: str) -> Figure:
-    """The figure: a row of panels per eps0; ``title`` names the dataset."""
-    return tv.draw_budgets(_budgets(trials), title, calibration.AT_EQUAL_PRIVACY)
+    """The figure: a panel per eps0; ``title`` names the dataset."""
+    return tv.draw_panels(_panels(trials), title, calibration.AT_EQUAL_PRIVACY)
 
 
 def caption(trials: pd.DataFrame, title: str) -> str:
     """The caption: every parameter, what a box shows, what equal privacy means."""
-    return tv.caption_of_budgets(_budgets(trials), title, calibration.EQUAL_PRIVACY)
+    return tv.caption_of_panels(_panels(trials), title, calibration.EQUAL_PRIVACY)
 
 
-def _budgets(trials: pd.DataFrame) -> tv.Budgets:
-    """One row of panels per eps0: eps falls with n."""
-    budgets = []
+def _panels(trials: pd.DataFrame) -> list[tv.Panel]:
+    """One panel per eps0: eps falls with n."""
+    panels = []
     for eps0, rows in groups(trials, "eps0"):
-        low, high = f"{rows['eps'].min():.2g}", f"{rows['eps'].max():.2g}"
-        eps, delta = low if low == high else f"{low} to {high}", wording.scientific(rows["delta"].iloc[0])
-        budgets.append((f"ε₀ = {eps0:g}, ε = {eps}, δ = {delta}", rows))
-    return budgets
+        eps, delta = wording.span(rows["eps"]), wording.scientific(rows["delta"].iloc[0])
+        panels.append(tv.Panel(f"ε₀ = {eps0:g}, ε = {eps}, δ = {delta}", rows))
+    return panels

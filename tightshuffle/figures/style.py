@@ -6,7 +6,7 @@ bytes every time. Colours are those of Okabe and Ito, or the perceptually even v
 
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.tri import Triangulation
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from tightshuffle.figures.grids import Edges
 from tightshuffle.figures.wording import short_number
@@ -33,6 +34,7 @@ STYLE = str(files("tightshuffle.figures") / "tightshuffle.mplstyle")
 WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
 LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
+UNIFORM = ("#444444", (0, (3, 2)))  # colour and dashes of the uniform histogram's line
 EMPTY = "#e4e4e4"  # cells that hold nobody: outside of the colour map, so that they cannot look like few
 # Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
 # for negative cells: no count is above the scale's upper end.
@@ -182,7 +184,7 @@ def boxplots(axes: Axes, values: Mapping[str, Mapping[int, npt.ArrayLike]]) -> N
             medianprops={"color": colour, "solid_capstyle": "butt"},
             flierprops={"marker": "o", "markersize": 1.8, "markerfacecolor": colour, "markeredgewidth": 0},
         )
-    every = math.ceil(len(sizes) / 10)
+    every = math.ceil(len(sizes) / 7)
     axes.set_xticks(range(0, len(sizes), every), [short_number(n) for n in sizes[::every]])
     axes.set_xlim(-0.5, len(sizes) - 0.5)
     for border in range(1, len(sizes)):  # thin lines between the groups: no box is read at the wrong n
@@ -196,11 +198,41 @@ def distance_axis(axes: Axes, low: float, high: float) -> None:
         axes.set_ylim(0, 1.08 * high or 1)
         return
     axes.set_yscale("log")
-    axes.set_ylim(low / 1.3, high * 1.3)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,)))
+    room = 1.02 * (high / low) ** 0.06
+    axes.set_ylim(low / room, high * room)
+    even = MaxNLocator(6, steps=[1, 2, 5, 10])
+    axes.yaxis.set_major_locator(
+        even if high < 6 * low else LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,))
+    )
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.12g}"))
     axes.yaxis.set_minor_locator(LogLocator(subs=range(2, 10)))
     axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Name what ends at the right edge, beside it: (y, text, colour); names are moved apart where they meet.
+
+    Call it when the y axis has its limits. The colours are darkened: small letters need more contrast.
+    """
+    height = axes.get_subplotspec().get_gridspec().nrows  # type: ignore[union-attr]
+    figure: Any = axes.figure
+    gap = 1.25 * 7 / 72 / (0.7 * figure.get_figheight() / height)
+    ends = sorted(ends)
+    to_axes = axes.transScale + axes.transLimits
+    wanted = [to_axes.transform((0, y))[1] for y, _, _ in ends]
+    shift = gap * np.arange(len(ends))
+    placed = isotonic_regression(wanted - shift).x + shift
+    placed -= max(0, placed[-1] - 1)
+    for y, (_, text, colour) in zip(placed, ends, strict=True):
+        axes.text(
+            1.015,
+            y,
+            text,
+            transform=axes.transAxes,
+            color=_tint(colour, 0.7, to="black"),
+            fontsize=7,
+            va="center",
+        )
 
 
 def _colour(mechanism: str) -> str:
@@ -209,16 +241,13 @@ def _colour(mechanism: str) -> str:
     return COLOURS[mechanism]
 
 
-def _tint(colour: str, share: float = 0.4) -> tuple[float, float, float]:
+def _tint(colour: str, share: float = 0.4, *, to: str = "white") -> tuple[float, float, float]:
     """The colour mixed with white: faces lighter than their edges keep flat boxes readable."""
-    red, green, blue = (1 - share * (1 - channel) for channel in to_rgb(colour))
+    red, green, blue = (
+        share * channel + (1 - share) * other
+        for channel, other in zip(to_rgb(colour), to_rgb(to), strict=True)
+    )
     return red, green, blue
-
-
-def swatch(mechanism: str) -> Patch:
-    """The legend's entry for a mechanism's boxes."""
-    colour = _colour(mechanism)
-    return Patch(facecolor=_tint(colour), edgecolor=colour, label=LABELS[mechanism])
 
 
 def count_norm(low: float, high: float) -> LogNorm:

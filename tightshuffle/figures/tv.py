@@ -1,10 +1,13 @@
-"""Boxplots of the TV distance per n: one row per budget, with plain shuffle (a) and without (b)."""
+"""Boxplots of the TV distance per n: one panel per budget, with level lines for what hardly depends on n."""
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from string import ascii_lowercase
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -12,9 +15,18 @@ from tightshuffle.figures import calibration, style, wording
 from tightshuffle.figures.tables import File, groups, read_table
 
 TITLE = "Total variation distance"
-COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value"]
+COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform"]
 DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
-Budgets = list[tuple[str, pd.DataFrame]]  # a budget as text, and its rows: one row of panels
+SIDE_BY_SIDE = 2
+PLAIN = "shuffle"
+
+
+class Panel(NamedTuple):
+    """A panel's title and rows; ``levels``: whether plain shuffle and the uniform histogram are drawn."""
+
+    title: str
+    rows: pd.DataFrame
+    levels: bool = True
 
 
 def read(trials: Sequence[File]) -> pd.DataFrame:
@@ -30,78 +42,135 @@ def read(trials: Sequence[File]) -> pd.DataFrame:
 
 def draw(trials: pd.DataFrame, title: str) -> Figure:
     """The figure of a dataset's trials (one row per repetition, metric tv); ``title`` names the dataset."""
-    return draw_budgets(_budgets(trials), title, calibration.AS_PUBLISHED)
+    return draw_panels(_panels(trials), title, calibration.AS_PUBLISHED)
 
 
 def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> str:
     """The caption: every parameter and what a box shows; ``protocol`` is that section of the config."""
-    return caption_of_budgets(_budgets(trials), title, calibration.published(protocol))
+    return caption_of_panels(_panels(trials), title, calibration.published(protocol))
+
+
+def _panels(trials: pd.DataFrame) -> list[Panel]:
+    """One panel per (eps0, eps), ascending, as in Figures 6 and 7; for one budget both panels of Figure 2."""
+    budgets = [
+        Panel(wording.budget(eps0, eps, rows["delta"]), rows)
+        for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
+    ]
+    if len(budgets) > 1:
+        return budgets
+    return [budgets[0], Panel("the same, shuffle+INV and Gaussian only", budgets[0].rows, levels=False)]
 
 
 @style.applied()
-def draw_budgets(budgets: Budgets, title: str, calibrated: str) -> Figure:
-    """The figure with a row of panels per budget; ``calibrated`` says how the Gaussian was, for the title."""
-    trials = pd.concat([rows for _, rows in budgets])
-    figure = style.new_figure(0.95 + 1.95 * len(budgets))
-    panels = figure.subplots(len(budgets), 2, sharex=True, sharey="col", squeeze=False)
-    columns = _columns(trials)
-    for row, (budget, rows) in zip(panels, budgets, strict=True):
-        for axes, mechanisms in zip(row, columns, strict=True):
-            style.boxplots(axes, _values(rows, mechanisms))
-        row[0].set_ylabel(f"{wording.row_label(budget, 1.8)}\nTV distance")
-    for axes, mechanisms in zip(panels[0], columns, strict=True):  # one scale for all budgets
-        values = trials.loc[trials["mechanism"].isin(mechanisms), "value"]
-        style.distance_axis(axes, values.min(), values.max())
-    panels[0, 0].set_title("(a) all three mechanisms")
-    panels[0, 1].set_title("(b) without plain shuffle")
-    for axes in panels[-1]:
-        axes.set_xlabel("number of users n")
-    figure.legend(handles=[style.swatch(name) for name in columns[0]], loc="outside lower center", ncols=3)
-    heading = f"TV distance to the original, {wording.plain(title)}: {_setting(trials)} ({calibrated})"
-    figure.suptitle(wording.folded(heading, style.WIDTH, size=9))
+def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
+    """The figure, two panels side by side; ``calibrated`` says how the Gaussian was, for the title.
+
+    Raises ValueError for a mechanism without a colour.
+    """
+    heading = (
+        f"TV distance to the original, {wording.plain(title)}: {_setting(_trials(panels))} ({calibrated})"
+    )
+    heading = wording.folded(heading, style.WIDTH, size=9)
+    columns = min(SIDE_BY_SIDE, len(panels))
+    height = 0.3 + 0.15 * heading.count("\n") + 2.3 * math.ceil(len(panels) / columns)
+    figure = style.new_figure(height)
+    every = figure.subplots(math.ceil(len(panels) / columns), columns, squeeze=False).ravel()
+    for number, (panel, name) in enumerate(zip(panels, _names(panels), strict=True)):
+        axes, first = every[number], number // columns * columns
+        beside = [_ends(other) for other in panels[first : first + columns] if other.levels == panel.levels]
+        low, high = (float(end) for end in (np.min(beside), np.max(beside)))  # one scale per row
+        style.distance_axis(axes, low, high)
+        _draw(axes, panel)
+        axes.set_title(wording.folded(name, style.WIDTH / columns - 0.9))
+        axes.set_ylabel("TV distance" if number == first else "")
+        axes.set_xlabel("number of users n" if number + columns >= len(panels) else "")
+    for axes in every[len(panels) :]:
+        axes.set_axis_off()
+    figure.suptitle(heading)
     return figure
 
 
-def caption_of_budgets(budgets: Budgets, title: str, paragraph: str) -> str:
-    """The caption of `draw_budgets`; ``paragraph`` says how the Gaussian was calibrated."""
-    trials = pd.concat([rows for _, rows in budgets])
-    sizes = wording.listing(sorted(trials["n"].unique()))
-    return (
-        "Total variation (TV) distance between the histogram of n users and its estimate"
-        f" from each mechanism, {title}: {_setting(trials)}, n = {sizes}."
-        f" Rows: {'; '.join(budget for budget, _ in budgets)}."
-        " (a) plain shuffle, shuffle+INV and Gaussian; (b) without plain shuffle."
-        " Boxes show quartiles, lines medians; whiskers reach up to 1.5 times the interquartile range, dots"
-        " lie beyond."
-        f"\n\n{paragraph}"
-    )
+def _draw(axes: Axes, panel: Panel) -> None:
+    """Boxes of shuffle+INV and of the Gaussian, level lines, and the name of each at its right end."""
+    boxes = _boxes(panel)
+    style.boxplots(axes, boxes)
+    ends = [
+        (float(np.median(per_n[max(per_n)])), style.LABELS[name], style.COLOURS[name])
+        for name, per_n in boxes.items()
+    ]
+    for name, (colour, dashes), means in _levels(panel):
+        x = np.arange(len(means))
+        axes.plot(
+            [-0.5, *x, len(x) - 0.5],
+            means.iloc[[0, *x, -1]],
+            color=colour,
+            linestyle=dashes,
+            linewidth=1.1,
+            zorder=1.5,
+        )
+        ends.append((means.iloc[-1], f"{name} {wording.significant(means.iloc[-1])}", colour))
+    style.end_labels(axes, ends)
 
 
-def _columns(trials: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """The mechanisms of the two columns of panels: all of them, and those without plain shuffle."""
-    present = [name for name in style.COLOURS if name in set(trials["mechanism"])]
-    unknown = set(trials["mechanism"]) - set(present)
+def _boxes(panel: Panel) -> dict[str, dict[int, NDArray[np.float64]]]:
+    """mechanism -> {n: values of the repetitions}, what the boxplots take; plain shuffle is a line."""
+    unknown = set(panel.rows["mechanism"]) - set(style.COLOURS)
     if unknown:
         raise ValueError(
             f"trials: mechanism {min(unknown)!r} has no colour; expected {', '.join(style.COLOURS)}"
         )
-    return present, [name for name in present if name != "shuffle"]
+    boxed = {name: panel.rows[panel.rows["mechanism"] == name] for name in style.COLOURS if name != PLAIN}
+    return {
+        name: {int(n): part["value"].to_numpy() for n, part in groups(rows, "n")}
+        for name, rows in boxed.items()
+        if len(rows)
+    }
 
 
-def _budgets(trials: pd.DataFrame) -> Budgets:
-    """One row of panels per (eps0, eps), ascending."""
+def _levels(panel: Panel) -> list[tuple[str, tuple[str, Any], "pd.Series[float]"]]:
+    """(name, (colour, dashes), mean per n) of plain shuffle and of the uniform histogram."""
+    if not panel.levels:
+        return []
+    plain = panel.rows[panel.rows["mechanism"] == PLAIN]
+    lines = (
+        [(PLAIN, (style.COLOURS[PLAIN], "solid"), plain.groupby("n")["value"].mean())] if len(plain) else []
+    )
+    return [*lines, ("uniform", style.UNIFORM, panel.rows.groupby("n")["uniform"].mean())]
+
+
+def _ends(panel: Panel) -> tuple[float, float]:
+    """The smallest and the largest distance that a panel shows."""
+    boxed = panel.rows.loc[panel.rows["mechanism"] != PLAIN, "value"]
+    shown = pd.concat([boxed, *(means for _, _, means in _levels(panel))])
+    return shown.min(), shown.max()
+
+
+def caption_of_panels(panels: Sequence[Panel], title: str, paragraph: str) -> str:
+    """The caption of `draw_panels`; ``paragraph`` says how the Gaussian was calibrated."""
+    trials = _trials(panels)
+    sizes = wording.listing(sorted(trials["n"].unique()))
+    uniform = wording.span(trials.groupby("n")["uniform"].mean())
+    return (
+        "Total variation (TV) distance between the histogram of n users and its estimate from shuffle+INV"
+        f" and the Gaussian mechanism, {title}: {_setting(trials)}, n = {sizes}. {'; '.join(_names(panels))}."
+        " Boxes show quartiles, lines medians; whiskers reach up to 1.5 times the interquartile range, dots"
+        " lie beyond. Level lines are means: the shuffled histogram without inversion, and the uniform"
+        f" histogram, which knows no data (TV = {uniform}): a mechanism above it does worse than no data."
+        f"\n\n{paragraph}"
+    )
+
+
+def _names(panels: Sequence[Panel]) -> list[str]:
+    """The panels' titles, with letters where there are several and letters for all."""
+    lettered = 1 < len(panels) <= len(ascii_lowercase)
     return [
-        (wording.budget(eps0, eps, rows["delta"]), rows)
-        for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
+        f"({ascii_lowercase[i]}) {panel.title}" if lettered else panel.title for i, panel in enumerate(panels)
     ]
 
 
-def _values(rows: pd.DataFrame, mechanisms: Sequence[str]) -> dict[str, dict[int, NDArray[np.float64]]]:
-    """mechanism -> {n: values of the repetitions}, the form that the boxplots take."""
-    return {
-        name: {int(n): part["value"].to_numpy() for n, part in groups(rows[rows["mechanism"] == name], "n")}
-        for name in mechanisms
-    }
+def _trials(panels: Sequence[Panel]) -> pd.DataFrame:
+    """The rows of all panels, each once: the panels with levels show all that the others do."""
+    return pd.concat([panel.rows for panel in panels if panel.levels])
 
 
 def _setting(trials: pd.DataFrame) -> str:

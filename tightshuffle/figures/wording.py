@@ -24,6 +24,17 @@ def scientific(value: float, digits: int = 2) -> str:
     return power if float(mantissa) == 1 else f"{float(mantissa):g}×{power}"
 
 
+def significant(value: float, digits: int = 2) -> str:
+    """A number with all its digits, noughts too: 0.10, 0.047, 12; below 10⁻⁴ as `scientific` writes it."""
+    return scientific(value, digits) if 0 < abs(value) < 1e-4 else f"{value:#.{digits}g}".rstrip(".")
+
+
+def span(values: Iterable[float]) -> str:
+    """'0.0040 to 0.014', or one number where the ends are written alike."""
+    low, high = (significant(end(list(values))) for end in (min, max))
+    return low if low == high else f"{low} to {high}"
+
+
 def listing(values: Iterable[float], *, at_most: int = 12) -> str:
     """Numbers for a caption: '1,000, 2,000 and 5,000'; a long list is its ends and its length."""
     texts = [f"{value:,}" for value in values]

@@ -24,7 +24,7 @@ rule draw_delta_surface:
 
 
 use rule draw_delta_surface as draw_tv with:
-    "Boxplots of the TV distance per n, with and without plain shuffle (Figures 2, 6, 7; any dataset)."
+    "Boxplots of the TV distance per n, a panel per budget (Figures 2, 6, 7; any dataset)."
     input:
         trials=lambda wildcards: trial_files("tv", datasets=[wildcards.dataset]),
     output:
