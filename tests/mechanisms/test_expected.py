@@ -7,6 +7,7 @@ from scipy import integrate, stats
 from tightshuffle.mechanisms import expected
 from tightshuffle.mechanisms.krr import invert, lie_probability, sample_histogram, truth_probability
 from tightshuffle.mechanisms.metrics import total_variation
+from tightshuffle.mechanisms.randomizers import parse
 
 SHARES = np.array([0.5, 0.3, 0.15, 0.05, 0.0])
 
@@ -48,6 +49,34 @@ def test_errors_are_those_of_a_simulation():
         assert within(total_variation(estimates, SHARES), errors.sum() / 2)
         for cell, error in enumerate(errors):
             assert within(np.abs(estimates[:, cell] - SHARES[cell]), error), cell
+
+
+@pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:5"])
+def test_errors_of_every_randomizer(name):
+    n, repetitions = 100_000, 400
+    randomizer = parse(name, k=len(SHARES), eps0=1.5)
+    sampled = randomizer.sample((SHARES * n).astype(int), np.random.default_rng(20261122), repetitions)
+    misses = np.abs(randomizer.estimate(sampled, n) - SHARES)
+    expectations = expected.errors(randomizer, SHARES, n=n)
+    for cell, error in enumerate(expectations):
+        assert within(misses[:, cell], error), cell
+    largest = expected.largest_error(np.sqrt(randomizer.variance(SHARES, n)))
+    simulated = misses.max(axis=1)
+    margin = 4 * simulated.std(ddof=1) / np.sqrt(repetitions)
+    assert simulated.mean() < largest + margin
+    if name in ("rappor", "oue", "hash:5"):
+        assert simulated.mean() > largest - margin
+
+
+@pytest.mark.parametrize("k", [1, 2, 100, 10**6])
+def test_largest_error_is_the_integral(k):
+    # P(max |X_i| > t) of independent standard normals
+    def beyond(t):
+        return -np.expm1(k * np.log1p(-2 * stats.norm.sf(t))) if t else 1.0
+
+    exact, _ = integrate.quad(beyond, 0, 12, epsabs=1e-13, epsrel=1e-12, limit=500)
+    assert expected.largest_error(np.ones(k)) == pytest.approx(exact, rel=1e-9)
+    assert expected.largest_error([3.0] * k + [1e-9, 0.0]) == pytest.approx(3 * exact, rel=1e-6)
 
 
 @pytest.mark.parametrize("eps0", [0.01, 1.0, 6.0])

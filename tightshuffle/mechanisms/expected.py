@@ -1,4 +1,4 @@
-"""Expected errors of the two mechanisms' unbiased estimates, in closed form, for any histogram.
+"""Expected errors of unbiased estimates, in closed form, for any histogram.
 
 A cell that holds the share f of n users has the k-RR count Bin(n f, p) + Bin(n (1 - f), q), and inversion
 (Biswas et al., eq. (12)) is y -> (y / n - q) / (p - q), hence its estimate is unbiased with the variance
@@ -16,6 +16,9 @@ from scipy import special
 
 from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
+from tightshuffle.mechanisms.randomizers import Randomizer
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
 def krr_deviation(share: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
@@ -36,6 +39,36 @@ def mean_absolute(deviation: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Floats
     z = bias / deviation
     spread = np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2)
     return deviation * (spread + z * (1 - 2 * special.ndtr(-z)))
+
+
+def errors(randomizer: Randomizer, shares: npt.ArrayLike, *, n: npt.ArrayLike) -> Floats:
+    """Expected absolute error of every value's unbiased estimate; ``shares`` (..., k), ``n`` (...).
+
+    By the central limit theorem, as for k-RR. Half the sum over the values is the expected total variation
+    distance. Where all values have the same share, a number for ``shares`` will do (not for a matrix).
+    """
+    return mean_absolute(np.sqrt(randomizer.variance(shares, n)))
+
+
+def largest_error(deviations: npt.ArrayLike) -> float:
+    """Expected largest absolute value of independent normal variables of these ``deviations`` (k,), some > 0.
+
+    The unary encodings' errors are independent. Others are correlated, a little for many values; for them
+    this is an upper bound: for any jointly normal X of mean 0, P(all |X_i| <= t) is at least the product of
+    the P(|X_i| <= t) (Sidak 1967).
+    """
+    sizes, often = np.unique(np.asarray(deviations, dtype=float), return_counts=True)
+    kept = sizes > 0
+    sizes, often = sizes[kept], often[kept]
+    # E max = int_0^inf (1 - P(all <= t)) dt; in steps, since the integrand falls from 1 to 0 on a short way
+    end = sizes[-1] * np.sqrt(2 * np.log(2 * often.sum()) + 80)
+    edges = np.linspace(0, end, 9)
+    t = (edges[:-1, None] + np.diff(edges)[:, None] * (_NODES + 1) / 2).ravel()
+    log_below = np.zeros(len(t))
+    for part in np.array_split(np.arange(len(sizes)), -(-len(sizes) // 10_000)):
+        misses = special.erfc(t / (np.sqrt(2) * sizes[part, None]))
+        log_below += often[part] @ np.log1p(-misses)
+    return float(-np.expm1(log_below) @ np.tile(_WEIGHTS, 8) * np.diff(edges)[0] / 2)
 
 
 def krr_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
