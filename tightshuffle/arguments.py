@@ -58,9 +58,30 @@ def check_count(count: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
     )
 
 
+def check_users(name: str, counts: npt.ArrayLike) -> Integers:
+    """``counts`` of users as an integer array; ValueError that calls it ``name`` unless all are whole and >= 0."""
+    return _integers(name, counts, "whole numbers >= 0", lambda x: x >= 0)
+
+
+def check_whole(name: str, value: npt.ArrayLike, least: int, most: int | None = None) -> int:
+    """One whole number from ``least`` to ``most``; ValueError that calls it ``name`` otherwise."""
+    wanted = f"a whole number >= {least}" if most is None else f"a whole number from {least} to {most}"
+    return check_one(
+        name,
+        _integers(name, value, wanted, lambda x: (x >= least) & (x <= (2**53 if most is None else most))),
+    )
+
+
+def check_one(name: str, values: Floats | Integers) -> Any:
+    """The one number that an array without axes holds; ValueError that calls it ``name`` for any other."""
+    if values.ndim:
+        raise ValueError(f"{name} must be one number; got {values.size} of them")
+    return values.item()
+
+
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:
     """``value`` itself; ValueError unless it is one of ``choices``."""
-    if value not in choices:
+    if value not in list(choices):
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
     return value
 
@@ -74,9 +95,13 @@ def check_installed(extra: str, *libraries: str) -> None:
 
 def _numbers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Floats], Any]) -> Floats:
     try:
+        if np.asarray(value).dtype.kind in "bSU":  # numpy would read "0.5" and True as numbers
+            raise TypeError
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {wanted}; got {value!r}") from None
+    except OverflowError:
+        raise ValueError(f"{name} must be {wanted}; got a number beyond 1e308") from None
     _require(name, array, wanted, np.isfinite(array) & valid(array))
     return array
 

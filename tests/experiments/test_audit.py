@@ -1,6 +1,7 @@
 """The audit: its game has the exact laws, its bound the stated confidence, and its choices change nothing."""
 
 import itertools
+import math
 import warnings
 from dataclasses import replace
 from fractions import Fraction
@@ -251,7 +252,9 @@ def test_a_huge_eps_shows_nothing(tally):
         ({"k": 2, "remaining": "x2"}, "remaining must be x1 for k = 2"),
         ({"eps0": 1e-9}, "eps0 must be at least about"),
         ({"count": 30}, "count must be"),
+        ({"n": [30]}, "n must be one number; got 1 of them"),
         ({"runs": 2.5}, "runs must be a whole number >= 2; got 2.5"),
+        ({"runs": math.inf}, "runs must be a whole number >= 2; got inf"),
         ({"cores": 0}, "cores must be a whole number >= 1; got 0"),
     ],
 )
@@ -268,3 +271,5 @@ def test_bad_questions_are_named(tally):
     for confidence in (0, 1, float("nan")):
         with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
             lower_bound((1, 0), 2, 1, confidence=confidence)
+    with pytest.raises(ValueError, match="hits must be a whole number from 0 to 10; got 11"):
+        lower_bound((11, 0), 10, 1, confidence=0.9)

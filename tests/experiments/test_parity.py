@@ -47,6 +47,13 @@ def test_a_guess_saves_time_and_changes_nothing_beyond_the_tolerance():
     assert far == pytest.approx(near, rel=1e-3)
 
 
+def test_bad_arguments_are_named():
+    with pytest.raises(ValueError, match="bound must be one of upper, lower; got 'middle'"):
+        parity.guaranteed_eps("middle", 1e-6, n=100, k=3, eps0=1.0)
+    with pytest.raises(ValueError, match="delta must be one number"):
+        parity.guaranteed_eps("upper", [1e-6, 1e-7], n=100, k=3, eps0=1.0)
+
+
 def test_frame_has_every_setting_once(trials):
     assert list(trials.columns) == parity.COLUMNS
     assert trials.notna().all().all()

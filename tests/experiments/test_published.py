@@ -60,6 +60,8 @@ def test_users_are_drawn_without_replacement():
     assert consistent(np.bincount(drawn, minlength=41), law)
     with pytest.raises(ValueError, match="between 1 and the dataset's 1300 users; got 1301"):
         sample_users(COUNTS, 1301, np.random.default_rng(1), 1)
+    with pytest.raises(ValueError, match=r"counts must be whole numbers >= 0; got 1\.7"):
+        sample_users([1.7, 2.9], 2, np.random.default_rng(1), 1)
 
 
 def test_points_are_rows_with_their_parameters():

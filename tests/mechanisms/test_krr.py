@@ -96,6 +96,21 @@ def test_projection_lands_on_the_simplex_and_stays(points):
     np.testing.assert_allclose(project_to_simplex(projected), projected, atol=1e-9)
 
 
+def test_projection_of_points_far_out():
+    points = [[1e20, 0.0, 0.0], [1e20, 1e20, 3.0], [1e308, -1e308, 0.0]]
+    expected = [[1, 0, 0], [0.5, 0.5, 0], [1, 0, 0]]
+    np.testing.assert_array_equal(project_to_simplex(points), expected)
+
+
+@pytest.mark.parametrize("estimate", [invert, maximum_likelihood])
+def test_budgets_that_tell_nothing_cannot_be_inverted(estimate):
+    with pytest.raises(ValueError, match="eps0 must be at least 1e-09 to be inverted"):
+        estimate([0.3, 0.7], 1e-12)
+    eps0 = 1e-6  # 1 / (p - q) = coth(eps0 / 2) for k = 2
+    expected = 0.5 - 0.2 / np.tanh(eps0 / 2)
+    assert invert([0.3, 0.7], eps0)[0] == pytest.approx(expected, rel=1e-9)
+
+
 def test_projection_refuses_nan():
     with pytest.raises(ValueError, match="finite"):
         project_to_simplex([np.nan, 1])

@@ -219,12 +219,22 @@ def test_shapes_and_inverse():
         ({"compositions": 0}, "compositions must be a whole number >= 1; got 0"),
         ({"spacing": -1.0}, "spacing must be finite and > 0"),
         ({"spacing": 1e-12}, "spacing must be at least"),
+        ({"spacing": [0.1, 0.2]}, "spacing must be one number; got 2 of them"),
     ],
 )
 def test_bad_arguments_are_named(change, message):
     arguments = {"eps": 0.1, "pair": "strong", "n": 20, "k": 4, "eps0": 1.0, "compositions": 2} | change
     with pytest.raises(ValueError, match=f"^{message}"):
         composed(**arguments)
+
+
+def test_two_cells_next_to_the_largest_loss():
+    setting = {"pair": "weak", "n": 5, "k": 2, "eps0": 1.0, "compositions": 2}
+    low, high = (composed(1.998, estimate=name, **setting) for name in ("optimistic", "pessimistic"))
+    p = 1 / (1 + math.exp(-1.0))
+    # Both rounds: all answers are x0.
+    truth = math.log10(p**10 * -math.expm1(-0.002))
+    assert low <= truth <= high < 0
 
 
 # The pieces -----------------------------------------------------------------------------------

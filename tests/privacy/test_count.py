@@ -174,6 +174,9 @@ def test_ceiling_bounds_both_forms_at_every_smaller_count():
         ({"eps": -0.1}, "eps must be finite and >= 0; got -0.1"),
         ({"n": 0}, "n must be a whole number >= 1; got 0"),
         ({"n": "many"}, "n must be a whole number >= 1; got 'many'"),
+        ({"eps": "0.1"}, "eps must be finite and >= 0; got '0.1'"),
+        ({"eps": True}, "eps must be finite and >= 0; got True"),
+        ({"n": 10**400}, "n must be a whole number >= 1; got a number beyond 1e308"),
         ({"count": 100}, "count must be a whole number between 0 and n - 1; got 100"),
         ({"count": -1}, "count must be"),
         ({"form": "tight"}, "form must be one of exact, published; got 'tight'"),
@@ -184,6 +187,28 @@ def test_bad_arguments_are_named(changed, message):
     arguments = {"eps": 0.1, "n": 100, "k": 10, "eps0": 2.0, "count": 80} | changed
     with pytest.raises(ValueError, match=message):
         delta(arguments.pop("eps"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("n", "count", "k", "eps0", "eps"),
+    [
+        (25, 13, 3, 9e-7, 4.5e-7),  # e^-eps is next to kappa_2
+        (25, 13, 3, 2e-9, 1e-9),
+        (9, 6, 2, 3.5e-8, 3.499999999e-8),
+        (7, 2, 10**6, 0.05, 0.0),
+        (6, 0, 10**12, 1e-8, 0.0),  # 1 - kappa_2 is 1e-20
+        (8, 3, 3, 4.0, 4.0 - 1e-12),
+        (8, 3, 10, 650.0, 1.0),  # e^-eps0 is no float from 745 on
+        (8, 3, 10, 800.0, 799.0),
+        (8, 3, 10, 1200.0, 1197.8),
+    ],
+)
+def test_extreme_budgets(n, count, k, eps0, eps):
+    with mp.workdps(60 + int(2 * eps0 / math.log(10))):
+        laws = convolved_laws(n=n, k=k, eps0=eps0, count=count)
+        for direction, pair in (("forward", laws), ("reverse", laws[::-1])):
+            actual = delta(eps, n=n, k=k, eps0=eps0, count=count, direction=direction)
+            assert_close(actual, hockey_stick(eps, *pair))
 
 
 @pytest.mark.parametrize("eps0", [11.0, 16.0, 20.0])

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy import special
 
-from tightshuffle.arguments import Floats, Integers, check_choice, check_eps
+from tightshuffle.arguments import Floats, Integers, check_choice, check_eps, check_one, check_whole
 from tightshuffle.experiments.game import Tally
 from tightshuffle.privacy import count as count_of_x0
 from tightshuffle.privacy import histogram
@@ -88,11 +88,13 @@ def find(tally: Tally, eps: float, *, observes: str = "histogram", confidence: f
 def lower_bound(hits: tuple[int, int], runs: int, eps: float, *, confidence: float) -> float:
     """Lower confidence bound on P(E) - e^eps Q(E), at least 0, from ``hits`` of E in ``runs`` runs of each.
 
-    Clopper-Pearson bounds on both probabilities, each with half of the risk 1 - confidence.
+    Clopper-Pearson bounds on both probabilities, each with half of the risk 1 - confidence. ValueError that
+    names the argument that is out of range.
     """
     _check_confidence(confidence)
+    eps, runs = check_one("eps", check_eps(eps)), check_whole("runs", runs, 1)
     risk = (1 - confidence) / 2
-    gain, cost = hits
+    gain, cost = (check_whole("hits", hit, 0, runs) for hit in hits)
     likely = special.betaincinv(gain, runs - gain + 1, risk) if gain > 0 else 0.0
     unlikely = special.betainccinv(cost + 1, runs - cost, risk) if cost < runs else 1.0
     return max(0.0, float(likely - _factor(eps) * unlikely))

@@ -22,7 +22,17 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tightshuffle.arguments import Floats, Integers, check_choice, check_count, check_eps0, check_k, check_n
+from tightshuffle.arguments import (
+    Floats,
+    Integers,
+    check_choice,
+    check_count,
+    check_eps0,
+    check_k,
+    check_n,
+    check_one,
+    check_whole,
+)
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
@@ -138,8 +148,10 @@ def play(
     ------
     ValueError naming the argument that is out of range.
     """
-    n, k, count = int(check_n(n)), int(check_k(k)), int(check_count(count, n))
-    eps0 = float(check_eps0(eps0))
+    n, k, count = (
+        check_one(*pair) for pair in (("n", check_n(n)), ("k", check_k(k)), ("count", check_count(count, n)))
+    )
+    eps0 = check_one("eps0", check_eps0(eps0))
     if remaining is None:
         remaining = "x2" if k > 2 else "x1"
     check_choice("remaining", remaining, REMAINING)
@@ -151,13 +163,11 @@ def play(
         raise ValueError("remaining must be x1 for k = 2; got x2, a third cell")
     if k * _lie_weight(eps0, k) > 2**32:
         raise ValueError(f"eps0 must be at least about {k * k / 2**32:.0e} for an audit; got {eps0:g}")
-    for name, value, least in (("runs", runs, 2), ("cores", cores, 1)):
-        if value != int(value) or value < least:
-            raise ValueError(f"{name} must be a whole number >= {least}; got {value}")
+    runs, cores = check_whole("runs", runs, 2), check_whole("cores", cores, 1)
 
     all_but_one = [_X0] * count + [_X1 if remaining == "x1" else _X2] * (n - 1 - count)
     setting: dict[str, float] = {"n": n, "k": k, "eps0": eps0, "count": count}
-    blocks = list(_blocks(n, int(runs)))
+    blocks = list(_blocks(n, runs))
 
     def work(share: list[tuple[int, int, int, int]]) -> Integers:
         tables = np.zeros((2, 2, (n + 1) ** 2), dtype=np.int64)

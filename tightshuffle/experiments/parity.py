@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import optimize
 
-from tightshuffle.arguments import Floats, Integers, check_delta
+from tightshuffle.arguments import Floats, Integers, check_choice, check_delta, check_eps0, check_one
 from tightshuffle.experiments.published import Users, errors_of, sample_users, users_of
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.expected import krr_deviation
@@ -73,8 +73,14 @@ def guaranteed_eps(
     Returns
     -------
     eps in [0, eps0] and the noise of the equivalent Gaussian, a ``guess`` for another delta.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
     """
-    wanted, function = math.log10(check_delta(delta)), BOUNDS[bound]
+    check_choice("bound", bound, BOUNDS)
+    wanted, function = math.log10(check_one("delta", check_delta(delta))), BOUNDS[bound]
+    eps0 = check_one("eps0", check_eps0(eps0))
     side = -1 if bound == "upper" else 1
     sigma = float(krr_deviation(0.0, n=n, k=k, eps0=eps0)) * n if guess is None else guess
     aim = wanted + side * TOLERANCE / 2

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tightshuffle.arguments import Floats, Integers
+from tightshuffle.arguments import Floats, Integers, check_n, check_one, check_users
 from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.mechanisms.gaussian import published_scale
 from tightshuffle.mechanisms.krr import invert, project_to_simplex, sample_histogram
@@ -40,11 +40,12 @@ class Protocol:
 def sample_users(counts: npt.ArrayLike, n: int, rng: np.random.Generator, repetitions: int) -> Integers:
     """Histograms of n users drawn without replacement, shape (repetitions, k).
 
-    ``counts``: whole numbers, shape (k,), the dataset's histogram. ValueError if it holds fewer than n users.
+    ``counts``: whole numbers, shape (k,), the dataset's histogram. ValueError for others, and if it
+    holds fewer than n users.
     """
-    counts = np.asarray(counts, dtype=np.int64)
+    counts, n = check_users("counts", counts), check_one("n", check_n(n))
     users = int(counts.sum())
-    if not 1 <= n <= users:
+    if n > users:
         raise ValueError(f"n must lie between 1 and the dataset's {users} users; got {n}")
     if users < NUMPYS_LIMIT:
         return rng.multivariate_hypergeometric(counts, n, size=repetitions, method="marginals")

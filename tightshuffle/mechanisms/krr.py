@@ -8,7 +8,9 @@ steps, the "blanket": with probability gamma = k q report a uniform cell, else t
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers, check_eps0, check_k
+from tightshuffle.arguments import Floats, Integers, check_eps0, check_k, check_users
+
+_SMALLEST_EPS0 = 1e-9  # of an inversion: it divides by about eps0, and so a rounding error of 1e-16
 
 
 def truth_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
@@ -57,12 +59,13 @@ def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     The channel is q + (p - q) on the diagonal, hence the inverse (y - q) / (p - q) for frequencies that
     sum to 1 (Biswas et al., eq. (12)). Estimates may be negative.
 
-    Parameters: frequencies, shape (..., k), each row summing to 1. Returns the same shape.
+    Parameters: frequencies, shape (..., k), each row summing to 1. Returns the same shape. ValueError for an
+    eps0 below 1e-9, which leaves no information.
     """
     frequencies = np.asarray(frequencies, dtype=float)
     k = frequencies.shape[-1]
-    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    return (frequencies - q) / (p - q)
+    gain = _gain(eps0)
+    return frequencies + (k * frequencies - 1) / gain  # p - q = gain q, and 1 / q = gain + k
 
 
 def project_to_simplex(points: npt.ArrayLike) -> Floats:
@@ -72,15 +75,18 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
 
     Parameters: points, shape (..., k), finite. Returns the same shape; entries >= 0, rows sum to 1.
     """
-    points = np.asarray(points, dtype=float)
-    if not np.all(np.isfinite(points)):
+    given = np.asarray(points, dtype=float)
+    if not np.all(np.isfinite(given)):
         raise ValueError("project_to_simplex needs finite numbers; got NaN or infinity")
-    descending = -np.sort(-points, axis=-1)
+    # The projection sees differences only. Near 0 they keep their digits, and below -2 they do not matter.
+    with np.errstate(over="ignore"):
+        shifted = np.maximum(given - given.max(axis=-1, keepdims=True), -2.0)
+    descending = -np.sort(-shifted, axis=-1)
     excess = np.cumsum(descending, axis=-1) - 1
-    ranks = np.arange(1, points.shape[-1] + 1)
+    ranks = np.arange(1, shifted.shape[-1] + 1)
     kept = np.count_nonzero(descending * ranks > excess, axis=-1, keepdims=True)
     threshold = np.take_along_axis(excess, kept - 1, axis=-1) / kept
-    return np.maximum(points - threshold, 0)
+    return np.maximum(shifted - threshold, 0)
 
 
 def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
@@ -93,17 +99,24 @@ def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     level = (their sum) / (1 + m c). Where inversion is nowhere negative, the two agree.
 
     Parameters: frequencies, shape (..., k), >= 0, each row summing to 1. Returns the same shape. ValueError
-    for other frequencies.
+    for other frequencies, and for an eps0 below 1e-9, which leaves no information.
     """
     frequencies = np.asarray(frequencies, dtype=float)
     if not (np.all(frequencies >= 0) and np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)):
         raise ValueError("maximum_likelihood needs frequencies >= 0 that sum to 1 in every row")
-    c = np.exp(-check_eps0(eps0)) / -np.expm1(-check_eps0(eps0))
+    c = 1 / _gain(eps0)
     descending = -np.sort(-frequencies, axis=-1)
     ranks = np.arange(1, frequencies.shape[-1] + 1)
     levels = np.cumsum(descending, axis=-1) / (1 + ranks * c)
     kept = np.count_nonzero(descending > c * levels, axis=-1, keepdims=True)
     return np.maximum(frequencies / np.take_along_axis(levels, kept - 1, axis=-1) - c, 0)
+
+
+def _gain(eps0: float) -> Floats:
+    """e^eps0 - 1, for an eps0 that can be inverted."""
+    if np.any(check_eps0(eps0) < _SMALLEST_EPS0):
+        raise ValueError(f"eps0 must be at least {_SMALLEST_EPS0:g} to be inverted; got {eps0}")
+    return np.expm1(np.minimum(eps0, 700.0))  # of the noise e^-700 is left
 
 
 def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
@@ -114,7 +127,4 @@ def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
     counts = np.atleast_2d(np.asarray(values))
     if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
         raise ValueError(f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}")
-    whole = counts.astype(np.int64) if counts.dtype.kind in "iuf" and np.all(np.isfinite(counts)) else None
-    if whole is None or np.any(whole != counts) or np.any(whole < 0):
-        raise ValueError("counts must be whole numbers >= 0")
-    return np.broadcast_to(whole, (repetitions, counts.shape[1]))
+    return np.broadcast_to(check_users("counts", counts), (repetitions, counts.shape[1]))

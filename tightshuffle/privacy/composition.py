@@ -29,6 +29,7 @@ from tightshuffle.arguments import (
     check_eps0,
     check_k,
     check_n,
+    check_one,
     check_positive,
 )
 from tightshuffle.privacy import loss_grid
@@ -93,7 +94,7 @@ def composed(
     """
     check_choice("pair", pair, PAIRS)
     check_choice("estimate", estimate, ESTIMATES)
-    spacing = None if spacing is None else float(check_positive("spacing", spacing))
+    spacing = None if spacing is None else check_one("spacing", check_positive("spacing", spacing))
     points = np.broadcast_arrays(
         check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
     )
@@ -125,7 +126,7 @@ def composed_epsilon(
     """
     check_choice("pair", pair, PAIRS)
     check_choice("estimate", estimate, ESTIMATES)
-    spacing = None if spacing is None else float(check_positive("spacing", spacing))
+    spacing = None if spacing is None else check_one("spacing", check_positive("spacing", spacing))
     points = np.broadcast_arrays(
         check_delta(delta), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
     )

@@ -20,7 +20,11 @@ well-scaled, however deep the tail is, and windows of O(sqrt n) are enough. The
 tilt's factor is exp(-m KL(p'||p) - N KL(q'||q)), taken as a logarithm.
 """
 
+import decimal
+import math
 from collections.abc import Callable
+from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +48,9 @@ _MARGIN = 80  # further cells of a window, for laws so lopsided that deviations 
 _TRUSTED = 8.0  # standard deviations within which an FFT's noise is far below the signal
 _ROUNDING = 1e-8  # of log10 delta: more than what two computed values are off together
 _DIRECT = 3e7  # products up to which a direct convolution is faster than an FFT
+_FAINT = -300.0  # logit below which two of the users do not report x0 together
+_NARROWEST = 1e-150  # a standard deviation to divide by
+_LOGARITHMS = decimal.Context(25, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 
 
 def delta(
@@ -166,7 +173,9 @@ def ceiling(
     non_holders = n - int(check_count(count, n))
     if eps >= eps0:
         return -np.inf
-    _, span, threshold, gap = _edge(eps, k, eps0, 1)
+    edge = _edge(eps, k, eps0, 1)
+    assert edge is not None  # e^eps >= 1 >= kappa_2
+    _, span, threshold, gap, *_ = edge
     logit_q = _logit_lie(k, eps0)
     if threshold <= special.expit(logit_q):
         return 0.0
@@ -181,54 +190,106 @@ def _log_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, s
     if eps >= eps0:
         return -np.inf
     non_holders = int(n - m)
-    low, span, threshold, gap = _edge(eps, k, eps0, sign)
-    if threshold <= 0:
+    edge = _edge(eps, k, eps0, sign, non_holders)
+    if edge is None:
         return -np.inf
 
     logit_p, logit_q = eps0 - np.log(k - 1), _logit_lie(k, eps0)
-    edge, beyond = (threshold, gap) if power == 1 else _second_moment_share(threshold, gap, non_holders)
+    log_odds = edge.log_threshold - edge.log_gap if power == 1 else _second_moment_log_odds(edge, non_holders)
     # Never tilted away from the tail: where the printed loss puts its edge beyond the mean, the mean matters.
-    theta = sign * max(0.0, sign * (np.log(edge) - np.log(beyond) - logit_q))
+    theta = sign * max(0.0, sign * (log_odds - logit_q))
     first_x, x_law = _binomial_window(int(m), logit_p + theta)
-    first_j, j_law = _binomial_window(non_holders, logit_q + theta)
-
-    j = first_j + np.arange(j_law.size)
-    share, miss = (
-        j / non_holders,
-        (non_holders - j) / non_holders,
-    )  # J / N, and its distance to 1 without cancellation
-    if power == 2:
-        excess = np.where(share < 0.5, share**2 - threshold, gap - miss * (1 + share))
-    else:
-        excess = np.where(share < 0.5, share - threshold, gap - miss)
-    surplus, direct = _convolve(x_law, j_law * (sign * excess))
+    first_j, excess, weight, loss, lift = _moments(edge, non_holders, logit_q + theta, eps0, power)
+    surplus, direct = _convolve(x_law, sign * excess)
     s = first_x + first_j + np.arange(surplus.size)
     centre = m * special.expit(logit_p + theta) + non_holders * special.expit(logit_q + theta)
     spread = np.sqrt(_variance(m, logit_p + theta) + _variance(non_holders, logit_q + theta))
-    distance = sign * (s - centre) / spread
+    distance = sign * (s - centre) / max(spread, _NARROWEST)
     tail = _tail(surplus[::sign], distance[::sign], np.inf if direct else _TRUSTED)[::sign]
     if power == 2 and sign == 1:  # eq. (6) weighs with P(s), the printed loss has another denominator
-        weight, _ = _convolve(x_law, j_law * (low * np.exp(-eps0) + span * share))
-        loss, _ = _convolve(x_law, j_law * (low * np.exp(-eps0) + span * share**2))
+        weight, _ = _convolve(x_law, weight)
+        loss, _ = _convolve(x_law, loss)
         tail = np.divide(tail * weight, loss, out=np.zeros_like(tail), where=tail > 0)
 
     divergence = m * _relative_entropy(logit_p, theta) + non_holders * _relative_entropy(logit_q, theta)
     with np.errstate(divide="ignore"):
         terms = np.log(tail) - theta * (s - centre)
     # From the moments back to probabilities: the factor e^eps0 * span, and e^eps for the reverse.
-    factor = eps0 + np.log(span) + (eps if sign == -1 else 0.0)
-    return min(0.0, special.logsumexp(terms) + factor - divergence)
+    factor = eps0 + np.log(edge.span) + (eps if sign == -1 else 0.0)
+    return min(0.0, special.logsumexp(terms) + (factor + lift - divergence))
 
 
-def _edge(eps: float, k: int, eps0: float, sign: int) -> tuple[float, float, float, float]:
-    """kappa_2; (e^eps0 - kappa_2) / e^eps0; where in (0, 1) the loss exceeds eps; and 1 minus that.
+def _moments(
+    edge: "_Edge", trials: int, logit: float, eps0: float, power: int
+) -> tuple[int, Floats, Floats, Floats, float]:
+    """First j, and three arrays over j: the probabilities of J ~ Bin(trials, expit(logit)) times
 
-    The loss exceeds eps where the conditional moment of J / N exceeds the third. Its distance to 1 is kept
-    too, because near eps = eps0 it is what matters.
+    (J / trials)^power - threshold, times the likelihood ratio P / Q given J, and times the printed ratio
+    (both by e^eps0), all times e^-lift, which is returned last.
     """
-    low = (k - 1) * np.exp(-eps0) / (1 + (k - 2) * np.exp(-eps0))
-    span = 1 - low * np.exp(-eps0)
-    return low, span, (np.exp(sign * eps) - low) * np.exp(-eps0) / span, -np.expm1(sign * eps - eps0) / span
+    log_ratio = edge.log_low - eps0
+    if logit < _FAINT:  # J is 0 or 1, and what belongs to either may be too small for a float
+        lift = max(logit, edge.log_threshold)
+        one = trials * math.exp(logit - lift)
+        excess = np.array([-math.exp(edge.log_threshold - lift), one * (trials**-power - edge.threshold)])
+        weight, loss = (
+            np.array([math.exp(log_ratio - lift), one * (math.exp(log_ratio) + edge.span / trials**moment)])
+            for moment in (1, 2)
+        )
+        return 0, excess, weight, loss, lift
+    first, law = _binomial_window(trials, logit)
+    j = first + np.arange(law.size)
+    # J / N, and its distance to 1 without cancellation
+    share, miss = j / trials, (trials - j) / trials
+    if power == 1:
+        excess = ((j - edge.nearest) - edge.rest) / trials
+    else:
+        excess = np.where(share < 0.5, share**2 - edge.threshold, edge.gap - miss * (1 + share))
+    weight, loss = (math.exp(log_ratio) + edge.span * share**moment for moment in (1, 2))
+    return first, law * excess, law * weight, law * loss, 0.0
+
+
+class _Edge(NamedTuple):
+    """Where in (0, 1) the conditional moment of J / N makes the loss exceed eps."""
+
+    span: float  # (e^eps0 - kappa_2) / e^eps0
+    threshold: float  # of the moment
+    gap: float  # 1 - threshold
+    log_low: float  # of kappa_2
+    log_threshold: float
+    log_gap: float
+    nearest: int  # the whole number next to N threshold
+    rest: float  # N threshold - nearest
+
+
+def _edge(eps: float, k: int, eps0: float, sign: int, trials: int = 1) -> _Edge | None:
+    """The edge for N = ``trials``; None where no outcome has so large a loss.
+
+    In decimals with twice the digits that can cancel (eps0 and eps close to each other, or close to 0), and
+    logarithms, as e^-eps0 may be too small for a float.
+    """
+    digits = 50 + 2 * math.ceil(max(0.0, -math.log10(min(eps0, 1.0)), -math.log10((eps0 - eps) / eps0)))
+    digits += len(str(k)) + len(str(trials))
+    with decimal.localcontext(decimal.Context(digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)):
+        gain = Decimal(eps0).exp()
+        bound = (Decimal(eps) * sign).exp()
+        low = (k - 1) / (gain + k - 2)
+        span = gain - low
+        threshold, gap = (bound - low) / span, (gain - bound) / span
+        if threshold <= 0:
+            return None
+        nearest = (trials * threshold).to_integral_value()
+        log_low, log_threshold, log_gap = (float(value.ln(_LOGARITHMS)) for value in (low, threshold, gap))
+        return _Edge(
+            span=float(span / gain),
+            threshold=float(threshold),
+            gap=float(gap),
+            log_low=log_low,
+            log_threshold=log_threshold,
+            log_gap=log_gap,
+            nearest=int(nearest),
+            rest=float(trials * threshold - nearest),
+        )
 
 
 def _logit_lie(k: int, eps0: float) -> float:
@@ -236,12 +297,12 @@ def _logit_lie(k: int, eps0: float) -> float:
     return -(eps0 + np.log1p((k - 2) * np.exp(-eps0)))
 
 
-def _second_moment_share(threshold: float, gap: float, trials: int) -> tuple[float, float]:
-    """The a (and 1 - a) at which J ~ Bin(trials, a) has E[J^2] / trials^2 = threshold = 1 - gap."""
+def _second_moment_log_odds(edge: _Edge, trials: int) -> float:
+    """The logit of the a at which J ~ Bin(trials, a) has E[J^2] / trials^2 = threshold."""
     curve = 1 - 1 / trials
-    share = 2 * threshold / (1 / trials + np.sqrt(1 / trials**2 + 4 * curve * threshold))
-    miss = 2 * gap / (1 + curve + np.sqrt((1 + curve) ** 2 - 4 * curve * gap))
-    return share, miss
+    share = 2 / (1 / trials + math.sqrt(1 / trials**2 + 4 * curve * edge.threshold))
+    miss = 2 / (1 + curve + math.sqrt((1 + curve) ** 2 - 4 * curve * edge.gap))
+    return edge.log_threshold + math.log(share) - edge.log_gap - math.log(miss)
 
 
 def _tail(surplus: Floats, distance: Floats, trusted: float) -> Floats:

@@ -85,7 +85,7 @@ def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, p
     if pair == "weak":
         low, high = window(known, 2 / k, depth + log_block)
         row, total = _ragged(low, high)
-        complete = bool(np.all((low == 0) & (high == known)))
+        complete = bool(np.all((low == (known if k == 2 else 0)) & (high == known)))  # k = 2: T is N
         log_weight = log_block[row] + log_binomial_pmf(total, known[row], 2 / k)
         known = known[row]
         offset = known * np.exp(-eps0) / -np.expm1(-eps0)
