@@ -59,7 +59,7 @@ def check_count(count: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
 
 
 def check_users(name: str, counts: npt.ArrayLike) -> Integers:
-    """``counts`` of users as an integer array; ValueError that calls it ``name`` unless all are whole and >= 0."""
+    """``counts`` of users as an integer array; ValueError that calls it ``name`` unless whole and >= 0."""
     return _integers(name, counts, "whole numbers >= 0", lambda x: x >= 0)
 
 

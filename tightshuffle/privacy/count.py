@@ -175,7 +175,7 @@ def ceiling(
         return -np.inf
     edge = _edge(eps, k, eps0, 1)
     assert edge is not None  # e^eps >= 1 >= kappa_2
-    _, span, threshold, gap, *_ = edge
+    span, threshold, gap, *_ = edge
     logit_q = _logit_lie(k, eps0)
     if threshold <= special.expit(logit_q):
         return 0.0
