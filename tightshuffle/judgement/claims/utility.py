@@ -124,8 +124,8 @@ def small(
 def gap_shrinks(reading: Reading, axis: str, towards: str, relative: bool, **where: Any) -> Outcome:
     """Is the gap between shuffle+INV and the Gaussian smaller at one end of every curve than at the other?
 
-    ``axis`` "n" or "eps0", ``towards`` the end, "large" or "small". The gap is ``|difference of mean errors|``,
-    or with ``relative`` ``|log of their ratio|``.
+    ``axis`` "n" or "eps0", ``towards`` the end, "large" or "small". The gap is the size of the difference of
+    mean errors, or with ``relative`` that of the log of their ratio.
     """
     settings = reading.pick((INV, GAUSSIAN), **where)
     changes, ends = [], []
