@@ -11,11 +11,11 @@ from typing import Any
 
 import ziamath
 from docutils import nodes
-from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import tightshuffle
+from tightshuffle.report.document import mathml
 
 project = "tight-shuffle"
 author = "the tight-shuffle authors"
@@ -60,12 +60,12 @@ class Modules(SphinxDirective):
 
 
 def _inline(translator: Any, node: nodes.Element) -> None:
-    translator.body.append(convert(node.astext()))
+    translator.body.append(mathml(node.astext()))
     raise nodes.SkipNode
 
 
 def _displayed(translator: Any, node: nodes.Element) -> None:
-    translator.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    translator.body.append(f'<div class="formula">{mathml(node.astext(), "block")}</div>')
     raise nodes.SkipNode
 
 
