@@ -1,7 +1,7 @@
 # make            install and regenerate everything, offline    make test    a newcomer's tests: minutes
 # make verify     is every result as its job left it?           make check   all other tests, lint, types, imports
 # make report     only what the report needs
-# make pictures   renew the README's pictures                   make lock    renew the pinned versions
+# make pictures   renew the documents' pictures                 make lock    renew the pinned versions
 # make clean      remove what was made
 # make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else

@@ -93,7 +93,7 @@ def test_pictures_are_those_that_come_out(full):
     """Equal but for what another version of the drawing library might change."""
     from matplotlib import image
 
-    for name in re.findall(r"\(docs/images/(\w+)\.png\)", TEXTS["README.md"]):
+    for name in re.findall(r"\((?:docs/)?images/(\w+)\.png\)", "".join(TEXTS.values())):
         shown = image.imread(ROOT / f"docs/images/{name}.png")
         drawn = image.imread(full.folder / f"results/figures/{name}.png")
         assert shown.shape == drawn.shape, f"{name}: run `make pictures`"
