@@ -10,12 +10,13 @@ from tightshuffle.report.quoted import Results, quotes
 
 with job(snakemake):
     files = snakemake.input
+    ratios = pd.read_csv(files.ratios) if files.get("ratios") else pd.DataFrame(columns=["dataset"])
     results = Results(
         verdicts=read_rows(files.verdicts),
         claims=read_rows(files.claims),
         totals=read_rows(files.totals),
         audit=read_rows(files.audit),
-        ratios=pd.read_csv(files.ratios) if files.get("ratios") else pd.DataFrame(),
+        ratios=ratios[ratios["dataset"].isin(snakemake.params.datasets)],
         plan=Path(files.plan).read_text("utf-8").splitlines(),
         estimates=pd.read_csv(files.estimates) if files.get("estimates") else pd.DataFrame(),
     )

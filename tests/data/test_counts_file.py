@@ -20,6 +20,7 @@ COUNTS = {
     "a cell left out": (b"cell,count\n1,5\n3,3\n", "row 3: cell must be 1, 2, 3, ... in this order"),
     "nobody": (b"cell,count\n1,0\n2,0\n", "every count is 0"),
     "a column twice": (b"cell,count,count\n1,5,6\n2,5,6\n", "row 1: the column 'count' is there twice"),
+    "a column twice in two cases": (b"cell,count,Count\n1,5,6\n", "row 1: the column 'count' is there twice"),
     "a value too many": (b"cell,count\n1,5\n2,5,6\n", "row 3: 3 values; expected 2"),
     "a value too few": (b"cell,count\n1,5\n2\n", "row 3: 1 values; expected 2"),
     "an empty row": (b"cell,count\n1,5\n\n2,6\n", "row 3: empty"),
@@ -70,6 +71,7 @@ GOOD_COUNTS = {
     "spaces": b"cell, count\n1, 5\n 2 ,6\n",
     "quotes": b'"cell","count"\n"1","5"\n"2","6"\n',
     "another order of columns": "count,name,cell\n5,Bücher,1\n6,\u4e2d\u6587,2\n".encode(),
+    "capital letters": b"Cell,COUNT\n1,5\n2,6\n",
     "decimal point": b"cell,count\n1,5.0\n2,6e0\n",
 }
 

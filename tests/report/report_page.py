@@ -27,6 +27,7 @@ SETTINGS = {
     "source": "bundled",
     "grid": "published",
     "seed": 7,
+    "papers": ["synthetic", "san_francisco", "paris"],
     "protocol": {"delta_form": "published", "delta_floor": 1e-30, "sensitivity": 1},
     "datasets": {
         "synthetic": {"title": "N(0, 2)", "kind": "normal", "individual": {"repetitions": 1000}},

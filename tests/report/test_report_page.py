@@ -27,7 +27,7 @@ from tightshuffle.report.page_figures import page_figure
 
 NAMES = (
     *("audit", "delta_bounds", "fig1_delta_surface", "fig4_parity_estimates_san_francisco"),
-    *("fig6_parity_san_francisco", "fig6_tv_san_francisco", "new_one", "parity_ratio", "tv_mine"),
+    *("fig6_parity_san_francisco", "fig6_tv_san_francisco", "new_one", "parity_ratio", "tv_mine", "parity_mine"),
 )
 
 
@@ -175,7 +175,7 @@ def test_figures_are_in_their_sections(figures):
         *("parity", "parity_ratio", "fig4_parity_estimates_san_francisco", "fig6_parity_san_francisco"),
         *("audit-section", "audit"),
         *("figures", "fig1_delta_surface", "fig6_tv_san_francisco"),
-        *("own-figures", "tv_mine"),
+        *("own-figures", "parity_mine", "tv_mine"),
         *("beyond", "delta_bounds", "new_one"),
     ]
     alone = page_of([row(printed="0")], [found for found in figures if found["name"] == "fig1_delta_surface"])

@@ -12,6 +12,7 @@ import pandas as pd
 from tightshuffle.arguments import Booleans
 from tightshuffle.data import StrPath
 
+KNOWN = ("cell", "count", "label", "row", "column", "south", "north", "west", "east")  # in any case
 MOST_CELLS = 1_000_000
 MOST_BYTES = 200_000_000  # a million rows with names take far less
 MOST_USERS = 2**53  # a float holds every whole number below it
@@ -20,7 +21,7 @@ MOST_USERS = 2**53  # a float holds every whole number below it
 def read_counts(path: StrPath) -> pd.DataFrame:
     """The histogram in a CSV file: whole numbers in ``cell`` (1, 2, ... k) and ``count``.
 
-    Other columns are kept as text.
+    Both names in capital or small letters. Other columns are kept as text; figures name the cells by ``label``.
     UTF-8 with or without a byte order mark, lines that end with LF or CRLF and spaces around values are fine.
     ValueError: one line that names the file, the row (the header is row 1) and what is wrong. OSError: no
     such file.
@@ -53,7 +54,7 @@ def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list
             if blank:
                 raise ValueError(f"{path}: row {blank}: empty; expected a header, then one cell per row")
             if not header:
-                header = fields
+                header = [name.lower() if name.lower() in KNOWN else name for name in fields]
                 if twice := [name for name in header if header.count(name) > 1]:
                     raise ValueError(f"{path}: row 1: the column {twice[0]!r} is there twice; expected once")
                 continue

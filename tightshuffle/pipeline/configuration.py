@@ -107,6 +107,12 @@ def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
     return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS]
 
 
+def of_the_papers(datasets: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the datasets that config/config.yaml has: all that the papers' statements can be about."""
+    papers = read(PAPERS)["datasets"]
+    return {name: dataset for name, dataset in datasets.items() if name in papers}
+
+
 def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[str]]) -> str:
     """Where the results of a configuration go: a folder of its own for all but the papers' experiments.
 
@@ -147,6 +153,8 @@ def _not_finite(value: object, path: tuple[str | int, ...] = ()) -> str | None:
 
 def _explain(error: ValidationError) -> str:
     key = _dotted(error.absolute_path)
+    if "propertyNames" in error.absolute_schema_path:
+        key = f"a name in {key}"
     value, wanted = error.instance, error.validator_value
     match error.validator:
         case "additionalProperties":
@@ -173,7 +181,7 @@ def _explain(error: ValidationError) -> str:
         case "anyOf" | "const":
             problem = "must be a whole number >= 1, or all"
         case "pattern":
-            problem = f"must match {wanted}"
+            problem = f"must be {error.schema['description']}"
         case "uniqueItems":
             problem = "must not name anything twice"
         case "minItems" | "minProperties" | "minLength":

@@ -89,13 +89,24 @@ def page_figure(
 def _titles_of_form(number: str | None, form: str, name: str | None) -> tuple[str, str, str]:
     """Title, short title and section of a form of figure that every dataset may have."""
     title = FORMS[form].TITLE + (f": {name}" if name else "")
+    if not number:
+        return title, title, "own-figures"
     if form.startswith("parity"):
-        return title, f"Figure {number}, equal privacy" if number else title, "parity"
-    return title, f"Figure {number}" if number else title, "figures" if number else "own-figures"
+        return title, f"Figure {number}, equal privacy", "parity"
+    return title, f"Figure {number}", "figures"
 
 
 def by_section(figures: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """section -> its figures, in the order of `ALONE`, then as given; all of `SECTIONS`."""
+    """section -> its figures, in the order of `ALONE`, then as given; all of `SECTIONS`.
+
+    Your own datasets begin with what is drawn at equal privacy: the published reading compares nothing.
+    """
     places = {name: place for place, name in enumerate(ALONE)}
-    figures = sorted(figures, key=lambda figure: places.get(figure["name"], len(places)))
+    last = len(places) + 1
+
+    def place(figure: dict[str, Any]) -> int:
+        published = figure["section"] == "own-figures" and not figure["name"].startswith("parity")
+        return places.get(figure["name"], last if published else last - 1)
+
+    figures = sorted(figures, key=place)
     return {name: [figure for figure in figures if figure["section"] == name] for name in SECTIONS}

@@ -70,6 +70,7 @@ def page_values(
     home = "/".join([".."] * (1 + len(PurePath(settings["results"]).parts)))  # from the page
     fewest = _fewest_repetitions(verdicts, settings["datasets"])
     compared = findings.comparisons(optional["parity"], optional["parity_ratio"])
+    papers = set(settings["papers"])
     return {
         "overall": count_verdicts(verdicts),
         "items": [_item_view(name, rows) for name, rows in rows_by_item(verdicts).items()],
@@ -93,7 +94,10 @@ def page_values(
         "saturation": saturation(scales),
         "budgets": findings.budgets(settings["datasets"]),
         "compared": compared,
-        "parity": {kind: findings.parity(compared, kind) for kind in findings.COMPARISONS},
+        "parity": {  # of the paper's datasets: your own are in the table, and move no finding
+            kind: findings.parity([one for one in compared if one.setting["dataset"] in papers], kind)
+            for kind in findings.COMPARISONS
+        },
         "nearly": findings.NEARLY,
         "plan": optional["parity_plan"],
         "audit": optional["audit"],

@@ -26,7 +26,7 @@ pathvars:
 
 DATASETS = plan.datasets_of(config)
 GOWALLA, NORMAL, COUNTS = (plan.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts"))
-INDIVIDUAL_DATASETS = plan.having(DATASETS, "individual")
+PAPERS = configuration.of_the_papers(DATASETS)  # your own datasets move no verdict on what the papers say
 ESTIMATE_DATASETS = plan.having(DATASETS, "estimates")
 PARITY_DATASETS = plan.having(DATASETS, "tv")
 PARITY = config["parity"]

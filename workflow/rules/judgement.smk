@@ -26,8 +26,8 @@ rule judge_values:
         values=source(VALUES),
         deltas="<results>/privacy/printed_deltas.csv",
         totals="<results>/checkins/totals.csv",
-        trials=trial_files("individual"),
-        histograms=expand("<results>/histograms/{dataset}.csv", dataset=INDIVIDUAL_DATASETS),
+        trials=trial_files("individual", datasets=PAPERS),
+        histograms=expand("<results>/histograms/{dataset}.csv", dataset=plan.having(PAPERS, "individual")),
     output:
         report(
             "<results>/report/verdicts.csv",
@@ -44,7 +44,7 @@ rule judge_values:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/judge_values.py", VALUES),
-        datasets=INDIVIDUAL_DATASETS,
+        datasets=plan.having(PAPERS, "individual"),
     script:
         "../../scripts/judge_values.py"
 
@@ -55,9 +55,9 @@ rule judge_claims:
         claims=source(CLAIMS),
         values=source(VALUES),
         deltas="<results>/privacy/printed_deltas.csv",
-        trials=trial_files("tv", "individual"),
-        estimates=expand("<results>/estimates/{dataset}.csv", dataset=ESTIMATE_DATASETS),
-        parity=expand("<results>/parity/{dataset}.parquet", dataset=PARITY_DATASETS),
+        trials=trial_files("tv", "individual", datasets=PAPERS),
+        estimates=expand("<results>/estimates/{dataset}.csv", dataset=plan.having(PAPERS, "estimates")),
+        parity=expand("<results>/parity/{dataset}.parquet", dataset=plan.having(PAPERS, "tv")),
     output:
         csv=report(
             "<results>/report/claims.csv",
@@ -75,7 +75,7 @@ rule judge_claims:
     params:
         code=code_of("scripts/judge_claims.py", CLAIMS, VALUES),
         sensitivity=config["protocol"]["sensitivity"],
-        boxes={name: DATASETS[name]["box"] for name in GOWALLA},
+        boxes={name: PAPERS[name]["box"] for name in plan.of_kind(PAPERS, "gowalla")},
     script:
         "../../scripts/judge_claims.py"
 

@@ -52,6 +52,7 @@ rule write_report:
         seed=config["seed"],
         protocol=config["protocol"],
         datasets=config["datasets"],
+        papers=list(PAPERS),
     script:
         "../../scripts/write_report.py"
 
@@ -77,6 +78,7 @@ rule state_numbers:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/state_numbers.py"),
+        datasets=list(PAPERS),
     script:
         "../../scripts/state_numbers.py"
 
