@@ -62,7 +62,7 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
     "parity_tv": (
         lambda: parity_tv.caption(parity_rows(eps0=(2, 4)), "Paris"),
         [
-            *("Equal privacy", "sensitivity √2", "projected"),
+            *("Equal privacy", "sensitivity √2", "projected", "the one whose boxes are lower is the better"),
             "(a) ε₀ = 2, ε = 0.014 to 0.063, δ = 10⁻⁶; (b) ε₀ = 4, ε = 0.028 to 0.13, δ = 10⁻⁶",
         ],
         ["published"],

@@ -120,3 +120,16 @@ def test_ratios_have_every_setting_of_the_upper_bound():
     assert [len(axes.containers) for axes in figure.axes] == [4] * 9
     shown = ["ε₀ = 1", "ε₀ = 6", "δ = 10⁻⁶", "δ = $n^{-1.1}$", "published protocol"]
     assert legend(figure) == shown
+
+
+def test_a_column_label_names_the_cells():
+    histogram = histogram_table()[["cell", "count"]].iloc[:4]
+    histogram["label"] = ["north", "south", "$x$", "a name that is much too long to stand there"]
+    figure = estimates.draw(runs_of(histogram), "Mine")
+    ticks = figure.axes[-1].get_xticklabels()
+    assert [tick.get_text() for tick in ticks] == ["north", "south", r"\$x\$", "a name that is much too…"]
+    assert figure.axes[-1].get_xlabel() == ""
+    many = histogram_table()[["cell", "count"]].assign(label="a district")
+    assert {
+        tick.get_rotation() for tick in estimates.draw(runs_of(many), "M").axes[-1].get_xticklabels()
+    } == {90}

@@ -49,7 +49,7 @@ def test_a_users_own_counts_are_a_dataset():
         ("gowalla.source", "web", ["gowalla.source", "bundled, snap, file", "'web'"]),
         ("gowalla.source", "file", ["gowalla.file must name a file"]),
         ("gowalla.download.md5", "abc", ["gowalla.download.md5", "'abc'"]),
-        ("gowalla.download.url", "ftp://example.org/x", ["gowalla.download.url", "https?"]),
+        ("gowalla.download.url", "ftp://example.org/x", ["gowalla.download.url", "http:// or https://"]),
         ("gowalla.bad_rows_at_most", 2, ["gowalla.bad_rows_at_most must be at most 1; got 2"]),
         ("protocol.delta_floor", "1e-30", ["protocol.delta_floor must be a number", "1.0e-30 with a dot"]),
         ("protocol.delta_floor", 0, ["protocol.delta_floor must be at least 1e-300"]),

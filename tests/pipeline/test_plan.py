@@ -4,7 +4,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tightshuffle.pipeline import plan
-from tightshuffle.pipeline.configuration import PAPERS, merge, merged
+from tightshuffle.pipeline.configuration import PAPERS, merge, merged, of_the_papers
 
 CONFIG = merged([PAPERS])
 DATASETS = plan.datasets_of(CONFIG)
@@ -21,6 +21,7 @@ def test_datasets_are_in_the_papers_order_and_your_own_come_last():
     assert plan.of_kind(with_own(), "gowalla") == ["san_francisco", "paris"]
     assert plan.of_kind(with_own(), "counts") == ["a_own"]
     assert plan.having(DATASETS, "estimates") == ["san_francisco", "paris"]
+    assert of_the_papers(with_own()) == DATASETS
 
 
 def test_numbers_in_names_of_files_are_the_same_however_they_are_written():

@@ -105,6 +105,27 @@ def test_whatever_a_job_makes_is_a_target_of_all(fresh):
         assert done.stdout.splitlines()[-1:] == ["[]"], done.stderr
 
 
+NEEDED_BY_THE_VERDICTS = """
+import sys
+from tests.pipeline.dag_of import planned
+with planned(configfiles=sys.argv[1:]) as workflow:
+    judges = [job for job in workflow.dag.jobs if job.rule.name in ("judge_values", "judge_claims")]
+    print(len(judges), [file for job in judges for file in map(str, job.input) if "mine" in file.split("/")[-1]])
+"""
+
+
+def test_your_own_dataset_has_no_part_in_the_verdicts(fresh):
+    (fresh.folder / "own.csv").write_text("cell,count\n1,400\n2,150\n")
+    (fresh.folder / "own.yaml").write_text(
+        "datasets:\n  mine:\n    {kind: counts, title: Mine, file: own.csv,\n"
+        "    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4},\n"
+        "    individual: {budgets: [{eps0: 2, eps: 1}], n: [all], cells: [1], repetitions: 4},\n"
+        "    estimates: {budgets: [{eps0: 2, eps: 1}], n: all}}\n"
+    )
+    done = fresh.python("-c", NEEDED_BY_THE_VERDICTS, "own.yaml")
+    assert done.stdout.splitlines()[-1:] == ["2 []"], done.stderr
+
+
 def test_every_configuration_has_a_folder_of_its_own(small):
     before = small.results()
     (small.folder / "other.yaml").write_text("seed: 7\n")

@@ -21,7 +21,7 @@ MOST_USERS = 2**53  # a float holds every whole number below it
 def read_counts(path: StrPath) -> pd.DataFrame:
     """The histogram in a CSV file: whole numbers in ``cell`` (1, 2, ... k) and ``count``.
 
-    Both names in capital or small letters. Other columns are kept as text; figures name the cells by ``label``.
+    Both names in capital or small letters. Other columns are kept as text; ``label`` names cells in figures.
     UTF-8 with or without a byte order mark, lines that end with LF or CRLF and spaces around values are fine.
     ValueError: one line that names the file, the row (the header is row 1) and what is wrong. OSError: no
     such file.

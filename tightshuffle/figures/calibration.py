@@ -14,6 +14,12 @@ EQUAL_PRIVACY = (
     " projected to the simplex."
 )
 
+WHAT_FOLLOWS = (
+    "What follows: both mechanisms promise the same, so at each n the one whose boxes are lower is the better"
+    " choice for data like these. Boxes that overlap decide nothing. Where both lie above the uniform"
+    " histogram, use neither."
+)
+
 
 def published(protocol: Mapping[str, Any]) -> str:
     """The paragraph of a caption on the published calibration; ``protocol`` is that section of the config."""

@@ -1,9 +1,11 @@
 """One run's estimates beside the original: heatmaps on one colour scale, or step lines without a grid."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tightshuffle.figures import calibration, style, wording
@@ -12,6 +14,7 @@ from tightshuffle.figures.tables import File, groups, read_table
 from tightshuffle.mechanisms.metrics import total_variation
 
 TITLE = "Estimated histograms"
+NAMED = 60  # cells with a name below them at most
 MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
 RUN = ["eps0", "eps", "n", "delta"]  # what tells runs apart, in the order of the rows of panels
@@ -80,7 +83,7 @@ def draw_runs(data: Runs, title: str, calibrated: str) -> Figure:
         f"Original and estimates, {wording.plain(title)}: n = {sizes}, k = {len(data.histogram):,} cells,"
         f" one run per row ({calibrated})"
     )
-    figure = _maps(*data) if on_a_grid(data.histogram) else _steps(data.runs)
+    figure = _maps(*data) if on_a_grid(data.histogram) else _steps(*data)
     figure.suptitle(wording.folded(heading, style.WIDTH, size=9))
     return figure
 
@@ -109,7 +112,7 @@ def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     return figure
 
 
-def _steps(runs: list[Run]) -> Figure:
+def _steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     figure = style.new_figure(0.9 + 1.7 * len(runs))
     panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, run in zip(panels, runs, strict=True):
@@ -117,9 +120,20 @@ def _steps(runs: list[Run]) -> Figure:
         style.steps(axes, run.table["original"].to_numpy(), estimates)
         axes.set_title("; ".join(_panel_title(run, name) for name in MECHANISMS))
         axes.set_ylabel(f"{wording.row_label(run.budget(), 1.6)}\nfraction of users")
-    panels[-1].set_xlabel("cell")
+    if "label" in histogram:
+        _name_cells(panels[-1], [str(label) for label in histogram["label"]])
+    else:
+        panels[-1].set_xlabel("cell")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
+
+
+def _name_cells(axes: Axes, labels: list[str]) -> None:
+    """Your own names below the steps, at most `NAMED` of them; long ones stand upright and are cut."""
+    every = math.ceil(len(labels) / NAMED)
+    names = [wording.plain(label if len(label) < 25 else f"{label[:23]}…") for label in labels[::every]]
+    upright = sum(map(len, names)) > 90  # characters that fit beside each other
+    axes.set_xticks(range(1, len(labels) + 1, every), names, rotation=90 if upright else 0)
 
 
 def _panel_title(run: Run, mechanism: str) -> str:

@@ -32,8 +32,9 @@ def draw(trials: pd.DataFrame, title: str) -> Figure:
 
 
 def caption(trials: pd.DataFrame, title: str) -> str:
-    """The caption: every parameter, what a box shows, what equal privacy means."""
-    return tv.caption_of_panels(_panels(trials), title, calibration.EQUAL_PRIVACY)
+    """The caption: every parameter, what a box shows, what equal privacy means and what follows."""
+    paragraphs = f"{calibration.EQUAL_PRIVACY}\n\n{calibration.WHAT_FOLLOWS}"
+    return tv.caption_of_panels(_panels(trials), title, paragraphs)
 
 
 def _panels(trials: pd.DataFrame) -> list[tv.Panel]:

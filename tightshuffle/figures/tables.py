@@ -24,7 +24,7 @@ def read_table(path: File, columns: Sequence[str], filters: Filters = ()) -> pd.
     if parquet:
         table = pd.read_parquet(path, columns=list(columns), filters=list(filters) or None)
     else:
-        table = pd.read_csv(path)
+        table = pd.read_csv(path, converters={"label": str})  # your own words: NA is Namibia
     if table.empty:
         wanted = " with " + ", ".join(f"{name} {value!r}" for name, _, value in filters) if filters else ""
         raise ValueError(f"{path}: no rows{wanted}; expected at least one")
