@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ["Snakefile", "config", "data", "profiles", "scripts", "tightshuffle", "workflow"]
+SOURCES = ["Snakefile", "config", "data", "docs", "profiles", "scripts", "tightshuffle", "workflow"]
 QUICK = ["--configfile", "config/quick.yaml"]
 
 

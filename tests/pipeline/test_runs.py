@@ -110,7 +110,8 @@ import sys
 from tests.pipeline.dag_of import planned
 with planned(configfiles=sys.argv[1:]) as workflow:
     judges = [job for job in workflow.dag.jobs if job.rule.name in ("judge_values", "judge_claims")]
-    print(len(judges), [file for job in judges for file in map(str, job.input) if "mine" in file.split("/")[-1]])
+    needed = {str(file).split("/")[-1] for job in judges for file in job.input}
+    print(len(judges), [name for name in needed if "mine" in name])
 """
 
 

@@ -219,7 +219,8 @@ def test_names_from_data_are_escaped():
     plans = {"mine": {"title": evil, "kind": evil, "individual": {"repetitions": 10}}}
     figure = page_figure("figures/tv_mine.png", PNG, evil, plans)
     text = page_of(
-        rows, [figure], {**SETTINGS, "source": evil, "datasets": plans, "papers": [evil]}, [{"dataset": evil, "grid": evil}],
+        rows, [figure], {**SETTINGS, "source": evil, "datasets": plans, "papers": [evil]},
+        [{"dataset": evil, "grid": evil}],
         [{"parameter": evil, evil: evil}], data=[{"path": evil, "bytes": 1, "sha256": evil}],
         claims=[dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails"}],
         audit=[found | {"observes": evil} for found in audit_rows()],
