@@ -165,6 +165,27 @@ def test_oracle_is_unbiased_and_has_its_variance(name, k):
     np.testing.assert_allclose(several, [variance, variance[::-1] / 2], rtol=1e-12)
 
 
+@pytest.mark.parametrize("eps0", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("k", [3, 20, 500])
+def test_variances_are_those_of_the_papers(k, eps0):
+    # n times an empty cell's variance: Wang et al. 2017, Table 1
+    e, half = np.exp(eps0), np.exp(eps0 / 2)
+    known = {
+        "grr": (k - 2 + e) / (e - 1) ** 2,
+        "rappor": half / (half - 1) ** 2,
+        "oue": 4 * e / (e - 1) ** 2,
+        "hash:2": (e + 1) ** 2 / (e - 1) ** 2,
+    }
+    for name, variance in known.items():
+        assert parse(name, k=k, eps0=eps0).variance(0.0, 1) == pytest.approx(variance, rel=1e-12)
+    assert parse("hadamard", k=k, eps0=eps0).variance(0.0, 1) == pytest.approx(known["hash:2"], rel=1e-12)
+    # Ye and Barg 2018, the squared l2 loss of subsets of m, users' values drawn from the shares
+    m, shares = k // 3, np.random.default_rng(3).dirichlet(np.ones(k))
+    loss = (m * (k - 2) + 1) * e**2 / (k - m) + 2 * (k - 2) * e + ((k - 2) * (k - m) + 1) / m
+    ours = parse(f"subset:{m}", k=k, eps0=eps0).variance(shares, 1) + shares * (1 - shares)
+    assert ours.sum() == pytest.approx(loss / (e - 1) ** 2 - shares @ shares, rel=1e-12)
+
+
 def test_k_randomized_response_is_that_of_krr():
     randomizer, counts = KRandomizedResponse(5, 2.0), [10, 0, 3, 4, 8]
     histogram = randomizer.sample(counts, np.random.default_rng(2), 3)
