@@ -54,8 +54,8 @@ def largest_error(deviations: npt.ArrayLike) -> float:
     """Expected largest absolute value of independent normal variables of these ``deviations`` (k,), some > 0.
 
     The unary encodings' errors are independent. Others are correlated, a little for many values; for them
-    this is an upper bound: for any jointly normal X of mean 0, P(all |X_i| <= t) is at least the product of
-    the P(|X_i| <= t) (Sidak 1967).
+    this is an upper bound: jointly normal variables of mean 0 all stay within t at least as often as if they
+    were independent (Sidak 1967).
     """
     sizes, often = np.unique(np.asarray(deviations, dtype=float), return_counts=True)
     kept = sizes > 0
