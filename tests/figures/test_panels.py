@@ -114,12 +114,29 @@ def test_koskela_has_one_line_per_curve_and_number_of_rounds():
     assert axes.get_ylim() == (-6, 0)
 
 
-def test_ratios_have_every_setting_of_the_upper_bound():
+def test_ratios_have_every_setting_of_the_upper_bound_and_crosses_where_it_says_nothing():
     figure = parity_ratio.draw(ratio_table(), PARITY_TITLES)
-    # Two budgets and two rules, each one container of points with intervals.
-    assert [len(axes.containers) for axes in figure.axes] == [4] * 9
-    shown = ["ε₀ = 1", "ε₀ = 6", "δ = 10⁻⁶", "δ = $n^{-1.1}$", "published protocol"]
-    assert legend(figure) == shown
+    axes = np.reshape(figure.axes, (3, 3))
+    # A line per published budget; below, two budgets and two rules, each one container of points with bars.
+    assert [[len(panel.containers) for panel in row] for row in axes] == [[2] * 3, [4] * 3, [4] * 3]
+    crosses = [
+        [sum(len(line.get_xdata()) for line in panel.lines if line.get_marker() == "x") for panel in row]
+        for row in axes
+    ]
+    assert crosses == [[0, 0, 0], [0, 2, 2], [0, 2, 2]]
+    assert [panel.get_yscale() for panel in axes[:, 0]] == ["log", "linear", "linear"]
+    assert len({panel.get_ylim() for panel in axes[0]}) == 1
+    shown = ["ε₀ = 1", "ε₀ = 6", "δ = 10⁻⁶", "δ = $n^{-1.1}$"]
+    assert legend(figure) == [*shown, "both err more than the uniform histogram"]
+
+
+def test_ratios_without_a_published_protocol_have_no_row_for_it():
+    table = ratio_table()
+    figure = parity_ratio.draw(table[table["comparison"] != "published"], PARITY_TITLES)
+    assert len(figure.axes) == 6
+    assert "published" not in figure.get_suptitle()
+    untold = parity_ratio.draw(table.assign(informative=False), PARITY_TITLES).get_suptitle()
+    assert untold.replace("\n", " ").endswith("as published; at equal (ε, δ) no setting tells the two apart")
 
 
 def test_a_column_label_names_the_cells():
