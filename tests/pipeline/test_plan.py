@@ -80,6 +80,9 @@ def test_at_equal_privacy_the_slow_bound_is_for_the_first_and_the_last_n():
     assert first["bounds"] == last["bounds"] == ["upper", "lower"]
     assert others
     assert all(size["bounds"] == ["upper"] for size in others)
+    fewest = {size["n"]: size["fewest"] for size in plan.parity_sizes(DATASETS, "synthetic")}
+    assert {n for n in fewest if fewest[n]} == {1000, 100000}  # Table V's, whose repetitions these are
+    assert fewest[1000] == DATASETS["synthetic"]["individual"]["repetitions"]
     assert plan.parity_estimates(DATASETS, "paris", 1e-6) == {"eps0": [2, 4, 6], "n": "all", "delta": 1e-6}
     with pytest.raises(
         ValueError, match=r"^datasets.synthetic: the config has no section 'estimates' to run"

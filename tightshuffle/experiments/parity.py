@@ -136,20 +136,24 @@ def run_parity(
     *,
     delta: Iterable[float],
     delta_exponents: Iterable[float],
+    repetitions: int,
     **shared: Any,
 ) -> Iterator[pd.DataFrame]:
     """`run_parity_point` at several numbers of users, one frame after the other, each number once.
 
-    Parameters: ``sizes`` dicts of n (users or "all") and bounds; ``delta`` and ``delta_exponents`` as for
-    `delta_rules`; ``shared``: dataset, eps0, repetitions, cells and seed, as for `run_parity_point`.
+    Parameters: ``sizes`` dicts of n (users or "all"), bounds, and the fewest repetitions there if more are
+    wanted than ``repetitions``; ``delta`` and ``delta_exponents`` as for `delta_rules`; ``shared``: dataset,
+    eps0, cells and seed, as for `run_parity_point`.
     """
     rules = delta_rules(delta, delta_exponents)
     bounds_at: dict[int, list[str]] = {}
+    runs: dict[int, int] = {}
     for size in sizes:
         n = users_of(counts, size["n"])
         bounds_at[n] = [*dict.fromkeys([*bounds_at.get(n, []), *size["bounds"]])]
+        runs[n] = max(runs.get(n, repetitions), size.get("fewest", 0))
     for n, bounds in bounds_at.items():
-        yield run_parity_point(counts, n=n, bounds=bounds, rules=rules, **shared)
+        yield run_parity_point(counts, n=n, bounds=bounds, rules=rules, repetitions=runs[n], **shared)
 
 
 def run_parity_point(

@@ -105,13 +105,21 @@ def files_of_trials(trials: Trials, experiments: Iterable[str], names: Iterable[
 
 
 def parity_sizes(datasets: Datasets, name: str) -> list[dict[str, Any]]:
-    """The n of a dataset's boxplots, and the bounds that give eps there.
+    """The n of a dataset's boxplots, the bounds that give eps there, and the fewest repetitions.
 
-    At the first and the last n also ``lower``, which takes the longest.
+    At the first and the last n also ``lower``, which takes the longest. At an n of its table of individual
+    errors as many repetitions as the table has: a cell's error varies more than the sum over all cells.
     """
-    sizes = section(datasets, name, "tv")["n"]
+    sizes, individual = section(datasets, name, "tv")["n"], datasets[name].get("individual", {"n": []})
     ends = (sizes[0], sizes[-1])
-    return [{"n": n, "bounds": ["upper", "lower"] if n in ends else ["upper"]} for n in sizes]
+    return [
+        {
+            "n": n,
+            "bounds": ["upper", "lower"] if n in ends else ["upper"],
+            "fewest": individual["repetitions"] if n in individual["n"] else 0,
+        }
+        for n in sizes
+    ]
 
 
 def parity_estimates(datasets: Datasets, name: str, delta: float) -> dict[str, Any]:

@@ -20,6 +20,13 @@ from tightshuffle.judgement.printed import Row, read_rows, read_values
 Paths = Iterable[str | os.PathLike[str]]
 Cited = dict[tuple[str, str, str, str], float]  # (item, mechanism, n, eps) -> log10 delta of the cited bound
 
+Budgets = Mapping[str, Collection[float] | None]  # dataset -> its eps0s; None for all of them
+
+PAPER: Budgets = {
+    "synthetic": (4,),
+    "san_francisco": (4, 6),
+    "paris": (4, 6),
+}  # Figures 2, 6, 7; Tables V, VI
 PUBLISHED, EXACT = "published", "exact"
 INV, GAUSSIAN, SHUFFLE, LIKELIEST = "shuffle+INV", "gaussian", "shuffle", "maximum likelihood"
 RAW_INV, RAW_GAUSSIAN = "shuffle+INV, not projected", "gaussian, not projected"
@@ -76,33 +83,38 @@ class Reading:
         return self.name == EXACT
 
     def pick(
-        self,
-        mechanisms: Collection[str],
-        metric: str = "tv",
-        datasets: Collection[str] | None = None,
-        eps0: Collection[float] | None = None,
+        self, mechanisms: Collection[str], metric: str = "tv", budgets: Budgets = PAPER
     ) -> list[Setting]:
         """The settings of one metric that have all ``mechanisms``, in the order of their points.
 
-        ``datasets`` and ``eps0``: the ones to look at, None for all. Raises `NoEvidenceError` if there are
-        none, or none of one of the datasets.
+        Raises `NoEvidenceError` if there are none of one of the datasets in ``budgets``.
         """
-        settings = [
-            setting
-            for setting in self.settings
-            if setting.metric == metric
-            and (datasets is None or setting.dataset in datasets)
-            and (eps0 is None or setting.eps0 in eps0)
-            and set(mechanisms) <= set(setting.samples)
-        ]
-        for dataset in datasets or ("any dataset",):
-            if not any(dataset in (setting.dataset, "any dataset") for setting in settings):
-                budgets = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
-                what = f"{metric} of {', '.join(mechanisms)} for {dataset}{budgets}"
+        settings: list[Setting] = []
+        for dataset, eps0 in budgets.items():
+            found = [
+                setting
+                for setting in self.settings
+                if (setting.dataset, setting.metric) == (dataset, metric)
+                and (eps0 is None or setting.eps0 in eps0)
+                and set(mechanisms) <= set(setting.samples)
+            ]
+            if not found:
+                at = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
+                what = f"{metric} of {', '.join(mechanisms)} for {dataset}{at}"
                 raise NoEvidenceError(f"the config's {self.name} experiments have no {what}")
+            settings += found
         return sorted(
             settings, key=lambda point: (point.dataset, point.eps0, point.rule, point.n, point.cell)
         )
+
+    def beyond(self, budgets: Budgets = PAPER) -> Budgets:
+        """The eps0 that ``budgets`` does not have, of its datasets."""
+        more = {
+            dataset: {s.eps0 for s in self.settings if s.dataset == dataset}.difference(eps0 or ())
+            for dataset, eps0 in budgets.items()
+            if eps0 is not None
+        }
+        return {dataset: sorted(eps0) for dataset, eps0 in more.items() if eps0}
 
 
 def read_evidence(
@@ -165,8 +177,11 @@ def read_parity(paths: Paths) -> list[Setting]:
 
 
 def read_calibrations(paths: Paths) -> frozenset[tuple[float, float]]:
-    """The (eps, delta) that the Gaussians of the trials are calibrated to, one per repetition at most."""
-    frames = [pd.read_parquet(path, columns=["eps", "delta"]).drop_duplicates() for path in paths]
+    """The (eps, delta) that the Gaussians of the paper's trials are calibrated to."""
+    ours = [("dataset", "in", list(PAPER))]
+    frames = [
+        pd.read_parquet(path, columns=["eps", "delta"], filters=ours).drop_duplicates() for path in paths
+    ]
     return frozenset((float(eps), float(delta)) for frame in frames for eps, delta in frame.to_numpy())
 
 

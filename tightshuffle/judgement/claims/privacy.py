@@ -7,26 +7,28 @@ only where these intervals do not overlap. Settings of Table IV are read from th
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any
 
 import numpy as np
 
+from tightshuffle.experiments.parity import guaranteed_eps
 from tightshuffle.experiments.plan import expected_tv_gaussian, expected_tv_krr
 from tightshuffle.judgement.claims.decisions import (
     FAILS,
     HOLDS,
     Outcome,
+    change,
     count_signs,
     falling,
     span,
     verdict_of,
     weakest,
 )
-from tightshuffle.judgement.claims.evidence import NoEvidenceError, Reading
+from tightshuffle.judgement.claims.evidence import GAUSSIAN, INV, NoEvidenceError, Reading
 from tightshuffle.judgement.printed import Row, printed_to_decimal
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log_delta
-from tightshuffle.mechanisms.krr import truth_probability
+from tightshuffle.mechanisms.krr import invert, lie_probability, project_to_simplex, truth_probability
 from tightshuffle.privacy import count, histogram
 
 Point = tuple[float, float, int, int]  # eps, eps0, n, k
@@ -34,6 +36,7 @@ Point = tuple[float, float, int, int]  # eps, eps0, n, k
 AXES = ("eps", "eps0", "n", "k")
 _SHARE = 0.8  # n_x0 / n behind the printed digits of Table IV, for all n
 _TIGHT = 0.05  # relative difference up to which two deltas are the same
+_ROUNDING = 1e-12  # of sums of some hundred doubles near 1
 _KM_PER_DEGREE = 6371.0 * np.pi / 180
 
 
@@ -230,9 +233,7 @@ def local_is_worse(reading: Reading, factor: float, than: str) -> Outcome:
     Closed forms for a uniform histogram at the settings of the exact reading: k-RR with eps0 = eps and no
     shuffler, against the Gaussian at (eps, delta) or against k-RR with eps0 behind the shuffler.
     """
-    settings = {(s.n, s.k, s.eps0, s.eps, s.delta) for s in reading.settings if s.metric == "tv"}
-    if not settings:
-        raise NoEvidenceError(f"the config has no {reading.name} experiments")
+    settings = {(s.n, s.k, s.eps0, s.eps, s.delta) for s in reading.pick((INV, GAUSSIAN))}
     ratios = []
     for n, k, eps0, eps, delta in sorted(settings):
         if than == "gaussian":
@@ -246,6 +247,80 @@ def local_is_worse(reading: Reading, factor: float, than: str) -> Outcome:
     if not reading.is_exact:
         why += ": at eps = eps0 the shuffler adds nothing, both are the same"
     return Outcome(verdict_of(signs), f"{count_signs(signs)}; ratio {span(ratios)}", why)
+
+
+def approximate(reading: Reading) -> Outcome:
+    """Does the shuffle model need a delta above 0 at every setting of the experiments?
+
+    It does for every eps < eps0: if everybody answers x0, the likelihoods differ by the factor e^eps0. From
+    eps0 on its delta is 0: pure differential privacy.
+    """
+    settings = reading.pick((INV, GAUSSIAN))
+    signs = [1 if setting.eps < setting.eps0 else -1 for setting in settings]
+    why = f"delta is above 0 at {sum(s > 0 for s in signs)} of {len(signs)} settings of the experiments"
+    if min(signs) < 0:
+        why += "; where eps = eps0 it is 0, pure differential privacy"
+    return Outcome(verdict_of(signs), count_signs(signs), why)
+
+
+def unbiased(reading: Reading, histogram: Sequence[int], eps0: Iterable[float], projected: bool) -> Outcome:
+    """Is the mean of the estimate by matrix inversion the histogram itself? The same on both readings.
+
+    All k^n answers of the users in ``histogram`` (k counts) are listed, for every ``eps0``.
+    """
+    k, truth = len(histogram), np.asarray(histogram) / sum(histogram)
+    cells = np.repeat(np.arange(k), histogram)
+    answers = np.array(list(product(range(k), repeat=cells.size)))
+    counts = np.stack([(answers == cell).sum(axis=1) for cell in range(k)], axis=1)
+    signs, misses = [], []
+    for budget in eps0:
+        honest = answers == cells
+        chances = np.where(honest, truth_probability(budget, k), lie_probability(budget, k)).prod(axis=1)
+        estimates = invert(counts / cells.size, budget)
+        if projected:
+            estimates = project_to_simplex(estimates)
+        misses.append(float(np.abs(chances @ estimates - truth).max()))
+        signs.append(1 if misses[-1] < _ROUNDING else -1)
+    what = "projected to the simplex" if projected else "not projected"
+    why = (
+        f"{what}, the mean estimate of {cells.size} users in {k} cells is "
+        f"{span(misses) if max(misses) > _ROUNDING else 'nothing'} off (eps0 = "
+        f"{', '.join(f'{value:g}' for value in eps0)})"
+    )
+    return Outcome(verdict_of(signs), count_signs(signs), why)
+
+
+def gap_shrinks_with_k(
+    reading: Reading,
+    scale_of: Callable[[float, float, float], float],
+    k: tuple[int, int],
+    points: Iterable[tuple[int, float]],
+    delta: float,
+    relative: bool,
+) -> Outcome:
+    """Is the gap between k-RR and the Gaussian smaller with ``k[1]`` cells than with ``k[0]``?
+
+    Closed forms for a uniform histogram, not projected, at ``points`` (n, eps0). Published: eps = eps0 and
+    the scale used there, ``scale_of`` as in `equal_privacy`; exact: the same (eps, ``delta``), eps from
+    ``upper``. ``relative`` as in `utility.gap_shrinks`.
+    """
+    signs, ends = [], []
+    for n, eps0 in points:
+        gaps = []
+        for cells in k:
+            if reading.is_exact:
+                eps, _ = guaranteed_eps("upper", delta, n=n, k=cells, eps0=eps0)
+                scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
+            else:
+                scale = scale_of(eps0, 1e-30, reading.sensitivity)
+            errors = expected_tv_krr(n, cells, eps0), expected_tv_gaussian(n, cells, scale)
+            gaps.append(abs(np.log(errors[0] / errors[1]) if relative else errors[0] - errors[1]))
+        signs.append(1 if gaps[1] < gaps[0] else -1)
+        ends.append((float(gaps[0]), float(gaps[1])))
+    what = "log ratio of the errors" if relative else "difference of the errors"
+    changed = change(*zip(*ends, strict=True))
+    why = f"from {k[0]} to {k[1]} cells the size of the expected {what} goes {changed} ({count_signs(signs)})"
+    return Outcome(verdict_of(signs), f"{count_signs(signs)}; {changed}", why)
 
 
 def area(reading: Reading, dataset: str, width: int, height: int) -> Outcome:

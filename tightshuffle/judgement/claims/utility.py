@@ -12,6 +12,7 @@ import numpy as np
 from scipy import stats
 
 from tightshuffle.judgement.claims.decisions import (
+    HOLDS,
     Estimate,
     Outcome,
     Signs,
@@ -31,12 +32,11 @@ from tightshuffle.judgement.claims.evidence import (
     INV,
     RAW_GAUSSIAN,
     SHUFFLE,
+    Budgets,
     NoEvidenceError,
     Reading,
     Setting,
 )
-
-Budgets = tuple[str, tuple[float, ...]]  # dataset, its eps0s
 
 COMPARABLE = 2.0  # "comparable", "close", "slightly": errors within this factor
 INDISTINGUISHABLE = 1.1  # "almost indistinguishable", "the same"
@@ -202,7 +202,11 @@ def depends_on_cell(reading: Reading, ends: str, **where: Any) -> Outcome:
 
 
 def same_noise_for_all_n(reading: Reading, **where: Any) -> Outcome:
-    """Is the Gaussian's individual error, in users, the same at the smallest and the largest n?"""
+    """Is the Gaussian's individual error, in users, the same at the smallest and the largest n?
+
+    On the exact reading it is so by definition: at one (eps, delta) the calibration has no n in it. How far
+    the errors at equal privacy differ, where eps falls with n, is told and not judged.
+    """
     name = RAW_GAUSSIAN if reading.is_exact else GAUSSIAN  # the noise itself, not projected
     settings = reading.pick((name,), metric="individual_error", **where)
     ratios, ends = [], []
@@ -214,13 +218,18 @@ def same_noise_for_all_n(reading: Reading, **where: Any) -> Outcome:
     if not ratios:
         raise _no_curves(reading, "n")
     pooled = _pooled(ratios)
-    signs = signs_within([pooled], INDISTINGUISHABLE)
     ratio = float(np.exp(pooled.value))
+    if reading.is_exact:
+        why = (
+            "at one (eps, delta) the calibration has no n in it; at equal privacy eps falls with n, so that "
+            f"the Gaussian's error in users at the largest n is {ratio:.3g} times that at the smallest"
+        )
+        return Outcome(HOLDS, "by definition", why)
     why = (
         f"the Gaussian's error in users at the largest n is {ratio:.3g} times that at the smallest "
         f"(cells between {span(ends)})"
     )
-    return Outcome(verdict_of(signs), f"ratio {ratio:.3g}", why)
+    return Outcome(verdict_of(signs_within([pooled], INDISTINGUISHABLE)), f"ratio {ratio:.3g}", why)
 
 
 def falls_along(
@@ -246,11 +255,11 @@ def falls_along(
 def same_order(reading: Reading, model: Budgets, tested: Budgets) -> Outcome:
     """Do the three mechanisms have the same order at every setting as, on the whole, in the model?
 
-    ``model`` and ``tested``: (dataset, budgets). With the same budgets in both, each has its own order.
+    ``model`` and ``tested``: one dataset each. With the same eps0s in both, each eps0 has its own order.
     """
     names = (GAUSSIAN, INV, SHUFFLE)
-    like, settings = (reading.pick(names, datasets=(city,), eps0=eps0) for city, eps0 in (model, tested))
-    alone = model[1] != tested[1]
+    like, settings = (reading.pick(names, budgets=budgets) for budgets in (model, tested))
+    alone = [*model.values()] != [*tested.values()]
     differences, orders = [], set()
     for setting in settings:
         group = [s for s in like if s.rule == setting.rule and (alone or s.eps0 == setting.eps0)]
