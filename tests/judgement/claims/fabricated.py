@@ -6,7 +6,7 @@ import pandas as pd
 from tightshuffle.judgement.claims.evidence import EXACT, GAUSSIAN, INV, PUBLISHED, SHUFFLE, Reading, Setting
 
 REPETITIONS = 40
-K = {"synthetic": 15, "san_francisco": 408, "paris": 192}
+K = {"synthetic": 15, "san_francisco": 408, "paris": 192, "mine": 9}
 
 
 def setting(dataset="synthetic", n=1000, eps0=4.0, metric="tv", cell=0, rule="", spread=0.02, **means):

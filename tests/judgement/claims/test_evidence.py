@@ -102,8 +102,18 @@ def test_single_runs_are_paired_over_cells(tmp_path):
 
 def test_what_is_missing_is_said():
     reading = fabricated.exact(fabricated.three(0.1, 0.2))
-    assert len(reading.pick((GAUSSIAN, INV), datasets=("synthetic",), eps0=(4,))) == 1
+    assert len(reading.pick((GAUSSIAN, INV), budgets={"synthetic": (4,)})) == 1
+    assert len(reading.pick((GAUSSIAN, INV), budgets={"synthetic": None})) == 1
     with pytest.raises(NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"):
-        reading.pick((GAUSSIAN, INV), datasets=("synthetic", "paris"), eps0=(4, 6))
+        reading.pick((GAUSSIAN, INV), budgets={"synthetic": (4,), "paris": (4, 6)})
     with pytest.raises(NoEvidenceError, match="no tv of maximum likelihood for any dataset"):
         reading.pick((LIKELIEST,))
+
+
+def test_a_dataset_of_your_own_is_no_evidence_about_the_paper(tmp_path):
+    frames = [fabricated.trial_frame(), fabricated.trial_frame(dataset="mine").assign(eps=2.0)]
+    paths = [write(tmp_path / f"{i}.parquet", frame) for i, frame in enumerate(frames)]
+    assert read_calibrations(paths) == {(4.0, 1e-30)}
+    own = fabricated.three(0.1, 0.9, dataset="mine")
+    reading = fabricated.exact(fabricated.three(0.1, 0.2, eps0=6.0), own)
+    assert reading.beyond() == {"synthetic": [6.0]}

@@ -158,6 +158,32 @@ def test_local_model():
     assert privacy.local_is_worse(exact(amplified), 1e6, "gaussian").verdict == FAILS
 
 
+def test_approximate_is_where_eps_is_below_eps0():
+    same = setting(**{GAUSSIAN: 0.1})  # eps = eps0
+    below = type(same)("synthetic", 1000, 15, 4.0, 0.4, 1e-6, "tv", 0, same.samples)
+    assert privacy.approximate(published(same)).verdict == FAILS
+    assert privacy.approximate(exact(below)).verdict == HOLDS
+
+
+def test_projection_makes_the_inverted_histogram_wrong_on_average():
+    """Two users in one of two cells: p^2 of the answers show (1, 0), the projection moves what is outside."""
+    few = {"histogram": (2, 0), "eps0": (1.0,)}
+    assert privacy.unbiased(published(), **few, projected=False).verdict == HOLDS
+    outcome = privacy.unbiased(exact(), **few, projected=True)
+    assert outcome.verdict == FAILS
+    p = math.e / (math.e + 1)
+    mean = p**2 + 2 * p * (1 - p) / 2  # (1, 0) stays, (1/2, 1/2) stays, (0, 1) stays; the truth is (1, 0)
+    assert f"is {1 - mean:.3g} off" in outcome.why
+
+
+@pytest.mark.parametrize(("relative", "verdict"), [(False, FAILS), (True, HOLDS)])
+def test_more_cells_narrow_the_ratio_and_widen_the_difference(relative, verdict):
+    """The published scale has no k in it, and k-RR's error per cell grows with k: both gaps widen there."""
+    setting = {"scale_of": published_scale, "k": (15, 408), "points": [(10_000, 4.0)], "delta": 1e-6}
+    assert privacy.gap_shrinks_with_k(exact(), **setting, relative=relative).verdict == verdict
+    assert privacy.gap_shrinks_with_k(published(), **setting, relative=relative).verdict == FAILS
+
+
 def test_area_against_the_haversine_formula():
     outcome = privacy.area(published(boxes={"san_francisco": SF}), "san_francisco", 12, 8)
     assert outcome.verdict == HOLDS
@@ -183,11 +209,11 @@ def cited(**values):
 
 def test_below_the_literature_as_printed():
     rows = table("1E-9", balle="1E-3", feldman="9E-9")
-    assert literature.below_the_literature(published(values=rows), "Table II", ("balle",)).verdict == HOLDS
-    outcome = literature.below_the_literature(published(values=rows), "Table II", ("balle", "feldman"))
+    assert literature.below_the_literature(published(values=rows), ("Table II",), ("balle",)).verdict == HOLDS
+    outcome = literature.below_the_literature(published(values=rows), ("Table II",), ("balle", "feldman"))
     assert outcome.verdict == FAILS
     assert "less than that below feldman" in outcome.why
-    strict = literature.below_the_literature(published(values=rows), "Table II", ("feldman",), decades=0.0)
+    strict = literature.below_the_literature(published(values=rows), ("Table II",), ("feldman",), decades=0.0)
     assert strict.verdict == HOLDS
 
 
@@ -197,7 +223,7 @@ def test_below_the_literature_exactly(bounds):
     reading = exact(values=rows, cited=cited(balle=-4.0, feldman=-5.1, erlingsson=math.nan))
 
     def verdict(*mechanisms):
-        return literature.below_the_literature(reading, "Table II", mechanisms)
+        return literature.below_the_literature(reading, ("Table II",), mechanisms)
 
     assert verdict("balle").verdict == HOLDS
     assert verdict("feldman").verdict == UNSETTLED  # between a factor 8 and a factor 12 below
@@ -205,24 +231,39 @@ def test_below_the_literature_exactly(bounds):
     with pytest.raises(NoEvidenceError, match="no cited bound applies"):
         verdict("erlingsson")
     weaker = exact(values=rows, cited=cited(balle=-6.5))
-    assert literature.below_the_literature(weaker, "Table II", ("balle",)).verdict == FAILS
+    assert literature.below_the_literature(weaker, ("Table II",), ("balle",)).verdict == FAILS
 
 
 def test_mostly_loose():
     rows = table("1E-9", balle="1E-3", feldman="9E-9", erlingsson="0.9")
     every = ("balle", "feldman", "erlingsson")
-    assert literature.mostly_loose(published(values=rows), "Table II", every).verdict == HOLDS
-    assert literature.mostly_loose(published(values=rows), "Table II", ("balle", "feldman")).verdict == FAILS
+    assert literature.mostly_loose(published(values=rows), ("Table II",), every).verdict == HOLDS
+    assert (
+        literature.mostly_loose(published(values=rows), ("Table II",), ("balle", "feldman")).verdict == FAILS
+    )
 
 
 def test_best_of_the_cited():
     rows = table("1E-9", balle="1E-3", feldman="1E-5", erlingsson="0.9")
     reading = {"values": rows, "cited": cited(balle=-4.0, feldman=-3.0, erlingsson=math.nan)}
-    arguments = "Table II", "feldman", ("balle", "erlingsson")
-    assert literature.best_of_the_cited(published(**reading), *arguments).verdict == HOLDS
-    outcome = literature.best_of_the_cited(exact(**reading), *arguments)
-    assert outcome.verdict == FAILS
-    assert "0 of 1 comparisons" in outcome.why
+    others = ("balle", "erlingsson")
+    assert literature.best_of_the_cited(published(**reading), "Table II", "feldman", others).verdict == HOLDS
+    outcome = literature.best_of_the_cited(exact(**reading), "Table II", "feldman", others)
+    assert outcome.verdict == HOLDS  # for any randomizer; Erlingsson's theorem does not apply
+    assert "1 of 1 comparisons" in outcome.why
+    assert outcome.why.endswith("with their bounds for k-RR itself, in 0")
+    assert literature.best_of_the_cited(exact(**reading), "Table II", "balle", ("feldman",)).verdict == FAILS
+
+
+def test_both_tables_count(bounds):
+    rows = [
+        *table("1E-9", balle="1E-3"),
+        *(line | {"item": "Table 1"} for line in table("1E-2", balle="1E-3")),
+    ]
+    tables = "Table II", "Table 1"
+    outcome = literature.below_the_literature(published(values=rows), tables, ("balle",), decades=0.0)
+    assert outcome.statistic.startswith("1 of 2 for, 1 against")
+    assert outcome.why.endswith("a tenth or less of them in 1")
 
 
 def test_sound_looks_at_reproduced_rows_only(bounds):

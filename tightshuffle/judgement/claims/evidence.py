@@ -83,29 +83,30 @@ class Reading:
         return self.name == EXACT
 
     def pick(
-        self, mechanisms: Collection[str], metric: str = "tv", budgets: Budgets = PAPER
+        self, mechanisms: Collection[str], metric: str = "tv", budgets: Budgets | None = None
     ) -> list[Setting]:
         """The settings of one metric that have all ``mechanisms``, in the order of their points.
 
-        Raises `NoEvidenceError` if there are none of one of the datasets in ``budgets``.
+        ``budgets``: the ones to look at, None for all. Raises `NoEvidenceError` if there are no settings, or
+        none of one of the datasets.
         """
-        settings: list[Setting] = []
-        for dataset, eps0 in budgets.items():
-            found = [
-                setting
-                for setting in self.settings
-                if (setting.dataset, setting.metric) == (dataset, metric)
-                and (eps0 is None or setting.eps0 in eps0)
-                and set(mechanisms) <= set(setting.samples)
-            ]
+        whole = [s for s in self.settings if s.metric == metric and set(mechanisms) <= set(s.samples)]
+        chosen = whole if budgets is None else []
+        for dataset, eps0 in (budgets or {}).items():
+            found = [s for s in whole if s.dataset == dataset and (eps0 is None or s.eps0 in eps0)]
             if not found:
-                at = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
-                what = f"{metric} of {', '.join(mechanisms)} for {dataset}{at}"
-                raise NoEvidenceError(f"the config's {self.name} experiments have no {what}")
-            settings += found
-        return sorted(
-            settings, key=lambda point: (point.dataset, point.eps0, point.rule, point.n, point.cell)
-        )
+                raise self._nothing(metric, mechanisms, dataset, eps0)
+            chosen += found
+        if not chosen:
+            raise self._nothing(metric, mechanisms, "any dataset", None)
+        return sorted(chosen, key=lambda point: (point.dataset, point.eps0, point.rule, point.n, point.cell))
+
+    def _nothing(
+        self, metric: str, mechanisms: Collection[str], dataset: str, eps0: Collection[float] | None
+    ) -> NoEvidenceError:
+        at = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
+        what = f"{metric} of {', '.join(mechanisms)} for {dataset}{at}"
+        return NoEvidenceError(f"the config's {self.name} experiments have no {what}")
 
     def beyond(self, budgets: Budgets = PAPER) -> Budgets:
         """The eps0 that ``budgets`` does not have, of its datasets."""

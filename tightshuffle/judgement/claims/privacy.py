@@ -25,7 +25,7 @@ from tightshuffle.judgement.claims.decisions import (
     verdict_of,
     weakest,
 )
-from tightshuffle.judgement.claims.evidence import GAUSSIAN, INV, NoEvidenceError, Reading
+from tightshuffle.judgement.claims.evidence import GAUSSIAN, Budgets, NoEvidenceError, Reading
 from tightshuffle.judgement.printed import Row, printed_to_decimal
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log_delta
 from tightshuffle.mechanisms.krr import invert, lie_probability, project_to_simplex, truth_probability
@@ -227,13 +227,13 @@ def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], fl
     return Outcome(verdict_of(signs), f"{count_signs(signs)}; log10 delta up to {max(deltas):.3g}", why)
 
 
-def local_is_worse(reading: Reading, factor: float, than: str) -> Outcome:
+def local_is_worse(reading: Reading, factor: float, than: str, budgets: Budgets | None = None) -> Outcome:
     """Is the local model's expected error more than ``factor`` times that of ``than`` at equal privacy?
 
     Closed forms for a uniform histogram at the settings of the exact reading: k-RR with eps0 = eps and no
     shuffler, against the Gaussian at (eps, delta) or against k-RR with eps0 behind the shuffler.
     """
-    settings = {(s.n, s.k, s.eps0, s.eps, s.delta) for s in reading.pick((INV, GAUSSIAN))}
+    settings = {(s.n, s.k, s.eps0, s.eps, s.delta) for s in reading.pick((GAUSSIAN,), budgets=budgets)}
     ratios = []
     for n, k, eps0, eps, delta in sorted(settings):
         if than == "gaussian":
@@ -249,13 +249,13 @@ def local_is_worse(reading: Reading, factor: float, than: str) -> Outcome:
     return Outcome(verdict_of(signs), f"{count_signs(signs)}; ratio {span(ratios)}", why)
 
 
-def approximate(reading: Reading) -> Outcome:
+def approximate(reading: Reading, budgets: Budgets | None = None) -> Outcome:
     """Does the shuffle model need a delta above 0 at every setting of the experiments?
 
     It does for every eps < eps0: if everybody answers x0, the likelihoods differ by the factor e^eps0. From
     eps0 on its delta is 0: pure differential privacy.
     """
-    settings = reading.pick((INV, GAUSSIAN))
+    settings = reading.pick((GAUSSIAN,), budgets=budgets)
     signs = [1 if setting.eps < setting.eps0 else -1 for setting in settings]
     why = f"delta is above 0 at {sum(s > 0 for s in signs)} of {len(signs)} settings of the experiments"
     if min(signs) < 0:

@@ -95,7 +95,7 @@ def _everywhere(test: Callable[..., Outcome], **settings: Any) -> tuple[Test, Te
     """The test at all of the paper's settings; the exact reading also says how it goes at others."""
 
     def exact(reading: Reading) -> Outcome:
-        outcome, beyond = test(reading, **settings), reading.beyond()
+        outcome, beyond = test(reading, **settings, budgets=PAPER), reading.beyond()
         if not beyond:
             return outcome
         eps0 = sorted({value for values in beyond.values() for value in values or ()})
@@ -105,7 +105,7 @@ def _everywhere(test: Callable[..., Outcome], **settings: Any) -> tuple[Test, Te
         )
         return replace(outcome, why=outcome.why + more + elsewhere)
 
-    return partial(test, **settings), exact
+    return partial(test, **settings, budgets=PAPER), exact
 
 
 def _shrinks(axis: str, towards: str, relative: bool) -> tuple[Test, Test]:
@@ -158,10 +158,10 @@ TESTS: dict[str, tuple[Test | str, Test | str]] = {
         literature.mostly_loose, items=("Table II",), mechanisms=_ERLINGSSON_TO_FELDMAN
     ),
     "equal-privacy": _both(privacy.equal_privacy, scale_of=published_scale),
-    "better-than-local": _both(privacy.local_is_worse, factor=1.0, than="shuffle+INV"),
+    "better-than-local": _both(privacy.local_is_worse, factor=1.0, than="shuffle+INV", budgets=PAPER),
     "local-much-worse": (
-        utility.far,
-        partial(privacy.local_is_worse, factor=utility.COMPARABLE, than="gaussian"),
+        partial(utility.far, budgets=PAPER),
+        partial(privacy.local_is_worse, factor=utility.COMPARABLE, than="gaussian", budgets=PAPER),
     ),
     "table-V-small-n": _both(utility.close, ends="small n", **INDIVIDUAL),
     "table-V-depends-on-x0": _both(utility.depends_on_cell, ends="small n", **SYNTHETIC),
@@ -192,7 +192,7 @@ TESTS: dict[str, tuple[Test | str, Test | str]] = {
     "central-better-everywhere": _everywhere(utility.gaussian_better),
     "n-and-eps-matter": _both(utility.falls_along, axis="n", **CITIES),
     "eps-matters": _both(utility.falls_along, axis="eps0", **CITIES),
-    "comparable-few-users-low-privacy": _both(utility.close, ends="corner"),
+    "comparable-few-users-low-privacy": _both(utility.close, ends="corner", budgets=PAPER),
     "figure-6-shuffle-worse": _both(utility.better, first=GAUSSIAN, second=SHUFFLE, **SAN_FRANCISCO),
     "figure-6-inversion": _both(utility.better, first=INV, second=SHUFFLE, **SAN_FRANCISCO),
     "figure-6-same-for-all-eps": _both(
@@ -223,7 +223,7 @@ TESTS: dict[str, tuple[Test | str, Test | str]] = {
         "the paper's experiments leave the Gaussian unprocessed",
         _everywhere(utility.better, first=RAW_GAUSSIAN, second=GAUSSIAN)[1],
     ),
-    "gaussian-because-approximate": _both(privacy.approximate),
+    "gaussian-because-approximate": _both(privacy.approximate, budgets=PAPER),
     "estimate-unbiased-long": _both(privacy.unbiased, projected=True, **_FEW_USERS),
     "estimate-unbiased-short": _both(privacy.unbiased, projected=False, **_FEW_USERS),
     "area-san-francisco": _both(privacy.area, dataset="san_francisco", width=12, height=8),
