@@ -97,6 +97,26 @@ def test_a_matrix_of_ones_own():
             assert_same_law(finite.gains(0.2, reference, pair), gains, w)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 20.0])
+def test_a_matrix_keeps_all_digits(scale):
+    # Also where e^eps is next to the ratio of two entries, which is where G changes its sign.
+    rng = np.random.default_rng(12)
+    matrix = np.exp(scale * rng.random((5, 3)))
+    finite = Finite(matrix / matrix.sum(axis=0))
+    own = finite.matrix
+    for row, pair in itertools.product(range(5), finite.pairs()):
+        eps = max(0.0, float(np.log(own[row, pair[0]] / own[row, pair[1]])))
+        for near in (eps, np.nextafter(eps, 99), eps * (1 + 1e-9), eps / 3):
+            with mpmath.workdps(60):
+                rows = [[mpmath.mpf(entry) for entry in entries] for entries in own]
+                gains = [(one[pair[0]] - mpmath.exp(near) * one[pair[1]]) / min(one) for one in rows]
+                exact = np.array([float(gain) for gain in gains])
+            values, chances = finite.gains(near, "blanket", pair)
+            order = np.argsort(exact)
+            np.testing.assert_allclose(values, exact[order], rtol=2e-14, atol=0)
+            np.testing.assert_allclose(chances, own.min(axis=1)[order], rtol=1e-15)
+
+
 @pytest.mark.parametrize("eps0", [1e-6, 0.01, 1.0, 50.0])
 @pytest.mark.parametrize("part", [0.0, 1e-9, 0.5, 1 - 1e-12])
 @pytest.mark.parametrize("k", [2, 3, 1000, 10**12])

@@ -1,8 +1,11 @@
 """Any randomizer with finitely many reports, given by its matrix."""
 
+import decimal
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +23,7 @@ class Finite(Randomizer):
     Parameters
     ----------
     matrix : shape (reports, k), k >= 2. Columns sum to 1 to 1e-9, and are divided by their sums.
-        ``eps0`` is the largest log-ratio of two entries of one row.
+        ``eps0`` is the largest log-ratio of two entries of one row. Rows of zeros are left out.
 
     Raises
     ------
@@ -79,9 +82,7 @@ class Finite(Randomizer):
         else:
             weights = self._weights(reference, pair)
             w = self.matrix[:, list(weights)] @ np.array(list(weights.values()))
-        first, second = self.matrix[:, pair[0]], self.matrix[:, pair[1]]
-        # R_x0 - R_x1 has no error worth the name where the two are close
-        gains = ((first - second) - np.expm1(eps) * second) / w
+        gains = _excess(self.matrix[:, pair[0]], self.matrix[:, pair[1]], eps) / w
         values, classes = np.unique(gains, return_inverse=True)
         return values, np.bincount(classes, weights=w).astype(float)
 
@@ -114,6 +115,19 @@ class Finite(Randomizer):
         return np.linalg.pinv(self.matrix / roots) / roots.T
 
 
+def _excess(first: Floats, second: Floats, eps: float) -> Floats:
+    """first - e^eps second, with nearly all digits also where the two are nearly equal."""
+    difference, surplus = first - second, np.expm1(eps) * second
+    result = difference - surplus
+    close = np.flatnonzero(np.abs(result) < (np.abs(difference) + surplus) / 16)
+    if len(close):
+        with decimal.localcontext(prec=40):
+            factor = Decimal(eps).exp()
+            pairs = zip(first[close].tolist(), second[close].tolist(), strict=True)
+            result[close] = [float(Decimal(one) - factor * Decimal(other)) for one, other in pairs]
+    return result
+
+
 def _check_matrix(values: npt.ArrayLike) -> Floats:
     """``values`` as a new float array with columns that sum to 1."""
     try:
@@ -124,7 +138,7 @@ def _check_matrix(values: npt.ArrayLike) -> Floats:
         raise ValueError(f"matrix must have two axes, reports and k >= 2 values; got {matrix.shape}")
     if not np.all(np.isfinite(matrix) & (matrix >= 0)):
         raise ValueError("matrix must have finite entries >= 0")
-    sums = matrix.sum(axis=0)
+    sums = np.array([math.fsum(column) for column in matrix.T])
     wrong = np.abs(sums - 1) > _ROUNDING
     if np.any(wrong):
         column = np.flatnonzero(wrong)[0]
