@@ -6,6 +6,7 @@ repository. Pages load nothing from the net: formulas are MathML, and the search
 
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ myst_fence_as_directive = ["math"]  # as GitHub writes a displayed formula
 myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 60
+nb_execution_timeout = 300  # seconds for a cell, on a machine that does much else
 nb_merge_streams = True
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "none"
@@ -69,6 +70,12 @@ def _displayed(translator: Any, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
+def _keep_bars(*arguments: Any) -> None:
+    """In a docstring |x| is an absolute value, not the substitution that reStructuredText takes it for."""
+    *_, lines = arguments
+    lines[:] = [re.sub(r"(``.*?``)|\|", lambda found: found[1] or r"\|", line) for line in lines]
+
+
 def _start_page(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
         page = '<!doctype html><title>{}</title><meta http-equiv="refresh" content="0; url={}.html">\n'
@@ -78,4 +85,5 @@ def _start_page(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     app.add_directive("modules", Modules)
     app.add_html_math_renderer("mathml", (_inline, None), (_displayed, None))
+    app.connect("autodoc-process-docstring", _keep_bars)
     app.connect("build-finished", _start_page)
