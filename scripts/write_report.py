@@ -15,9 +15,12 @@ TABLES = ("verdicts", "totals", "parameters", "parity", "parity_ratio", "parity_
 
 with job(snakemake):
     files, settings = snakemake.input, dict(snakemake.params.items())
+    datasets = settings["datasets"]
     figures = [
-        page_figure(file, Path(file).read_bytes(), Path(caption).read_text("utf-8"), settings["datasets"])
-        for file, caption in zip(files.figures, files.captions, strict=True)
+        page_figure(
+            png, Path(png).read_bytes(), Path(svg).read_bytes(), Path(txt).read_text("utf-8"), datasets
+        )
+        for png, svg, txt in zip(files.figures, files.vectors, files.captions, strict=True)
     ]
     tables = {name: read_rows(files[name]) for name in TABLES if files.get(name)}
     errata = Path(files.errata).read_text("utf-8")

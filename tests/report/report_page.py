@@ -21,6 +21,7 @@ PARTS = {
 STYLE = PARTS["style.css"]
 VOID = {"meta", "link", "img", "input", "br", "hr"}
 PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + struct.pack(">II", 640, 480) + bytes(9)
+SVG = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="640" height="480"></svg>'
 SETTINGS = {
     "results": "results",
     "configfiles": [],
@@ -62,7 +63,7 @@ class Page(HTMLParser):
             self.rows.append(("tbody" in self.open, []))
         if tag in ("td", "th"):
             self.rows[-1][1].append("")
-            self.kind = attrs.get("class", "").split()
+            self.kind, self.given = attrs.get("class", "").split(), attrs.get("data-sort")
         if tag not in VOID:
             self.open.append(tag)
 
@@ -73,7 +74,7 @@ class Page(HTMLParser):
         assert self.open, f"</{tag}> closes nothing"
         assert self.open.pop() == tag
         if tag == "td" and "printed" in self.kind:
-            self.printed = self.rows[-1][1][-1]
+            self.printed = self.given  # as printed; what is shown is typeset
         if tag == "td" and "verdict" in self.kind:
             words = re.fullmatch(
                 r"[^a-z]* (exact|close|differs|(in)?consistent|not comparable)( [a-z])?", self.rows[-1][1][-1]
@@ -175,7 +176,7 @@ def audit_rows():
         ("2.0", "-inf", "-inf", "-12.0", "0.0", "0.0"),
     )
     return [
-        shared | dict(zip((*columns, "joint_delta"), found, strict=True)) | {"observes": "histogram"}
+        shared | dict(zip((*columns, "joint_delta"), found, strict=True)) | {"observes": "count"}
         for found in values
     ]
 
@@ -200,9 +201,10 @@ def claim_rows():
 
 def plan_rows():
     """What a practitioner may use, for two wishes."""
+    errors = {"tv_shuffle_inv": "0.0223456", "tv_gaussian": "0.02", "tv_local": "123.456"}
     return [
-        {"n": "100000", "k": "408", "eps": eps, "delta": "1e-06", "eps0": eps0, "shuffle_tv": "0.0223456"}
-        for eps, eps0 in (("0.5", "6.1234567"), ("1.0", "7.0"))
+        {"n": "100000", "k": "408", "eps": eps, "delta": "1e-06", "eps0": eps0, "capped": capped, **errors}
+        for eps, eps0, capped in (("0.5", "6.1234567", "False"), ("1.0", "7.0", "True"))
     ]
 
 

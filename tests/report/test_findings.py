@@ -2,16 +2,16 @@
 
 import pytest
 
-from tests.report.report_page import parity_rows
+from tests.report.report_page import parity_rows, row
 from tightshuffle.report import findings
 
 MEANS, RATIOS = parity_rows()
 
 
-def audit_row(published, upper, alone, together):
-    return {"published_log10_delta": published, "upper_log10_delta": upper} | {
-        "audited_delta": alone, "joint_delta": together,
-    }  # fmt: skip
+def audit_row(published, upper, alone, together, eps="0.1", observes="count", runs="1000"):
+    setting = {"n": "100", "k": "10", "eps0": "2", "eps": eps, "count": "80"}
+    bounds = {"audited_delta": alone, "joint_delta": together, "observes": observes, "runs": runs}
+    return setting | bounds | {"published_log10_delta": published, "upper_log10_delta": upper}
 
 
 def test_audit_counts_jointly_what_contradicts_and_alone_what_would_refute_upper():
@@ -24,9 +24,24 @@ def test_audit_counts_jointly_what_contradicts_and_alone_what_would_refute_upper
     ]
     found = findings.audit(rows)
     assert (found.published, found.upper, found.of) == (3, 1, 5)
-    assert found.largest is rows[3]
-    assert findings.audit(rows[:1]).largest is None
-    assert findings.audit([]) == findings.Audit(of=0, published=0, upper=0, largest=None)
+    assert findings.audit([]) == findings.Audit(of=0, published=0, upper=0, example=None)
+
+
+def test_the_example_is_printed_counted_and_has_the_most_runs():
+    printed = [
+        row(n="100", k="10", eps0="2", eps=eps, count="80", printed=text)
+        for eps, text in (("0.10", "1E-10"), ("0.5", "1E-20"))
+    ]
+    rows = [
+        audit_row("-90", "-1", "0.002", "0.001", eps="0.2", runs="9000"),  # is not printed
+        audit_row("-90", "-1", "0.002", "0.001", observes="histogram", runs="9000"),
+        audit_row("-40", "-1", "0.002", "0.001", eps="0.5"),
+        audit_row("-10", "-1", "0.002", "0.001", runs="8000.0"),
+        audit_row("-10", "-1", "0.002", "0.002", runs="8000.0"),
+    ]
+    assert findings.audit(rows, printed).example == (rows[4], "1E-10")
+    assert findings.audit(rows[:3], printed).example == (rows[2], "1E-20")
+    assert findings.audit(rows[:2], printed).example is None
 
 
 def test_budgets_counts_those_without_a_delta():

@@ -12,6 +12,7 @@ from tests.report.report_page import (
     PNG,
     REAL_ERRATA,
     SETTINGS,
+    SVG,
     claim_rows,
     page_of,
     real_verdicts,
@@ -61,7 +62,7 @@ def page(tmp_path_factory):
         (folder / name).mkdir()
     figures = []
     for name in ("parity_ratio", "audit", "fig1_delta_surface", "delta_bounds", "gaussian_scale"):
-        figures.append(page_figure(f"figures/{name}.png", _png(), "A caption.", SETTINGS["datasets"]))
+        figures.append(page_figure(f"figures/{name}.png", _png(), SVG, "A caption.", SETTINGS["datasets"]))
     verdicts = real_verdicts()
     verdicts[40]["note"] = "a_long_word_without_any_place_to_break_it_" * 4  # nothing may widen the page
     (folder / "report/index.html").write_text(
@@ -100,6 +101,12 @@ def column(tab, name, table="#parity-settings table"):
     )
 
 
+def sizes(texts):
+    """The numbers that the page writes as 0.02 or 1.2×10⁻⁴."""
+    plain = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    return [float(text.replace("×10", "e").translate(plain)) for text in texts]
+
+
 def heading(name, table="#parity-settings table"):
     return f'[...document.querySelectorAll("{table} thead th")].find(c => c.textContent.trim() === "{name}")'
 
@@ -113,7 +120,7 @@ def test_page_is_silent_alone_and_not_wider_than_the_window(tab, page, width, sc
     assert tab.run("[...document.images].every(i => i.complete && i.naturalWidth === 640)")
     assert tab.complaints() == []
     run = page.parents[1] / "benchmarks/run.html"
-    assert set(tab.requests()) <= {page.as_uri(), run.as_uri(), "data:image/png;base64"}
+    assert set(tab.requests()) <= {page.as_uri(), run.as_uri(), "data:image/svg+xml;base64"}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -124,10 +131,26 @@ def test_every_text_is_readable_on_what_lies_behind_it(tab, page, scheme):
     assert [text for text in found if text["ratio"] < 4.5] == []
 
 
+def test_on_a_phone_the_first_finding_is_seen_after_one_scroll(tab, page):
+    tab.open(page, width=390, height=844)
+    assert tab.run("document.querySelector('.findings li').getBoundingClientRect().bottom") < 2 * 844
+    tab.open(page, width=1200, height=844)
+    assert tab.run("document.querySelector('.findings li').getBoundingClientRect().bottom") < 844
+
+
+def test_the_audit_is_filtered_and_numbers_are_found_as_files_have_them(tab, page):
+    tab.open(page)
+    choose(tab, "audit-section", "verdict", "violated")
+    assert status(tab, "audit-section") == "1 of 3 settings shown"
+    choose(tab, "tables", "words", "3.25E-22")
+    assert status(tab, "tables").split()[0] != "0"
+    assert tab.run("document.querySelector('#audit-section .tall').tabIndex") in (0, -1)
+
+
 def test_a_click_sorts_up_then_down_then_back(tab, page):
     tab.open(page)
     before = column(tab, "shuffle+INV")
-    numbers = [float(text) for text in before]
+    numbers = sizes(before)
     assert numbers != sorted(numbers)
     for direction, wanted in (
         ("ascending", sorted(numbers)),
@@ -136,7 +159,7 @@ def test_a_click_sorts_up_then_down_then_back(tab, page):
     ):
         tab.run(heading("shuffle+INV") + ".querySelector('button').click()")
         assert tab.run(heading("shuffle+INV") + ".getAttribute('aria-sort')") == direction
-        assert [float(text) for text in column(tab, "shuffle+INV")] == wanted
+        assert sizes(column(tab, "shuffle+INV")) == wanted
     tab.run(heading("ratio") + ".querySelector('button').click()")
     assert tab.run(heading("shuffle+INV") + ".getAttribute('aria-sort')") == "none"
 
@@ -150,7 +173,7 @@ def test_deltas_below_the_smallest_float_sort_by_size_and_blanks_stay_last(tab, 
     (tmp_path / "index.html").write_text(page_of(rows))
     tab.open(tmp_path / "index.html")
     table = "#tables .box table"
-    wanted = ["0", "1E-400", "1E-399", "3E-9", "2.5E-7", "0.5"]
+    wanted = ["0", "10⁻⁴⁰⁰", "10⁻³⁹⁹", "3×10⁻⁹", "2.5×10⁻⁷", "0.5"]
     tab.run(heading("printed", table) + ".querySelector('button').click()")
     assert column(tab, "printed", table) == wanted
     for _ in range(2):

@@ -14,6 +14,7 @@ from tests.report.report_page import (
     REAL_ERRATA,
     SETTINGS,
     STYLE,
+    SVG,
     Page,
     audit_rows,
     claim_rows,
@@ -23,6 +24,7 @@ from tests.report.report_page import (
     row,
 )
 from tightshuffle.judgement.verdicts import VERDICTS
+from tightshuffle.report.page import brief, rounded_down
 from tightshuffle.report.page_figures import page_figure
 
 NAMES = (
@@ -56,7 +58,7 @@ def whole(verdicts):
 @pytest.fixture(scope="module")
 def figures():
     caption = "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n"
-    return [page_figure(f"figures/{name}.png", PNG, caption, SETTINGS["datasets"]) for name in NAMES]
+    return [page_figure(f"figures/{name}.png", PNG, SVG, caption, SETTINGS["datasets"]) for name in NAMES]
 
 
 # What it says
@@ -67,7 +69,7 @@ def test_headline_and_summary_count_the_verdicts(verdicts):
     counts = Counter(found["verdict"] for found in verdicts)
     assert set(counts) == set(VERDICTS)
     good = counts["exact"] + counts["close"] + counts["consistent"]
-    assert f"Reproduced {good} of 185 printed values" in page.text
+    assert f"What the paper prints: {good} of 185 values come out again" in page.text
     total = next(cells for _, cells in page.rows if cells[0] == "all")
     assert total[1] == f"{good} of 185"
     assert [int(cell) for cell in total[3:]] == [counts[verdict] for verdict in VERDICTS]
@@ -88,10 +90,8 @@ def test_finding_names_the_largest_gap_of_table_iv_even_below_the_smallest_float
         row(item="Table II", eps="0.1", printed="1E-90", reproduced="1e-90", exact="1e-1"),
     ]
     text = words_of(page_of(rows))
-    assert "3 of 3 in Table IV / 3" in text
-    assert "all 2 cells" in text
-    assert "up to 50.3 orders of magnitude (ε = 1.0, ε0 = 2, n = 150, k = 10, nx₀ = 120, printed" in text
-    assert "printed 1E-400, exact 2.000E-350)" in text
+    assert "in Table IV its δ is up to 50.3 orders of magnitude too small." in text
+    assert "The formula is wrong" in text
 
 
 def test_finding_is_left_out_without_exact_values_and_turned_round_without_a_gap():
@@ -99,7 +99,7 @@ def test_finding_is_left_out_without_exact_values_and_turned_round_without_a_gap
     assert "orders of magnitude" not in page_of(without)
     equal = [row(eps="0.1", printed="0.5", reproduced="0.5", exact="0.5")]
     text = words_of(page_of(equal))
-    assert "In none of the 1 cells of Table IV / 3" in text
+    assert "in none of the 1 cells of Table IV with two positive readings" in text
     assert "too small" not in text
 
 
@@ -117,7 +117,7 @@ def test_a_blank_value_is_a_dash_and_its_note_is_there():
     open_ = {"item": "Table 1", "mechanism": "koskela", "verdict": "not comparable", "note": "not stated"}
     rows = [row(**open_, eps="0.1", printed="9.01E-4"), row(**open_, eps="0.2", printed="1.89E-6")]
     page = Page(page_of(rows))
-    assert ["0.1", "9.01E-4", "–", "? not comparable"] in page.body()
+    assert ["0.1", "9.01×10⁻⁴", "–", "? not comparable"] in page.body()
     assert page.text.count("not stated") == 1
 
 
@@ -126,7 +126,7 @@ def test_random_values_show_interval_and_quantile():
     drawn |= {"reproduced": "2e-4", "low": "1e-6", "high": "0.00212", "quantile": "0.9985"}
     rows = [row(item="Table V", x0=x0, printed="3E-3", **drawn) for x0 in ("1", "3")]
     page = Page(page_of(rows))
-    assert ["1", "3E-3", "2.000E-4", "∉ inconsistent", "1.0E-6 … 2.1E-3", "0.999"] in page.body()
+    assert ["1", "3×10⁻³", "2.000×10⁻⁴", "∉ inconsistent", "1.0×10⁻⁶ … 2.1×10⁻³", "0.999"] in page.body()
     assert "our 99 %" in page.text
 
 
@@ -135,7 +135,7 @@ def test_config_totals_versions_and_parameters_are_there(whole):
     assert ["Paris", "stepped", "15", "10,260"] in page.body()
     assert ["ε0", "0.1 to 3", "1, 2, 3"] in page.body()
     assert ["root seed", "7"] in page.body()
-    assert ["floor of δ", "1e-30"] in page.body()
+    assert ["floor of δ", "10⁻³⁰"] in page.body()
     assert "numpy 2.0" in page.text
     assert "Check-ins per grid" not in page_of([row(printed="0")], totals=[])
 
@@ -161,7 +161,7 @@ def test_page_is_well_formed_and_accessible(verdicts, figures):
 def test_every_figure_has_image_alt_caption_pdf_and_target(figures):
     page = Page(page_of([row(printed="0")], figures))
     images = page.of("img")
-    assert len(images) == len(NAMES) + 1  # one of them is in the headline, too
+    assert len(images) == len(NAMES)
     assert all(image["src"].startswith("data:image/png;base64,") for image in images)
     alts = [image["alt"] for image in images]
     assert len(set(alts)) == len(NAMES)
@@ -217,14 +217,13 @@ def test_names_from_data_are_escaped():
     drawn |= dict.fromkeys(("item", "quantity", "mechanism", "n", "note", "source"), evil)
     rows = [row(eps=eps, printed="0.1", **drawn) for eps in ("1", evil)]
     plans = {"mine": {"title": evil, "kind": evil, "individual": {"repetitions": 10}}}
-    figure = page_figure("figures/tv_mine.png", PNG, evil, plans)
+    figure = page_figure("figures/tv_mine.png", PNG, SVG, evil, plans)
     text = page_of(
         rows, [figure], {**SETTINGS, "source": evil, "datasets": plans, "papers": [evil]},
         [{"dataset": evil, "grid": evil}],
         [{"parameter": evil, evil: evil}], data=[{"path": evil, "bytes": 1, "sha256": evil}],
         claims=[dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails"}],
         audit=[found | {"observes": evil} for found in audit_rows()],
-        parity_plan=[{evil: evil, "n": evil}],
         **dict(zip(("parity", "parity_ratio"), parity_rows(datasets=(evil,)), strict=True)),
     )  # fmt: skip
     page = Page(text)
@@ -237,49 +236,85 @@ def test_names_from_data_are_escaped():
 # The parts that come with parity, audit and claims
 
 
-def test_headline_gives_the_range_of_parity_and_its_worst_setting(whole):
+def test_three_findings_have_at_most_35_words_each_and_come_before_the_score(whole):
+    found = re.findall(r"<li><strong>.*?</li>", whole[whole.index('<ol class="findings">') :], re.S)[:3]
+    texts = [words_of(part) for part in found]
+    assert len(texts) == 3
+    assert all(len(text.split()) <= 35 for text in texts)
+    assert "Where 2.49×10⁻¹⁵ is printed, a simulated attack shows at least 0.0059 with 99.9 %" in texts[0]
+    assert "noise stops growing near δ = 10⁻¹⁸" in texts[1]
+    assert "shuffling errs 1.03 to 1.20 times as much as Gaussian noise in 8 settings." in texts[2]
     text = words_of(whole)
-    assert "shuffle+INV has 1.03 to 1.20 times the Gaussian's error" in text
-    assert "over those 8 of 8 settings in which at least one of them errs less than a uniform" in text
-    assert "in 4 of 8 the two differ by at most 5 %" in text
-    assert "The largest ratio is at Paris, n = 1,000, k = 192, ε0 = 6, δ = 1e-06." in text
-    assert "By ε0: 1: 1.03; 6: 1.20." in text
+    assert text.index("Theorem 1 counts a factor twice") < text.index("of 185")
 
 
-def test_headline_counts_the_audit_for_all_rows_together(whole):
+def test_finding_names_the_settings_that_tell_nothing():
+    means, ratios = parity_rows(eps0s=("0.1", "1"))
+    text = words_of(page_of([row(printed="0")], parity=means, parity_ratio=ratios))
+    assert "in 4 settings. In the other 4, both are worse than a uniform guess that uses no data." in text
+
+
+def test_first_screen_explains_every_name_in_four_sentences(whole):
+    text = words_of(
+        whole[whole.index('<div class="explained">') : whole.index('<figure class="drawing')]
+    ).strip()
+    assert len(re.findall(r"[.](?: |$)", text)) == 4
+    for name in ("n people", "k cells", "k-randomized response", "budget ε0", "shuffler", "(ε, δ)-private"):
+        assert name in text
+    picture = next(attrs for attrs in Page(whole).of("svg"))
+    assert picture["role"] == "img"
+    assert set(picture["aria-labelledby"].split()) <= set(Page(whole).ids)
+
+
+def test_audit_counts_for_all_rows_together(whole):
     text = words_of(whole)
-    assert "shows δ ≥ 0.0059 with 99.9 % confidence (all settings together)" in text
-    assert "where the published δ is 10−14.6 (ε = 0.1, ε0 = 2, n = 100, k = 10, nx₀ = 80)" in text
-    assert "it never exceeds our upper bound" in text
     assert "lie above the published δ in 1 of 3 rows" in text
-    above = [found | {"upper_log10_delta": "-3"} for found in audit_rows()]
-    text = words_of(page_of([row(printed="0")], audit=above))
-    assert "it exceeds in 2 of 3 settings our upper bound" in text
+    assert "lie above our upper in 0" in text
+    cells = ["100", "10", "2", "0.1", "80", "count", "2.51×10⁻¹⁵", "0.0061", "0.0059", "0.00617", "0.0501"]
+    assert [*cells, "10,000,000", "✗ violated"] in Page(whole).body()
 
 
-def test_headline_counts_the_claims(whole):
+def test_scoreboard_shows_the_claims_published_by_exact(whole):
     text = words_of(whole)
-    assert (
-        "2 of 8 claims hold on both readings The other claims: 1 mostly holds, 1 holds only exactly," in text
-    )
+    assert "What the paper says: 8 statements 2 hold, 1 mostly hold" in text
+    assert ["holds", "·", "8"] in Page(whole).body()
     rows = [attrs for attrs in Page(whole).of("tr") if attrs.get("id", "").startswith("claim-")]
     assert [attrs["data-verdict"] for attrs in rows] == [found["verdict"] for found in claim_rows()]
-    assert "it falls 1 SV 5.1; Figure 1" in text
 
 
-def test_saturation_says_what_the_scale_stays_at(whole):
-    text = words_of(whole)
-    assert "stays at that of δ = 10−17.8 however small a δ is asked for: at δ = 10−100" in text
-    assert "it stays at 2.15 where 5.3 is needed (ε = 4)" in text
-    budgets = {"tv": {"budgets": [{"eps0": 4, "eps": 4}, {"eps0": 4, "eps": 1}], "repetitions": 5}}
-    plans = {**SETTINGS["datasets"], "mine": {"title": "Mine", "kind": "counts", **budgets}}
-    text = words_of(page_of([row(printed="0")], settings={**SETTINGS, "datasets": plans}))
-    assert "1 of the 2 budgets of the paper's experiments have ε ≥ ε0" in text
+def test_files_are_named_by_their_path_in_the_project():
+    settings = {**SETTINGS, "results": "results/quick"}
+    text = page_of([row(printed="0")], settings=settings, audit=audit_rows())
+    assert '<a href="../audit.csv"><code>results/quick/audit.csv</code></a>' in text
+    assert '<a href="../../../docs/errata.md"><code>docs/errata.md</code></a>' in text
+    shown = re.findall(r'<a href="(?:[.][.]/|\w+[.])[^"]*">(.*?)</a>', text)
+    assert shown
+    assert all(re.fullmatch(r"<code>[\w./]+</code>", words) for words in shown)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("1e-06", "10⁻⁶"),
+        (0.0223456, "0.02235"),
+        ("100000", "100,000"),
+        ("2.5E-400", "2.5×10⁻⁴⁰⁰"),
+        ("all", "all"),
+    ],
+)
+def test_numbers_have_one_notation(value, text):
+    assert brief(value) == text
+
+
+def test_a_lower_bound_is_rounded_down():
+    assert [rounded_down(value) for value in ("0.00599", "2.99e-7", "0.0")] == ["0.0059", "2.9×10⁻⁷", "0"]
 
 
 def test_parity_table_has_a_row_per_setting_of_upper(whole):
     body = Page(whole).body()
-    row = ["Paris", "1,000", "192", "6", "0.0005", "0.25", "0.00217", "0.00167", "1.300"]
-    assert [*row, "1.287 … 1.313", "–", "1.200"] in body
-    assert sum(len(cells) == 12 and cells[0] == "Paris" for cells in body) == 8
-    assert ["100,000", "408", "0.5", "1e-06", "6.123", "0.02235"] in body
+    row = ["Paris", "1,000", "192", "6", "5×10⁻⁴", "0.25", "0.002", "0.001667", "0.478", "1.200", "1.300"]
+    assert [*row, "1.287 … 1.313", "–", "–", "–"] in body
+    assert sum(len(cells) == 15 and cells[0] == "Paris" for cells in body) == 8
+    plan = ["100,000", "408", "0.5", "10⁻⁶", "6.123", "0.0223", "0.02", "1.117", "123"]
+    assert plan in body
+    assert ["7.000 or more" in cells for cells in body].count(True) == 1

@@ -16,6 +16,7 @@ from tests.report.report_page import (
     PNG,
     ROOT,
     SETTINGS,
+    SVG,
     TOTALS,
     real_verdicts,
     row,
@@ -36,10 +37,12 @@ def rule(tmp_path, monkeypatch):
     scale_table().to_csv("scales.csv", index=False)
     table("table_III.csv", PARAMETERS)
     Path("fig1_delta_surface.png").write_bytes(PNG)
+    Path("fig1_delta_surface.svg").write_bytes(SVG)
     Path("fig1_delta_surface.txt").write_text("A caption.")
     given = {
         "verdicts": "verdicts.csv", "totals": "totals.csv", "parameters": "table_III.csv",
-        "figures": ["fig1_delta_surface.png"], "captions": ["fig1_delta_surface.txt"],
+        "figures": ["fig1_delta_surface.png"], "vectors": ["fig1_delta_surface.svg"],
+        "captions": ["fig1_delta_surface.txt"],
         "scales": "scales.csv", "data": ["totals.csv"],
         "errata": str(ROOT / "docs/errata.md"),
         "parts": [str(path) for path in (ROOT / "workflow/report/page").iterdir()],
@@ -90,6 +93,7 @@ def test_script_shows_the_optional_results_and_the_checksums(rule):
     [
         ("fig1_delta_surface.txt", b" \n", "fig1_delta_surface.txt: the caption is empty"),
         ("fig1_delta_surface.png", b"GIF89a", "fig1_delta_surface.png: expected a PNG file"),
+        ("fig1_delta_surface.svg", b"<html>", "fig1_delta_surface.svg: expected an SVG file"),
         ("claims.csv", b"n,k\n100,10\n", "claims.csv: column "),
         ("audit.csv", b"n,k\n100,10\n", "audit.csv: column "),
         ("parity_ratio.csv", b"n,k\n100,10\n", "parity_ratio.csv: column "),

@@ -47,19 +47,33 @@ class Audit:
     of: int  # rows
     published: int  # rows in which the bound that holds for all rows together exceeds the published delta
     upper: int  # rows in which the row's own, larger bound exceeds upper
-    largest: Row | None  # the row whose joint bound is the most orders of magnitude above the published delta
+    example: tuple[Row, str] | None  # a row in which x0's count alone contradicts a delta; what is printed
 
 
-def audit(rows: Sequence[Row]) -> Audit:
-    """The finding on ``rows`` of results/audit.csv."""
+def audit(rows: Sequence[Row], verdicts: Iterable[Row] = ()) -> Audit:
+    """The finding on ``rows`` of results/audit.csv.
+
+    The example is a setting of Table IV (``verdicts``), of those with the most runs the one whose joint bound
+    is the most orders of magnitude above the published delta.
+    """
+    printed = {_setting(row): row["printed"] for row in verdicts if row["item"] == "Table IV"}
     above = [(excess(row, "joint_delta", "published_log10_delta"), row) for row in rows]
-    violations = [(orders, row) for orders, row in above if orders > 0]
+    examples = [
+        (float(row["runs"]), orders, place)
+        for place, (orders, row) in enumerate(above)
+        if orders > 0 and row["observes"] == "count" and _setting(row) in printed
+    ]
+    example = above[max(examples)[2]][1] if examples else None
     return Audit(
         of=len(rows),
-        published=len(violations),
+        published=sum(orders > 0 for orders, _ in above),
         upper=sum(excess(row, "audited_delta", "upper_log10_delta") > 0 for row in rows),
-        largest=max(violations, key=lambda violation: violation[0])[1] if violations else None,
+        example=(example, printed[_setting(example)]) if example else None,
     )
+
+
+def _setting(row: Row) -> tuple[float, ...]:
+    return tuple(float(row[name]) if row[name] else math.nan for name in ("n", "k", "eps0", "eps", "count"))
 
 
 def excess(row: Row, audited: str, reading: str) -> float:

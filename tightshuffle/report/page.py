@@ -5,6 +5,7 @@ import hashlib
 import platform
 import re
 from collections.abc import Mapping
+from decimal import ROUND_FLOOR, Decimal, InvalidOperation
 from importlib import metadata
 from typing import Any
 
@@ -12,13 +13,14 @@ import jinja2
 from markupsafe import Markup, escape
 
 import tightshuffle
+from tightshuffle.judgement.printed import decimal_from_log10
 from tightshuffle.judgement.verdicts import orders
 from tightshuffle.report.findings import excess
 from tightshuffle.report.layout import like, position, shares
 
 LIBRARIES = (
     "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "diffprivlib", "scikit-learn",
-    "snakemake", "jinja2",
+    "snakemake", "jinja2", "markdown-it-py", "latex2mathml",
 )  # fmt: skip
 SYMBOLS = {
     "delta": Markup("<i>δ</i>"),
@@ -29,6 +31,9 @@ SYMBOLS = {
     "n_x0": Markup("<i>n</i><sub><i>x</i>₀</sub>"),
     "x0": Markup("<i>x</i><sub>0</sub>"),
 }
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SMALLEST_IN_FULL, LARGEST_IN_FULL = Decimal("0.001"), Decimal(10**9)
 
 
 def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:
@@ -42,7 +47,9 @@ def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> st
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["like"] = lambda value, printed, digits=4: like(printed, value, digits)
-    environment.filters.update(symbols=symbols, brief=brief)
+    environment.filters.update(
+        symbols=symbols, brief=brief, typeset=typeset, ten_to_the=ten_to_the, rounded_down=rounded_down
+    )
     environment.globals.update(orders=orders, shares=shares, position=position, excess=excess)
     script = parts.get("report.js", "").strip()
     digest = hashlib.sha256(script.encode()).digest()
@@ -55,18 +62,48 @@ def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> st
 
 
 def symbols(text: object) -> Markup:
-    """``text`` escaped, the names of the paper's symbols as symbols."""
+    """``text`` escaped, the names of the paper's symbols as symbols, its numbers as `typeset` writes them."""
     names = "|".join(sorted(SYMBOLS, key=len, reverse=True))
-    return Markup(re.sub(rf"\b({names})\b", lambda match: SYMBOLS[match[0]], str(escape(text))))
+    escaped = typeset(str(escape(text)))
+    return Markup(re.sub(rf"\b({names})\b", lambda match: SYMBOLS[match[0]], escaped))
 
 
-def brief(value: float | str, digits: int = 4) -> float | str:
-    """A number or its decimal text, shortened: 1,000; 0.02235; 1e-06. Other texts stay as they are."""
+def typeset(text: str) -> str:
+    """``text`` with the page's one notation for small and large numbers: 2.49E-15 becomes 2.49×10⁻¹⁵."""
+
+    def written(found: re.Match[str]) -> str:
+        power = "10" + str(int(found[2])).translate(SUPERSCRIPTS)
+        return power if found[1] == "1" else f"{found[1]}×{power}"
+
+    return re.sub(r"\b(\d+(?:\.\d+)?)[eE]([+-]?\d+)\b", written, text)
+
+
+def brief(value: float | str, digits: int = 4) -> str:
+    """A number or its decimal text, shortened: 1,000; 0.02235; 10⁻⁶. Other texts stay as they are."""
     try:
-        number = float(value)
-    except ValueError:
-        return value
-    return f"{int(number):,}" if number.is_integer() else f"{number:.{digits}g}"
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return str(value)
+    if not number.is_finite():
+        return str(value)
+    if number == number.to_integral_value() and abs(number) < LARGEST_IN_FULL:
+        return f"{int(number):,}"
+    if SMALLEST_IN_FULL <= abs(number) < LARGEST_IN_FULL:
+        return f"{float(number):,.{digits}g}" if abs(number) < 10**digits else f"{number:,.0f}"
+    mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
+    return typeset(f"{mantissa.rstrip('0').rstrip('.')}e{exponent}")
+
+
+def ten_to_the(log10: float | str, digits: int = 3) -> str:
+    """10^log10, however small, as `brief` writes it."""
+    return brief(str(decimal_from_log10(float(log10))), digits)
+
+
+def rounded_down(value: str) -> str:
+    """A lower bound with two digits: never more than it is."""
+    number = Decimal(value)
+    unit = Decimal(1).scaleb(number.adjusted() - 1)
+    return brief(str(number.quantize(unit, ROUND_FLOOR))) if number else "0"
 
 
 def versions() -> list[tuple[str, str]]:

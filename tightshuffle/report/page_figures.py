@@ -52,15 +52,20 @@ NAME = re.compile(rf"(?:fig(\d+)_)?({'|'.join(sorted(FORMS, key=len, reverse=Tru
 
 
 def page_figure(
-    path: PurePath | str, png: bytes, caption: str, datasets: Mapping[str, Mapping[str, Any]]
+    path: PurePath | str, png: bytes, svg: bytes, caption: str, datasets: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """What the page needs of one figure: its .png file's path and bytes, its caption, the config's datasets.
+    """What the page needs of one figure: the .png file's path, both files' bytes, its caption, the datasets.
 
-    Raises ValueError that names the file if it is no PNG file or the caption is empty.
+    The page shows the vectors where they are smaller than the pixels, and as a picture, so that names inside
+    of two SVG files cannot clash. ``datasets`` are the config's. Raises ValueError that names the file if it
+    is no PNG or SVG file or the caption is empty.
     """
     path = PurePath(path)
     if png[:8] != b"\x89PNG\r\n\x1a\n" or len(png) < 24:
         raise ValueError(f"{path}: expected a PNG file; draw the figure again")
+    if not svg.startswith(b"<?xml") or b"<svg" not in svg:
+        raise ValueError(f"{path.with_suffix('.svg')}: expected an SVG file; draw the figure again")
+    kind, picture = ("svg+xml", svg) if len(svg) < len(png) else ("png", png)
     width, height = struct.unpack(">II", png[16:24])
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption.strip())]
     if not any(paragraphs):
@@ -80,8 +85,8 @@ def page_figure(
         "caption": paragraphs,
         "width": width,
         "height": height,
-        "data": base64.b64encode(png).decode("ascii"),
-        "pdf": f"../figures/{path.stem}.pdf",
+        "data": f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}",
+        "pdf": f"results/figures/{path.stem}.pdf",
         "target": f"fig{number}" if number and section == "figures" else path.as_posix(),
     }
 

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from tightshuffle.experiments.saturation import saturation
 from tightshuffle.judgement.claims.decisions import CLAIM_VERDICTS
@@ -23,6 +24,7 @@ from tightshuffle.report.document import document
 from tightshuffle.report.layout import APART, common, count_sources, place_notes, rows_by_item, small_tables
 from tightshuffle.report.page import symbols
 from tightshuffle.report.page_figures import by_section
+from tightshuffle.report.plan_page import EXPLANATION, HEADER, plan_lines
 
 ENOUGH_REPETITIONS = 1000  # of an experiment with 1 % of the draws outside the central interval
 TARGETS = {  # printed item: what to rerun
@@ -39,7 +41,7 @@ COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> th
         *findings.SETTING, "eps", "bound", "comparison", "metric", "ratio", "low", "high", "repetitions",
         "predicted", "uniform", "informative",
     ],
-    "parity_plan": [],
+    "parity_plan": ["n", "k", "eps", "delta", "eps0", "capped", "tv_shuffle_inv", "tv_gaussian", "tv_local"],
     "audit": [
         "n", "k", "eps0", "eps", "count", "published_log10_delta", "exact_log10_delta", "upper_log10_delta",
         "audited_delta", "confidence", "runs", "joint_delta", "observes",
@@ -67,10 +69,13 @@ def page_values(
     """
     verdicts = check_verdicts(tables["verdicts"])
     optional = {name: _checked(tables.get(name, ()), columns, name) for name, columns in COLUMNS.items()}
-    home = "/".join([".."] * (1 + len(PurePath(settings["results"]).parts)))  # from the page
+    file_of = _file_of(settings["results"])
     fewest = _fewest_repetitions(verdicts, settings["datasets"])
     compared = findings.comparisons(optional["parity"], optional["parity_ratio"])
-    papers = set(settings["papers"])
+    papers = set(settings["papers"])  # your own datasets are in the table, and move no finding
+    told = [one for one in compared if one.setting["dataset"] in papers]
+    parity = {kind: findings.parity(told, kind) for kind in findings.COMPARISONS}
+    plans = optional["parity_plan"]
     return {
         "overall": count_verdicts(verdicts),
         "items": [_item_view(name, rows) for name, rows in rows_by_item(verdicts).items()],
@@ -83,25 +88,22 @@ def page_values(
         "drawn": [figure["name"] for figure in figures],
         "settings": settings,
         "rerun": _rerun_of(settings["results"], settings["configfiles"]),
-        "home": home,
+        "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(*file_of(path)),
         "errata": document(
-            errata, anchor="errata", folder="docs", link=lambda path: f"{home}/{path}", words=symbols
+            errata, anchor="errata", folder="docs", link=lambda path: file_of(path)[0], words=symbols
         ),
         "repetitions": fewest,
+        "fewest": min((found.repetitions for found in parity.values() if found), default=0),
         "quick": fewest is not None and fewest < ENOUGH_REPETITIONS,
         "enough": ENOUGH_REPETITIONS,
         "theorem": findings.theorem(verdicts),
         "saturation": saturation(scales),
         "budgets": findings.budgets(settings["datasets"]),
         "compared": compared,
-        "parity": {  # of the paper's datasets: your own are in the table, and move no finding
-            kind: findings.parity([one for one in compared if one.setting["dataset"] in papers], kind)
-            for kind in findings.COMPARISONS
-        },
-        "nearly": findings.NEARLY,
-        "plan": optional["parity_plan"],
+        "parity": parity,
+        "plan": {"lines": plan_lines(plans), "header": HEADER, "explanation": EXPLANATION} if plans else None,
         "audit": optional["audit"],
-        "audited": findings.audit(optional["audit"]),
+        "audited": findings.audit(optional["audit"], verdicts),
         "claims": optional["claims"],
         "claimed": count_claims(optional["claims"]),
         "claimed_twice": cross_claims(optional["claims"]),  # published -> exact -> number
@@ -146,6 +148,20 @@ def _tolerance(rows: Iterable[Row], rule: str) -> str:
     """The tolerance of all rows under ``rule`` in words: '5 %'; several ones joined by 'or'."""
     tolerances = {parse_tolerance(row["tolerance"]) for row in rows}
     return " or ".join(f"{float(100 * share):g} %" for name, share in sorted(tolerances) if name == rule)
+
+
+def _file_of(results: str) -> Callable[[str], tuple[str, str]]:
+    """A function from a file's path in the project to its address seen from the page, and its path.
+
+    ``results``: the folder that the paths' "results" stands for.
+    """
+    home = "/".join([".."] * (1 + len(PurePath(results).parts)))
+
+    def file(path: str) -> tuple[str, str]:
+        inside = path.removeprefix("results/")
+        return (f"{home}/{path}", path) if inside == path else (f"../{inside}", f"{results}/{inside}")
+
+    return file
 
 
 def _rerun_of(results: str, configfiles: Sequence[str]) -> Callable[..., str]:

@@ -29,6 +29,7 @@ rule write_report:
         scales="<results>/privacy/gaussian_scale.csv",
         tables=rules.write_tables.output,
         figures=figure_files(),
+        vectors=figure_files(kind="svg"),
         captions=figure_files(kind="txt"),
         papers=figure_files(kind="pdf"),
         data=DATA,

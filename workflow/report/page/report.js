@@ -65,7 +65,8 @@
     for (const row of rows) {
       const heading = row.closest(".item")?.querySelector("h3")?.textContent ?? "";
       const caption = row.closest("table").caption?.textContent ?? "";
-      const text = `${heading} ${caption} ${row.textContent}`.toLowerCase();
+      const given = [...row.cells].map((cell) => cell.dataset.sort ?? "").join(" "); // numbers as files have them
+      const text = `${heading} ${caption} ${row.textContent} ${given}`.toLowerCase();
       const wanted = !verdicts || verdicts.includes(row.dataset.verdict);
       row.hidden = !(wanted && words.every((word) => text.includes(word)));
     }
