@@ -7,7 +7,9 @@ from tightshuffle.report.tables import paper_tables
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
     tables = paper_tables(
-        read_rows(files.verdicts), read_rows(files.parameters), params.surface, params.synthetic
+        *map(read_rows, (files.verdicts, files.parameters)),
+        *(params.surface, params.synthetic),
+        *map(read_rows, (files.joint, files.grids)),
     )
     for name, (rows, page) in tables.items():
         write_csv(rows, snakemake.output[f"{name}_csv"])

@@ -4,12 +4,13 @@ import re
 
 import pytest
 
-from tests.report.report_page import row
+from tests.report.report_page import real_verdicts, row
 from tightshuffle.judgement.verdicts import (
     check_verdicts,
     count_claims,
     counted_claims,
     cross_claims,
+    distinct_values,
     orders,
 )
 
@@ -34,6 +35,14 @@ def test_orders_of_magnitude():
 def test_check_names_row_and_column(change, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         check_verdicts([row(**change)])
+
+
+def test_zeros_and_repeats_say_nothing_of_their_own():
+    rows = [row(printed="1E-4"), row(printed="0"), row(printed="1E-4", source="again"), row(printed="2E-4")]
+    rows.append(row(printed="1E-4", eps="77"))
+    assert distinct_values(rows) == [rows[0], rows[3], rows[4]]
+    real = real_verdicts()
+    assert (len(real), len(distinct_values(real))) == (185, 150)  # 27 zeros, 14 repeats, 6 of them zeros
 
 
 def claim(published, exact, verdict, family=""):

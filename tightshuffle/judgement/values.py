@@ -6,8 +6,10 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import cast
 
+import numpy as np
 import pandas as pd
 
+from tightshuffle.arguments import Floats
 from tightshuffle.judgement.printed import (
     COLUMNS,
     Row,
@@ -102,22 +104,26 @@ def _judge_total(row: Row, totals: Totals) -> Verdict:
 
 def _judge_trial(row: Row, trials: Trials, users: Mapping[str, int]) -> Verdict:
     """A draw of an error against the trials at its point; not comparable where there is no such trial."""
+    draws = draws_of(row, trials, users)
+    return Verdict("not comparable", reason=draws) if isinstance(draws, str) else judge_draw(row, draws)
+
+
+def draws_of(row: Row, trials: Trials, users: Mapping[str, int]) -> Floats | str:
+    """Our draws (repetitions,) of a printed error, in the order of the trials, or why there are none."""
     dataset = row["dataset"]
     n = users.get(dataset, 0) if row["n"] == "all" else int(row["n"])
     rows = trials.get((dataset, float(row["eps0"]), float(row["eps"]), n))
     where = f"datasets.{dataset}.individual of the config"
     if rows is None:
         setting = f"eps0 = {row['eps0']}, eps = {row['eps']}, n = {row['n']}"
-        return Verdict("not comparable", reason=f"{where} has no trials at {setting}")
+        return f"{where} has no trials at {setting}"
     if not (rows["k"] == int(row["k"])).all():
         cells = ", ".join(str(k) for k in sorted(rows["k"].unique()))
-        return Verdict("not comparable", reason=f"our trials have k = {cells}, the paper's k = {row['k']}")
+        return f"our trials have k = {cells}, the paper's k = {row['k']}"
     rows = rows[(rows["mechanism"] == row["mechanism"]) & (rows["metric"] == row["quantity"])]
     if row["quantity"] == "individual_error":
         rows = rows[rows["cell"] == int(row["x0"])]
     if rows.empty:
         cell = f" of cell {row['x0']}" if row["x0"] else ""
-        return Verdict(
-            "not comparable", reason=f"{where} has no {row['quantity']}{cell} for {row['mechanism']}"
-        )
-    return judge_draw(row, rows["value"].to_numpy())
+        return f"{where} has no {row['quantity']}{cell} for {row['mechanism']}"
+    return np.asarray(rows["value"], dtype=float)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from tightshuffle.judgement.claims.decisions import CLAIM_VERDICTS, READING_VERDICTS
-from tightshuffle.judgement.printed import COLUMNS, Row
+from tightshuffle.judgement.printed import COLUMNS, Row, printed_to_decimal
 
 VERDICTS = ("exact", "close", "consistent", "differs", "inconsistent", "not comparable")
 REPRODUCED = ("exact", "close", "consistent")
@@ -75,6 +75,19 @@ def count_verdicts(rows: Sequence[Row]) -> VerdictCounts:
     """Count the verdicts on printed values."""
     counts = Counter(row["verdict"] for row in rows)
     return VerdictCounts(len(rows), {verdict: counts[verdict] for verdict in VERDICTS})
+
+
+def distinct_values(rows: Iterable[Row]) -> list[Row]:
+    """The rows that say something of their own: no printed zero, and no value that is printed twice.
+
+    A row repeats another one if it prints the same digits for the same quantity, setting and mechanism.
+    """
+    same = [name for name in COLUMNS if name not in ("item", "source", "kind", "tolerance", "note")]
+    first: dict[tuple[str, ...], Row] = {}
+    for row in rows:
+        if printed_to_decimal(row["printed"]) != 0:
+            first.setdefault(tuple(row[name] for name in same), row)
+    return list(first.values())
 
 
 def counted_claims(rows: Sequence[Row], name: str = "claims.csv") -> list[Row]:

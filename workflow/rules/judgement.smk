@@ -1,4 +1,5 @@
 # What the papers print and say, and whether it holds.
+INDIVIDUAL_CITIES = [name for name in GOWALLA if name in INDIVIDUAL_DATASETS]
 
 
 rule compute_printed_deltas:
@@ -49,6 +50,37 @@ rule judge_values:
         "../../scripts/judge_values.py"
 
 
+rule judge_jointly:
+    "Tests of all printed random values together, and of the cities' on both of their grids."
+    input:
+        values=source(VALUES),
+        trials=trial_files("individual"),
+        histograms=expand("<results>/histograms/{dataset}.csv", dataset=INDIVIDUAL_DATASETS),
+        cells=expand("<results>/checkins/{dataset}_cells.csv", dataset=INDIVIDUAL_CITIES),
+    output:
+        tests=report(
+            "<results>/report/joint_tests.csv",
+            caption="../report/table.rst",
+            category="Tables",
+            labels={"table": "joint tests", "shows": "all random values together"},
+        ),
+        grids="<results>/report/grids.csv",
+    log:
+        "<results>/logs/judge_jointly.log",
+    benchmark:
+        "<results>/benchmarks/judge_jointly.tsv"
+    conda:
+        "../envs/rules.yml"
+    params:
+        code=code_of("scripts/judge_jointly.py", VALUES),
+        datasets=INDIVIDUAL_DATASETS,
+        cities={name: DATASETS[name]["individual"] for name in INDIVIDUAL_CITIES},
+        protocol=config["protocol"],
+        seed=config["seed"],
+    script:
+        "../../scripts/judge_jointly.py"
+
+
 rule judge_claims:
     "A verdict on every statement of the paper's text, on the published and on the exact reading."
     input:
@@ -83,5 +115,6 @@ rule judge_claims:
 EVERYTHING += [
     *rules.compute_printed_deltas.output,
     *rules.judge_values.output,
+    *rules.judge_jointly.output,
     *rules.judge_claims.output,
 ]

@@ -90,14 +90,19 @@ def log_ratio(first: npt.ArrayLike, second: npt.ArrayLike) -> Estimate:
     return Estimate(float(np.log(means[0] / means[1])), spread.error, spread.freedom)
 
 
-def holm(p_values: npt.ArrayLike, level: float = LEVEL) -> NDArray[np.bool_]:
-    """Which hypotheses Holm's procedure rejects at family-wise ``level``: booleans, shape (tests,)."""
+def corrected(p_values: npt.ArrayLike) -> NDArray[np.float64]:
+    """Holm's corrected p-values, shape (tests,): the family-wise level at which each hypothesis falls."""
     p_values = np.asarray(p_values, dtype=float)
     order = np.argsort(p_values, kind="stable")
-    passed = p_values[order] <= level / (p_values.size - np.arange(p_values.size))
-    rejected = np.zeros(p_values.size, dtype=bool)
-    rejected[order] = np.logical_and.accumulate(passed)
-    return rejected
+    stepped = np.maximum.accumulate(p_values[order] * (p_values.size - np.arange(p_values.size)))
+    result = np.empty(p_values.size)
+    result[order] = np.minimum(stepped, 1)
+    return result
+
+
+def holm(p_values: npt.ArrayLike, level: float = LEVEL) -> NDArray[np.bool_]:
+    """Which hypotheses Holm's procedure rejects at family-wise ``level``: booleans, shape (tests,)."""
+    return corrected(p_values) <= level
 
 
 def two_sided_signs(for_it: npt.ArrayLike, against_it: npt.ArrayLike, level: float = LEVEL) -> Signs:
