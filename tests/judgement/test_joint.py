@@ -40,6 +40,7 @@ def line(rng, scale=1.0):
     return joint.Line("Table V", "gaussian", "toy", "9", np.array([printed for printed, _ in both]), runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, monkeypatch):
     monkeypatch.setattr(joint, "RUNS", 999)
