@@ -18,6 +18,8 @@ with job(snakemake):
         audit=read_rows(files.audit),
         ratios=ratios[ratios["dataset"].isin(snakemake.params.datasets)],
         plan=Path(files.plan).read_text("utf-8").splitlines(),
+        joint=read_rows(files.joint),
+        grids=read_rows(files.grids),
         estimates=pd.read_csv(files.estimates) if files.get("estimates") else pd.DataFrame(),
     )
     write_csv(quotes(results), snakemake.output[0])

@@ -73,14 +73,15 @@ def lines_of(values: Iterable[Row], trials: Trials, users: Mapping[str, int]) ->
     ]
 
 
-def quantiles(printed: str, draws: Floats) -> tuple[float, Floats]:
+def quantiles(printed: str, draws: Floats, *, cut: bool = False) -> tuple[float, Floats]:
     """The mid-rank quantile of a printed value among ``draws`` (repetitions,), and those of the draws.
 
-    The draws are rounded to as many significant digits as are printed.
+    The draws are rounded, or ``cut`` off, to as many significant digits as are printed.
     """
     value = printed_to_decimal(printed)
     digits = len(value.as_tuple().digits)
-    rounded = np.array([float(f"{draw:.{digits - 1}e}") for draw in draws])
+    texts = [f"{draw:.{16 if cut else digits - 1}e}".split("e") for draw in draws]
+    rounded = np.array([float(f"{text[: digits + (digits > 1)]}e{power}") for text, power in texts])
     among = np.mean(rounded < float(value)) + np.mean(rounded == float(value)) / 2
     return float(among), (stats.rankdata(rounded) - 0.5) / len(rounded)
 
@@ -110,7 +111,8 @@ def p_value(lines: Sequence[Line], statistic: Statistic, rng: np.random.Generato
     seen = float(statistic(np.concatenate([line.quantiles for line in lines])))
     drawn = [line.runs[rng.integers(len(line.runs), size=RUNS)] for line in lines]
     null = statistic(np.concatenate(drawn, axis=1))
-    return seen, float((1 + np.sum(null >= seen - 1e-9)) / (1 + RUNS))
+    different = np.prod([float(len(line.runs)) for line in lines])  # runs that can be told apart
+    return seen, float(max((1 + np.sum(null >= seen - 1e-9)) / (1 + RUNS), 1 / (1 + different)))
 
 
 def joint_tests(

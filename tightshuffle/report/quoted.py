@@ -27,8 +27,16 @@ from tightshuffle.judgement.claims.decisions import (
     UNSETTLED,
     UNTESTABLE,
 )
+from tightshuffle.judgement.joint import Line, kolmogorov_smirnov, p_value, quantiles
 from tightshuffle.judgement.printed import Row, decimal_from_log10
-from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, gaps, orders
+from tightshuffle.judgement.verdicts import (
+    REPRODUCED,
+    count_claims,
+    count_verdicts,
+    distinct_values,
+    gaps,
+    orders,
+)
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
 from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 from tightshuffle.privacy import amplification, clones, count, histogram
@@ -57,6 +65,8 @@ class Results:
     audit: Sequence[Row]
     ratios: pd.DataFrame
     plan: Sequence[str]
+    joint: Sequence[Row] = ()
+    grids: Sequence[Row] = ()
     estimates: pd.DataFrame = field(default_factory=pd.DataFrame)  # the published single runs, cell by cell
 
 
@@ -81,6 +91,9 @@ def headline(results: Results) -> Quotes:
     for document in (README, ERRATA):
         yield document, f"{counts.reproduced} of the {counts.total} printed values"
         yield document, f"too small by up to {largest:.1f} orders of magnitude"
+    distinct = count_verdicts(distinct_values(results.verdicts))
+    for document in (README, ERRATA):
+        yield document, f"{distinct.reproduced} of the {distinct.total} that are neither zeros nor repeats"
     yield README, f"{missed} printed values are not reproduced"
     yield ERRATA, f"| {missed} values |"
     yield (
@@ -143,6 +156,44 @@ def gaussian(results: Results) -> Quotes:
     yield ERRATA, "{} at $n = 1,000$ and {} at $n = 100,000$".format(*printed)
     tv = make_plan(100_000, 408, 0.5, log10_delta=-6.0).tv
     yield ERRATA, f"{100 * (tv['shuffle+INV'] / tv['gaussian'] - 1):.0f} % in all"
+
+
+def joint_tests(results: Results) -> Quotes:
+    """Errata, section 7: all 28 Gaussian values together; section 9: the check-ins of Paris on both grids."""
+    judged = [row for row in results.joint if row["mechanism"] == "gaussian" and row["verdict"]]
+    if all(row["verdict"] == "agrees" for row in judged):
+        least = min(float(row["corrected_p"]) for row in judged)
+        yield ERRATA, f"neither table deviates (corrected p at least {least:.2f})"
+    (below,) = _chosen(results.joint, item="both", mechanism="gaussian", test="number below the median")
+    yield ERRATA, f"{below['below_median']} of {below['values']} are below our median"
+    yield ERRATA, f"p = {float(below['p']):.3f}, a test chosen afterwards"
+    four = float(exact_scale(4.0, 1e-30)) / published_scale(4.0, 1e-30, 1.0)
+    for cut in (False, True):
+        stays, needed, root = (f"{_fit(results, scale, cut):.2g}" for scale in (1.0, four, math.sqrt(2)))
+        yield ERRATA, f"| {'cut off' if cut else 'rounded'} | {stays} | {needed} | {root} |"
+    grids = {(row["grid"], row["mechanism"]): row["p"] for row in results.grids if row["dataset"] == "paris"}
+    for name, text in (
+        ("both", "p = {:.2g} on the uniform grid and {:.2g} on the stepped one"),
+        ("gaussian", "{:.2g} and {:.2g} for the Gaussian alone"),
+    ):
+        yield ERRATA, text.format(*(float(grids[grid, name]) for grid in ("published", "stepped")))
+
+
+def _fit(results: Results, scale: float, cut: bool) -> float:
+    """The Kolmogorov-Smirnov p-value of all printed Gaussian errors of single cells.
+
+    ``scale``: the noise over that of the published protocol; ``cut``: digits are cut off, not rounded.
+    """
+    sizes = {row["dataset"]: row["checkins"] for row in results.totals if row["grid"] == "published"}
+    law = stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
+    lines = []
+    for row in _chosen(results.verdicts, quantity="individual_error", mechanism="gaussian"):
+        n = int(sizes[row["dataset"]] if row["n"] == "all" else row["n"])
+        noise = scale * published_scale(float(row["eps"]), 1e-30, 1.0) / n
+        printed, runs = quantiles(row["printed"], noise * law, cut=cut)
+        names = row["item"], row["mechanism"], row["dataset"], row["n"]
+        lines.append(Line(*names, np.array([printed]), runs[:, None]))
+    return p_value(lines, kolmogorov_smirnov, np.random.default_rng(20240425))[1]
 
 
 def equal_privacy(results: Results) -> Quotes:
@@ -302,6 +353,7 @@ SOURCES: dict[Callable[[Results], Quotes], str] = {
     deltas: "tightshuffle.privacy.count, histogram",
     gaussian: "tightshuffle.mechanisms.gaussian, experiments.plan; results/report/verdicts.csv",
     equal_privacy: "results/parity_ratio.csv, parity_plan.md",
+    joint_tests: "results/report/joint_tests.csv, grids.csv, verdicts.csv",
     single_runs: "results/estimates/san_francisco.csv",
     literature: "results/report/verdicts.csv; tightshuffle.privacy",
     printed: "results/report/verdicts.csv, results/checkins/totals.csv; tightshuffle.privacy.count",

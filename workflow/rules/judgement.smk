@@ -1,5 +1,6 @@
 # What the papers print and say, and whether it holds.
-INDIVIDUAL_CITIES = [name for name in GOWALLA if name in INDIVIDUAL_DATASETS]
+INDIVIDUAL = plan.having(PAPERS, "individual")
+CITIES = [name for name in INDIVIDUAL if name in GOWALLA]
 
 
 rule compute_printed_deltas:
@@ -28,7 +29,7 @@ rule judge_values:
         deltas="<results>/privacy/printed_deltas.csv",
         totals="<results>/checkins/totals.csv",
         trials=trial_files("individual", datasets=PAPERS),
-        histograms=expand("<results>/histograms/{dataset}.csv", dataset=plan.having(PAPERS, "individual")),
+        histograms=expand("<results>/histograms/{dataset}.csv", dataset=INDIVIDUAL),
     output:
         report(
             "<results>/report/verdicts.csv",
@@ -45,7 +46,7 @@ rule judge_values:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/judge_values.py", VALUES),
-        datasets=plan.having(PAPERS, "individual"),
+        datasets=INDIVIDUAL,
     script:
         "../../scripts/judge_values.py"
 
@@ -54,9 +55,9 @@ rule judge_jointly:
     "Tests of all printed random values together, and of the cities' on both of their grids."
     input:
         values=source(VALUES),
-        trials=trial_files("individual"),
-        histograms=expand("<results>/histograms/{dataset}.csv", dataset=INDIVIDUAL_DATASETS),
-        cells=expand("<results>/checkins/{dataset}_cells.csv", dataset=INDIVIDUAL_CITIES),
+        trials=trial_files("individual", datasets=PAPERS),
+        histograms=expand("<results>/histograms/{dataset}.csv", dataset=INDIVIDUAL),
+        cells=expand("<results>/checkins/{dataset}_cells.csv", dataset=CITIES),
     output:
         tests=report(
             "<results>/report/joint_tests.csv",
@@ -73,8 +74,8 @@ rule judge_jointly:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/judge_jointly.py", VALUES),
-        datasets=INDIVIDUAL_DATASETS,
-        cities={name: DATASETS[name]["individual"] for name in INDIVIDUAL_CITIES},
+        datasets=INDIVIDUAL,
+        cities={name: DATASETS[name]["individual"] for name in CITIES},
         protocol=config["protocol"],
         seed=config["seed"],
     script:
