@@ -110,10 +110,7 @@ def test_what_is_missing_is_said():
         reading.pick((LIKELIEST,))
 
 
-def test_a_dataset_of_your_own_is_no_evidence_about_the_paper(tmp_path):
-    frames = [fabricated.trial_frame(), fabricated.trial_frame(dataset="mine").assign(eps=2.0)]
-    paths = [write(tmp_path / f"{i}.parquet", frame) for i, frame in enumerate(frames)]
-    assert read_calibrations(paths) == {(4.0, 1e-30)}
+def test_beyond_are_the_other_eps0_of_the_papers_datasets():
     own = fabricated.three(0.1, 0.9, dataset="mine")
-    reading = fabricated.exact(fabricated.three(0.1, 0.2, eps0=6.0), own)
+    reading = fabricated.exact(*(fabricated.three(0.1, 0.2, eps0=eps0) for eps0 in (4.0, 6.0)), own)
     assert reading.beyond() == {"synthetic": [6.0]}
