@@ -26,7 +26,7 @@ def claims_page(rows: Sequence[Row]) -> str:
     lines = [
         [
             row["claim"],
-            f"\u201c{row['quote']}\u201d {row['where']}; {row['about']}",
+            f"\u201c{row['quote']}\u201d {row['where']}; {row['about']}".removesuffix("; text"),
             row["verdict_published"],
             row["verdict_exact"],
             f"**{row['verdict']}**",
