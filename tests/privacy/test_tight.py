@@ -1,0 +1,136 @@
+"""The conjectured worst datasets: against every dataset, fractions, closed forms and the other bounds."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tightshuffle.privacy import histogram
+from tightshuffle.privacy.enumeration import enumerate_worst_case
+from tightshuffle.privacy.hockey_stick import log_binomial_pmf
+from tightshuffle.privacy.tight import one_third_cell, tight
+
+PROMISED = 1e-9  # for small n, of delta; far more than is subtracted
+
+
+def assert_just_below(log10_value, log10_truth, tolerance=PROMISED):
+    assert -tolerance <= (log10_value - log10_truth) * math.log(10) <= 1e-11
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), [(8, 3, 0.5), (6, 4, 1.0), (5, 5, 2.0)])
+def test_no_dataset_is_worse(n, k, eps0):
+    for share in (0.0, 0.4, 0.8, 0.95):
+        eps = share * eps0
+        table = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
+        for a in (0, n // 2, n - 1):
+            truth = table[(a, 0, n - 1 - a, *(0,) * (k - 3))]
+            assert_just_below(one_third_cell(eps, n=n, k=k, eps0=eps0, count=a), np.log10(truth))
+        assert_just_below(tight(eps, n=n, k=k, eps0=eps0), np.log10(max(table.values())))
+
+
+def exact_delta(n, k, ratio, bound, a):
+    """delta in fractions: ``ratio`` = e^eps0, ``bound`` = e^eps. N1 among all other cells by their number."""
+    q = 1 / (ratio + k - 1)
+    law = {(0, 0): Fraction(1)}  # answers x0 and x2 of the remaining users
+    for user in range(n - 1):
+        x0, x2 = (ratio * q, q) if user < a else (q, ratio * q)
+        after: dict[tuple[int, int], Fraction] = {}
+        for (i, j), chance in law.items():
+            for cell, weight in (((i + 1, j), x0), ((i, j + 1), x2), ((i, j), (k - 2) * q)):
+                after[cell] = after.get(cell, Fraction(0)) + chance * weight
+        law = after
+
+    def world(chances):
+        """Law of (N0, N2, N1) if the user answers x0, x2, x1 or elsewhere with these chances."""
+        result: dict[tuple[int, int, int], Fraction] = {}
+        for (i, j), chance in law.items():
+            m = n - 1 - i - j
+            for ones in range(m + 1):
+                split = chance * math.comb(m, ones) * Fraction(k - 3) ** (m - ones) / Fraction(k - 2) ** m
+                steps = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0)]
+                for step, own in zip(steps, chances, strict=True):
+                    key = (i + step[0], j + step[1], ones + step[2])
+                    result[key] = result.get(key, Fraction(0)) + split * own
+        return result
+
+    first = world([ratio * q, q, q, (k - 3) * q])
+    second = world([q, q, ratio * q, (k - 3) * q])
+    return sum(max(Fraction(0), first[key] - bound * second.get(key, 0)) for key in first)
+
+
+@pytest.mark.parametrize("k", [3, 4, 9])
+def test_in_fractions(k):
+    n, ratio = 12, Fraction(29, 10)
+    for bound in (Fraction(1), Fraction(3, 2), Fraction(28, 10), Fraction(2899, 1000)):
+        for a in (0, 4, 11):
+            truth = math.log10(exact_delta(n, k, ratio, bound, a))
+            value = one_third_cell(math.log(bound), n=n, k=k, eps0=math.log(ratio), count=a)
+            # e^eps0 and e^eps are rounded to floats, whose difference is 1e-3 at the least.
+            assert abs(value - truth) * math.log(10) < 1e-9
+
+
+def all_hold_x0(eps, n, k, eps0):
+    """log10 delta: e^eps kappa / n E[(Bin(n - N1, p / (1 - q)) - e^eps0 N1 - n (1 - e^-eps) / kappa)_+]."""
+    q, kappa = 1 / (math.expm1(eps0) + k), -math.expm1(-eps0)
+    chance = math.exp(eps0) * q / (1 - q)
+    terms = []
+    for ones in range(n + 1):
+        x = np.arange(n - ones + 1)
+        excess = x - math.exp(eps0) * ones + n * math.expm1(-eps) / kappa
+        with np.errstate(divide="ignore"):
+            logs = log_binomial_pmf(x, n - ones, chance) + np.log(np.maximum(excess, 0))
+        terms.append(np.logaddexp.reduce(logs) + log_binomial_pmf(ones, n, q))
+    return (np.logaddexp.reduce(terms) + eps + math.log(kappa / n)) / math.log(10)
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), [(100, 3, 0.49), (300, 100, 4.0)])
+def test_both_ends_in_closed_form(n, k, eps0):
+    for share in (0.1, 0.5, 0.9):
+        eps = share * eps0
+        ends = one_third_cell(eps, n=n, k=k, eps0=eps0, count=[0, n - 1])
+        truth = histogram.exact_histogram(eps, n=n, k=k, eps0=eps0)  # to 1e-8
+        assert ends[0] == pytest.approx(truth, abs=1e-8)
+        assert_just_below(ends[1], all_hold_x0(eps, n, k, eps0), 1e-8)
+
+
+def test_between_the_bounds():
+    for n, k, eps0, share in (
+        (100, 10, 2.0, 0.5),
+        (60, 3, 1.0, 0.7),
+        (100, 3, 0.49, 0.816),
+        (2000, 5, 1.0, 0.2),
+    ):
+        setting = {"n": n, "k": k, "eps0": eps0}
+        low, value, high = (f(share * eps0, **setting) for f in (histogram.lower, tight, histogram.upper))
+        assert low - 1e-7 <= value <= high
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_users():
+    n, k, eps0 = 10**5, 408, 4.0
+    value = one_third_cell(1.2, n=n, k=k, eps0=eps0, count=0)
+    truth = histogram.exact_histogram(1.2, n=n, k=k, eps0=eps0)
+    assert truth < -3000
+    assert_just_below(value, truth, 1e-5)
+
+
+def test_shape_and_no_delta_from_eps0_on():
+    values = tight([[0.5], [2.0]], n=[10, 20, 30], k=4, eps0=2.0)
+    assert values.shape == (2, 3)
+    assert np.all(np.isfinite(values[0]))
+    assert np.all(np.isneginf(values[1]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"k": 2}, "k must be at least 3 for a third cell to exist; got 2"),
+        ({"n": 100_001}, "n must be at most 100000; got 100001"),
+        ({"eps0": 301.0}, "eps0 must be at most 300"),
+        ({"eps": -1.0}, "eps must be"),
+    ],
+)
+def test_bad_arguments_are_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        tight(**{"eps": 0.1, "n": 10, "k": 3, "eps0": 1.0} | change)
