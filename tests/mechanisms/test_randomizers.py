@@ -10,7 +10,7 @@ from tests.experiments.chi_square import consistent
 from tests.mechanisms.matrices import SMALL, both, matrix_of, supports_of
 from tightshuffle.mechanisms import expected
 from tightshuffle.mechanisms.krr import invert, sample_histogram
-from tightshuffle.mechanisms.randomizers import Finite, KRandomizedResponse, parse
+from tightshuffle.mechanisms.randomizers import Finite, KRandomizedResponse, parse, subset
 
 
 def blanket_of(name, matrix):
@@ -206,6 +206,19 @@ def test_variances_are_those_of_the_papers(k, eps0):
     assert ours.sum() == pytest.approx(loss / (e - 1) ** 2 - shares @ shares, rel=1e-12)
 
 
+@pytest.mark.parametrize(("name", "k"), [case for case in SMALL if case[1] > 2])
+def test_where_the_blanket_is_reached_by_many_users(name, k):
+    # docs/randomizers.md: some R_x equals the blanket wherever R_x0 and R_x1 differ
+    randomizer = parse(name, k=k, eps0=1.7)
+    seconds = {}
+    for reference in ("blanket", *randomizer.references()):
+        values, chances = randomizer.gains(0, reference)
+        seconds[reference] = chances @ values**2
+    reached = name in ("grr", "hadamard", "subset:1")
+    assert np.isclose(seconds["x2"], seconds["blanket"], rtol=1e-12) == reached
+    assert max(seconds.values()) <= seconds["blanket"] * (1 + 1e-12)
+
+
 def test_k_randomized_response_is_that_of_krr():
     randomizer, counts = KRandomizedResponse(5, 2.0), [10, 0, 3, 4, 8]
     histogram = randomizer.sample(counts, np.random.default_rng(2), 3)
@@ -279,6 +292,13 @@ def test_samples_follow_the_exact_law(name, counts):
     law = law_of_supports(supports_of(name, len(counts)).astype(int), matrix, counts)
     assert sum(law.values()) == pytest.approx(1)
     assert_sampled(randomizer.sample(counts, np.random.default_rng(20261122), 1_500), law)
+
+
+def test_subsets_of_very_many_users_are_drawn_in_parts(monkeypatch):
+    monkeypatch.setattr(subset, "_MOST_DRAWN", 4)  # here more than 4, of 9 users
+    randomizer, matrix = both("subset:2", 3, 3.0)
+    law = law_of_supports(supports_of("subset:2", 3).astype(int), matrix, [4, 3, 2])
+    assert_sampled(randomizer.sample([4, 3, 2], np.random.default_rng(20261122), 1_500), law)
 
 
 def test_samples_of_a_matrix_follow_the_exact_law():

@@ -12,6 +12,8 @@ from tightshuffle.arguments import Floats, Integers
 from tightshuffle.mechanisms.krr import sample_histogram
 from tightshuffle.mechanisms.randomizers.base import SupportRandomizer
 
+_MOST_DRAWN = 10**9  # numpy draws without replacement from fewer only
+
 
 @dataclass(frozen=True)
 class SubsetSelection(SupportRandomizer):
@@ -47,7 +49,7 @@ class SubsetSelection(SupportRandomizer):
         return np.array(chances)[np.indices((2,) * r).sum(axis=0)]
 
     def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
-        """See `Randomizer.sample`. Exact, in O(k m) steps instead of O(n k); fewer than 10^9 users.
+        """See `Randomizer.sample`. Exact, in O(k m) steps instead of O(n k).
 
         Values are visited one by one. Of a user all that matters is how many values the report still lacks,
         so users are counted by this number instead of followed. One who lacks j of the values that remain
@@ -62,6 +64,9 @@ class SubsetSelection(SupportRandomizer):
 
     def _supports(self, truthful: Integers, uniform: np.int64, rng: np.random.Generator) -> Integers:
         """How many subsets contain each value, (k,): of ``uniform`` ones and ``truthful[x]`` that hold x."""
+        if truthful.sum() >= _MOST_DRAWN:
+            half = truthful // 2
+            return self._supports(half, uniform, rng) + self._supports(truthful - half, np.int64(0), rng)
         lack = np.arange(self.m + 1)
         ahead, free = np.zeros((2, self.m + 1), dtype=np.int64)  # users by what they lack
         ahead[self.m - 1], free[self.m] = truthful.sum(), uniform  # ahead: own value not reached yet
