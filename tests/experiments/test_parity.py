@@ -110,6 +110,29 @@ def test_one_run_of_every_cell():
             assert rows[name].sum() == pytest.approx(1)
 
 
+def test_the_loss_of_privacy_to_second_order():
+    """docs/parity.md, step (i): a relative error of order mu^2 is left; without the last term, mu."""
+    k, eps0 = 15, 1.0
+    odds = np.exp(eps0)
+    q = 1 / (odds + k - 1)
+    p, left = odds * q, {}
+    for n in (1000, 100_000):
+        law = [q, q, p, 1 - 2 * q - p]  # all n users hold x2
+        x0, x1, x2, rest = np.random.default_rng(8).multinomial(n, law, size=20_000).T
+        first, second = (a * odds + b + x2 / odds + rest for a, b in ((x0, x1), (x1, x0)))
+        linear = (odds - 1) * (x0 - x1) / n
+        pair = 1 - (odds - 1) * (x0 + x1 - 2 * n * q) / (2 * n)
+        third = (1 - 1 / odds) * (x2 - n * p) / n
+        for name, factor in {"both": pair + third, "one": pair}.items():
+            error = np.log(first / second) - linear * factor
+            left[name, n] = np.sqrt(np.mean(error**2) / np.mean(linear**2))
+        mu = np.sqrt(2 / (n * q)) * (p - q)
+        assert np.std(pair) == pytest.approx(mu * np.sqrt(1 - 2 * q) / 2, rel=0.03)  # six standard errors
+        assert np.std(third) == pytest.approx(mu * np.sqrt((1 - p) / odds / 2), rel=0.03)
+    assert left["one", 1000] / left["one", 100_000] == pytest.approx(10, rel=0.2)
+    assert left["both", 1000] / left["both", 100_000] == pytest.approx(100, rel=0.2)
+
+
 # Summary --------------------------------------------------------------------------------------
 
 HOW = {"resamples": 400, "confidence": 0.95, "seed": 3}

@@ -24,12 +24,13 @@ FOLLOWS = {
     "tightshuffle/figures/tv.py": {"draw_tv", "draw_parity_tv"} | PAGE,
     "scripts/run_parity.py": {"run_parity", "draw_parity_tv"} | AFTER_PARITY,
     "tightshuffle/experiments/parity_summary.py": AFTER_SUMMARY,
-    "scripts/run_trials.py": {"run_trials", "draw_tv"} | AFTER_VALUES | AFTER_PARITY,
+    "scripts/run_trials.py": {"run_trials", "draw_tv", "judge_jointly"} | AFTER_VALUES | AFTER_PARITY,
     "tightshuffle/mechanisms/metrics.py": {
         "run_trials",
         "estimate_cells",
         "draw_tv",
         "draw_estimates",
+        "judge_jointly",
     }
     | {"run_parity", "estimate_parity", "draw_parity_tv", "draw_parity_estimates"}
     | AFTER_VALUES
