@@ -11,7 +11,8 @@ from tightshuffle.report.page import render, versions
 from tightshuffle.report.page_figures import page_figure
 from tightshuffle.report.views import page_values
 
-TABLES = ("verdicts", "totals", "parameters", "parity", "parity_ratio", "parity_plan", "audit", "claims")
+COMPARED = ("parity", "parity_ratio", "parity_plan")
+TABLES = ("verdicts", "joint_tests", "totals", "parameters", *COMPARED, "audit", "claims")
 
 with job(snakemake):
     files, settings = snakemake.input, dict(snakemake.params.items())

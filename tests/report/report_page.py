@@ -208,9 +208,17 @@ def plan_rows():
     ]
 
 
+def joint_rows():
+    """Rows of joint_tests.csv: one that is judged, and a single line's, which is not."""
+    row = {"item": "Table V", "mechanism": "gaussian", "test": "chi-square", "values": "14"}
+    row |= {"below_median": "11", "p": "0.0412", "corrected_p": "0.3296", "verdict": "agrees"}
+    return [row, row | {"values": "7", "below_median": "6", "corrected_p": "", "verdict": ""}]
+
+
 EVERYTHING = dict(zip(("parity", "parity_ratio"), parity_rows(), strict=True)) | {
     "parity_plan": plan_rows(),
     "audit": audit_rows(),
+    "joint_tests": joint_rows(),
     "claims": claim_rows(),
 }
 

@@ -318,3 +318,10 @@ def test_parity_table_has_a_row_per_setting_of_upper(whole):
     plan = ["100,000", "408", "0.5", "10⁻⁶", "6.123", "0.0223", "0.02", "1.117", "123"]
     assert plan in body
     assert ["7.000 or more" in cells for cells in body].count(True) == 1
+
+
+def test_random_values_are_tested_together_beside_their_table(whole):
+    text = words_of(whole)
+    assert "corrected for the 1 tests of both tables" in text
+    assert "Gaussianchi-square11 of 14 0.0410.33agrees All rows:" in text  # and not the single line
+    assert "Of the 150 values that are neither printed zeros nor printed twice, 88 are reproduced." in text

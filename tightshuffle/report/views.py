@@ -18,6 +18,7 @@ from tightshuffle.judgement.verdicts import (
     count_claims,
     count_verdicts,
     cross_claims,
+    distinct_values,
 )
 from tightshuffle.report import findings
 from tightshuffle.report.document import document
@@ -41,6 +42,7 @@ COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> th
         *findings.SETTING, "eps", "bound", "comparison", "metric", "ratio", "low", "high", "repetitions",
         "predicted", "uniform", "informative",
     ],
+    "joint_tests": ["item", "mechanism", "test", "values", "below_median", "p", "corrected_p", "verdict"],
     "parity_plan": ["n", "k", "eps", "delta", "eps0", "capped", "tv_shuffle_inv", "tv_gaussian", "tv_local"],
     "audit": [
         "n", "k", "eps0", "eps", "count", "published_log10_delta", "exact_log10_delta", "upper_log10_delta",
@@ -78,6 +80,8 @@ def page_values(
     plans = optional["parity_plan"]
     return {
         "overall": count_verdicts(verdicts),
+        "distinct": count_verdicts(distinct_values(verdicts)),
+        "joint": optional["joint_tests"],
         "items": [_item_view(name, rows) for name, rows in rows_by_item(verdicts).items()],
         "VERDICTS": VERDICTS,
         "CLAIM_VERDICTS": CLAIM_VERDICTS,

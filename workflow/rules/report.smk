@@ -24,6 +24,7 @@ rule write_report:
         claims="<results>/report/claims.csv",
         parity_plan="<results>/parity_plan.csv",
         verdicts="<results>/report/verdicts.csv",
+        joint_tests="<results>/report/joint_tests.csv",
         totals="<results>/checkins/totals.csv",
         parameters="<results>/tables/table_III.csv",
         scales="<results>/privacy/gaussian_scale.csv",
