@@ -1,0 +1,413 @@
+"""A certified bracket of log E[(G_1 + ... + G_n)_+], for independent G with finitely many values, at any n.
+
+Every hockey-stick divergence of the shuffle model here is such an expectation (`privacy.histogram` says which).
+Let S = G_1 + ... + G_n, and M(z) = E[e^(z G)]. With a small Gaussian U of standard deviation tau, independent of S,
+
+    A(tau) = E[(S + U)_+] = 1/(2 pi) * integral over u of M(z)^n e^(z^2 tau^2 / 2) / z^2,   z = theta + i u,
+
+for every theta > 0. At the saddle point of M(z)^n / z^2 the integrand is a narrow bell, and the trapezoid rule
+with nodes u = j h, h = 2 pi / L, needs few of them, whatever n is. Five errors are bounded, each in its own
+direction, and all of them go to the safe side of the bracket.
+
+1. *Smoothing.* x_+ is convex, so E[S_+] <= A(tau) (Jensen). The excess kappa_tau(s) = E[(s + U)_+] - s_+ falls
+   with abs(s), and kappa_2tau(s) = 2 kappa_tau(s / 2), hence kappa_2tau >= 2 kappa_tau and
+
+       2 A(tau) - A(2 tau) <= E[S_+] <= A(tau),
+
+   which closes like tau^2: by about 1.5 (theta tau)^2.
+2. *Aliasing.* By Poisson's summation formula the trapezoid rule gives A(tau) plus e^(-theta m L) E[(S + U + m L)_+]
+   for every whole m other than 0. These are positive, so A(tau) is at most the sum over the nodes. With
+   x_+ <= e^(t x) / (e t) for every t > 0 (here t = theta - s for m > 0, theta + s for m < 0) they add up to
+   at most M(t)^n e^(t^2 tau^2 / 2) / (e t) times 1 / (e^(s L) - 1).
+3. *Truncation.* What the nodes beyond V = J h add is at most M(theta)^n e^(theta^2 tau^2 / 2) times the integral
+   of e^(-u^2 tau^2 / 2) / (pi u^2) from V on, which is at most e^(-V^2 tau^2 / 2) / (pi V^3 tau^2).
+4. *Skipped nodes.* With the tilted probabilities p_i e^(theta g_i) / M(theta) =: w_i,
+   abs(M(z) / M(theta))^2 = 1 - 4 sum over i < j of w_i w_j sin^2(u (g_i - g_j) / 2). One pair i, j alone shows that
+   the nodes with 2 n w_i w_j sin^2(u (g_i - g_j) / 2) > T add at most e^-T (1 / (2 theta) + h / theta^2) in all.
+   Windows around the zeros of this sine remain; the pair that leaves the fewest nodes is taken.
+5. *Rounding.* Each node's logarithm is known to n times a few units in the last place of the terms that
+   M(z) / M(theta) - 1 sums up; so is log M(theta). The values and probabilities count as exact: whoever rounds
+   them moves them to the safe side (`outwards`).
+
+Where only few combinations of values matter (few users, or eps next to eps0), they are summed one by one:
+under the tilted law all but one of the values appear in a box of counts, and what lies outside adds at most
+1 / (e theta) times its tilted probability, by the same x_+ <= e^(theta x) / (e theta).
+"""
+
+import math
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from tightshuffle.arguments import Floats, Integers
+
+_ULP = 2.0**-52
+_OPERATIONS = 24.0  # units in the last place that a handful of elementary functions and products may lose
+_ATTEMPTS = 12
+_MOST_NODES = 2**20  # of one point; beyond it only Chernoff's bound is given
+_BATCH = 2**20  # nodes that are held in memory at once, about
+_UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out
+_FEW_ATOMS = 4_000  # combinations that are summed one by one at once,
+_MOST_ATOMS = 2 * 10**6  # and where the contour integral does not close the bracket
+_MOST_COUNTED = 4_000  # users among them who do not have the likeliest value
+# Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S.
+_LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
+_SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
+
+
+def log_positive_part(
+    values: npt.ArrayLike, probabilities: npt.ArrayLike, n: npt.ArrayLike, *, width: float = 1e-4
+) -> tuple[Floats, Floats]:
+    """Bounds (low, high) with low <= log E[(G_1 + ... + G_n)_+] <= high.
+
+    Parameters
+    ----------
+    values, probabilities : shape (..., c), the values of one G and their probabilities; what is missing to 1 is
+        the probability of the value 0. A probability 0 marks a value that does not occur.
+    n : number of independent copies of G, from 1 to 10^12; its shape broadcasts with the leading dimensions
+    width : high - low is at most log(1 + width), unless rounding (n times the weight of the terms, in units in the last
+        place) or the number of nodes forbids it; the bounds hold in any case
+
+    Returns
+    -------
+    low, high : arrays of the broadcast leading shape; both -inf where G has no positive value
+    """
+    g, p = np.broadcast_arrays(np.asarray(values, float), np.asarray(probabilities, float))
+    users = np.asarray(n, float)
+    shape = np.broadcast_shapes(g.shape[:-1], users.shape)
+    classes = g.shape[-1]
+    g = np.broadcast_to(g, (*shape, classes)).reshape(-1, classes)
+    p = np.broadcast_to(p, (*shape, classes)).reshape(-1, classes)
+    users = np.broadcast_to(users, shape).reshape(-1)
+    g = np.where(p > 0, g, 0.0)
+    low = np.full(len(users), -np.inf)
+    high = low.copy()
+    some = np.flatnonzero(np.any(g > 0, axis=1))
+    if some.size:
+        low[some], high[some] = _brackets(_at_saddle(g[some], p[some], users[some]), width)
+    return low.reshape(shape), high.reshape(shape)
+
+
+def outwards(values: Floats, probabilities: Floats, side: int, ulps: float = 8.0) -> tuple[Floats, Floats]:
+    """Values and probabilities moved to the side of a larger (1) or smaller (-1) E[S_+] by ``ulps``, relatively.
+
+    E[S_+] grows with every value, with the probability of a positive and against that of a negative value (the value 0
+    gets what is missing to 1). So the result bounds that of all inputs whose rounding is at most this large.
+    """
+    up = 1 + side * ulps * _ULP
+    positive = values > 0
+    return np.where(positive, values * up, values / up), np.where(
+        positive, probabilities * up, probabilities / up
+    )
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Points, one per row, and the law of G tilted by e^(theta G), theta near the saddle point."""
+
+    g: Floats  # (points, values)
+    p: Floats
+    n: Floats  # (points,), as everything below but the weights and units
+    theta: Floats
+    log_mgf: Floats
+    weights: Floats  # tilted probabilities
+    units: Floats  # what rounding may do to a weight, in units in the last place
+    sigma: Floats  # standard deviation of S under the tilted law, and a little more: 1 / z^2 narrows the bell
+    base: Floats  # n log M(theta), and
+    rounding: Floats  # its error
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    def rows(self, index: Integers) -> "_Points":
+        return _Points(*(getattr(self, field.name)[index] for field in fields(self)))
+
+
+def _at_saddle(g: Floats, p: Floats, n: Floats) -> _Points:
+    theta = _saddle(g, p, n)
+    log_mgf, weights, _, variance = _moments(g, p, theta)
+    exponents = theta[:, None] * np.abs(g)
+    few = _OPERATIONS + g.shape[1]
+    terms = p * np.abs(np.expm1(theta[:, None] * g)) * np.exp(-log_mgf)[:, None]
+    base = n * log_mgf
+    rounding = n * (few * terms + 2 * weights * exponents).sum(axis=1) + 4 * np.abs(base) + few
+    sigma = np.sqrt(n * variance + 2 / theta**2)
+    return _Points(g, p, n, theta, log_mgf, weights, few + 2 * exponents, sigma, base, _ULP * rounding)
+
+
+def _moments(g: Floats, p: Floats, theta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """log M(theta), and the tilted weights of the values, their mean and variance."""
+    grown = p * np.expm1(theta[:, None] * g)
+    excess = grown.sum(axis=1)
+    weights = (grown + p) / (1 + excess)[:, None]
+    mean = (weights * g).sum(axis=1)
+    missing = np.maximum(0.0, 1 - weights.sum(axis=1))
+    variance = (weights * (g - mean[:, None]) ** 2).sum(axis=1) + missing * mean**2
+    return np.log1p(excess), weights, mean, variance
+
+
+def _saddle(g: Floats, p: Floats, n: Floats) -> Floats:
+    """theta > 0 near the minimum of n log M(theta) - 2 log theta: Newton's method in log theta, with a bracket."""
+    first, second = n * (p * g).sum(axis=1), n * (p * g * g).sum(axis=1)
+    start = np.where(
+        first < 0, (np.sqrt(first**2 + 8 * second) - first) / (2 * second), 1.5 / np.sqrt(second)
+    )
+    ceiling = np.log(690 / g.max(axis=1))
+    floor = np.full(len(n), -745.0)
+    x = np.minimum(np.log(start), ceiling)
+    settled = np.zeros(len(n), bool)
+    for _ in range(200):
+        theta = np.exp(x)
+        _, _, mean, variance = _moments(g, p, theta)
+        slope = n * mean * theta - 2
+        curvature = n * variance * theta**2 + n * mean * theta
+        ceiling = np.where(slope > 0, np.minimum(ceiling, x), ceiling)
+        floor = np.where(slope > 0, floor, np.maximum(floor, x))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.where(curvature > 0, np.clip(-slope / curvature, -3, 3), -np.sign(slope))
+        new = x + step
+        new = np.where((floor < new) & (new < ceiling), new, (floor + ceiling) / 2)
+        moved = np.abs(new - x) >= 1e-3
+        x = np.where(settled, x, new)
+        settled |= ~moved
+        if settled.all():
+            break
+    return np.exp(x)
+
+
+def _brackets(points: _Points, width: float) -> tuple[Floats, Floats]:
+    low = np.full(len(points), -np.inf)
+    # Chernoff: E[S_+] <= M(theta)^n / (e theta).
+    high = points.base + points.rounding - np.log(points.theta) - 1 + _ULP * _OPERATIONS
+    boxes = _boxes(points)
+    countable = boxes.last.sum(axis=1) <= _MOST_COUNTED
+
+    def sum_boxes(rows: Integers) -> None:
+        for row in rows:
+            box = _sum_box(points.rows(row), _Boxes(*(part[row] for part in boxes)))
+            low[row], high[row] = max(low[row], box[0]), min(high[row], box[1])
+
+    few = countable & (boxes.atoms <= _FEW_ATOMS)
+    sum_boxes(np.flatnonzero(few))
+    left = np.flatnonzero(~few)
+    tau = math.sqrt(width / 2) / points.theta
+    guess = -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
+    for _ in range(_ATTEMPTS):
+        if not left.size:
+            break
+        new_low, new_high = _contour(points.rows(left), tau[left], guess[left], width)
+        low[left], high[left] = np.maximum(low[left], new_low), np.minimum(high[left], new_high)
+        guess[left] = np.minimum(guess[left], high[left] - points.base[left])
+        excess = np.minimum((high[left] - low[left]) / math.log1p(width), 30.0)
+        tau[left] /= np.maximum(1.1 * np.sqrt(excess), 1.2)
+        left = left[excess > 1]
+    sum_boxes(left[countable[left] & (boxes.atoms[left] <= _MOST_ATOMS)])
+    return low, high
+
+
+# --- the contour integral ----------------------------------------------------------------------------------
+
+
+def _contour(points: _Points, tau: Floats, guess: Floats, width: float) -> tuple[Floats, Floats]:
+    """One attempt; ``guess`` is about log(E[S_+] / M(theta)^n) and steers only how many nodes are taken."""
+    n, theta = points.n, points.theta
+    allowed = guess + math.log(width * 1e-3)
+    aliases = _log_aliases(points, tau)
+    enough = aliases <= allowed[:, None]
+    column = np.where(enough.any(axis=1), enough.argmax(axis=1), _LENGTHS.size - 1)
+    alias = np.exp(aliases[np.arange(len(points)), column])
+    h = 2 * math.pi / (_LENGTHS[column] * points.sigma)
+    # Nodes up to V: the truncation bound by its own fixed-point equation for V^2, from above.
+    reach = 1 / tau
+    for _ in range(6):
+        missing = -math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - allowed
+        reach = np.sqrt(2 * np.maximum(missing, 0.5)) / tau
+    last = np.ceil(reach / h)
+    reach = last * h
+    tail = np.exp(-math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - (reach * tau) ** 2 / 2)
+    threshold = 1 - allowed - np.log(2 * theta)
+    distance, half = _windows(points, h, last, threshold)
+    skipped = np.where(half < reach, np.exp(-threshold) * (0.5 / theta + h / theta**2), 0.0)
+
+    windows = np.where(half < reach, np.floor(reach / distance) + 2, 1)
+    nodes = np.minimum(windows * (2 * half / h + 1), last + 1)
+    sums = np.zeros((2, len(points)))
+    errors = np.full((2, len(points)), np.inf)
+    feasible = np.flatnonzero(nodes <= _MOST_NODES)
+    batches = np.floor(np.cumsum(nodes[feasible]) / _BATCH)
+    for batch in np.unique(batches):
+        rows = feasible[batches == batch]
+        sums[:, rows], errors[:, rows] = _sum_nodes(
+            points.rows(rows), tau[rows], h[rows], last[rows], distance[rows], half[rows], windows[rows]
+        )
+    errors += tail + skipped
+    growth = np.exp((theta * tau) ** 2 / 2), np.exp(2 * (theta * tau) ** 2)
+    above = growth[0] * (sums[0] + errors[0])
+    below = 2 * growth[0] * (sums[0] - errors[0] - alias) - growth[1] * (sums[1] + errors[1])
+    final = _ULP * _OPERATIONS
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.where(below > 0, points.base - points.rounding + np.log(below) - final, -np.inf)
+        high = points.base + points.rounding + np.log(above) + final
+    high = np.where(np.isfinite(above) & (above > 0), high, np.inf)
+    return np.where(np.isnan(low), -np.inf, low), high
+
+
+def _log_aliases(points: _Points, tau: Floats) -> Floats:
+    """log of the bound on all aliases over M(theta)^n e^(theta^2 tau^2 / 2); shape (points, lengths)."""
+    theta, sigma = points.theta[:, None], points.sigma[:, None]
+    shift = _SHIFTS / sigma
+    down = np.concatenate([np.minimum(shift, 0.9 * theta), theta * [0.5, 0.7, 0.95]], axis=1)
+    bounds = []
+    for s, t in ((shift, theta + shift), (down, theta - down)):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            log_mgf = np.log1p((points.p[:, None] * np.expm1(t[:, :, None] * points.g[:, None])).sum(axis=2))
+            chernoff = points.n[:, None] * (log_mgf - points.log_mgf[:, None]) - np.log(t) - 1
+            chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
+            decay = s[:, None] * _LENGTHS[:, None] * sigma[:, None]
+            bound = chernoff[:, None] - decay - np.log(-np.expm1(-decay))
+        bounds.append(np.where(np.isnan(bound), np.inf, bound).min(axis=2))
+    return np.logaddexp(*bounds)
+
+
+def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tuple[Floats, Floats]:
+    """Distance and half width of the windows that the best pair of values leaves; half = V: all nodes."""
+    zero = np.zeros((len(points), 1))
+    missing = np.maximum(0.0, 1 - points.weights.sum(axis=1, keepdims=True) - 16 * _ULP)
+    g = np.concatenate([points.g, zero], axis=1)
+    w = np.concatenate([points.weights, missing], axis=1)
+    one, two = np.triu_indices(g.shape[1], 1)
+    gap = np.abs(g[:, one] - g[:, two])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sine = threshold[:, None] / (2 * points.n[:, None] * w[:, one] * w[:, two])
+        usable = (sine < 1) & (gap > 0)
+        half = np.where(usable, 2 / gap * np.arcsin(np.sqrt(np.where(usable, sine, 1.0))), np.inf)
+        distance = 2 * math.pi / np.where(gap > 0, gap, 1.0)
+        cost = (np.floor((last * h)[:, None] / distance) + 2) * (2 * half / h[:, None] + 1)
+    best = cost.argmin(axis=1)
+    rows = np.arange(len(points))
+    all_ = cost[rows, best] >= last
+    return distance[rows, best], np.where(all_, last * h, half[rows, best])
+
+
+def _sum_nodes(
+    points: _Points, tau: Floats, h: Floats, last: Floats, distance: Floats, half: Floats, windows: Floats
+) -> tuple[Floats, Floats]:
+    """The trapezoid sums over M(theta)^n e^(theta^2 tau^2 / 2) for tau and 2 tau, and what rounding may do to them."""
+    # Windows, then nodes, one after another; window w of a point is centred at w * distance.
+    owner = np.repeat(np.arange(len(points)), windows.astype(np.int64))
+    number = _count_up(windows)
+    centre = number * distance[owner]
+    start = np.maximum(np.ceil((centre - half[owner]) / h[owner]), 0.0)
+    stop = np.minimum(np.floor((centre + half[owner]) / h[owner]), last[owner])
+    start[1:] = np.where(number[1:] > 0, np.maximum(start[1:], stop[:-1] + 1), start[1:])
+    size = np.maximum(stop - start + 1, 0.0)
+    j = np.repeat(start, size.astype(np.int64)) + _count_up(size)
+    owner = np.repeat(owner, size.astype(np.int64))
+
+    n, theta = points.n[owner], points.theta[owner]
+    u = j * h[owner]
+    w = points.weights[owner]
+    angle = u[:, None] * points.g[owner]
+    real = -2 * (w * np.sin(angle / 2) ** 2).sum(axis=1)
+    imaginary = (w * np.sin(angle)).sum(axis=1)
+    modulus = np.maximum(2 * real + real**2 + imaginary**2, -1 + 1e-300)  # abs(M(z) / M(theta))^2 - 1
+    phase = n * np.arctan2(imaginary, 1 + real)
+    size_ = np.exp(n * 0.5 * np.log1p(modulus)) / (theta**2 + u**2)
+    size_ *= np.where(j > 0, 2.0, 1.0) * h[owner] / (2 * math.pi)
+    lost = (w * points.units[owner] * np.minimum(np.abs(angle), 2.0) + 3 * w * np.abs(angle)).sum(axis=1)
+    lost = n * (lost + 2 * (2 * np.abs(real) + real**2 + imaginary**2)) / (1 + modulus)
+    lost = _ULP * (lost + 4 * np.abs(phase) + 2 * n * np.abs(np.log1p(modulus)) + 4 * _OPERATIONS)
+    error = np.expm1(np.minimum(lost, 700.0))
+    phase -= 2 * np.arctan2(u, theta)
+    first = np.concatenate([[0], np.flatnonzero(np.diff(owner)) + 1])
+    sums, errors = [], []
+    for t in (tau, 2 * tau):
+        bell = size_ * np.exp(-((u * t[owner]) ** 2) / 2)
+        sums.append(np.add.reduceat(bell * np.cos(phase + theta * u * t[owner] ** 2), first))
+        count = np.diff(np.append(first, len(owner)))
+        errors.append(np.add.reduceat(bell * error, first) + _ULP * count * np.add.reduceat(bell, first))
+    return np.array(sums), np.array(errors)
+
+
+def _count_up(sizes: Floats) -> Floats:
+    """0, 1, ..., sizes[0] - 1, 0, 1, ..., sizes[1] - 1, ..."""
+    whole = sizes.astype(np.int64)
+    return (np.arange(whole.sum()) - np.repeat(np.cumsum(whole) - whole, whole)).astype(float)
+
+
+# --- the sum over a box of counts --------------------------------------------------------------------------
+
+
+class _Boxes(NamedTuple):
+    """The values with 0 among them, the likeliest last, and ranges of how many users have each of the others."""
+
+    g: Floats
+    log_p: Floats
+    log_weights: Floats
+    first: Floats
+    last: Floats
+    atoms: Floats  # combinations of counts in the box
+
+
+def _boxes(points: _Points) -> _Boxes:
+    zero = np.zeros((len(points), 1))
+    with np.errstate(divide="ignore"):
+        missing = np.log1p(-np.minimum(points.p.sum(axis=1, keepdims=True), 1.0))
+        log_p = np.concatenate([np.log(points.p), missing], axis=1)
+    g = np.concatenate([points.g, zero], axis=1)
+    log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]
+    order = np.argsort(log_weights, axis=1, kind="stable")
+    g, log_p, log_weights = (np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights))
+    # Both ends where Chernoff's bound of a Poisson law, x log(x / m) - x + m, reaches _UNLIKELY.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = points.n[:, None] * np.exp(log_weights[:, :-1])
+        branches = [special.lambertw((_UNLIKELY / expected - 1) / math.e, branch).real for branch in (-1, 0)]
+        first, last = (expected * np.exp(1 + branch) for branch in branches)
+    first = np.where(expected > _UNLIKELY, np.floor(first), 0)
+    last = np.where(expected > 0, np.minimum(np.ceil(last), points.n[:, None]), 0)
+    return _Boxes(g, log_p, log_weights, first, last, np.prod(last - first + 1, axis=1))
+
+
+def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
+    """Bounds for one point: the sum over all counts in its box; what is outside counts for the upper one only."""
+    n = float(point.n)
+    chances = np.exp(box.log_weights)
+    sides = [(a - 1, w) for a, w in zip(box.first, chances, strict=False) if a > 0]
+    sides += [(b + 1, w) for b, w in zip(box.last, chances, strict=False) if b < n and w > 0]
+    outside = sum(math.exp(-n * _relative_entropy(x / n, min(w, 1.0))) for x, w in sides)
+    outside *= math.exp(point.rounding) / (point.theta * math.e)
+    low, high = -math.inf, float(point.base) + math.log(outside) if outside > 0 else -math.inf
+
+    ranges = [np.arange(a, b + 1) for a, b in zip(box.first, box.last, strict=True)]
+    x = np.array([counts.ravel() for counts in np.meshgrid(*ranges, indexing="ij")])
+    x = np.concatenate([x, n - x.sum(axis=0, keepdims=True)])
+    s = box.g @ x
+    slack = _ULP * (len(x) + 4) * (np.abs(box.g) @ x)
+    possible = (x[-1] >= 0) & (s + slack > 0)
+    x, s, slack = x[:, possible], s[possible], slack[possible]
+    if s.size == 0:
+        return low, high
+    # log of n! / (n - counted)! as a running sum: for large n the two factorials nearly cancel.
+    counted = (n - x[-1]).astype(np.int64)
+    falling = np.concatenate([[0.0], np.cumsum(np.log(n - np.arange(counted.max())))])[counted]
+    factorials = special.gammaln(x[:-1] + 1).sum(axis=0)
+    log_p = np.where(np.isneginf(box.log_p), 0.0, box.log_p)
+    exponent = log_p @ x + falling - factorials
+    # What is missing to 1 has the absolute error of the sum of all probabilities.
+    units = 4 * np.abs(log_p) + 2 + np.where(box.g == 0, len(x) * np.exp(-log_p), 0.0)
+    lost = _ULP * (units @ x + (counted + 4) * falling + 8 * factorials + s.size + _OPERATIONS)
+    top = exponent.max()
+    terms = np.exp(exponent - top)
+    below = float((np.maximum(s - slack, 0.0) * terms * np.exp(-lost)).sum())
+    above = float(((s + slack) * terms * np.exp(lost)).sum())
+    if below > 0:
+        low = float(top) + math.log(below) - _ULP * 4 * abs(top)
+    return low, float(np.logaddexp(high, top + math.log(above) + _ULP * 4 * abs(top)))
+
+
+def _relative_entropy(share: float, chance: float) -> float:
+    """Kullback-Leibler divergence of Bernoulli(share) from Bernoulli(chance); chance in (0, 1)."""
+    return float(special.rel_entr(share, chance) + special.rel_entr(1 - share, 1 - chance))
