@@ -79,6 +79,13 @@ def check_one(name: str, values: Floats | Integers) -> Any:
     return values.item()
 
 
+def check_colluding(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
+    """``colluding`` (users whose reports the adversary knows) as an integer array, 0 <= colluding < n."""
+    return _integers(
+        "colluding", colluding, "a whole number between 0 and n - 1", lambda x: (x >= 0) & (x < np.asarray(n))
+    )
+
+
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:
     """``value`` itself; ValueError unless it is one of ``choices``."""
     if value not in list(choices):

@@ -48,6 +48,7 @@ _ULP = 2.0**-52
 _OPERATIONS = 24.0  # units in the last place that a handful of elementary functions and products may lose
 _ATTEMPTS = 12
 _MOST_NODES = 2**20  # of one point; beyond it only Chernoff's bound is given
+_PAIRED = 8  # values whose pairs are looked at for windows
 _BATCH = 2**20  # nodes that are held in memory at once, about
 _UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out
 _FEW_ATOMS = 4_000  # combinations that are summed one by one at once,
@@ -91,17 +92,29 @@ def log_positive_part(
     return low.reshape(shape), high.reshape(shape)
 
 
-def outwards(values: Floats, probabilities: Floats, side: int, ulps: float = 8.0) -> tuple[Floats, Floats]:
-    """Values and probabilities moved to the side of a larger (1) or smaller (-1) E[S_+] by ``ulps``, relatively.
+def outwards(
+    values: Floats, probabilities: Floats, side: int, ulps: npt.ArrayLike
+) -> tuple[Floats, Floats]:
+    """Laws moved to the side of a larger (1) or smaller (-1) E[S_+], further than rounding moved them.
 
-    E[S_+] grows with every value, with the probability of a positive and against that of a negative value (the value 0
-    gets what is missing to 1). So the result bounds that of all inputs whose rounding is at most this large.
+    ``values``, ``probabilities`` (..., c) are known to ``ulps`` units in the last place, an array that broadcasts.
+    E[S_+] grows with every value, and with mass that moves to a larger value. So upwards positive values become
+    likelier and negative ones less likely; downwards all become less likely but the smallest, which gets the rest.
     """
-    up = 1 + side * ulps * _ULP
+    up = 1 + np.asarray(ulps) * _ULP
     positive = values > 0
-    return np.where(positive, values * up, values / up), np.where(
-        positive, probabilities * up, probabilities / up
-    )
+    moved = np.where(positive == (side > 0), values * up, values / up)
+    if side > 0:
+        above = np.where(positive, probabilities * up, 0.0)
+        below = np.where(positive, 0.0, probabilities / up)
+        room = np.maximum(1 - above.sum(axis=-1, keepdims=True), 0.0)
+        mass = below.sum(axis=-1, keepdims=True)
+        return moved, above + below * np.where(mass > room, room / np.where(mass > 0, mass, 1.0), 1.0)
+    kept = probabilities / up
+    total = probabilities.sum(axis=-1, keepdims=True)
+    rest = np.minimum((total * (up - 1 / up)).max(axis=-1, keepdims=True), 1 - kept.sum(axis=-1, keepdims=True))
+    smallest = np.arange(values.shape[-1]) == values.argmin(axis=-1)[..., None]
+    return moved, kept + smallest * np.maximum(rest, 0.0)
 
 
 @dataclass(frozen=True)
@@ -134,6 +147,7 @@ def _at_saddle(g: Floats, p: Floats, n: Floats) -> _Points:
     terms = p * np.abs(np.expm1(theta[:, None] * g)) * np.exp(-log_mgf)[:, None]
     base = n * log_mgf
     rounding = n * (few * terms + 2 * weights * exponents).sum(axis=1) + 4 * np.abs(base) + few
+    rounding += n * 4 * g.shape[1] * np.exp(-log_mgf)  # the probability of the value 0 is a difference
     sigma = np.sqrt(n * variance + 2 / theta**2)
     return _Points(g, p, n, theta, log_mgf, weights, few + 2 * exponents, sigma, base, _ULP * rounding)
 
@@ -278,6 +292,8 @@ def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tup
     missing = np.maximum(0.0, 1 - points.weights.sum(axis=1, keepdims=True) - 16 * _ULP)
     g = np.concatenate([points.g, zero], axis=1)
     w = np.concatenate([points.weights, missing], axis=1)
+    likeliest = np.argsort(-w, axis=1, kind="stable")[:, :_PAIRED]
+    g, w = np.take_along_axis(g, likeliest, axis=1), np.take_along_axis(w, likeliest, axis=1)
     one, two = np.triu_indices(g.shape[1], 1)
     gap = np.abs(g[:, one] - g[:, two])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -364,7 +380,8 @@ def _boxes(points: _Points) -> _Boxes:
     # Both ends where Chernoff's bound of a Poisson law, x log(x / m) - x + m, reaches _UNLIKELY.
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = points.n[:, None] * np.exp(log_weights[:, :-1])
-        branches = [special.lambertw((_UNLIKELY / expected - 1) / math.e, branch).real for branch in (-1, 0)]
+        share = _UNLIKELY / np.maximum(expected, 1e-280)
+        branches = [special.lambertw((share - 1) / math.e, branch).real for branch in (-1, 0)]
         first, last = (expected * np.exp(1 + branch) for branch in branches)
     first = np.where(expected > _UNLIKELY, np.floor(first), 0)
     last = np.where(expected > 0, np.minimum(np.ceil(last), points.n[:, None]), 0)
