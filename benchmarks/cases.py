@@ -56,7 +56,6 @@ CASES = {
     "delta-hat": Case(delta_hat, sizes=(10**5, 10**6)),
     "lower": Case(histogram.lower, eps_of="upper"),
     "upper": Case(histogram.upper),
-    "exact-histogram": Case(histogram.exact_histogram, eps_of="upper", sizes=SIZES[:4]),
     "clones": Case(clones.clones),
     "stronger-clones": Case(clones.stronger_clones),
     "koskela-strong": Case(composition.koskela_strong),

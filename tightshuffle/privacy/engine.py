@@ -1,32 +1,32 @@
 """A certified bracket of log E[(G_1 + ... + G_n)_+], for independent G with finitely many values, at any n.
 
-Every hockey-stick divergence of the shuffle model here is such an expectation (`privacy.histogram` says which).
-Let S = G_1 + ... + G_n, and M(z) = E[e^(z G)]. With a small Gaussian U of standard deviation tau, independent of S,
+Every hockey-stick divergence of the shuffle model here is such an expectation (see `privacy.histogram`).
+Let S = G_1 + ... + G_n, and M(z) = E[e^(z G)]. With a small Gaussian U of standard deviation tau, independent
+of S, and for every theta > 0,
 
-    A(tau) = E[(S + U)_+] = 1/(2 pi) * integral over u of M(z)^n e^(z^2 tau^2 / 2) / z^2,   z = theta + i u,
+    A(tau) = E[(S + U)_+] = 1 / (2 pi) * integral of M(z)^n e^(z^2 tau^2 / 2) / z^2 over u,   z = theta + i u.
 
-for every theta > 0. At the saddle point of M(z)^n / z^2 the integrand is a narrow bell, and the trapezoid rule
-with nodes u = j h, h = 2 pi / L, needs few of them, whatever n is. Five errors are bounded, each in its own
-direction, and all of them go to the safe side of the bracket.
+At the saddle point of M(z)^n / z^2 the integrand is a narrow bell, and the trapezoid rule with nodes u = j h,
+h = 2 pi / L, needs few of them, whatever n is. Five errors are bounded, each goes to the safe side.
 
-1. *Smoothing.* x_+ is convex, so E[S_+] <= A(tau) (Jensen). The excess kappa_tau(s) = E[(s + U)_+] - s_+ falls
-   with abs(s), and kappa_2tau(s) = 2 kappa_tau(s / 2), hence kappa_2tau >= 2 kappa_tau and
+1. *Smoothing.* x_+ is convex, so E[S_+] <= A(tau) (Jensen). The excess kappa_tau(s) = E[(s + U)_+] - s_+
+   falls with ``|s|``, and kappa_2tau(s) = 2 kappa_tau(s / 2), hence kappa_2tau >= 2 kappa_tau and
 
        2 A(tau) - A(2 tau) <= E[S_+] <= A(tau),
 
-   which closes like tau^2: by about 1.5 (theta tau)^2.
-2. *Aliasing.* By Poisson's summation formula the trapezoid rule gives A(tau) plus e^(-theta m L) E[(S + U + m L)_+]
-   for every whole m other than 0. These are positive, so A(tau) is at most the sum over the nodes. With
-   x_+ <= e^(t x) / (e t) for every t > 0 (here t = theta - s for m > 0, theta + s for m < 0) they add up to
-   at most M(t)^n e^(t^2 tau^2 / 2) / (e t) times 1 / (e^(s L) - 1).
-3. *Truncation.* What the nodes beyond V = J h add is at most M(theta)^n e^(theta^2 tau^2 / 2) times the integral
-   of e^(-u^2 tau^2 / 2) / (pi u^2) from V on, which is at most e^(-V^2 tau^2 / 2) / (pi V^3 tau^2).
-4. *Skipped nodes.* With the tilted probabilities p_i e^(theta g_i) / M(theta) =: w_i,
-   abs(M(z) / M(theta))^2 = 1 - 4 sum over i < j of w_i w_j sin^2(u (g_i - g_j) / 2). One pair i, j alone shows that
-   the nodes with 2 n w_i w_j sin^2(u (g_i - g_j) / 2) > T add at most e^-T (1 / (2 theta) + h / theta^2) in all.
+   which closes like tau^2: its relative width is about 1.5 (theta tau)^2.
+2. *Aliasing.* By Poisson's summation formula the trapezoid rule gives A(tau) plus, for every whole m other
+   than 0, e^(-theta m L) E[(S + U + m L)_+]. These are positive, so A(tau) is at most the sum over the nodes.
+   With x_+ <= e^(t x) / (e t) for every t > 0 (here theta - s for m > 0, theta + s for m < 0) they add up
+   to at most M(t)^n e^(t^2 tau^2 / 2) / (e t (e^(s L) - 1)) on each side.
+3. *Truncation.* The nodes beyond V = J h add at most M(theta)^n e^(theta^2 tau^2 / 2) times the integral of
+   e^(-u^2 tau^2 / 2) / (pi u^2) from V on, which is at most e^(-V^2 tau^2 / 2) / (pi V^3 tau^2).
+4. *Skipped nodes.* With the tilted probabilities w_i = p_i e^(theta g_i) / M(theta),
+   ``|M(z) / M(theta)|^2`` = 1 - 4 * sum over i < j of w_i w_j sin^2(u (g_i - g_j) / 2). By one pair i, j
+   alone, the nodes with 2 n w_i w_j sin^2(u (g_i - g_j) / 2) > T add at most e^-T (1 / (2 theta) + h / theta^2) in all.
    Windows around the zeros of this sine remain; the pair that leaves the fewest nodes is taken.
-5. *Rounding.* Each node's logarithm is known to n times a few units in the last place of the terms that
-   M(z) / M(theta) - 1 sums up; so is log M(theta). The values and probabilities count as exact: whoever rounds
+5. *Rounding.* A node's logarithm is known to n times a few units in the last place of the terms that
+   M(z) / M(theta) - 1 sums up; so is log M(theta). Values and probabilities count as exact: whoever rounds
    them moves them to the safe side (`outwards`).
 
 Where only few combinations of values matter (few users, or eps next to eps0), they are summed one by one:
@@ -36,17 +36,17 @@ under the tilted law all but one of the values appear in a box of counts, and wh
 
 import math
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from tightshuffle.arguments import Floats, Integers
+from tightshuffle.arguments import Booleans, Floats, Integers
 
 _ULP = 2.0**-52
 _OPERATIONS = 24.0  # units in the last place that a handful of elementary functions and products may lose
-_ATTEMPTS = 12
+_ATTEMPTS = 8
 _MOST_NODES = 2**20  # of one point; beyond it only Chernoff's bound is given
 _PAIRED = 8  # values whose pairs are looked at for windows
 _BATCH = 2**20  # nodes that are held in memory at once, about
@@ -66,11 +66,11 @@ def log_positive_part(
 
     Parameters
     ----------
-    values, probabilities : shape (..., c), the values of one G and their probabilities; what is missing to 1 is
-        the probability of the value 0. A probability 0 marks a value that does not occur.
+    values, probabilities : shape (..., c), the values of one G and their probabilities; what is missing to 1
+        is the probability of the value 0. A value of probability 0 does not occur.
     n : number of independent copies of G, from 1 to 10^12; its shape broadcasts with the leading dimensions
-    width : high - low is at most log(1 + width), unless rounding (n times the weight of the terms, in units in the last
-        place) or the number of nodes forbids it; the bounds hold in any case
+    width : high - low is at most log(1 + width), unless rounding (item 5 above) or a limit of about a million
+        nodes forbids it; the bounds hold in any case
 
     Returns
     -------
@@ -92,14 +92,13 @@ def log_positive_part(
     return low.reshape(shape), high.reshape(shape)
 
 
-def outwards(
-    values: Floats, probabilities: Floats, side: int, ulps: npt.ArrayLike
-) -> tuple[Floats, Floats]:
+def outwards(values: Floats, probabilities: Floats, side: int, ulps: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Laws moved to the side of a larger (1) or smaller (-1) E[S_+], further than rounding moved them.
 
-    ``values``, ``probabilities`` (..., c) are known to ``ulps`` units in the last place, an array that broadcasts.
-    E[S_+] grows with every value, and with mass that moves to a larger value. So upwards positive values become
-    likelier and negative ones less likely; downwards all become less likely but the smallest, which gets the rest.
+    ``values`` and ``probabilities`` (..., c) are known to ``ulps`` units in the last place, which broadcast.
+    E[S_+] grows with every value, and with mass that moves to a larger value. So upwards positive values
+    become likelier and negative ones less likely; downwards all become less likely but the smallest, which
+    gets the rest.
     """
     up = 1 + np.asarray(ulps) * _ULP
     positive = values > 0
@@ -107,13 +106,16 @@ def outwards(
     if side > 0:
         above = np.where(positive, probabilities * up, 0.0)
         below = np.where(positive, 0.0, probabilities / up)
+        above /= np.maximum(above.sum(axis=-1, keepdims=True), 1.0)
         room = np.maximum(1 - above.sum(axis=-1, keepdims=True), 0.0)
         mass = below.sum(axis=-1, keepdims=True)
         return moved, above + below * np.where(mass > room, room / np.where(mass > 0, mass, 1.0), 1.0)
     kept = probabilities / up
     total = probabilities.sum(axis=-1, keepdims=True)
-    rest = np.minimum((total * (up - 1 / up)).max(axis=-1, keepdims=True), 1 - kept.sum(axis=-1, keepdims=True))
-    smallest = np.arange(values.shape[-1]) == values.argmin(axis=-1)[..., None]
+    rest = np.minimum(
+        (total * (up - 1 / up)).max(axis=-1, keepdims=True), 1 - kept.sum(axis=-1, keepdims=True)
+    )
+    smallest = (np.arange(values.shape[-1]) == values.argmin(axis=-1)[..., None]) & (values < 0)
     return moved, kept + smallest * np.maximum(rest, 0.0)
 
 
@@ -135,7 +137,7 @@ class _Points:
     def __len__(self) -> int:
         return len(self.n)
 
-    def rows(self, index: Integers) -> "_Points":
+    def rows(self, index: Integers | np.integer[Any]) -> "_Points":
         return _Points(*(getattr(self, field.name)[index] for field in fields(self)))
 
 
@@ -147,7 +149,6 @@ def _at_saddle(g: Floats, p: Floats, n: Floats) -> _Points:
     terms = p * np.abs(np.expm1(theta[:, None] * g)) * np.exp(-log_mgf)[:, None]
     base = n * log_mgf
     rounding = n * (few * terms + 2 * weights * exponents).sum(axis=1) + 4 * np.abs(base) + few
-    rounding += n * 4 * g.shape[1] * np.exp(-log_mgf)  # the probability of the value 0 is a difference
     sigma = np.sqrt(n * variance + 2 / theta**2)
     return _Points(g, p, n, theta, log_mgf, weights, few + 2 * exponents, sigma, base, _ULP * rounding)
 
@@ -164,7 +165,7 @@ def _moments(g: Floats, p: Floats, theta: Floats) -> tuple[Floats, Floats, Float
 
 
 def _saddle(g: Floats, p: Floats, n: Floats) -> Floats:
-    """theta > 0 near the minimum of n log M(theta) - 2 log theta: Newton's method in log theta, with a bracket."""
+    """theta > 0 near the minimum of n log M(theta) - 2 log theta, by Newton's method in log theta."""
     first, second = n * (p * g).sum(axis=1), n * (p * g * g).sum(axis=1)
     start = np.where(
         first < 0, (np.sqrt(first**2 + 8 * second) - first) / (2 * second), 1.5 / np.sqrt(second)
@@ -196,29 +197,36 @@ def _brackets(points: _Points, width: float) -> tuple[Floats, Floats]:
     low = np.full(len(points), -np.inf)
     # Chernoff: E[S_+] <= M(theta)^n / (e theta).
     high = points.base + points.rounding - np.log(points.theta) - 1 + _ULP * _OPERATIONS
-    boxes = _boxes(points)
-    countable = boxes.last.sum(axis=1) <= _MOST_COUNTED
+    chernoff = high.copy()
 
-    def sum_boxes(rows: Integers) -> None:
-        for row in rows:
+    def sum_boxes(asked: Booleans, most: int, unlikely: npt.ArrayLike) -> Booleans:
+        boxes = _boxes(points, np.broadcast_to(unlikely, len(points)))
+        asked = asked & (boxes.atoms <= most) & (boxes.last.sum(axis=1) <= _MOST_COUNTED)
+        for row in np.flatnonzero(asked):
             box = _sum_box(points.rows(row), _Boxes(*(part[row] for part in boxes)))
             low[row], high[row] = max(low[row], box[0]), min(high[row], box[1])
+        return asked
 
-    few = countable & (boxes.atoms <= _FEW_ATOMS)
-    sum_boxes(np.flatnonzero(few))
+    few = sum_boxes(np.ones(len(points), bool), _FEW_ATOMS, _UNLIKELY)
     left = np.flatnonzero(~few)
     tau = math.sqrt(width / 2) / points.theta
     guess = -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
+    before = np.full(len(points), np.inf)
     for _ in range(_ATTEMPTS):
         if not left.size:
             break
         new_low, new_high = _contour(points.rows(left), tau[left], guess[left], width)
         low[left], high[left] = np.maximum(low[left], new_low), np.minimum(high[left], new_high)
         guess[left] = np.minimum(guess[left], high[left] - points.base[left])
-        excess = np.minimum((high[left] - low[left]) / math.log1p(width), 30.0)
-        tau[left] /= np.maximum(1.1 * np.sqrt(excess), 1.2)
-        left = left[excess > 1]
-    sum_boxes(left[countable[left] & (boxes.atoms[left] <= _MOST_ATOMS)])
+        # A smaller tau helps against smoothing only, not against rounding.
+        excess = (high[left] - low[left] - 2 * points.rounding[left]) / math.log1p(width)
+        tau[left] /= np.clip(1.1 * np.sqrt(np.maximum(excess, 0.0)), 1.2, 6.0)
+        go_on = (excess > 1) & ((excess < 0.8 * before[left]) | np.isinf(excess))
+        before[left] = excess
+        left = left[go_on]
+    wide = high - low - 2 * points.rounding > math.log1p(width)
+    if wide.any():  # here S is 0, or just below, nearly always, and Chernoff's bound far off
+        sum_boxes(wide, _MOST_ATOMS, _UNLIKELY + np.clip(chernoff - low, 0.0, 600.0))
     return low, high
 
 
@@ -227,7 +235,7 @@ def _brackets(points: _Points, width: float) -> tuple[Floats, Floats]:
 
 def _contour(points: _Points, tau: Floats, guess: Floats, width: float) -> tuple[Floats, Floats]:
     """One attempt; ``guess`` is about log(E[S_+] / M(theta)^n) and steers only how many nodes are taken."""
-    n, theta = points.n, points.theta
+    theta = points.theta
     allowed = guess + math.log(width * 1e-3)
     aliases = _log_aliases(points, tau)
     enough = aliases <= allowed[:, None]
@@ -298,9 +306,9 @@ def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tup
     gap = np.abs(g[:, one] - g[:, two])
     with np.errstate(divide="ignore", invalid="ignore"):
         sine = threshold[:, None] / (2 * points.n[:, None] * w[:, one] * w[:, two])
-        usable = (sine < 1) & (gap > 0)
+        usable = (sine < 1) & (gap > 1e-290)
         half = np.where(usable, 2 / gap * np.arcsin(np.sqrt(np.where(usable, sine, 1.0))), np.inf)
-        distance = 2 * math.pi / np.where(gap > 0, gap, 1.0)
+        distance = 2 * math.pi / np.where(gap > 1e-290, gap, 1.0)
         cost = (np.floor((last * h)[:, None] / distance) + 2) * (2 * half / h[:, None] + 1)
     best = cost.argmin(axis=1)
     rows = np.arange(len(points))
@@ -311,7 +319,7 @@ def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tup
 def _sum_nodes(
     points: _Points, tau: Floats, h: Floats, last: Floats, distance: Floats, half: Floats, windows: Floats
 ) -> tuple[Floats, Floats]:
-    """The trapezoid sums over M(theta)^n e^(theta^2 tau^2 / 2) for tau and 2 tau, and what rounding may do to them."""
+    """The sums for tau and 2 tau, over M(theta)^n e^(theta^2 tau^2 / 2), and what rounding may do to them."""
     # Windows, then nodes, one after another; window w of a point is centred at w * distance.
     owner = np.repeat(np.arange(len(points)), windows.astype(np.int64))
     number = _count_up(windows)
@@ -358,7 +366,7 @@ def _count_up(sizes: Floats) -> Floats:
 
 
 class _Boxes(NamedTuple):
-    """The values with 0 among them, the likeliest last, and ranges of how many users have each of the others."""
+    """The values, 0 among them, the likeliest last; and ranges of how many users have each of the others."""
 
     g: Floats
     log_p: Floats
@@ -368,7 +376,7 @@ class _Boxes(NamedTuple):
     atoms: Floats  # combinations of counts in the box
 
 
-def _boxes(points: _Points) -> _Boxes:
+def _boxes(points: _Points, unlikely: Floats) -> _Boxes:
     zero = np.zeros((len(points), 1))
     with np.errstate(divide="ignore"):
         missing = np.log1p(-np.minimum(points.p.sum(axis=1, keepdims=True), 1.0))
@@ -377,26 +385,27 @@ def _boxes(points: _Points) -> _Boxes:
     log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]
     order = np.argsort(log_weights, axis=1, kind="stable")
     g, log_p, log_weights = (np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights))
-    # Both ends where Chernoff's bound of a Poisson law, x log(x / m) - x + m, reaches _UNLIKELY.
+    # Both ends where Chernoff's bound of a Poisson law, x log(x / m) - x + m, reaches ``unlikely``.
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = points.n[:, None] * np.exp(log_weights[:, :-1])
-        share = _UNLIKELY / np.maximum(expected, 1e-280)
+        share = unlikely[:, None] / np.maximum(expected, 1e-280)
         branches = [special.lambertw((share - 1) / math.e, branch).real for branch in (-1, 0)]
         first, last = (expected * np.exp(1 + branch) for branch in branches)
-    first = np.where(expected > _UNLIKELY, np.floor(first), 0)
+    first = np.where(expected > unlikely[:, None], np.floor(first), 0)
     last = np.where(expected > 0, np.minimum(np.ceil(last), points.n[:, None]), 0)
     return _Boxes(g, log_p, log_weights, first, last, np.prod(last - first + 1, axis=1))
 
 
 def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
-    """Bounds for one point: the sum over all counts in its box; what is outside counts for the upper one only."""
+    """Bounds for one point: the sum over its box. What is outside counts for the upper one only."""
     n = float(point.n)
     chances = np.exp(box.log_weights)
     sides = [(a - 1, w) for a, w in zip(box.first, chances, strict=False) if a > 0]
     sides += [(b + 1, w) for b, w in zip(box.last, chances, strict=False) if b < n and w > 0]
-    outside = sum(math.exp(-n * _relative_entropy(x / n, min(w, 1.0))) for x, w in sides)
-    outside *= math.exp(point.rounding) / (point.theta * math.e)
-    low, high = -math.inf, float(point.base) + math.log(outside) if outside > 0 else -math.inf
+    mass = sum(math.exp(-n * _relative_entropy(x / n, min(w, 1.0))) for x, w in sides)
+    low = high = -math.inf
+    if mass > 0:
+        high = float(point.base + point.rounding - np.log(point.theta)) - 1 + math.log(mass)
 
     ranges = [np.arange(a, b + 1) for a, b in zip(box.first, box.last, strict=True)]
     x = np.array([counts.ravel() for counts in np.meshgrid(*ranges, indexing="ij")])
@@ -413,13 +422,16 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     factorials = special.gammaln(x[:-1] + 1).sum(axis=0)
     log_p = np.where(np.isneginf(box.log_p), 0.0, box.log_p)
     exponent = log_p @ x + falling - factorials
-    # What is missing to 1 has the absolute error of the sum of all probabilities.
-    units = 4 * np.abs(log_p) + 2 + np.where(box.g == 0, len(x) * np.exp(-log_p), 0.0)
-    lost = _ULP * (units @ x + (counted + 4) * falling + 8 * factorials + s.size + _OPERATIONS)
+    units = 4 * np.abs(log_p) @ x + (counted + 4) * falling + 8 * factorials
+    lost = _ULP * (units + s.size + _OPERATIONS)
+    # The probability of the value 0 is what is missing to 1, with the absolute error of a sum.
+    unsure = np.where(box.g == 0, _ULP * len(x) * point.p.sum() * np.exp(-log_p), 0.0)
+    with np.errstate(divide="ignore"):
+        least = special.xlog1py(x, -np.minimum(unsure, 1.0)[:, None]).sum(axis=0)
     top = exponent.max()
     terms = np.exp(exponent - top)
-    below = float((np.maximum(s - slack, 0.0) * terms * np.exp(-lost)).sum())
-    above = float(((s + slack) * terms * np.exp(lost)).sum())
+    below = float((np.maximum(s - slack, 0.0) * terms * np.exp(least - lost)).sum())
+    above = float(((s + slack) * terms * np.exp(np.minimum(np.log1p(unsure) @ x + lost, 700.0))).sum())
     if below > 0:
         low = float(top) + math.log(below) - _ULP * 4 * abs(top)
     return low, float(np.logaddexp(high, top + math.log(above) + _ULP * 4 * abs(top)))

@@ -9,9 +9,9 @@ Differential privacy asks for the worst dataset of the remaining n - 1 users. No
   Gascon and Nissim 2019, Lemma 5.3 before any inequality). For k-RR it is the weak adversary of Koskela,
   Heikkila and Honkela (sections 3.2 to 3.4): size-biasing turns the Bin(n - 1, gamma) + 1 uniform answers
   of that adversary into Bin(n, gamma).
-* ``lower`` takes the largest over w = R_x, the exact delta of the dataset in which all remaining users hold x, for
-  x in {x0, x1, x2, ...}, and over mixtures of two, the delta of a random dataset told to nobody: by joint
-  convexity at most that of the worst one.
+* ``lower`` takes the largest over w = R_x, the exact delta of the dataset in which all remaining users hold
+  x, for x in {x0, x1, x2, ...}, and over mixtures of two, the delta of a random dataset told to nobody: by
+  joint convexity at most that of the worst one.
 * k-RR with two cells has one count only: there both come from `two_values`, and are equal to 0.1 %.
 
 `engine` computes the expectations, with every error on the safe side.
@@ -48,10 +48,10 @@ def upper(
     Parameters
     ----------
     eps, n, k, eps0 : numbers or arrays, which broadcast; eps0 at most 50
-    randomizer : a name that `mechanisms.randomizers.parse` takes, by default k-RR; or an object, which knows its k and
-        eps0: leave both out
-    colluding : how many of the n users tell the adversary their reports, or send none. A known report can be taken
-        out of the shuffled ones, so that the guarantee is that of n - colluding users.
+    randomizer : a name that `mechanisms.randomizers.parse` takes, by default k-RR; or an object, which knows
+        its k and eps0: leave both out
+    colluding : how many of the n users tell the adversary their reports, or send none. The adversary takes
+        known reports out of the shuffled ones, so the guarantee is that of n - colluding users.
     width : the computation adds at most this much, relatively, to the bound
 
     Returns
@@ -102,7 +102,9 @@ def _bound(
     users = check_n(n) - check_colluding(colluding, n)
     points = np.broadcast_arrays(check_eps(eps), users, check_k(k), check_eps0(eps0))
     if np.any(points[3] > LARGEST_EPS0):
-        raise ValueError(f"eps0 must be at most {LARGEST_EPS0:g} for rigorous bounds; got {np.max(points[3])}")
+        raise ValueError(
+            f"eps0 must be at most {LARGEST_EPS0:g} for rigorous bounds; got {np.max(points[3])}"
+        )
     flat = [point.ravel() for point in points]
     result = np.full(flat[0].shape, -np.inf)
     known: dict[tuple[int, float], Randomizer] = {}
@@ -110,8 +112,10 @@ def _bound(
     for index in np.flatnonzero(flat[0] < flat[3]):
         cells, budget = int(flat[2][index]), float(flat[3][index])
         if (cells, budget) not in known:
-            named = isinstance(randomizer, str)
-            known[cells, budget] = parse(randomizer, k=cells, eps0=budget) if named else randomizer
+            if isinstance(randomizer, str):
+                known[cells, budget] = parse(randomizer, k=cells, eps0=budget)
+            else:
+                known[cells, budget] = randomizer
         asked.append((int(index), known[cells, budget]))
     counts = [index for index, own in asked if isinstance(own, KRandomizedResponse) and own.k == 2]
     if counts:
@@ -125,10 +129,8 @@ def _bound(
         for reference in (["blanket"] if side > 0 else _references(own))
     )
     for owners, values, probabilities in _batches(laws):
-        ulps = 16.0 + 2 * (flat[0] + flat[3])[owners, None]
-        bounds = log_positive_part(
-            *outwards(values, probabilities, side, ulps), flat[1][owners], width=width
-        )
+        ulps = 16.0 + 2 * (values.shape[1] + (flat[0] + flat[3])[owners, None])
+        bounds = log_positive_part(*outwards(values, probabilities, side, ulps), flat[1][owners], width=width)
         np.maximum.at(result, owners, (bounds[side > 0] - np.log(flat[1][owners])) / np.log(10))
     return np.minimum(result, 0.0).reshape(points[0].shape)[()]
 
@@ -142,7 +144,7 @@ def _references(randomizer: Randomizer) -> list[str | dict[str, float]]:
 def _batches(
     laws: Iterator[tuple[int, Floats, Floats]],
 ) -> Iterator[tuple[npt.NDArray[np.int64], Floats, Floats]]:
-    """Owners (m,), values and probabilities (m, classes) of some laws at a time, filled up with probability 0."""
+    """Owners (m,), values and probabilities (m, classes), of some laws at a time."""
     while batch := list(itertools.islice(laws, _BATCH)):
         shape = len(batch), max(len(values) for _, values, _ in batch)
         values, probabilities = np.zeros((2, *shape))
