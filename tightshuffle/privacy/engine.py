@@ -23,7 +23,8 @@ h = 2 pi / L, needs few of them, whatever n is. Five errors are bounded, each go
    e^(-u^2 tau^2 / 2) / (pi u^2) from V on, which is at most e^(-V^2 tau^2 / 2) / (pi V^3 tau^2).
 4. *Skipped nodes.* With the tilted probabilities w_i = p_i e^(theta g_i) / M(theta),
    ``|M(z) / M(theta)|^2`` = 1 - 4 * sum over i < j of w_i w_j sin^2(u (g_i - g_j) / 2). By one pair i, j
-   alone, the nodes with 2 n w_i w_j sin^2(u (g_i - g_j) / 2) > T add at most e^-T (1 / (2 theta) + h / theta^2) in all.
+   alone, the nodes with 2 n w_i w_j sin^2(u (g_i - g_j) / 2) > T add at most
+   e^-T (1 / (2 theta) + h / theta^2) in all.
    Windows around the zeros of this sine remain; the pair that leaves the fewest nodes is taken.
 5. *Rounding.* A node's logarithm is known to n times a few units in the last place of the terms that
    M(z) / M(theta) - 1 sums up; so is log M(theta). Values and probabilities count as exact: whoever rounds
