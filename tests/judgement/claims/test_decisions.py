@@ -147,10 +147,9 @@ def test_combined_verdicts_follow_the_readme():
         both = {published, exact}
         if both <= {HOLDS, MOSTLY}:
             expected = "mostly holds" if MOSTLY in both else "holds"
-        elif exact in (HOLDS, MOSTLY):
-            expected = "holds only exactly"
-        elif published in (HOLDS, MOSTLY):
-            expected = "holds only as published"
+        elif both & {HOLDS, MOSTLY}:
+            only = "exactly" if exact in (HOLDS, MOSTLY) else "as published"
+            expected = "untestable" if UNTESTABLE in both else f"holds only {only}"
         else:
             expected = next(name for name in ("fails", "not settled", "untestable") if name in both)
         assert combine(published, exact) == expected

@@ -181,10 +181,10 @@ def change(before: Sequence[float], after: Sequence[float]) -> str:
 
 def combine(published: str, exact: str) -> str:
     """The verdict on a statement from the verdicts of its two readings; the README has the rule."""
-    good = [verdict in (HOLDS, MOSTLY) for verdict in (published, exact)]
-    if all(good):
-        return weakest((published, exact))
-    if any(good):
-        return ONLY_PUBLISHED if good[0] else ONLY_EXACTLY
     both = published, exact
+    good = [verdict in (HOLDS, MOSTLY) for verdict in both]
+    if all(good):
+        return weakest(both)
+    if any(good):
+        return UNTESTABLE if UNTESTABLE in both else ONLY_PUBLISHED if good[0] else ONLY_EXACTLY
     return FAILS if FAILS in both else UNSETTLED if UNSETTLED in both else UNTESTABLE
