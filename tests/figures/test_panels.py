@@ -85,25 +85,36 @@ def test_all_cities_have_one_colour_scale_and_the_map_says_when_points_are_sprea
     assert lower[0].images[0].norm is lower[1].images[0].norm
 
 
-def test_estimates_are_heatmaps_on_one_scale_with_their_distance():
+def test_estimates_and_their_errors_are_heatmaps_on_two_scales_below_one_original():
     runs = runs_of(histogram_table())
-    panels = estimates.draw(runs, "Paris").axes[:6]
+    original, *panels = estimates.draw(runs, "Paris").axes[:9]
     table = runs.runs[0].table
-    distance = (table["gaussian"] - table["original"]).abs().sum() / 2
-    assert panels[0].get_title() == "original"
-    assert panels[1].get_title() == f"Gaussian, TV = {distance:.2g}"
-    assert len({id(axes.images[0].norm) for axes in panels}) == 1
-    marks = panels[1].collections[0].get_offsets()
+    error = table["gaussian"] - table["original"]
+    assert original.get_title() == "original"
+    names = ["Gaussian, raw", f"error, TV = {error.abs().sum() / 2:#.2g}", "shuffle+INV, projected"]
+    assert [axes.get_title() for axes in panels[:3]] == names
+    for some in ([original, *panels[::2]], panels[1::2]):
+        assert len({id(axes.images[0].norm) for axes in some}) == 1
+    assert np.allclose(np.ravel(panels[1].images[0].get_array()), error)
+    marks = panels[0].collections[0].get_offsets()
     assert len(marks) == (table["gaussian"] < 0).sum() > 0
+
+
+def test_an_original_that_is_not_the_same_in_all_rows_says_whose_it_is():
+    runs = runs_of(histogram_table())
+    other = runs.runs[1].table.assign(original=1 / 30)
+    figure = estimates.draw(runs._replace(runs=[runs.runs[0], runs.runs[1]._replace(table=other)]), "Paris")
+    assert figure.axes[0].get_title() == "original of the first row"
 
 
 @pytest.mark.slow
 def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
     figure = estimates.draw(runs_of(histogram_table(rows=300, columns=300), [(2, 2)]), "fine")
     pdf = style.pdf(figure)
-    assert pdf.count(b"/Subtype /Image") == 3 + 1  # and the colour bar
+    assert pdf.count(b"/Subtype /Image") == 5 + 2  # and the colour bars
     assert len(pdf) < 2_000_000  # a path per cell takes 6 MB
-    [negative] = (entry for entry in figure.legends[0].legend_handles if "negative" in entry.get_label())
+    legends = [axes.get_legend() for axes in figure.axes if axes.get_legend()]
+    [negative] = (entry for entry in legends[0].legend_handles if "negative" in entry.get_label())
     assert to_hex(negative.get_facecolor()) == style.COLOURS["gaussian"].lower()
 
 

@@ -87,7 +87,7 @@ def drawn_boxes():
     style.boxplots(left, {name: {10: rng.random(9), 20: rng.random(9)} for name in style.COLOURS})
     grid = (np.arange(4.0), np.arange(3.0))
     image = style.heatmap(middle, grid, np.array([[0, 1, 2], [-1, 5, 9]]), style.count_norm(1, 9))
-    style.count_bar(figure, image, middle, "count", negative=True)
+    style.count_bar(figure, image, middle, "count")
     style.points(right, rng.random(500), rng.random(500))
     return figure
 

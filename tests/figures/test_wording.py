@@ -43,6 +43,13 @@ def test_folded_keeps_all_words_and_shortens_the_lines():
     assert max(map(len, narrow)) <= 46  # 3 inches hold 46 letters of 9 points
 
 
+def test_a_row_label_breaks_where_it_must():
+    budget = "ε₀ = 2.25, ε = 0.125, δ = 3.2×10⁻²²"
+    assert wording.row_label(budget, 3) == budget
+    assert wording.row_label(budget, 1.3) == "ε₀ = 2.25, ε = 0.125\nδ = 3.2×10⁻²²"
+    assert wording.row_label(budget, 0.8) == "ε₀ = 2.25\nε = 0.125\nδ = 3.2×10⁻²²"
+
+
 TITLES = ["$x_$", "$\\frac{1$", "$$", "\\", "100 $ and 200 $", "<b>&'\"", "a_b^c", "%s {0}"]
 
 

@@ -1,4 +1,4 @@
-"""One run's estimates beside the original: heatmaps on one colour scale, or step lines without a grid."""
+"""One run's estimates and their signed errors below the original: heatmaps, or step lines without a grid."""
 
 import math
 from collections.abc import Mapping
@@ -14,9 +14,11 @@ from tightshuffle.figures.tables import File, groups, read_table
 from tightshuffle.mechanisms.metrics import total_variation
 
 TITLE = "Estimated histograms"
+MAP = 1.38  # inches, the width of a map
 NAMED = 60  # cells with a name below them at most
 MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
+Estimators = Mapping[str, str]  # mechanism -> "raw" or "projected"
 RUN = ["eps0", "eps", "n", "delta"]  # what tells runs apart, in the order of the rows of panels
 
 
@@ -32,9 +34,9 @@ class Run(NamedTuple):
     def budget(self) -> str:
         return wording.budget(self.eps0, self.eps, self.delta)
 
-    def distance(self, mechanism: str) -> float:
-        """TV distance of an estimate to the original."""
-        return float(total_variation(self.table[mechanism], self.table["original"]))
+    def distance(self, mechanism: str) -> str:
+        """TV distance of an estimate to the original, in two digits."""
+        return wording.significant(float(total_variation(self.table[mechanism], self.table["original"])))
 
 
 class Runs(NamedTuple):
@@ -57,8 +59,8 @@ def read(histogram: File, estimates: File) -> Runs:
 
 
 def draw(data: Runs, title: str) -> Figure:
-    """The figure: one row per budget; original, Gaussian, shuffle+INV as heatmaps or as step lines."""
-    return draw_runs(data, title, calibration.AS_PUBLISHED)
+    """The figure: the original, and a row per budget with each estimate and its error; or step lines."""
+    return draw_runs(data, title, calibration.AS_PUBLISHED, {"gaussian": "raw", "shuffle+INV": "projected"})
 
 
 def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
@@ -76,49 +78,73 @@ def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
 
 
 @style.applied()
-def draw_runs(data: Runs, title: str, calibrated: str) -> Figure:
-    """The figure; ``calibrated`` says how the Gaussian was, for the title."""
+def draw_runs(data: Runs, title: str, calibrated: str, estimators: Estimators) -> Figure:
+    """The figure; ``calibrated`` says how the Gaussian was, ``estimators`` what is projected."""
     sizes = wording.listing(sorted({run.n for run in data.runs}))
     heading = (
         f"Original and estimates, {wording.plain(title)}: n = {sizes}, k = {len(data.histogram):,} cells,"
         f" one run per row ({calibrated})"
     )
-    figure = _maps(*data) if on_a_grid(data.histogram) else _steps(*data)
+    figure = (_maps if on_a_grid(data.histogram) else _steps)(*data, estimators)
     figure.suptitle(wording.folded(heading, style.WIDTH, size=9))
     return figure
 
 
-def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
+def _maps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> Figure:
+    """The original once, with the colour scales; below, a row per run: each estimate and its error."""
     x, y = edges = grid_edges(histogram)
     box = (x[0], x[-1], y[0], y[-1])
-    proportion = style.proportion(box) if on_a_map(histogram) else len(y) / len(x)
-    figure = style.new_figure(0.95 + len(runs) * (0.24 + 1.75 * proportion), layout="compressed")
-    panels = figure.subplots(len(runs), 3, squeeze=False)
-    largest = max(float(run.table[COLUMNS[1:]].to_numpy().max()) for run in runs)
-    norm = style.count_norm(1 / max(run.n for run in runs), largest)
-    for number, (row, run) in enumerate(zip(panels, runs, strict=True)):
-        for axes, name in zip(row, COLUMNS[1:], strict=True):
-            image = style.heatmap(axes, edges, on_grid(histogram, run.table[name]), norm)
-            axes.set_title("original" if name == "original" else _panel_title(run, name))
-            outer = (number == len(runs) - 1, name == "original")
-            if on_a_map(histogram):
-                style.map_axes(axes, box, names=outer, numbers=outer)
-            else:
-                style.grid_axes(axes, names=outer, numbers=outer)
-        label = wording.row_label(run.budget(), 0.1 + 1.75 * proportion)
-        row[0].set_ylabel(f"{label}\n{row[0].get_ylabel()}")
-    negative = any((run.table[MECHANISMS].to_numpy() < 0).any() for run in runs)
-    style.count_bar(figure, image, panels, "fraction of users per cell", negative=negative)
+    high = MAP * (style.proportion(box) if on_a_map(histogram) else len(y) / len(x))  # inches
+    heights = [max(high, 0.9) + 0.2, *[high + 0.2] * len(runs)]
+    figure = style.new_figure(0.7 + sum(heights), layout="compressed")
+    grid = figure.add_gridspec(len(heights), 2 * len(MECHANISMS), height_ratios=heights)
+    tables = [run.table for run in runs]
+    unit = 1 / max(run.n for run in runs)
+    norm = style.count_norm(unit, max(float(table[COLUMNS[1:]].to_numpy().max()) for table in tables))
+    errors = [table[MECHANISMS].sub(table["original"], axis=0) for table in tables]
+    signed = style.error_norm(unit, max(float(error.abs().to_numpy().max()) for error in errors))
+
+    def panel(row: int, column: int, values: "pd.Series[float]", title: str) -> Any:
+        axes = figure.add_subplot(grid[row, column])
+        shown = on_grid(histogram, values)
+        image = (
+            style.errors(axes, edges, shown, signed)
+            if column % 2
+            else style.heatmap(axes, edges, shown, norm)
+        )
+        axes.set_title(title)
+        outer = (row == len(runs), column == 0)
+        if on_a_map(histogram):
+            style.map_axes(axes, box, names=outer, numbers=outer, bins=3)
+        else:
+            style.grid_axes(axes, names=outer, numbers=outer)
+        if row and column == 0:
+            axes.set_ylabel(f"{wording.row_label(runs[row - 1].budget(), high + 0.1)}\n{axes.get_ylabel()}")
+        return image
+
+    same = all(table["original"].equals(tables[0]["original"]) for table in tables)
+    shares = panel(0, 0, tables[0]["original"], "original" if same else "original of the first row")
+    for row, (run, error) in enumerate(zip(runs, errors, strict=True), start=1):
+        for place, name in enumerate(MECHANISMS):
+            panel(row, 2 * place, run.table[name], f"{style.LABELS[name]}, {estimators[name]}")
+            image = panel(row, 2 * place + 1, error[name], f"error, TV = {run.distance(name)}")
+    negative = any((table[MECHANISMS].to_numpy() < 0).any() for table in tables)
+    style.scales(figure.add_subplot(grid[0, 1:]), shares, image, heights[0] - 0.2, negative=negative)
     return figure
 
 
-def _steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
+def _steps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> Figure:
+    """A row per run: the original as an area, the estimates as lines."""
     figure = style.new_figure(0.9 + 1.7 * len(runs))
     panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, run in zip(panels, runs, strict=True):
         estimates = {name: run.table[name].to_numpy() for name in MECHANISMS}
         style.steps(axes, run.table["original"].to_numpy(), estimates)
-        axes.set_title("; ".join(_panel_title(run, name) for name in MECHANISMS))
+        axes.set_title(
+            "; ".join(
+                f"{style.LABELS[name]} ({estimators[name]}), TV = {run.distance(name)}" for name in MECHANISMS
+            )
+        )
         axes.set_ylabel(f"{wording.row_label(run.budget(), 1.6)}\nfraction of users")
     if "label" in histogram:
         _name_cells(panels[-1], [str(label) for label in histogram["label"]])
@@ -136,16 +162,12 @@ def _name_cells(axes: Axes, labels: list[str]) -> None:
     axes.set_xticks(range(1, len(labels) + 1, every), names, rotation=90 if upright else 0)
 
 
-def _panel_title(run: Run, mechanism: str) -> str:
-    return f"{style.LABELS[mechanism]}, TV = {run.distance(mechanism):.2g}"
-
-
 def caption_of_runs(data: Runs, title: str, projection: str, paragraph: str) -> str:
     """The caption of `draw_runs`: a sentence on the ``projection``, a ``paragraph`` on the Gaussian."""
     histogram, runs = data
     distances = "; ".join(
         f"{run.budget()}, n = {run.n:,}: "
-        + ", ".join(f"{style.LABELS[name]} {run.distance(name):.2g}" for name in MECHANISMS)
+        + ", ".join(f"{style.LABELS[name]} {run.distance(name)}" for name in MECHANISMS)
         for run in runs
     )
     colours = "Grey area: original; lines: estimates."
@@ -154,8 +176,10 @@ def caption_of_runs(data: Runs, title: str, projection: str, paragraph: str) -> 
         if not style.signs_fit(grid_shape(histogram)):
             negative = "orange. Where cells are smaller than a pixel, several share one."
         colours = (
-            "Colours: one logarithmic scale for all panels, from one user's share 1/n up. Smaller shares have"
-            f" its lowest colour, cells estimated as empty are grey, negative ones {negative}"
+            "Colours of shares: one logarithmic scale for all panels, from one user's share 1/n up. Smaller"
+            f" shares have its lowest colour, cells estimated as empty are grey, negative ones {negative}"
+            " Colours of errors (estimate − original): red too many, blue too few, logarithmic from 1/n up on"
+            " both sides, one scale for all panels."
         )
     return (
         f"Original histogram and one run's estimate from each mechanism, {title}: k = {len(histogram):,}"

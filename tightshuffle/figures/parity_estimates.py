@@ -3,15 +3,15 @@
 from matplotlib.figure import Figure
 
 from tightshuffle.figures import calibration
-from tightshuffle.figures.estimates import Runs, caption_of_runs, draw_runs
+from tightshuffle.figures.estimates import MECHANISMS, Runs, caption_of_runs, draw_runs
 from tightshuffle.figures.estimates import read as read  # the files have the same form
 
 TITLE = "Estimated histograms at equal privacy"
 
 
 def draw(data: Runs, title: str) -> Figure:
-    """The figure: one row per eps0; original, Gaussian, shuffle+INV as heatmaps or as step lines."""
-    return draw_runs(data, title, calibration.AT_EQUAL_PRIVACY)
+    """The figure: the original, and a row per eps0 with each estimate and its error; or step lines."""
+    return draw_runs(data, title, calibration.AT_EQUAL_PRIVACY, dict.fromkeys(MECHANISMS, "projected"))
 
 
 def caption(data: Runs, title: str) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap, LogNorm, to_rgb
+from matplotlib.colors import ListedColormap, LogNorm, SymLogNorm, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -41,6 +41,9 @@ EMPTY = "#e4e4e4"  # cells that hold nobody: outside of the colour map, so that 
 HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
     bad=EMPTY, over=COLOURS["gaussian"]
 )
+SIGNED = matplotlib.colormaps["RdBu_r"].with_extremes(
+    bad=EMPTY
+)  # of errors: too few is blue, too many is red
 SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
 INK = "#222222"
 BOTH = (True, True)
@@ -291,25 +294,65 @@ def heatmap(axes: Axes, grid: Edges, values: NDArray[np.float64], norm: Any) -> 
     return image
 
 
-def count_bar(
-    figure: Figure, image: Any, panels: NDArray[Any], label: str, *, negative: bool = False
-) -> None:
-    """A colour bar for heatmaps beside ``panels``, and a legend for what is outside the scale."""
-    bar = figure.colorbar(
-        image, ax=panels, label=label, extend="min" if negative else "neither", aspect=28, pad=0.015
-    )
+def errors(axes: Axes, grid: Edges, values: NDArray[np.float64], norm: SymLogNorm) -> Any:
+    """Draw one signed error per cell, blue below 0 and red above; ``grid`` and ``values`` as in `heatmap`."""
+    x, y = grid
+    image = axes.pcolorfast(x, y, np.ma.masked_invalid(values), norm=norm, cmap=SIGNED)
+    if not signs_fit(values.shape):
+        image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    return image
+
+
+def error_norm(unit: float, largest: float) -> SymLogNorm:
+    """The colour scale of errors up to ``largest``: logarithmic on both sides, linear within ``unit``."""
+    end = max(largest, 10 * unit)
+    return SymLogNorm(unit, linscale=0.5, vmin=-end, vmax=end, base=10)
+
+
+def count_bar(figure: Figure, image: Any, panels: NDArray[Any], label: str) -> None:
+    """A colour bar for heatmaps of counts beside ``panels``, and a legend for empty cells."""
+    bar = figure.colorbar(image, ax=panels, label=label, aspect=28, pad=0.015)
     bar.minorticks_off()
-    if image.norm.vmin >= 1:
-        bar.formatter = FuncFormatter(lambda value, _: short_number(value))
-    handles: list[Artist] = [Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty (0)")]
+    bar.formatter = FuncFormatter(lambda value, _: short_number(value))
+    figure.legend(handles=[_empty()], loc="outside lower center")
+
+
+def scales(axes: Axes, shares: Any, signed: Any, inches: float, *, negative: bool) -> None:
+    """The colour bars of shares and of signed errors, and what is outside the first, in axes of their own.
+
+    ``inches`` is the height of ``axes``; ``negative``: whether a share is below 0.
+    """
+    axes.set(xticks=[], yticks=[])
+    axes.set_axis_off()
+    figure: Any = axes.figure
+    bars = [
+        (shares, "fraction of users per cell", "min" if negative else "neither"),
+        (signed, "estimate − original", "neither"),
+    ]
+    for number, (image, label, extend) in enumerate(bars):
+        place = axes.inset_axes((0.06, 1 - (0.24 + 0.44 * number) / inches, 0.37, 0.1 / inches))
+        bar = figure.colorbar(image, cax=place, orientation="horizontal", extend=extend)
+        bar.minorticks_off()
+        place.text(1.08, 0.5, label, transform=place.transAxes, va="center")
+    low, high = (math.log10(end) for end in (signed.norm.linthresh, signed.norm.vmax))
+    powers = (
+        10.0 ** np.arange(math.ceil(low + 0.5), math.ceil(high))[::-2]
+    )  # room for the nought between them
+    bar.set_ticks([*-powers, 0, *powers[::-1]])
+    handles: list[Artist] = [_empty()]
     if negative:
-        meaning, colour = "negative (Gaussian noise, not projected)", COLOURS["gaussian"]
-        if signs_fit(image.get_array().shape):
+        meaning, colour = "negative", COLOURS["gaussian"]
+        if signs_fit(shares.get_array().shape):
             minus: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
             handles.append(Line2D([], [], linestyle="", label=meaning, **minus))
         else:
             handles.append(Patch(facecolor=colour, label=meaning))
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    axes.legend(handles=handles, loc="upper right", borderpad=0, labelspacing=0.8)
+
+
+def _empty() -> Patch:
+    return Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty (0)")
 
 
 def points(axes: Axes, longitude: NDArray[np.float64], latitude: NDArray[np.float64]) -> None:
@@ -321,17 +364,17 @@ def points(axes: Axes, longitude: NDArray[np.float64], latitude: NDArray[np.floa
 
 
 def map_axes(
-    axes: Axes, box: Box, *, names: tuple[bool, bool] = BOTH, numbers: tuple[bool, bool] = BOTH
+    axes: Axes, box: Box, *, names: tuple[bool, bool] = BOTH, numbers: tuple[bool, bool] = BOTH, bins: int = 4
 ) -> None:
     """Longitude and latitude on the axes, true aspect at the middle latitude.
 
     ``box`` = (west, east, south, north) in degrees; ``names`` and ``numbers`` say whether the
-    (horizontal, vertical) axis is named and numbered.
+    (horizontal, vertical) axis is named and numbered, in at most ``bins`` steps.
     """
     axes.set(xlim=box[:2], ylim=box[2:])
     axes.set_aspect(true_aspect(box))
     degrees = FuncFormatter(lambda value, _: f"{value:.2f}".replace("-", "−"))
-    _name_axes(axes, ("longitude (°)", "latitude (°)"), names, numbers, degrees)
+    _name_axes(axes, ("longitude (°)", "latitude (°)"), names, numbers, degrees, bins=bins)
 
 
 def grid_axes(axes: Axes, *, names: tuple[bool, bool] = BOTH, numbers: tuple[bool, bool] = BOTH) -> None:
@@ -347,12 +390,14 @@ def _name_axes(
     names: tuple[bool, bool],
     numbers: tuple[bool, bool],
     formatter: Formatter,
+    *,
+    bins: int = 4,
     **ticks: Any,
 ) -> None:
     axes.set(xlabel=labels[0] if names[0] else "", ylabel=labels[1] if names[1] else "")
     axes.tick_params(labelbottom=numbers[0], labelleft=numbers[1])
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 4, 5, 10], **ticks))
+        axis.set_major_locator(MaxNLocator(bins, steps=[1, 2, 4, 5, 10], **ticks))
         axis.set_major_formatter(formatter)
 
 

@@ -53,9 +53,11 @@ def budget(eps0: float, eps: float, delta: npt.ArrayLike) -> str:
 
 
 def row_label(budget: str, inches: float) -> str:
-    """A budget beside a row of panels, ``inches`` high: δ on its own line where needed."""
-    fits = folded(budget, inches) == budget
-    return budget if fits else budget.replace(", δ", "\nδ")
+    """A budget beside a row of panels, ``inches`` high: δ, and then ε too, on its own line where needed."""
+    for label in (budget, budget.replace(", δ", "\nδ")):
+        if all(folded(line, inches) == line for line in label.splitlines()):
+            return label
+    return budget.replace(", ", "\n")
 
 
 def plain(text: str) -> str:
