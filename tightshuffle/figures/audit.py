@@ -24,25 +24,34 @@ LINES: Curves = {
     "upper_log10_delta": ("upper, for every dataset", {"color": HISTOGRAM}),
 }
 AUDITS: Curves = {
-    "count": ("audit of the count of x₀: at least", {"color": COUNT}),
-    "histogram": ("audit of the histogram: at least", {"color": HISTOGRAM}),
+    "count": ("audited, count of x₀:\nδ is at least", {"color": COUNT}),
+    "histogram": ("audited, histogram:\nδ is at least", {"color": HISTOGRAM}),
 }
 SETTING = ["n", "k", "eps0", "count"]
 COLUMNS = [
     *[*SETTING, "eps", *LINES, "audited_delta", "confidence", "runs", "observes", "remaining", "direction"],
     *["joint_delta", "violated", "violated_jointly", "upper_violated"],
 ]
+HEIGHT = 2.1  # inches of a row of panels
 POWERLESS: dict[str, Any] = {"marker": "x", "color": "#777777", "linestyle": ""}
 TOP = 0.5  # orders of magnitude below 1 at which the axes begin
-_BAR, _HEAD = 0.55, 0.33
+_BAR, _HEAD = 0.4, 0.33
 AT_LEAST = Path(  # a bar at the value, and an arrow up from it
-    [(-_BAR, 0), (_BAR, 0), (0, 0), (0, 1.6), (-_HEAD, 1.6 - _HEAD), (0, 1.6), (_HEAD, 1.6 - _HEAD)],
+    [
+        (-_BAR, 0),
+        (_BAR, 0),
+        (0, 0),
+        (0, 1.6),
+        (-_HEAD, 1.6 - 1.2 * _HEAD),
+        (0, 1.6),
+        (_HEAD, 1.6 - 1.2 * _HEAD),
+    ],
     [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.LINETO],
 )
 MARK: dict[str, Any] = {
     "marker": AT_LEAST,
-    "markersize": 8,
-    "markeredgewidth": 1.1,
+    "markersize": 13,
+    "markeredgewidth": 1.3,
     "fillstyle": "none",
     "linestyle": "",
 }
@@ -59,11 +68,11 @@ def draw(table: pd.DataFrame) -> Figure:
     settings = [rows for _, rows in groups(table, SETTING, sort=False)]
     columns = min(4, len(settings))
     lines = math.ceil(len(settings) / columns)
-    figure = style.new_figure(0.9 + 2.0 * lines)
+    figure = style.new_figure(0.8 + HEIGHT * lines)
     panels = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).ravel()
     shown = table[table["eps"] < table["eps0"]]
     orders = np.concatenate([_orders(shown[name]) for name in LINES])
-    bottom = 2.2 * max(orders[np.isfinite(orders)], default=10)
+    bottom = 1.7 * max(orders[np.isfinite(orders)], default=10)
     for axes, rows in zip(panels, settings, strict=False):
         _draw_setting(axes, rows, bottom)
     axes.set(xscale="log", yscale="log", ylim=(bottom, TOP))
@@ -79,17 +88,36 @@ def draw(table: pd.DataFrame) -> Figure:
         axes.set_axis_on() if number < len(settings) else axes.set_axis_off()
         axes.set_xlabel("ε" if number + columns >= len(settings) else "")
         axes.tick_params(labelbottom=number + columns >= len(settings))
-        axes.set_ylabel("δ" if number % columns == 0 else "")
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, columnspacing=1.6)
+        axes.set_ylabel(wording.DELTA_AXIS if number % columns == 0 else "")
+    _name_lines(panels[0], settings[0])
+    # Into the place of a panel that is not there, else below all.
+    free = len(settings) < len(panels)
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": 3, "columnspacing": 1.6}
+    if free:
+        place = {"loc": "center", "bbox_to_anchor": (0.5, 0.5), "bbox_transform": panels[-1].transAxes}
+    (panels[-1] if free else figure).legend(handles=_legend(), **place)
     return figure
 
 
 def _legend() -> list[Line2D]:
     lines = [Line2D([], [], label=label, **look) for label, look in LINES.values()]
     marks = [Line2D([], [], label=label, **MARK, **look) for label, look in AUDITS.values()]
-    powerless = Line2D([], [], label="too few runs for either", markersize=4, **POWERLESS)
-    # matplotlib fills the columns one by one: what is observed comes below its lines.
-    return [lines[0], marks[0], lines[1], marks[1], lines[2], powerless]
+    powerless = Line2D([], [], label="too few runs", markersize=4, **POWERLESS)
+    return [*lines[::-1], *marks[::-1], powerless]
+
+
+def _name_lines(axes: Axes, rows: pd.DataFrame) -> None:
+    """Short names right of the ends of the first panel's lines."""
+    drawn = rows[rows["eps"] < rows["eps0"]]
+    if drawn.empty:
+        return
+    end, (bottom, top) = drawn.sort_values("eps").iloc[-1], axes.get_ylim()
+    ends = [
+        (float(np.clip(-end[column], top, bottom)), column.split("_")[0], look["color"])
+        for column, (_, look) in LINES.items()
+    ]
+    to_axes = axes.transScale + axes.transLimits
+    style.end_labels(axes, ends, x=to_axes.transform((end["eps"], bottom))[0])
 
 
 def _draw_setting(axes: Axes, rows: pd.DataFrame, bottom: float) -> None:
@@ -129,8 +157,8 @@ def caption(table: pd.DataFrame) -> str:
         " shuffles them: once with a user who holds x₀, once with a user who holds x₁. An observer counts."
         f" Marks are lower bounds on δ, each with {sure} confidence, from one half of the runs; the other"
         f" half chose the event. Of the remaining users n_x₀ hold x₀, all others hold {_remaining(table)}."
-        f" Runs with either user: {'; '.join(settings)}. Both axes are logarithmic; that of δ shows the"
-        " orders of magnitude below 1.\n\n"
+        f" Runs with either user: {'; '.join(settings)}. The axis of ε is logarithmic; that of δ is even in"
+        " log(−log δ), which makes gaps look small.\n\n"
         f"{_of(table['violated'], 'bounds')} exceed the published δ. {table['violated_jointly'].sum()} still"
         f" do if all {len(table)} bounds must hold at once with {sure} confidence (as drawn, all hold at once"
         f" with at least {together}).{_strongest(table)}"

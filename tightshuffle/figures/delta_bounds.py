@@ -6,8 +6,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
@@ -32,6 +30,7 @@ BOUNDS: Curves = {  # valid for every dataset
 }
 COLUMNS = ["setting", "eps", *SETTING, *COUNTS, *BAND, *BOUNDS]
 TRUTH, FALSE = "#0072B2", "#f9e4d8"
+SHADE_INK = "#8a4b20"
 PUBLISHED_INK = "#9c4400"  # the line's colour, darker: readable on the shade
 TOP = 0.4  # orders of magnitude below 1 at which the axes begin
 
@@ -45,21 +44,14 @@ def read(bounds: File) -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     """The figure: a panel per setting; orders of magnitude below 1 on a logarithmic axis, downwards."""
     settings = [rows for _, rows in groups(table, "setting")]
-    figure = style.new_figure(3.9)
+    figure = style.new_figure(3.3)
     panels = figure.subplots(1, len(settings), squeeze=False)[0]
     for axes, letter, rows in zip(panels, "abc", settings, strict=False):
         _draw_setting(axes, rows)
         axes.set_title(f"({letter}) {_setting(rows)}")
-    panels[0].set_ylabel("δ")
-    counts, bounds = (
-        [Line2D([], [], label=label, **look) for label, look in curves.values()]
-        for curves in (COUNTS, BOUNDS)
-    )
-    truth = [
-        Line2D([], [], color=TRUTH, linewidth=2.2, label="worst δ of the histogram"),
-        Patch(facecolor=FALSE, label="too small for some dataset"),
-    ]
-    figure.legend(handles=[*truth, *counts, *bounds], loc="outside lower center", ncols=3, columnspacing=1.6)
+    panels[0].set_ylabel(wording.DELTA_AXIS)
+    panels[0].annotate("too small for\nsome dataset", (0.04, 0.03), xycoords="axes fraction", color=SHADE_INK)
+    _name_lines(panels[-1], settings[-1])
     return figure
 
 
@@ -83,6 +75,17 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_formatter(NullFormatter())
     axes.grid()
+
+
+def _name_lines(axes: Axes, rows: pd.DataFrame) -> None:
+    """The names of all lines at their right ends; one that has left the axes is named at the edge."""
+    curves = COUNTS | BOUNDS | {"upper": ("worst δ of the histogram", {"color": TRUTH, "linewidth": 2.2})}
+    bottom, top = axes.get_ylim()
+    ends = [
+        (float(np.clip(_orders(rows[name])[-1], top, bottom)), label, look["color"])
+        for name, (label, look) in curves.items()
+    ]
+    style.end_labels(axes, ends, looks=dict(curves.values()))
 
 
 def _name_published(axes: Axes, eps: NDArray[np.float64], orders: NDArray[np.float64]) -> None:
@@ -110,9 +113,11 @@ def caption(table: pd.DataFrame) -> str:
         best.append(f"({letter}) {_span((rows[list(BOUNDS)].min(axis=1) - rows['upper']).clip(lower=0))}")
         widths.append(f"({letter}) {_finite(rows['upper'] - rows['lower']).max():.2g}")
     return (
-        f"δ over ε by every accountant: {'; '.join(settings)}. Both axes are logarithmic; that of δ shows the"
-        " orders of magnitude below 1. Blue: δ of the whole histogram for the worst dataset, between rigorous"
-        f" lower and upper bounds, which differ by at most {', '.join(widths)} orders of magnitude."
+        f"δ over ε by every accountant: {'; '.join(settings)}. The axis of ε is logarithmic; that"
+        " of δ is even in log(−log δ), which shows all depths and makes gaps look small: the"
+        " orders of magnitude below 1 grow threefold or tenfold from tick to tick. Blue: δ of the whole"
+        " histogram for the worst dataset, between rigorous lower and upper bounds, which differ by at most"
+        f" {', '.join(widths)} orders of magnitude."
         " Shaded: with so small a δ some dataset violates (ε, δ). Vermilion: δ of the count of x₀ alone, at"
         " this n_x₀: as the theorem is printed (published), and exactly (the worse of both directions). Even"
         f" the exact one is no guarantee. The published δ lies below the lower bound by {', '.join(gaps)}"

@@ -28,29 +28,30 @@ def read(scales: File) -> pd.DataFrame:
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: (a) both scales, (b) the delta that the published one gives."""
+    """The figure: (a) both scales, (b) the published one over the exact one."""
     figure = style.new_figure(3.0)
-    scales, deltas = figure.subplots(1, 2)
-    curves = list(groups(table, "eps"))
-    legend = []
-    for rank, (eps, curve) in enumerate(curves):
-        colour = COLOURS[rank % len(COLOURS)]
+    scales, shares = figure.subplots(1, 2)
+    legend, ends_of_shares = [], []
+    for colour, (eps, curve) in zip(COLOURS, groups(table, "eps"), strict=False):
         legend.append(Line2D([], [], color=colour, linewidth=1.6, label=f"ε = {eps:g}"))
         for reading, look in LOOKS.items():
             scales.plot(curve["log10_delta"], curve[reading], color=colour, **look)
-        width = 0.9 + 4 * (1 - (rank + 1) / len(curves))  # the lines lie over each other
-        deltas.plot(curve["log10_delta"], curve["published_log10_delta"], color=colour, linewidth=width)
+        share = curve["published"] / curve["exact"]
+        shares.plot(curve["log10_delta"], share, color=colour)
+        deepest = int(curve["log10_delta"].argmin())
+        ends_of_shares.append((float(share.iloc[deepest]), f"ε = {eps:g}", colour))
     ends = table["log10_delta"].max(), table["log10_delta"].min()
-    deltas.plot(ends, ends, color=style.INK, linewidth=0.7, linestyle=":")
-    for axes in (scales, deltas):
+    shares.axhline(1, color=style.INK, linewidth=0.7, linestyle=":")
+    for axes in (scales, shares):
         axes.set(xlim=ends, xlabel="log₁₀ δ asked for")
         axes.grid()
     scales.set(title="(a) scale for sensitivity 1", ylabel="standard deviation of the noise")
     scales.set_ylim(0, 1.08 * table[["exact", "published"]].to_numpy().max())
     scales.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-    deltas.set(title="(b) what the published scale gives", ylabel="log₁₀ δ of the published scale")
+    shares.set(title="(b) scale used over scale needed", ylabel="published over exact")
+    shares.set_ylim(0, 1.08 * max(1, (table["published"] / table["exact"]).max()))
+    style.end_labels(shares, ends_of_shares)
     legend += [Line2D([], [], color=style.INK, label=name, **look) for name, look in LOOKS.items()]
-    legend.append(Line2D([], [], color=style.INK, linewidth=0.7, linestyle=":", label="δ as asked for"))
     columns = len(legend) if len(legend) <= 6 else -(-len(legend) // 2)
     figure.legend(handles=legend, loc="outside lower center", ncols=columns)
     return figure
@@ -70,7 +71,7 @@ def caption(table: pd.DataFrame) -> str:
     return (
         "The analytic Gaussian mechanism: (a) the standard deviation of the noise, for sensitivity 1, over"
         " the δ asked for: exact (the smallest with which the mechanism is (ε, δ)-private) and published"
-        " (diffprivlib's GaussianAnalytic, which the paper used); (b) the smallest δ for which noise of the"
-        " published scale is (ε, δ)-private, and as dots the δ asked for. diffprivlib computes the normal"
+        " (diffprivlib's GaussianAnalytic, which the paper used); (b) the published scale over the exact one:"
+        " below 1 the noise is too small for (ε, δ). diffprivlib computes the normal"
         " distribution function from erf, which has no digits left in the far tail: " + "; ".join(ends) + "."
     )

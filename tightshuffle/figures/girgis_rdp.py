@@ -15,7 +15,9 @@ from tightshuffle.figures.tables import File, groups, read_table
 TITLE, SHORT_TITLE = "Girgis et al.: Rényi differential privacy", "Girgis et al."
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
 COMPOSED = ["compositions", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
+# No colour means a budget in (a) and a number of rounds in (b).
+BUDGETS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#882255", "#999933")
+ROUNDS = ("#56B4E9", "#CC79A7", "#000000", "#999999", "#661100", "#44AA99")
 DASHED, DOTTED = (0, (4, 1.5)), (0, (1, 1.2))
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 LEFT: Curves = {
@@ -38,8 +40,15 @@ class Tables(NamedTuple):
 
 
 def read(divergences: File, composed: File) -> Tables:
-    """Both tables, from results/privacy/girgis_rdp.csv and girgis_composed.csv."""
-    return Tables(read_table(divergences, DIVERGENCES), read_table(composed, COMPOSED))
+    """Both tables, from results/privacy/girgis_rdp.csv and girgis_composed.csv.
+
+    Of Theorem 3.1 its monotone envelope is kept. A Renyi divergence never falls with its order (van Erven,
+    Harremoes 2014, Theorem 3), so a bound at a larger order holds at every smaller one too; the theorem as
+    printed falls here and there.
+    """
+    table = read_table(divergences, DIVERGENCES).sort_values(["eps0", "order"], ignore_index=True)
+    falling = table.iloc[::-1].groupby("eps0")["girgis"].cummin()
+    return Tables(table.assign(girgis=falling), read_table(composed, COMPOSED))
 
 
 @style.applied()
@@ -48,12 +57,12 @@ def draw(tables: Tables, deepest: float) -> Figure:
     divergences, composed = tables
     figure = style.new_figure(3.5)
     left, right = figure.subplots(1, 2)
-    for panel, table, key, curves, x, name in (
-        (left, divergences, "eps0", LEFT, "order", "ε₀ = {}"),
-        (right, composed, "compositions", RIGHT, "eps", "{} rounds"),
+    for panel, table, key, curves, x, name, colours in (
+        (left, divergences, "eps0", LEFT, "order", "ε₀ = {}", BUDGETS),
+        (right, composed, "compositions", RIGHT, "eps", "{} rounds", ROUNDS),
     ):
         handles = []
-        for colour, (value, rows) in zip(COLOURS, groups(table, key), strict=False):
+        for colour, (value, rows) in zip(colours, groups(table, key), strict=False):
             label = "1 round" if key == "compositions" and value == 1 else name.format(f"{value:,g}")
             handles.append(Line2D([], [], color=colour, linewidth=2.5, label=label))
             for curve, (_, look) in curves.items():
@@ -91,7 +100,9 @@ def caption(tables: Tables) -> str:
     return (
         f"Rényi differential privacy of the shuffle model, {_setting(divergences)}. (a) ε(λ) of one round for"
         f" ε₀ = {_listing(divergences['eps0'])}: the bound of Girgis et al., Theorem 3.1 (real orders by"
-        " their eq. (7)); the exact Rényi divergence of the clones' pair, an upper bound too; and that of the"
+        " their eq. (7)), drawn as its monotone envelope: where it falls with the order, its value at a"
+        " larger order is used. That holds at the smaller one too: no Rényi divergence falls with its order."
+        " Then the exact Rényi divergence of the clones' pair, an upper bound too; and that of the"
         " two counts of x₀ and x₁ when all remaining users hold a third cell, a lower bound for k-RR. The"
         f" theorem is {ratio.min():.2g} to {ratio.max():.2g} times the clones' value."
         f" (b) log₁₀ δ after {rounds} rounds for ε₀ = {eps0:g}: from Theorem 3.1 and from the clones' exact"

@@ -34,6 +34,8 @@ COLOURS = {
     "balle_analytic": "#000000",
     "balle_bennett": "#009E73",
 }
+MARKS = {"balle_analytic": "o", "balle_bennett": "s"}  # one round only: their look says no number of rounds
+GREY = "#777777"
 DASHES: tuple[Any, ...] = (
     "-",
     (0, (5, 1.6)),
@@ -59,7 +61,7 @@ def draw(table: pd.DataFrame, lowest: float) -> Figure:
     for (name, number), curve in groups(table, ["curve", "compositions"], sort=False):
         colour = _colour(name)
         drawn = curve[np.isfinite(curve["upper"])]
-        axes.plot(drawn["eps"], drawn["upper"], color=colour, linestyle=dashes[number])
+        axes.plot(drawn["eps"], drawn["upper"], **_look(name, dashes[number]))
         band = drawn[np.isfinite(drawn["lower"])]
         axes.fill_between(band["eps"], band["lower"], band["upper"], color=colour, alpha=0.3, linewidth=0)
     axes.set(xlim=(0, table["eps"].max()), ylim=(lowest, 0), xlabel="ε of all rounds", ylabel="δ")
@@ -68,21 +70,21 @@ def draw(table: pd.DataFrame, lowest: float) -> Figure:
     axes.grid()
     axes.set_title(_setting(table))
     legend = [
-        Line2D([], [], color=_colour(name), label=TYPESET.get(name, LABELS[name]))
+        Line2D([], [], label=TYPESET.get(name, LABELS[name]), **_look(name, "-"))
         for name in table["curve"].unique()
     ]
-    legend += [
-        Line2D(
-            [],
-            [],
-            color=style.INK,
-            linestyle=dashes[number],
-            label=f"{number} round{'s' if number > 1 else ''}",
-        )
-        for number in rounds
-    ]
-    figure.legend(handles=legend, loc="outside right center", handlelength=2.6)
+    several = [Line2D([], [], color="none", label="any colour:")]
+    for number in rounds:
+        label = f"{number} round{'s' if number > 1 else ''}"
+        several.append(Line2D([], [], color=GREY, linestyle=dashes[number], label=label))
+    figure.legend(handles=legend + several, loc="outside right center", handlelength=2.6)
     return figure
+
+
+def _look(name: str, dashes: Any) -> dict[str, Any]:
+    """The keywords of a curve's line; ``dashes``: those of its number of rounds."""
+    marks: dict[str, Any] = {"marker": MARKS[name], "markersize": 3, "markevery": 4} if name in MARKS else {}
+    return {"color": _colour(name), "linestyle": dashes, **marks}
 
 
 def caption(table: pd.DataFrame) -> str:

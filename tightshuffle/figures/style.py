@@ -47,6 +47,7 @@ SIGNED = matplotlib.colormaps["RdBu_r"].with_extremes(
 SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
 INK = "#222222"
 BOTH = (True, True)
+LEAD = 0.12  # length of the piece of a line before its name, a share of the axes' width
 
 
 @contextmanager
@@ -212,23 +213,38 @@ def distance_axis(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+def end_labels(
+    axes: Axes,
+    ends: Sequence[tuple[float, str, str]],
+    *,
+    x: float = 1,
+    looks: Mapping[str, Mapping[str, Any]] | None = None,
+) -> None:
     """Name what ends at the right edge, beside it: (y, text, colour); names are moved apart where they meet.
 
     Call it when the y axis has its limits. The colours are darkened: small letters need more contrast.
+    ``x``: where the lines end, a share of the axes' width. ``looks``: text -> keywords of its line, a piece
+    of which then leads from its end to the name.
     """
     height = axes.get_subplotspec().get_gridspec().nrows  # type: ignore[union-attr]
     figure: Any = axes.figure
     gap = 1.25 * 7 / 72 / (0.7 * figure.get_figheight() / height)
-    ends = sorted(ends)
-    to_axes = axes.transScale + axes.transLimits
-    wanted = [to_axes.transform((0, y))[1] for y, _, _ in ends]
+    to_axes = axes.transScale + axes.transLimits  # an axis may point downwards
+
+    def place(end: tuple[float, str, str]) -> float:
+        return float(to_axes.transform((axes.get_xlim()[1], end[0]))[1])
+
+    ends = sorted(ends, key=place)
+    wanted = np.array([place(end) for end in ends])
     shift = gap * np.arange(len(ends))
     placed = isotonic_regression(wanted - shift).x + shift
     placed -= max(0, placed[-1] - 1)
-    for y, (_, text, colour) in zip(placed, ends, strict=True):
+    for y, end, (_, text, colour) in zip(placed, wanted, ends, strict=True):
+        if looks:
+            lead: Any = {**looks[text], "transform": axes.transAxes, "clip_on": False}
+            axes.plot([x, x + 0.03, x + LEAD], [end, y, y], **lead)
         axes.text(
-            1.015,
+            x + 0.015 + (LEAD if looks else 0),
             y,
             text,
             transform=axes.transAxes,

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+DELTA_AXIS = "δ, drawn as log(−log δ)"  # orders of magnitude below 1 on a logarithmic axis
+
 
 def short_number(value: float) -> str:
     """A count for an axis: 500, 10k, 2.5M."""
