@@ -6,7 +6,9 @@ from matplotlib.colors import to_hex
 
 from tests.figures.examples import (
     PARITY_TITLES,
+    bound_table,
     city,
+    girgis_tables,
     histogram_table,
     koskela_table,
     parity_rows,
@@ -18,8 +20,10 @@ from tests.figures.examples import (
 )
 from tightshuffle.figures import (
     checkins,
+    delta_bounds,
     delta_surface,
     estimates,
+    girgis_rdp,
     koskela,
     parity_ratio,
     parity_tv,
@@ -161,3 +165,27 @@ def test_a_column_label_names_the_cells():
     assert {
         tick.get_rotation() for tick in estimates.draw(runs_of(many), "M").axes[-1].get_xticklabels()
     } == {90}
+
+
+def test_lines_are_named_beside_their_ends_from_above():
+    figure = delta_bounds.draw(bound_table())
+    *_, last = figure.axes
+    names = {text.get_text(): text.get_position()[1] for text in last.texts}
+    rows = bound_table().query("setting == setting.max()").iloc[-1]
+    ends = {label: rows[name] for name, (label, _) in (delta_bounds.COUNTS | delta_bounds.BOUNDS).items()}
+    ranked = sorted(ends, key=lambda label: ends[label])
+    heights = [names[label] for label in ranked]
+    assert heights == sorted(heights)
+    assert min(np.diff(heights)) > 0.02  # of the panel: names do not overlap
+    assert figure.axes[0].get_ylabel() == "δ, drawn as log(−log δ)"
+
+
+def test_no_colour_has_two_meanings():
+    figure = girgis_rdp.draw(girgis_tables(), -8)
+    left, right = ({line.get_color() for line in axes.lines} for axes in figure.axes)
+    assert not left & right
+    looks = [
+        (entry.get_color(), entry.get_linestyle(), entry.get_marker())
+        for entry in koskela.draw(koskela_table(), -6).legends[0].legend_handles
+    ]
+    assert len(set(looks)) == len(looks)

@@ -7,12 +7,13 @@ import pytest
 from tests.figures.examples import (
     city,
     estimate_table,
+    girgis_tables,
     histogram_table,
     surface_table,
     trial_table,
     tv_rows,
 )
-from tightshuffle.figures import checkins, delta_surface, estimates, koskela, parity_tv, tv
+from tightshuffle.figures import checkins, delta_surface, estimates, girgis_rdp, koskela, parity_tv, tv
 from tightshuffle.figures.grids import grid_edges
 
 BOX = {"south": 48.8, "north": 48.85, "west": 2.2, "east": 2.26}
@@ -141,3 +142,19 @@ def test_a_mechanism_or_curve_without_a_colour():
     curve = {"curve": "laplace", "compositions": 1, "n": 9, "k": 2, "eps0": 1, "eps": [1, 2]}
     with pytest.raises(ValueError, match="'laplace'"):
         koskela.draw(pd.DataFrame(curve | {"lower": -2.0, "upper": -1.0}), -6)
+
+
+def test_theorem_31_is_read_as_its_monotone_envelope(tmp_path):
+    """By definition: at each order the least bound at this order or a larger one."""
+    order = [1.5, 2, 4, 8, 16]
+    divergences = pd.DataFrame(
+        {"eps0": 4.0, "order": order, "n": 100, "k": 5, "girgis": [0.5, 3.0, 2.6, 2.8, 2.7]}
+        | {"clones": 0.1, "two_counts": 0.05}
+    )
+    other = divergences.assign(eps0=2.0, girgis=[0.1, 0.2, 0.3, 0.25, 0.4])
+    paths = tmp_path / "divergences.csv", tmp_path / "composed.csv"
+    pd.concat([divergences, other]).to_csv(paths[0], index=False)
+    girgis_tables().composed.to_csv(paths[1], index=False)
+    read = girgis_rdp.read(*paths).divergences
+    assert read.loc[read["eps0"] == 4, "girgis"].tolist() == [0.5, 2.6, 2.6, 2.7, 2.7]
+    assert read.loc[read["eps0"] == 2, "girgis"].tolist() == [0.1, 0.2, 0.25, 0.25, 0.4]
