@@ -36,11 +36,25 @@ def legend(figure):
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
-def test_both_surfaces_have_one_scale():
-    left, right = delta_surface.draw(surface_table()).axes[:2]
+def test_both_surfaces_and_their_contours_have_one_scale():
+    figure = delta_surface.draw(surface_table())
+    left, below_left, right, below_right = figure.axes
     assert left.get_zlim() == right.get_zlim()
-    assert left.collections[0].get_clim() == right.collections[0].get_clim()
+    drawn = [axes.collections[0].get_clim() for axes in figure.axes]
+    assert drawn == [left.get_zlim()] * 4
     assert [axes.get_title() for axes in (left, right)] == ["(a) published", "(b) exact"]
+
+
+def test_contours_carry_their_values_where_they_are():
+    eps = eps0 = np.linspace(0, 3, 31)
+    values = np.where(np.subtract.outer(eps0, eps) > 0, np.subtract.outer(0 * eps0, 10 * eps), -np.inf)
+    axes = style.new_figure(3).subplots()
+    style.contours(axes, eps, eps0, values, limits=(-30, 0))
+    assert len(axes.texts) > 2
+    for text in axes.texts:
+        assert 10 * text.get_position()[0] == pytest.approx(
+            -float(text.get_text().replace("−", "-")), abs=0.1
+        )
 
 
 def names(axes):

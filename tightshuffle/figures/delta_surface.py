@@ -1,4 +1,6 @@
-"""Figure 1: log10 delta of the count of x0 over eps and eps0, published and exact side by side."""
+"""Figure 1: log10 delta of the count of x0 over eps and eps0, published and exact: surfaces and contours."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,13 +24,14 @@ def read(surface: File) -> pd.DataFrame:
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: published and exact side by side."""
+    """The figure: published and exact side by side, surfaces above and contours below."""
     eps, eps0, surfaces = _surfaces(table)
     limits = _limits(surfaces)
-    figure = style.new_figure(3.45)
-    axes = figure.subplots(1, 2, subplot_kw={"projection": "3d", "computed_zorder": False})
-    for panel, (reading, title) in zip(axes, PANELS.items(), strict=True):
-        drawing = style.surface(panel, eps, eps0, surfaces[reading], limits=limits)
+    figure = style.new_figure(5.3)
+    grid = figure.add_gridspec(2, 2, height_ratios=[1.15, 1])
+    for column, (reading, title) in enumerate(PANELS.items()):
+        panel: Any = figure.add_subplot(grid[0, column], projection="3d", computed_zorder=False)
+        style.surface(panel, eps, eps0, surfaces[reading], limits=limits)
         panel.set_title(title, y=0.98)
         panel.set(xlabel="ε", ylabel="ε₀")
         panel.set_zlabel("log₁₀ δ", labelpad=2)
@@ -36,11 +39,12 @@ def draw(table: pd.DataFrame) -> Figure:
         panel.set_box_aspect((1, 1, 0.82), zoom=0.94)
         panel.tick_params(pad=0)
         panel.zaxis.set_major_locator(MaxNLocator(5))
-    figure.colorbar(
-        drawing, ax=axes, orientation="horizontal", label="log₁₀ δ", shrink=0.35, aspect=30, pad=0.02
-    )
+        below = figure.add_subplot(grid[1, column])
+        style.contours(below, eps, eps0, surfaces[reading], limits=limits)
+        below.set(xlabel="ε", ylabel="" if column else "ε₀")
+        below.text(0.97, 0.05, "δ = 0 (ε ≥ ε₀)", transform=below.transAxes, ha="right")
     setting = _setting(table).replace("n_x₀", "$n_{x_0}$")
-    figure.suptitle(f"δ of the count of x₀: {setting}; δ = 0 (ε ≥ ε₀) is left out")
+    figure.suptitle(f"log₁₀ δ of the count of x₀: {setting}")
     return figure
 
 
@@ -55,7 +59,8 @@ def caption(table: pd.DataFrame) -> str:
     return (
         f"log₁₀ δ of the count of x₀ over ε ({_range(eps)}) and ε₀ ({_range(eps0)}), {_setting(table)}."
         " (a) published: δ with the terms v_s as Theorem 1 prints them; (b) exact: the tight δ of the same"
-        " count. Both panels have the same scale. For ε ≥ ε₀ every tight δ is 0 and has no logarithm:"
+        " count. Above: surfaces; below: contours with their log₁₀ δ, on the same colour scale."
+        " For ε ≥ ε₀ every tight δ is 0 and has no logarithm:"
         f" these {int((~inside).sum())} of {inside.size} points are left out{missing}."
         f" The published δ is too small by up to {gap.max():.0f} orders of magnitude here."
     )

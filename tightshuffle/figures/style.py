@@ -21,6 +21,7 @@ from matplotlib.colors import ListedColormap, LogNorm, SymLogNorm, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.tri import Triangulation
 from numpy.typing import NDArray
@@ -121,8 +122,58 @@ def surface(
     """Draw log10 delta over (eps, eps0) into 3-D axes; points with -inf (delta = 0) are left out.
 
     ``eps`` (a,), ``eps0`` (b,) ascending; ``log10_delta`` (b, a); ``limits`` the colour and z range.
-    Returns the surface, for a colour bar. Raises ValueError where no three neighbouring points are left.
+    Returns the surface. Raises ValueError where no three neighbouring points are left.
     """
+    mesh, heights = _mesh(eps, eps0, log10_delta, limits[0])
+    drawing = axes.plot_trisurf(
+        mesh, heights, cmap="viridis", vmin=limits[0], vmax=limits[1], linewidth=0.15, edgecolor=INK
+    )
+    axes.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=limits)
+    return drawing
+
+
+def contours(
+    axes: Axes,
+    eps: NDArray[np.float64],
+    eps0: NDArray[np.float64],
+    log10_delta: NDArray[np.float64],
+    *,
+    limits: tuple[float, float],
+) -> None:
+    """Draw the same as contours with their values; arguments, errors and colours as in `surface`."""
+    mesh, heights = _mesh(eps, eps0, log10_delta, limits[0])
+    levels = MaxNLocator(9, steps=[1, 2, 5, 10]).tick_values(*limits)
+    filled = axes.tricontourf(mesh, heights, levels, cmap="viridis", vmin=limits[0], vmax=limits[1])
+    filled.set_edgecolor("face")  # else thin white lines between the colours of a vector file
+    lines = axes.tricontour(mesh, heights, levels, colors=INK, linewidths=0.5, linestyles="solid")
+    halo: list[Any] = [withStroke(linewidth=1.6, foreground="white")]
+    names: Any = {"fontsize": 7, "inline": False, "fmt": lambda value: f"{value:g}".replace("-", "−")}
+    if places := _crossings(eps, eps0, log10_delta, levels):
+        for label in lines.clabel(manual=places, **names):
+            label.set_path_effects(halo)
+    axes.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]))
+
+
+def _crossings(
+    eps: NDArray[np.float64], eps0: NDArray[np.float64], values: NDArray[np.float64], levels: Sequence[float]
+) -> list[tuple[float, float]]:
+    """Where to name each contour: on the highest row below 0.7 of the height that it crosses."""
+    places = []
+    for level in levels:
+        for row in range(int(0.7 * len(eps0)), -1, -1):
+            drawn = np.isfinite(values[row])
+            falling = values[row][drawn]
+            if len(falling) and falling.min() < level < falling.max():
+                place = np.interp(-level, -falling, eps[drawn])
+                places.append((float(place), float(eps0[row])))
+                break
+    return places
+
+
+def _mesh(
+    eps: NDArray[np.float64], eps0: NDArray[np.float64], log10_delta: NDArray[np.float64], lowest: float
+) -> tuple[Triangulation, NDArray[np.float64]]:
+    """The triangles of the points with delta > 0, and the heights of all points; as in `surface`."""
     eps_grid, eps0_grid = np.meshgrid(eps, eps0)
     drawn = np.isfinite(log10_delta)
     triangles = _triangles(drawn)
@@ -132,12 +183,7 @@ def surface(
             " expected eps below eps0 somewhere: widen delta_surface.eps0 or take more steps"
         )
     mesh = Triangulation(eps_grid.ravel(), eps0_grid.ravel(), triangles)
-    heights = np.where(drawn, log10_delta, limits[0]).ravel()
-    drawing = axes.plot_trisurf(
-        mesh, heights, cmap="viridis", vmin=limits[0], vmax=limits[1], linewidth=0.15, edgecolor=INK
-    )
-    axes.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=limits)
-    return drawing
+    return mesh, np.where(drawn, log10_delta, lowest).ravel()
 
 
 def _triangles(drawn: NDArray[np.bool_]) -> NDArray[np.intp]:
