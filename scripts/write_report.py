@@ -9,10 +9,9 @@ from tightshuffle.pipeline.code import digest
 from tightshuffle.pipeline.job import job, write_bytes
 from tightshuffle.report.page import render, versions
 from tightshuffle.report.page_figures import page_figure
-from tightshuffle.report.views import page_values
+from tightshuffle.report.views import COLUMNS, page_values
 
-COMPARED = ("parity", "parity_ratio", "parity_plan")
-TABLES = ("verdicts", "joint_tests", "totals", "parameters", *COMPARED, "audit", "claims")
+TABLES = ("verdicts", "totals", "parameters", *COLUMNS)
 
 with job(snakemake):
     files, settings = snakemake.input, dict(snakemake.params.items())

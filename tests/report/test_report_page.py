@@ -96,7 +96,7 @@ def test_finding_names_the_largest_gap_of_table_iv_even_below_the_smallest_float
 
 def test_finding_is_left_out_without_exact_values_and_turned_round_without_a_gap():
     without = [row(eps="0.1", printed="0.5", reproduced="0.5")]
-    assert "orders of magnitude" not in page_of(without)
+    assert "counts a factor twice" not in page_of(without)
     equal = [row(eps="0.1", printed="0.5", reproduced="0.5", exact="0.5")]
     text = words_of(page_of(equal))
     assert "in none of the 1 cells of Table IV with two positive readings" in text
@@ -282,6 +282,27 @@ def test_scoreboard_shows_the_claims_published_by_exact(whole):
     assert [attrs["data-verdict"] for attrs in rows] == [found["verdict"] for found in claim_rows()]
 
 
+def test_scoreboard_counts_distinct_values_and_shows_the_joint_tests(verdicts, whole):
+    page = Page(whole)
+    text = re.sub(r"\s+", " ", page.text)
+    printed = [found for found in verdicts if float(found["printed"].replace(",", "")) != 0]
+    names = ("quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0", "printed")
+    distinct = {tuple(found[name] for name in names) for found in printed}
+    assert f"Of the {len(distinct)} that are neither a printed zero nor printed twice, " in text
+    assert [
+        "Table V / 4",
+        "Gaussian",
+        "chi-square",
+        "14",
+        "9",
+        "0.0012",
+        "0.0049",
+        "∉ deviates",
+    ] in page.body()
+    assert ["both tables", "Gaussian", "chi-square", "28", "20", "0.006", "–", "–"] in page.body()
+    assert "number below the median" not in text
+
+
 def test_files_are_named_by_their_path_in_the_project():
     settings = {**SETTINGS, "results": "results/quick"}
     text = page_of([row(printed="0")], settings=settings, audit=audit_rows())
@@ -318,10 +339,3 @@ def test_parity_table_has_a_row_per_setting_of_upper(whole):
     plan = ["100,000", "408", "0.5", "10⁻⁶", "6.123", "0.0223", "0.02", "1.117", "123"]
     assert plan in body
     assert ["7.000 or more" in cells for cells in body].count(True) == 1
-
-
-def test_random_values_are_tested_together_beside_their_table(whole):
-    text = words_of(whole)
-    assert "corrected for the 1 tests of both tables" in text
-    assert "Gaussianchi-square11 of 14 0.0410.33agrees All rows:" in text  # and not the single line
-    assert "Of the 150 values that are neither printed zeros nor printed twice, 88 are reproduced." in text

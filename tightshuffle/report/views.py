@@ -42,11 +42,13 @@ COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> th
         *findings.SETTING, "eps", "bound", "comparison", "metric", "ratio", "low", "high", "repetitions",
         "predicted", "uniform", "informative",
     ],
-    "joint_tests": ["item", "mechanism", "test", "values", "below_median", "p", "corrected_p", "verdict"],
     "parity_plan": ["n", "k", "eps", "delta", "eps0", "capped", "tv_shuffle_inv", "tv_gaussian", "tv_local"],
     "audit": [
         "n", "k", "eps0", "eps", "count", "published_log10_delta", "exact_log10_delta", "upper_log10_delta",
         "audited_delta", "confidence", "runs", "joint_delta", "observes",
+    ],
+    "joint_tests": [
+        "item", "mechanism", "line", "test", "values", "below_median", "p", "corrected_p", "verdict",
     ],
     "claims": [
         "id", "claim", "version", "where", "quote", "family", "about", "test_published", "test_exact",
@@ -81,7 +83,6 @@ def page_values(
     return {
         "overall": count_verdicts(verdicts),
         "distinct": count_verdicts(distinct_values(verdicts)),
-        "joint": optional["joint_tests"],
         "items": [_item_view(name, rows) for name, rows in rows_by_item(verdicts).items()],
         "VERDICTS": VERDICTS,
         "CLAIM_VERDICTS": CLAIM_VERDICTS,
@@ -106,6 +107,7 @@ def page_values(
         "compared": compared,
         "parity": parity,
         "plan": {"lines": plan_lines(plans), "header": HEADER, "explanation": EXPLANATION} if plans else None,
+        "joint_tests": [row for row in optional["joint_tests"] if not row["line"]],
         "audit": optional["audit"],
         "audited": findings.audit(optional["audit"], verdicts),
         "claims": optional["claims"],
