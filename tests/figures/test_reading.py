@@ -15,6 +15,7 @@ from tests.figures.examples import (
 )
 from tightshuffle.figures import checkins, delta_surface, estimates, girgis_rdp, koskela, parity_tv, tv
 from tightshuffle.figures.grids import grid_edges
+from tightshuffle.figures.tables import read_table
 
 BOX = {"south": 48.8, "north": 48.85, "west": 2.2, "east": 2.26}
 
@@ -158,3 +159,12 @@ def test_theorem_31_is_read_as_its_monotone_envelope(tmp_path):
     read = girgis_rdp.read(*paths).divergences
     assert read.loc[read["eps0"] == 4, "girgis"].tolist() == [0.5, 2.6, 2.6, 2.7, 2.7]
     assert read.loc[read["eps0"] == 2, "girgis"].tolist() == [0.1, 0.2, 0.25, 0.25, 0.4]
+
+
+def test_labels_are_read_as_they_are_and_empty_numbers_as_missing(tmp_path):
+    path = tmp_path / "histogram.csv"
+    path.write_text("cell,count,label,low\n1,5,NA,-inf\n2,6,007,\n3,7,,nan\n")
+    table = read_table(path, ["cell", "count"])
+    assert table["label"].tolist() == ["NA", "007", ""]
+    assert table["low"].isna().tolist() == [False, True, True]
+    assert table["count"].dtype == np.int64

@@ -339,3 +339,13 @@ def test_parity_table_has_a_row_per_setting_of_upper(whole):
     plan = ["100,000", "408", "0.5", "10⁻⁶", "6.123", "0.0223", "0.02", "1.117", "123"]
     assert plan in body
     assert ["7.000 or more" in cells for cells in body].count(True) == 1
+
+
+def test_your_own_figures_say_how_to_draw_them_again(figures):
+    """With the files over config/config.yaml, in the folder that these give the results."""
+    folder, files = "results/quick_my_own", ["config/quick.yaml", "my own.yaml"]
+    own = next(found for found in figures if found["name"] == "parity_mine")
+    drawn = own | {"target": f"{folder}/figures/parity_mine.png"}
+    settings = SETTINGS | {"results": folder, "configfiles": files}
+    text = Page(page_of([row(printed="0")], [drawn], settings)).text
+    assert f"snakemake --configfile config/quick.yaml 'my own.yaml' -- {drawn['target']}" in text

@@ -147,7 +147,7 @@ def _steps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> 
         )
         axes.set_ylabel(f"{wording.row_label(run.budget(), 1.6)}\nfraction of users")
     if "label" in histogram:
-        _name_cells(panels[-1], [str(label) for label in histogram["label"]])
+        _name_cells(panels[-1], histogram["label"].tolist())
     else:
         panels[-1].set_xlabel("cell")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

@@ -24,7 +24,9 @@ def read_table(path: File, columns: Sequence[str], filters: Filters = ()) -> pd.
     if parquet:
         table = pd.read_parquet(path, columns=list(columns), filters=list(filters) or None)
     else:
-        table = pd.read_csv(path, converters={"label": str})  # your own words: NA is Namibia
+        # What stands in label are your own words: NA is Namibia, 007 is no 7.
+        empty = {column: ["", "nan"] for column in present if column != "label"}
+        table = pd.read_csv(path, dtype={"label": object}, keep_default_na=False, na_values=empty)
     if table.empty:
         wanted = " with " + ", ".join(f"{name} {value!r}" for name, _, value in filters) if filters else ""
         raise ValueError(f"{path}: no rows{wanted}; expected at least one")

@@ -1,6 +1,7 @@
 """What the page's templates read: verdicts by item, figures by section, findings, how to rerun each part."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -177,7 +178,7 @@ def _rerun_of(results: str, configfiles: Sequence[str]) -> Callable[..., str]:
     """
 
     def rerun(target: str, options: str = "") -> str:
-        settings = f"--configfile {' '.join(configfiles)}" if configfiles else ""
+        settings = f"--configfile {shlex.join(configfiles)}" if configfiles else ""
         if target.startswith("results/") and not target.startswith(f"{results}/"):
             target = results + target.removeprefix("results")
         parts = ["snakemake", settings, options, "--" if settings or options else "", target]
