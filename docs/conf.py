@@ -37,6 +37,7 @@ autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
 default_role = "py:obj"
+suppress_warnings = ["ref.python"]  # a name that two classes have: which one is meant, the sentence says
 
 html_theme = "furo"
 html_title = "tight-shuffle"
