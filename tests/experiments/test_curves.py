@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.figures.examples import (
+    band_table,
     blanket_plan,
     blanket_tables,
     bound_table,
@@ -17,6 +18,16 @@ from tightshuffle.experiments.curves.blanket_regions import blanket_tightness
 from tightshuffle.figures import delta_bounds
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
 from tightshuffle.privacy import blanket, composition, count, histogram, renyi
+
+
+def test_the_band_holds_the_bounds():
+    table = band_table()
+    assert len(table) == 2 * 2 * 4
+    for row in table.iloc[::5].to_dict("records"):
+        setting = {"n": row["n"], "k": row["k"], "eps0": row["eps0"]}
+        assert row["eps"] == row["share"] * row["eps0"]
+        assert row["upper"] == histogram.upper(row["eps"], **setting)
+        assert row["lower"] - 1e-4 <= row["tight"] <= row["upper"]
 
 
 def test_blanket_tables_hold_the_accountants_values():

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tightshuffle.experiments.audit import assess
+from tightshuffle.experiments.curves import band as band_curves
 from tightshuffle.experiments.curves import blanket_regions as blanket_curves
 from tightshuffle.experiments.curves import delta_bounds as bound_curves
 from tightshuffle.experiments.curves import gaussian_scale as scale_curves
@@ -15,6 +16,7 @@ from tightshuffle.experiments.curves import koskela as koskela_curves
 from tightshuffle.experiments.game import play
 from tightshuffle.figures import (
     audit,
+    band,
     blanket_regions,
     checkins,
     delta_bounds,
@@ -132,6 +134,12 @@ def blanket_tables(**changes):
     plan = blanket_plan(**changes)
     regions, tightness = blanket_curves.blanket_regions(plan), blanket_curves.blanket_tightness(plan)
     return blanket_regions.Tables(regions, tightness)
+
+
+@cache
+def band_table(n=(10, 40), eps0=1.0):
+    shares = {"start": 0.1, "stop": 0.9, "steps": 4}
+    return band_curves.band({"eps0": eps0, "k": [3, 6], "n": list(n), "shares": shares})
 
 
 @cache
@@ -269,6 +277,8 @@ FIGURES = {
     "delta_bounds, two users": lambda: delta_bounds.draw(
         bound_table([{**BOUND_SETTINGS[0], "n": 2, "count": 1}] * 2)
     ),
+    "band": lambda: band.draw(band_table()),
+    "band, deep only": lambda: band.draw(band_table(n=(80,), eps0=20.0)),
     "gaussian_scale": lambda: gaussian_scale.draw(scale_table()),
     "gaussian_scale, six budgets": lambda: gaussian_scale.draw(
         scale_table(eps=(0.1, 0.5, 1, 2, 4, 10), stop=-250)

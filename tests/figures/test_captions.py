@@ -7,6 +7,7 @@ from tests.figures.examples import (
     PARITY_TITLES,
     PROTOCOL,
     audit_table,
+    band_table,
     blanket_tables,
     bound_table,
     city,
@@ -24,6 +25,7 @@ from tests.figures.examples import (
 )
 from tightshuffle.figures import (
     audit,
+    band,
     blanket_regions,
     calibration,
     checkins,
@@ -123,6 +125,11 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
     "delta_bounds": (
         lambda: delta_bounds.caption(bound_table()),
         ["(a) n = 60, k = 5, ε₀ = 0.5, n_x₀ = 40", "(b) n = 5,000, k = 30, ε₀ = 3, n_x₀ = 10"],
+        [],
+    ),
+    "band": (
+        lambda: band.caption(band_table()),
+        ["ε₀ = 1", "a conjecture", "Where δ ≥ 10⁻¹², upper is at most 3.36 times tight"],
         [],
     ),
     "gaussian_scale": (lambda: gaussian_scale.caption(scale_table(stop=-10)), ["log₁₀ δ = -10"], ["short"]),

@@ -23,6 +23,7 @@ FIGURES = [
     "fig7_tv_paris",
     "fig7_parity_paris",
     "audit",
+    "band",
     "blanket_regions",
     "delta_bounds",
     "gaussian_scale",

@@ -41,6 +41,7 @@ FOLLOWS = {
         "draw_checkins",
         "draw_estimates",
         "draw_gaussian_scale",
+        "draw_band",
     }
     | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_girgis_rdp", "draw_audit"}
     | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio"}

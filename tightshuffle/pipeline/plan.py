@@ -12,6 +12,7 @@ EXPERIMENTS = ("tv", "individual", "grid")  # those that make trials
 AT_PARITY = {"tv": "parity", "estimates": "parity_estimates"}  # the same figures at equal privacy
 FIGURES = [  # beside those of each dataset
     "audit",
+    "band",
     "blanket_regions",
     "delta_bounds",
     "fig1_delta_surface",

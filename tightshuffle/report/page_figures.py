@@ -9,6 +9,7 @@ from typing import Any
 
 from tightshuffle.figures import (
     audit,
+    band,
     blanket_regions,
     checkins,
     delta_bounds,
@@ -35,6 +36,7 @@ ALONE = {  # figures with a name of their own, in the page's order: title, short
     "parity_ratio": (parity_ratio.TITLE, parity_ratio.SHORT_TITLE, "parity"),
     "audit": (audit.TITLE, audit.SHORT_TITLE, "audit"),
     "delta_bounds": (delta_bounds.TITLE, delta_bounds.SHORT_TITLE, "beyond"),
+    "band": (band.TITLE, band.SHORT_TITLE, "beyond"),
     "gaussian_scale": (gaussian_scale.TITLE, gaussian_scale.SHORT_TITLE, "beyond"),
     "blanket_regions": (blanket_regions.TITLE, blanket_regions.SHORT_TITLE, "beyond"),
     "girgis_rdp": (girgis_rdp.TITLE, girgis_rdp.SHORT_TITLE, "beyond"),

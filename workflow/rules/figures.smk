@@ -108,6 +108,21 @@ use rule draw_delta_surface as draw_blanket_regions with:
         **drawn_by("blanket_regions"),
 
 
+use rule draw_delta_surface as draw_band with:
+    "What upper and lower leave open around the datasets that seem to be the worst."
+    input:
+        band="<results>/privacy/band.csv",
+    output:
+        **drawn_files("band"),
+    log:
+        "<results>/logs/draw_band.log",
+    benchmark:
+        "<results>/benchmarks/draw_band.tsv"
+    localrule: True
+    params:
+        **drawn_by("band"),
+
+
 use rule draw_delta_surface as draw_gaussian_scale with:
     "The analytic Gaussian's scale over delta: where diffprivlib's saturates."
     input:

@@ -71,6 +71,23 @@ rule compute_blanket_regions:
         "../../scripts/compute_blanket_regions.py"
 
 
+rule compute_band:
+    "lower, tight and upper over k, n and eps / eps0: what the bounds leave open."
+    output:
+        "<results>/privacy/band.csv",
+    log:
+        "<results>/logs/compute_band.log",
+    benchmark:
+        "<results>/benchmarks/compute_band.tsv"
+    conda:
+        "../envs/rules.yml"
+    params:
+        code=code_of("scripts/compute_band.py"),
+        plan=config["band"],
+    script:
+        "../../scripts/compute_band.py"
+
+
 rule compute_gaussian_scale:
     "The analytic Gaussian's scale over delta, exact and diffprivlib's."
     output:
@@ -111,6 +128,7 @@ EVERYTHING += [
     *rules.compute_delta_surface.output,
     *rules.compute_delta_bounds.output,
     *rules.compute_blanket_regions.output,
+    *rules.compute_band.output,
     *rules.compute_gaussian_scale.output,
     *rules.compute_girgis_rdp.output,
 ]
