@@ -38,7 +38,7 @@ def legend(figure):
 
 def test_both_surfaces_and_their_contours_have_one_scale():
     figure = delta_surface.draw(surface_table())
-    left, below_left, right, below_right = figure.axes
+    left, _, right, _ = figure.axes
     assert left.get_zlim() == right.get_zlim()
     drawn = [axes.collections[0].get_clim() for axes in figure.axes]
     assert drawn == [left.get_zlim()] * 4
