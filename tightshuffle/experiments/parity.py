@@ -14,19 +14,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import optimize
 
 from tightshuffle.arguments import Floats, Integers, check_choice, check_delta, check_eps0, check_one
 from tightshuffle.experiments.published import Users, errors_of, sample_users, users_of
 from tightshuffle.experiments.seeds import seed_of
-from tightshuffle.mechanisms.expected import krr_deviation
-from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log_delta
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.mechanisms.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.privacy import histogram
+from tightshuffle.privacy.inverse import epsilon_from_preview
+from tightshuffle.privacy.preview import preview_mu
 
 BOUNDS = {"upper": histogram.upper, "lower": histogram.lower}
-TOLERANCE = 1e-3  # in log10 delta: upper is computed to about half of it
-_PRECISION = 1e-12  # of eps, relative: the search ends here where delta jumps
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
     "metric", "cell", "repetition", "value", "uniform", "seed",
@@ -55,55 +53,23 @@ def delta_rules(fixed: Iterable[float], exponents: Iterable[float]) -> list[Delt
     return [DeltaRule(factor=float(x)) for x in fixed] + [DeltaRule(exponent=float(x)) for x in exponents]
 
 
-def guaranteed_eps(
-    bound: str, delta: float, *, n: int, k: int, eps0: float, guess: float | None = None
-) -> tuple[float, float]:
-    """The eps at which a bound of the whole histogram's delta is ``delta``, on the bound's safe side.
+def guaranteed_eps(bound: str, delta: float, *, n: int, k: int, eps0: float) -> float:
+    """The eps in [0, eps0] at which a bound of the whole histogram's delta is ``delta``, on its safe side.
 
-    As `privacy.inverse.epsilon`, but to `TOLERANCE` of log10 delta and in two or three evaluations: the
-    bounds behave almost as a Gaussian mechanism's delta, whose noise is fitted to each value seen. Where
-    eps = 0 already suffices, or nothing above it is a lower bound, eps is 0 or next to it.
-
-    Parameters
-    ----------
-    bound : "upper": the true delta at the returned eps is at most ``delta``; "lower": for some dataset it is
-        at least ``delta``
-    guess : standard deviation of the equivalent Gaussian's noise, to start from; None for that of many users
-
-    Returns
-    -------
-    eps in [0, eps0] and the noise of the equivalent Gaussian, a ``guess`` for another delta.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
+    ``bound`` "upper": the true delta at the returned eps is at most ``delta``; "lower": for some dataset it is
+    at least ``delta``. Where eps = 0 already suffices, or nothing above it is a lower bound, eps is 0 or next
+    to it. Raises ValueError naming the argument that is out of range.
     """
     check_choice("bound", bound, BOUNDS)
-    wanted, function = math.log10(check_one("delta", check_delta(delta))), BOUNDS[bound]
-    eps0 = check_one("eps0", check_eps0(eps0))
-    side = -1 if bound == "upper" else 1
-    sigma = float(krr_deviation(0.0, n=n, k=k, eps0=eps0)) * n if guess is None else guess
-    aim = wanted + side * TOLERANCE / 2
-    low, high = 0.0, float(eps0)  # the bounds fall with eps, to delta = 0 at eps0
-    eps = _gaussian_eps(sigma, aim)
-    seen: list[tuple[float, float]] = []
-    while high - low > _PRECISION * high:
-        if not low < eps < high:
-            eps = (low + high) / 2
-        value = float(function(eps, n=n, k=k, eps0=eps0))
-        if 0 <= side * (value - wanted) <= TOLERANCE:
-            return eps, sigma
-        low, high = (eps, high) if value > wanted else (low, eps)
-        if -math.inf < value < 0:
-            sigma = float(exact_scale(eps, log10_delta=value, sensitivity=HISTOGRAM_SENSITIVITY))
-            seen = [*seen[-1:], (eps, math.sqrt(-value))]
-        # The square root is almost affine in eps.
-        if len(seen) == 2 and seen[0][1] != seen[1][1]:
-            (x, y), (later, at_later) = seen
-            eps = x + (later - x) * (math.sqrt(-aim) - y) / (at_later - y)
-        else:
-            eps = _gaussian_eps(sigma, aim)
-    return (high if bound == "upper" else low), sigma
+    wanted = math.log10(check_one("delta", check_delta(delta)))
+    setting = {"n": n, "k": k, "eps0": check_one("eps0", check_eps0(eps0))}
+    return epsilon_from_preview(
+        lambda eps: BOUNDS[bound](eps, **setting),
+        wanted,
+        setting["eps0"],
+        mu=float(preview_mu(**setting)),
+        side=1 if bound == "upper" else -1,
+    )
 
 
 def shuffle_estimates(samples: Integers, *, eps0: float, rng: np.random.Generator) -> dict[str, Floats]:
@@ -221,7 +187,7 @@ def estimate_parity(
     samples = sample_users(counts, n, rng, 1)
     delta, parts = float(delta), []
     for budget in map(float, eps0):
-        eps, _ = guaranteed_eps("upper", delta, n=n, k=k, eps0=budget)
+        eps = guaranteed_eps("upper", delta, n=n, k=k, eps0=budget)
         sigma = exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY)
         noise = sigma * rng.standard_normal(samples.shape)
         estimates = {
@@ -238,12 +204,10 @@ def settings(
     n: int, k: int, eps0: float, rules: Iterable[DeltaRule], bounds: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], dict[str, tuple[float, float]]]]:
     """({eps0, delta_rule, delta}, {bound: (eps, sigma)}) for each rule; sigma: the Gaussian's, in counts."""
-    guess = None
     for rule in rules:
         delta, sigmas = rule.delta(n), {}
         for bound in bounds:
-            eps, seen = guaranteed_eps(bound, delta, n=n, k=k, eps0=eps0, guess=guess)
-            guess = seen if bound == "upper" else guess  # eps from upper does not depend on lower
+            eps = guaranteed_eps(bound, delta, n=n, k=k, eps0=eps0)
             sigmas[bound] = eps, float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
         yield {"eps0": eps0, "delta_rule": rule.name, "delta": delta}, sigmas
 
@@ -274,17 +238,3 @@ def _errors(
         ],
         ignore_index=True,
     )
-
-
-def _gaussian_eps(sigma: float, log10_delta: float) -> float:
-    """The eps at which noise ``sigma`` on a histogram has this delta; 0 where eps = 0 suffices."""
-
-    def surplus(eps: float) -> float:
-        return float(log_delta(eps, scale=sigma, sensitivity=HISTOGRAM_SENSITIVITY)) - log10_delta
-
-    if surplus(0.0) <= 0:
-        return 0.0
-    high = HISTOGRAM_SENSITIVITY / sigma
-    while surplus(high) > 0:
-        high *= 2
-    return float(optimize.brentq(surplus, 0.0, high, xtol=1e-14, rtol=1e-12))

@@ -307,9 +307,9 @@ def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tup
     gap = np.abs(g[:, one] - g[:, two])
     with np.errstate(divide="ignore", invalid="ignore"):
         sine = threshold[:, None] / (2 * points.n[:, None] * w[:, one] * w[:, two])
-        usable = (sine < 1) & (gap > 1e-290)
+        usable = (sine < 1) & (gap > 1e-150)
         half = np.where(usable, 2 / gap * np.arcsin(np.sqrt(np.where(usable, sine, 1.0))), np.inf)
-        distance = 2 * math.pi / np.where(gap > 1e-290, gap, 1.0)
+        distance = 2 * math.pi / np.where(gap > 1e-150, gap, 1.0)
         cost = (np.floor((last * h)[:, None] / distance) + 2) * (2 * half / h[:, None] + 1)
     best = cost.argmin(axis=1)
     rows = np.arange(len(points))

@@ -10,7 +10,11 @@ import numpy.typing as npt
 from scipy import optimize
 
 from tightshuffle.arguments import Floats, OutsideRange, check_delta, check_eps0
+from tightshuffle.mechanisms.gaussian import exact_scale
+from tightshuffle.privacy.preview import gaussian_eps
 
+TOLERANCE = 1e-5  # in log10 delta: what the bounds' own width of 1e-4 makes sensible
+_SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
 _GRID = 513  # values of eps at which a theorem with gaps is looked at
 
 
@@ -43,6 +47,48 @@ def epsilon(
             budget,
         )
     return result[()]
+
+
+def epsilon_from_preview(
+    log_delta: Callable[[float], Any], wanted: float, budget: float, *, mu: float, side: int = 1
+) -> float:
+    """The eps at which a bound that is nearly a Gaussian mechanism's delta is ``wanted``: two to five evaluations.
+
+    Parameters
+    ----------
+    log_delta : log10 of the bound at eps; it falls with eps, to -inf at ``budget``
+    wanted : log10 of the delta
+    mu : of the Gaussian differential privacy to start from (`preview.preview_mu`); it is fitted to the first value
+    side : 1 for an eps at which the bound is at most ``wanted``, -1 for one at which it is at least that
+
+    Returns
+    -------
+    eps in [0, budget], where the bound is within ``TOLERANCE`` of ``wanted``, or eps within 1e-9 of its jump
+    """
+    aim = wanted - side * TOLERANCE / 2
+    low, high = 0.0, budget
+    eps = gaussian_eps(aim, mu)
+    seen: list[tuple[float, float]] = []
+    if eps == 0 and float(log_delta(0.0)) <= wanted:
+        return 0.0
+    while high - low > _SHORTEST * high:
+        if not low < eps < high:
+            # Bounds of few users jump next to eps0: their distance from it is found by its magnitude.
+            eps = (low + high) / 2 if high < budget else budget - (budget - low) / 16
+        value = float(log_delta(eps))
+        if 0 <= side * (wanted - value) <= TOLERANCE:
+            return eps
+        low, high = (eps, high) if value > wanted else (low, eps)
+        if -np.inf < value < 0:
+            mu = 1 / float(exact_scale(eps, log10_delta=value))
+            seen = [*seen[-1:], (eps, float(np.sqrt(-value)))]
+        # The square root is almost affine in eps.
+        if len(seen) == 2 and seen[0][1] != seen[1][1]:
+            (x, y), (later, at_later) = seen
+            eps = x + (later - x) * (np.sqrt(-aim) - y) / (at_later - y)
+        else:
+            eps = gaussian_eps(aim, mu)
+    return high if side > 0 else low
 
 
 def _solve(log_delta: Callable[[float], Any], wanted: float, budget: float) -> float:

@@ -30,7 +30,8 @@ KINDS = (UPPER, LOWER, EXACT, PUBLISHED)
 DIRECTIONS = ("forward", "reverse", "both")
 
 LARGEST_N = 10**9  # beyond it some accountants take minutes or too much memory
-LARGEST_EPS0 = 20  # beyond it the bounds' thresholds have too few digits left in floats
+LARGEST_EPS0 = 20.0  # beyond it some accountants have too few digits left in floats
+LARGEST_BUDGET = 50.0  # what upper and lower take
 LARGEST_COMPOSITIONS = 10**5  # beyond it the convolutions take minutes
 
 _BISWAS = "Biswas, Jung, Palamidessi, Tight Differential Privacy Guarantees for the Shuffle Model (FPS 2023)"
@@ -56,6 +57,9 @@ class Method:
     composes: bool = False
     pair: str | None = None
     form: str | None = None  # of the count of x0
+    randomizers: bool = False  # takes any randomizer, not only k-RR
+    largest_n: int = LARGEST_N
+    largest_eps0: float = LARGEST_EPS0
 
     @property
     def function(self) -> Callable[..., Floats]:
@@ -92,17 +96,24 @@ METHODS = {
             name="lower",
             target="histogram.lower",
             kind=LOWER,
-            valid="k-RR; the worst dataset has at least this delta, no guarantee",
-            source="this project: everyone else in a third cell, or all or none at x0 (docs/worst_case.md)",
+            valid="k-RR and other randomizers; the worst dataset has at least this delta, no guarantee",
+            source="this project: all remaining users hold one value, or one of two at random"
+            " (docs/worst_case.md)",
+            randomizers=True,
+            largest_n=10**12,
+            largest_eps0=LARGEST_BUDGET,
         ),
         Method(
             name="upper",
             target="histogram.upper",
             kind=UPPER,
-            valid="k-RR, every dataset; close to lower wherever eps is small",
-            source=f"{_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
+            valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
+            source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
             composes=True,
             pair="weak",
+            randomizers=True,
+            largest_n=10**12,
+            largest_eps0=LARGEST_BUDGET,
         ),
         Method(
             name="erlingsson",

@@ -309,7 +309,7 @@ def gap_shrinks_with_k(
         gaps = []
         for cells in k:
             if reading.is_exact:
-                eps, _ = guaranteed_eps("upper", delta, n=n, k=cells, eps0=eps0)
+                eps = guaranteed_eps("upper", delta, n=n, k=cells, eps0=eps0)
                 scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
             else:
                 scale = scale_of(eps0, 1e-30, reading.sensitivity)
