@@ -56,9 +56,9 @@ def delta_rules(fixed: Iterable[float], exponents: Iterable[float]) -> list[Delt
 def guaranteed_eps(bound: str, delta: float, *, n: int, k: int, eps0: float) -> float:
     """The eps in [0, eps0] at which a bound of the whole histogram's delta is ``delta``, on its safe side.
 
-    ``bound`` "upper": the true delta at the returned eps is at most ``delta``; "lower": for some dataset it is
-    at least ``delta``. Where eps = 0 already suffices, or nothing above it is a lower bound, eps is 0 or next
-    to it. Raises ValueError naming the argument that is out of range.
+    ``bound`` "upper": the true delta at the returned eps is at most ``delta``; "lower": for some dataset it
+    is at least ``delta``. Where eps = 0 already suffices, or nothing above it is a lower bound, eps is 0 or
+    next to it. Raises ValueError naming the argument that is out of range.
     """
     check_choice("bound", bound, BOUNDS)
     wanted = math.log10(check_one("delta", check_delta(delta)))

@@ -7,16 +7,27 @@ error of a cell is concave in f. Values above 1 happen where an estimate is wort
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
-from tightshuffle.arguments import Floats, check_k, check_n, check_positive
-from tightshuffle.mechanisms.expected import krr_deviation, mean_absolute
+from tightshuffle.arguments import (
+    Floats,
+    check_k,
+    check_log10_delta,
+    check_n,
+    check_one,
+    check_positive,
+    check_whole,
+)
+from tightshuffle.mechanisms.expected import errors, krr_deviation, mean_absolute
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.privacy.histogram import upper
+from tightshuffle.mechanisms.randomizers import Randomizer, parse
+from tightshuffle.privacy import methods
 from tightshuffle.privacy.methods import LARGEST_EPS0, LARGEST_N
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
@@ -26,11 +37,13 @@ _DEEP = -1e3  # log10 of delta over the wanted one; to the search, what lies dee
 
 @dataclass(frozen=True)
 class Plan:
-    """A guarantee met with k-RR of budget ``eps0``, whose ``upper`` is ``log10_delta`` (-inf for eps0 = eps).
+    """A guarantee met with a randomizer of budget ``eps0``, whose ``upper`` is ``log10_delta``.
 
+    It is -inf for eps0 = eps. If the shuffler fails, eps0-local differential privacy is left of each round.
     ``capped``: eps0 could be larger than the largest that is looked at. ``sigma``: standard deviation of the
     analytic Gaussian's noise on each count at the same guarantee. ``tv``: expected total variation distances
-    of "shuffle+INV", "gaussian", and "local": k-RR with eps0 = eps, which needs no shuffler, with delta = 0.
+    of "shuffle+INV", "gaussian", and "local": the randomizer with eps0 = eps, which needs no shuffler, with
+    delta = 0.
     """
 
     eps0: float
@@ -40,40 +53,77 @@ class Plan:
     tv: dict[str, float]
 
 
-def make_plan(n: int, k: int, eps: float, *, log10_delta: float) -> Plan:
-    """The `Plan` for (eps, 10^log10_delta)-differential privacy of n users in k cells, for every dataset.
+def make_plan(
+    n: int,
+    k: int,
+    eps: float,
+    delta: float | None = None,
+    *,
+    log10_delta: float | None = None,
+    randomizer: str = "grr",
+    colluding: int = 0,
+    compositions: int = 1,
+) -> Plan:
+    """The `Plan` for (eps, delta)-differential privacy of n users in k cells, for every dataset.
 
-    Parameters: whole numbers ``n`` (up to 10^9) and ``k``; ``eps`` from 1e-100 to below 20; ``log10_delta``
-    < 0. Raises ValueError naming the argument that is out of range.
+    Parameters
+    ----------
+    n, k : whole numbers, n up to 10^9
+    eps : from 1e-100 to below 20
+    delta : in (0, 1), or instead of it ``log10_delta`` < 0
+    randomizer : a name that `mechanisms.randomizers.parse` takes, but no matrix, whose eps0 is fixed
+    colluding : how many users tell the adversary their reports; they count for the accuracy all the same
+    compositions : rounds in which all users report, with fresh randomness, that meet the guarantee together;
+        for k-RR. Errors are those of one round.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
     """
-    n, k = int(check_n(n)), int(check_k(k))
-    eps = float(check_positive("eps", eps))
-    if n > LARGEST_N:
-        raise ValueError(f"n must be at most {LARGEST_N}; got {n}")
+    n, k = check_whole("n", n, 1, LARGEST_N), check_whole("k", k, 2)
+    rounds = check_whole("compositions", compositions, 1)
+    eps = check_one("eps", check_positive("eps", eps))
+    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
     if not _SMALLEST_EPS <= eps < LARGEST_EPS0:
-        raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and below {LARGEST_EPS0}; got {eps:g}")
-    sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY))
-    eps0, reached = _largest_eps0(n, k, eps, float(log10_delta), _eps0_of_noise(n, k, sigma))
+        raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and below {LARGEST_EPS0:g}; got {eps:g}")
+    one_round = eps / rounds
+    parse(randomizer, k=k, eps0=one_round)  # refuses a bad name at once
+    # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
+    sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(rounds)
+    sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=sensitivity))
+    setting: dict[str, Any] = {
+        "n": n,
+        "k": k,
+        "randomizer": randomizer,
+        "colluding": colluding,
+        "compositions": rounds,
+    }
+
+    def log_delta(eps0: float) -> float:
+        return float(methods.delta("upper", eps, eps0=eps0, **setting))
+
+    eps0, reached = _largest_eps0(log_delta, one_round, wanted, _eps0_of_noise(n, k, sigma))
     tv = {
-        "shuffle+INV": float(expected_tv_krr(n, k, eps0)),
+        "shuffle+INV": _distance(k, parse(randomizer, k=k, eps0=eps0), n),
         "gaussian": float(expected_tv_gaussian(n, k, sigma)),
-        "local": float(expected_tv_krr(n, k, eps)),
+        "local": _distance(k, parse(randomizer, k=k, eps0=one_round), n),
     }
     return Plan(eps0, reached, eps0 == LARGEST_EPS0, sigma, tv)
 
 
 def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """Expected total variation distance of inverted k-RR, uniform data, unprojected; all broadcast."""
-    return _distance(k, krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
+    return check_k(k) / 2 * mean_absolute(krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
 
 
 def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
     """Expected total variation distance of counts with Gaussian noise of deviation ``sigma`` on each."""
-    return _distance(k, check_positive("sigma", sigma) / check_n(n))
+    return check_k(k) / 2 * mean_absolute(check_positive("sigma", sigma) / check_n(n))
 
 
-def _distance(k: npt.ArrayLike, deviation: npt.ArrayLike) -> Floats:
-    return np.asarray(check_k(k) / 2 * mean_absolute(deviation))[()]
+def _distance(k: int, randomizer: Randomizer, n: int) -> float:
+    """Expected total variation distance of its unbiased estimate, uniform data, unprojected."""
+    return k / 2 * float(errors(randomizer, 1 / k, n=n))
 
 
 def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
@@ -85,26 +135,28 @@ def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
     return math.log1p((share + math.sqrt(share**2 + 4 * share * (k - 1))) / 2)
 
 
-def _largest_eps0(n: int, k: int, eps: float, wanted: float, guess: float) -> tuple[float, float]:
-    """The largest eps0 with upper(eps) <= wanted, to _PRECISION, and upper there.
+def _largest_eps0(
+    log_delta: Callable[[float], float], least: float, wanted: float, guess: float
+) -> tuple[float, float]:
+    """The largest eps0 with log_delta(eps0) <= wanted, to _PRECISION, and log_delta there.
 
-    ``upper`` grows with eps0, since k-RR of a smaller budget is post-processing; it is computed to about
-    0.1 % of delta, so that the search ends on a value at which it was computed to hold.
+    ``log_delta`` grows with eps0; at ``least`` it is -inf, by eps0 alone. It is computed to about 0.01 % of
+    delta, so that the search ends on a value at which it was computed to hold.
     """
-    seen = {eps: -np.inf}  # eps0-LDP alone
+    seen = {least: -np.inf}
 
     def surplus(eps0: float) -> float:
         if eps0 not in seen:
-            seen[eps0] = float(upper(eps, n=n, k=k, eps0=eps0))
+            seen[eps0] = log_delta(eps0)
         return max(seen[eps0] - wanted, _DEEP)
 
-    low = high = min(max(guess, eps), LARGEST_EPS0)
+    low = high = min(max(guess, least), LARGEST_EPS0)
     step = 0.01 * low
-    while low > eps and surplus(low) > 0:
-        high, low, step = low, max(low - step, eps), 2 * step
+    while low > least and surplus(low) > 0:
+        high, low, step = low, max(low - step, least), 2 * step
     while high < LARGEST_EPS0 and surplus(high) <= 0:
         low, high, step = high, min(high + step, LARGEST_EPS0), 2 * step
     if surplus(high) > 0:
         optimize.brentq(surplus, low, high, xtol=_PRECISION * low, rtol=_PRECISION)
-    best = max(eps0 for eps0, log_delta in seen.items() if log_delta <= wanted)
+    best = max(eps0 for eps0, reached in seen.items() if reached <= wanted)
     return best, seen[best]

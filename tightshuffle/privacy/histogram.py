@@ -93,10 +93,7 @@ def _bound(
     width: float,
 ) -> Floats:
     if isinstance(randomizer, Randomizer):
-        for name, value in (("k", k), ("eps0", eps0)):
-            if value is not None and np.any(np.asarray(value) != getattr(randomizer, name)):
-                raise ValueError(f"{name} must be left out for a randomizer, which has its own; got {value}")
-        k, eps0 = randomizer.k, randomizer.eps0
+        k, eps0 = randomizer.own(k, eps0)
     elif k is None or eps0 is None:
         raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {randomizer!r}")
     users = check_n(n) - check_colluding(colluding, n)
@@ -136,9 +133,9 @@ def _bound(
 
 
 def _references(randomizer: Randomizer) -> list[str | dict[str, float]]:
-    """The reference measures of `lower`: all of one value, and mixtures of x0 with the last other one."""
+    """The reference measures of `lower`: all of one value, and mixtures of x0 with x1 and with x2."""
     single = list(randomizer.references())
-    return [*single, *({"x0": share, single[-1]: 1 - share} for share in _MIXTURES)]
+    return [*single, *({"x0": share, other: 1 - share} for other in single[1:3] for share in _MIXTURES)]
 
 
 def _batches(

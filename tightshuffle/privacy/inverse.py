@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
-from tightshuffle.arguments import Floats, OutsideRange, check_delta, check_eps0
+from tightshuffle.arguments import Floats, OutsideRange, check_eps0, check_log10_delta
 from tightshuffle.mechanisms.gaussian import exact_scale
 from tightshuffle.privacy.preview import gaussian_eps
 
@@ -19,14 +19,20 @@ _GRID = 513  # values of eps at which a theorem with gaps is looked at
 
 
 def epsilon(
-    bound: Callable[..., Any], delta: npt.ArrayLike, *, eps0: npt.ArrayLike, **arguments: Any
+    bound: Callable[..., Any],
+    delta: npt.ArrayLike | None = None,
+    *,
+    log10_delta: npt.ArrayLike | None = None,
+    eps0: npt.ArrayLike,
+    **arguments: Any,
 ) -> Floats:
     """The smallest eps in [0, eps0] at which a bound promises ``delta``.
 
     Parameters
     ----------
     bound : a function with the common signature ``bound(eps, *, eps0, ...) -> log10 delta``
-    delta : in (0, 1); ``eps0`` and ``arguments`` (n, k, ...) are passed on. All of them broadcast.
+    delta : in (0, 1), or instead of it ``log10_delta`` < 0; ``eps0`` and ``arguments`` (n, k, ...) are passed
+        on. All of them broadcast.
 
     Returns
     -------
@@ -36,14 +42,16 @@ def epsilon(
     """
     names = [name for name, value in arguments.items() if not isinstance(value, str)]
     fixed = {name: value for name, value in arguments.items() if isinstance(value, str)}
-    values = np.broadcast_arrays(check_delta(delta), check_eps0(eps0), *(arguments[name] for name in names))
+    values = np.broadcast_arrays(
+        check_log10_delta(delta, log10_delta), check_eps0(eps0), *(arguments[name] for name in names)
+    )
     result = np.empty(values[0].shape)
     for index in np.ndindex(result.shape):
         wanted, budget, *setting = (value[index].item() for value in values)
         point = dict(zip(names, setting, strict=True)) | fixed
         result[index] = _solve(
             functools.cache(lambda eps, point=point, budget=budget: bound(eps, eps0=budget, **point)),
-            np.log10(wanted),
+            wanted,
             budget,
         )
     return result[()]
@@ -52,13 +60,13 @@ def epsilon(
 def epsilon_from_preview(
     log_delta: Callable[[float], Any], wanted: float, budget: float, *, mu: float, side: int = 1
 ) -> float:
-    """The eps at which a bound that is nearly a Gaussian mechanism's delta is ``wanted``: two to five evaluations.
+    """The eps at which a bound that is nearly a Gaussian's delta is ``wanted``: mostly in 2 to 5 evaluations.
 
     Parameters
     ----------
     log_delta : log10 of the bound at eps; it falls with eps, to -inf at ``budget``
     wanted : log10 of the delta
-    mu : of the Gaussian differential privacy to start from (`preview.preview_mu`); it is fitted to the first value
+    mu : of the Gaussian differential privacy to start from (`preview.preview_mu`); fitted to the first value
     side : 1 for an eps at which the bound is at most ``wanted``, -1 for one at which it is at least that
 
     Returns

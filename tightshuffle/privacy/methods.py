@@ -7,7 +7,7 @@ import functools
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,18 +15,23 @@ import numpy.typing as npt
 from tightshuffle.arguments import (
     Floats,
     check_choice,
+    check_colluding,
     check_compositions,
     check_count,
-    check_delta,
     check_eps,
     check_eps0,
     check_k,
+    check_log10_delta,
     check_n,
 )
 
+if TYPE_CHECKING:
+    from tightshuffle.mechanisms.randomizers import Randomizer
+
 UPPER, LOWER = "upper bound", "lower bound"
 EXACT, PUBLISHED = "exact for one dataset", "as published, not valid"
-KINDS = (UPPER, LOWER, EXACT, PUBLISHED)
+CONJECTURE = "lower bound, exact by conjecture"
+KINDS = (UPPER, LOWER, CONJECTURE, EXACT, PUBLISHED)
 DIRECTIONS = ("forward", "reverse", "both")
 
 LARGEST_N = 10**9  # beyond it some accountants take minutes or too much memory
@@ -116,6 +121,14 @@ METHODS = {
             largest_eps0=LARGEST_BUDGET,
         ),
         Method(
+            name="tight",
+            target="tight.tight",
+            kind=CONJECTURE,
+            valid="k-RR with k >= 3; exact if the conjecture on the worst dataset holds, else a lower bound",
+            source="this project: a users at x0, all remaining ones in one third cell (docs/worst_case.md)",
+            largest_n=10**5,
+        ),
+        Method(
             name="erlingsson",
             target="amplification.erlingsson",
             kind=UPPER,
@@ -196,8 +209,10 @@ def delta(
     eps: npt.ArrayLike,
     *,
     n: npt.ArrayLike,
-    k: npt.ArrayLike,
-    eps0: npt.ArrayLike,
+    k: npt.ArrayLike | None = None,
+    eps0: npt.ArrayLike | None = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: npt.ArrayLike = 0,
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
     compositions: npt.ArrayLike = 1,
@@ -207,7 +222,11 @@ def delta(
     Parameters
     ----------
     method : a key of METHODS
-    eps, n, k, eps0 : numbers or arrays, which broadcast, as do the following two; n up to 10^9, eps0 up to 20
+    eps, n, k, eps0 : numbers or arrays, which broadcast, as do all that follow but ``randomizer`` and
+        ``direction``; n up to 10^12 and eps0 up to 50 for upper and lower, else 10^9 (tight: 10^5) and 20
+    randomizer : what users run, for upper and lower: a name or an object, see `histogram.upper`. The other
+        methods are for k-RR.
+    colluding : how many users tell the adversary their reports, or send none: n - colluding count
     count : for count-published and count-exact, how many of the remaining n - 1 users hold x0. The other
         methods ignore it, and ``direction``: their delta is that of both directions.
     direction : "forward", "reverse" or "both", for the two counts; by default "both" for count-exact, as
@@ -224,7 +243,9 @@ def delta(
     ------
     ValueError naming the argument that is out of range or missing.
     """
-    chosen, settings, rounds, more = _checked(method, n, k, eps0, count, direction, compositions)
+    chosen, settings, rounds, more = _checked(
+        method, n, k, eps0, randomizer, colluding, count, direction, compositions
+    )
     eps = check_eps(eps)
     if chosen.pair is None:
         return chosen.function(eps, **settings, **more)
@@ -233,7 +254,7 @@ def delta(
     result = np.empty(several.shape)
     if not np.all(several):
         one = [point[~several] for point in points]
-        result[~several] = chosen.function(one[0], **dict(zip(settings, one[1:], strict=True)))
+        result[~several] = chosen.function(one[0], **dict(zip(settings, one[1:], strict=True)), **more)
     if np.any(several):
         from tightshuffle.privacy.composition import composed
 
@@ -245,43 +266,63 @@ def delta(
 
 def epsilon(
     method: str,
-    delta: npt.ArrayLike,
+    delta: npt.ArrayLike | None = None,
     *,
+    log10_delta: npt.ArrayLike | None = None,
     n: npt.ArrayLike,
-    k: npt.ArrayLike,
-    eps0: npt.ArrayLike,
+    k: npt.ArrayLike | None = None,
+    eps0: npt.ArrayLike | None = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: npt.ArrayLike = 0,
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
     compositions: npt.ArrayLike = 1,
 ) -> Floats:
     """The smallest eps at which the method promises ``delta``, the inverse of `delta`.
 
-    Parameters: ``delta`` in (0, 1); all else as for `delta`. Returns eps, an array of the broadcast shape
-    (a float for scalars), rounded up by some 1e-10; nan where the method promises delta at no eps up to
-    compositions * eps0, which holds without any shuffling. Raises ValueError like `delta`.
+    Parameters: ``delta`` in (0, 1), or ``log10_delta`` < 0 for one that is too small for a float; all else as
+    for `delta`. Returns eps, an array of the broadcast shape (a float for scalars), rounded up: by about
+    1e-10, for upper and lower so that log10 delta is met to 1e-5. nan where the method promises delta at no
+    eps up to compositions * eps0, which holds without any shuffling. Raises ValueError like `delta`.
     """
-    chosen, settings, rounds, more = _checked(method, n, k, eps0, count, direction, compositions)
-    delta = check_delta(delta)
-    if chosen.pair is None:
-        return _epsilon_of_function(chosen, delta, settings, rounds, more)
-    values = np.broadcast_arrays(delta, *settings.values(), rounds)
+    chosen, settings, rounds, more = _checked(
+        method, n, k, eps0, randomizer, colluding, count, direction, compositions
+    )
+    wanted = check_log10_delta(delta, log10_delta)
+    if chosen.pair is None and not chosen.randomizers:
+        return _epsilon_of_function(chosen, wanted, settings, rounds, more)
+    values = np.broadcast_arrays(wanted, *settings.values(), rounds)
     result = np.empty(values[0].shape)
     for index in np.ndindex(result.shape):
-        wanted, *point, times = (value[index].item() for value in values)
+        aim, *point, times = (value[index].item() for value in values)
         setting = dict(zip(settings, point, strict=True))
-        if times == 1 and chosen.pair != "strong":
-            result[index] = _epsilon_of_function(chosen, wanted, setting, times, {})
+        if times == 1 and chosen.randomizers:
+            result[index] = _epsilon_from_preview(chosen, aim, setting, more)
+        elif chosen.pair is None or (times == 1 and chosen.pair != "strong"):
+            result[index] = _epsilon_of_function(chosen, aim, setting, times, {})
         else:
             from tightshuffle.privacy.composition import composed_epsilon
 
-            eps = composed_epsilon(wanted, chosen.pair, **setting, compositions=times)
+            eps = composed_epsilon(10**aim, chosen.pair, **setting, compositions=times)
             result[index] = eps if eps <= times * setting["eps0"] else np.nan
     return result[()]
 
 
+def _epsilon_from_preview(
+    chosen: Method, wanted: float, setting: dict[str, Any], more: dict[str, Any]
+) -> float:
+    from tightshuffle.privacy.inverse import epsilon_from_preview
+    from tightshuffle.privacy.preview import preview_mu
+
+    def log_delta(eps: float) -> float:
+        return float(chosen.function(eps, **setting, **more))
+
+    return epsilon_from_preview(log_delta, wanted, setting["eps0"], mu=float(preview_mu(**setting, **more)))
+
+
 def _epsilon_of_function(
     chosen: Method,
-    delta: npt.ArrayLike,
+    wanted: npt.ArrayLike,
     settings: dict[str, Any],
     rounds: npt.ArrayLike,
     more: dict[str, Any],
@@ -293,38 +334,53 @@ def _epsilon_of_function(
         return chosen.function(eps, eps0=one_round, **arguments)
 
     settings = settings | {"eps0": settings["eps0"] * rounds, "one_round": settings["eps0"]}
-    return inverse(bound, delta, **settings, **more)
+    return inverse(bound, log10_delta=wanted, **settings, **more)
 
 
 def _checked(
     method: str,
     n: npt.ArrayLike,
-    k: npt.ArrayLike,
-    eps0: npt.ArrayLike,
+    k: npt.ArrayLike | None,
+    eps0: npt.ArrayLike | None,
+    randomizer: "str | Randomizer",
+    colluding: npt.ArrayLike,
     count: npt.ArrayLike | None,
     direction: str | None,
     compositions: npt.ArrayLike,
 ) -> tuple[Method, dict[str, npt.NDArray[Any]], npt.NDArray[Any], dict[str, Any]]:
     """The method; n, k and eps0 checked; the rounds; and what further arguments its function takes."""
     chosen = METHODS[check_choice("method", method, tuple(METHODS))]
-    n = _at_most("n", check_n(n), LARGEST_N)
-    eps0 = _at_most("eps0", check_eps0(eps0), LARGEST_EPS0)
-    settings = {"n": n, "k": check_k(k), "eps0": eps0}
+    more: dict[str, Any] = {}
+    if not (isinstance(randomizer, str) and randomizer == "grr"):
+        if not chosen.randomizers:
+            able = ", ".join(name for name, other in METHODS.items() if other.randomizers)
+            raise ValueError(f"randomizer must be grr for {method}; others are for {able}")
+        if not isinstance(randomizer, str):
+            k, eps0 = randomizer.own(k, eps0)
+        more["randomizer"] = randomizer
+    if k is None or eps0 is None:
+        raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {randomizer!r}")
     rounds = _at_most("compositions", check_compositions(compositions), LARGEST_COMPOSITIONS)
-    if np.any(rounds > 1) and not chosen.composes:
+    once = not np.any(rounds > 1)
+    n = _at_most("n", check_n(n), chosen.largest_n if once else LARGEST_N)
+    eps0 = _at_most("eps0", check_eps0(eps0), chosen.largest_eps0 if once else LARGEST_EPS0)
+    settings = {"n": n - check_colluding(colluding, n), "k": check_k(k), "eps0": eps0}
+    if not once and (more or not chosen.composes):
         able = ", ".join(name for name, other in METHODS.items() if other.composes)
-        raise ValueError(f"compositions above 1 work for {able} only; {method} is for one round")
+        what = f"{method} of this randomizer" if more else method
+        raise ValueError(f"compositions above 1 work for {able} of k-RR only; {what} is for one round")
     if direction is not None:
         check_choice("direction", direction, DIRECTIONS)
     if not chosen.needs_count:
-        return chosen, settings, rounds, {"compositions": rounds} if method == "girgis" else {}
+        return chosen, settings, rounds, {"compositions": rounds} if method == "girgis" else more
     if count is None:
         raise ValueError(f"count must be given for {method}: how many of the remaining n - 1 users hold x0")
     default = "both" if chosen.kind == EXACT else "forward"
-    return chosen, settings, rounds, {"count": check_count(count, n), "direction": direction or default}
+    held = check_count(count, settings["n"])
+    return chosen, settings, rounds, {"count": held, "direction": direction or default}
 
 
 def _at_most(name: str, values: npt.NDArray[Any], largest: float) -> npt.NDArray[Any]:
     if np.any(values > largest):
-        raise ValueError(f"{name} must be at most {largest}; got {np.max(values)}")
+        raise ValueError(f"{name} must be at most {largest:g}; got {np.max(values)}")
     return values

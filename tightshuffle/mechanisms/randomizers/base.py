@@ -108,6 +108,13 @@ class Randomizer(ABC):
         The values are fixed, the reports random. ``n`` broadcasts against the leading axes, (...).
         """
 
+    def own(self, k: object, eps0: object) -> tuple[int, float]:
+        """Its k and eps0; ValueError where a caller gives another one."""
+        for name, value in (("k", k), ("eps0", eps0)):
+            if value is not None and np.any(np.asarray(value) != getattr(self, name)):
+                raise ValueError(f"{name} must be left out for a randomizer, which has its own; got {value}")
+        return self.k, self.eps0
+
     def _datasets(self, counts: npt.ArrayLike, repetitions: int) -> Integers:
         """``counts`` as an array of shape (repetitions, k)."""
         datasets = check_counts(counts, repetitions)

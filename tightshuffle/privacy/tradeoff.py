@@ -1,0 +1,47 @@
+"""The trade-off curve: how well an attack can tell two datasets apart, from the delta at every eps."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import Floats, check_n
+from tightshuffle.mechanisms.randomizers import Randomizer, parse
+from tightshuffle.privacy.histogram import upper
+
+_POINTS = 400  # values of eps whose lines bound the curve
+
+
+def tradeoff(
+    alpha: npt.ArrayLike,
+    *,
+    n: int,
+    k: int | None = None,
+    eps0: float | None = None,
+    randomizer: str | Randomizer = "grr",
+    colluding: int = 0,
+) -> Floats:
+    """A lower bound on the type II error of every test of x0 against x1 with type I error ``alpha``.
+
+    (eps, delta)-differential privacy in both directions keeps it above max(0, 1 - delta - e^eps alpha,
+    e^-eps (1 - delta - alpha)) (Wasserman and Zhou 2010; Dong, Roth and Su 2022, Proposition 3). The bound is
+    the largest of these lines over 400 values of eps, with delta from `histogram.upper`. More values could
+    only raise it.
+
+    ``alpha`` in [0, 1], a number or an array; all else as for `histogram.upper`, numbers. Returns the bound,
+    of the shape of ``alpha``. Raises ValueError naming a bad argument.
+    """
+    errors = np.asarray(alpha, dtype=float)
+    if not np.all((errors >= 0) & (errors <= 1)):
+        raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}")
+    setting: dict[str, Any] = {"randomizer": randomizer, "colluding": colluding}
+    if isinstance(randomizer, str):
+        setting |= {"k": k, "eps0": eps0}
+        budget = parse(randomizer, k=k, eps0=eps0).eps0
+    else:
+        _, budget = randomizer.own(k, eps0)
+    # Dense near 0, where the curve of many users bends.
+    eps = budget * np.concatenate([[0.0], np.geomspace(1e-6, 1, _POINTS - 1)])
+    kept = 1 - 10 ** upper(eps, n=int(check_n(n)), **setting)
+    lines = np.maximum(kept - np.exp(eps) * errors[..., None], np.exp(-eps) * (kept - errors[..., None]))
+    return np.maximum(lines.max(axis=-1), 0.0)[()]
