@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tightshuffle.privacy import amplification, blanket, clones, composition, count, histogram, methods, renyi
+from tightshuffle.privacy import (
+    amplification,
+    blanket,
+    clones,
+    composition,
+    count,
+    histogram,
+    methods,
+    renyi,
+    tight,
+)
+from tightshuffle.privacy.inverse import TOLERANCE
 from tightshuffle.privacy.methods import METHODS, delta, epsilon
 
 NAMES = list(METHODS)
@@ -24,6 +35,7 @@ def test_every_name_stands_for_its_function():
         "count-exact": count.delta(EPS, count=500, direction="both", **WHERE),
         "lower": histogram.lower(EPS, **WHERE),
         "upper": histogram.upper(EPS, **WHERE),
+        "tight": tight.tight(EPS, **WHERE),
         "erlingsson": amplification.erlingsson(EPS, **WHERE),
         "balle-hoeffding": amplification.balle_hoeffding(EPS, **WHERE),
         "balle-bennett": amplification.balle_bennett(EPS, **WHERE),
@@ -111,8 +123,9 @@ def test_round_trip(name, rounds):
         eps = epsilon(name, wanted, **setting)
         assert 0 < eps < rounds * 0.45
         assert delta(name, eps, **setting) <= np.log10(wanted)
-        # It is the smallest one: eps is rounded up by at most some 1e-10 (1 + eps).
-        assert delta(name, eps - 1e-8, **setting) > np.log10(wanted)
+        # It is the smallest one: eps is rounded up by at most some 1e-10 (1 + eps), or by 1e-5 in log10 delta.
+        slack = TOLERANCE if METHODS[name].randomizers and rounds == 1 else 0.0
+        assert delta(name, eps - 1e-8, **setting) > np.log10(wanted) - slack
 
 
 def test_epsilon_broadcasts_and_ends_at_eps0():
@@ -141,7 +154,7 @@ def test_every_accountant_names_a_bad_argument(name, argument, value):
     ("name", "changes", "words"),
     [
         ("uper", {}, "method must be one of count-published, .*; got 'uper'"),
-        ("upper", {"n": 10**9 + 1}, "n must be at most"),
+        ("upper", {"n": 10**12 + 1}, "n must be at most"),
         ("count-exact", {"count": 3, "eps0": 21}, "eps0 must be at most 20"),
         ("count-exact", {}, "count must be given for count-exact"),
         ("count-published", {"count": 10}, "count must be a whole number between 0 and n - 1; got 10"),
@@ -151,7 +164,7 @@ def test_every_accountant_names_a_bad_argument(name, argument, value):
         (
             "lower",
             {"compositions": 2},
-            "work for upper, clones, stronger-clones, koskela-strong, girgis only",
+            "work for upper, clones, stronger-clones, koskela-strong, girgis of k-RR only",
         ),
         ("count-exact", {"count": 3, "compositions": [1, 2]}, "compositions above 1"),
     ],
