@@ -123,7 +123,7 @@ def test_round_trip(name, rounds):
         eps = epsilon(name, wanted, **setting)
         assert 0 < eps < rounds * 0.45
         assert delta(name, eps, **setting) <= np.log10(wanted)
-        # It is the smallest one: eps is rounded up by at most some 1e-10 (1 + eps), or by 1e-5 in log10 delta.
+        # The smallest one: eps is rounded up by at most some 1e-10 (1 + eps), or by 1e-5 in log10 delta.
         slack = TOLERANCE if METHODS[name].randomizers and rounds == 1 else 0.0
         assert delta(name, eps - 1e-8, **setting) > np.log10(wanted) - slack
 
