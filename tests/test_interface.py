@@ -11,6 +11,7 @@ from tightshuffle.mechanisms.randomizers import SubsetSelection
 from tightshuffle.privacy import histogram, methods, preview, tight
 
 SETTING = {"n": 1000, "k": 10, "eps0": 2.0}
+OWN = SubsetSelection(10, 2.0, 3)
 
 
 def test_numbers_and_logarithms():
@@ -46,8 +47,8 @@ def test_eps_of_a_delta_that_is_no_float():
 
 
 def test_an_object_knows_its_values_and_budget():
-    own = SubsetSelection(10, 2.0, 3)
-    assert tightshuffle.delta(0.2, n=500, randomizer=own) == tightshuffle.delta(
+
+    assert tightshuffle.delta(0.2, n=500, randomizer=OWN) == tightshuffle.delta(
         0.2, n=500, k=10, eps0=2.0, randomizer="subset:3"
     )
 
@@ -119,7 +120,7 @@ def test_the_preview_is_what_many_users_tend_to():
         ("method must be one of", lambda: tightshuffle.delta(0.1, method="uper", **SETTING)),
         ("randomizer must be grr", lambda: methods.delta("clones", 0.1, randomizer="oue", **SETTING)),
         ("colluding must be", lambda: tightshuffle.delta(0.1, colluding=1000, **SETTING)),
-        ("compositions above 1", lambda: methods.delta("upper", 0.1, randomizer="oue", compositions=2, **SETTING)),
+        ("compositions above 1", lambda: tightshuffle.delta(0, randomizer=OWN, compositions=2, n=9)),
         ("alpha must be", lambda: tightshuffle.tradeoff(1.5, **SETTING)),
         ("eps0 must be given", lambda: tightshuffle.delta(0.1, n=10, k=3)),
     ],
