@@ -162,6 +162,7 @@ def test_between_the_bounds():
         (60, 3, 1.0, 0.7),
         (100, 3, 0.49, 0.816),
         (2000, 5, 1.0, 0.2),
+        (370, 206, 0.076, 0.88),  # a thousand orders of magnitude down, with many local maxima in a
     ):
         setting = {"n": n, "k": k, "eps0": eps0}
         low, value, high = (f(share * eps0, **setting) for f in (histogram.lower, tight, histogram.upper))

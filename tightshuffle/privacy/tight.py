@@ -42,6 +42,7 @@ _REACH = 6.5  # standard deviations of the tilted law inside the window
 _MARGIN = 30  # and further values, for lopsided laws
 _ROUNDING = 1e-14  # of the largest value of G
 _FEW = 64  # users up to which every a is looked at
+_EVENLY = 12  # parts of 0..n - 1 at whose ends delta is looked at
 _DOUBT = 3.0  # natural logarithms by which the factor beside e^-entropy may vary unseen
 _SAFETY = 1e-10  # of delta, for the sums and the table
 _HUGE = 1e200
@@ -52,8 +53,9 @@ def tight(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.A
     """log10 of the largest delta over all datasets (a, 0, n - 1 - a, 0, ..., 0) that were looked at.
 
     Exact, to the search's precision, if the conjecture of docs/worst_case.md holds; a rigorous lower bound in
-    any case. Which a are looked at: for up to 64 users all; else 0, n - 1, those where the tilt's entropy
-    promises most, and then their neighbours at ever smaller distances.
+    any case. Which a are looked at: for up to 64 users all; else 24 or so, evenly spaced and next to both
+    ends, if their tilt's entropy gives hope, and then the best one's neighbours at ever smaller distances.
+    Far in the tail delta has many local maxima in a, 1 apart in log10 or less: there another a may be worse.
 
     Parameters
     ----------
@@ -132,10 +134,11 @@ def _largest(eps: float, n: int, k: int, eps0: float) -> float:
             seen[a] = _log_delta(eps, n, k, eps0, a)
         return seen[a]
 
-    near = np.unique(np.geomspace(1, others / 2, 12).astype(int))
-    candidates = sorted({0, others, *near.tolist(), *(others - near).tolist()}, key=entropy)
-    best = max([*candidates[:2], 0, others], key=look)
-    step = max(1, others // 8)
+    # With few answers x1, delta goes up and down with a: evenly spaced ones find a high place.
+    near = np.unique(np.geomspace(1, others / 2, 6).astype(int))
+    evenly = np.linspace(0, others, _EVENLY + 1).astype(int)
+    best = max(sorted({*near.tolist(), *(others - near).tolist(), *evenly.tolist()}, key=entropy), key=look)
+    step = max(1, others // (2 * _EVENLY))
     while step >= max(1, others // 400):
         better = max((a for a in (best - step, best + step) if 0 <= a <= others), key=look)
         if look(better) > look(best):
@@ -321,7 +324,8 @@ def _lower_tail(
     logs = np.log(shares)
     logs[1:] -= np.cumsum(np.log(ratio[1:]), axis=0)
     logs += log_term
-    top = np.floor(np.nan_to_num(np.minimum(threshold, np.minimum(m, last)), nan=-1.0)).astype(int)
+    highest = np.maximum(np.minimum(threshold, np.minimum(m, last)), -1.0)
+    top = np.floor(np.nan_to_num(highest, nan=-1.0)).astype(int)
     counted = top >= first
     top = np.where(counted, top, first)
     place = top - first, np.broadcast_to(np.arange(trials.size), top.shape)
