@@ -104,7 +104,7 @@ def page_values(
         "enough": ENOUGH_REPETITIONS,
         "theorem": findings.theorem(verdicts),
         "saturation": saturation(scales),
-        "budgets": findings.budgets(settings["datasets"]),
+        "budgets": findings.budgets({name: settings["datasets"].get(name, {}) for name in papers}),
         "compared": compared,
         "parity": parity,
         "plan": {"lines": plan_lines(plans), "header": HEADER, "explanation": EXPLANATION} if plans else None,
