@@ -53,7 +53,8 @@ _PAIRED = 8  # values whose pairs are looked at for windows
 _BATCH = 2**20  # nodes that are held in memory at once, about
 _UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out
 _FEW_ATOMS = 4_000  # combinations that are summed one by one at once,
-_MOST_ATOMS = 2 * 10**6  # and where the contour integral does not close the bracket
+_SOME_ATOMS = 2 * 10**5  # and after one contour integral that left the bracket open,
+_MOST_ATOMS = 2 * 10**6  # and after all of them
 _MOST_COUNTED = 4_000  # users among them who do not have the likeliest value
 # Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S.
 _LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
@@ -201,6 +202,8 @@ def _brackets(points: _Points, width: float) -> tuple[Floats, Floats]:
     chernoff = high.copy()
 
     def sum_boxes(asked: Booleans, most: int, unlikely: npt.ArrayLike) -> Booleans:
+        if not asked.any():
+            return asked
         boxes = _boxes(points, np.broadcast_to(unlikely, len(points)))
         asked = asked & (boxes.atoms <= most) & (boxes.last.sum(axis=1) <= _MOST_COUNTED)
         for row in np.flatnonzero(asked):
@@ -208,26 +211,35 @@ def _brackets(points: _Points, width: float) -> tuple[Floats, Floats]:
             low[row], high[row] = max(low[row], box[0]), min(high[row], box[1])
         return asked
 
+    def depth() -> Floats:
+        # Where S is 0, or just below, nearly always, Chernoff's bound is far above what is looked for.
+        return np.asarray(_UNLIKELY + np.clip(chernoff - low, 0.0, 600.0))
+
     few = sum_boxes(np.ones(len(points), bool), _FEW_ATOMS, _UNLIKELY)
     left = np.flatnonzero(~few)
     tau = math.sqrt(width / 2) / points.theta
     guess = -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
     before = np.full(len(points), np.inf)
-    for _ in range(_ATTEMPTS):
+
+    def open_by(rows: Integers | slice) -> Floats:
+        # A smaller tau helps against smoothing only, not against rounding.
+        gap = high[rows] - low[rows] - 2 * points.rounding[rows]
+        return np.asarray(gap / math.log1p(width))
+
+    for attempt in range(_ATTEMPTS):
         if not left.size:
             break
         new_low, new_high = _contour(points.rows(left), tau[left], guess[left], width)
         low[left], high[left] = np.maximum(low[left], new_low), np.minimum(high[left], new_high)
         guess[left] = np.minimum(guess[left], high[left] - points.base[left])
-        # A smaller tau helps against smoothing only, not against rounding.
-        excess = (high[left] - low[left] - 2 * points.rounding[left]) / math.log1p(width)
+        if attempt == 0:
+            sum_boxes(~few & (open_by(slice(None)) > 1), _SOME_ATOMS, depth())
+        excess = open_by(left)
         tau[left] /= np.clip(1.1 * np.sqrt(np.maximum(excess, 0.0)), 1.2, 6.0)
         go_on = (excess > 1) & ((excess < 0.8 * before[left]) | np.isinf(excess))
         before[left] = excess
         left = left[go_on]
-    wide = high - low - 2 * points.rounding > math.log1p(width)
-    if wide.any():  # here S is 0, or just below, nearly always, and Chernoff's bound far off
-        sum_boxes(wide, _MOST_ATOMS, _UNLIKELY + np.clip(chernoff - low, 0.0, 600.0))
+    sum_boxes(open_by(slice(None)) > 1, _MOST_ATOMS, depth())
     return low, high
 
 
