@@ -17,8 +17,9 @@ clones, A ~ Bin(C, 1/2) and D ~ Bern(e^eps0 / (e^eps0 + 1)), the shuffled answer
   no clones, the counts no longer tell C: that pair, the two counts of renyi_pairs.py, is no upper bound.)
 
 The pair is its own mirror image: both directions have the same delta. It is the law of n messages of which
-n - 1 are independent, 0 and 1 with probability chance / 2 each, so that delta is E[(G_1 + ... + G_n)_+] / n as
-in `histogram`, w being that law: G is 2 / (chance (e^eps0 + 1)) times e^eps0 - e^eps, 1 - e^(eps + eps0) or 0.
+n - 1 are independent, 0 and 1 with probability chance / 2 each, so that delta is E[(G_1 + ... + G_n)_+] / n
+as in `histogram`, w being that law: G is 2 / (chance (e^eps0 + 1)) times e^eps0 - e^eps,
+1 - e^(eps + eps0) or 0.
 """
 
 import numpy as np
@@ -37,7 +38,7 @@ def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.
 
     Parameters: ``eps``, ``n`` users, ``eps0``, numbers or arrays, which broadcast; ``k`` cells is checked but
     does not matter. Returns log10 delta of the broadcast shape (a float for scalars), -inf where delta is 0
-    (eps >= eps0); rounded up, by 1e-6 of delta; eps0 at most 300. Raises ValueError that names a bad argument.
+    (eps >= eps0); rounded up, by 1e-6 of delta; eps0 at most 300. ValueError names a bad argument.
     """
     eps0 = check_eps0(eps0)
     return _bound(eps, n, k, eps0, -eps0)
