@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     from tightshuffle.arguments import Floats
     from tightshuffle.experiments.plan import Plan
     from tightshuffle.mechanisms.randomizers import Randomizer
 
 __version__ = "0.1.0"
-__all__ = ["delta", "epsilon", "lower", "plan", "tight", "tradeoff", "upper"]
+__all__ = ["delta", "epsilon", "lower", "plan", "tight", "to_pld", "tradeoff", "upper"]
 
 
 def delta(
@@ -157,3 +158,14 @@ def tradeoff(alpha: "npt.ArrayLike", **setting: Any) -> "Floats":
     from tightshuffle.privacy.tradeoff import tradeoff as curve
 
     return curve(alpha, **setting)
+
+
+def to_pld(**setting: Any) -> "PrivacyLossDistribution":
+    """One shuffled round as a privacy loss distribution of dp-accounting, which composes it with others.
+
+    See `tightshuffle.privacy.pld.to_pld` for the parameters: n, k, eps0, randomizer, colluding, pessimistic,
+    spacing. It needs dp-accounting (the extra ``pld``).
+    """
+    from tightshuffle.privacy.pld import to_pld as distribution
+
+    return distribution(**setting)

@@ -1,4 +1,4 @@
-"""One round of shuffled reports as a privacy loss distribution of dp-accounting, which composes it with others.
+"""A shuffled round as a privacy loss distribution of dp-accounting, which composes it with other mechanisms.
 
 A pair of laws dominates a round if its delta, as a function of e^eps > 0, is nowhere below that of any
 dataset; then it does so in every composition (Zhu, Dong and Wang 2022). Negative eps are the
@@ -8,10 +8,10 @@ other direction: delta_PQ(-eps) = 1 - e^-eps + e^-eps delta_QP(eps).
   its values, or upper bounds of them (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). The largest
   convex function below all points of `histogram.upper` is the delta of a pair: each jump of its slope is the
   chance of one loss under Q.
-* *Optimistic.* The largest delta over datasets need not be the delta of one pair, so one dataset is taken: all
-  remaining users hold a third value; with two values each draws one of both anew in each round, which at most
-  helps to hide. Between points a line exceeds a convex function by at most a quarter of what the slope changes
-  over them times their distance. The values are lowered by that, so no line is above delta.
+* *Optimistic.* The largest delta over datasets need not be the delta of one pair, so one dataset is taken:
+  all remaining users hold a third value. With two values each draws one of both anew in each round, which is
+  at most as bad as some such values. Between points a line exceeds a convex function by at most a quarter of
+  what the slope changes times their distance. The values are lowered by that: no line is above delta.
 
 Errors are of second order in the distance of points, which is about 1/50 of a standard deviation of the loss.
 """
@@ -125,9 +125,7 @@ def _masses(
     total = float(forward[-1] + at_p.sum() + at_minus_p.sum())
     scale = largest / total if total > largest > 0 else 1.0
     losses = [*(-index[:0:-1]).tolist(), 0, *index[1:].tolist()]
-    return dict(
-        zip(losses, [*scale * at_minus_p[::-1], max(1 - total, 0.0), *scale * at_p], strict=True)
-    )
+    return dict(zip(losses, [*scale * at_minus_p[::-1], max(1 - total, 0.0), *scale * at_p], strict=True))
 
 
 def _jumps(eps: Floats, values: Floats) -> tuple[Floats, Floats]:
@@ -139,13 +137,11 @@ def _jumps(eps: Floats, values: Floats) -> tuple[Floats, Floats]:
 
 
 def _one_dataset(own: Randomizer, pair: tuple[int, int], eps: Floats, n: int) -> tuple[Floats, Floats]:
-    """Lower and upper bound on delta at ``eps`` where all remaining users hold a third value, if there is one."""
+    """Lower and upper bound on delta at ``eps`` where all remaining users hold a third value if there is."""
     reference = "x2" if own.k > 2 else {"x0": 0.5, "x1": 0.5}
     laws = np.array([own.gains(e, reference, pair) for e in eps.tolist()])
     ulps = 16 + 2 * (laws.shape[2] + eps + own.eps0)[:, None]
-    ends = (
-        log_positive_part(*outwards(laws[:, 0], laws[:, 1], side, ulps), n)[side > 0] for side in (-1, 1)
-    )
+    ends = (log_positive_part(*outwards(laws[:, 0], laws[:, 1], side, ulps), n)[side > 0] for side in (-1, 1))
     low, high = (np.exp(np.minimum(end - np.log(n), 0.0)) for end in ends)
     return low * (1 - _SLACK), np.minimum(high * (1 + _SLACK), 1.0)
 
