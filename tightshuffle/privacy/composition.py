@@ -11,6 +11,7 @@ guarantee, and "optimistic", never above it. One round is summed without a grid,
 by 1e-9 and by what blocks of very many users cost.
 """
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from tightshuffle.arguments import (
     check_one,
     check_positive,
 )
+from tightshuffle.mechanisms.gaussian import exact_scale
 from tightshuffle.privacy import loss_grid
 from tightshuffle.privacy.dominating_pairs import (
     PAIRS,
@@ -44,11 +46,13 @@ from tightshuffle.privacy.dominating_pairs import (
 )
 from tightshuffle.privacy.histogram import upper
 from tightshuffle.privacy.hockey_stick import log_binomial_excess
+from tightshuffle.privacy.preview import gaussian_eps
 
 ESTIMATES = ("pessimistic", "optimistic")
 
 _DEPTH = 80.0  # outcomes down to e^-80 at first, further down where delta asks for it
 _CLEAR = 25.0  # delta is to be e^25 times what was left out
+_MARGIN = 16.0  # what is left out at a depth is at most e^16 times e^-depth for up to 10^6 rows
 _POINTS_PER_SPREAD = 512  # grid points per standard deviation of the loss
 _OUTCOMES = 8e6  # how many outcomes the blocks of N aim at
 _ENOUGH = 3e7  # outcomes beyond which no deeper estimate is tried, or grid points that are refused
@@ -254,19 +258,40 @@ class _Curve:
 
     def epsilon(self, log_delta: float) -> float:
         """The smallest eps with at most this natural log of delta, rounded up."""
+        value = self._deep_enough_for(log_delta)
+        aim = math.sqrt(-log_delta)
 
-        def excess(eps: float) -> float:
-            return max(float(self.log_delta(np.array([eps]))[0]), -1e5) - log_delta
+        @functools.cache
+        def missing(eps: float) -> float:
+            # The square root is almost affine in eps.
+            return aim - math.sqrt(-min(max(float(value(np.array([eps]))[0]), -1e5), 0.0))
 
-        if excess(0.0) <= 0:
+        if missing(0.0) <= 0:
             return 0.0
-        high = min(1.0, self.largest)
-        while excess(high) > 0:
+        low, high = 0.0, min(1.0, self.largest)
+        if missing(0.0) < aim:  # the Gaussian with the same delta at eps = 0 is a good guess
+            mu = 1 / float(exact_scale(0.0, log10_delta=-((aim - missing(0.0)) ** 2) / _LN10))
+            high = min(1.05 * gaussian_eps(log_delta / _LN10, mu), self.largest)
+        while missing(high) > 0:
             if high > 1e3 * self.compositions * max(1.0, self.eps0):
                 return np.nan  # the infinite losses alone weigh more
-            high = min(2 * high, self.largest)
-        root = optimize.brentq(excess, 0.0, high, xtol=1e-11, rtol=1e-12) + 1e-10
+            low, high = high, min(2 * high, self.largest)
+        root = optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-12) + 1e-10
         return min(root, high)
+
+    def _deep_enough_for(self, log_delta: float) -> Callable[[Floats], Floats]:
+        """A function as `log_delta`, with the same bounds, but as exact only where delta is at least that.
+
+        What a search meets far below the delta that it looks for would ask for depths that cost seconds.
+        """
+        depth = min(_DEPTH, _CLEAR + _MARGIN - log_delta)
+        while True:
+            value, log_left_out, last = self._at_depth(depth)
+            if log_delta >= log_left_out + _CLEAR:
+                return lambda eps: np.where(eps < self.largest, value(eps), -np.inf)
+            if last:
+                return self.log_delta
+            depth = _deeper(depth)
 
     def _at_depth(self, depth: float) -> _Depth:
         if depth not in self.depths:

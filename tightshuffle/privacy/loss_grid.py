@@ -239,8 +239,9 @@ def _self_convolve(chances: Floats, rounds: int) -> tuple[int, Floats]:
     Outside of them lies at most _WRAPPED, by Chernoff's bound at forty orders (as in dp-accounting).
     """
     low, high = 0, (chances.size - 1) * rounds
+    places = np.arange(chances.size) / chances.size
     for order in np.concatenate([np.arange(-20, 0), np.arange(1, 21)]) / chances.size:
-        log_mgf = special.logsumexp(np.arange(chances.size) * order, b=chances)
+        log_mgf = math.log(chances @ np.exp(order * chances.size * places))  # exponents of 20 at most
         bound = (rounds * log_mgf + math.log(2 / _WRAPPED)) / order
         if order > 0:
             high = min(high, math.ceil(bound))
