@@ -1,18 +1,24 @@
 """The command line's arguments and help texts; main.py answers them."""
 
 import argparse
+import math
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
+import tightshuffle
 from tightshuffle.cli import values
+from tightshuffle.mechanisms import randomizers
 from tightshuffle.privacy import methods
 
-_ABOUT = """\
-How private is the shuffle model with k-randomized response?
+_ANY_DELTA = "between 0 and 1, however small"
 
-Each of n users holds one of k cells and reports it through k-randomized response with local budget eps0; a
-shuffler removes who said what. What is left, the histogram of the answers, is (eps, delta)-differentially
-private with an eps far below eps0. This command says how far below.
+_ABOUT = """\
+How private is the shuffle model?
+
+Each of n users holds one of k cells and reports it through a randomizer with local budget eps0, by default
+k-randomized response; a shuffler removes who said what. What is left, the histogram of the answers, is
+(eps, delta)-differentially private with an eps far below eps0. This command says how far below.
 """
 _EXAMPLES = """\
 examples:
@@ -22,19 +28,24 @@ examples:
   tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
 
 `tightshuffle methods` says what each METHOD is; `tightshuffle COMMAND --help` explains a command.
+
+The exit code is 0, or 2 after an error, or 3 where no method that you asked promises anything (nan).
 """
 _DELTA = """\
-delta at one or several eps, by one method.
+delta at one or several eps, by one or several methods.
 
 For a guarantee take `upper`: it holds whatever the users' data are. `lower` shows how far from tight it is.
 """
 _DELTA_EXAMPLES = """\
 examples:
   tightshuffle delta upper --n 100000 --k 408 --eps0 4 --eps 0.05 0.1
+  tightshuffle delta upper,lower,clones --n 1e4 --k 10 --eps0 4 --eps 0:1:5
+  tightshuffle delta upper --randomizer oue --n 1e5 --k 408 --eps0 4 --eps 0.1 --colluding 5000
   tightshuffle delta stronger-clones --n 1e4 --k 10 --eps0 4 --eps 0.5 --compositions 4 --json
 
 Values are rounded to the safe side: upper bounds up, lower bounds down. --json has all digits, as
-log10_delta, and null where delta is 0 or a theorem does not apply; `note` says which of the two it is.
+log10_delta, and null where delta is 0 or a theorem does not apply; `note` says which of the two it is. With
+several methods, one that does not apply to what you ask says why below the table, and in its note.
 """
 _EPSILON = """\
 The smallest eps at one or several delta, by one method.
@@ -46,26 +57,31 @@ _EPSILON_EXAMPLES = """\
 examples:
   tightshuffle epsilon upper --n 100000 --k 408 --eps0 4 --delta 1e-6
   tightshuffle epsilon clones --n 1e3 --k 10 --eps0 1 --delta 1e-6 --compositions 8
+  tightshuffle epsilon upper,clones --n 1e4 --k 10 --eps0 2 --delta 1e-9:1e-3:4 --csv
 """
 _SIGMA = """\
 The noise of the analytic Gaussian mechanism (Balle and Wang 2018): the smallest standard deviation that is
-(eps, delta)-private, for a delta of any size.
+(eps, delta)-private, for a delta of any size. The query is a histogram in which one user changes cell, unless
+you say how sensitive it is.
 """
 _SIGMA_EXAMPLES = """\
 examples:
   tightshuffle sigma --eps 1 --delta 1e-500
-  tightshuffle sigma --eps 0.5 --delta 1e-6 --sensitivity sqrt2
+  tightshuffle sigma --eps 0.5 --delta 1e-6 --sensitivity 1
 """
 _PLAN = """\
 The largest eps0 that guarantees (eps, delta), by the method `upper`, and the accuracy that it leaves.
 
-For comparison: the analytic Gaussian at the same guarantee (sensitivity sqrt2), and the local model,
-k-randomized response with eps0 = eps and no shuffler. The errors are expected total variation distances
-before any projection, if the n users are spread evenly over the k cells.
+For comparison: the analytic Gaussian at the same guarantee (for a histogram in which one user changes cell,
+sensitivity sqrt2), and the local model, the randomizer with eps0 = eps and no shuffler. The errors are
+expected total variation distances before any projection, if the n users are spread evenly over the k cells.
+Several eps or delta give a table: a row for each pair.
 """
 _PLAN_EXAMPLES = """\
-example:
+examples:
   tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
+  tightshuffle plan --n 100000 --k 408 --eps 0.1 0.5 1 --delta 1e-6 1e-9 --randomizer hadamard
+  tightshuffle plan --n 1e4 --k 20 --eps 1 --delta 1e-6 --compositions 2
 """
 _AUDIT = """\
 Play the game against the real protocol and report a lower confidence bound on delta.
@@ -88,7 +104,18 @@ class _Parser(argparse.ArgumentParser):
     """Errors are ValueErrors, for the caller to report."""
 
     def error(self, message: str) -> NoReturn:
-        raise ValueError(re.sub(r"^argument (\S+): ", r"\1 ", message))
+        message = re.sub(r"^argument (\S+): ", r"\1 ", message)
+        if found := re.search(r"invalid choice: '([^']*)'(?= \(choose from (.*)\)$)", message):
+            hint = values.suggestion(found[1], re.findall(r"'([^']*)'", found[2]))
+            message = message[: found.end()] + hint + message[found.end() :]
+        raise ValueError(message)
+
+
+class _Flat(argparse.Action):
+    """Puts the lists that its words stand for into one."""
+
+    def __call__(self, parser: Any, namespace: Any, lists: Any, option_string: Any = None) -> None:
+        setattr(namespace, self.dest, [value for words in lists for value in words])
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -96,6 +123,7 @@ def make_parser() -> argparse.ArgumentParser:
     # Nothing is abbreviated: --eps must never stand for --eps0.
     style: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     parser = _Parser(prog="tightshuffle", description=_ABOUT, epilog=_EXAMPLES, **style)
+    parser.add_argument("--version", action="version", version=f"tightshuffle {tightshuffle.__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
 
     def add(name: str, summary: str, about: str, examples: str | None = None) -> argparse.ArgumentParser:
@@ -113,8 +141,9 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="D",
         nargs="+",
         required=True,
-        type=values.common_delta,
-        help="one or several, between 0 and 1, such as 1e-6",
+        action=_Flat,
+        type=values.some(values.common_delta, by_factors=True),
+        help="one or several, between 0 and 1, such as 1e-6, or from:to:how many, with even factors between",
     )
     _add_setting(epsilon)
 
@@ -124,54 +153,112 @@ def make_parser() -> argparse.ArgumentParser:
     sigma = add("sigma", "the analytic Gaussian's noise at (eps, delta)", _SIGMA, _SIGMA_EXAMPLES)
     sigma.add_argument("--eps", metavar="E", required=True, type=values.at_least_zero, help=">= 0")
     sigma.add_argument(
+        "--delta", metavar="D", required=True, type=values.log10_delta, help=_ANY_DELTA + ", such as 1e-6"
+    )
+    sigma.add_argument(
         "--sensitivity",
         metavar="S",
         type=values.length,
-        default=1.0,
-        help="L2 sensitivity of the query (default 1); sqrt2 for a histogram of which one user changes cell",
+        default=math.sqrt(2),
+        help="L2 sensitivity of the query (default sqrt2: a histogram in which one user changes cell)",
     )
 
     plan = add("plan", "the largest eps0 for (eps, delta), and its accuracy", _PLAN, _PLAN_EXAMPLES)
     _add_users(plan)
-    plan.add_argument("--eps", metavar="E", required=True, type=values.positive, help="of the guarantee, > 0")
+    _add_several_eps(plan, values.positive, "of the guarantee, one or several, > 0")
+    plan.add_argument(
+        "--delta",
+        metavar="D",
+        nargs="+",
+        required=True,
+        type=values.log10_delta,
+        help=f"of the guarantee, one or several, {_ANY_DELTA}, such as 1e-6 or 1e-500",
+    )
+    _add_randomizer(plan, *randomizers.NAMES[:-1])
+    _add_compositions(plan, "rounds with fresh randomness that meet the guarantee together (default 1)")
 
     audit = add("audit", "refute a delta by playing the game", _AUDIT, _AUDIT_EXAMPLES)
     _add_several_eps(audit)
     _add_users(audit)
-    _add_eps0(audit)
+    _add_eps0(audit, required=True)
     _add_game(audit)
-    for command in (sigma, plan):
-        range_of_delta = "between 0 and 1, however small, such as 1e-6 or 1e-500"
-        command.add_argument(
-            "--delta", metavar="D", required=True, type=values.log10_delta, help=range_of_delta
-        )
     for command in (delta, epsilon, listing, sigma, plan, audit):
-        command.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+        form = command.add_mutually_exclusive_group()
+        for name, what in (("json", "one JSON object"), ("csv", "CSV with all digits")):
+            form.add_argument(
+                f"--{name}",
+                dest="form",
+                action="store_const",
+                const=name,
+                default="text",
+                help=f"{what} instead of a table",
+            )
     return parser
 
 
 def _add_method(command: argparse.ArgumentParser) -> None:
     names = ", ".join(methods.METHODS)
-    command.add_argument("method", metavar="METHOD", choices=methods.METHODS, help=f"one of: {names}")
-
-
-def _add_several_eps(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--eps", metavar="E", nargs="+", required=True, type=values.at_least_zero, help="one or several, >= 0"
+        "method",
+        metavar="METHOD",
+        type=values.method_names,
+        help=f"one of these, several with commas between, or all: {names}",
     )
 
 
-def _add_users(command: argparse.ArgumentParser) -> None:
+def _add_several_eps(
+    command: argparse.ArgumentParser,
+    number: Callable[[str], float] = values.at_least_zero,
+    what: str = "one or several, >= 0",
+) -> None:
+    command.add_argument(
+        "--eps",
+        metavar="E",
+        nargs="+",
+        required=True,
+        action=_Flat,
+        type=values.some(number),
+        help=f"{what}; or from:to:how many, such as 0.1:2:50",
+    )
+
+
+def _add_users(command: argparse.ArgumentParser, *, cells: bool = True) -> None:
     command.add_argument(
         "--n", metavar="N", required=True, type=values.whole_number(1), help="users: 100000, 1e5 or 100_000"
     )
-    command.add_argument("--k", metavar="K", required=True, type=values.whole_number(2), help="cells, >= 2")
+    command.add_argument("--k", metavar="K", required=cells, type=values.whole_number(2), help="cells, >= 2")
 
 
-def _add_eps0(command: argparse.ArgumentParser) -> None:
+def _add_eps0(command: argparse.ArgumentParser, *, required: bool) -> None:
     command.add_argument(
-        "--eps0", metavar="E0", required=True, type=values.positive, help="local budget of one answer, > 0"
+        "--eps0",
+        metavar="E0",
+        required=required,
+        type=values.positive,
+        help="local budget of one answer, > 0",
     )
+
+
+def _add_randomizer(command: argparse.ArgumentParser, *names: str) -> None:
+    own = "; the matrix in a file has a row per report and a column per cell, and its own k and eps0"
+    command.add_argument(
+        "--randomizer",
+        metavar="R",
+        default="grr",
+        help=f"what users run: {', '.join(names)} (default grr, k-randomized response"
+        f"{own * any(name.startswith('file') for name in names)})",
+    )
+    command.add_argument(
+        "--colluding",
+        metavar="C",
+        type=values.whole_number(0),
+        default=0,
+        help="how many of the N users tell the adversary their reports, or send none (default 0)",
+    )
+
+
+def _add_compositions(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--compositions", metavar="C", type=values.whole_number(1), default=1, help=what)
 
 
 def _add_game(command: argparse.ArgumentParser) -> None:
@@ -214,8 +301,9 @@ def _add_game(command: argparse.ArgumentParser) -> None:
 
 
 def _add_setting(command: argparse.ArgumentParser) -> None:
-    _add_users(command)
-    _add_eps0(command)
+    _add_users(command, cells=False)
+    _add_eps0(command, required=False)
+    _add_randomizer(command, *randomizers.NAMES)
     command.add_argument(
         "--count",
         metavar="M",
@@ -228,11 +316,8 @@ def _add_setting(command: argparse.ArgumentParser) -> None:
         help="for the same two: the law with x0 against the law without (forward), the reverse, or the larger"
         " of both; by default both for count-exact and forward for count-published, as printed",
     )
-    command.add_argument(
-        "--compositions",
-        metavar="C",
-        type=values.whole_number(1),
-        default=1,
-        help="rounds with fresh randomness and the same data (default 1); for "
+    _add_compositions(
+        command,
+        "rounds with fresh randomness and the same data (default 1); for "
         + ", ".join(name for name, method in methods.METHODS.items() if method.composes),
     )

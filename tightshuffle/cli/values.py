@@ -1,12 +1,18 @@
 """Numbers of the command line: parsed, with errors that say what was expected, and written."""
 
 import argparse
+import difflib
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation, localcontext
 
+import numpy as np
+
+from tightshuffle.privacy import methods
+
 _LARGEST_COUNT = 2**53
+_LONGEST_RANGE = 10_000
 _DIGITS = 4
 
 
@@ -43,6 +49,44 @@ def _number(wanted: str, valid: Callable[[float], bool]) -> Callable[[str], floa
 at_least_zero = _number("must be a finite number >= 0", lambda value: value >= 0)
 positive = _number("must be a finite number > 0", lambda value: value > 0)
 probability = _number("must lie between 0 and 1, both excluded, such as 0.999", lambda value: 0 < value < 1)
+
+
+def some(number: Callable[[str], float], *, by_factors: bool = False) -> Callable[[str], list[float]]:
+    """A parser of one number, or of from:to:how many, evenly spaced, or with even factors between them."""
+
+    def parse(text: str) -> list[float]:
+        if ":" not in text:
+            return [number(text)]
+        ends = text.split(":")
+        if len(ends) != 3:
+            raise _refusal("must be a number, or a range from:to:how many, such as 0.1:2:50", text)
+        first, last, count = number(ends[0]), number(ends[1]), whole_number(2)(ends[2])
+        if count > _LONGEST_RANGE:
+            raise _refusal(f"must be a range of at most {_LONGEST_RANGE} numbers", text)
+        spaced = np.geomspace if by_factors else np.linspace
+        return [float(value) for value in spaced(first, last, count)]
+
+    return parse
+
+
+def method_names(text: str) -> list[str]:
+    """Names of methods, separated by commas; "all" is all of them."""
+    if text == "all":
+        return list(methods.METHODS)
+    names = list(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in methods.METHODS:
+            raise argparse.ArgumentTypeError(
+                f"invalid choice: {name!r}{suggestion(name, methods.METHODS)} (choose from"
+                f" {', '.join(methods.METHODS)}, or several with commas, or all)"
+            )
+    return names
+
+
+def suggestion(word: str, choices: Iterable[str]) -> str:
+    """``, did you mean 'x'?``, or nothing where no choice is near."""
+    near = difflib.get_close_matches(word, list(choices), n=1)
+    return f", did you mean {near[0]!r}?" if near else ""
 
 
 def length(text: str) -> float:
