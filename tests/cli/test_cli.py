@@ -1,6 +1,7 @@
 """The command line: answers, JSON, errors in one line; never a traceback, never NaN, never above 1."""
 
 import contextlib
+import csv
 import io
 import json
 import math
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tightshuffle
 from tightshuffle.cli import values as cli_values
 from tightshuffle.cli.main import main
 from tightshuffle.mechanisms import gaussian
@@ -58,7 +60,14 @@ def test_delta_of_every_method(name):
     assert (one["eps"], one["log10_delta"], one["note"]) == (0.28, given["log10_delta"][0], None)
 
 
-@pytest.mark.parametrize("name", [name for name in methods.METHODS if name not in COMPOSING])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "tight"))
+        for name in methods.METHODS
+        if name not in COMPOSING
+    ],
+)
 def test_epsilon_of_one_round(name):
     given = answer("epsilon", name, *SETTING, "--delta", "1e-2", "1e-3", *with_count(name))
     assert set(given) >= {"method", "n", "k", "eps0", "delta", "eps", "note"}
@@ -95,17 +104,17 @@ def test_zero_and_outside_are_told_apart():
 
     words = ["delta", "erlingsson", "--n", 100, "--k", 8, "--eps0", 0.3, "--eps", 0.2, 0.3]
     code, out, err = call(*words, "--json")
-    assert code == 0
+    assert code == 3
     assert err == "tightshuffle: erlingsson holds only for n >= 1000 and delta < 1/100\n"
     assert json.loads(out)["log10_delta"] == [None, None]
     assert json.loads(out)["note"] == [err[len("tightshuffle: ") : -1], "delta is 0"]
     code, out, err = call(*words)
-    assert (code, err.count("\n")) == (0, 1)
+    assert (code, err.count("\n")) == (3, 1)
     assert "nan (erlingsson holds only for n >= 1000 and delta < 1/100)" in out
 
     words = ["epsilon", "blanket", "--n", 10, "--k", 8, "--eps0", 0.5, "--delta", "1e-9"]
     code, out, err = call(*words, "--json")
-    assert (code, json.loads(out)["eps"], err.count("\n")) == (0, None, 1)
+    assert (code, json.loads(out)["eps"], err.count("\n")) == (3, None, 1)
     assert "up to 0.5, which holds without shuffling" in err
     assert "nan (not promised" in call(*words)[1]
 
@@ -151,17 +160,19 @@ def test_methods():
 
 
 def test_sigma():
-    given = answer("sigma", "--eps", "0.5", "--delta", "1e-6")
+    given = answer("sigma", "--eps", "0.5", "--delta", "1e-6", "--sensitivity", "1")
     assert given["sigma"] == pytest.approx(gaussian.exact_scale(0.5, 1e-6), rel=1e-12)
     assert (given["eps"], given["log10_delta"], given["sensitivity"]) == (0.5, -6.0, 1.0)
-    for sensitivity in ("sqrt2", "sqrt(2)", str(math.sqrt(2))):
-        more = answer("sigma", "--eps", "0.5", "--delta", "1e-6", "--sensitivity", sensitivity)
+    for sensitivity in ([], *(["--sensitivity", s] for s in ("sqrt2", "sqrt(2)", str(math.sqrt(2))))):
+        more = answer("sigma", "--eps", "0.5", "--delta", "1e-6", *sensitivity)
         assert more["sigma"] == pytest.approx(math.sqrt(2) * given["sigma"], rel=1e-12)
-    deep = answer("sigma", "--eps", "1", "--delta", "1e-500")
+    deep = answer("sigma", "--eps", "1", "--delta", "1e-500", "--sensitivity", "1")
     assert deep["log10_delta"] == -500
     assert gaussian.log_delta(1, scale=deep["sigma"]) == pytest.approx(-500, abs=1e-8)
-    code, out, _ = call("sigma", "--eps", "1", "--delta", "1e-500")
+    code, out, _ = call("sigma", "--eps", "1", "--delta", "1e-500", "--sensitivity", "1")
     assert code == 0
+    assert "one user" not in out
+    assert "one user changes cell" in call("sigma", "--eps", "1", "--delta", "1e-6")[1]
     assert out.splitlines()[-1].split()[:3] == ["1", "1.000e-500", "1"]
     assert 0 <= float(out.split()[-1]) - deep["sigma"] < 1e-4
 
@@ -175,9 +186,150 @@ def test_plan():
     assert bound == given["log10_delta_of_eps0"] <= given["log10_delta"] == -6
     code, out, err = call(*words)
     assert (code, err) == (0, "")
+    assert given["eps_without_shuffler"] == given["eps0"]
+    assert "if the shuffler fails, eps = " in out
     shown = next(float(line.split()[2]) for line in out.splitlines() if line.startswith("largest eps0"))
     assert 0 <= given["eps0"] - shown < 1e-5
     assert f"{given['expected_tv']['gaussian']:.4g}" in out
+
+
+def test_several_plans():
+    words = ["plan", "--n", "1e3", "--k", "15", "--delta", "1e-6", "--colluding", "100"]
+    single = [answer(*words, "--eps", eps) for eps in (1, 2)]
+    assert answer(*words, "--eps", 1, 2) == {"method": "upper", "plans": single}
+    for plan in single:
+        assert plan["colluding"] == 100
+        bound = histogram.upper(plan["eps"], n=1000, k=15, eps0=plan["eps0"], colluding=100)
+        assert bound == plan["log10_delta_of_eps0"] <= -6
+    code, out, err = call(*words, "--eps", 1, 2)
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines()[3:5]]
+    assert [row[0] for row in rows] == ["1", "2"]
+    for row, plan in zip(rows, single, strict=True):
+        assert 0 <= plan["eps0"] - float(row[2]) < 1e-5
+
+
+def test_a_plan_of_two_rounds():
+    words = ["plan", "--n", "500", "--k", "5", "--eps", "2", "--delta", "1e-3", "--compositions"]
+    one, two = (answer(*words, rounds) for rounds in (1, 2))
+    assert two["eps0"] < one["eps0"]
+    assert two["eps_without_shuffler"] == 2 * two["eps0"]
+    assert methods.delta("upper", 2.0, n=500, k=5, eps0=two["eps0"], compositions=2) <= -3
+
+
+# --- randomizers, several methods, ranges, CSV -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["subset:3", "rappor", "oue", "hadamard", "hash:4"])
+def test_randomizers(name):
+    options = {"randomizer": name, "colluding": 200}
+    words = [*SETTING, "--randomizer", name, "--colluding", 200]
+    given = answer("delta", "upper", *words, "--eps", "0.1", "0.2")
+    assert {key: given[key] for key in options} == options
+    expected = methods.delta("upper", [0.1, 0.2], n=2000, k=8, eps0=0.45, **options)
+    assert given["log10_delta"] == list(expected)
+    eps = answer("epsilon", "upper", *words, "--delta", "1e-6")["eps"]
+    assert eps == methods.epsilon("upper", 1e-6, n=2000, k=8, eps0=0.45, **options)
+    assert f"randomizer = {name}, colluding = 200" in call("delta", "upper", *words, "--eps", "0.1")[1]
+
+
+def test_a_matrix_of_your_own(tmp_path):
+    path = tmp_path / "matrix.csv"
+    path.write_text("\ufeff0.6,0.2,0.2\r\n0.2,0.6,0.2\r\n 0.2, 0.2, 0.6\r\n", encoding="utf-8")
+    given = answer("delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}")
+    assert (given["k"], given["eps0"]) == (3, pytest.approx(math.log(3), rel=1e-15))
+    krr = histogram.upper(0.2, n=500, k=3, eps0=math.log(3))
+    assert given["log10_delta"] == pytest.approx(krr, abs=1e-3)  # each 1e-4 above the truth
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0.5,0.2\n0.5,x\n", "row 2: expected a probability; got 'x'"),
+        ("0.5,0.2\n0.5,\n", "row 2: expected a probability; got ''"),
+        ("0.5,0.2\n0.5\n", "row 2: 1 values; expected 2, as in row 1"),
+        ("0.5,0.2\n\n0.5,0.8\n", "row 2: 0 values"),
+        ("0.5,0.2\n0.5,0.7\n", "column 2 sums to 0.8999"),
+        ("0.5,0.2\n0.5,0.8\n0,0\n0.1,0\n", "columns that sum to 1; column 1"),
+        ("0.5,0.2\n0.4,0.8\n0.1,0\n", "eps0 is infinite); row 3 has"),
+        ("0.5,0.5\n0.5,0.5\n", "eps0 is 0"),
+        ("nan,0.5\n0.5,0.5\n", "finite entries"),
+        ("", "two axes"),
+    ],
+)
+def test_a_bad_matrix_is_named_by_file_and_row(tmp_path, text, message):
+    path = tmp_path / "matrix.csv"
+    path.write_text(text)
+    code, out, err = call("delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"tightshuffle: {path}: ")
+    assert message in err
+
+
+def test_other_files_are_no_matrix(tmp_path):
+    for path in (tmp_path, tmp_path / "binary"):
+        (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+        code, _, err = call("delta", "upper", "--n", 9, "--eps", "0.2", "--randomizer", f"file:{path}")
+        assert (code, err.count("\n")) == (2, 1)
+        assert str(path) in err
+
+
+def test_several_methods():
+    words = [*SETTING, "--eps", "0.1", "0.2"]
+    given = answer("delta", "upper,clones,count-exact,erlingsson", *words)
+    for name in ("upper", "clones"):
+        one = answer("delta", name, *words)
+        assert given["methods"][name]["log10_delta"] == one["log10_delta"]
+        assert given["methods"][name]["note"] == [None, None]
+    assert given["methods"]["count-exact"]["log10_delta"] == [None, None]
+    assert all("--count is needed" in note for note in given["methods"]["count-exact"]["note"])
+    code, out, err = call("delta", "upper,count-exact", *words)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[3].split() == ["eps", "upper", "count-exact"]
+    assert [line.split()[2] for line in out.splitlines()[4:6]] == ["nan", "nan"]
+    assert "nan: --count is needed" in out
+    assert call("delta", "count-exact,count-published", *words)[0] == 2  # nobody takes it
+    assert (
+        call("epsilon", "blanket,koskela-strong", "--n", 10, "--k", 8, "--eps0", 0.5, "--delta", 1e-9)[0] == 3
+    )
+
+
+def test_all_methods():
+    given = answer("delta", "all", *SETTING, "--eps", "0.1", "--count", "300")
+    assert list(given["methods"]) == list(methods.METHODS)
+    delta = {name: about["log10_delta"] for name, about in given["methods"].items()}
+    assert delta["count-exact"] <= delta["upper"] <= min(delta["clones"], delta["blanket"])
+    assert given["methods"]["lower"]["kind"] == methods.LOWER
+
+
+def test_ranges():
+    words = ["delta", "upper", *SETTING, "--eps"]
+    assert answer(*words, "0:0.4:5", "0.05")["eps"] == [0, 0.1, 0.2, 0.3, 0.4, 0.05]
+    given = answer("epsilon", "upper", *SETTING, "--delta", "1e-9:1e-3:3")
+    assert given["delta"] == [1e-9, 1e-6, 1e-3]
+
+
+def records(*argv):
+    code, out, _ = call(*argv, "--csv")
+    return code, list(csv.DictReader(io.StringIO(out)))
+
+
+def test_csv():
+    code, rows = records("delta", "upper,erlingsson", *SETTING, "--eps", "0.2", "0.45")
+    assert code == 0
+    expected = histogram.upper(0.2, n=2000, k=8, eps0=0.45)
+    assert [row["method"] for row in rows] == ["upper"] * 2 + ["erlingsson"] * 2
+    assert float(rows[0]["log10_delta"]) == expected
+    assert (rows[1]["log10_delta"], rows[1]["note"]) == ("-inf", "delta is 0")
+    assert rows[2]["log10_delta"] == ""
+    assert "delta < 1/100" in rows[2]["note"]
+    _, rows = records("epsilon", "upper", *SETTING, "--delta", "1e-6")
+    assert float(rows[0]["eps"]) == methods.epsilon("upper", 1e-6, n=2000, k=8, eps0=0.45)
+    _, rows = records("plan", "--n", "1e3", "--k", "15", "--eps", "1", "2", "--delta", "1e-6")
+    assert [row["eps"] for row in rows] == ["1.0", "2.0"]
+    assert set(rows[0]) >= {"eps0", "sigma", "sensitivity", "tv_shuffle+INV", "tv_gaussian", "tv_local"}
+    assert records("sigma", "--eps", "1", "--delta", "1e-6")[1][0]["sensitivity"] == str(math.sqrt(2))
+    assert [row["method"] for row in records("methods")[1]] == list(methods.METHODS)
 
 
 @pytest.mark.parametrize("text", ["1000", "1e3", "1_000", "1.0e3", "10E2", "1000.0"])
@@ -189,7 +341,30 @@ def test_whole_numbers(text):
     ("line", "message"),
     [
         ("", "COMMAND"),
-        ("delta", "METHOD, --eps, --n, --k, --eps0"),
+        ("delta", "METHOD, --eps, --n"),
+        ("delta upper --eps 1 --n 9 --eps0 2", "--k is needed"),
+        ("delta upper --eps 1 --n 9 --k 3", "--eps0 is needed"),
+        ("detla upper", "did you mean 'delta'?"),
+        ("delta uper --eps 1 --n 9 --k 3 --eps0 2", "did you mean 'upper'?"),
+        ("delta upper,clone --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: 'clone', did you mean 'clones'?"),
+        ("delta upper, --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: ''"),
+        ("delta upper,lower --eps 1 --n 9 --k 3 --eps0 2 --count 3", "leave it out for upper, lower"),
+        ("delta upper --eps 0:1 --n 9 --k 3 --eps0 2", "--eps must be a number, or a range"),
+        ("delta upper --eps 0:1:1 --n 9 --k 3 --eps0 2", "--eps must be a whole number >= 2"),
+        ("delta upper --eps 0:x:3 --n 9 --k 3 --eps0 2", "--eps must be a finite number >= 0"),
+        ("delta upper --eps 0:1:1e6 --n 9 --k 3 --eps0 2", "at most 10000 numbers"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --json --csv", "--csv not allowed with argument --json"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --colluding 9", "colluding must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer ou", "randomizer must be one of grr"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer subset:3", "m must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer hash:1", "g must be"),
+        ("delta clones --eps 1 --n 9 --k 3 --eps0 2 --randomizer oue", "randomizer must be grr for clones"),
+        ("delta upper --eps 1 --n 9 --randomizer file:/no.csv", "/no.csv: No such file"),
+        ("delta upper --eps 1 --n 9 --k 3 --randomizer file:/no.csv", "--k must be left out"),
+        (
+            "plan --n 9 --k 3 --eps 1 --delta 1e-6 --randomizer file:/no.csv",
+            "--randomizer must not be a file",
+        ),
         ("detla", "invalid choice: 'detla'"),
         ("delta uper --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: 'uper'"),
         ("delta upper --eps 1 --n nan --k 3 --eps0 2", "--n must be a whole number"),
@@ -197,7 +372,7 @@ def test_whole_numbers(text):
         ("delta upper --eps 1 --n 1e999999999 --k 3 --eps0 2", "--n must be at most"),
         ("delta upper --eps 1 --n 9 --k 1 --eps0 2", "--k must be a whole number >= 2"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 0", "--eps0 must be"),
-        ("delta upper --eps 1 --n 9 --k 3 --eps0 50", "eps0 must be at most 20"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 60", "eps0 must be at most 50"),
         ("delta upper --eps nan --n 9 --k 3 --eps0 2", "--eps must be"),
         ("delta upper --eps -1e-5 --n 9 --k 3 --eps0 2", "--eps expected at least one argument"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --count 3", "--count is for count-published, count-exact"),
@@ -279,6 +454,11 @@ def test_the_installed_command():
     done = run("delta", "upper", "--n", "ten")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert run("--help").stdout.startswith("usage: tightshuffle")
+    assert run("--version").stdout == f"tightshuffle {tightshuffle.__version__}\n"
+    module = subprocess.run(
+        [sys.executable, "-m", "tightshuffle", "--version"], capture_output=True, text=True
+    )
+    assert module.stdout == f"tightshuffle {tightshuffle.__version__}\n"
 
 
 def test_a_closed_pipe_is_no_traceback():
@@ -361,7 +541,7 @@ def command_lines(draw, value_of):
 
 def check(line):
     code, out, err = call(*line, "--json")
-    assert code in (0, 2)
+    assert code in (0, 2, 3)
     assert all(said.startswith("tightshuffle: ") for said in err.splitlines())
     if code == 2:
         assert out == ""
@@ -373,12 +553,12 @@ def check(line):
     if line[0] == "delta":
         assert found["log10_delta"] is None or found["log10_delta"] <= 0
         assert (found["log10_delta"] is None) == (found["note"] is not None)
-        assert bool(err) == bool(found["note"] and found["note"] != "delta is 0")
+        assert bool(err) == bool(found["note"] and found["note"] != "delta is 0") == (code == 3)
     elif line[0] == "epsilon":
         assert (
             found["eps"] is None or 0 <= found["eps"] <= found["eps0"] * found.get("compositions", 1) + 1e-9
         )
-        assert (found["eps"] is None) == (found["note"] is not None) == bool(err)
+        assert (found["eps"] is None) == (found["note"] is not None) == bool(err) == (code == 3)
     else:
         assert found["sigma"] > 0
         assert found.get("eps0", 1) > 0

@@ -113,16 +113,20 @@ def _side_by_side(
 ) -> Answer:
     """The answers of one method with all that is to say about it, or of several beside each other."""
     asked = getattr(arguments, asked_name)
+    settings = [_names(column.setting) for column in columns]
+    shared = {name: value for setting in settings for name, value in setting.items()}
     records = [
-        {"method": column.method.name, **_names(column.setting), asked_name: x, answer_name: y, "note": note}
-        for column in columns
+        {"method": column.method.name}
+        | {name: setting.get(name) for name in shared}
+        | {asked_name: x, answer_name: y, "note": note}
+        for column, setting in zip(columns, settings, strict=True)
         for x, y, note in zip(asked, column.answers, column.notes, strict=True)
     ]
     rows = list(zip(*(column.answers for column in columns), strict=True))
     promised = not any(all(math.isnan(value) for value in row) for row in rows)
     first = columns[0]
     if len(columns) == 1:
-        json = {"method": first.method.name, **_names(first.setting), asked_name: one_or_all(asked)}
+        json = {"method": first.method.name, **shared, asked_name: one_or_all(asked)}
         json |= {answer_name: one_or_all(first.answers), "note": one_or_all(first.notes)}
         method = first.method
         lines = [("eps", "delta", "log10 delta") if asked_name == "eps" else ("delta", "eps")]
@@ -133,9 +137,6 @@ def _side_by_side(
         heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{_written(first.setting)}"
         return Answer(f"{heading}\n\n{table(lines)}", json, records, complaints, promised)
 
-    shared: dict[str, Any] = {}
-    for column in columns:
-        shared |= _names(column.setting)
     json = {**shared, asked_name: one_or_all(asked)}
     json["methods"] = {
         column.method.name: {
@@ -243,7 +244,7 @@ def _table_of_plans(n: int, k: int, given: dict[str, Any], found: list[tuple[flo
         "",
         "shuffle+INV, gaussian, local: expected total variation distance, uniform data, before projection.",
         f"sigma: of the Gaussian on each count, for {_HISTOGRAM} (sensitivity sqrt(2)).",
-        "If the shuffler fails, local differential privacy with the largest eps0 is left of each round.",
+        "If the shuffler fails, eps = eps0 is left of each round, without a delta.",
     ]
     return "\n".join(lines)
 
@@ -259,7 +260,6 @@ def _one_plan(n: int, k: int, given: dict[str, Any], eps: float, log10_delta: fl
         (f"{name} with eps0 = {eps / rounds:g}, not shuffled (delta = 0)", tv["local"]),
     ]
     width = max(len(name) for name, _ in rows)
-    together = f"{rounds * plan.eps0:.6g} in all {rounds} rounds together" if rounds > 1 else "no more"
     lines = [
         f"(eps = {eps:g}, delta = {values.written(log10_delta)}) for every dataset"
         f" of n = {n} users, k = {k} cells"
@@ -268,7 +268,8 @@ def _one_plan(n: int, k: int, given: dict[str, Any], eps: float, log10_delta: fl
         "",
         f"largest eps0   {values.short(plan.eps0, -1)}   (upper: delta = {reached})"
         + "; larger ones are not looked at" * plan.capped,
-        f"if the shuffler fails, local differential privacy with this eps0 is left, {together}",
+        f"if the shuffler fails, eps = {values.short(rounds * plan.eps0, 1)} is left, without a delta"
+        + f", for the {rounds} rounds together" * (rounds > 1),
         "",
         "expected total variation distance, uniform data, before projection"
         + " (one round)" * (rounds > 1)

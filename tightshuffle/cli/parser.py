@@ -81,7 +81,7 @@ _PLAN_EXAMPLES = """\
 examples:
   tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
   tightshuffle plan --n 100000 --k 408 --eps 0.1 0.5 1 --delta 1e-6 1e-9 --randomizer hadamard
-  tightshuffle plan --n 1e4 --k 20 --eps 1 --delta 1e-6 --compositions 2
+  tightshuffle plan --n 1e3 --k 10 --eps 1 --delta 1e-6 --compositions 2
 """
 _AUDIT = """\
 Play the game against the real protocol and report a lower confidence bound on delta.

@@ -64,7 +64,7 @@ def some(number: Callable[[str], float], *, by_factors: bool = False) -> Callabl
         if count > _LONGEST_RANGE:
             raise _refusal(f"must be a range of at most {_LONGEST_RANGE} numbers", text)
         spaced = np.geomspace if by_factors else np.linspace
-        return [float(value) for value in spaced(first, last, count)]
+        return [float(f"{value:.15g}") for value in spaced(first, last, count)]
 
     return parse
 

@@ -289,14 +289,15 @@ def epsilon(
         method, n, k, eps0, randomizer, colluding, count, direction, compositions
     )
     wanted = check_log10_delta(delta, log10_delta)
-    if chosen.pair is None and not chosen.randomizers:
+    smooth = chosen.randomizers or chosen.kind == CONJECTURE  # nearly a Gaussian's delta
+    if chosen.pair is None and not smooth:
         return _epsilon_of_function(chosen, wanted, settings, rounds, more)
     values = np.broadcast_arrays(wanted, *settings.values(), rounds)
     result = np.empty(values[0].shape)
     for index in np.ndindex(result.shape):
         aim, *point, times = (value[index].item() for value in values)
         setting = dict(zip(settings, point, strict=True))
-        if times == 1 and chosen.randomizers:
+        if times == 1 and smooth:
             result[index] = _epsilon_from_preview(chosen, aim, setting, more)
         elif chosen.pair is None or (times == 1 and chosen.pair != "strong"):
             result[index] = _epsilon_of_function(chosen, aim, setting, times, {})
