@@ -29,6 +29,7 @@ from tightshuffle.arguments import Floats, Integers
 
 _CUT = 1e-20  # mass cut off each end of the tilted distribution before it is convolved
 _WRAPPED = 1e-18  # mass of the convolution that may wrap around
+_BINS = 2**14  # of a distribution, for the bounds on where it wraps around
 _SERVED = 3.0  # standard deviations of the composed loss that one tilt serves
 _NEAR = 64  # cells at most that the optimistic estimate merges across
 _DIFFERENCE = 1e-14  # relative error of sums of many terms
@@ -239,17 +240,19 @@ def _self_convolve(chances: Floats, rounds: int) -> tuple[int, Floats]:
     Outside of them lies at most _WRAPPED, by Chernoff's bound at forty orders (as in dp-accounting).
     """
     low, high = 0, (chances.size - 1) * rounds
-    places = np.arange(chances.size) / chances.size
+    step = max(1, chances.size // _BINS)  # neighbours count at the one where they weigh most
+    bins = np.arange(0, chances.size, step)
+    mass = np.add.reduceat(chances, bins)
     for order in np.concatenate([np.arange(-20, 0), np.arange(1, 21)]) / chances.size:
-        log_mgf = math.log(chances @ np.exp(order * chances.size * places))  # exponents of 20 at most
+        log_mgf = math.log(mass @ np.exp(order * (bins + (step - 1) * (order > 0))))
         bound = (rounds * log_mgf + math.log(2 / _WRAPPED)) / order
         if order > 0:
             high = min(high, math.ceil(bound))
         else:
             low = max(low, math.floor(bound))
     size = high - low + 1
-    length = fft.next_fast_len(max(size, chances.size))
-    composed = np.real(fft.ifft(fft.fft(chances, length) ** rounds))
+    length = fft.next_fast_len(max(size, chances.size), real=True)
+    composed = fft.irfft(fft.rfft(chances, length) ** rounds, length)
     return low, np.roll(composed, -low)[:size]
 
 
