@@ -15,6 +15,7 @@ import pandas as pd
 from benchmarks.cases import CASES, DELTA, EPS0, SHARE, K, eps_of
 from benchmarks.measure import fresh_processes, machine, peak_memory, timed
 from benchmarks.peers import PUBLISHED, against_doubles, against_the_double_sum, against_users
+from benchmarks.rivals import DEEP, ENGINE_SIZES, MOST_OUTCOMES, SIZES, compare, engine_cost, violations
 from tightshuffle.pipeline.job import write_bytes, write_csv
 from tightshuffle.report.markdown import markdown_page, markdown_table
 
@@ -28,6 +29,27 @@ LIBRARIES = (  # imported once for all processes
     "scipy.signal",
     "scipy.stats",
 )
+RIVALS = {  # what a line says: column of rivals.csv, and how it is written
+    "`upper`": ("upper", "time"),
+    "`lower`": ("lower", "time"),
+    "`upper` / `lower` - 1": ("excess", ".0e"),
+    "variation ratio": ("variation_ratio", "time"),
+    "variation ratio / `lower`": ("variation_ratio_over_lower", ".4f"),
+    "FFT of the blanket": ("fft", "time"),
+    "FFT: error of delta": ("fft_error", ".0e"),
+    f"FFT: delta where {DEEP:.0e} is true": ("fft_floor", ".0e"),
+    "dp-accounting": ("dp_accounting", "time"),
+    "dp-accounting: error of delta": ("dp_accounting_error", ".0e"),
+}
+ENGINE = {
+    "nodes": ("nodes", ",.0f"),
+    "combinations": ("atoms", ",.0f"),
+    "width of the bracket": ("width", ".0e"),
+    "the bracket": ("engine", "time"),
+    "`upper`, one eps": ("upper", "time"),
+    "`upper`, per eps of 100": ("upper_per_eps_of_100", "time"),
+}
+VIOLATIONS = ["n", "k", "eps0", "eps", "variation ratio", "lower", "upper"]
 RATIOS = ((against_the_double_sum, 1000), (against_doubles, 10**5), (against_users, 10**6))
 METHOD = (
     "Medians of several calls; every accountant and every ratio in a fresh process of its own, one at a time."
@@ -39,6 +61,15 @@ METHOD = (
     "Errors are relative errors of delta against 60 digits (the double sum, which is its own reference, at"
     f" k = {PUBLISHED['k']}, eps0 = {PUBLISHED['eps0']:g}) or 40 digits. dp-accounting's time includes the"
     " two laws that it needs, which take most of it, except where its outcomes are given.",
+)
+RIVALS_METHOD = (
+    f"Bounds of k-RR by other methods (k = {K}, eps0 = {EPS0:g}), at the eps where `upper` is {DELTA:g}. The"
+    " variation ratio is no upper bound: it is below `lower`, a real dataset. The FFT's error is against"
+    f" `upper`, that of dp-accounting, which is given the same pair (at most {MOST_OUTCOMES:,} outcomes),"
+    " against the variation ratio. Su et al., Wang et al.'s own code, and Takagi and Liew were not run."
+)
+ENGINE_METHOD = (
+    "What one bracket of the engine takes, at the same eps: nodes of the contour integral, and terms of sums."
 )
 
 
@@ -62,13 +93,20 @@ def measure_all(run, cases=CASES, largest=np.inf, **setting):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def summary(table, ratios, computer):
+def summary(table, ratios, rivals, violated, engine, computer):
     """The page summary.md."""
     versions = ", ".join(f"{name.replace('_', '-')} {value}" for name, value in computer.items())
     parts = [
         *METHOD,
         f"Measured on: {versions}.",
         markdown_table(RATIO_HEADER, [_ratio_line(row) for row in ratios.to_dict("records")]),
+        RIVALS_METHOD,
+        markdown_table(*by_line(rivals, RIVALS)),
+        "The variation ratio below a real dataset:",
+        markdown_table(VIOLATIONS, [[f"{value:.4g}" for value in row] for row in violated.to_numpy()]),
+        ENGINE_METHOD,
+        markdown_table(*by_line(engine, ENGINE)),
+        "Every accountant:",
         markdown_table(*by_users(table, "seconds", _seconds)),
         markdown_table(*by_users(table, "memory_mb", "{:.3g}".format)),
     ]
@@ -84,6 +122,24 @@ def by_users(table, column, written):
         for name, row in zip(wide.index, wide.to_numpy(), strict=True)
     ]
     return [column, *(f"n = 10^{np.log10(n):g}" for n in wide.columns)], lines
+
+
+def by_line(table, lines):
+    """Header and lines of a table with one n per column; ``lines`` as `RIVALS`."""
+    written = {
+        name: [_seconds(value) if form == "time" else format(value, form) for value in table[column]]
+        for name, (column, form) in lines.items()
+    }
+    return ["", *(f"n = 10^{np.log10(n):g}" for n in table["n"])], [
+        [
+            name,
+            *(
+                "–" if np.isnan(value) else text
+                for text, value in zip(texts, table[lines[name][0]], strict=True)
+            ),
+        ]
+        for name, texts in written.items()
+    ]
 
 
 def _ratio_line(row):
@@ -107,10 +163,16 @@ def main(folder):
 
         table = measure_all(run)
         ratios = pd.DataFrame([row for function, n in RATIOS for row in run(function, n)])
+        rivals = pd.DataFrame([run(compare, n) for n in SIZES])
+        engine = pd.DataFrame([run(engine_cost, n) for n in ENGINE_SIZES])
+        violated = pd.DataFrame(run(violations))
     write_csv(table, folder / "accountants.csv")
     write_csv(ratios, folder / "ratios.csv")
+    write_csv(rivals, folder / "rivals.csv")
+    write_csv(violated, folder / "variation_ratio.csv")
+    write_csv(engine, folder / "engine.csv")
     write_csv(pd.DataFrame([computer]), folder / "machine.csv")
-    page = summary(table, ratios, computer)
+    page = summary(table, ratios, rivals, violated, engine, computer)
     write_bytes(page.encode(), folder / "summary.md")
     print(page)
 

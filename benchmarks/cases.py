@@ -59,7 +59,6 @@ CASES = {
     "clones": Case(clones.clones),
     "stronger-clones": Case(clones.stronger_clones),
     "koskela-strong": Case(composition.koskela_strong),
-    "koskela-weak": Case(composition.koskela_weak, eps_of="upper"),
     f"koskela-strong, {ROUNDS} rounds": Case(
         functools.partial(composition.koskela_strong, compositions=ROUNDS),
         eps_of="koskela-strong",

@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 from scipy import signal
 
-from benchmarks import accountants, cases, measure, peers, printed
+from benchmarks import accountants, cases, measure, peers, printed, rivals
+from tests.privacy import dominating
 from tightshuffle.mechanisms.krr import invert
-from tightshuffle.privacy import count
+from tightshuffle.privacy import count, histogram
 
 SETTING = {"n": 60, "k": 5, "eps0": 1.5, "count": 48}
 COMPUTER = {"cpu": "Abacus", "cores": 1, "python": "3.11", "numpy": "2", "scipy": "1"}
@@ -35,6 +36,7 @@ def each_call_once(monkeypatch):
 
     monkeypatch.setattr(peers, "timed", once)
     monkeypatch.setattr(accountants, "timed", once)
+    monkeypatch.setattr(rivals, "timed", once)
 
 
 # Peers ----------------------------------------------------------------------------------------
@@ -75,6 +77,47 @@ def test_users_one_by_one_have_the_same_law_as_the_sampler():
     # An estimated count's deviation is at most sqrt(n) / 2 / (p - q); five of them: false alarms below 1e-5.
     spread = np.sqrt(12000) / 2 * (np.exp(eps0) + 2) / np.expm1(eps0)
     assert np.all(np.abs(12000 * invert(noisy / 12000, eps0) - counts) < 5 * spread)
+
+
+# Rivals ---------------------------------------------------------------------------------------
+
+
+def test_variation_ratio_is_the_pair_written_out():
+    setting = {"n": 9, "k": 4, "eps0": 1.3}
+    pair = dominating.third_cell(*setting.values())
+    for eps in (0.0, 0.2, 0.8):
+        expected = float(dominating.hockey_stick(eps, pair.values()))
+        assert rivals.variation_ratio(eps, **setting) == pytest.approx(expected, rel=1e-10)
+        by_losses = rivals.loss_distribution(eps, **setting)
+        assert expected * (1 - 1e-12) <= by_losses <= expected + rivals.SPACING
+        # The histogram of that dataset tells more than the two counts.
+        assert expected <= 10 ** float(histogram.lower(eps, **setting)) * (1 + 1e-4)
+
+
+def test_where_the_variation_ratio_is_no_bound():
+    for row in rivals.violations():
+        assert row["variation_ratio"] < row["lower"] < row["upper"]
+
+
+def test_fft_is_the_blanket_bound_down_to_its_floor():
+    setting = {"n": 2000, "k": 20, "eps0": 2.0}
+    for eps in (0.05, 0.15):
+        bound = 10 ** float(histogram.upper(eps, **setting))
+        assert bound > 1e-8
+        assert rivals.fft_of_blanket(eps, **setting) == pytest.approx(bound, rel=1e-2)
+    row = rivals.compare(1000, 20, 2.0)
+    assert abs(row["fft_floor"]) > 10 * rivals.DEEP  # noise of either sign
+    table = pd.DataFrame([row, row | {"n": 10**7, "dp_accounting": np.nan}])
+    header, lines = accountants.by_line(table, accountants.RIVALS)
+    assert header == ["", "n = 10^3", "n = 10^7"]
+    assert [line[0] for line in lines] == list(accountants.RIVALS)
+    assert lines[-2][2] == "–"
+
+
+def test_engine_counts_what_it_adds_up():
+    row = rivals.engine_cost(10**6, 20, 2.0)
+    assert 20 < row["nodes"] < 2000
+    assert 0 <= row["width"] <= 1e-4
 
 
 # Cases ----------------------------------------------------------------------------------------
@@ -161,8 +204,15 @@ def test_summary_has_every_ratio_and_every_accountant():
         ["count-exact", 10**5, "peer", 1e-3, 5.0, 5000.0, 1e-13, np.nan],
         ["sample_histogram", 10**6, "users", 1e-4, 0.05, 500.0, np.nan, np.nan],
     ]
-    page = accountants.summary(measured(), pd.DataFrame(ratios, columns=peers.COLUMNS), COMPUTER)
-    *_, ratios, times, memory = page.strip().split("\n\n")
+    columns = {column for lines in (accountants.RIVALS, accountants.ENGINE) for column, _ in lines.values()}
+    none = pd.DataFrame([dict.fromkeys(columns, 0.5) | {"n": 1000}])
+    violated = pd.DataFrame([range(7)])
+    page = accountants.summary(
+        measured(), pd.DataFrame(ratios, columns=peers.COLUMNS), none, violated, none, COMPUTER
+    )
+    parts = page.strip().split("\n\n")
+    ratios = next(part for part in parts if part.startswith("| what"))
+    times, memory = parts[-2:]
     assert ratios.splitlines()[2:] == [
         "| count-exact | 100,000 | peer | 1 ms | 5 s | 5,000 × | 1.0e-13 | – |",
         "| sample_histogram | 1,000,000 | users | 0.1 ms | 50 ms | 500 × | – | – |",
