@@ -129,19 +129,19 @@ def outcome_count(pair: str, n: int, k: int, eps0: float, depth: float) -> tuple
 def outcomes(rows: Rows, depth: float) -> Iterator[tuple[Floats, Floats]]:
     """Batches (loss, natural log of P) of the outcomes in ``rows``; an infinite loss where Q has nothing."""
     low, high = window(rows.total, 0.5, depth + rows.log_weight)
-    # The laws of n1 depend on T alone: each is computed once, in the widest window that a row asks for.
+    # The laws of n1 depend on T alone: each is computed once, in the widest window that a row asks for, and
+    # up to T / 2, for it is symmetric.
     totals, which = np.unique(rows.total, return_inverse=True)
-    lowest, highest = np.full(totals.size, np.iinfo(np.int64).max), np.full(totals.size, -1)
+    lowest = totals // 2
     np.minimum.at(lowest, which, low)
-    np.maximum.at(highest, which, high)
-    index, values = _ragged(lowest, highest)
+    index, values = _ragged(lowest, totals // 2)
     table = np.concatenate(
         [
             log_binomial_pmf(values[i : i + _BATCH], totals[index[i : i + _BATCH]], 0.5)
             for i in range(0, values.size, _BATCH)
         ]
     )
-    position = np.concatenate([[0], np.cumsum(highest - lowest + 1)])[:-1] - lowest
+    position = np.concatenate([[0], np.cumsum(totals // 2 - lowest + 1)])[:-1] - lowest
     position = position[which]
     ends = np.cumsum(high - low + 1)
     begin = 0
@@ -155,7 +155,7 @@ def outcomes(rows: Rows, depth: float) -> Iterator[tuple[Floats, Floats]]:
         with np.errstate(divide="ignore"):
             loss = np.log1p(rows.gap * (n1 - n2) / np.where(under_q > 0, under_q, 1.0))
             log_mass = np.log(n1 + rows.ratio * n2 + rows.offset[row])
-        log_mass += (rows.log_weight + rows.log_scale)[row] + table[position[row] + n1]
+        log_mass += (rows.log_weight + rows.log_scale)[row] + table[position[row] + np.minimum(n1, n2)]
         loss = np.where(under_q > 0, loss, np.inf)
         yield loss, log_mass
         begin = end
