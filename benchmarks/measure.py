@@ -17,15 +17,15 @@ _STATUS = Path("/proc/self/status")  # Linux
 
 
 def timed(function, *, least=3, most=200, seconds=0.3):
-    """The median time of ``function()`` in seconds, and its value.
+    """The median core-seconds of ``function()``, which other work disturbs least, and its value.
 
     It is called at least ``least`` times, then until ``seconds`` have passed or it was called ``most`` times.
     """
     times, end = [], time.perf_counter() + seconds
     while len(times) < least or (len(times) < most and time.perf_counter() < end):
-        start = time.perf_counter()
+        start = time.process_time()
         value = function()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return statistics.median(times), value
 
 
