@@ -318,7 +318,14 @@ def _epsilon_from_preview(
     def log_delta(eps: float) -> float:
         return float(chosen.function(eps, **setting, **more))
 
-    return epsilon_from_preview(log_delta, wanted, setting["eps0"], mu=float(preview_mu(**setting, **more)))
+    # Rounded up for a guarantee, down for a lower bound: at that eps some dataset's delta is as large.
+    return epsilon_from_preview(
+        log_delta,
+        wanted,
+        setting["eps0"],
+        mu=float(preview_mu(**setting, **more)),
+        side=1 if chosen.kind == UPPER else -1,
+    )
 
 
 def _epsilon_of_function(
