@@ -6,6 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
+BLOCKS = {"body", "orelse", "finalbody", "handlers", "cases"}  # the parts of a statement that hold statements
 ROOT = Path(__file__).resolve().parents[2]  # the project's folder, whose code this very process runs
 
 
@@ -79,14 +80,17 @@ def _imports(path: str) -> list[str]:
     """The files of this project that a file imports itself; none for what is not Python."""
     if not path.endswith(".py"):
         return []
-    files = []
-    for node in ast.walk(ast.parse((ROOT / path).read_bytes(), path)):
+    files, unread = [], [ast.parse((ROOT / path).read_bytes(), path)]
+    while unread:
+        node = unread.pop()
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         files += [file for name in names for file in _files_of_module(name)]
+        # Imports are statements: what is inside of expressions, most of a file, needs no look.
+        unread += [inner for part in node._fields if part in BLOCKS for inner in getattr(node, part)]
     return files
 
 
