@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = ["Snakefile", "config", "data", "docs", "profiles", "scripts", "tightshuffle", "workflow"]
 QUICK = ["--configfile", "config/quick.yaml"]
+NO_PLUGINS = str(ROOT / "tests/without_plugins")  # Snakemake starts faster; tests of a cluster leave it out
 
 
 def counted(text):
@@ -28,8 +29,8 @@ def counted(text):
 class Project:
     """A copy of the project in a folder of its own, or one that is there already, and Snakemake run in it."""
 
-    def __init__(self, folder, *, results="results/quick", copied=False):
-        self.folder, self.made = Path(folder), results
+    def __init__(self, folder, *, config=QUICK, results="results/quick", copied=False):
+        self.folder, self.config, self.made = Path(folder), config, results
         if copied:
             return
         self.folder.mkdir(parents=True)
@@ -42,12 +43,12 @@ class Project:
 
     def python(self, *arguments, environment=None, **options):
         """Run Python in the project's folder, with the project's code; the completed process."""
-        paths = {"PYTHONPATH": f"{self.folder}{os.pathsep}{ROOT}"}  # this checkout for `tests` only
+        paths = (str(self.folder), str(ROOT), NO_PLUGINS)  # this checkout for `tests` only
         return subprocess.run(
             [sys.executable, *map(str, arguments)],
             cwd=self.folder,
             text=True,
-            env={**os.environ, **paths, **(environment or {})},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(environment or {})},
             **{"capture_output": True, **options},
         )
 
@@ -55,7 +56,7 @@ class Project:
         """Run Snakemake; the completed process, its output and errors in ``stdout``."""
         return self.python(
             *("-m", "snakemake", *arguments),
-            environment={"PYTHONPATH": "", **(environment or {})},
+            environment={"PYTHONPATH": NO_PLUGINS, **(environment or {})},
             capture_output=False,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -70,12 +71,12 @@ class Project:
                 stdout=file,
                 stderr=file,
                 start_new_session=True,
-                env={**os.environ, "PYTHONPATH": "", **(environment or {})},
+                env={**os.environ, "PYTHONPATH": NO_PLUGINS, **(environment or {})},
             )
 
     def make(self, *arguments, **options):
-        """Run Snakemake on config/quick.yaml without an error; what it prints."""
-        done = self.snakemake(*QUICK, *arguments, **options)
+        """Run Snakemake on the project's configuration without an error; what it prints."""
+        done = self.snakemake(*self.config, *arguments, **options)
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -156,34 +157,33 @@ def pytest_collection_modifyitems(items):
     items.sort(key=rank)
 
 
-def made_once(tmp_path_factory, name, *arguments):
-    """A folder in which the pipeline has run: the first of pytest's processes runs it, the rest wait."""
+def made_once(tmp_path_factory, name, config):
+    """A copy of a folder in which the pipeline has run: the first of pytest's processes runs it, others wait."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     with open(root / f"{name}.lock", "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.seek(0)
         if not (outcome := lock.read()):
-            done = Project(root / name).snakemake(*arguments)
+            done = Project(root / name).snakemake(*config)
             outcome = "made" if done.returncode == 0 else done.stdout
             lock.write(outcome)
     assert outcome == "made", outcome
-    return root / name
+    copy = tmp_path_factory.mktemp(name) / "project"
+    shutil.copytree(root / name, copy, symlinks=True)
+    return copy
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A project whose whole quick pipeline has run. Tests that change files put them back."""
-    made = made_once(tmp_path_factory, "quick", *QUICK)
-    copy = tmp_path_factory.mktemp("finished") / "project"
-    shutil.copytree(made, copy, symlinks=True)
-    return Project(copy, copied=True)
+    return Project(made_once(tmp_path_factory, "quick", QUICK), copied=True)
 
 
 @pytest.fixture(scope="session")
 def full(tmp_path_factory):
-    """A project whose whole pipeline has run on the papers' own configuration. Nobody changes it."""
-    return Project(made_once(tmp_path_factory, "full"), results="results", copied=True)
+    """The same on the papers' own configuration, for the slow tests: they need no other finished run."""
+    return Project(made_once(tmp_path_factory, "full", []), config=[], results="results", copied=True)
 
 
 @pytest.fixture(scope="session")

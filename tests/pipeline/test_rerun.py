@@ -6,7 +6,6 @@ import json
 import pytest
 import yaml
 
-from tests.conftest import QUICK
 from tightshuffle.pipeline.configuration import merge
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
@@ -55,20 +54,20 @@ FOLLOWS = {
 
 
 @pytest.mark.parametrize("file", FOLLOWS)
-def test_an_edit_reruns_exactly_what_imports_it(finished, file):
-    path = finished.folder / file
+def test_an_edit_reruns_exactly_what_imports_it(full, file):
+    path = full.folder / file
     with edited(path, path.read_text() + "\n# edited\n"):
-        assert set(jobs(finished)) == FOLLOWS[file] | {"all"}
+        assert set(jobs(full)) == FOLLOWS[file] | {"all"}
 
 
-def test_an_edit_that_is_taken_back_reruns_nothing(finished):
-    assert jobs(finished) == {}
+def test_an_edit_that_is_taken_back_reruns_nothing(full):
+    assert jobs(full) == {}
 
 
 LISTING = """
-import json, sys
+import json
 from tests.pipeline.dag_of import planned
-with planned(configfiles=sys.argv[1:]) as workflow:
+with planned() as workflow:
     print(json.dumps([[job.rule.name, *map(str, job.output)] for job in workflow.dag.needrun_jobs()]))
 """
 
@@ -76,7 +75,7 @@ with planned(configfiles=sys.argv[1:]) as workflow:
 def jobs(project):
     """rule -> the outputs of its jobs that a run would start; with none, a list without elements."""
     listed = {}
-    done = project.python("-c", LISTING, QUICK[1])
+    done = project.python("-c", LISTING)
     assert done.returncode == 0, done.stderr
     for rule, *outputs in json.loads(done.stdout):
         listed.setdefault(rule, []).extend(outputs)
@@ -95,41 +94,41 @@ def edited(path, text):
 
 
 def with_settings(project, settings):
-    """The configuration, edited: nested settings go over those of config/quick.yaml."""
-    path = project.folder / QUICK[1]
+    """The configuration, edited: nested settings go over the papers'."""
+    path = project.folder / "config/config.yaml"
     merged = merge(yaml.safe_load(path.read_text()), yaml.safe_load(settings))
     return edited(path, yaml.safe_dump(merged, sort_keys=False))
 
 
 def trials(*names):
-    return {f"results/quick/trials/paris_{name}.parquet" for name in names}
+    return {f"results/trials/paris_{name}.parquet" for name in names}
 
 
-def test_the_number_of_repetitions_reruns_the_trials_that_need_it(finished):
+def test_the_number_of_repetitions_reruns_the_trials_that_need_it(full):
     """Of the boxplots of Paris: both budgets' files, with the points of Table VI; of no other dataset.
 
     And Snakemake's own dry run plans these rules, too.
     """
-    with with_settings(finished, "datasets: {paris: {tv: {repetitions: 6}}}"):
-        planned = jobs(finished)
-        assert finished.planned().keys() == planned.keys()
+    with with_settings(full, "datasets: {paris: {tv: {repetitions: 6}}}"):
+        planned = jobs(full)
+        assert full.planned().keys() == planned.keys()
     assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
-    assert len(planned["draw_tv"]) == 3  # PNG, PDF and caption
+    assert len(planned["draw_tv"]) == 4  # PNG, PDF, SVG and caption
     assert set(planned) <= FOLLOWS["scripts/run_trials.py"]
     assert not {"run_parity", "estimate_cells"} & set(planned)
 
 
-def test_a_budget_of_its_own_reruns_nothing_else(finished):
+def test_a_budget_of_its_own_reruns_nothing_else(full):
     """Another budget for Table VI: a file of its own, and that of the boxplots loses the old points."""
-    with with_settings(finished, "datasets: {paris: {individual: {budgets: [{eps0: 4.0, eps: 2}]}}}"):
-        planned = jobs(finished)
+    with with_settings(full, "datasets: {paris: {individual: {budgets: [{eps0: 4.0, eps: 2}]}}}"):
+        planned = jobs(full)
     assert set(planned["run_trials"]) == trials("eps0-4_eps-2", "eps0-4_eps-4")
 
 
-def test_another_n_runs_that_dataset_only(finished):
+def test_another_n_runs_that_dataset_only(full):
     """Its trials at every budget, and its comparison at equal privacy."""
-    with with_settings(finished, "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}"):
-        planned = jobs(finished)
+    with with_settings(full, "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}"):
+        planned = jobs(full)
     assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
-    assert planned["run_parity"] == ["results/quick/parity/paris.parquet"]
+    assert planned["run_parity"] == ["results/parity/paris.parquet"]
     assert set(planned) <= FOLLOWS["scripts/run_trials.py"] | FOLLOWS["scripts/run_parity.py"]

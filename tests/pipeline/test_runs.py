@@ -66,25 +66,25 @@ def test_reading_changes_nothing(small):
     assert everything(small) == before
 
 
-def test_nothing_outside_of_the_targets_is_touched_and_what_is_removed_comes_back(finished):
+def test_nothing_outside_of_the_targets_is_touched_and_what_is_removed_comes_back(full):
     """Also: a dry run names the jobs that then run."""
-    made = finished.folder / finished.made
+    made = full.folder / full.made
     trials = min(made.glob("trials/paris_*.parquet"))
     removed = [trials, *(made / name for name in ("tables/claims.md", "parity_plan.md", "figures/audit.pdf"))]
-    before, state = finished.results(), everything(finished)
+    before, state = full.results(), everything(full)
     for path in removed:
         path.unlink()
-    assert "Nothing to be done" in finished.make("--", "fig1")
-    now = everything(finished)
+    assert "Nothing to be done" in full.make("--", "fig1")
+    now = everything(full)
     assert {name for name in state if now.get(name) != state[name] and state[name][0] is not None} == {
-        path.relative_to(finished.folder).as_posix() for path in removed
+        path.relative_to(full.folder).as_posix() for path in removed
     }
-    planned = finished.planned()
+    planned = full.planned()
     assert {"run_trials", "judge_claims", "plan_parity", "draw_audit"} <= set(planned)
-    assert counted(finished.make()) == planned
-    after = finished.results()
+    assert counted(full.make()) == planned
+    after = full.results()
     assert [name for name in before if after.get(name) != before[name]] == []
-    assert "Nothing to be done" in finished.make()
+    assert "Nothing to be done" in full.make()
 
 
 MADE_BUT_NOT_ASKED_FOR = """
