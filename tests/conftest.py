@@ -158,7 +158,7 @@ def pytest_collection_modifyitems(items):
 
 
 def made_once(tmp_path_factory, name, config):
-    """A copy of a folder in which the pipeline has run: the first of pytest's processes runs it, others wait."""
+    """A copy of a folder where the pipeline has run: the first process of pytest runs it, others wait."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     with open(root / f"{name}.lock", "a+") as lock:
