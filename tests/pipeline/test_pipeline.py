@@ -132,7 +132,7 @@ def test_a_file_of_checkins(fresh):
 def test_same_bytes_in_another_folder_on_one_core(full, tmp_path):
     """All that is drawn at random but the audit, and parity of one dataset only."""
     other = Project(tmp_path / "frisch geklönt", config=[], results="results")
-    targets = ["fig3", "results/parity/paris.parquet", "results/tables/table_VI.csv"]
+    targets = ["fig3", "trials", "results/parity/paris.parquet", "results/tables/table_VI.csv"]
     other.make("--cores", "1", "--", *targets, environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"})
     here, there = full.results(), other.results()
     numbers = {"trials", "checkins", "histograms", "tables"}

@@ -80,7 +80,8 @@ def _imports(path: str) -> list[str]:
     """The files of this project that a file imports itself; none for what is not Python."""
     if not path.endswith(".py"):
         return []
-    files, unread = [], [ast.parse((ROOT / path).read_bytes(), path)]
+    files: list[str] = []
+    unread: list[ast.AST] = [ast.parse((ROOT / path).read_bytes(), path)]
     while unread:
         node = unread.pop()
         names = []
