@@ -53,7 +53,7 @@ _PAIRED = 8  # values whose pairs are looked at for windows
 _BATCH = 2**20  # nodes that are held in memory at once, about
 _UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out
 _FEW_ATOMS = 4_000  # combinations that are summed one by one at once,
-_SOME_ATOMS = 2 * 10**5  # and after one contour integral that left the bracket open,
+_SOME_ATOMS = 5 * 10**4  # and after one contour integral that left the bracket open,
 _MOST_ATOMS = 2 * 10**6  # and after all of them
 _MOST_COUNTED = 4_000  # users among them who do not have the likeliest value
 # Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S.

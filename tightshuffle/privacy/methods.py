@@ -282,8 +282,9 @@ def epsilon(
 
     Parameters: ``delta`` in (0, 1), or ``log10_delta`` < 0 for one that is too small for a float; all else as
     for `delta`. Returns eps, an array of the broadcast shape (a float for scalars), rounded up: by about
-    1e-10, for upper, lower and tight so that log10 delta is met to 1e-5. nan where the method promises delta
-    at no eps up to compositions * eps0, which holds without any shuffling. Raises ValueError like `delta`.
+    1e-10, for upper by 1e-5 of log10 delta; for lower and tight it is rounded down. nan where the method
+    promises delta at no eps up to compositions * eps0, which holds without any shuffling. Raises ValueError
+    like `delta`.
     """
     chosen, settings, rounds, more = _checked(
         method, n, k, eps0, randomizer, colluding, count, direction, compositions
