@@ -22,7 +22,7 @@ TARGETS = [
     "results/overlay/privacy/delta_surface.csv",
 ]
 WHAT = ("job", "snakemake", "group")
-KILLS = 10  # in each of two projects, one per core
+KILLS = 6  # in each of two projects, one per core
 IN_A_ROW = 5  # kills before a run is left in peace
 
 
