@@ -65,7 +65,7 @@ def test_a_copy_is_taken_with_its_records_and_refused_without(calm, small):
     shutil.rmtree(small.folder / ".snakemake")
     checked = verify(small)
     assert checked.returncode == 1
-    assert len(checked.stderr.splitlines()) == 6
+    assert len(checked.stderr.splitlines()) == 7
     assert "no job of this folder made it" in checked.stderr
     (small.folder / small.FIGURE).unlink()
     done = small.run()
