@@ -98,7 +98,7 @@ def city(title="Paris", spread=True, seed=2):
 
 
 def uneven_city():
-    """A city whose westernmost cells are 4 % narrower than the others."""
+    """A city whose westernmost cells are 4 % narrower than the rest."""
     histogram = histogram_table()
     narrow = histogram["column"] == 0
     histogram.loc[narrow, "west"] += 0.01 * (1 - 1 / 1.04)

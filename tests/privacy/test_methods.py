@@ -102,8 +102,7 @@ def test_compositions(name):
         two = composition.composed(0.1, pair, n=200, k=6, eps0=0.5, compositions=2)
         # Which eps are asked for together decides where the distribution is tilted.
         assert values[1, 0] == pytest.approx(two, abs=1e-8)
-        # One round through the composition's own sums, which share no line with clones.py and histogram.py
-        # but log_binomial_excess: equal to upper's blocks' 0.1 %.
+        # One round through the composition's own sums, which share no line with the engine.
         one = composition.composed(eps, pair, n=200, k=6, eps0=0.5)
         np.testing.assert_allclose(values[0], one, rtol=0, atol=1e-3)
     else:
