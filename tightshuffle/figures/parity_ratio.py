@@ -231,7 +231,7 @@ def _informative(equal: pd.DataFrame) -> str:
         " projected, err more than the uniform histogram, which knows no data: their ratio says nothing"
         " about either."
         + (
-            f" Of the others the ratio without projection is within 5 % of 1 in {shares}."
+            f" In the other settings the ratio without projection is within 5 % of 1 in {shares}."
             if len(told)
             else ""
         )
