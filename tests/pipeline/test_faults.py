@@ -212,10 +212,13 @@ REFUSED = {
     ),
     "a pipe": (pipe, "datasets.mine.file: no file 'pipe.csv'"),
     "a device": ("gowalla: {source: file, file: /dev/zero}\n", "gowalla.file: no file '/dev/zero'"),
-    "a name with dots": ("datasets: {'../x': {kind: counts, title: M, file: mine.csv}}\n", "must match"),
+    "a name with dots": (
+        "datasets: {'../x': {kind: counts, title: M, file: mine.csv}}\n",
+        "must be made of a to z",
+    ),
     "a wildcard": (
         "datasets: {mine: {kind: counts, title: M, file: 'a{b}.csv'}}\n",
-        "datasets.mine.file must match",
+        "datasets.mine.file must be a path without braces",
     ),
     "code": ("seed: !!python/object/apply:os.system ['touch mark']\n", "not valid JSON or YAML"),
     "falling axis": (

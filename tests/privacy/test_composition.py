@@ -86,9 +86,12 @@ def test_one_round_agrees_with_the_other_modules():
             other = upper(eps, **setting)  # at most 1e-3 above the pair's delta, by blocks of B, as ours is
             assert low <= other
             assert other == pytest.approx(high, abs=6e-4)
-            assert composed_clones(eps, **setting) == pytest.approx(clones(eps, **setting), abs=2e-9)
-            stronger = composed(eps, "stronger-clones", **setting)
-            assert stronger == pytest.approx(stronger_clones(eps, **setting), abs=2e-9)
+            # `clones` is rounded up, by 1e-6 of delta at most; the convolution's own error is below 2e-9.
+            for rounds, one in (
+                (composed_clones(eps, **setting), clones(eps, **setting)),
+                (composed(eps, "stronger-clones", **setting), stronger_clones(eps, **setting)),
+            ):
+                assert rounds - 2e-9 <= one <= rounds + math.log10(1 + 1e-6) + 2e-9
 
 
 # Several rounds -------------------------------------------------------------------------------
