@@ -164,13 +164,13 @@ FILES = {
     "a key twice": ("seed: 1\nseed: 2\n", "line 2: the key 'seed' is in line 1 already"),
     "a nested key twice": ("protocol:\n  a: 1\n  b: 2\n  a: 3\n", "line 4: the key 'a' is in line 2"),
     "a key twice in a list": ("x:\n  - {a: 1}\n  - {a: 1, a: 2}\n", "line 3: the key 'a' is in line 3"),
-    "a tab": ("protocol:\n\tsensitivity: 1\n", "line 2: not valid YAML: found character '\\t'"),
-    "an open bracket": ("x: [1, 2\n", "not valid YAML: expected ',' or ']'"),
+    "a tab": ("protocol:\n\tsensitivity: 1\n", "line 2: not valid YAML: found character"),
+    "an open bracket": ("x: [1, 2\n", "expected ',' or ']'"),
     "a list": ("- seed\n", "must be a mapping (key: value) at its top"),
     "a word": ("seed", "must be a mapping (key: value) at its top"),
     "two documents": ("seed: 1\n---\nseed: 2\n", "line 2: not valid YAML: but found another document"),
     "a missing anchor": ("x: *y\n", "line 1: not valid YAML: found undefined alias"),
-    "control characters": ("x: \x00\n", "not valid YAML: special characters are not allowed"),
+    "control characters": ("x: \x00\n", "characters are not allowed"),
 }
 
 

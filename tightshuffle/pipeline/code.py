@@ -64,10 +64,16 @@ def code_of(*paths: str) -> dict[str, str]:
 
 def check_unchanged(code: dict[str, str]) -> None:
     """ValueError if a file behind ``code``, from `code_of`, was edited since."""
-    _imports.cache_clear()
+    forget()
     for path, before in code.items():
         if _digest_of_all(path) != before:
             raise ValueError(f"{path}, or a file that it imports, was edited since this run began: run again")
+
+
+def forget() -> None:
+    """Look at the files again: their imports are remembered, for a start of Snakemake asks 100 times."""
+    _imports.cache_clear()
+    _files_of_module.cache_clear()
 
 
 def _digest_of_all(path: str) -> str:
@@ -95,6 +101,7 @@ def _imports(path: str) -> list[str]:
     return files
 
 
+@functools.cache
 def _files_of_module(module: str) -> list[str]:
     """Files of a module of this project, with the packages around it; none for other libraries."""
     parts = module.split(".")

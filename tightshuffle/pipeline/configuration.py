@@ -72,7 +72,15 @@ class _Refused(yaml.MarkedYAMLError):  # type: ignore[misc]  # PyYAML has no typ
     pass
 
 
-class _Strict(yaml.SafeLoader):  # type: ignore[misc]
+# Every start of Snakemake reads several files, and libyaml does it five times as fast; not all have it.
+_Reader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Strict(yaml.composer.Composer, _Reader):  # type: ignore[misc]
+    def __init__(self, text: str) -> None:
+        _Reader.__init__(self, text)
+        yaml.composer.Composer.__init__(self)
+
     def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
         lines: dict[str, int] = {}
@@ -136,7 +144,7 @@ def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[s
 
 @functools.cache
 def _validator() -> Draft202012Validator:
-    return Draft202012Validator(yaml.safe_load(SCHEMA.read_text(encoding="utf-8")))
+    return Draft202012Validator(yaml.load(SCHEMA.read_text(encoding="utf-8"), _Reader))
 
 
 def _one_line(text: str) -> str:
