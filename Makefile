@@ -6,6 +6,7 @@
 # make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 # make cluster    add what Snakemake needs to send jobs to Slurm or PBS (docs/cluster.md)
+# make cluster-check    send one job of a second to the cluster and say what is wrong; PROFILE=profiles/cluster-generic for PBS
 # make docs       the documentation as a site that works offline
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 RESULTS := results$(if $(CONFIG),/$(basename $(notdir $(CONFIG))))
 
-.PHONY: all report docs test check verify cluster bench lock pictures clean
+.PHONY: all report docs test check verify cluster cluster-check bench lock pictures clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
@@ -43,7 +44,11 @@ check: $(VENV)/cluster $(VENV)/docs
 	@$(PYTEST) -m slow
 
 cluster: $(VENV)/cluster
-	@echo "Edit profiles/slurm/config.yaml (partition, account), then: snakemake --workflow-profile profiles/slurm"
+	@echo "Edit profiles/slurm/config.yaml (partition, account), then: make cluster-check"
+
+PROFILE := profiles/slurm
+cluster-check: $(VENV)/cluster
+	@python -m tightshuffle.pipeline.cluster_check $(PROFILE)
 
 # `-W`: a link that leads nowhere or a docstring that cannot be read is an error.
 docs: $(VENV)/docs

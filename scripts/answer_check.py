@@ -1,0 +1,19 @@
+"""Say from a cluster's node what runs there, and what this node reads in the file that it was sent."""
+
+import json
+import platform
+import socket
+import sys
+from pathlib import Path
+
+import tightshuffle.experiments.published  # noqa: F401  (what most jobs import, with its libraries)
+from tightshuffle.pipeline.job import job, write_bytes
+
+with job(snakemake):
+    answer = {
+        "node": socket.gethostname(),
+        "python": sys.executable,
+        "version": platform.python_version(),
+        "read": Path(snakemake.input[0]).read_text(),
+    }
+    write_bytes(json.dumps(answer).encode(), snakemake.output[0])
