@@ -75,7 +75,8 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	  { echo "tight-shuffle needs Python >= 3.11; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
 	@echo "Installing the locked versions into $(VENV) (about a minute) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
+	@$(BIN)/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib  # pip would compile on one core, and tests too
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@echo "$(CURDIR)" > $@
 

@@ -157,15 +157,15 @@ def pytest_collection_modifyitems(items):
     items.sort(key=rank)
 
 
-def made_once(tmp_path_factory, name, config):
-    """A copy of a folder where the pipeline has run: the first process of pytest runs it, others wait."""
+def made_once(tmp_path_factory, name, run):
+    """A copy of a folder where ``run`` has run: the first process of pytest runs it, others wait."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     with open(root / f"{name}.lock", "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.seek(0)
         if not (outcome := lock.read()):
-            done = Project(root / name).snakemake(*config)
+            done = run(root / name)
             outcome = "made" if done.returncode == 0 else done.stdout
             lock.write(outcome)
     assert outcome == "made", outcome
@@ -177,22 +177,21 @@ def made_once(tmp_path_factory, name, config):
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A project whose whole quick pipeline has run. Tests that change files put them back."""
-    return Project(made_once(tmp_path_factory, "quick", QUICK), copied=True)
+    made = made_once(tmp_path_factory, "quick", lambda folder: Project(folder).snakemake(*QUICK))
+    return Project(made, copied=True)
 
 
 @pytest.fixture(scope="session")
 def full(tmp_path_factory):
     """The same on the papers' own configuration, for the slow tests: they need no other finished run."""
-    return Project(made_once(tmp_path_factory, "full", []), config=[], results="results", copied=True)
+    made = made_once(tmp_path_factory, "full", lambda folder: Project(folder).snakemake())
+    return Project(made, config=[], results="results", copied=True)
 
 
 @pytest.fixture(scope="session")
 def calm(tmp_path_factory):
     """A finished small project. Nobody changes it."""
-    project = Small(tmp_path_factory.mktemp("calm") / "project")
-    done = project.run()
-    assert done.returncode == 0, done.stdout
-    return project
+    return Small(made_once(tmp_path_factory, "calm", lambda folder: Small(folder).run()), copied=True)
 
 
 @pytest.fixture

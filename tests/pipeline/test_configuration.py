@@ -1,6 +1,7 @@
 """Every mistake in a configuration becomes one line that names the key and what it may be."""
 
 import copy
+import os
 import re
 import subprocess
 import sys
@@ -8,15 +9,15 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
-from tightshuffle.pipeline.configuration import PAPERS, config_error, merged, read
+from tightshuffle.pipeline.configuration import PAPERS, check, config_error, merged, read
 
 CONFIG = read(PAPERS)
 MISSING = object()
 NAN, INF = float("nan"), float("inf")
 
 
-def changed(path, value):
-    config = copy.deepcopy(CONFIG)
+def changed(path, value, config=CONFIG):
+    config = copy.deepcopy(config)
     *parents, last = path.split(".")
     node = config
     for name in parents:
@@ -158,6 +159,19 @@ def test_a_city_needs_the_grid_that_is_used_and_no_other():
     )
 
 
+@pytest.mark.parametrize("name", ["folder", "pipe.csv", "/dev/zero", "missing.csv"])
+def test_data_come_from_a_file_that_is_there(tmp_path, monkeypatch, name):
+    """Anything else would give no rows, wait for a writer, or never end."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    os.mkfifo("pipe.csv")
+    own = {"kind": "counts", "title": "Mine", "file": name}
+    with pytest.raises(ValueError, match=rf"^datasets\.mine\.file: no file '{name}'"):
+        check(changed("datasets.mine", own))
+    with pytest.raises(ValueError, match=rf"^gowalla\.file: no file '{name}'"):
+        check(CONFIG | {"gowalla": CONFIG["gowalla"] | {"source": "file", "file": name}})
+
+
 # Files -----------------------------------------------------------------------------------------------
 
 FILES = {
@@ -253,6 +267,7 @@ def test_numbers_that_become_parts_of_paths(key, number):
         ("datasets.paris.tv.n", ["all/../x"]),
         ("datasets.paris.figures.tv", "fig1/../../x"),
         ("datasets.paris.figures.tv", "fig1\n"),
+        ("datasets.mine.file", "a{b}.csv"),
         ("datasets.paris.title", "a\n.. raw:: html"),
         ("datasets.paris.title", "a\x1b[2J"),
         ("gowalla.download.url", "file:///etc/passwd"),
@@ -262,7 +277,8 @@ def test_numbers_that_become_parts_of_paths(key, number):
     ],
 )
 def test_texts_that_become_parts_of_something_else(path, value):
-    error = config_error(changed(path, value))
+    own = CONFIG["datasets"] | {"mine": {"kind": "counts", "title": "Mine", "file": "mine.csv"}}
+    error = config_error(changed(path, value, CONFIG | {"datasets": own}))
     assert error is not None
     assert path in error
     assert error.isprintable()

@@ -131,15 +131,17 @@ def test_a_file_of_checkins(fresh):
 
 @pytest.mark.slow
 def test_same_bytes_in_another_folder_on_one_core(full, tmp_path):
-    """All that is drawn at random but the audit, and parity of one dataset only."""
+    """One of everything that is drawn at random: the rest is made from these by the same code."""
     other = Project(tmp_path / "frisch geklönt", config=[], results="results")
-    targets = ["fig3", "trials", "results/parity/paris.parquet", "results/tables/table_VI.csv"]
+    targets = [
+        "results/trials/synthetic_eps0-4_eps-4.parquet",
+        "results/trials/paris_eps0-4_eps-4.parquet",
+        "results/parity/paris.parquet",
+        "results/audit/n-50_k-10_eps0-2_count-40.parquet",
+    ]
     other.make("--cores", "1", "--", *targets, environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"})
     here, there = full.results(), other.results()
-    numbers = {"trials", "checkins", "histograms", "tables"}
-    made = {name for name in here if name.split("/")[0] in numbers}
-    assert made - {"tables/claims.md"} <= there.keys()
-    assert {"parity/paris.parquet", "report/verdicts.csv"} <= there.keys()
+    assert there.keys() >= {name.removeprefix("results/") for name in targets}
     assert [name for name in there if here[name] != there[name]] == []
 
 
@@ -148,8 +150,9 @@ def test_named_targets(fresh):
     named = ["figures", "tables", "report", "parity", *(f"fig{i}" for i in range(1, 8))]
     wanted = {"run_trials", "run_parity", "write_report", "write_tables"}
     assert fresh.planned(*named).keys() >= wanted
-    assert "run_trials" not in fresh.planned("fig1")
-    assert fresh.planned("fig6").keys() >= {"run_trials", "draw_tv", "draw_parity_tv"}
+    planned = fresh.planned("fig6").keys()
+    assert planned >= {"run_trials", "draw_tv", "draw_parity_tv"}
+    assert not planned & {"draw_estimates", "run_audit", "write_report"}
 
 
 @pytest.mark.slow
@@ -177,17 +180,3 @@ def test_a_dataset_whose_name_looks_like_a_budget(fresh):
     frame = pd.read_parquet(fresh.folder / target)
     assert set(frame["dataset"]) == {"own_eps0"}
     assert set(frame["repetitions"]) == {4}
-
-
-@pytest.mark.slow
-def test_rules_read_like_a_table_of_contents(fresh):
-    listing = fresh.make("--list-rules")
-    for name in ("run_trials", "judge_values", "write_report", "fig6", "tables"):
-        assert any(line.startswith(f"{name} (") for line in listing.splitlines()), name
-
-
-@pytest.mark.slow
-def test_lint(fresh):
-    done = fresh.snakemake("--lint")
-    assert done.returncode == 0, done.stdout
-    assert "Congratulations" in done.stdout
