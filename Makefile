@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 RESULTS := results$(if $(CONFIG),/$(basename $(notdir $(CONFIG))))
 
-.PHONY: all report docs test check verify cluster cluster-check bench lock pictures clean
+.PHONY: all report docs test check lint slow verify cluster cluster-check bench lock pictures clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/installed
@@ -31,17 +31,23 @@ verify: $(VENV)/installed
 report: $(VENV)/installed
 	@snakemake report
 
-PYTEST := python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+PYTEST := python -m pytest --maxprocesses 4 --dist loadfile --no-loadscope-reorder --numprocesses
 test: $(VENV)/installed
-	@$(PYTEST) -m "not slow"
+	@$(PYTEST) logical -m "not slow"
 
 check: $(VENV)/cluster $(VENV)/docs
+	@$(MAKE) --no-print-directory --jobs 2 lint slow
+
+lint: $(VENV)/installed
 	@ruff check .
 	@ruff format --check .
 	@snakefmt --check Snakefile workflow
 	@mypy
 	@lint-imports
-	@$(PYTEST) -m slow
+
+# One process more than there are cores: one of them waits for a cluster most of the time.
+slow: $(VENV)/cluster $(VENV)/docs
+	@$(PYTEST) $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow
 
 cluster: $(VENV)/cluster
 	@echo "Edit profiles/slurm/config.yaml (partition, account), then: make cluster-check"

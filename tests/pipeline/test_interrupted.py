@@ -12,7 +12,7 @@ import pytest
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
 WHAT = ("job", "snakemake", "group")
-KILLS = 4  # in a row, in each of two projects, one per core; then a run is left in peace
+KILLS = len(WHAT)  # in a row, in each of two projects, one per core; then a run is left in peace
 
 
 def start(made):

@@ -93,10 +93,8 @@ def test_a_typo_in_the_config_is_one_line(fresh):
     assert "Traceback" not in done.stdout
 
 
-@pytest.mark.parametrize(
-    "figures", [("tv", "parity_estimates"), pytest.param(("estimates", "parity"), marks=pytest.mark.slow)]
-)
-def test_a_histogram_of_your_own(fresh, figures):
+@pytest.mark.slow
+def test_a_histogram_of_your_own(fresh):
     """The name of its file holds a space, its title markup."""
     (fresh.folder / "my counts.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
     (fresh.folder / "config/mine.yaml").write_text(
@@ -105,6 +103,7 @@ def test_a_histogram_of_your_own(fresh, figures):
         "    estimates: {budgets: [{eps0: 2, eps: 1}], n: all}\n"
         "parity: {eps0: [2], repetitions: 5, bootstrap: 20}\n"
     )
+    figures = ("tv", "estimates", "parity", "parity_estimates")
     targets = [f"results/quick_mine/figures/{name}_mine.png" for name in figures]
     done = fresh.snakemake(*targets, *QUICK, "config/mine.yaml")
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,4 @@
-"""What reruns after an edit, and no more: by real edits."""
+"""What reruns after an edit or a removal, and no more: by real edits."""
 
 import contextlib
 import json
@@ -6,6 +6,8 @@ import json
 import pytest
 import yaml
 
+from tests.conftest import counted
+from tests.pipeline.test_faults import everything
 from tightshuffle.pipeline.configuration import merge
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
@@ -132,3 +134,23 @@ def test_another_n_runs_that_dataset_only(full):
     assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
     assert planned["run_parity"] == ["results/parity/paris.parquet"]
     assert set(planned) <= FOLLOWS["scripts/run_trials.py"] | FOLLOWS["scripts/run_parity.py"]
+
+
+def test_nothing_outside_of_the_targets_is_touched_and_what_is_removed_comes_back(full):
+    """Also: a dry run names the jobs that then run; texts and drawings are the same with other hashes."""
+    made = full.folder / full.made
+    removed = [made / name for name in ("report/verdicts.csv", "parity_plan.md", "figures/audit.pdf")]
+    before, state = full.results(), everything(full)
+    for path in removed:
+        path.unlink()
+    assert "Nothing to be done" in full.make("--", "fig1")
+    now = everything(full)
+    assert {name for name in state if now.get(name) != state[name] and state[name][0] is not None} == {
+        path.relative_to(full.folder).as_posix() for path in removed
+    }
+    planned = full.planned()
+    assert {"judge_values", "plan_parity", "draw_audit", "state_numbers", "write_report"} <= set(planned)
+    assert counted(full.make(environment={"PYTHONHASHSEED": "77"})) == planned
+    after = full.results()
+    assert [name for name in before if after.get(name) != before[name]] == []
+    assert "Nothing to be done" in full.make()

@@ -70,26 +70,6 @@ def test_reading_changes_nothing(small):
         assert any(line.startswith(f"{name} (") for line in said["--list-rules"].splitlines()), name
 
 
-def test_nothing_outside_of_the_targets_is_touched_and_what_is_removed_comes_back(full):
-    """Also: a dry run names the jobs that then run; texts and drawings are the same with other hashes."""
-    made = full.folder / full.made
-    removed = [made / name for name in ("report/verdicts.csv", "parity_plan.md", "figures/audit.pdf")]
-    before, state = full.results(), everything(full)
-    for path in removed:
-        path.unlink()
-    assert "Nothing to be done" in full.make("--", "fig1")
-    now = everything(full)
-    assert {name for name in state if now.get(name) != state[name] and state[name][0] is not None} == {
-        path.relative_to(full.folder).as_posix() for path in removed
-    }
-    planned = full.planned()
-    assert {"judge_values", "plan_parity", "draw_audit", "state_numbers", "write_report"} <= set(planned)
-    assert counted(full.make(environment={"PYTHONHASHSEED": "77"})) == planned
-    after = full.results()
-    assert [name for name in before if after.get(name) != before[name]] == []
-    assert "Nothing to be done" in full.make()
-
-
 MADE_BUT_NOT_ASKED_FOR = """
 import sys
 from tests.pipeline.dag_of import planned
