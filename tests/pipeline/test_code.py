@@ -26,9 +26,7 @@ def project(tmp_path, monkeypatch):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     monkeypatch.setattr(code, "ROOT", tmp_path)
-    code.forget()
-    yield tmp_path
-    code.forget()
+    return tmp_path
 
 
 def test_files_are_the_script_and_what_it_imports_at_any_depth(project):

@@ -44,13 +44,7 @@ def files_of(*paths: str) -> list[str]:
 
     Paths are relative to `ROOT`.
     """
-    files, unread = set(), list(paths)
-    while unread:
-        path = unread.pop()
-        if path not in files:
-            files.add(path)
-            unread += _imports(path)
-    return sorted(files)
+    return sorted(_texts_of(*paths))
 
 
 def code_of(*paths: str) -> dict[str, str]:
@@ -64,47 +58,53 @@ def code_of(*paths: str) -> dict[str, str]:
 
 def check_unchanged(code: dict[str, str]) -> None:
     """ValueError if a file behind ``code``, from `code_of`, was edited since."""
-    forget()
+    _files_of_module.cache_clear()
     for path, before in code.items():
         if _digest_of_all(path) != before:
             raise ValueError(f"{path}, or a file that it imports, was edited since this run began: run again")
 
 
-def forget() -> None:
-    """Look at the files again: their imports are remembered, for a start of Snakemake asks 100 times."""
-    _imports.cache_clear()
-    _files_of_module.cache_clear()
-
-
 def _digest_of_all(path: str) -> str:
-    lines = [f"{file} {digest(ROOT / file)}" for file in files_of(path)]
+    texts = sorted(_texts_of(path).items())
+    lines = [f"{file} {hashlib.sha256(text).hexdigest()}" for file, text in texts]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
+def _texts_of(*paths: str) -> dict[str, bytes]:
+    """What is in each of the `files_of` the paths."""
+    texts: dict[str, bytes] = {}
+    unread = list(paths)
+    while unread:
+        path = unread.pop()
+        if path not in texts:
+            texts[path] = (ROOT / path).read_bytes()
+            if path.endswith(".py"):
+                modules = _imports(texts[path], path)
+                unread += [file for module in modules for file in _files_of_module(module, ROOT)]
+    return texts
+
+
+# Parsing is slow, and a start of Snakemake asks for the same files a hundred times, a job for its own twice.
 @functools.cache
-def _imports(path: str) -> list[str]:
-    """The files of this project that a file imports itself; none for what is not Python."""
-    if not path.endswith(".py"):
-        return []
-    files: list[str] = []
-    unread: list[ast.AST] = [ast.parse((ROOT / path).read_bytes(), path)]
+def _imports(text: bytes, path: str) -> list[str]:
+    """The modules, of this project or not, that a Python file with this text may import itself."""
+    modules: list[str] = []
+    unread: list[ast.AST] = [ast.parse(text, path)]
     while unread:
         node = unread.pop()
-        names = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        files += [file for name in names for file in _files_of_module(name)]
+            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         # Imports are statements: what is inside of expressions, most of a file, needs no look.
         unread += [inner for part in node._fields if part in BLOCKS for inner in getattr(node, part)]
-    return files
+    return modules
 
 
 @functools.cache
-def _files_of_module(module: str) -> list[str]:
+def _files_of_module(module: str, root: Path) -> list[str]:
     """Files of a module of this project, with the packages around it; none for other libraries."""
     parts = module.split(".")
     candidates = [Path(*parts[:depth], "__init__.py") for depth in range(1, len(parts) + 1)]
     candidates.append(Path(*parts).with_suffix(".py"))
-    return [path.as_posix() for path in candidates if (ROOT / path).is_file()]
+    return [path.as_posix() for path in candidates if (root / path).is_file()]
