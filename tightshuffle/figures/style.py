@@ -25,7 +25,6 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.tri import Triangulation
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from tightshuffle.figures.grids import Edges
 from tightshuffle.figures.wording import short_number
@@ -272,6 +271,8 @@ def end_labels(
     ``x``: where the lines end, a share of the axes' width. ``looks``: text -> keywords of its line, a piece
     of which then leads from its end to the name.
     """
+    from scipy.optimize import isotonic_regression  # takes half a second; few figures need it
+
     height = axes.get_subplotspec().get_gridspec().nrows  # type: ignore[union-attr]
     figure: Any = axes.figure
     gap = 1.25 * 7 / 72 / (0.7 * figure.get_figheight() / height)
