@@ -10,6 +10,7 @@ configfile: f"{workflow.current_basedir}/config/config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiments.smk"
+include: "workflow/rules/study.smk"
 include: "workflow/rules/privacy.smk"
 include: "workflow/rules/judgement.smk"
 include: "workflow/rules/figures.smk"
@@ -23,6 +24,7 @@ localrules:
     tables,
     report,
     parity,
+    study,
     trials,
 
 
@@ -59,6 +61,12 @@ rule parity:
     "The comparison at equal privacy: errors, ratios, plans and their figures."
     input:
         PARITY_FILES,
+
+
+rule study:
+    "Which randomizer to use: all of them at equal privacy, with figures and simulation."
+    input:
+        STUDY_FILES,
 
 
 rule trials:

@@ -37,9 +37,9 @@ def span(values: Iterable[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def listing(values: Iterable[float], *, at_most: int = 12) -> str:
-    """Numbers for a caption: '1,000, 2,000 and 5,000'; a long list is its ends and its length."""
-    texts = [f"{value:,}" for value in values]
+def listing(values: Iterable[float | str], *, at_most: int = 12) -> str:
+    """Numbers or words for a caption: '1,000, 2,000 and 5,000'; a long list is its ends and its length."""
+    texts = [value if isinstance(value, str) else f"{value:,}" for value in values]
     if len(texts) > at_most:
         return f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

@@ -26,7 +26,7 @@ PAPERS = ROOT / "config/config.yaml"
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 TAKEN = {  # the folders in results/
     "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs", "parity",
-    "privacy", "report", "tables", "trials",
+    "privacy", "report", "study", "tables", "trials",
 }  # fmt: skip
 MOST_CELLS = 1_000_000
 MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size

@@ -20,6 +20,10 @@ FIGURES = [  # beside those of each dataset
     "girgis_rdp",
     "koskela_fig1a",
     "koskela_fig1b",
+    "study_best",
+    "study_estimators",
+    "study_grids",
+    "study_ratio",
 ]
 
 

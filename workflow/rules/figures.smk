@@ -236,3 +236,65 @@ use rule draw_delta_surface as draw_parity_ratio with:
     params:
         **drawn_by("parity_ratio"),
         titles={name: DATASETS[name]["title"] for name in PARITY_DATASETS},
+
+
+use rule draw_delta_surface as draw_study_ratio with:
+    "Every randomizer's error over the Gaussian's at equal privacy, over n, a panel per k."
+    input:
+        study="<results>/study/study.csv",
+    output:
+        **drawn_files("study_ratio"),
+    log:
+        "<results>/logs/draw_study_ratio.log",
+    benchmark:
+        "<results>/benchmarks/draw_study_ratio.tsv"
+    localrule: True
+    params:
+        **drawn_by("study_ratio"),
+
+
+use rule draw_delta_surface as draw_study_best with:
+    "The randomizer with the least error, over n and k, a panel per eps."
+    input:
+        study="<results>/study/study.csv",
+    output:
+        **drawn_files("study_best"),
+    log:
+        "<results>/logs/draw_study_best.log",
+    benchmark:
+        "<results>/benchmarks/draw_study_best.tsv"
+    localrule: True
+    params:
+        **drawn_by("study_best"),
+
+
+use rule draw_delta_surface as draw_study_grids with:
+    "Errors on one city over the number of cells, beside the uniform histogram."
+    input:
+        grids="<results>/study/grids.csv",
+    output:
+        **drawn_files("study_grids"),
+    log:
+        "<results>/logs/draw_study_grids.log",
+    benchmark:
+        "<results>/benchmarks/draw_study_grids.tsv"
+    localrule: True
+    params:
+        **drawn_by("study_grids"),
+        title=DATASETS[config["study"]["grids"]["city"]]["title"],
+
+
+use rule draw_delta_surface as draw_study_estimators with:
+    "Each randomizer's error by estimator, on every dataset."
+    input:
+        simulation="<results>/study/simulation.csv",
+    output:
+        **drawn_files("study_estimators"),
+    log:
+        "<results>/logs/draw_study_estimators.log",
+    benchmark:
+        "<results>/benchmarks/draw_study_estimators.tsv"
+    localrule: True
+    params:
+        **drawn_by("study_estimators"),
+        titles={name: dataset["title"] for name, dataset in PAPERS.items()},

@@ -1,0 +1,16 @@
+"""Simulate all randomizers on uniform data and on the datasets, beside the closed forms."""
+
+import pandas as pd
+
+from tightshuffle.data.histograms import read_histogram
+from tightshuffle.experiments.study import FAMILIES
+from tightshuffle.experiments.study_trials import simulate, simulate_uniform
+from tightshuffle.pipeline.job import job, write_csv
+
+with job(snakemake):
+    plan, seed = snakemake.params.plan, snakemake.params.seed
+    parts = [simulate_uniform(plan, seed=seed)]
+    for dataset, path in zip(snakemake.params.datasets, snakemake.input, strict=True):
+        counts = read_histogram(path)
+        parts.append(simulate(counts, plan, dataset=dataset, randomizers=list(FAMILIES), seed=seed))
+    write_csv(pd.concat(parts, ignore_index=True), snakemake.output[0])

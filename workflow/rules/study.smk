@@ -1,0 +1,86 @@
+# The study: every randomizer at equal privacy, and which one to use (docs/which.md).
+STUDY = config["study"]
+STUDY_CITY = STUDY["grids"]["city"]
+STUDY_CELLS = {
+    table: (
+        source(path.format(dataset=STUDY_CITY))
+        if SOURCE == "bundled"
+        else f"<results>/checkins/{STUDY_CITY}_{table}.csv"
+    )
+    for table, path in SUB_CELLS.items()
+}
+STUDY_DATASETS = [name for name in PAPERS if name in PARITY_DATASETS]
+
+
+rule compute_study:
+    "For every n, k and guarantee: each randomizer's largest eps0, error, bits; and which one to use."
+    output:
+        csv=report(
+            "<results>/study/study.csv",
+            caption="../report/study.rst",
+            category="Tables",
+            labels={"table": "study", "shows": "all randomizers at equal privacy"},
+        ),
+        md="<results>/study/which.md",
+    log:
+        "<results>/logs/compute_study.log",
+    benchmark:
+        "<results>/benchmarks/compute_study.tsv"
+    conda:
+        "../envs/rules.yml"
+    params:
+        code=code_of("scripts/compute_study.py"),
+        plan={key: STUDY[key] for key in ("n", "k", "eps", "delta", "delta_exponents", "which")},
+    script:
+        "../../scripts/compute_study.py"
+
+
+rule simulate_study:
+    "Simulated errors of all randomizers, uniform data and datasets, with intervals and closed forms."
+    input:
+        expand("<results>/histograms/{dataset}.csv", dataset=STUDY_DATASETS),
+    output:
+        "<results>/study/simulation.csv",
+    log:
+        "<results>/logs/simulate_study.log",
+    benchmark:
+        "<results>/benchmarks/simulate_study.tsv"
+    conda:
+        "../envs/rules.yml"
+    params:
+        code=code_of("scripts/simulate_study.py"),
+        plan=STUDY["simulation"],
+        datasets=STUDY_DATASETS,
+        seed=config["seed"],
+    script:
+        "../../scripts/simulate_study.py"
+
+
+rule cut_study:
+    "Errors on one city, cut into finer and coarser cells."
+    input:
+        **STUDY_CELLS,
+    output:
+        "<results>/study/grids.csv",
+    log:
+        "<results>/logs/cut_study.log",
+    benchmark:
+        "<results>/benchmarks/cut_study.tsv"
+    conda:
+        "../envs/rules.yml"
+    params:
+        code=code_of("scripts/cut_study.py"),
+        city=lambda wildcards: plan.grids_of(DATASETS, STUDY_CITY),
+        plan={**STUDY["simulation"], **STUDY["grids"]},
+        seed=config["seed"],
+    script:
+        "../../scripts/cut_study.py"
+
+
+STUDY_FILES = [
+    *rules.compute_study.output,
+    *rules.simulate_study.output,
+    *rules.cut_study.output,
+    *figure_files("study_"),
+]
+EVERYTHING += STUDY_FILES
