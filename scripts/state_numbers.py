@@ -17,7 +17,7 @@ with job(snakemake):
         totals=read_rows(files.totals),
         audit=read_rows(files.audit),
         ratios=ratios[ratios["dataset"].isin(snakemake.params.datasets)],
-        plan=Path(files.plan).read_text("utf-8").splitlines(),
+        **{name: Path(files[name]).read_text("utf-8").splitlines() for name in ("plan", "which")},
         joint=read_rows(files.joint),
         grids=read_rows(files.grids),
         estimates=pd.read_csv(files.estimates) if files.get("estimates") else pd.DataFrame(),

@@ -21,6 +21,10 @@ from tightshuffle.figures import (
     parity_estimates,
     parity_ratio,
     parity_tv,
+    study_best,
+    study_estimators,
+    study_grids,
+    study_ratio,
     tv,
 )
 
@@ -32,8 +36,18 @@ FORMS = {  # form of a figure's file name: the module that draws it
     "parity_estimates": parity_estimates,
     "parity": parity_tv,
 }
+STUDY: dict[str, Any] = {
+    "best": study_best,
+    "ratio": study_ratio,
+    "grids": study_grids,
+    "estimators": study_estimators,
+}
 ALONE = {  # figures with a name of their own, in the page's order: title, short title, section
     "parity_ratio": (parity_ratio.TITLE, parity_ratio.SHORT_TITLE, "parity"),
+    **{
+        f"study_{name}": (module.TITLE, module.SHORT_TITLE, "parity")
+        for name, module in STUDY.items()
+    },
     "audit": (audit.TITLE, audit.SHORT_TITLE, "audit"),
     "delta_bounds": (delta_bounds.TITLE, delta_bounds.SHORT_TITLE, "beyond"),
     "band": (band.TITLE, band.SHORT_TITLE, "beyond"),

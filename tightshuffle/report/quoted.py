@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from tightshuffle.experiments.plan import make_plan
+from tightshuffle.experiments.study_limit import poisson_ratio
 from tightshuffle.judgement.claims.decisions import (
     FAILS,
     HOLDS,
@@ -45,7 +46,7 @@ from tightshuffle.report.findings import NEARLY, audit
 
 README, ERRATA = "README.md", "docs/errata.md"
 DATASETS = ("san_francisco", "paris", "synthetic")
-PARITY, WORST_CASE = "docs/parity.md", "docs/worst_case.md"
+PARITY, WORST_CASE, WHICH = "docs/parity.md", "docs/worst_case.md", "docs/which.md"
 TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the paper's default setting; 80 hold x0
 TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}
 TINY: list[dict[str, Any]] = [  # every dataset can be enumerated
@@ -57,7 +58,7 @@ Quotes = Iterator[tuple[str, str]]  # document, text
 
 @dataclass(frozen=True)
 class Results:
-    """What the quotes are computed from: rows of their files, and the lines of parity_plan.md."""
+    """What the quotes are computed from: rows of their files, and lines of parity_plan.md and which.md."""
 
     verdicts: Sequence[Row]
     claims: Sequence[Row]
@@ -67,6 +68,7 @@ class Results:
     plan: Sequence[str]
     joint: Sequence[Row] = ()
     grids: Sequence[Row] = ()
+    which: Sequence[str] = ()
     estimates: pd.DataFrame = field(default_factory=pd.DataFrame)  # the published single runs, cell by cell
 
 
@@ -268,6 +270,19 @@ def equal_privacy(results: Results) -> Quotes:
             yield PARITY, line
 
 
+def which(results: Results) -> Quotes:
+    """The study's sentences and table, and the limits of k-RR's ratio."""
+    for line in results.which:
+        if line and not line.startswith("#"):
+            yield WHICH, line
+    limits = [poisson_ratio(eps, 1e-6) for eps in (0.1, 0.5, 1, 2)]
+    first, *others = (f"{limit:.3f}" for limit in limits)
+    yield PARITY, f"{first} for eps = 0.1, {others[0]} for 0.5, {others[1]} for 1 and {others[2]} for 2"
+    halves = [math.sqrt(2) * poisson_ratio(eps, 1e-6, truth=0.5) for eps in (0.1, 1, 2)]
+    first, *others = (f"{limit:.3f}" for limit in halves)
+    yield PARITY, f"the limit is {first} for eps = 0.1, {others[0]} for 1 and {others[1]} for 2"
+
+
 def single_runs(results: Results) -> Quotes:
     """Figure 4's single runs of San Francisco: TV of shuffle+INV over that of the Gaussian."""
     for eps0, run in results.estimates.groupby("eps0"):
@@ -353,6 +368,7 @@ SOURCES: dict[Callable[[Results], Quotes], str] = {
     deltas: "tightshuffle.privacy.count, histogram",
     gaussian: "tightshuffle.mechanisms.gaussian, experiments.plan; results/report/verdicts.csv",
     equal_privacy: "results/parity_ratio.csv, parity_plan.md",
+    which: "results/study/which.md; tightshuffle.experiments.study_limit",
     joint_tests: "results/report/joint_tests.csv, grids.csv, verdicts.csv",
     single_runs: "results/estimates/san_francisco.csv",
     literature: "results/report/verdicts.csv; tightshuffle.privacy",

@@ -68,6 +68,7 @@ rule state_numbers:
         audit="<results>/audit.csv",
         ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
         plan="<results>/parity_plan.md",
+        which="<results>/study/which.md",
         joint="<results>/report/joint_tests.csv",
         grids="<results>/report/grids.csv",
         estimates="<results>/estimates/san_francisco.csv" if "san_francisco" in ESTIMATE_DATASETS else [],
