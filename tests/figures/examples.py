@@ -14,6 +14,8 @@ from tightshuffle.experiments.curves import gaussian_scale as scale_curves
 from tightshuffle.experiments.curves import girgis_rdp as girgis_curves
 from tightshuffle.experiments.curves import koskela as koskela_curves
 from tightshuffle.experiments.game import play
+from tightshuffle.experiments.study import FAMILIES, study
+from tightshuffle.experiments.study_trials import simulate
 from tightshuffle.figures import (
     audit,
     band,
@@ -28,6 +30,10 @@ from tightshuffle.figures import (
     parity_estimates,
     parity_ratio,
     parity_tv,
+    study_best,
+    study_estimators,
+    study_grids,
+    study_ratio,
     tv,
 )
 
@@ -224,6 +230,24 @@ def ratio_table(datasets=("a", "b", "c"), sizes=(10, 200, 3000), eps0=(1, 6), ru
     return pd.DataFrame(rows).reindex(columns=parity_ratio.COLUMNS)
 
 
+@cache
+def study_table(n=(1000, 100_000), k=(4, 64), eps=(0.1, 1)):
+    return study({"n": n, "k": k, "eps": eps, "delta": [1e-6], "delta_exponents": []})
+
+
+@cache
+def study_trials(repetitions=3):
+    plan = {"eps": [0.1, 1], "delta": 1e-6, "repetitions": repetitions, "confidence": 0.95}
+    names = {"synthetic": 15, "paris": 40}
+    tables = [
+        simulate(np.arange(100, 100 + k), plan, dataset=name, randomizers=list(FAMILIES), seed=1)
+        for name, k in names.items()
+    ]
+    return pd.concat(
+        [table.assign(columns=k // 5, rows=5) for table, k in zip(tables, names.values(), strict=True)]
+    )
+
+
 FIGURES = {
     "parity_tv": lambda: parity_tv.draw(parity_rows(), "Paris"),
     "parity_estimates": lambda: parity_estimates.draw(
@@ -279,6 +303,14 @@ FIGURES = {
     ),
     "band": lambda: band.draw(band_table()),
     "band, deep only": lambda: band.draw(band_table(n=(80,), eps0=20.0)),
+    "study_ratio": lambda: study_ratio.draw(study_table()),
+    "study_ratio, all k": lambda: study_ratio.draw(study_table(k=(2, 4, 16, 64, 256), eps=(0.1, 0.5, 1, 2))),
+    "study_best": lambda: study_best.draw(study_table()),
+    "study_best, three eps": lambda: study_best.draw(study_table(eps=(0.1, 0.5, 1))),
+    "study_grids": lambda: study_grids.draw(study_trials(), FORMULA),
+    "study_estimators": lambda: study_estimators.draw(
+        study_trials(), {"synthetic": "N(0, 2)", "paris": FORMULA}
+    ),
     "gaussian_scale": lambda: gaussian_scale.draw(scale_table()),
     "gaussian_scale, six budgets": lambda: gaussian_scale.draw(
         scale_table(eps=(0.1, 0.5, 1, 2, 4, 10), stop=-250)

@@ -32,6 +32,10 @@ FIGURES = [
     "koskela_fig1a",
     "koskela_fig1b",
     "parity_ratio",
+    "study_best",
+    "study_estimators",
+    "study_grids",
+    "study_ratio",
 ]
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
 

@@ -111,8 +111,8 @@ def largest_eps0(
 
     All are arrays (points,). log log(1 / delta) is nearly linear in eps0, so secants from the eps0 of k-RR
     that leaves the Gaussian's noise in an empty cell need 3 or 4 evaluations. Where a parameter of the
-    family (m, g) jumps, the bound may too; the search ends on some eps0 that meets the guarantee. eps0 = eps,
-    with log10 delta -inf, where it finds none. At most `LARGEST_EPS0`.
+    family (m, g) jumps, the bound may too; there the search may end up to a few percent early, on some eps0
+    that meets the guarantee. eps0 = eps, with log10 delta -inf, where it finds none. At most `LARGEST_EPS0`.
     """
     sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY)
     share = n / sigma**2

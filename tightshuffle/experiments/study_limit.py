@@ -1,4 +1,4 @@
-"""What the study's ratios tend to as users get many, at a fixed (eps, delta): docs/parity.md has the proof."""
+"""What the study's ratios tend to as users get many, at a fixed (eps, delta); proof in docs/parity.md."""
 
 import math
 

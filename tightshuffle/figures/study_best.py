@@ -35,7 +35,7 @@ def draw(table: pd.DataFrame) -> Figure:
     figure = style.new_figure(0.7 + rows * (0.5 + 0.23 * len(cells)))
     panels = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False).ravel()
     for axes in panels[len(budgets) :]:
-        axes.set_visible(False)
+        axes.remove()
     for axes, (eps, here) in zip(panels, budgets, strict=False):
         for row in here.to_dict("records"):
             x, y = sizes.index(row["n"]), cells.index(row["k"])
@@ -52,8 +52,9 @@ def draw(table: pd.DataFrame) -> Figure:
         axes.set_xticks(np.arange(len(sizes)), [wording.short_number(n) for n in sizes])
         axes.set_yticks(np.arange(len(cells)), [f"{k:,}" for k in cells])
         axes.tick_params(length=0)
-    for axes in panels[-2:]:
+    for axes in panels[: len(budgets)][-2:]:
         axes.set_xlabel("number of users n")
+        axes.tick_params(labelbottom=True)
     figure.supylabel("number of cells k", fontsize=8)
     names = [name for name in COLOURS if (best["randomizer"] == name).any()]
     handles = [Patch(facecolor=COLOURS[name], alpha=0.55, label=NAMES[name]) for name in names]

@@ -54,7 +54,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
             place = names.index(row["randomizer"]) + lower
             axes.plot(row["mean"], place, marker=marker, linestyle="", zorder=3, **look)
         axes.axvline(rows["uniform"].iloc[0], color=style.UNIFORM[0], linestyle=style.UNIFORM[1])
-        axes.set(xscale="log", xlim=(shown["mean"].min() / 1.5, 1.4 * shown["mean"].max()))
+        axes.set(xscale="log", xlim=_ends(shown[shown["dataset"] == dataset]))
         axes.set_title(f"{wording.plain(titles[dataset])}, k = {rows['k'].iloc[0]:,}, ε = {eps:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_yticks(np.arange(len(names)), [NAMES[name] for name in names])
@@ -79,6 +79,12 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     )
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
+
+
+def _ends(rows: pd.DataFrame) -> tuple[float, float]:
+    """The same axis for every eps of one dataset."""
+    errors = rows[["mean", "uniform"]].to_numpy()
+    return errors.min() / 1.5, 1.4 * errors.max()
 
 
 def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:

@@ -29,6 +29,7 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
     budgets = list(groups(table, "eps"))
     figure = style.new_figure(3.2)
     panels = figure.subplots(1, len(budgets), sharey=True, squeeze=False)[0]
+    errors = table.loc[table["estimator"] == "projection", "mean"]
     cells = table.drop_duplicates("k").sort_values("k")
     for axes, (eps, here) in zip(panels, budgets, strict=True):
         for name, rows in groups(here, "randomizer", sort=False):
@@ -45,7 +46,7 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
         axes.tick_params(axis="x", rotation=35)
         axes.set_xticks([], minor=True)
         axes.grid(axis="y")
-        axes.set_ylim(top=2)
+        axes.set_ylim(errors.min() / 1.6, 2)
     panels[0].set_ylabel("TV error")
     handles = legend(list(dict.fromkeys(table["randomizer"])))
     handles += [

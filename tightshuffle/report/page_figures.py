@@ -44,10 +44,7 @@ STUDY: dict[str, Any] = {
 }
 ALONE = {  # figures with a name of their own, in the page's order: title, short title, section
     "parity_ratio": (parity_ratio.TITLE, parity_ratio.SHORT_TITLE, "parity"),
-    **{
-        f"study_{name}": (module.TITLE, module.SHORT_TITLE, "parity")
-        for name, module in STUDY.items()
-    },
+    **{f"study_{name}": (module.TITLE, module.SHORT_TITLE, "parity") for name, module in STUDY.items()},
     "audit": (audit.TITLE, audit.SHORT_TITLE, "audit"),
     "delta_bounds": (delta_bounds.TITLE, delta_bounds.SHORT_TITLE, "beyond"),
     "band": (band.TITLE, band.SHORT_TITLE, "beyond"),
