@@ -47,7 +47,7 @@ def subset(k: int, eps0: float) -> SubsetSelection:
 
 def hashing(k: int, eps0: float) -> LocalHashing:
     """Local hashing with the g near e^eps0 + 1, which has the least error of an empty cell at equal eps0."""
-    return LocalHashing(k, eps0, max(2, round(math.exp(eps0) + 1)))
+    return LocalHashing(k, eps0, max(2, min(round(math.exp(eps0) + 1), 2**62)))
 
 
 FAMILIES: dict[str, Family] = {
