@@ -14,7 +14,8 @@ from tightshuffle.experiments.study import FAMILIES, geometric_error, largest_ep
 from tightshuffle.experiments.study_limit import poisson_ratio
 from tightshuffle.experiments.study_trials import cut_into_grids, simulate, simulate_uniform
 from tightshuffle.mechanisms.gaussian import exact_scale, log_delta
-from tightshuffle.mechanisms.krr import project_to_simplex
+from tightshuffle.mechanisms.krr import maximum_likelihood, project_to_simplex
+from tightshuffle.mechanisms.likelihood import expectation_maximisation
 from tightshuffle.privacy.histogram import lower, upper
 
 POINTS = [(1000, 16, 0.5, -6.0), (100_000, 256, 1.0, -6.0), (10_000, 2, 0.1, -4.4), (1000, 4096, 0.1, -6.0)]
@@ -108,6 +109,16 @@ def test_normalised_subtraction_is_the_projection():
                 break
             kept &= estimate > 0
         np.testing.assert_allclose(estimate, project_to_simplex(given), atol=1e-12)
+
+
+def test_expectation_maximisation_ends_at_the_closed_form():
+    observed = np.random.default_rng(4).multinomial(3000, [0.5, 0.2, 0.1, 0.1, 0.1], size=6) / 3000
+    law = matrix_of("grr", 5, 1.5)
+    found, best = expectation_maximisation(observed, law), maximum_likelihood(observed, 1.5)
+    likelihoods = [(observed * np.log(shares @ law.T)).sum(axis=1) for shares in (found, best)]
+    assert (likelihoods[0] <= likelihoods[1] + 1e-12).all()
+    assert (likelihoods[0] >= likelihoods[1] - 1e-4).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("eps", "truth"), [(1.0, 1.0), (2.0, 0.5)])

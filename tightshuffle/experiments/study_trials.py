@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.linalg import hadamard
 
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.data.grid import Grid, grids_of
@@ -19,9 +20,13 @@ from tightshuffle.experiments.study import FAMILIES, largest_eps0
 from tightshuffle.mechanisms.expected import errors, gaussian_errors
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.mechanisms.krr import maximum_likelihood, project_to_simplex
+from tightshuffle.mechanisms.likelihood import expectation_maximisation
 from tightshuffle.mechanisms.metrics import total_variation, uniform_histogram
+from tightshuffle.mechanisms.randomizers import Finite, HadamardResponse
 
 GAUSSIAN = "gaussian"
+_LISTED = 512  # reports of Hadamard response at most, for expectation maximisation
+_FEW = 20  # repetitions of it at most
 _SLOW = 100  # values of m beyond which subsets take too long to draw
 
 
@@ -38,9 +43,9 @@ def simulate(
 
     Returns
     -------
-    DataFrame: dataset, n, k, eps, delta, randomizer, eps0, estimator (inversion, projection, for k-RR also
-    maximum_likelihood), mean, low, high, predicted (for inversion, else nan), uniform, repetitions. Subsets
-    of more than 100 values are left out: drawing them takes too long.
+    DataFrame: dataset, n, k, eps, delta, randomizer, eps0, estimator (inversion, projection, for k-RR and for
+    Hadamard response of up to 511 values also maximum_likelihood), mean, low, high, predicted (for inversion,
+    else nan), uniform, repetitions. Subsets of more than 100 values are left out: drawing them is slow.
     """
     parts = [
         _simulated(counts, float(eps), plan, name, {"dataset": dataset}, seed)
@@ -67,7 +72,7 @@ def _simulated(
     n, k, delta = int(counts.sum()), len(counts), float(plan["delta"])
     repetitions, shares = plan["repetitions"], counts / n
     inverted: Floats
-    estimates: dict[str, Floats]
+    estimates: dict[str, Floats] = {}
     point = keys | {"n": n, "k": k, "eps": eps, "delta": delta, "randomizer": name}
     rng = np.random.default_rng(seed_of(seed, stage="study", **point))
     if name == GAUSSIAN:
@@ -75,7 +80,7 @@ def _simulated(
         sigma = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
         inverted = (counts + sigma * rng.standard_normal((repetitions, k))) / n
         predicted = gaussian_errors(k, n=n, sigma=sigma).sum() / 2
-        estimates = {"inversion": inverted}
+        estimates["inversion"] = inverted
     else:
         point_of = (np.array([value]) for value in (eps, math.log10(delta), float(n), float(k)))
         found, _ = largest_eps0(FAMILIES[name], *point_of)
@@ -83,10 +88,17 @@ def _simulated(
         own = FAMILIES[name](k, eps0)
         if getattr(own, "m", 1) > _SLOW:
             return
-        observed = own.sample(counts, rng, repetitions)
+        if isinstance(own, HadamardResponse) and own.order <= _LISTED:
+            supported = hadamard(own.order)[:, 1 : k + 1] > 0
+            law = np.where(supported, own.p_star, 1 - own.p_star) * 2 / own.order
+            columns = Finite(law).sample(counts, rng, repetitions)
+            observed = columns @ supported
+            estimates["maximum_likelihood"] = expectation_maximisation(columns[:_FEW] / n, law)
+        else:
+            observed = own.sample(counts, rng, repetitions)
         inverted = own.estimate(observed, n)
         predicted = errors(own, shares, n=n).sum() / 2
-        estimates = {"inversion": inverted}
+        estimates["inversion"] = inverted
         if name == "grr":
             estimates["maximum_likelihood"] = maximum_likelihood(observed / n, eps0)
     estimates["projection"] = project_to_simplex(inverted)
@@ -101,7 +113,7 @@ def _simulated(
             "high": mean + half,
             "predicted": predicted if estimator == "inversion" else math.nan,
             "uniform": uniform,
-            "repetitions": repetitions,
+            "repetitions": len(estimate),
         }
 
 

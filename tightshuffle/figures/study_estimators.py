@@ -27,7 +27,7 @@ LOOKS: dict[str, tuple[str, str | None, float]] = {
 WORDS = {
     "inversion": "inversion",
     "projection": "projection = normalised subtraction",
-    "maximum_likelihood": "maximum likelihood (k-RR)",
+    "maximum_likelihood": "maximum likelihood",
 }
 
 
@@ -94,12 +94,12 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     off = (plain["mean"] / plain["predicted"] - 1).abs().max()
     return (
         "Mean total variation (TV) error of"
-        f" {table['repetitions'].iloc[0]} repetitions at (ε, {wording.scientific(table['delta'].iloc[0])}),"
+        f" {table['repetitions'].max()} repetitions at (ε, {wording.scientific(table['delta'].iloc[0])}),"
         f" all users of {wording.listing(list(titles.values()))}: each randomizer behind a shuffler with the"
         " largest ε₀ that the upper bound allows, and the central Gaussian. Inversion is the unbiased"
         " estimate; its projection to the simplex is what normalised subtraction ends in; maximum likelihood"
-        " of the noisy histogram is drawn for k-RR, where it has a closed form. Dashed: the uniform"
-        " histogram."
+        " is a closed form for k-RR and expectation maximisation of at most 20 repetitions for Hadamard; the"
+        " remaining ones' counts do not determine it. Dashed: the uniform histogram."
         f" The closed form of the unbiased error is inside {100 * inside:.0f} % of the intervals"
         f" (uniform data included) and at most {100 * off:.1f} % off the mean."
     )

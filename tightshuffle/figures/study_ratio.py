@@ -71,7 +71,8 @@ def caption(table: pd.DataFrame) -> str:
         " lower bound would allow at most, so that the truth is between"
         f" (k-RR: {100 * open_['grr']:.2g} %; the widest: {100 * open_.max():.2g} %)."
         f" k-RR has the least error in {(best == 'grr').sum()} of the {len(best)} settings with this δ (not"
-        f" all k and ε are drawn). OUE and local hashing nearly coincide. Ratios above {HIGHEST:g} are beyond the axis."
+        f" all k and ε are drawn). OUE and local hashing nearly coincide."
+        f" Ratios above {HIGHEST:g} are beyond the axis."
     )
 
 
