@@ -102,7 +102,7 @@ lock: $(VENV)/installed
 	@echo "Renewed the three locks and conda's environments; run make to install them."
 
 pictures: all
-	@cp results/figures/delta_bounds.png results/figures/parity_ratio.png docs/images/
+	@cp $(addprefix results/figures/,delta_bounds.png parity_ratio.png study_best.png) docs/images/
 
 clean:
 	rm -rf results .snakemake
