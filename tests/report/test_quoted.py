@@ -37,7 +37,7 @@ def test_results_that_a_configuration_lacks_are_said_to_be_missing(monkeypatch):
 
 @pytest.mark.parametrize(("value", "text"), [("2.4837E-5", "2.48e-05"), ("9.996E-400", "1.00e-399")])
 def test_deltas_are_written_like_c(value, text):
-    assert quoted._scientific(value) == text
+    assert quoted.scientific(value) == text
 
 
 def test_two_counts_are_a_view_of_the_third_cell():

@@ -89,7 +89,7 @@ def quotes(results: Results) -> pd.DataFrame:
 def headline(results: Results) -> Quotes:
     counts, claims = count_verdicts(results.verdicts), count_claims(results.claims)
     missed = counts.total - counts.reproduced
-    largest = max(gap.orders for gap in gaps(_chosen(results.verdicts, item="Table IV")))
+    largest = max(gap.orders for gap in gaps(chosen(results.verdicts, item="Table IV")))
     for document in (README, ERRATA):
         yield document, f"{counts.reproduced} of the {counts.total} printed values"
         yield document, f"too small by up to {largest:.1f} orders of magnitude"
@@ -127,11 +127,15 @@ def deltas(_: Results) -> Quotes:
     """Table IV's default setting."""
     for eps in (0.1, 0.5, 1.0):
         holders = {**TABLE_IV, "count": 80, "direction": "forward"}
-        published, exact = (_delta(count.delta, eps, **holders, form=form) for form in ("published", "exact"))
-        whole = " to ".join(_delta(bound, eps, **TABLE_IV) for bound in (histogram.lower, histogram.upper))
+        published, exact = (
+            delta_text(count.delta, eps, **holders, form=form) for form in ("published", "exact")
+        )
+        whole = " to ".join(
+            delta_text(bound, eps, **TABLE_IV) for bound in (histogram.lower, histogram.upper)
+        )
         worst = count.delta(eps, **TABLE_IV, count=np.arange(100), direction="both").max()
         yield README, f"| eps = {eps:g} | {published} | {exact} | {whole} |"
-        yield ERRATA, f"| {exact} | {_scientific(decimal_from_log10(float(worst)))} | {whole} |"
+        yield ERRATA, f"| {exact} | {scientific(decimal_from_log10(float(worst)))} | {whole} |"
     reverse, forward = (
         count.delta(0.5, **TABLE_IV, count=0, direction=direction) for direction in ("reverse", "forward")
     )
@@ -154,7 +158,7 @@ def gaussian(results: Results) -> Quotes:
     for sensitivity, text in texts.items():
         noise = 15 * published_scale(4.0, 1e-30, sensitivity) * math.sqrt(2 / math.pi) / 2
         yield ERRATA, text.format(noise / 1000, noise / 100_000)
-    printed = [row["printed"] for row in _chosen(results.verdicts, item="text", mechanism="gaussian")]
+    printed = [row["printed"] for row in chosen(results.verdicts, item="text", mechanism="gaussian")]
     yield ERRATA, "{} at $n = 1,000$ and {} at $n = 100,000$".format(*printed)
     tv = make_plan(100_000, 408, 0.5, log10_delta=-6.0).tv
     yield ERRATA, f"{100 * (tv['shuffle+INV'] / tv['gaussian'] - 1):.0f} % in all"
@@ -166,7 +170,7 @@ def joint_tests(results: Results) -> Quotes:
     if all(row["verdict"] == "agrees" for row in judged):
         least = min(float(row["corrected_p"]) for row in judged)
         yield ERRATA, f"neither table deviates (corrected p at least {least:.2f})"
-    (below,) = _chosen(results.joint, item="both", mechanism="gaussian", test="number below the median")
+    (below,) = chosen(results.joint, item="both", mechanism="gaussian", test="number below the median")
     yield ERRATA, f"{below['below_median']} of {below['values']} are below our median"
     yield ERRATA, f"p = {float(below['p']):.3f}, a test chosen afterwards"
     four = float(exact_scale(4.0, 1e-30)) / published_scale(4.0, 1e-30, 1.0)
@@ -189,7 +193,7 @@ def _fit(results: Results, scale: float, cut: bool) -> float:
     sizes = {row["dataset"]: row["checkins"] for row in results.totals if row["grid"] == "published"}
     law = stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
     lines = []
-    for row in _chosen(results.verdicts, quantity="individual_error", mechanism="gaussian"):
+    for row in chosen(results.verdicts, quantity="individual_error", mechanism="gaussian"):
         n = int(sizes[row["dataset"]] if row["n"] == "all" else row["n"])
         noise = scale * published_scale(float(row["eps"]), 1e-30, 1.0) / n
         printed, runs = quantiles(row["printed"], noise * law, cut=cut)
@@ -294,40 +298,40 @@ def literature(results: Results) -> Quotes:
     """Errata, section 8: what the first line of Table 1 prints, and what the bounds are worth there."""
     bounds = {
         "erlingsson": "silent",
-        "balle": _delta(amplification.balle_bennett, 0.1, **TABLE_1),
-        "feldman": _delta(clones.clones, 0.1, **TABLE_1),
-        "koskela": _delta(histogram.upper, 0.1, **TABLE_1),
-        "this paper": _delta(count.delta, 0.1, **TABLE_1, count=80, direction="forward"),
+        "balle": delta_text(amplification.balle_bennett, 0.1, **TABLE_1),
+        "feldman": delta_text(clones.clones, 0.1, **TABLE_1),
+        "koskela": delta_text(histogram.upper, 0.1, **TABLE_1),
+        "this paper": delta_text(count.delta, 0.1, **TABLE_1, count=80, direction="forward"),
     }
-    for row in _chosen(results.verdicts, item="Table 1", eps="0.1"):
+    for row in chosen(results.verdicts, item="Table 1", eps="0.1"):
         yield ERRATA, f"| {row['printed']} | {bounds[row['mechanism']]}"
-    yield ERRATA, f"| {_delta(clones.stronger_clones, 0.1, **TABLE_1)} |"
+    yield ERRATA, f"| {delta_text(clones.stronger_clones, 0.1, **TABLE_1)} |"
     low, high = histogram.lower(0.1, **TABLE_1), histogram.upper(0.1, **TABLE_1)
-    whole = f"{_delta(histogram.lower, 0.1, **TABLE_1)} to {bounds['koskela']}"
+    whole = f"{delta_text(histogram.lower, 0.1, **TABLE_1)} to {bounds['koskela']}"
     yield ERRATA, f"| {whole} |"
     yield ERRATA, f"within {100 * (10 ** (high - low) - 1):.1f} % of the truth"
     times = 10 ** (amplification.balle_bennett(0.1, **TABLE_1) - high)
     yield ERRATA, f"{times:.0f} times below the best of the first three"
-    (row,) = _chosen(results.verdicts, item="Table II", mechanism="feldman", n="1000", eps="0.4")
-    bound = _delta(clones.clones, 0.4, n=1000, k=10, eps0=0.5)
+    (row,) = chosen(results.verdicts, item="Table II", mechanism="feldman", n="1000", eps="0.4")
+    bound = delta_text(clones.clones, 0.4, n=1000, k=10, eps0=0.5)
     yield ERRATA, f"printed {row['printed']}, the bound gives {bound}"
 
 
 def printed(results: Results) -> Quotes:
     """Errata, sections 1, 9, 10 and 11: what is printed, and what is nearest to it."""
     for setting in ({"n": "100", "k": "10", "eps0": "2"}, {"n": "150"}):
-        line = [row["printed"] for row in _chosen(results.verdicts, item="Table IV", **setting)]
+        line = [row["printed"] for row in chosen(results.verdicts, item="Table IV", **setting)]
         yield ERRATA, f"({', '.join(line[:4])})"
     checkins = {(row["dataset"], row["grid"]): int(row["checkins"]) for row in results.totals}
     paris, stepped = checkins["paris", "published"], checkins["paris", "stepped"]
     yield ERRATA, f"holds {paris:,} check-ins of the Gowalla file. Exactly {stepped:,}"
     yield ERRATA, f"with {paris - stepped} check-ins, fall away"
-    san_francisco, _ = [row["printed"] for row in _chosen(results.verdicts, item="data")]
+    san_francisco, _ = [row["printed"] for row in chosen(results.verdicts, item="data")]
     missing = int(san_francisco.replace(",", "")) - checkins["san_francisco", "published"]
     yield ERRATA, f"our bundled counts lack {missing}"
 
     missed = [row for row in results.verdicts if row["verdict"] not in REPRODUCED]
-    ours = _chosen(missed, item="Table II", mechanism="this paper")
+    ours = chosen(missed, item="Table II", mechanism="this paper")
     distances = [abs(orders(row["reproduced"], row["printed"]) or 0) for row in (ours[0], ours[-1])]
     yield ERRATA, f"off by {distances[0]:.0f} orders of magnitude"
     yield ERRATA, f"by {distances[1]:.0f} orders at"
@@ -337,17 +341,17 @@ def printed(results: Results) -> Quotes:
         if (log10 := float(Decimal(row["printed"]).log10()))
     ]
     yield ERRATA, f"gives {min(times):.2f} to {max(times):.2f} of what is printed"
-    koskela = _chosen(missed, item="Table 1", mechanism="koskela")
+    koskela = chosen(missed, item="Table 1", mechanism="koskela")
     nearest = [float(clones.stronger_clones(float(row["eps"]), n=99, k=10, eps0=0.49)) for row in koskela]
-    values = ", ".join(_scientific(decimal_from_log10(value)) for value in nearest)
+    values = ", ".join(scientific(decimal_from_log10(value)) for value in nearest)
     apart = [
         10 ** abs(value - float(Decimal(row["printed"]).log10())) - 1
         for value, row in zip(nearest, koskela, strict=True)
     ]
     yield ERRATA, f"({', '.join(row['printed'] for row in koskela)})"
     yield ERRATA, f"$n = 99$ give {values}, within {math.ceil(100 * max(apart))} %"
-    (error,) = _chosen(missed, item="Table V")
-    texts = error["printed"], error["tolerance"], _scientific(error["high"]), _scientific(error["reproduced"])
+    (error,) = chosen(missed, item="Table V")
+    texts = error["printed"], error["tolerance"], scientific(error["high"]), scientific(error["reproduced"])
     yield ERRATA, "printed {}; the {} of our runs end at {}, and their median is {}".format(*texts)
 
 
@@ -377,19 +381,20 @@ SOURCES: dict[Callable[[Results], Quotes], str] = {
 }
 
 
-def _chosen(rows: Sequence[Row], **wanted: str) -> list[Row]:
-    chosen = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
-    if not chosen:
+def chosen(rows: Sequence[Row], **wanted: str) -> list[Row]:
+    """The rows with the wanted values, in order. Raises LookupError if there is none."""
+    found = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    if not found:
         raise LookupError(f"no row with {wanted}")
-    return chosen
+    return found
 
 
-def _delta(function: Callable[..., Any], eps: float, **setting: Any) -> str:
+def delta_text(function: Callable[..., Any], eps: float, **setting: Any) -> str:
     """The delta whose log10 an accountant returns, with three digits."""
-    return _scientific(decimal_from_log10(float(function(eps, **setting))))
+    return scientific(decimal_from_log10(float(function(eps, **setting))))
 
 
-def _scientific(value: Decimal | str) -> str:
+def scientific(value: Decimal | str) -> str:
     """A Decimal > 0 as C writes it, however small: 2.48e-05."""
     mantissa, exponent = f"{Decimal(value):.2e}".split("e")
     return f"{mantissa}e{int(exponent):+03d}"

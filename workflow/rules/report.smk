@@ -15,6 +15,10 @@ DATA += [DATASETS[name]["file"] for name in COUNTS]
 # A section of the page that only some configurations have.
 COMPARED = {name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"] if PARITY_DATASETS else [])}
 
+ARTICLE_PARTS = [f"workflow/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
+ARTICLE_FIGURES = ["band", "delta_bounds", "fig6_tv_san_francisco", "parity_ratio"]  # of those that are drawn
+ARTICLE_FIGURES = [name for name in ARTICLE_FIGURES if name in plan.figure_names(DATASETS)]
+
 
 rule write_report:
     "The page that shows every printed value and every figure beside ours."
@@ -88,11 +92,41 @@ rule state_numbers:
         "../../scripts/state_numbers.py"
 
 
+rule write_article:
+    "The reproduction as an article, its numbers, tables and figures filled in."
+    input:
+        verdicts="<results>/report/verdicts.csv",
+        claims="<results>/report/claims.csv",
+        audit="<results>/audit.csv",
+        joint="<results>/report/joint_tests.csv",
+        totals="<results>/checkins/totals.csv",
+        plan="<results>/parity_plan.csv",
+        ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
+        figures=expand("<results>/figures/{name}.svg", name=ARTICLE_FIGURES),
+        captions=expand("<results>/figures/{name}.txt", name=ARTICLE_FIGURES),
+        parts=map(source, ARTICLE_PARTS),
+    output:
+        "<results>/article/article.pdf",
+    log:
+        "<results>/logs/write_article.log",
+    benchmark:
+        "<results>/benchmarks/write_article.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    params:
+        code=code_of("scripts/write_article.py", *ARTICLE_PARTS),
+        titles={name: dataset["title"] for name, dataset in PAPERS.items()},
+    script:
+        "../../scripts/write_article.py"
+
+
 # Runs last: it reads the run times. Whatever differs from run to run is in results/benchmarks.
 rule summarise_run:
     "Machine, date and run times: what differs from run to run and is therefore not in the report."
     input:
         page="<results>/report/index.html",
+        article="<results>/article/article.pdf",
         numbers="<results>/numbers.csv",
         parts=map(source, RUN_PARTS),
     output:
@@ -109,4 +143,5 @@ rule summarise_run:
         "../../scripts/summarise_run.py"
 
 
-EVERYTHING += [*rules.write_report.output, *rules.state_numbers.output, *rules.summarise_run.output]
+EVERYTHING += [*rules.write_report.output, *rules.state_numbers.output, *rules.write_article.output]
+EVERYTHING += rules.summarise_run.output
