@@ -16,6 +16,7 @@ with job(snakemake):
     results = Results(
         **{name: read_rows(files[name]) for name in ROWS},
         ratios=ratios[ratios["dataset"].isin(list(titles))],
+        study=pd.read_csv(files.study) if files.get("study") else pd.DataFrame(),
         captions={Path(file).stem: Path(file).read_text("utf-8").strip() for file in files.captions},
         titles=titles,
     )

@@ -19,7 +19,7 @@ import pandas as pd
 import typst
 
 import tightshuffle
-from tightshuffle.judgement.printed import Row, decimal_from_log10
+from tightshuffle.judgement.printed import Row, decimal_from_log10, parse_tolerance
 from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, distinct_values
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
 from tightshuffle.privacy import amplification, clones, count, histogram
@@ -37,6 +37,14 @@ BOUNDS: list[tuple[str, str, Callable[..., Any] | None]] = [  # mechanism of Tab
     ("", "Feldman et al., 2023 (summed)", clones.stronger_clones),
     ("koskela", "Koskela et al., 2021 (weak adversary)", histogram.upper),
 ]
+RANDOMIZERS = {  # of the study: name in the article
+    "grr": "k-RR",
+    "subset": "subset",
+    "oue": "OUE",
+    "hash": "hashing",
+    "rappor": "RAPPOR",
+    "hadamard": "Hadamard",
+}
 
 Values = dict[str, Any]  # strings, and lists and dicts of them
 
@@ -52,6 +60,7 @@ class Results:
     totals: Sequence[Row]
     plan: Sequence[Row]
     ratios: pd.DataFrame = field(default_factory=pd.DataFrame)
+    study: pd.DataFrame = field(default_factory=pd.DataFrame)  # of every randomizer at a wanted guarantee
     captions: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)  # of the datasets that the ratios are about
 
@@ -71,18 +80,17 @@ def article_values(results: Results) -> Values:
         "gaussian": _gaussian(),
         "parity": _parity(results.ratios, results.titles),
         "plan": _plan(results.plan),
-        "captions": {name: text.split("\n\n") for name, text in results.captions.items()},
-        "study": None,
+        "captions": {name: text.split("\n\n")[0] for name, text in results.captions.items()},
+        "study": _study(results.study),
     }
 
 
 def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
     """The PDF of the template `MAIN` of ``parts``; the same bytes for the same arguments.
 
-    ``parts``: file name -> content, also of what the template asks for: styles, references, figures as SVG, all in
-    UTF-8.
-    The template reads ``values`` from values.json. Raises ValueError with Typst's words if it cannot be set
-    without a warning.
+    ``parts``: file name -> content in UTF-8, also of what the template asks for: styles, references, figures
+    as SVG. The template reads ``values`` from values.json. Raises ValueError with Typst's words if it cannot
+    be set without a warning.
     """
     files = {name: content for name, content in parts.items() if name != MAIN}
     files |= {"main.typ": parts[MAIN], "values.json": json.dumps(values).encode()}
@@ -113,15 +121,21 @@ def _reproduced(results: Results) -> Values:
         "distinct_of": str(distinct.total),
         "distinct": str(distinct.reproduced),
         "items": rows,
+        "close": _tolerance(results.verdicts, "digits"),
+        "central": _tolerance(results.verdicts, "central"),
     }
+
+
+def _tolerance(verdicts: Sequence[Row], rule: str) -> str:
+    """The percentages with which values are judged by the rule."""
+    rules = sorted({parse_tolerance(row["tolerance"]) for row in verdicts})
+    return ", ".join(f"{float(100 * share):g}" for name, share in rules if name == rule)
 
 
 def _claims(claims: Sequence[Row]) -> Values:
     counts = count_claims(claims)
     rows = [[verdict, str(number)] for verdict, number in counts.items() if number]
-    return {"of": str(sum(counts.values())), "rows": rows} | {
-        verdict.replace(" ", "_"): str(number) for verdict, number in counts.items()
-    }
+    return {"of": str(sum(counts.values())), "rows": rows}
 
 
 def _joint(joint: Sequence[Row]) -> Values | None:
@@ -187,8 +201,9 @@ def _theorem(verdicts: Sequence[Row]) -> Values | None:
         deltas.append(_power(float(worst)))
         deltas += [delta_text(bound, eps, **TABLE_IV) for bound in (histogram.lower, histogram.upper)]
         rows.append([f"{eps:g}", *deltas])
+    eps = 0.5
     reverse, forward = (
-        count.delta(0.5, **TABLE_IV, count=0, direction=direction) for direction in ("reverse", "forward")
+        count.delta(eps, **TABLE_IV, count=0, direction=direction) for direction in ("reverse", "forward")
     )
     setting = {name: f"{value:g}" for name, value in TABLE_IV.items()}
     return {
@@ -198,6 +213,7 @@ def _theorem(verdicts: Sequence[Row]) -> Values | None:
         "setting": setting | {"count": "80"},
         "rows": rows,
         "reverse": f"{10 ** float(reverse - forward):.1f}",
+        "reverse_eps": f"{eps:g}",
     }
 
 
@@ -214,7 +230,7 @@ def _audit(results: Results) -> Values | None:
         "confidence": f"{100 * float(row['confidence']):g}",
         "runs": f"{max(int(float(row['runs'])) for row in results.audit):,}",
         "example": _down(float(row["joint_delta"])),
-        "printed": printed,
+        "printed": printed.replace("E", "e"),
     }
 
 
@@ -226,7 +242,7 @@ def _whole(verdicts: Sequence[Row]) -> Values:
         ours = delta_text(bound, 0.1, **TABLE_1) if bound else ""
         rows.append([name, printed.get(mechanism, "").replace("E", "e"), ours])
     exact = delta_text(count.delta, 0.1, **TABLE_1, count=80, direction="forward")
-    rows.append(["the paper's count of x0", printed["this paper"].replace("E", "e"), exact])
+    rows.append(["Biswas et al., count of x0", printed["this paper"].replace("E", "e"), exact])
     low, high = (float(bound(0.1, **TABLE_1)) for bound in (histogram.lower, histogram.upper))
     widths = [_width(eps, **BAND) for eps in (1.0, 2.0)]
     return {
@@ -234,6 +250,7 @@ def _whole(verdicts: Sequence[Row]) -> Values:
         "setting": {name: f"{value:g}" for name, value in TABLE_1.items()} | {"eps": "0.1"},
         "low": _power(low),
         "high": _power(high),
+        "near": f"{100 * (10 ** (high - low) - 1):.1f}",
         "times": f"{10 ** (float(amplification.balle_bennett(0.1, **TABLE_1)) - high):.0f}",
         "band": {name: f"{value:,g}" for name, value in BAND.items()} | {"eps": ["1", "2"], "width": widths},
         "bracket": f"{100 * inspect.signature(log_positive_part).parameters['width'].default:g}",
@@ -299,6 +316,37 @@ def _plan(plan: Sequence[Row]) -> list[list[str]]:
         errors = [f"{value:.3g}" for value in (tv, gaussian, local)]
         rows.append([n, k, f"{eps:g}", f"{delta:.0e}", f"{eps0:.2f}", *errors, f"{tv / gaussian:.2f}"])
     return rows
+
+
+def _study(study: pd.DataFrame) -> Values | None:
+    """The best randomizer of each n and k at a wanted guarantee; None without a study.
+
+    ``study``: one row per randomizer, n, k, eps and delta_rule; ratio is its expected TV error over that of
+    the Gaussian. The table is for the eps next to 1 and the first rule.
+    """
+    if study.empty:
+        return None
+    keys = ["n", "k", "eps", "delta_rule"]
+    best = study.loc[study.groupby(keys, sort=False)["ratio"].idxmin()]
+    krr = study[study["randomizer"] == "grr"].merge(best, on=keys, suffixes=("", "_best"))
+    nearly = krr["ratio"] <= (1 + findings.NEARLY) * krr["ratio_best"]
+    eps = min(best["eps"], key=lambda value: abs(value - 1))
+    shown = best[(best["eps"] == eps) & (best["delta_rule"] == best["delta_rule"].iloc[0])]
+    sizes, rows = sorted(set(shown["n"])), []
+    for k, found in shown.groupby("k"):
+        cells = found.set_index("n")[["randomizer", "ratio"]].T.to_dict("list")
+        texts = [f"{RANDOMIZERS[cells[n][0]]} {cells[n][1]:.2f}" for n in sizes]
+        rows.append([f"{k:,}", *texts])
+    return {
+        "settings": f"{len(best):,}",
+        "nearly": f"{nearly.sum():,}",
+        "share": f"{100 * findings.NEARLY:g}",
+        "range": [f"{best['ratio'].min():.2f}", f"{best['ratio'].max():.2f}"],
+        "eps": f"{eps:g}",
+        "delta": f"{shown['delta'].iloc[0]:.0e}",
+        "sizes": [f"{int(n):,}" for n in sizes],
+        "rows": rows,
+    }
 
 
 def _width(eps: float, **setting: Any) -> str:

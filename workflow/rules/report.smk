@@ -102,6 +102,7 @@ rule write_article:
         totals="<results>/checkins/totals.csv",
         plan="<results>/parity_plan.csv",
         ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
+        study="<results>/study.csv" if config.get("study") else [],
         figures=expand("<results>/figures/{name}.svg", name=ARTICLE_FIGURES),
         captions=expand("<results>/figures/{name}.txt", name=ARTICLE_FIGURES),
         parts=map(source, ARTICLE_PARTS),

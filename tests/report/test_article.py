@@ -1,0 +1,160 @@
+"""The article: no result is typed into its template, and the same values give the same bytes."""
+
+import math
+import os
+import re
+import subprocess
+import sys
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.conftest import ROOT
+from tests.report.report_page import audit_rows, claim_rows, parity_rows, real_verdicts
+from tightshuffle.report import article
+from tightshuffle.report.article import Results, article_values, set_article
+
+PARTS = {path.name: path.read_bytes() for path in sorted((ROOT / "workflow/article").iterdir())}
+TEMPLATE = PARTS[article.MAIN].decode()
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
+FIGURES = re.findall(r'drawn\("(\w+)"', TEMPLATE)
+NAMED = r"(Theorem|Table|Figure|Corollary|Section|eq\.) \(?\d+\)?"  # parts of the paper
+
+
+def ratio_table():
+    _, rows = parity_rows()
+    published = [rows[0] | {"comparison": "published", "bound": "", "ratio": ratio} for ratio in ("3", "8")]
+    table = pd.DataFrame(rows + published)
+    numbers = ["n", "eps0", "ratio", "predicted", "uniform"]
+    table[numbers] = table[numbers].apply(pd.to_numeric)
+    return table.assign(limit=1.25, informative=table["informative"] == "True")
+
+
+def study_table():
+    """Two randomizers: k-RR is the best one with few cells, and 1.5 times as bad with many."""
+    rows = [
+        {"n": n, "k": k, "eps": eps, "delta_rule": "1e-06", "delta": 1e-6, "randomizer": name}
+        | {"ratio": 1.5 if (name, k) == ("grr", 256) else 1.0 + 0.1 * (name == "oue" and k == 2)}
+        for n, k, eps, name in product((1000, 10**6), (2, 256), (0.5, 1.0), ("grr", "oue"))
+    ]
+    return pd.DataFrame(rows)
+
+
+def results(**changed):
+    found = {
+        "verdicts": real_verdicts(),
+        "claims": claim_rows(),
+        "audit": audit_rows(),
+        "joint": [{"verdict": "agrees", "corrected_p": "0.25"}, {"verdict": "", "corrected_p": ""}],
+        "totals": [
+            {"dataset": "paris", "grid": grid, "checkins": checkins}
+            for grid, checkins in (("published", "12000"), ("stepped", "10500"))
+        ],
+        "plan": [
+            dict.fromkeys(("tv_shuffle_inv", "tv_gaussian", "tv_local"), "0.25")
+            | {"n": "1000", "k": "15", "eps": "0.5", "delta": "1e-06", "eps0": "3.75"}
+        ],
+        "ratios": ratio_table(),
+        "captions": dict.fromkeys(FIGURES, "A caption.\n\nMore of it."),
+        "titles": {"paris": "Paris"},
+    }
+    return Results(**found | changed)
+
+
+@pytest.fixture(scope="module")
+def values():
+    return article_values(results())
+
+
+def parts():
+    return PARTS | {f"{name}.svg": SVG for name in FIGURES}
+
+
+def test_no_digit_of_the_template_is_a_result():
+    text = re.sub(r"^//[^\n]*|```.*?```|`[^`]*`", "", TEMPLATE, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"@[\w-]+|#?v(\.\w+(\(\))?)+|#?has\(.*?\)|drawn\(.*?\)|left: \d", "", text)
+    text = re.sub(NAMED, "", text)
+    formulas = re.findall(r"\$(.*?)\$", text, flags=re.DOTALL)
+    assert len(formulas) > 150
+    # 0, 1 and 2 belong to formulas: x_0, 1 / n, sqrt(2).
+    assert [formula for formula in formulas if set(re.findall(r"[\d.]*\d", formula)) - {"0", "1", "2"}] == []
+    assert re.findall(r"\S*\d\S*", re.sub(r"\$.*?\$", "", text, flags=re.DOTALL)) == []
+
+
+@pytest.mark.parametrize("study", [pd.DataFrame(), study_table()], ids=["without study", "with study"])
+def test_the_same_values_give_the_same_bytes(study, values):
+    filled = values | {"study": article._study(study)}
+    first = set_article(parts(), filled)
+    assert first.startswith(b"%PDF")
+    assert first == set_article(parts(), filled)
+    assert str(ROOT).encode() not in first
+
+
+def test_what_a_configuration_lacks_is_left_out():
+    bare = article_values(
+        results(joint=[], totals=[], plan=[], ratios=pd.DataFrame({"dataset": []}), captions={}, audit=[])
+    )
+    assert [name for name, value in bare.items() if value is None] == [
+        "joint", "cells", "audit", "parity", "study",
+    ]  # fmt: skip
+    assert set_article(PARTS, bare).startswith(b"%PDF")
+
+
+def test_a_broken_template_is_said_in_typsts_words(values):
+    with pytest.raises(ValueError, match=r"^article.typ: .*unknown variable"):
+        set_article(parts() | {article.MAIN: b"#nothing"}, values)
+    with pytest.raises(ValueError, match=r"^article.typ: .*unknown font family"):
+        set_article(parts() | {article.MAIN: b'#set text(font: "Nobody Has It")\nA'}, values)
+
+
+def test_the_example_by_hand_is_that_of_the_errata(values):
+    hand = values["hand"]
+    assert (hand["ratio"], hand["printed"], hand["mass"]) == ("4/3", "1", "7/8")
+
+
+def test_numbers_come_from_the_rows(values):
+    assert values["reproduced"]["of"] == "185"
+    assert sum(int(row[1]) for row in values["reproduced"]["items"]) == 185
+    assert (values["reproduced"]["close"], values["reproduced"]["central"]) == ("5", "99")
+    assert values["cells"] == {"box": "12,000", "stepped": "10,500", "lost": "1,500"}
+    assert values["joint"] == {"of": "1", "agree": "1", "least": "0.25"}
+    assert values["plan"] == [["1,000", "15", "0.5", "1e-06", "3.75", "0.25", "0.25", "0.25", "1.00"]]
+    parity = values["parity"]
+    assert parity["range"] == ["1.03", "1.20"]  # 1 + eps0 / 30
+    assert parity["published"] == ["3.0", "8"]
+    assert [row[:2] for row in parity["rows"]] == [["Paris", "1"], ["Paris", "6"]]
+    assert values["captions"]["band"] == "A caption."
+
+
+def test_the_study_names_the_best_randomizer():
+    study = article._study(study_table())
+    assert study["rows"] == [["2", "k-RR 1.00", "k-RR 1.00"], ["256", "OUE 1.00", "OUE 1.00"]]
+    assert (study["settings"], study["nearly"], study["eps"], study["sizes"]) == (
+        "8", "4", "1", ["1,000", "1,000,000"],
+    )  # fmt: skip
+
+
+def test_a_lower_bound_is_rounded_down():
+    generator = np.random.default_rng(5)
+    for value in [*10 ** generator.uniform(-30, 0, 300), 4.99e-3, 0.05]:
+        text = article._down(float(value))
+        assert float(text) <= value * (1 + 1e-12)
+        assert float(text) > value - 1.001 * 10 ** (math.floor(math.log10(value)) - 1)
+
+
+@pytest.mark.slow
+def test_bytes_do_not_depend_on_the_hash_seed():
+    code = (
+        "import hashlib; from tests.report import test_article as t;"
+        "pdf = t.set_article(t.parts(), t.article_values(t.results()));"
+        "print(hashlib.sha256(pdf).hexdigest())"
+    )
+    digests = {
+        subprocess.check_output(
+            [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}
+        )
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
