@@ -97,7 +97,7 @@ def test_what_a_configuration_lacks_is_left_out():
         results(joint=[], totals=[], plan=[], ratios=pd.DataFrame({"dataset": []}), captions={}, audit=[])
     )
     assert [name for name, value in bare.items() if value is None] == [
-        "joint", "cells", "audit", "parity", "study",
+        "joint", "cells", "audit", "parity", "plan", "study",
     ]  # fmt: skip
     assert set_article(PARTS, bare).startswith(b"%PDF")
 

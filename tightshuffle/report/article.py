@@ -46,7 +46,7 @@ RANDOMIZERS = {  # of the study: name in the article
     "hadamard": "Hadamard",
 }
 
-Values = dict[str, Any]  # strings, and lists and dicts of them
+Values = dict[str, Any]  # strings and truth values, and lists and dicts of them
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def article_values(results: Results) -> Values:
         "whole": _whole(results.verdicts),
         "gaussian": _gaussian(),
         "parity": _parity(results.ratios, results.titles),
-        "plan": _plan(results.plan),
+        "plan": _plan(results.plan) or None,
         "captions": {name: text.split("\n\n")[0] for name, text in results.captions.items()},
         "study": _study(results.study),
     }
@@ -226,7 +226,7 @@ def _audit(results: Results) -> Values | None:
     return numbers | {
         "of": str(found.of),
         "published": str(found.published),
-        "upper": str(found.upper),
+        "safe": found.upper == 0,  # no bound exceeds ``upper``
         "confidence": f"{100 * float(row['confidence']):g}",
         "runs": f"{max(int(float(row['runs'])) for row in results.audit):,}",
         "example": _down(float(row["joint_delta"])),
