@@ -24,6 +24,7 @@ all: $(VENV)/installed
 	@snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 	@python -m tightshuffle.pipeline.records
 	@echo "The reproduction report: $(CURDIR)/$(RESULTS)/report/index.html"
+	@echo "The article: $(CURDIR)/$(RESULTS)/article/article.pdf"
 
 verify: $(VENV)/installed
 	@python -m tightshuffle.pipeline.records

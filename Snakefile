@@ -23,6 +23,7 @@ localrules:
     figures,
     tables,
     report,
+    article,
     parity,
     study,
     trials,
@@ -55,6 +56,12 @@ rule report:
         "<results>/numbers.csv",
         "<results>/benchmarks/run.html",
         "<results>/report/claims.csv",
+
+
+rule article:
+    "The reproduction as an article, a PDF."
+    input:
+        rules.write_article.output,
 
 
 rule parity:

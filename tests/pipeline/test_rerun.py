@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
 # What follows from a script's or a module's own rules.
 PAGE = {"write_report", "summarise_run", "all"}
-QUOTED = {"state_numbers"} | PAGE
+QUOTED = {"state_numbers", "write_article"} | PAGE
 AFTER_SUMMARY = {"summarise_parity", "draw_parity_ratio"} | QUOTED
 AFTER_PARITY = {"judge_claims"} | AFTER_SUMMARY
 AFTER_VALUES = {"judge_values", "write_tables"} | QUOTED
@@ -22,7 +22,7 @@ AFTER_AUDIT = {"collect_audit", "draw_audit"} | QUOTED
 
 
 FOLLOWS = {
-    "tightshuffle/figures/tv.py": {"draw_tv", "draw_parity_tv"} | PAGE,
+    "tightshuffle/figures/tv.py": {"draw_tv", "draw_parity_tv", "write_article"} | PAGE,
     "scripts/run_parity.py": {"run_parity", "draw_parity_tv"} | AFTER_PARITY,
     "tightshuffle/experiments/parity_summary.py": AFTER_SUMMARY,
     "scripts/run_trials.py": {"run_trials", "draw_tv", "judge_jointly"} | AFTER_VALUES | AFTER_PARITY,
@@ -45,7 +45,7 @@ FOLLOWS = {
         "draw_band",
     }
     | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_girgis_rdp", "draw_audit"}
-    | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio"}
+    | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio", "write_article"}
     | PAGE,
     "tightshuffle/experiments/game.py": {"run_audit"} | AFTER_AUDIT,
     "tightshuffle/experiments/audit.py": AFTER_AUDIT,
