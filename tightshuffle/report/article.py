@@ -39,12 +39,13 @@ BOUNDS: list[tuple[str, str, Callable[..., Any] | None]] = [  # mechanism of Tab
 ]
 RANDOMIZERS = {  # of the study: name in the article
     "grr": "k-RR",
-    "subset": "subset",
+    "subset": "subset selection",
     "oue": "OUE",
-    "hash": "hashing",
+    "hash": "local hashing",
     "rappor": "RAPPOR",
-    "hadamard": "Hadamard",
+    "hadamard": "Hadamard response",
 }
+_TIE = 1e-3  # ratios this near are the same
 
 Values = dict[str, Any]  # strings and truth values, and lists and dicts of them
 
@@ -319,33 +320,39 @@ def _plan(plan: Sequence[Row]) -> list[list[str]]:
 
 
 def _study(study: pd.DataFrame) -> Values | None:
-    """The best randomizer of each n and k at a wanted guarantee; None without a study.
+    """How k-RR compares with the others at a wanted guarantee, and a table over n; None without a study.
 
-    ``study``: one row per randomizer, n, k, eps and delta_rule; ratio is its expected TV error over that of
-    the Gaussian. The table is for the eps next to 1 and the first rule.
+    ``study``: one row per randomizer, n, k, eps and delta_rule, with the columns ratio (its expected TV error
+    over the Gaussian's), tv and local_tv (the latter without shuffler). The table is for the eps next to 1,
+    the first rule and the k in the middle.
     """
     if study.empty:
         return None
-    keys = ["n", "k", "eps", "delta_rule"]
-    best = study.loc[study.groupby(keys, sort=False)["ratio"].idxmin()]
-    krr = study[study["randomizer"] == "grr"].merge(best, on=keys, suffixes=("", "_best"))
-    nearly = krr["ratio"] <= (1 + findings.NEARLY) * krr["ratio_best"]
-    eps = min(best["eps"], key=lambda value: abs(value - 1))
-    shown = best[(best["eps"] == eps) & (best["delta_rule"] == best["delta_rule"].iloc[0])]
-    sizes, rows = sorted(set(shown["n"])), []
-    for k, found in shown.groupby("k"):
-        cells = found.set_index("n")[["randomizer", "ratio"]].T.to_dict("list")
-        texts = [f"{RANDOMIZERS[cells[n][0]]} {cells[n][1]:.2f}" for n in sizes]
-        rows.append([f"{k:,}", *texts])
+    ratio = study.pivot(index=["n", "k", "eps", "delta_rule"], columns="randomizer", values="ratio")
+    wins = ratio["grr"] <= (1 + _TIE) * ratio.min(axis=1)
+    errors = study.groupby(["n", "k", "eps", "delta_rule"])[["local_tv", "tv"]].min()
+    cells = sorted(set(study["k"]))[len(set(study["k"])) // 2]
+    eps = min(study["eps"], key=lambda value: abs(value - 1))
+    first = study[(study["delta_rule"] == study["delta_rule"].iloc[0]) & (study["eps"] == eps)]
+    shown = first[first["k"] == cells].pivot(index="randomizer", columns="n", values="ratio")
     return {
-        "settings": f"{len(best):,}",
-        "nearly": f"{nearly.sum():,}",
-        "share": f"{100 * findings.NEARLY:g}",
-        "range": [f"{best['ratio'].min():.2f}", f"{best['ratio'].max():.2f}"],
+        "settings": f"{len(ratio):,}",
+        "wins": f"{wins.sum():,}",
+        "tie": f"{100 * _TIE:g}",
+        "range": [f"{ratio['grr'].min():.2f}", f"{ratio['grr'].max():.2f}"],
+        "gain": f"{(errors['local_tv'] / errors['tv']).min():.1f}",
         "eps": f"{eps:g}",
-        "delta": f"{shown['delta'].iloc[0]:.0e}",
-        "sizes": [f"{int(n):,}" for n in sizes],
-        "rows": rows,
+        "delta": f"{first['delta'].iloc[0]:.0e}",
+        "k": f"{cells:,}",
+        "sizes": [f"{int(n):,}" for n in shown],
+        "rows": [
+            [
+                RANDOMIZERS[name],
+                *(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in shown.loc[name]),
+            ]
+            for name in RANDOMIZERS
+            if name in shown.index
+        ],
     }
 
 

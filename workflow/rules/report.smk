@@ -16,7 +16,7 @@ DATA += [DATASETS[name]["file"] for name in COUNTS]
 COMPARED = {name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"] if PARITY_DATASETS else [])}
 
 ARTICLE_PARTS = [f"workflow/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
-ARTICLE_FIGURES = ["band", "delta_bounds", "fig6_tv_san_francisco", "parity_ratio"]  # of those that are drawn
+ARTICLE_FIGURES = ["band", "delta_bounds", "fig6_tv_san_francisco", "parity_ratio", "study_ratio"]
 ARTICLE_FIGURES = [name for name in ARTICLE_FIGURES if name in plan.figure_names(DATASETS)]
 
 
@@ -102,7 +102,7 @@ rule write_article:
         totals="<results>/checkins/totals.csv",
         plan="<results>/parity_plan.csv",
         ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
-        study="<results>/study.csv" if config.get("study") else [],
+        study="<results>/study/study.csv" if config.get("study") else [],
         figures=expand("<results>/figures/{name}.svg", name=ARTICLE_FIGURES),
         captions=expand("<results>/figures/{name}.txt", name=ARTICLE_FIGURES),
         parts=map(source, ARTICLE_PARTS),
