@@ -39,8 +39,8 @@ SMALLEST_IN_FULL, LARGEST_IN_FULL = Decimal("0.001"), Decimal(10**9)
 def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:
     """The page that template ``name`` makes of ``values``; ``parts``: file name of each part -> its text.
 
-    ``style.css`` and ``report.js`` are the only parts that go in as they are; everything else is escaped. The
-    page's policy allows no script but that one, which it names by its hash.
+    Style sheets and scripts go in as they are, one after the other; everything else is escaped. The page's
+    policy allows no script but these, which it names by their hash.
     """
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(parts), autoescape=True, undefined=jinja2.StrictUndefined,
@@ -51,10 +51,13 @@ def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> st
         symbols=symbols, brief=brief, typeset=typeset, ten_to_the=ten_to_the, rounded_down=rounded_down
     )
     environment.globals.update(orders=orders, shares=shares, position=position, excess=excess)
-    script = parts.get("report.js", "").strip()
+    style, script = (
+        "".join(text for part, text in parts.items() if part.endswith(kind)).strip()
+        for kind in (".css", ".js")
+    )
     digest = hashlib.sha256(script.encode()).digest()
     return environment.get_template(name).render(
-        style=Markup(parts["style.css"]),
+        style=Markup(style),
         script=Markup(script),
         script_hash=base64.b64encode(digest).decode("ascii"),
         **values,

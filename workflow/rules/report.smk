@@ -6,6 +6,14 @@ PARTS = sorted(
     if path.suffix in (".j2", ".css", ".js") and path.name != "run.html.j2"
 )
 
+# The scripts in the order in which they build on each other.
+CALCULATOR = [
+    "workflow/report/calculator/calculator.html.j2",
+    f"{PAGE}/style.css",
+    *(f"workflow/report/calculator/{name}" for name in ("calculator.css", "engine.js", "randomizers.js")),
+    *(f"workflow/report/calculator/{name}" for name in ("bounds.js", "calculator.js")),
+]
+
 # Everything that comes from outside: what the papers print, check-ins or their counts, your own histograms.
 DATA = [source(path.relative_to(HERE)) for path in sorted(HERE.glob("data/published/*.csv"))]
 CITY_FILES = expand(map(source, SUB_CELLS.values()), dataset=GOWALLA) if SOURCE == "bundled" else [CHECKINS]
@@ -61,6 +69,23 @@ rule write_report:
         papers=list(PAPERS),
     script:
         "../../scripts/write_report.py"
+
+
+rule write_calculator:
+    "The page on which to try settings of one's own: the bounds again, in the browser."
+    input:
+        parts=map(source, CALCULATOR),
+    output:
+        "<results>/report/calculator.html",
+    log:
+        "<results>/logs/write_calculator.log",
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    params:
+        code=code_of("scripts/write_calculator.py", *CALCULATOR),
+    script:
+        "../../scripts/write_calculator.py"
 
 
 rule state_numbers:
@@ -144,5 +169,5 @@ rule summarise_run:
         "../../scripts/summarise_run.py"
 
 
-EVERYTHING += [*rules.write_report.output, *rules.state_numbers.output, *rules.write_article.output]
-EVERYTHING += rules.summarise_run.output
+EVERYTHING += [*rules.write_report.output, *rules.write_calculator.output, *rules.write_article.output]
+EVERYTHING += [*rules.state_numbers.output, *rules.summarise_run.output]

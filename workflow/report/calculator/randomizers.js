@@ -92,20 +92,21 @@ const shuffle = (() => {
   }
 
   // log10 of an upper bound on delta for every dataset; n without those who collude.
-  function upper(own, eps, n) {
-    return eps < own.eps0 ? Math.min(0, bound(1, gains(own, eps, null), eps, n, own.eps0)) : -Infinity;
+  function upper(own, eps, n, width) {
+    if (eps >= own.eps0) return -Infinity;
+    return Math.min(0, bound(1, gains(own, eps, null), eps, n, own.eps0, width));
   }
 
   // log10 of a lower bound on the worst dataset's delta.
-  function lower(own, eps, n) {
+  function lower(own, eps, n, width) {
     if (eps >= own.eps0) return -Infinity;
     const mixtures = own.references.map((name) => [[name, 1]]);
     for (const other of own.references.slice(1, 3)) {
       for (const share of MIXTURES) mixtures.push([["x0", share], [other, 1 - share]]);
     }
-    const all = mixtures.map((mixture) => bound(-1, gains(own, eps, weighted(mixture)), eps, n, own.eps0));
+    const all = mixtures.map((mixture) => bound(-1, gains(own, eps, weighted(mixture)), eps, n, own.eps0, width));
     return Math.min(0, Math.max(...all));
   }
 
-  return { randomizer, gains, upper, lower, bound };
+  return { randomizer, gains, upper, lower };
 })();

@@ -1,0 +1,310 @@
+// The page: settings from the fields or the address, and everything that follows from them.
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const COARSE = 1e-3; // the width of a bracket that a picture does not show
+  const POINTS = 32, MOST_USERS_PUBLISHED = 1e7, LARGEST_EPS0 = 20;
+  const TITLES = { grr: "k-RR", subset: "subset selection", rappor: "RAPPOR", oue: "optimized unary encoding",
+    hadamard: "Hadamard response", hash: "local hashing" };
+  const DEFAULTS = { randomizer: "grr", n: "100000", k: "408", given: "eps0", eps0: "4", eps: "0.5", delta: "1e-6",
+    colluding: "0", count: "", size: "" };
+
+  // --- numbers as texts -------------------------------------------------------------------------------------
+
+  const superscript = (whole) => String(whole).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
+  // Some digits, rounded to nearest, up (1) or down (-1).
+  function short(x, side = 0, digits = 5) {
+    if (!(Math.abs(x) > 0) || !isFinite(x)) return String(x);
+    const unit = 10 ** (digits - 1 - Math.floor(Math.log10(Math.abs(x))));
+    const whole = x * unit, rounded = side > 0 ? Math.ceil(whole - 1e-7) : side < 0 ? Math.floor(whole + 1e-7) : Math.round(whole);
+    const value = Number((rounded / unit).toPrecision(digits));
+    return value < 1e-3 || value >= 1e6 ? typeset(Math.log10(value), 0, digits) : String(value);
+  }
+  // 10^log10, however small, with three digits.
+  function typeset(log10, side = 0, digits = 3) {
+    if (log10 === -Infinity) return "0";
+    if (Number.isNaN(log10)) return "–";
+    let exponent = Math.floor(log10), whole = 10 ** (log10 - exponent + digits - 1);
+    whole = side > 0 ? Math.ceil(whole - 1e-6) : side < 0 ? Math.floor(whole + 1e-6) : Math.round(whole);
+    if (whole >= 10 ** digits) [whole, exponent] = [whole / 10, exponent + 1];
+    const mantissa = String(whole / 10 ** (digits - 1));
+    if (exponent >= -3 && exponent <= 0) return String(Number(`${mantissa}e${exponent}`));
+    return (mantissa === "1" ? "" : `${mantissa}×`) + "10" + superscript(exponent);
+  }
+
+  // --- settings ---------------------------------------------------------------------------------------------
+
+  const form = $("settings"), fields = form.elements;
+  const texts = () => Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, fields[name].value.trim()]));
+
+  function show(given) {
+    for (const [name, value] of Object.entries({ ...DEFAULTS, ...given })) {
+      if (name === "randomizer" && !TITLES[value]) continue;
+      if (name === "given" && value !== "eps0" && value !== "eps") continue;
+      fields[name].value = value;
+    }
+    arrange();
+  }
+
+  // Only the fields that matter are there.
+  function arrange() {
+    const { randomizer, given } = texts();
+    $("field-size").hidden = randomizer !== "subset" && randomizer !== "hash";
+    $("field-size").querySelector("label").textContent = randomizer === "subset" ? "Values in a subset, m" : "Values of the hash, g";
+    $("field-eps0").hidden = given !== "eps0";
+    $("field-eps").hidden = given !== "eps";
+    $("field-count").hidden = randomizer !== "grr";
+  }
+
+  const number = (text) => (/^[+-]?[\d_]*\.?\d+(e[+-]?\d+)?$|^\d[\d_]*\.?$/i.test(text) ? Number(text.replaceAll("_", "")) : NaN);
+
+  // The settings as numbers, or null; each field says what it may be.
+  function checked() {
+    const given = texts(), found = { randomizer: given.randomizer, given: given.given };
+    let good = true;
+    function check(name, wanted, valid, fallback) {
+      const hidden = $(`field-${name}`).hidden, value = given[name] === "" ? fallback : number(given[name]);
+      const fine = hidden || valid(value);
+      $(`error-${name}`).textContent = fine ? "" : `This must be ${wanted}.`;
+      if (fine) fields[name].removeAttribute("aria-invalid");
+      else fields[name].setAttribute("aria-invalid", "true");
+      good &&= fine;
+      found[name] = value;
+    }
+    const whole = (low, high) => (x) => Number.isInteger(x) && x >= low && x <= high;
+    check("n", "a whole number from 1 to 10¹²", whole(1, 1e12), NaN);
+    check("k", "a whole number from 2 to 10⁹", whole(2, 1e9), NaN);
+    check("eps0", "a number above 0, at most 50", (x) => x > 0 && x <= 50, NaN);
+    check("eps", `a number above 0, below ${LARGEST_EPS0}`, (x) => x >= 1e-9 && x < LARGEST_EPS0, NaN);
+    check("delta", "a number between 0 and 1, both excluded, at least 1e-300", (x) => x >= 1e-300 && x < 1, NaN);
+    check("colluding", "a whole number from 0 to n − 1", whole(0, found.n - 1), 0);
+    if (given.randomizer === "subset") {
+      check("size", "a whole number from 1 to k − 1", whole(1, found.k - 1), Math.max(1, Math.round(found.k / 10)));
+    } else check("size", "a whole number from 2 to 10⁶", whole(2, 1e6), 4);
+    const even = Math.max(Math.round((found.n - found.colluding) / found.k) - 1, 0);
+    check("count", "a whole number from 0 to n − 1, without those who collude", whole(0, found.n - found.colluding - 1), even);
+    return good ? { ...found, log10Delta: Math.log10(found.delta), users: found.n - found.colluding } : null;
+  }
+
+  function remember() {
+    const given = texts(), kept = Object.entries(given).filter(([name, value]) => {
+      const box = $(`field-${name}`);
+      return value !== "" && !(box && box.hidden) && !(name === "colluding" && value === "0");
+    });
+    const hash = "#" + kept.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+    if (location.hash !== hash) history.replaceState(null, "", hash);
+  }
+
+  const fromAddress = () => Object.fromEntries([...new URLSearchParams(location.hash.slice(1))]
+    .filter(([name]) => Object.hasOwn(DEFAULTS, name)));
+
+  // --- results ----------------------------------------------------------------------------------------------
+
+  function rows(table, lines) {
+    table.tBodies[0].replaceChildren(...lines.map(([name, ...cells]) => {
+      const row = document.createElement("tr"), head = document.createElement("th");
+      head.scope = "row";
+      head.textContent = name;
+      row.append(head, ...cells.map((text) => {
+        const cell = document.createElement("td");
+        cell.textContent = text;
+        return cell;
+      }));
+      return row;
+    }));
+  }
+
+  function svg(name, attributes, text) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text !== undefined) element.textContent = text;
+    return element;
+  }
+
+  // A step of 1, 2 or 5 times a power of ten that makes about `count` steps.
+  function stepOf(size, count) {
+    const power = 10 ** Math.floor(Math.log10(size / count));
+    return [1, 2, 5, 10].map((digit) => digit * power).find((step) => size / step <= count * 1.01) ?? 10 * power;
+  }
+
+  const WIDTH = 640, HEIGHT = 400, LEFT = 78, RIGHT = 18, TOP = 16, BOTTOM = 58;
+
+  function draw(curves, end, floor, log10Delta) {
+    const x = (eps) => LEFT + (eps / end) * (WIDTH - LEFT - RIGHT);
+    const y = (log10) => TOP + (Math.max(log10, 2 * floor) / floor) * (HEIGHT - TOP - BOTTOM);
+    const clip = svg("clipPath", { id: "inside" });
+    clip.append(svg("rect", { x: LEFT, y: TOP - 2, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM + 2 }));
+    const parts = [clip];
+    const narrow = matchMedia("(max-width: 56rem)").matches;
+    const xStep = stepOf(end, narrow ? 4 : 8), yStep = Math.max(stepOf(-floor, narrow ? 4 : 6), 0.01);
+    for (let tick = 0; tick <= end * 1.0001; tick += xStep) {
+      parts.push(svg("path", { class: "grid", d: `M${x(tick)} ${TOP}V${HEIGHT - BOTTOM}` }));
+      parts.push(svg("text", { x: x(tick), y: HEIGHT - BOTTOM + 22, "text-anchor": "middle" }, Number(tick.toPrecision(6))));
+    }
+    for (let tick = 0; tick >= floor * 1.0001; tick -= yStep) {
+      parts.push(svg("path", { class: "grid", d: `M${LEFT} ${y(tick)}H${WIDTH - RIGHT}` }));
+      const words = tick === 0 ? "1" : "10" + superscript(Number(tick.toPrecision(3))).replace(".", "·");
+      parts.push(svg("text", { x: LEFT - 8, y: y(tick) + 5, "text-anchor": "end" }, words));
+    }
+    parts.push(svg("path", { class: "wanted", d: `M${LEFT} ${y(log10Delta)}H${WIDTH - RIGHT}` }));
+    parts.push(svg("text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 12, "text-anchor": "middle", "font-style": "italic" }, "ε"));
+    parts.push(svg("text", { x: 14, y: (TOP + HEIGHT - BOTTOM) / 2, "font-style": "italic" }, "δ"));
+    const path = (points) => points.filter(([, value]) => !Number.isNaN(value))
+      .map(([eps, value], i) => `${i ? "L" : "M"}${x(eps).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+    const upper = curves.find((curve) => curve.name === "upper").points;
+    const lower = curves.find((curve) => curve.name === "lower").points;
+    if (upper.length > 1) {
+      parts.push(svg("path", { class: "between", "clip-path": "url(#inside)",
+        d: path([...upper, ...[...lower].reverse()]) + "Z" }));
+    }
+    for (const { name, points } of [...curves].reverse()) {
+      parts.push(svg("path", { class: `line ${name}`, "clip-path": "url(#inside)", d: path(points) }));
+    }
+    $("curve").replaceChildren(...parts);
+  }
+
+  function legend(curves, floor) {
+    $("legend").replaceChildren(...curves.map(({ name, label, points }) => {
+      const silent = points.every(([, value]) => Number.isNaN(value)), deep = points.every(([, value]) => value < floor);
+      const item = document.createElement("li"), key = svg("svg", { viewBox: "0 0 32 8", "aria-hidden": "true" });
+      key.append(svg("path", { class: `line ${name}`, d: "M0 4H32" }));
+      item.append(key, label + (silent ? ": does not apply" : deep ? ": below the picture" : ""));
+      return item;
+    }));
+  }
+
+  function table(curves) {
+    const head = document.createElement("tr");
+    head.append(...["ε", ...curves.map((curve) => curve.label)].map((text) => {
+      const cell = document.createElement("th");
+      cell.scope = "col";
+      cell.textContent = text;
+      return cell;
+    }));
+    const box = $("points").querySelector("table");
+    box.tHead.replaceChildren(head);
+    const written = (value) => (Number.isNaN(value) ? "–" : value === -Infinity ? "δ = 0" : value.toFixed(3));
+    rows(box, curves[0].points.map(([eps], i) => [String(Number(eps.toPrecision(5))), ...curves.map((c) => written(c.points[i][1]))]));
+  }
+
+  // Texts that give the same from a shell and from Python.
+  function elsewhere(s, name) {
+    const delta = s.delta < 1e-3 ? s.delta.toExponential() : String(s.delta), more = [["randomizer", name === "grr" ? null : name], ["colluding", s.colluding || null]];
+    const kept = more.filter(([, value]) => value !== null);
+    const flags = kept.map(([key, value]) => ` --${key} ${value}`).join("");
+    const words = kept.map(([key, value]) => `, ${key}=${typeof value === "string" ? `"${value}"` : value}`).join("");
+    if (s.given === "eps") {
+      $("command").textContent = `tightshuffle plan --n ${s.n} --k ${s.k} --eps ${s.eps} --delta ${delta}${flags}`;
+      $("python").textContent = `import tightshuffle\ntightshuffle.plan(n=${s.n}, k=${s.k}, eps=${s.eps}, delta=${delta}${words})`;
+    } else {
+      const setting = `n=${s.n}, k=${s.k}, eps0=${s.eps0}${words}`;
+      $("command").textContent = `tightshuffle epsilon upper,lower --n ${s.n} --k ${s.k} --eps0 ${s.eps0} --delta ${delta}${flags}`;
+      $("python").textContent = `import tightshuffle\ntightshuffle.epsilon(${delta}, ${setting})\n`
+        + `tightshuffle.epsilon(${delta}, ${setting}, method="lower")`;
+    }
+  }
+
+  let run = 0; // a newer run ends an older one
+  async function compute() {
+    const own = ++run, s = checked();
+    remember();
+    $("results").classList.toggle("unknown", !s);
+    $("results").setAttribute("aria-busy", String(s !== null));
+    $("answer").textContent = s ? "…" : "Change the fields that are marked.";
+    if (!s) return;
+    const pause = async () => {
+      await new Promise((done) => setTimeout(done, 0));
+      return own !== run;
+    };
+    const make = (eps0) => shuffle.randomizer(s.randomizer, { k: s.k, eps0, size: s.size });
+    const name = s.randomizer + (s.randomizer === "subset" || s.randomizer === "hash" ? `:${s.size}` : "");
+    elsewhere(s, name);
+    if (await pause()) return;
+
+    const eps0 = s.given === "eps0" ? s.eps0 : beside.largestEps0(make, s.eps, s.log10Delta, s.users, LARGEST_EPS0);
+    const randomizer = make(eps0), setting = { n: s.users, k: s.k, eps0 };
+    if (await pause()) return;
+    const high = s.given === "eps" ? s.eps : beside.epsilon(randomizer, s.log10Delta, s.users, 1);
+    if (await pause()) return;
+    const low = Math.min(beside.epsilon(randomizer, s.log10Delta, s.users, -1), high);
+    if (await pause()) return;
+    const delta = typeset(s.log10Delta, 0, 6);
+    $("answer").textContent = s.given === "eps"
+      ? `The local budget may be ε₀ = ${short(eps0, -1)}${eps0 === LARGEST_EPS0 ? " or more" : ""}, for ε = ${s.eps} at δ = ${delta}.`
+      : `At δ = ${delta}, ε lies between ${short(low, -1)} and ${short(high, 1)}.`;
+    $("answer-note").textContent = (s.given === "eps" ? `With it, ε lies between ${short(low, -1)} and ${short(high, 1)}. ` : "")
+      + `The larger one is a guarantee for every dataset; some dataset needs the smaller one. If the shuffler fails, ε₀ = ${short(eps0, s.given === "eps" ? -1 : 0)} is left.`
+      + (s.k === 2 && s.randomizer === "grr" ? " For k = 2 the package has a narrower bracket than this page." : "");
+
+    const bounds = beside.literature(s.randomizer);
+    const withPublished = s.randomizer === "grr" && s.users <= MOST_USERS_PUBLISHED;
+    const curves = [
+      { name: "upper", label: "upper", bound: (eps, width) => shuffle.upper(randomizer, eps, s.users, width) },
+      { name: "lower", label: "lower", bound: (eps, width) => shuffle.lower(randomizer, eps, s.users, width) },
+      ...bounds.map(({ name, label, bound }) => ({ name, label, bound: (eps) => (eps < eps0 ? bound(eps, setting) : -Infinity) })),
+    ];
+    if (withPublished) {
+      curves.push({ name: "published", label: "published formula (no bound)", bound: (eps) => beside.published(eps, setting, s.count) });
+    }
+
+    const at = s.given === "eps" ? s.eps : high;
+    $("bounds").caption.textContent = `δ at ε = ${short(at, 0)}`;
+    const values = Object.fromEntries(curves.map(({ name, bound }) => [name, bound(at)]));
+    const sides = { lower: -1, published: 0 };
+    rows($("bounds"), curves.map(({ name, label }) => [label, typeset(values[name], sides[name] ?? 1)]));
+    $("bounds-note").textContent = withPublished && values.published < values.lower
+      ? `The published formula promises a δ that is ${values.published === -Infinity ? "0" : `10${superscript(Math.floor(values.lower - values.published))} times smaller than the true one of some dataset`}.`
+      : "";
+    if (withPublished) {
+      $("command").textContent += `\ntightshuffle delta count-published --n ${s.users} --k ${s.k}`
+        + ` --eps0 ${Number(eps0.toPrecision(6))} --eps ${Number(at.toPrecision(6))} --count ${s.count}`;
+    }
+    const deviation = beside.sigma(at, s.log10Delta), own_ = TITLES[s.randomizer];
+    const found = [
+      [`${own_} with ε₀ = ${short(eps0, -1)}, shuffled, inverted`, beside.distance(randomizer, s.n)],
+      [`central Gaussian noise of deviation ${short(deviation, 1)}, same ε and δ`, beside.gaussianDistance(s.n, s.k, deviation)],
+      [`${own_} with ε₀ = ${short(at, 0)}, no shuffler, δ = 0`, at > 0 ? beside.distance(make(at), s.n) : NaN],
+    ];
+    rows($("errors"), [...found.map(([label, error]) => [label, Number.isNaN(error) ? "–" : short(error, 0, 4)]),
+      ["the uniform histogram, which uses no data", `0 to ${short(1 - 1 / s.k, 0, 4)}`]]);
+    $("errors-note").textContent = `The shuffled estimate errs ${short(found[0][1] / found[1][1], 0, 4)} times as much as the Gaussian. The uniform histogram errs by 0 if the users are`
+      + " spread evenly and most if all hold one value: an estimate that errs more than it would on your data is of no use.";
+
+    const end = at > 0 ? Math.min(2 * at, eps0) : eps0, floor = 2.5 * s.log10Delta;
+    for (const curve of curves) curve.points = [];
+    for (let i = 0; i <= POINTS; i++) {
+      const eps = (end * i) / POINTS;
+      for (const curve of curves) curve.points.push([eps, curve.bound(eps, COARSE)]);
+      if (await pause()) return;
+      if (i % 4 === 0) draw(curves, end, floor, s.log10Delta);
+    }
+    draw(curves, end, floor, s.log10Delta);
+    legend(curves, floor);
+    table(curves);
+    $("results").setAttribute("aria-busy", "false");
+  }
+
+  let timer;
+  form.addEventListener("input", () => {
+    arrange();
+    clearTimeout(timer);
+    timer = setTimeout(compute, 300);
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("hashchange", () => {
+    show(fromAddress());
+    compute();
+  });
+  for (const button of document.querySelectorAll("[data-copies]")) {
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText($(button.dataset.copies).textContent);
+        $("copied").textContent = "Copied.";
+      } catch {
+        getSelection().selectAllChildren($(button.dataset.copies));
+        $("copied").textContent = "It is selected: press Ctrl+C.";
+      }
+    });
+  }
+  show(fromAddress());
+  compute();
+})();
