@@ -18,6 +18,7 @@ import tightshuffle
 from tightshuffle.cli import values as cli_values
 from tightshuffle.cli.main import main
 from tightshuffle.mechanisms import gaussian
+from tightshuffle.mechanisms.expected import krr_errors
 from tightshuffle.privacy import histogram, methods
 
 COMMAND = Path(sys.executable).with_name("tightshuffle")
@@ -209,6 +210,47 @@ def test_several_plans():
         assert 0 <= plan["eps0"] - float(row[2]) < 1e-5
 
 
+def test_a_plan_for_own_data(tmp_path):
+    (tmp_path / "counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
+    words = ["plan", "--eps", "1", "--delta", "1e-6"]
+    own = answer(*words, "--data", tmp_path / "counts.csv")
+    even = answer(*words, "--n", "1000", "--k", "3")
+    assert {name: own[name] for name in ("n", "k", "eps0")} == {"n": 1000, "k": 3, "eps0": even["eps0"]}
+    errors = krr_errors([0.5, 0.3, 0.2], n=1000, eps0=own["eps0"])
+    assert own["expected_tv"]["shuffle+INV"] == pytest.approx(errors.sum() / 2, rel=1e-12)
+    assert own["expected_tv"]["shuffle+INV"] < even["expected_tv"]["shuffle+INV"]
+    assert own["expected_tv"]["gaussian"] == even["expected_tv"]["gaussian"]
+    assert own["expected_tv"]["uniform"] == pytest.approx(0.5 - 1 / 3)
+    _, out, _ = call(*words, "--data", tmp_path / "counts.csv")
+    assert "the data of the file" in out
+    assert "the uniform histogram, which uses no data     0.1667" in out
+
+
+def test_compare_is_delta_by_all_valid_bounds(tmp_path):
+    words = ["--n", "1000", "--k", "8", "--eps0", "1"]
+    given = answer("compare", *words, "--eps", "0.1", "0.2", "--png", tmp_path / "curves.png")
+    names = [m.name for m in methods.METHODS.values() if m.kind in (methods.UPPER, methods.LOWER)]
+    assert sorted(given["methods"]) == sorted(names)
+    assert (
+        given["methods"] == answer("delta", ",".join(given["methods"]), *words, "--eps", 0.1, 0.2)["methods"]
+    )
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+    again = answer("compare", *words, "--randomizer", "subset:2")
+    assert list(again["methods"]) == ["lower", "upper"]
+    deepest = again["methods"]["upper"]["log10_delta"][-1]
+    assert -12.001 < deepest <= -12
+    _, out, _ = call("compare", *words)
+    assert len(out.split("\n\n")[1].splitlines()) == 10
+
+
+def test_compare_draws_where_delta_is_0(tmp_path):
+    words = ["--n", "1", "--k", "8", "--eps0", "1", "--eps", "0.5", "1", "2"]
+    assert call("compare", *words, "--png", tmp_path / "curves.png")[0] == 0
+    code, _, err = call("compare", *words, "--png", tmp_path / "none" / "curves.png")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "No such file" in err
+
+
 def test_a_plan_of_two_rounds():
     words = ["plan", "--n", "500", "--k", "5", "--eps", "2", "--delta", "1e-3", "--compositions"]
     one, two = (answer(*words, rounds) for rounds in (1, 2))
@@ -388,6 +430,9 @@ def test_whole_numbers(text):
         ("sigma --eps 1 --delta 1e-6 --sensitivity 0", "--sensitivity must be"),
         ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt-2", "--sensitivity must be"),
         ("plan --n 9 --k 3 --eps 0 --delta 1e-6", "--eps must be"),
+        ("plan --n 9 --eps 1 --delta 1e-6", "--k is needed, or --data"),
+        ("plan --data x.csv --n 9 --eps 1 --delta 1e-6", "--n must be left out with --data"),
+        ("plan --data /none.csv --eps 1 --delta 1e-6", "/none.csv: No such file"),
         ("plan --n 9 --k 3 --eps 20 --delta 1e-6", "and below 20"),
         ("audit", "--eps, --n, --k, --eps0, --count"),
         ("audit --eps 1 --n 9 --k 3 --eps0 2 --count 9", "count must be"),
@@ -423,9 +468,20 @@ def test_memory_is_one_line_too(monkeypatch):
 
 @pytest.mark.parametrize(
     "command",
-    ["", "delta", "epsilon", "methods", "sigma", "plan", pytest.param("audit", marks=pytest.mark.slow)],
+    [
+        "",
+        "delta",
+        "epsilon",
+        "methods",
+        "sigma",
+        "plan",
+        "compare",
+        pytest.param("audit", marks=pytest.mark.slow),
+    ],
 )
-def test_help_and_its_examples(command, capsys):
+def test_help_and_its_examples(command, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), "--help"])
     out, err = capsys.readouterr()

@@ -7,6 +7,7 @@ import warnings
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tightshuffle.mechanisms.randomizers import Randomizer
 from tightshuffle.privacy import methods
 
 _SAFE_SIDE = {methods.UPPER: 1, methods.LOWER: -1, methods.CONJECTURE: -1}
+_DEEPEST = -12.0  # log10 of the delta at which a comparison ends
 _HISTOGRAM = "a histogram in which one user changes cell"
 
 
@@ -191,15 +193,15 @@ def _answer_plan(arguments: Namespace) -> Answer:
     from tightshuffle.experiments.plan import make_plan
     from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY
 
-    n, k, rounds = arguments.n, arguments.k, arguments.compositions
-    name = arguments.randomizer
+    n, k, shares = _histogram(arguments)
+    rounds, name = arguments.compositions, arguments.randomizer
     if name.startswith("file"):
         raise ValueError("--randomizer must not be a file for a plan: the eps0 of a matrix is fixed")
     options = {"randomizer": name, "colluding": arguments.colluding, "compositions": rounds}
     given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
     found, objects, records = [], [], []
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
-        plan = make_plan(n, k, eps, log10_delta=log10_delta, **options)
+        plan = make_plan(n, k, eps, log10_delta=log10_delta, shares=shares, **options)
         found.append((eps, log10_delta, plan))
         guarantee = {
             "method": "upper",
@@ -215,12 +217,38 @@ def _answer_plan(arguments: Namespace) -> Answer:
         objects.append({**guarantee, **given, **search, **noise, **failing, "expected_tv": plan.tv})
         tv = {f"tv_{name}": value for name, value in plan.tv.items()}
         records.append({**guarantee, **given, **search, **noise, **failing, **tv})
+    data = "uniform data" if shares is None else "the data of the file"
     if len(found) > 1:
-        return Answer(_table_of_plans(n, k, given, found), {"method": "upper", "plans": objects}, records)
-    return Answer(_one_plan(n, k, given, *found[0]), objects[0], records)
+        text = _table_of_plans(n, k, given, data, found)
+        return Answer(text, {"method": "upper", "plans": objects}, records)
+    return Answer(_one_plan(n, k, given, data, *found[0]), objects[0], records)
 
 
-def _table_of_plans(n: int, k: int, given: dict[str, Any], found: list[tuple[float, float, Any]]) -> str:
+def _histogram(arguments: Namespace) -> tuple[int, int, Any]:
+    """n, k, and the shares of the cells, None for data that are spread evenly."""
+    for name in ("n", "k"):
+        if arguments.data and getattr(arguments, name) is not None:
+            raise ValueError(f"--{name} must be left out with --data, whose file tells it")
+        if not arguments.data and getattr(arguments, name) is None:
+            raise ValueError(f"--{name} is needed, or --data")
+    if not arguments.data:
+        return arguments.n, arguments.k, None
+    from tightshuffle.arguments import check_installed
+
+    check_installed("experiments", "pandas")
+    from tightshuffle.data.counts_file import read_counts
+
+    try:
+        counts = read_counts(arguments.data)["count"].to_numpy()
+    except OSError as error:
+        raise ValueError(f"{arguments.data}: {error.strerror}") from None
+    n = int(counts.sum())
+    return n, len(counts), counts / n
+
+
+def _table_of_plans(
+    n: int, k: int, given: dict[str, Any], data: str, found: list[tuple[float, float, Any]]
+) -> str:
     rows = [("eps", "delta", "largest eps0", "shuffle+INV", "gaussian", "sigma", "local")]
     for eps, log10_delta, plan in found:
         errors = {name: f"{value:.4g}" for name, value in plan.tv.items()}
@@ -242,14 +270,16 @@ def _table_of_plans(n: int, k: int, given: dict[str, Any], found: list[tuple[flo
         "",
         table(rows),
         "",
-        "shuffle+INV, gaussian, local: expected total variation distance, uniform data, before projection.",
+        f"shuffle+INV, gaussian, local: expected total variation distance, {data}, before projection.",
         f"sigma: of the Gaussian on each count, for {_HISTOGRAM} (sensitivity sqrt(2)).",
         "If the shuffler fails, eps = eps0 is left of each round, without a delta.",
     ]
     return "\n".join(lines)
 
 
-def _one_plan(n: int, k: int, given: dict[str, Any], eps: float, log10_delta: float, plan: Any) -> str:
+def _one_plan(
+    n: int, k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any
+) -> str:
     reached = values.written(plan.log10_delta, 1)
     rounds, colluding = given.get("compositions", 1), given.get("colluding", 0)
     name = given.get("randomizer", "k-RR")
@@ -259,6 +289,8 @@ def _one_plan(n: int, k: int, given: dict[str, Any], eps: float, log10_delta: fl
         (f"analytic Gaussian, sigma = {values.short(plan.sigma, 1)}", tv["gaussian"]),
         (f"{name} with eps0 = {eps / rounds:g}, not shuffled (delta = 0)", tv["local"]),
     ]
+    if "uniform" in tv:
+        rows.append(("the uniform histogram, which uses no data", tv["uniform"]))
     width = max(len(name) for name, _ in rows)
     lines = [
         f"(eps = {eps:g}, delta = {values.written(log10_delta)}) for every dataset"
@@ -271,9 +303,7 @@ def _one_plan(n: int, k: int, given: dict[str, Any], eps: float, log10_delta: fl
         f"if the shuffler fails, eps = {values.short(rounds * plan.eps0, 1)} is left, without a delta"
         + f", for the {rounds} rounds together" * (rounds > 1),
         "",
-        "expected total variation distance, uniform data, before projection"
-        + " (one round)" * (rounds > 1)
-        + ":",
+        f"expected total variation distance, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
         *(f"  {name:<{width}}  {value}" for name, value in rows),
         "",
         f"The Gaussian's sigma is for {_HISTOGRAM}: sensitivity sqrt(2).",
@@ -281,6 +311,32 @@ def _one_plan(n: int, k: int, given: dict[str, Any], eps: float, log10_delta: fl
     if max(plan.tv.values()) > 1:
         lines += ["", "Above 1: the estimate is worthless."]
     return "\n".join(lines)
+
+
+def _answer_compare(arguments: Namespace) -> Answer:
+    others = [m.name for m in methods.METHODS.values() if m.kind == methods.UPPER and m.name != "upper"]
+    arguments.method = ["lower", "upper", *(others if arguments.randomizer == "grr" else [])]
+    if arguments.eps is None:
+        setting = _setting(arguments, methods.METHODS["upper"], arguments.randomizer)
+        end = float(methods.epsilon("upper", log10_delta=_DEEPEST, **setting)) or arguments.eps0
+        few = arguments.form == "text" and not arguments.png
+        arguments.eps = np.linspace(0.0, end, 9 if few else 65).tolist()
+    answer = _answer_delta(arguments)
+    if arguments.png:
+        from tightshuffle.arguments import check_installed
+
+        check_installed("pipeline", "matplotlib")
+        from tightshuffle.figures import compare, style
+
+        found = {name: about["log10_delta"] for name, about in answer.json["methods"].items()}
+        curves = {name: np.atleast_1d(np.array(log10_delta, float)) for name, log10_delta in found.items()}
+        title = _written(_setting(arguments, methods.METHODS["lower"], arguments.randomizer))
+        picture = style.png(compare.draw(np.array(arguments.eps), curves, title))
+        try:
+            Path(arguments.png).write_bytes(picture)
+        except OSError as error:
+            raise ValueError(f"{arguments.png}: {error.strerror}") from None
+    return answer
 
 
 def _answer_audit(arguments: Namespace) -> Answer:
@@ -331,6 +387,7 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
     "methods": _answer_methods,
     "sigma": _answer_sigma,
     "plan": _answer_plan,
+    "compare": _answer_compare,
     "audit": _answer_audit,
 }
 

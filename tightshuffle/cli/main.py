@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for message in dict.fromkeys(messages):
             _complain(message)
         print(answer.shown(arguments.form), flush=True)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, ModuleNotFoundError) as error:
         return _complain(error)
     except MemoryError:
         return _complain("n or k is too large for this machine's memory")

@@ -75,13 +75,25 @@ The largest eps0 that guarantees (eps, delta), by the method `upper`, and the ac
 For comparison: the analytic Gaussian at the same guarantee (for a histogram in which one user changes cell,
 sensitivity sqrt2), and the local model, the randomizer with eps0 = eps and no shuffler. The errors are
 expected total variation distances before any projection, if the n users are spread evenly over the k cells.
-Several eps or delta give a table: a row for each pair.
+Several eps or delta give a table: a row for each pair. With --data, n, k and the errors are those of a
+histogram of your own; the guarantee holds for every histogram all the same.
 """
 _PLAN_EXAMPLES = """\
 examples:
   tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
   tightshuffle plan --n 100000 --k 408 --eps 0.1 0.5 1 --delta 1e-6 1e-9 --randomizer hadamard
   tightshuffle plan --n 1e3 --k 10 --eps 1 --delta 1e-6 --compositions 2
+  tightshuffle plan --data counts.csv --eps 1 --delta 1e-6
+"""
+_COMPARE = """\
+delta over eps by upper, lower and every other valid bound: a table, CSV, or a picture.
+"""
+_COMPARE_EXAMPLES = """\
+examples:
+  tightshuffle compare --n 100000 --k 408 --eps0 4
+  tightshuffle compare --n 1e4 --k 16 --eps0 2 --eps 0:1:50 --png curves.png
+
+Without --eps: from 0 to where upper is 1e-12. Randomizers other than grr: upper and lower only.
 """
 _AUDIT = """\
 Play the game against the real protocol and report a lower confidence bound on delta.
@@ -164,7 +176,12 @@ def make_parser() -> argparse.ArgumentParser:
     )
 
     plan = add("plan", "the largest eps0 for (eps, delta), and its accuracy", _PLAN, _PLAN_EXAMPLES)
-    _add_users(plan)
+    _add_users(plan, required=False)
+    plan.add_argument(
+        "--data",
+        metavar="FILE",
+        help="a histogram of your own instead of --n and --k: a CSV file with the columns cell and count",
+    )
     _add_several_eps(plan, values.positive, "of the guarantee, one or several, > 0")
     plan.add_argument(
         "--delta",
@@ -182,7 +199,15 @@ def make_parser() -> argparse.ArgumentParser:
     _add_users(audit)
     _add_eps0(audit, required=True)
     _add_game(audit)
-    for command in (delta, epsilon, listing, sigma, plan, audit):
+
+    compare = add("compare", "delta over eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
+    _add_users(compare)
+    _add_eps0(compare, required=True)
+    _add_several_eps(compare, required=False)
+    _add_randomizer(compare, *randomizers.NAMES[:-1])
+    compare.add_argument("--png", metavar="FILE", help="draw the curves into this file, too")
+    compare.set_defaults(count=None, direction=None, compositions=1)
+    for command in (delta, epsilon, listing, sigma, plan, audit, compare):
         form = command.add_mutually_exclusive_group()
         for name, what in (("json", "one JSON object"), ("csv", "CSV with all digits")):
             form.add_argument(
@@ -210,22 +235,24 @@ def _add_several_eps(
     command: argparse.ArgumentParser,
     number: Callable[[str], float] = values.at_least_zero,
     what: str = "one or several, >= 0",
+    *,
+    required: bool = True,
 ) -> None:
     command.add_argument(
         "--eps",
         metavar="E",
         nargs="+",
-        required=True,
+        required=required,
         action=_Flat,
         type=values.some(number),
         help=f"{what}; or from:to:how many, such as 0.1:2:50",
     )
 
 
-def _add_users(command: argparse.ArgumentParser, *, cells: bool = True) -> None:
-    command.add_argument(
-        "--n", metavar="N", required=True, type=values.whole_number(1), help="users: 100000, 1e5 or 100_000"
-    )
+def _add_users(command: argparse.ArgumentParser, *, required: bool = True, cells: bool = True) -> None:
+    users = "users: 100000, 1e5 or 100_000"
+    command.add_argument("--n", metavar="N", required=required, type=values.whole_number(1), help=users)
+    cells = required and cells
     command.add_argument("--k", metavar="K", required=cells, type=values.whole_number(2), help="cells, >= 2")
 
 

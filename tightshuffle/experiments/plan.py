@@ -43,7 +43,8 @@ class Plan:
     ``capped``: eps0 could be larger than the largest that is looked at. ``sigma``: standard deviation of the
     analytic Gaussian's noise on each count at the same guarantee. ``tv``: expected total variation distances
     of "shuffle+INV", "gaussian", and "local": the randomizer with eps0 = eps, which needs no shuffler, with
-    delta = 0.
+    delta = 0. For a histogram of one's own also "uniform": how far the uniform histogram, a guess without
+    data, is from it.
     """
 
     eps0: float
@@ -63,6 +64,7 @@ def make_plan(
     randomizer: str = "grr",
     colluding: int = 0,
     compositions: int = 1,
+    shares: npt.ArrayLike | None = None,
 ) -> Plan:
     """The `Plan` for (eps, delta)-differential privacy of n users in k cells, for every dataset.
 
@@ -75,6 +77,7 @@ def make_plan(
     colluding : how many users tell the adversary their reports; they count for the accuracy all the same
     compositions : rounds in which all users report, with fresh randomness, that meet the guarantee together;
         for k-RR. Errors are those of one round.
+    shares : of the users in the k cells, for whose histogram errors are expected; by default all alike
 
     Raises
     ------
@@ -104,10 +107,12 @@ def make_plan(
 
     eps0, reached = _largest_eps0(log_delta, one_round, wanted, _eps0_of_noise(n, k, sigma))
     tv = {
-        "shuffle+INV": _distance(k, parse(randomizer, k=k, eps0=eps0), n),
+        "shuffle+INV": _distance(parse(randomizer, k=k, eps0=eps0), n, shares),
         "gaussian": float(expected_tv_gaussian(n, k, sigma)),
-        "local": _distance(k, parse(randomizer, k=k, eps0=one_round), n),
+        "local": _distance(parse(randomizer, k=k, eps0=one_round), n, shares),
     }
+    if shares is not None:
+        tv["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
     return Plan(eps0, reached, eps0 == LARGEST_EPS0, sigma, tv)
 
 
@@ -121,9 +126,11 @@ def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLik
     return check_k(k) / 2 * mean_absolute(check_positive("sigma", sigma) / check_n(n))
 
 
-def _distance(k: int, randomizer: Randomizer, n: int) -> float:
-    """Expected total variation distance of its unbiased estimate, uniform data, unprojected."""
-    return k / 2 * float(errors(randomizer, 1 / k, n=n))
+def _distance(randomizer: Randomizer, n: int, shares: npt.ArrayLike | None) -> float:
+    """Expected total variation distance of its unbiased estimate, unprojected; of uniform data for None."""
+    if shares is None:
+        return randomizer.k / 2 * float(errors(randomizer, 1 / randomizer.k, n=n))
+    return float(errors(randomizer, shares, n=n).sum()) / 2
 
 
 def _eps0_of_noise(n: int, k: int, sigma: float) -> float:

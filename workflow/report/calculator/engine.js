@@ -3,7 +3,7 @@
 // time. What is computed, and why every error goes to the safe side, is told there; names are the same.
 const engine = (() => {
   const ULP = 2 ** -52, OPERATIONS = 24, ATTEMPTS = 8, MOST_NODES = 2 ** 20, PAIRED = 8, UNLIKELY = 42;
-  const FEW_ATOMS = 4000, SOME_ATOMS = 2e5, MOST_ATOMS = 2e6, MOST_COUNTED = 4000;
+  const FEW_ATOMS = 4000, SOME_ATOMS = 5e4, MOST_ATOMS = 2e6, MOST_COUNTED = 4000;
   const LENGTHS = [6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000];
   const SHIFTS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13];
 
