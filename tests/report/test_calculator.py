@@ -125,8 +125,9 @@ def test_500_random_settings_agree_with_the_package_and_no_bound_is_on_the_wrong
             theirs[place] = numbers(tab, call)[0]
         if method == "upper":
             ours_upper, theirs_upper = ours, theirs
-    # Far below 10^-100000 a float's own digits are coarser than 1e-9.
-    allowed = np.maximum(1e-9, 1e-14 * np.abs(ours_upper))
+    # Deeper than 10^-10000 rounding counts: there the package itself gives a setting alone another logarithm,
+    # by 1.4e-14 of it, than the same setting among others.
+    allowed = np.maximum(1e-9, 1e-13 * np.abs(ours_upper))
     assert np.all(np.isfinite(ours_upper))
     assert np.all(np.abs(theirs_upper - ours_upper) <= allowed)
     assert np.all(theirs <= ours_upper[:150])
