@@ -52,6 +52,7 @@ rule report:
     "The reproduction report and the verdicts behind it."
     input:
         "<results>/report/index.html",
+        "<results>/report/calculator.html",
         "<results>/report/verdicts.csv",
         "<results>/numbers.csv",
         "<results>/benchmarks/run.html",

@@ -265,6 +265,8 @@ def test_wrong_input_says_what_the_field_may_be(tab, page):
         assert f"error-{name}" in tab.run(
             f"document.getElementById('{name}').getAttribute('aria-describedby')"
         )
+    settle(tab, page, "n=abc&k=4&eps0=1&delta=0.1")
+    assert tab.run("[...document.querySelectorAll('[aria-invalid]')].map(field => field.name)") == ["n"]
     assert text_of(tab, "answer") == "Change the fields that are marked."
     assert not tab.run("document.getElementById('curve').checkVisibility()")
 

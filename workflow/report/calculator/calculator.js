@@ -70,19 +70,22 @@
       good &&= fine;
       found[name] = value;
     }
-    const whole = (low, high) => (x) => Number.isInteger(x) && x >= low && x <= high;
+    // Where n or k is wrong there is no upper end, and only that field is marked.
+    const whole = (low, high) => (x) => Number.isInteger(x) && x >= low && !(x > high);
+    const givenN = () => (fields.n.hasAttribute("aria-invalid") ? NaN : found.n);
+    const givenK = () => (fields.k.hasAttribute("aria-invalid") ? NaN : found.k);
     check("n", "a whole number from 1 to 10¹²", whole(1, 1e12), NaN);
     check("k", "a whole number from 2 to 10⁹", whole(2, 1e9), NaN);
     check("eps0", "a number above 0, at most 50", (x) => x > 0 && x <= 50, NaN);
     check("eps", `a number above 0, below ${LARGEST_EPS0}`, (x) => x >= 1e-9 && x < LARGEST_EPS0, NaN);
     check("delta", "a number between 0 and 1, both excluded, at least 1e-300", (x) => x >= 1e-300 && x < 1, NaN);
-    check("colluding", "a whole number from 0 to n − 1", whole(0, found.n - 1), 0);
+    check("colluding", "a whole number from 0 to n − 1", whole(0, givenN() - 1), 0);
     if (given.randomizer === "subset") {
-      check("size", "a whole number from 1 to k − 1", whole(1, found.k - 1), Math.max(1, Math.round(found.k / 10)));
+      check("size", "a whole number from 1 to k − 1", whole(1, givenK() - 1), Math.max(1, Math.round(givenK() / 10)) || 1);
     } else check("size", "a whole number from 2 to 10⁶", whole(2, 1e6), 4);
-    const even = Math.max(Math.round((found.n - found.colluding) / found.k) - 1, 0);
-    check("count", "a whole number from 0 to n − 1, without those who collude", whole(0, found.n - found.colluding - 1), even);
-    return good ? { ...found, log10Delta: Math.log10(found.delta), users: found.n - found.colluding } : null;
+    const users = givenN() - found.colluding, even = Math.max(Math.round(users / givenK()) - 1, 0) || 0;
+    check("count", "a whole number from 0 to n − 1, without those who collude", whole(0, users - 1), even);
+    return good ? { ...found, log10Delta: Math.log10(found.delta), users } : null;
   }
 
   function remember() {
@@ -126,15 +129,15 @@
     return [1, 2, 5, 10].map((digit) => digit * power).find((step) => size / step <= count * 1.01) ?? 10 * power;
   }
 
-  const WIDTH = 640, HEIGHT = 400, LEFT = 78, RIGHT = 18, TOP = 16, BOTTOM = 58;
+  const WIDTH = 640, HEIGHT = 400, RIGHT = 18, TOP = 16, BOTTOM = 58;
 
   function draw(curves, end, floor, log10Delta) {
+    const narrow = matchMedia("(max-width: 56rem)").matches, LEFT = narrow ? 106 : 78;
     const x = (eps) => LEFT + (eps / end) * (WIDTH - LEFT - RIGHT);
     const y = (log10) => TOP + (Math.max(log10, 2 * floor) / floor) * (HEIGHT - TOP - BOTTOM);
     const clip = svg("clipPath", { id: "inside" });
     clip.append(svg("rect", { x: LEFT, y: TOP - 2, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM + 2 }));
     const parts = [clip];
-    const narrow = matchMedia("(max-width: 56rem)").matches;
     const xStep = stepOf(end, narrow ? 4 : 8), yStep = Math.max(stepOf(-floor, narrow ? 4 : 6), 0.01);
     for (let tick = 0; tick <= end * 1.0001; tick += xStep) {
       parts.push(svg("path", { class: "grid", d: `M${x(tick)} ${TOP}V${HEIGHT - BOTTOM}` }));
