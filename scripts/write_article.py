@@ -8,7 +8,7 @@ from tightshuffle.judgement.printed import read_rows
 from tightshuffle.pipeline.job import job, write_bytes
 from tightshuffle.report.article import Results, article_values, set_article
 
-ROWS = ("verdicts", "claims", "audit", "joint", "totals", "plan")
+ROWS = ("verdicts", "claims", "audit", "joint", "totals")
 
 with job(snakemake):
     files, titles = snakemake.input, snakemake.params.titles
@@ -16,7 +16,7 @@ with job(snakemake):
     results = Results(
         **{name: read_rows(files[name]) for name in ROWS},
         ratios=ratios[ratios["dataset"].isin(list(titles))],
-        study=pd.read_csv(files.study) if files.get("study") else pd.DataFrame(),
+        study=pd.read_csv(files.study),
         captions={Path(file).stem: Path(file).read_text("utf-8").strip() for file in files.captions},
         titles=titles,
     )

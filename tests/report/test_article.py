@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.report.report_page import audit_rows, claim_rows, parity_rows, real_verdicts
+from tests.report.test_which_page import table as study_table
 from tightshuffle.report import article
 from tightshuffle.report.article import Results, article_values, set_article
 
@@ -32,17 +32,6 @@ def ratio_table():
     return table.assign(limit=1.25, informative=table["informative"] == "True")
 
 
-def study_table():
-    """k-RR is the best one with few cells, and 1.5 times as bad with many."""
-    rows = [
-        {"n": n, "k": k, "eps": eps, "delta_rule": "1e-06", "delta": 1e-6, "randomizer": name}
-        | {"ratio": ratio, "tv": ratio / 10, "local_tv": 0.5}
-        for n, k, eps, name in product((1000, 10**6), (2, 256), (0.5, 1.0), ("grr", "oue"))
-        for ratio in [1.5 if (name, k) == ("grr", 256) else 1.0 + 0.1 * (name == "oue" and k == 2)]
-    ]
-    return pd.DataFrame(rows)
-
-
 def results(**changed):
     found = {
         "verdicts": real_verdicts(),
@@ -53,10 +42,7 @@ def results(**changed):
             {"dataset": "paris", "grid": grid, "checkins": checkins}
             for grid, checkins in (("published", "12000"), ("stepped", "10500"))
         ],
-        "plan": [
-            dict.fromkeys(("tv_shuffle_inv", "tv_gaussian", "tv_local"), "0.25")
-            | {"n": "1000", "k": "15", "eps": "0.5", "delta": "1e-06", "eps0": "3.75"}
-        ],
+        "study": study_table(),
         "ratios": ratio_table(),
         "captions": dict.fromkeys(FIGURES, "A caption.\n\nMore of it."),
         "titles": {"paris": "Paris"},
@@ -84,21 +70,19 @@ def test_no_digit_of_the_template_is_a_result():
     assert re.findall(r"\S*\d\S*", re.sub(r"\$.*?\$", "", text, flags=re.DOTALL)) == []
 
 
-@pytest.mark.parametrize("study", [pd.DataFrame(), study_table()], ids=["without study", "with study"])
-def test_the_same_values_give_the_same_bytes(study, values):
-    filled = values | {"study": article._study(study)}
-    first = set_article(parts(), filled)
+def test_the_same_values_give_the_same_bytes(values):
+    first = set_article(parts(), values)
     assert first.startswith(b"%PDF")
-    assert first == set_article(parts(), filled)
+    assert first == set_article(parts(), values)
     assert str(ROOT).encode() not in first
 
 
 def test_what_a_configuration_lacks_is_left_out():
     bare = article_values(
-        results(joint=[], totals=[], plan=[], ratios=pd.DataFrame({"dataset": []}), captions={}, audit=[])
+        results(joint=[], totals=[], ratios=pd.DataFrame({"dataset": []}), captions={}, audit=[])
     )
     assert [name for name, value in bare.items() if value is None] == [
-        "joint", "cells", "audit", "parity", "plan", "study",
+        "joint", "cells", "audit", "parity",
     ]  # fmt: skip
     assert set_article(PARTS, bare).startswith(b"%PDF")
 
@@ -121,7 +105,6 @@ def test_numbers_come_from_the_rows(values):
     assert (values["reproduced"]["close"], values["reproduced"]["central"]) == ("5", "99")
     assert values["cells"] == {"box": "12,000", "stepped": "10,500", "lost": "1,500"}
     assert values["joint"] == {"of": "1", "agree": "1", "least": "0.25"}
-    assert values["plan"] == [["1,000", "15", "0.5", "1e-06", "3.75", "0.25", "0.25", "0.25", "1.00"]]
     parity = values["parity"]
     assert parity["range"] == ["1.03", "1.20"]  # 1 + eps0 / 30
     assert parity["published"] == ["3.0", "8"]
@@ -129,12 +112,13 @@ def test_numbers_come_from_the_rows(values):
     assert values["captions"]["band"] == "A caption."
 
 
-def test_the_study_counts_where_krr_is_best():
-    study = article._study(study_table())
-    assert study["rows"] == [["k-RR", "1.5", "1.5"], ["OUE", "1", "1"]]
-    assert (study["wins"], study["settings"], study["k"], study["eps"]) == ("4", "8", "256", "1")
-    assert (study["range"], study["gain"]) == (["1.00", "1.50"], "5.0")
-    assert study["sizes"] == ["1,000", "1,000,000"]
+def test_the_studys_table_has_a_line_per_randomizer(values):
+    study = values["study"]
+    names = ["k-RR", "subset selection", "OUE", "local hashing", "RAPPOR", "Hadamard"]
+    ratios = ["1.2", "1.2", "1.5", "1.6", "4", "9"]
+    assert study["rows"] == [[name, ratio, ratio] for name, ratio in zip(names, ratios, strict=True)]
+    assert (study["k"], study["eps"]) == ("16", "1")
+    assert study["sizes"] == ["1,000", "10,000"]
 
 
 def test_a_lower_bound_is_rounded_down():

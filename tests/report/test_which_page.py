@@ -10,7 +10,7 @@ RATIOS = {"grr": 1.2, "subset": 1.2, "oue": 1.5, "hash": 1.6, "rappor": 4.0, "ha
 def row(n, randomizer, ratio, rule="1e-06", lower=None):
     tv = 0.1 * ratio if n > 1000 else ratio
     return {
-        "n": n, "k": 16, "eps": 1.0, "delta_rule": rule, "randomizer": randomizer,
+        "n": n, "k": 16, "eps": 1.0, "delta": 1e-6, "delta_rule": rule, "randomizer": randomizer,
         "name": "grr" if randomizer in ("grr", "subset") else randomizer, "eps0": 3.0, "bits": 4.0, "tv": tv,
         "ratio": ratio, "ratio_lower": lower, "local_tv": 5 * tv, "gaussian_tv": 0.4, "geometric_tv": 0.2,
     }  # fmt: skip

@@ -19,6 +19,7 @@ import pandas as pd
 import typst
 
 import tightshuffle
+from tightshuffle.figures.randomizers import NAMES
 from tightshuffle.judgement.printed import Row, decimal_from_log10, parse_tolerance
 from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, distinct_values
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
@@ -26,6 +27,7 @@ from tightshuffle.privacy import amplification, clones, count, histogram
 from tightshuffle.privacy.engine import log_positive_part
 from tightshuffle.report import findings
 from tightshuffle.report.quoted import TABLE_1, TABLE_IV, chosen, delta_text, scientific
+from tightshuffle.report.which_page import statement
 
 MAIN = "article.typ"  # the template among the parts
 BAND = {"n": 1000, "k": 15, "eps0": 4.0}  # where the text says how wide the band is
@@ -37,15 +39,6 @@ BOUNDS: list[tuple[str, str, Callable[..., Any] | None]] = [  # mechanism of Tab
     ("", "Feldman et al., 2023 (summed)", clones.stronger_clones),
     ("koskela", "Koskela et al., 2021 (weak adversary)", histogram.upper),
 ]
-RANDOMIZERS = {  # of the study: name in the article
-    "grr": "k-RR",
-    "subset": "subset selection",
-    "oue": "OUE",
-    "hash": "local hashing",
-    "rappor": "RAPPOR",
-    "hadamard": "Hadamard response",
-}
-_TIE = 1e-3  # ratios this near are the same
 
 Values = dict[str, Any]  # strings and truth values, and lists and dicts of them
 
@@ -59,9 +52,8 @@ class Results:
     audit: Sequence[Row]
     joint: Sequence[Row]
     totals: Sequence[Row]
-    plan: Sequence[Row]
+    study: pd.DataFrame  # of every randomizer at a wanted guarantee
     ratios: pd.DataFrame = field(default_factory=pd.DataFrame)
-    study: pd.DataFrame = field(default_factory=pd.DataFrame)  # of every randomizer at a wanted guarantee
     captions: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)  # of the datasets that the ratios are about
 
@@ -80,7 +72,6 @@ def article_values(results: Results) -> Values:
         "whole": _whole(results.verdicts),
         "gaussian": _gaussian(),
         "parity": _parity(results.ratios, results.titles),
-        "plan": _plan(results.plan) or None,
         "captions": {name: text.split("\n\n")[0] for name, text in results.captions.items()},
         "study": _study(results.study),
     }
@@ -308,50 +299,26 @@ def _last(frame: pd.DataFrame, name: str) -> Iterable[tuple[str, float]]:
     return ((str(dataset), float(value)) for dataset, value in last.items())
 
 
-def _plan(plan: Sequence[Row]) -> list[list[str]]:
-    rows = []
-    for row in plan:
-        n, k = (f"{int(row[name]):,}" for name in ("n", "k"))
-        tv, gaussian, local = (float(row[f"tv_{name}"]) for name in ("shuffle_inv", "gaussian", "local"))
-        eps, delta, eps0 = (float(row[name]) for name in ("eps", "delta", "eps0"))
-        errors = [f"{value:.3g}" for value in (tv, gaussian, local)]
-        rows.append([n, k, f"{eps:g}", f"{delta:.0e}", f"{eps0:.2f}", *errors, f"{tv / gaussian:.2f}"])
-    return rows
+def _study(study: pd.DataFrame) -> Values:
+    """The study's result in sentences, and a table over n.
 
-
-def _study(study: pd.DataFrame) -> Values | None:
-    """How k-RR compares with the others at a wanted guarantee, and a table over n; None without a study.
-
-    ``study``: one row per randomizer, n, k, eps and delta_rule, with the columns ratio (its expected TV error
-    over the Gaussian's), tv and local_tv (the latter without shuffler). The table is for the eps next to 1,
-    the first rule and the k in the middle.
+    ``study``: the rows of results/study/study.csv. The table is for the eps next to 1, the first rule and the
+    k in the middle.
     """
-    if study.empty:
-        return None
-    ratio = study.pivot(index=["n", "k", "eps", "delta_rule"], columns="randomizer", values="ratio")
-    wins = ratio["grr"] <= (1 + _TIE) * ratio.min(axis=1)
-    errors = study.groupby(["n", "k", "eps", "delta_rule"])[["local_tv", "tv"]].min()
     cells = sorted(set(study["k"]))[len(set(study["k"])) // 2]
     eps = min(study["eps"], key=lambda value: abs(value - 1))
     first = study[(study["delta_rule"] == study["delta_rule"].iloc[0]) & (study["eps"] == eps)]
     shown = first[first["k"] == cells].pivot(index="randomizer", columns="n", values="ratio")
     return {
-        "settings": f"{len(ratio):,}",
-        "wins": f"{wins.sum():,}",
-        "tie": f"{100 * _TIE:g}",
-        "range": [f"{ratio['grr'].min():.2f}", f"{ratio['grr'].max():.2f}"],
-        "gain": f"{(errors['local_tv'] / errors['tv']).min():.1f}",
+        "statement": statement(study),
         "eps": f"{eps:g}",
         "delta": f"{first['delta'].iloc[0]:.0e}",
         "k": f"{cells:,}",
         "sizes": [f"{int(n):,}" for n in shown],
         "rows": [
-            [
-                RANDOMIZERS[name],
-                *(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in shown.loc[name]),
-            ]
-            for name in RANDOMIZERS
-            if name in shown.index
+            [name, *(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in shown.loc[key])]
+            for key, name in NAMES.items()
+            if key in shown.index
         ],
     }
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from tightshuffle.figures.randomizers import NAMES
 from tightshuffle.report.markdown import markdown_page, markdown_table
 
 TITLE = "Which randomizer to use"
@@ -18,7 +19,6 @@ HEADER = [
     "over the Gaussian's",
     "no shuffler",
 ]
-WORDS = {"grr": "k-RR", "oue": "OUE", "rappor": "RAPPOR", "hadamard": "Hadamard response"}
 USELESS = 0.5  # TV error: that of the uniform histogram on the cities is 0.48 and 0.67
 _TIE = 1e-3  # ratios this near are the same
 
@@ -62,8 +62,12 @@ def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> li
     local = rows.groupby(["eps", "k", "n"])["local_tv"].min()
     lines = []
     for row in best.to_dict("records"):
-        use = WORDS.get(str(row["randomizer"]), str(row["name"]))
-        use = WORDS["grr"] if row["name"] == "grr" else use
+        parameter = row["randomizer"] in ("subset", "hash") and row["name"] != "grr"
+        use = (
+            str(row["name"])
+            if parameter
+            else NAMES["grr" if row["name"] == "grr" else str(row["randomizer"])]
+        )
         lines.append(
             [
                 f"{row['n']:,}",
