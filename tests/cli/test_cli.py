@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import math
+import os
 import subprocess
 import sys
 from decimal import Decimal
@@ -249,6 +250,22 @@ def test_compare_draws_where_delta_is_0(tmp_path):
     code, _, err = call("compare", *words, "--png", tmp_path / "none" / "curves.png")
     assert (code, err.count("\n")) == (2, 1)
     assert "No such file" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("delta u", ["upper"]),
+        ("plan --co", ["--colluding", "--compositions"]),
+        ("compare --randomizer o", ["oue"]),
+    ],
+)
+def test_the_shell_completes_words(tmp_path, line, words):
+    line = f"tightshuffle {line}"
+    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "COMP_LINE": line, "COMP_POINT": str(len(line))}
+    asked["_ARGCOMPLETE_STDOUT_FILENAME"] = str(tmp_path / "words")
+    subprocess.run([sys.executable, "-m", "tightshuffle"], env=os.environ | asked, check=True)
+    assert [word.strip() for word in (tmp_path / "words").read_text().split("\n")] == words
 
 
 def test_a_plan_of_two_rounds():

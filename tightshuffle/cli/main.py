@@ -18,7 +18,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            arguments = make_parser().parse_args(argv)
+            parser = make_parser()
+            if "_ARGCOMPLETE" in os.environ:  # the shell asks what could come next
+                import argcomplete
+
+                argcomplete.autocomplete(parser)
+            arguments = parser.parse_args(argv)
             answer = ANSWERS[arguments.command](arguments)
         messages = [*(str(warning.message) for warning in caught), *answer.complaints]
         for message in dict.fromkeys(messages):

@@ -223,12 +223,13 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_method(command: argparse.ArgumentParser) -> None:
     names = ", ".join(methods.METHODS)
-    command.add_argument(
+    method: Any = command.add_argument(
         "method",
         metavar="METHOD",
         type=values.method_names,
         help=f"one of these, several with commas between, or all: {names}",
     )
+    method.completer = lambda **_: [*methods.METHODS, "all"]
 
 
 def _add_several_eps(
@@ -268,13 +269,14 @@ def _add_eps0(command: argparse.ArgumentParser, *, required: bool) -> None:
 
 def _add_randomizer(command: argparse.ArgumentParser, *names: str) -> None:
     own = "; the matrix in a file has a row per report and a column per cell, and its own k and eps0"
-    command.add_argument(
+    randomizer: Any = command.add_argument(
         "--randomizer",
         metavar="R",
         default="grr",
         help=f"what users run: {', '.join(names)} (default grr, k-randomized response"
         f"{own * any(name.startswith('file') for name in names)})",
     )
+    randomizer.completer = lambda **_: names
     command.add_argument(
         "--colluding",
         metavar="C",
