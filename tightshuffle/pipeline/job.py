@@ -47,6 +47,7 @@ def job(snakemake: Described) -> Iterator[None]:
         logging.basicConfig(
             filename=log, filemode="w", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
         )
+        logging.getLogger("fontTools").setLevel(logging.WARNING)  # which lists every glyph of a PDF
         planned = snakemake.params.get("code", {})
         with run.job_at_work():
             code.check_root(Path(snakemake.scriptdir).parent)
