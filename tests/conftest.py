@@ -157,6 +157,19 @@ def pytest_collection_modifyitems(items):
     items.sort(key=rank)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """One process takes a whole file, and all files of a cluster: only one Slurm runs at a time."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "tests/cluster" if file.startswith("tests/cluster/") else file
+
+    return Scheduling(config, log)
+
+
 def made_once(tmp_path_factory, name, run):
     """A copy of a folder where ``run`` has run: the first process of pytest runs it, others wait."""
     root = tmp_path_factory.getbasetemp()
