@@ -150,7 +150,7 @@ def test_same_bytes_in_another_folder_on_one_core(full, tmp_path):
 
 @pytest.mark.slow
 def test_named_targets(fresh):
-    named = ["figures", "tables", "report", "parity", *(f"fig{i}" for i in range(1, 8))]
+    named = ["figures", "tables", "report", "article", "parity", "study", *(f"fig{i}" for i in range(1, 8))]
     wanted = {"run_trials", "run_parity", "write_report", "write_tables"}
     assert fresh.planned(*named).keys() >= wanted
     planned = fresh.planned("fig6").keys()
