@@ -68,7 +68,7 @@ $(VENV)/cluster $(VENV)/docs: $(VENV)/%: requirements-%.lock $(VENV)/installed
 	@touch $@
 
 # One thread: what is compared is work, not how it is spread over cores.
-bench: $(VENV)/installed
+bench: $(VENV)/cluster
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.accountants results/bench
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.scale results/bench
 

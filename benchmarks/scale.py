@@ -32,6 +32,7 @@ BUDGETS = ((1.0, 0.1), (4.0, 0.5))
 ALL_UP_TO = 1000  # cells up to which every budget of the grid is measured, not a sample
 FEWER = {10_000: 100, 100_000: 100}  # repetitions that are measured instead of the grid's, by cells
 COLUMNS = ["k", "n", "eps0", "eps", "repetitions", "core_seconds", "peak_mb"]
+CORES = (2, 32, 300, 3000)
 LIBRARIES = ("numpy", "pandas", "scipy.special", "diffprivlib.mechanisms")
 
 
@@ -77,44 +78,64 @@ def snakemake_seconds(*arguments):
 
 
 def overheads():
-    """Core-seconds: of planning the whole grid, and of one further job beyond its computation."""
-    plan = snakemake_seconds("--dry-run", "--configfile", str(CONFIG), "--", "trials")
-    few, many = 2, 12
-    grid = {"eps0": [1], "eps": [1], "n": [1000 + i for i in range(many)]}
-    grid |= {"repetitions": 1, "points_per_job": 1}
-    spent = []
-    for number in (few, many):
-        with tempfile.TemporaryDirectory() as folder:
-            overlay = Path(folder) / "tiny.yaml"
-            overlay.write_text(yaml.safe_dump({"datasets": {"scale_k15": {"grid": grid}}}))
-            files = [f"results/scale_tiny/trials/scale_k15_grid-{i + 1}.parquet" for i in range(number)]
-            configs = ["--configfile", str(CONFIG.resolve()), str(overlay)]
-            spent.append(snakemake_seconds(*configs, "--cores", "1", "--directory", folder, "--", *files))
-    return plan, (spent[1] - spent[0]) / (many - few)
+    """Core-seconds of Snakemake: of planning the grid and ten thousand points; of a job's start.
+
+    On a cluster a node starts Snakemake twice for each job, beside its script.
+    """
+    dense = {"grid": {"n": [round(10 ** (3 + i / 15)) for i in range(91)]}}  # 22 * 91 points of each dataset
+    tiny = {
+        "eps0": [1],
+        "eps": [1],
+        "n": [1000 + i for i in range(12)],
+        "repetitions": 1,
+        "points_per_job": 1,
+    }
+    overlays = {
+        "dense": dict.fromkeys(yaml.safe_load(CONFIG.read_text())["datasets"], dense),
+        "tiny": {"scale_k15": {"grid": tiny}},
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for name, datasets in overlays.items():
+            Path(folder, f"{name}.yaml").write_text(yaml.safe_dump({"datasets": datasets}))
+        config = ["--directory", folder, "--configfile", str(CONFIG.resolve())]
+        some = [*config, f"{folder}/tiny.yaml", "--cores", "1", "--"]
+        files = [f"results/scale_tiny/trials/scale_k15_grid-{i + 1}.parquet" for i in range(12)]
+        _, few, many = (
+            snakemake_seconds(*some, *files[part]) for part in (slice(1), slice(1, 3), slice(3, 12))
+        )
+        return {
+            "plan": snakemake_seconds("--dry-run", *config, "--", "trials"),
+            "dense": snakemake_seconds("--dry-run", *config, f"{folder}/dense.yaml", "--", "trials"),
+            "here": (job := (many - few) / 7),
+            "cluster": job + 2 * snakemake_seconds("--dry-run", "--force", *some, files[0]),
+        }
 
 
-def totals(table, plans, job):
-    """One row per dataset: its measured points' mean cost, its jobs, what one takes, and core-hours in all.
+def totals(table, plans, start):
+    """One row per dataset: its points' mean cost, its jobs, what one takes, and core-seconds in all.
 
-    ``job``: core-seconds of a job's start.
+    ``start``: core-seconds of a job's start.
     """
     rows = []
     for plan in plans.values():
         costs = table[table["k"] == plan["cells"]]
         number, many, mean = len(points(plan)), jobs(plan), costs["core_seconds"].mean()
-        work = number * mean
-        rows.append(
-            {
-                "k": plan["cells"],
-                "points": number,
-                "core_seconds": mean,
-                "jobs": many,
-                "of_a_job": work / many + job,
-                "start": job / (work / many + job),
-                "core_hours": (work + many * job) / 3600,
-            }
-        )
+        job = number * mean / many + start
+        row = {
+            "k": plan["cells"],
+            "points": number,
+            "core_seconds": mean,
+            "enough": math.ceil(9 * start / mean),
+        }
+        rows.append(row | {"jobs": many, "of_a_job": job, "start": start / job, "in_all": many * job})
     return pd.DataFrame(rows)
+
+
+def on_cores(sums, cores):
+    """The least seconds that the grid takes on so many cores, and the share of them that is at work."""
+    work, longest = sums["in_all"].sum(), sums["of_a_job"].max()
+    seconds = max(work / cores, longest)
+    return seconds, work / cores / seconds
 
 
 def pivoted(table, column, form):
@@ -125,11 +146,13 @@ def pivoted(table, column, form):
     return markdown_table(header, lines)
 
 
-def summary(table, plans, plan, job):
-    """The Markdown page of all of it."""
+def summary(table, plans, spent):
+    """The Markdown page of all of it. ``spent``: see `overheads`."""
     table = table.assign(core_seconds=table["core_seconds"] * 1000 / table["repetitions"])
-    sums, computer = totals(table, plans, job), machine()
-    forms = ("{:,}", "{}", "{:.2f}", "{}", "{:.0f}", "{:.0%}", "{:.2f}")
+    sums, computer = totals(table, plans, spent["cluster"]), machine()
+    forms = ("{:,}", "{}", "{:.2f}", "{}", "{}", "{:.0f}", "{:.0%}", "{:,.0f}")
+    header = ["k", "points", "one point", "points for 10 %", "jobs", "one job", "start", "in all"]
+    spread = [(f"{cores:,}", *on_cores(sums, cores)) for cores in CORES]
     parts = [
         f"{computer['cpu']}, Python {computer['python']}, numpy {computer['numpy']}; {len(table)} of"
         f" {sums['points'].sum():,} points measured,"
@@ -139,14 +162,22 @@ def summary(table, plans, plan, job):
         pivoted(table, "core_seconds", "{:.2f}"),
         "Peak memory of a point's process, MB:",
         pivoted(table, "peak_mb", "{:.0f}"),
-        f"Snakemake plans the whole grid in {plan:.1f} core-seconds; each job costs {job:.2f} more to start"
-        " (Python and libraries). With it:",
+        f"Snakemake plans the grid in {spent['plan']:.1f} core-seconds, and 10,010 points in"
+        f" {spent['dense']:.1f}. A job's start takes {spent['here']:.1f} on one machine and"
+        f" {spent['cluster']:.1f} on a cluster. With the latter, and the mean of the points:",
         markdown_table(
-            ["k", "points", "core-seconds per point", "jobs", "core-seconds per job", "start", "core-hours"],
+            header,
             [
                 [form.format(value) for form, value in zip(forms, row, strict=True)]
-                for row in sums.itertuples(index=False)
+                for row in sums.to_numpy(object)
             ],
+        ),
+        f"{sums['jobs'].sum()} jobs, {sums['in_all'].sum():,.0f} core-seconds,"
+        f" {spent['cluster'] * sums['jobs'].sum() / sums['in_all'].sum():.0%} of them starts. So the"
+        " grid takes at least:",
+        markdown_table(
+            ["cores", "minutes", "cores at work"],
+            [[cores, f"{seconds / 60:.1f}", f"{busy:.0%}"] for cores, seconds, busy in spread],
         ),
     ]
     return markdown_page("What the points of config/scale.yaml cost", parts)
@@ -157,7 +188,7 @@ def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
     config = yaml.safe_load(CONFIG.read_text())
     protocol = yaml.safe_load(Path("config/config.yaml").read_text())["protocol"] | config["protocol"]
-    plan, job = overheads()
+    spent = overheads()
     rows = []
     with fresh_processes(LIBRARIES) as executor:
         for name, dataset in config["datasets"].items():
@@ -166,7 +197,7 @@ def main(folder):
                 print(*(f"{key}={value:.4g}" for key, value in rows[-1].items()), flush=True)
     table = pd.DataFrame(rows)
     write_csv(table, folder / "scale.csv")
-    write_bytes(summary(table, config["datasets"], plan, job).encode(), folder / "scale.md")
+    write_bytes(summary(table, config["datasets"], spent).encode(), folder / "scale.md")
 
 
 if __name__ == "__main__":

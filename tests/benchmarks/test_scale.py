@@ -29,19 +29,24 @@ def test_measured_points_are_points_of_the_grid():
 
 
 def test_totals_add_up():
-    sums = scale.totals(made_up(), DATASETS, job=2.0)
+    sums = scale.totals(made_up(), DATASETS, start=2.0)
     assert sums["points"].sum() == 1100
-    assert sums["jobs"].tolist() == [2, 1, 2, 15, 110]
-    assert sums["core_hours"].sum() == pytest.approx((1100 * 3 + 130 * 2) / 3600)
-    last = sums.iloc[-1]  # two points per job
-    assert (last["of_a_job"], last["start"]) == pytest.approx((8, 0.25))
+    assert sums["jobs"].tolist() == [1, 1, 1, 9, 55]
+    assert sums["in_all"].sum() == pytest.approx(1100 * 3 + 67 * 2)
+    assert set(sums["enough"]) == {6}  # 18 core-seconds beside a start of 2
+    last = sums.iloc[-1]  # four points per job
+    assert (last["of_a_job"], last["start"]) == pytest.approx((14, 1 / 7))
+    assert scale.on_cores(sums, 2) == pytest.approx((1717, 1))
+    assert scale.on_cores(sums, 3434) == pytest.approx((662, 1 / 662))  # the longest job
 
 
 def test_page_has_every_k_and_n():
-    page = scale.summary(made_up(), DATASETS, 5.0, 2.0)
+    spent = {"plan": 5.0, "dense": 10.0, "here": 1.0, "cluster": 2.0}
+    page = scale.summary(made_up(), DATASETS, spent)
     for plan in DATASETS.values():
         assert f"| {plan['cells']:,} | 3.00 | 3.00 | 3.00 | 3.00 |" in page
     assert "n = 10^9" in page
+    assert "| 3,000 | 11.0 | 0% |" in page
 
 
 def test_a_point_is_measured():

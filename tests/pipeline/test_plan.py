@@ -60,7 +60,7 @@ def test_the_scale_runs_grid_has_a_thousand_points_each_once():
 
 
 @pytest.mark.parametrize(
-    ("name", "parts", "size"), [("scale_k15", 2, 110), ("scale_k10000", 15, 15), ("scale_k100000", 110, 2)]
+    ("name", "parts", "size"), [("scale_k15", 1, 220), ("scale_k10000", 9, 25), ("scale_k100000", 55, 4)]
 )
 def test_a_job_holds_as_many_points_as_the_config_says(name, parts, size):
     sizes = [len(points) for points in grid(SCALE, name)]
