@@ -1,6 +1,7 @@
 """Say from a cluster's node what runs there, and what this node reads in the file that it was sent."""
 
 import json
+import os
 import platform
 import socket
 import sys
@@ -11,7 +12,7 @@ from tightshuffle.pipeline.job import job, write_bytes
 
 with job(snakemake):
     answer = {
-        "node": socket.gethostname(),
+        "node": os.environ.get("SLURMD_NODENAME", socket.gethostname()),
         "python": sys.executable,
         "version": platform.python_version(),
         "read": Path(snakemake.input[0]).read_text(),
