@@ -70,10 +70,11 @@ def caption(table: pd.DataFrame, title: str) -> str:
         ]
         finest.append(f"at ε = {eps:g} {wording.listing(each)}")
     return (
-        f"Total variation (TV) error on {title}, all {table['n'].iloc[0]:,} check-ins, cut into 6 numbers of"
-        f" cells, at (ε, {wording.scientific(table['delta'].iloc[0])}) behind a shuffler, and the central"
-        " Gaussian. Solid: projected to the simplex, means of"
+        f"Total variation (TV) error on {title}, all {table['n'].iloc[0]:,} check-ins, cut in"
+        f" {table['k'].nunique()} ways into {table['k'].min():,} to {table['k'].max():,} cells, at"
+        f" (ε, {wording.scientific(table['delta'].iloc[0])}) behind a shuffler, and the central Gaussian."
+        " Solid: projected to the simplex, means of"
         f" {table['repetitions'].iloc[0]} repetitions; dotted: the closed form before any projection;"
         " dashed: the uniform histogram, which knows no data. The most cells among these with at most half"
         f" of its error: {'; '.join(finest)}."
-    ).replace("6 numbers", f"{table['k'].nunique()} numbers")
+    )
