@@ -1,4 +1,8 @@
-"""A real Slurm of one node that lives in one folder: own key, own ports, no trace outside of that folder.
+"""A real Slurm of three nodes that lives in one folder: own key, own ports, no trace outside of that folder.
+
+The nodes and the login machine are namespaces of this one. Each sees the tests' folder through a mount of its
+own that believes for some seconds what it saw before, as NFS does: a file that was missing stays missing, a
+date or a size stays as it was.
 
 A keeper process (this file, run) starts the daemons and waits for the end of its standard input. That
 end comes when the tests close it and also when they die, by whatever signal; the keeper then cancels
@@ -10,6 +14,7 @@ all jobs, stops the daemons and removes the folder. The clients find this Slurm 
 import contextlib
 import fcntl
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -19,7 +24,11 @@ import tempfile
 import time
 from pathlib import Path
 
-DAEMONS = ["munged", "slurmctld", "slurmd"]
+DAEMONS = ["munged", "slurmctld", "slurmd", "bindfs", "unshare"]
+NODES = ["node1", "node2", "node3"]
+LOGIN = "login"
+LATE = 4  # seconds for which a machine may believe what it saw of a file, or that there was none
+BELIEVES = f"attr_timeout={LATE},entry_timeout={LATE},negative_timeout={LATE}"
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
 TORQUE = ["qsub", "qstat", "qdel"]  # Debian's slurm-wlm-torque: PBS commands that talk to Slurm
 EXIT_STATUS = """\
@@ -30,6 +39,7 @@ case $(squeue --noheader --states=all --format=%T --jobs "$job" 2>/dev/null) in
     *) echo "    exit_status = 271" ;;
 esac
 """  # what Torque's qstat also says of a job that has ended
+PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 START = 60  # seconds that a node may take until it is idle
 
 CONFIGURATION = """\
@@ -42,13 +52,12 @@ CredType=cred/munge
 AuthInfo=socket={folder}/munge.socket
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 SlurmctldPort={controller}
-SlurmdPort={node}
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/%n.log
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/%n
 MpiDefault=none
 SwitchType=switch/none
 ReturnToService=2
@@ -66,26 +75,35 @@ SlurmdParameters=config_overrides
 MinJobAge=3600
 KillWait=2
 SlurmctldTimeout=30
-SlurmdTimeout=60
+SlurmdTimeout=10
 InactiveLimit=0
 EnforcePartLimits=ALL
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
-NodeName={host} NodeAddr=127.0.0.1 Port={node} CPUs=2 RealMemory=16000 State=UNKNOWN
+NodeName={nodes} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports} CPUs=1 RealMemory=16000 State=UNKNOWN
 PartitionName=short Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
 """
+
+# All that is started inside dies with this process: so a node can be made to die.
+NAMESPACE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
 def missing():
     """Why no Slurm can be started here, in one line; an empty text if it can."""
     lacking = [name for name in (*DAEMONS, "sbatch") if not _found(name)]
     if lacking:
-        return f"no {', '.join(lacking)}: apt-get install slurm-wlm munge"
-    return "" if os.geteuid() == 0 else "slurmd needs root"
+        return f"no {', '.join(lacking)}: apt-get install slurm-wlm munge bindfs"
+    if os.geteuid():
+        return "slurmd needs root"
+    with tempfile.TemporaryDirectory() as folder:
+        mounted = subprocess.run(
+            [*NAMESPACE, "bindfs", folder, folder], capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+    return " ".join(mounted.stderr.split())  # no namespaces here, or no FUSE
 
 
 def _found(name):
-    return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    return shutil.which(name, path=PATH)
 
 
 def _free_ports(count):
@@ -99,9 +117,9 @@ def _free_ports(count):
 class Keeper:
     """Starts the daemons; stops them, and what they run, on exit of the context."""
 
-    def __init__(self):
+    def __init__(self, shared):
         self.folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))  # sockets need short paths
-        self.daemons = []
+        self.shared, self.daemons = shared, {}
 
     def __enter__(self):
         try:
@@ -113,15 +131,16 @@ class Keeper:
 
     def _start(self):
         self.folder.chmod(0o755)
-        for name in ("state", "spool", "bin"):
+        for name in ("state", "bin", *NODES):
             (self.folder / name).mkdir()
         configuration = self.folder / "slurm.conf"
-        controller, node = _free_ports(2)
+        controller, *ports = _free_ports(1 + len(NODES))
         configuration.write_text(
             CONFIGURATION.format(
-                host=os.uname().nodename, folder=self.folder, controller=controller, node=node
+                host=os.uname().nodename, folder=self.folder, controller=controller,
+                nodes=",".join(NODES), ports=",".join(map(str, ports)),
             )
-        )
+        )  # fmt: skip
         for name in (*CLIENTS, *TORQUE):
             if real := _found(name):
                 client = self.folder / "bin" / name
@@ -135,33 +154,44 @@ class Keeper:
         options = [
             f"--{{}}={self.folder}/{{}}".format(*file.split("=")) for file in [*files, "seed-file=seed"]
         ]
-        self._daemon("munged", "--force", "--foreground", *options)
+        self._daemon("munged", "munged", "--force", "--foreground", *options)
         self._until(lambda: (self.folder / "munge.socket").exists())
-        self._daemon("slurmctld", "-D", "-f", configuration)
-        self._daemon("slurmd", "-D", "-f", configuration)
-        self._until(lambda: "idle" in _output(self.folder, "sinfo", "--noheader", "--format=%T"))
+        self._daemon("slurmctld", "slurmctld", "-D", "-f", configuration)
+        self._daemon(LOGIN, "unshare", "--mount", "bindfs", "-f", "-o", BELIEVES, self.shared, self.shared)
+        for node in NODES:
+            self.start(node)
+        self._until(lambda: _output(self.folder, "sinfo", "--noheader", "--format=%T %D") == "idle 3\n")
 
-    def _daemon(self, name, *arguments):
+    def start(self, node):
+        """Start a node, also one that died."""
+        mount = shlex.join(["bindfs", "-o", BELIEVES, self.shared, self.shared])
+        slurmd = shlex.join(["exec", "slurmd", "-D", "-N", node, "-f", str(self.folder / "slurm.conf")])
+        self._daemon(node, *NAMESPACE, "sh", "-c", f"{mount} && {slurmd}")
+
+    def _daemon(self, name, *command):
         with open(self.folder / f"{name}.out", "w") as out:
-            self.daemons.append(
-                subprocess.Popen([_found(name), *arguments], stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+            self.daemons[name] = subprocess.Popen(
+                command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env={**os.environ, "PATH": PATH}
             )
+        (self.folder / f"{name}.daemon").write_text(str(self.daemons[name].pid))
 
     def _until(self, ready):
         end = time.monotonic() + START
         while not ready():
-            if any(daemon.poll() is not None for daemon in self.daemons) or time.monotonic() > end:
+            if any(daemon.poll() is not None for daemon in self.daemons.values()) or time.monotonic() > end:
                 logs = [path.read_text()[-2000:] for path in sorted(self.folder.glob("*.[lo]*"))]
                 raise RuntimeError("\n".join(["Slurm did not start:", *logs]))
             time.sleep(0.2)
 
     def __exit__(self, *_):
-        if len(self.daemons) == len(DAEMONS):
+        if NODES[-1] in self.daemons:
             end = time.monotonic() + 15
             _output(self.folder, "scancel", "--full", "--user", str(os.geteuid()))
             while _output(self.folder, "squeue", "--noheader") and time.monotonic() < end:
                 time.sleep(0.2)
-        for daemon in reversed(self.daemons):
+        for name, daemon in reversed(self.daemons.items()):
+            if name in NODES and daemon.poll() is None and (inner := inside(self.folder, name)):
+                os.kill(inner, signal.SIGKILL)  # unshare itself is deaf to SIGTERM
             daemon.terminate()
             try:
                 daemon.wait(10)
@@ -169,6 +199,15 @@ class Keeper:
                 daemon.kill()
                 daemon.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def inside(folder, machine):
+    """The process in which a machine began, and which a node does not outlive; 0 if there is none."""
+    pid = int((folder / f"{machine}.daemon").read_text())
+    if machine not in NODES:
+        return pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text()  # unshare waits outside for its child
+    return int(children or 0)
 
 
 def _output(folder, name, *arguments):
@@ -180,11 +219,14 @@ def _output(folder, name, *arguments):
 
 
 class PrivateSlurm:
-    """The tests' side: a running Slurm inside of the context."""
+    """The tests' side: a running Slurm inside of the context, whose machines share a folder."""
+
+    def __init__(self, shared):
+        self.shared = shared
 
     def __enter__(self):
         self.keeper = subprocess.Popen(
-            [sys.executable, __file__],
+            [sys.executable, __file__, self.shared],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -204,6 +246,17 @@ class PrivateSlurm:
     def environment(self):
         """What a process needs in its environment to use this Slurm."""
         return {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+
+    def on(self, machine, folder):
+        """What a command line begins with to run on a node or on the login machine, in a shared folder."""
+        return ["nsenter", f"--mount=/proc/{inside(self.folder, machine)}/ns/mnt", f"--wdns={folder}"]
+
+    def kill(self, node):
+        """A node dies, and all that runs on it."""
+        os.kill(inside(self.folder, node), signal.SIGKILL)
+
+    def revive(self, node):
+        print(node, file=self.keeper.stdin, flush=True)
 
     def run(self, name, *arguments):
         """Output of a Slurm command."""
@@ -227,6 +280,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with open("/tmp/tight-shuffle-slurm.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one at a time: a node's name can be served once
-        with Keeper() as keeper:
+        with Keeper(sys.argv[1]) as keeper:
             print(keeper.folder, flush=True)
-            sys.stdin.read()
+            for line in sys.stdin:
+                keeper.start(line.strip())

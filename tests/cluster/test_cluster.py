@@ -1,4 +1,4 @@
-"""The pipeline on a real Slurm of one node, by both profiles: same bytes, retried, killed, interrupted.
+"""The pipeline on a real Slurm of three nodes that see files late: same bytes, retried, killed, interrupted.
 
 The profile for PBS uses the PBS commands that Debian puts on top of Slurm.
 """
@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.cluster.private_slurm import PrivateSlurm, missing
+from tests.cluster.private_slurm import LOGIN, PrivateSlurm, missing
 from tests.conftest import QUICK, Project
 
 PLUGINS = ["slurm", "cluster_generic"]
@@ -37,8 +37,8 @@ PATIENCE = 300  # seconds that any single event may take before a test gives up
 
 
 @pytest.fixture(scope="module")
-def slurm():
-    with PrivateSlurm() as running:
+def slurm(tmp_path_factory):
+    with PrivateSlurm(tmp_path_factory.getbasetemp()) as running:
         yield running
 
 
@@ -64,6 +64,7 @@ class Cluster:
         if profile == "cluster-generic" and not (slurm.folder / "bin/qsub").exists():
             pytest.skip("no qsub: apt-get install slurm-wlm-torque")
         self.project, self.slurm = project, slurm
+        project.launcher = slurm.on(LOGIN, project.folder)
         self.arguments = [*QUICK, "--workflow-profile", f"profiles/{profile}"]
         self.environment = {**slurm.environment, "PYTHONPATH": ""}  # with the plugins
         self.before = len(slurm.jobs())
@@ -121,8 +122,8 @@ def test_a_job_that_exceeds_its_memory_is_sent_again_with_more(local, cluster):
     asked = [int(memory.removesuffix("M")) for _, memory in states]
     assert asked == [asked[0] * 2**attempt for attempt in range(len(asked))]
     assert len(states) in (2, 3)
-    killed = (cluster.slurm.folder / "slurmd.log").read_text()
     for job in cluster.jobs()[:-1]:
+        killed = (cluster.slurm.folder / f"{job['NodeList']}.log").read_text()
         assert re.search(rf"StepId={job['JobId']}\.\w+ exceeded memory limit", killed)
     assert [state == "COMPLETED" for state, _ in states] == [False] * (len(states) - 1) + [True]
     assert same_bytes(local, cluster.project) == {"privacy/gaussian_scale.csv"}
