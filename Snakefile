@@ -94,9 +94,19 @@ for number in range(1, 8):
         localrule: True
 
 
+try:
+    PLANNED = code.workflow_of(config)
+except ValueError as error:
+    run.report(str(error))
+    raise WorkflowError(str(error))
+
+
 onstart:
     try:
         run.begin(locked_by_snakemake=workflow.execution_settings.lock)
+        patience = workflow.execution_settings.latency_wait if workflow.non_local_exec else 0
+        elsewhere.tell(workflow=PLANNED, code=code.planned, patience=patience)
+        workflow.register_envvars(elsewhere.VARIABLE)
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error))
 

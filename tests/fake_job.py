@@ -35,4 +35,4 @@ def run_script(name, job):
 
 def errors():
     """The errors that the run ends with."""
-    return run.ERRORS.read_text(encoding="utf-8")
+    return "".join(f"{line}\n" for line in run.errors())

@@ -40,7 +40,7 @@ def fail(snakemake, error=None):
     with pytest.raises(SystemExit) as ended:
         work()
     assert ended.value.code == 1
-    (line,) = run.ERRORS.read_text().splitlines()
+    (line,) = run.errors()
     return line
 
 
@@ -48,7 +48,7 @@ def test_a_job_records_what_it_wrote():
     with job(rule()), whole_file(OUTPUT) as path:
         path.write_text("1")
     assert records.verify() == []
-    assert not run.ERRORS.exists()
+    assert run.errors() == []
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_no_two_writers_share_a_half_written_file():
 def test_a_run_removes_half_written_files_and_old_errors():
     Path("results/.x.1.part.csv").touch()
     Path("results/notes.txt").touch()
-    run.ERRORS.write_text("old")
+    run.report("old")
     run.begin()
     assert [path.name for path in Path("results").iterdir()] == ["notes.txt"]
-    assert not run.ERRORS.exists()
+    assert run.errors() == []
 
 
 HOLD = """

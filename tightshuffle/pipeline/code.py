@@ -3,11 +3,17 @@
 import ast
 import functools
 import hashlib
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from tightshuffle.pipeline.elsewhere import told
 
 BLOCKS = {"body", "orelse", "finalbody", "handlers", "cases"}  # the parts of a statement that hold statements
 ROOT = Path(__file__).resolve().parents[2]  # the project's folder, whose code this very process runs
+planned: dict[str, str] = {}  # all that `code_of` has answered
 
 
 def check_root(folder: str | os.PathLike[str]) -> None:
@@ -51,9 +57,30 @@ def code_of(*paths: str) -> dict[str, str]:
     """The code of a rule as a parameter: path -> digest of all of its `files_of`.
 
     Snakemake compares parameters by value. So an edit reruns what imports the edited file, whatever the
-    dates say, and a touched file reruns nothing. Paths are relative to `ROOT`.
+    dates say, and a touched file reruns nothing. Paths are relative to `ROOT`. A job on another machine has
+    the digests of the moment when its run was planned.
     """
-    return {path: _digest_of_all(path) for path in paths}
+    known = told("code", {})
+    code = {path: known.get(path) or _digest_of_all(path) for path in paths}
+    planned.update(code)
+    return code
+
+
+def workflow_of(config: Mapping[str, Any]) -> str:
+    """Digest of what decides which jobs there are: the settings, the rules and this package.
+
+    ValueError in a job of a run that was planned with another.
+    """
+    files = [
+        ROOT / "Snakefile",
+        *(ROOT / "workflow/rules").glob("*.smk"),
+        *Path(__file__).parent.glob("*.py"),
+    ]
+    parts = [json.dumps(config, sort_keys=True, default=str), *map(digest, sorted(files))]
+    found = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    if told("workflow", found) != found:
+        raise ValueError("the settings or the rules were edited since this run began: run again")
+    return found
 
 
 def check_unchanged(code: dict[str, str]) -> None:

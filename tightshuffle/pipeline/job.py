@@ -114,9 +114,5 @@ def _in_words(error: Exception) -> str:
 
 def _fail(message: str) -> None:
     logging.error(message)
-    try:
-        with run.ERRORS.open("a", encoding="utf-8") as file:
-            file.write(f"error: {message}\n")
-    except OSError:  # a full or read-only disk: then the terminal hears it now
-        print(f"error: {message}", file=sys.stderr)
+    run.report(message)
     sys.exit(1)

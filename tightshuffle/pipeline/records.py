@@ -8,11 +8,14 @@ checks those of its inputs as its first. A file without a sum was made elsewhere
 """
 
 import contextlib
+import os
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tightshuffle.pipeline.code import digest
+from tightshuffle.pipeline.elsewhere import patience
 
 RESULTS = Path("results")
 SUMS = Path(".snakemake/sums")
@@ -49,7 +52,7 @@ def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
     for path in outputs:
         (SUMS / path).unlink(missing_ok=True)
     for path in filter(is_result, inputs):
-        if wrong := problem(path):
+        if wrong := _settled(path):
             raise ValueError(wrong)
     before = {path: digest(path) for path in inputs}
     yield
@@ -59,6 +62,26 @@ def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
     for path in outputs:
         (SUMS / path).parent.mkdir(parents=True, exist_ok=True)
         (SUMS / path).write_text(digest(path))
+    _outlive(inputs, outputs)
+
+
+def _settled(path: str) -> str | None:
+    """`problem` of a result that another machine may just have made: its sum can come later than the file."""
+    end = time.monotonic() + patience()
+    while (wrong := problem(path)) and time.monotonic() < end:
+        time.sleep(1)
+    return wrong
+
+
+def _outlive(inputs: list[str], outputs: list[str]) -> None:
+    """Wait until the clock that dates outputs is past the dates of the inputs, if other machines made those.
+
+    Snakemake dates the outputs once more after this, and refuses what is older than an input.
+    """
+    if inputs and outputs:
+        behind = max(map(os.path.getmtime, inputs)) - min(map(os.path.getmtime, outputs))
+        if 0 < behind < patience():
+            time.sleep(behind)
 
 
 def verify() -> list[str]:

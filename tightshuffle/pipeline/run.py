@@ -9,6 +9,8 @@ import fcntl
 import os
 import socket
 import sys
+import time
+import uuid
 from pathlib import Path
 from typing import TextIO
 
@@ -16,7 +18,7 @@ from tightshuffle.pipeline.records import RESULTS
 
 STATE = Path(".snakemake")
 RUN, JOBS = STATE / "run.lock", STATE / "jobs.lock"  # held by a run until its end; by each job while it works
-ERRORS = STATE / "errors.txt"  # one line per failed job
+ERRORS = STATE / "errors"  # a file per failed job: on NFS, two machines cannot append to one
 
 _held: list[TextIO] = []  # the open file whose lock says that this run is alive; the system frees it anyhow
 
@@ -46,13 +48,29 @@ def begin(locked_by_snakemake: bool = False) -> None:
             lock(jobs, fcntl.LOCK_EX)
     for path in RESULTS.rglob(".*.part*"):
         path.unlink(missing_ok=True)
-    ERRORS.unlink(missing_ok=True)
+    ERRORS.mkdir(exist_ok=True)  # and never gone: a machine that misses it would do so for a while
+    for path in ERRORS.iterdir():
+        path.unlink()
+
+
+def report(message: str) -> None:
+    """Let the run end with this error; where no file can be written, it goes to the job's own output."""
+    try:
+        ERRORS.mkdir(parents=True, exist_ok=True)
+        (ERRORS / f"{time.time_ns()}-{uuid.uuid4().hex}").write_text(f"error: {message}", "utf-8")
+    except OSError:
+        print(f"error: {message}", file=sys.stderr)
+
+
+def errors() -> list[str]:
+    """The errors of this run's jobs, oldest first, each once."""
+    files = sorted(ERRORS.iterdir()) if ERRORS.exists() else []
+    return list(dict.fromkeys(path.read_text("utf-8") for path in files))
 
 
 def end_with_errors() -> None:
-    """Print the errors of this run's jobs, each once, as the last that the terminal shows."""
-    if ERRORS.exists():
-        lines = dict.fromkeys(ERRORS.read_text("utf-8").splitlines())
+    """Print the errors of this run's jobs as the last that the terminal shows."""
+    if lines := errors():
         atexit.register(print, *lines, sep="\n", file=sys.stderr)
 
 

@@ -7,10 +7,12 @@ from snakemake.exceptions import WorkflowError
 HERE = Path(str(workflow.current_basedir)).parents[1]  # the project's folder, wherever the run is
 sys.path.insert(0, str(HERE))
 
-from tightshuffle.pipeline import configuration, plan, run
+from tightshuffle.pipeline import code, configuration, elsewhere, plan, run
 from tightshuffle.pipeline.code import code_of, digest, run_code_of, source
 from tightshuffle.pipeline.figures import KINDS
 
+if workflow.is_main_process:
+    elsewhere.tell()
 OVERLAYS = configuration.overlays(workflow.configfiles)
 try:
     run_code_of(HERE)
