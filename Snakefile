@@ -112,4 +112,4 @@ onstart:
 
 
 onerror:
-    run.end_with_errors()
+    run.end_with_errors(log)

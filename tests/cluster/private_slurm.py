@@ -27,8 +27,8 @@ from pathlib import Path
 DAEMONS = ["munged", "slurmctld", "slurmd", "bindfs", "unshare"]
 NODES = ["node1", "node2", "node3"]
 LOGIN = "login"
-LATE = 4  # seconds for which a machine may believe what it saw of a file, or that there was none
-BELIEVES = f"attr_timeout={LATE},entry_timeout={LATE},negative_timeout={LATE}"
+SLOW = "slow"  # a login machine that sees files very late
+LATE = {LOGIN: 4, SLOW: 40} | dict.fromkeys(NODES, 4)  # seconds for which a machine believes what it saw
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
 TORQUE = ["qsub", "qstat", "qdel"]  # Debian's slurm-wlm-torque: PBS commands that talk to Slurm
 EXIT_STATUS = """\
@@ -157,16 +157,22 @@ class Keeper:
         self._daemon("munged", "munged", "--force", "--foreground", *options)
         self._until(lambda: (self.folder / "munge.socket").exists())
         self._daemon("slurmctld", "slurmctld", "-D", "-f", configuration)
-        self._daemon(LOGIN, "unshare", "--mount", "bindfs", "-f", "-o", BELIEVES, self.shared, self.shared)
+        for machine in (LOGIN, SLOW):
+            self._daemon(machine, "unshare", "--mount", *self._mount(machine, "-f"))
         for node in NODES:
             self.start(node)
         self._until(lambda: _output(self.folder, "sinfo", "--noheader", "--format=%T %D") == "idle 3\n")
 
     def start(self, node):
         """Start a node, also one that died."""
-        mount = shlex.join(["bindfs", "-o", BELIEVES, self.shared, self.shared])
+        mount = shlex.join(self._mount(node))
         slurmd = shlex.join(["exec", "slurmd", "-D", "-N", node, "-f", str(self.folder / "slurm.conf")])
         self._daemon(node, *NAMESPACE, "sh", "-c", f"{mount} && {slurmd}")
+
+    def _mount(self, machine, *options):
+        late = LATE[machine]
+        times = f"attr_timeout={late},entry_timeout={late},negative_timeout={late}"
+        return ["bindfs", *options, "-o", times, self.shared, self.shared]
 
     def _daemon(self, name, *command):
         with open(self.folder / f"{name}.out", "w") as out:
@@ -249,7 +255,8 @@ class PrivateSlurm:
 
     def on(self, machine, folder):
         """What a command line begins with to run on a node or on the login machine, in a shared folder."""
-        return ["nsenter", f"--mount=/proc/{inside(self.folder, machine)}/ns/mnt", f"--wdns={folder}"]
+        spaces = ["--mount", "--pid"] if machine in NODES else ["--mount"]
+        return ["nsenter", f"--target={inside(self.folder, machine)}", *spaces, f"--wdns={folder}"]
 
     def kill(self, node):
         """A node dies, and all that runs on it."""

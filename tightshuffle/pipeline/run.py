@@ -7,6 +7,7 @@ import atexit
 import errno
 import fcntl
 import os
+import re
 import socket
 import sys
 import time
@@ -19,6 +20,12 @@ from tightshuffle.pipeline.records import RESULTS
 STATE = Path(".snakemake")
 RUN, JOBS = STATE / "run.lock", STATE / "jobs.lock"  # held by a run until its end; by each job while it works
 ERRORS = STATE / "errors"  # a file per failed job: on NFS, two machines cannot append to one
+
+FAILED = re.compile(
+    r"^Error in rule (\w+):\n    message: (.*?)\s*(?:sbatch call:|For further error details)"
+    r".*?^    log: (.*?) \(check log",
+    flags=re.MULTILINE | re.DOTALL,
+)
 
 _held: list[TextIO] = []  # the open file whose lock says that this run is alive; the system frees it anyhow
 
@@ -68,10 +75,27 @@ def errors() -> list[str]:
     return list(dict.fromkeys(path.read_text("utf-8") for path in files))
 
 
-def end_with_errors() -> None:
-    """Print the errors of this run's jobs as the last that the terminal shows."""
-    if lines := errors():
-        atexit.register(print, *lines, sep="\n", file=sys.stderr)
+def end_with_errors(log: str | os.PathLike[str]) -> None:
+    """Print the errors of this run's jobs as the last that the terminal shows.
+
+    Of jobs that could not report any, the last words of their scheduler: they are in Snakemake's ``log`` only.
+    """
+    own = errors()
+    reported = {line.split(": ")[1] for line in own}
+    words = [f"error: {rule}: {line}" for rule, line in _last_words(log).items() if rule not in reported]
+    if words or own:
+        atexit.register(print, *words, *own, sep="\n", file=sys.stderr)
+
+
+def _last_words(log: str | os.PathLike[str]) -> dict[str, str]:
+    """What Snakemake's log says of the last failed job of every rule, in one line."""
+    words = {}
+    for rule, message, logs in FAILED.findall(Path(log).read_text("utf-8", "replace")):
+        output = os.path.relpath(logs.split(", ")[-1])  # the scheduler's file with the job's output
+        known = Path(output).exists() or "sbatch" in message
+        hint = "" if known else f" (there is no {output}: is this folder full or read-only on the node?)"
+        words[rule] = " ".join(message.split()) + hint
+    return words
 
 
 def job_at_work() -> TextIO:
