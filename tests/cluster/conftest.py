@@ -85,9 +85,8 @@ def local(tmp_path_factory):
 
 @pytest.fixture(params=["slurm"])
 def cluster(request, tmp_path, slurm):
-    return Cluster(
-        Project(tmp_path / "project"), slurm, request.param
-    )  # Debian's qsub splits paths at spaces
+    project = Project(tmp_path / "project")  # Debian's qsub splits paths at spaces
+    return Cluster(project, slurm, request.param)
 
 
 both_profiles = pytest.mark.parametrize("cluster", ["slurm", "cluster-generic"], indirect=True)

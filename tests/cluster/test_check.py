@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.cluster.private_slurm import PrivateSlurm, missing
+from tests.cluster.private_slurm import LOGIN, PrivateSlurm, missing
 from tightshuffle.pipeline import cluster_check
 from tightshuffle.pipeline.cluster_check import Job, compare, explain, reach_slurm
 
@@ -126,7 +126,8 @@ def test_on_a_real_slurm(fresh):
         module = ("-m", "tightshuffle.pipeline.cluster_check", "profiles/slurm")
         return fresh.python(*module, environment=slurm.environment | {"PYTHONPATH": str(fresh.folder)})
 
-    with PrivateSlurm() as slurm:
+    with PrivateSlurm(fresh.folder) as slurm:
+        fresh.launcher = slurm.on(LOGIN, fresh.folder)
         done = run()
         assert done.returncode == 0, done.stdout + done.stderr
         assert "COMPLETED" in done.stdout

@@ -9,7 +9,6 @@ import pytest
 
 from tightshuffle.pipeline import code, elsewhere, records, run
 
-
 CONFIG = {"seed": 1}
 SCRIPT = "scripts/draw_figure.py"
 
@@ -84,11 +83,11 @@ Error in rule run_audit:
 """
 
 
-def test_the_schedulers_last_words_are_found_in_the_log():
+def test_the_last_words_of_the_scheduler_are_found_in_the_log():
     Path("log").write_text(LOG)
     assert run._last_words("log") == {
-        "run_trials": "SLURM sbatch failed. The error message was 'sbatch: error: invalid partition specified: x "
-        "sbatch: error: Batch job submission failed'.",
-        "run_audit": "SLURM-job '2' failed, SLURM status is: 'FAILED'. (there is no results/logs/slurm/2.log: "
-        "is this folder full or read-only on the node?)",
+        "run_trials": "SLURM sbatch failed. The error message was 'sbatch: error: invalid partition specified: "
+        "x sbatch: error: Batch job submission failed'.",
+        "run_audit": "SLURM-job '2' failed, SLURM status is: 'FAILED'. "
+        "(there is no results/logs/slurm/2.log: is this folder full or read-only on the node?)",
     }
