@@ -69,7 +69,7 @@ def test_a_job_outlives_the_date_of_an_input_from_a_clock_that_is_ahead():
 
 LOG = """
 Error in rule run_trials:
-    message: SLURM sbatch failed. The error message was 'sbatch: error: invalid partition specified: x
+    message: SLURM sbatch failed. The error message was 'sbatch: error: invalid partition: x
 sbatch: error: Batch job submission failed'.
     sbatch call:
         sbatch --parsable
@@ -86,8 +86,8 @@ Error in rule run_audit:
 def test_the_last_words_of_the_scheduler_are_found_in_the_log():
     Path("log").write_text(LOG)
     assert run._last_words("log") == {
-        "run_trials": "SLURM sbatch failed. The error message was 'sbatch: error: invalid partition specified: "
-        "x sbatch: error: Batch job submission failed'.",
+        "run_trials": "SLURM sbatch failed. The error message was 'sbatch: error: invalid partition: x "
+        "sbatch: error: Batch job submission failed'.",
         "run_audit": "SLURM-job '2' failed, SLURM status is: 'FAILED'. "
         "(there is no results/logs/slurm/2.log: is this folder full or read-only on the node?)",
     }

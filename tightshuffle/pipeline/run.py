@@ -78,7 +78,7 @@ def errors() -> list[str]:
 def end_with_errors(log: str | os.PathLike[str]) -> None:
     """Print the errors of this run's jobs as the last that the terminal shows.
 
-    Of jobs that could not report any, the last words of their scheduler: they are in Snakemake's ``log`` only.
+    Of jobs that could not report any, the last words of their scheduler: Snakemake's ``log`` has them.
     """
     own = errors()
     reported = {line.split(": ")[1] for line in own}
