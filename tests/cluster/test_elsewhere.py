@@ -76,6 +76,9 @@ sbatch: error: Batch job submission failed'.
 For further error details see the cluster/cloud log and the log files of the involved rule(s).
     jobid: 0
     log: results/logs/a.log (check log file(s) for error details)
+Error in rule draw_bits:
+    message: None
+    jobid: 2
 Error in rule run_audit:
     message: SLURM-job '2' failed, SLURM status is: 'FAILED'. For further error details see the cluster
     jobid: 1

@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
@@ -21,10 +22,9 @@ STATE = Path(".snakemake")
 RUN, JOBS = STATE / "run.lock", STATE / "jobs.lock"  # held by a run until its end; by each job while it works
 ERRORS = STATE / "errors"  # a file per failed job: on NFS, two machines cannot append to one
 
-FAILED = re.compile(
-    r"^Error in rule (\w+):\n    message: (.*?)\s*(?:sbatch call:|For further error details)"
-    r".*?^    log: (.*?) \(check log",
-    flags=re.MULTILINE | re.DOTALL,
+FAILED = re.compile(  # what follows "Error in rule" in Snakemake's log, of a job elsewhere
+    r"(\w+):\n    message: (.*?)\s*(?:sbatch call:|For further error details).*?\n    log: (.*?) \(check log",
+    flags=re.DOTALL,
 )
 
 _held: list[TextIO] = []  # the open file whose lock says that this run is alive; the system frees it anyhow
@@ -75,22 +75,26 @@ def errors() -> list[str]:
     return list(dict.fromkeys(path.read_text("utf-8") for path in files))
 
 
-def end_with_errors(log: str | os.PathLike[str]) -> None:
+def end_with_errors(logs: Iterable[str]) -> None:
     """Print the errors of this run's jobs as the last that the terminal shows.
 
-    Of jobs that could not report any, the last words of their scheduler: Snakemake's ``log`` has them.
+    Of jobs that could not report any, the last words of their scheduler: Snakemake's ``logs`` have them.
     """
     own = errors()
     reported = {line.split(": ")[1] for line in own}
-    words = [f"error: {rule}: {line}" for rule, line in _last_words(log).items() if rule not in reported]
+    last = {rule: line for log in logs for rule, line in _last_words(log).items()}
+    words = [f"error: {rule}: {line}" for rule, line in last.items() if rule not in reported]
     if words or own:
         atexit.register(print, *words, *own, sep="\n", file=sys.stderr)
 
 
-def _last_words(log: str | os.PathLike[str]) -> dict[str, str]:
+def _last_words(log: str) -> dict[str, str]:
     """What Snakemake's log says of the last failed job of every rule, in one line."""
     words = {}
-    for rule, message, logs in FAILED.findall(Path(log).read_text("utf-8", "replace")):
+    for failure in Path(log).read_text("utf-8", "replace").split("Error in rule "):
+        if not (found := FAILED.match(failure)):
+            continue
+        rule, message, logs = found.groups()
         output = os.path.relpath(logs.split(", ")[-1])  # the scheduler's file with the job's output
         known = Path(output).exists() or "sbatch" in message
         hint = "" if known else f" (there is no {output}: is this folder full or read-only on the node?)"
