@@ -27,8 +27,10 @@ from pathlib import Path
 DAEMONS = ["munged", "slurmctld", "slurmd", "bindfs", "unshare"]
 NODES = ["node1", "node2", "node3"]
 LOGIN = "login"
-SLOW = "slow"  # a login machine that sees files very late
-LATE = {LOGIN: 4, SLOW: 40} | dict.fromkeys(NODES, 4)  # seconds for which a machine believes what it saw
+STUBBORN = "stubborn"  # another login machine
+LATE = {LOGIN: 4, STUBBORN: 3600} | dict.fromkeys(
+    NODES, 4
+)  # seconds for which a machine believes what it saw
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
 TORQUE = ["qsub", "qstat", "qdel"]  # Debian's slurm-wlm-torque: PBS commands that talk to Slurm
 EXIT_STATUS = """\
@@ -157,7 +159,7 @@ class Keeper:
         self._daemon("munged", "munged", "--force", "--foreground", *options)
         self._until(lambda: (self.folder / "munge.socket").exists())
         self._daemon("slurmctld", "slurmctld", "-D", "-f", configuration)
-        for machine in (LOGIN, SLOW):
+        for machine in (LOGIN, STUBBORN):
             self._daemon(machine, "unshare", "--mount", *self._mount(machine, "-f"))
         for node in NODES:
             self.start(node)
