@@ -38,14 +38,11 @@ def finish(local, cluster, *targets):
     assert len(same_bytes(local, cluster.project)) == len(targets)
 
 
-@pytest.mark.skipif(
-    not os.access(FORGET, os.W_OK), reason="nothing lets a machine forget what it saw of files"
-)
+@pytest.mark.skipif(not os.access(FORGET, os.W_OK), reason="machines cannot be told to look again")
 def test_without_waiting_files_that_arrive_late_fail_the_run(local, slurm, tmp_path):
     """Two runs on a machine that misses a file until it is told to look again: one does not wait for it."""
-    naive, shipped = (
-        Cluster(Project(tmp_path / name), slurm, login=STUBBORN) for name in ("naive", "shipped")
-    )
+    projects = (Project(tmp_path / name) for name in ("naive", "shipped"))
+    naive, shipped = (Cluster(project, slurm, login=STUBBORN) for project in projects)
     runs = naive.start(TWO[0], *ONCE, "--latency-wait", "0"), shipped.start(TWO[0])
     assert runs[0].wait() == 1, naive.printed()
     assert "Missing files after 0 seconds" in naive.printed()
