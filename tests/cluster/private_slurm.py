@@ -286,7 +286,7 @@ class PrivateSlurm:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with open("/tmp/tight-shuffle-slurm.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one at a time: a node's name can be served once
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one at a time: they would take each other's cores
         with Keeper(sys.argv[1]) as keeper:
             print(keeper.folder, flush=True)
             for line in sys.stdin:
