@@ -64,7 +64,7 @@ def same_bytes(local, project):
     return there.keys()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def slurm(tmp_path_factory):
     lacking = missing()
     if not all(importlib.util.find_spec(f"snakemake_executor_plugin_{name}") for name in PLUGINS):
@@ -75,7 +75,7 @@ def slurm(tmp_path_factory):
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def local(tmp_path_factory):
     """What some small targets are when they are made here, without a cluster."""
     project = Project(tmp_path_factory.mktemp("local") / "project")

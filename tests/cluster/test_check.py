@@ -1,12 +1,11 @@
 """`make cluster-check`: what is wrong with a cluster, in words. Scripts stand for the commands of Slurm."""
 
-import importlib.util
 import platform
 import sys
 
 import pytest
 
-from tests.cluster.private_slurm import LOGIN, PrivateSlurm, missing
+from tests.cluster.private_slurm import LOGIN
 from tightshuffle.pipeline import cluster_check
 from tightshuffle.pipeline.cluster_check import Job, compare, explain, reach_slurm
 
@@ -111,31 +110,24 @@ def test_an_answer():
         compare(answer, "what was written now", 0.0)
 
 
-lacking = missing()
-if not importlib.util.find_spec("snakemake_executor_plugin_slurm"):
-    lacking = "the executor plugins are not installed: make cluster"
-
-
 @pytest.mark.slow
 @pytest.mark.pipeline
-@pytest.mark.skipif(bool(lacking), reason=f"no test on a real cluster: {lacking}")
-def test_on_a_real_slurm(fresh):
+def test_on_a_real_slurm(fresh, slurm):
     """The profile as shipped, and one that names a partition which there is not."""
 
     def run():
         module = ("-m", "tightshuffle.pipeline.cluster_check", "profiles/slurm")
         return fresh.python(*module, environment=slurm.environment | {"PYTHONPATH": str(fresh.folder)})
 
-    with PrivateSlurm(fresh.folder) as slurm:
-        fresh.launcher = slurm.on(LOGIN, fresh.folder)
-        done = run()
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "COMPLETED" in done.stdout
-        assert f"Python {platform.python_version()}, {sys.executable}" in done.stdout
-        profile = fresh.folder / "profiles/slurm/config.yaml"
-        profile.write_text(profile.read_text().replace("# slurm_partition: short", "slurm_partition: none"))
-        done = run()
-        assert done.returncode == 1
-        assert "invalid partition specified: none" in done.stderr
-        assert done.stderr.splitlines()[-1] == "set slurm_partition to one of these: short"
-        assert slurm.queue() == []
+    fresh.launcher = slurm.on(LOGIN, fresh.folder)
+    done = run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "COMPLETED" in done.stdout
+    assert f"Python {platform.python_version()}, {sys.executable}" in done.stdout
+    profile = fresh.folder / "profiles/slurm/config.yaml"
+    profile.write_text(profile.read_text().replace("# slurm_partition: short", "slurm_partition: none"))
+    done = run()
+    assert done.returncode == 1
+    assert "invalid partition specified: none" in done.stderr
+    assert done.stderr.splitlines()[-1] == "set slurm_partition to one of these: short"
+    assert slurm.queue() == []
