@@ -99,7 +99,7 @@ def missing():
         mounted = subprocess.run(
             [*NAMESPACE, "bindfs", folder, folder], capture_output=True, text=True, stdin=subprocess.DEVNULL
         )
-    return " ".join(mounted.stderr.split())  # no namespaces here, or no FUSE
+    return f"no namespaces or no FUSE: {mounted.stderr.strip()}" if mounted.returncode else ""
 
 
 def _found(name):

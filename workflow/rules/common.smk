@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 HERE = Path(str(workflow.current_basedir)).parents[1]  # the project's folder, wherever the run is
 sys.path.insert(0, str(HERE))
 
-from tightshuffle.pipeline import code, configuration, elsewhere, plan, run
+from tightshuffle.pipeline import cluster_check, code, configuration, elsewhere, plan, run
 from tightshuffle.pipeline.code import code_of, digest, run_code_of, source
 from tightshuffle.pipeline.figures import KINDS
 
