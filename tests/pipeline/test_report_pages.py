@@ -14,7 +14,7 @@ CSV = {
     *(f"{MADE}/tables/table_{name}.csv" for name in ("II", "1", "III", "IV", "V", "VI")),
     *(f"{MADE}/{name}.csv" for name in ("audit", "parity", "parity_ratio", "parity_plan")),
     *(f"{MADE}/{name}.csv" for name in ("report/verdicts", "report/claims", "checkins/totals")),
-    f"{MADE}/report/joint_tests.csv",
+    *(f"{MADE}/{name}.csv" for name in ("report/joint_tests", "study/study")),
 }
 
 
