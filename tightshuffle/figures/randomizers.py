@@ -1,4 +1,8 @@
-"""Names and colours of the randomizers, the same in all figures of the study."""
+"""Names, colours and markers of the randomizers, the same in all figures of the study."""
+
+from collections.abc import Iterable
+
+from matplotlib.lines import Line2D
 
 from tightshuffle.figures import style
 
@@ -29,3 +33,11 @@ MARKERS = {
     "hadamard": "P",
     "gaussian": "X",
 }
+
+
+def legend(names: Iterable[str]) -> list[Line2D]:
+    """One entry per randomizer."""
+    return [
+        Line2D([], [], color=COLOURS[name], marker=MARKERS[name], markersize=3.5, label=NAMES[name])
+        for name in names
+    ]

@@ -7,8 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tightshuffle.figures import style, wording
-from tightshuffle.figures.randomizers import COLOURS, NAMES
-from tightshuffle.figures.study_ratio import legend
+from tightshuffle.figures.randomizers import COLOURS, MARKERS, NAMES, legend
 from tightshuffle.figures.tables import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Finer and coarser cells", "Cells"
@@ -35,7 +34,7 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
         for name, rows in groups(here, "randomizer", sort=False):
             plain, projected = (rows[rows["estimator"] == kind] for kind in ("inversion", "projection"))
             axes.plot(plain["k"], plain["predicted"], color=COLOURS[name], linewidth=0.9, linestyle=":")
-            look: Any = {"marker": legend([name])[0].get_marker(), "markersize": 3.5, "linewidth": 1.2}
+            look: Any = {"marker": MARKERS[name], "markersize": 3.5, "linewidth": 1.2}
             axes.plot(projected["k"], projected["mean"], color=COLOURS[name], **look)
         axes.plot(cells["k"], cells["uniform"], color=style.UNIFORM[0], linestyle=style.UNIFORM[1])
         axes.set(xscale="log", yscale="log", title=f"{wording.plain(title)}, ε = {eps:g}", xlabel="cells")

@@ -1,14 +1,12 @@
 """Every randomizer's error over the Gaussian's at equal privacy, over n, one column per k."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from tightshuffle.figures import style, wording
-from tightshuffle.figures.randomizers import COLOURS, MARKERS, NAMES
+from tightshuffle.figures.randomizers import COLOURS, MARKERS, legend
 from tightshuffle.figures.tables import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Every randomizer behind a shuffler, over the Gaussian", "All randomizers"
@@ -49,14 +47,6 @@ def draw(table: pd.DataFrame) -> Figure:
     figure.supylabel("TV error over that of the Gaussian", fontsize=8)
     figure.legend(handles=legend(table["randomizer"].unique()), loc="outside lower center", ncols=6)
     return figure
-
-
-def legend(names: Iterable[str]) -> list[Line2D]:
-    """One entry per randomizer."""
-    return [
-        Line2D([], [], color=COLOURS[name], marker=MARKERS[name], markersize=3.5, label=NAMES[name])
-        for name in names
-    ]
 
 
 def caption(table: pd.DataFrame) -> str:
