@@ -317,7 +317,7 @@ def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tup
     g, w = np.take_along_axis(g, likeliest, axis=1), np.take_along_axis(w, likeliest, axis=1)
     one, two = np.triu_indices(g.shape[1], 1)
     gap = np.abs(g[:, one] - g[:, two])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of a gap that is not usable
         sine = threshold[:, None] / (2 * points.n[:, None] * w[:, one] * w[:, two])
         usable = (sine < 1) & (gap > 1e-150)
         half = np.where(usable, 2 / gap * np.arcsin(np.sqrt(np.where(usable, sine, 1.0))), np.inf)
