@@ -21,6 +21,7 @@ AFTER_VALUES = {"judge_values", "write_tables"} | QUOTED
 AFTER_AUDIT = {"collect_audit", "draw_audit"} | QUOTED
 
 
+STUDY_FIGURES = {f"draw_study_{name}" for name in ("best", "estimators", "grids", "ratio")}
 FOLLOWS = {
     "tightshuffle/figures/tv.py": {"draw_tv", "draw_parity_tv", "write_article"} | PAGE,
     "scripts/run_parity.py": {"run_parity", "draw_parity_tv"} | AFTER_PARITY,
@@ -34,6 +35,8 @@ FOLLOWS = {
         "judge_jointly",
     }
     | {"run_parity", "estimate_parity", "draw_parity_tv", "draw_parity_estimates"}
+    | {"compute_study", "simulate_study", "cut_study", "write_which"}
+    | STUDY_FIGURES
     | AFTER_VALUES
     | AFTER_PARITY,
     "tightshuffle/figures/style.py": {
@@ -46,11 +49,13 @@ FOLLOWS = {
     }
     | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_girgis_rdp", "draw_audit"}
     | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio", "write_article"}
+    | STUDY_FIGURES
     | PAGE,
     "tightshuffle/experiments/game.py": {"run_audit"} | AFTER_AUDIT,
     "tightshuffle/experiments/audit.py": AFTER_AUDIT,
     "tightshuffle/judgement/claims/registry.py": {"judge_claims"} | QUOTED,
     "tightshuffle/privacy/as_printed.py": {"compute_printed_deltas", "judge_claims"} | AFTER_VALUES,
+    "tightshuffle/report/which_page.py": {"write_which"} | QUOTED,
     "tightshuffle/figures/girgis_rdp.py": {"draw_girgis_rdp"} | PAGE,
 }
 

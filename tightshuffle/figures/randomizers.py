@@ -1,20 +1,12 @@
-"""Names, colours and markers of the randomizers, the same in all figures of the study."""
+"""Colours and markers of the randomizers, the same in all figures of the study."""
 
 from collections.abc import Iterable
 
 from matplotlib.lines import Line2D
 
 from tightshuffle.figures import style
+from tightshuffle.figures.wording import RANDOMIZERS
 
-NAMES = {
-    "grr": "k-RR",
-    "subset": "subset selection",
-    "oue": "OUE",
-    "hash": "local hashing",
-    "rappor": "RAPPOR",
-    "hadamard": "Hadamard",
-    "gaussian": "Gaussian",
-}
 COLOURS = {
     "grr": style.COLOURS["shuffle+INV"],
     "subset": "#009E73",
@@ -38,6 +30,6 @@ MARKERS = {
 def legend(names: Iterable[str]) -> list[Line2D]:
     """One entry per randomizer."""
     return [
-        Line2D([], [], color=COLOURS[name], marker=MARKERS[name], markersize=3.5, label=NAMES[name])
+        Line2D([], [], color=COLOURS[name], marker=MARKERS[name], markersize=3.5, label=RANDOMIZERS[name])
         for name in names
     ]

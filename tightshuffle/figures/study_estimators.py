@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from tightshuffle.figures import style, wording
-from tightshuffle.figures.randomizers import COLOURS, NAMES
+from tightshuffle.figures.randomizers import COLOURS
 from tightshuffle.figures.tables import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Estimators", "Estimators"
@@ -40,7 +40,7 @@ def read(simulation: File) -> pd.DataFrame:
 def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """The figure of the ``titles``' datasets: mechanisms from top to bottom, error to the right."""
     shown = table[table["dataset"].isin(list(titles))]
-    names = [name for name in NAMES if (shown["randomizer"] == name).any()]
+    names = [name for name in wording.RANDOMIZERS if (shown["randomizer"] == name).any()]
     panels_of = list(groups(shown, ["eps", "dataset"], sort=False))
     datasets, budgets = list(dict.fromkeys(shown["dataset"])), sorted(shown["eps"].unique())
     figure = style.new_figure(0.7 + 1.9 * len(budgets))
@@ -57,7 +57,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
         axes.set(xscale="log", xlim=_ends(shown[shown["dataset"] == dataset]))
         axes.set_title(f"{wording.plain(titles[dataset])}, k = {rows['k'].iloc[0]:,}, ε = {eps:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_yticks(np.arange(len(names)), [NAMES[name] for name in names])
+        axes.set_yticks(np.arange(len(names)), [wording.RANDOMIZERS[name] for name in names])
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.grid(axis="x")
     for axes in panels[-1]:

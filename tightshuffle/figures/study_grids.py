@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tightshuffle.figures import style, wording
-from tightshuffle.figures.randomizers import COLOURS, MARKERS, NAMES, legend
+from tightshuffle.figures.randomizers import COLOURS, MARKERS, legend
 from tightshuffle.figures.tables import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Finer and coarser cells", "Cells"
@@ -64,7 +64,7 @@ def caption(table: pd.DataFrame, title: str) -> str:
     for eps, rows in groups(projected, "eps"):
         cells = good[good["eps"] == eps].groupby("randomizer")["k"].max()
         each = [
-            f"{NAMES[name]} {cells[name]:,}" if name in cells else f"{NAMES[name]} none"
+            f"{wording.RANDOMIZERS[name]} " + (f"{cells[name]:,}" if name in cells else "none")
             for name in dict.fromkeys(rows["randomizer"])
         ]
         finest.append(f"at ε = {eps:g} {wording.listing(each)}")

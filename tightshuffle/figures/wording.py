@@ -6,6 +6,15 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+RANDOMIZERS = {
+    "grr": "k-RR",
+    "subset": "subset selection",
+    "oue": "OUE",
+    "hash": "local hashing",
+    "rappor": "RAPPOR",
+    "hadamard": "Hadamard",
+    "gaussian": "Gaussian",
+}
 DELTA_AXIS = "δ, drawn as log(−log δ)"  # orders of magnitude below 1 on a logarithmic axis
 
 

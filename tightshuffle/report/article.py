@@ -19,7 +19,7 @@ import pandas as pd
 import typst
 
 import tightshuffle
-from tightshuffle.figures.randomizers import NAMES
+from tightshuffle.figures.wording import RANDOMIZERS
 from tightshuffle.judgement.printed import Row, decimal_from_log10, parse_tolerance
 from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, distinct_values
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
@@ -317,7 +317,7 @@ def _study(study: pd.DataFrame) -> Values:
         "sizes": [f"{int(n):,}" for n in shown],
         "rows": [
             [name, *(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in shown.loc[key])]
-            for key, name in NAMES.items()
+            for key, name in RANDOMIZERS.items()
             if key in shown.index
         ],
     }

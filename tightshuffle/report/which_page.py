@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from tightshuffle.figures.randomizers import NAMES
+from tightshuffle.figures.wording import RANDOMIZERS
 from tightshuffle.report.markdown import markdown_page, markdown_table
 
 TITLE = "Which randomizer to use"
@@ -66,7 +66,7 @@ def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> li
         use = (
             str(row["name"])
             if parameter
-            else NAMES["grr" if row["name"] == "grr" else str(row["randomizer"])]
+            else RANDOMIZERS["grr" if row["name"] == "grr" else str(row["randomizer"])]
         )
         lines.append(
             [

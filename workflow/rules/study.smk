@@ -13,15 +13,14 @@ STUDY_DATASETS = [name for name in PAPERS if name in PARITY_DATASETS]
 
 
 rule compute_study:
-    "For every n, k and guarantee: each randomizer's largest eps0, error, bits; and which one to use."
+    "For every n, k and guarantee: each randomizer's largest eps0, its error, and the bits of a report."
     output:
-        csv=report(
+        report(
             "<results>/study/study.csv",
             caption="../report/study.rst",
             category="Tables",
             labels={"table": "study", "shows": "all randomizers at equal privacy"},
         ),
-        md="<results>/study/which.md",
     log:
         "<results>/logs/compute_study.log",
     benchmark:
@@ -30,9 +29,27 @@ rule compute_study:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_study.py"),
-        plan={key: STUDY[key] for key in ("n", "k", "eps", "delta", "delta_exponents", "which")},
+        plan={key: STUDY[key] for key in ("n", "k", "eps", "delta", "delta_exponents")},
     script:
         "../../scripts/compute_study.py"
+
+
+rule write_which:
+    "Which randomizer to use: the study in sentences and a table."
+    input:
+        "<results>/study/study.csv",
+    output:
+        "<results>/study/which.md",
+    log:
+        "<results>/logs/write_which.log",
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    params:
+        code=code_of("scripts/write_which.py"),
+        which=STUDY["which"],
+    script:
+        "../../scripts/write_which.py"
 
 
 rule simulate_study:
@@ -79,6 +96,7 @@ rule cut_study:
 
 STUDY_FILES = [
     *rules.compute_study.output,
+    *rules.write_which.output,
     *rules.simulate_study.output,
     *rules.cut_study.output,
     *figure_files("study_"),

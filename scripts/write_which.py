@@ -1,0 +1,10 @@
+"""Say which randomizer to use: the study's sentences and its table."""
+
+import pandas as pd
+
+from tightshuffle.pipeline.job import job, write_bytes
+from tightshuffle.report.which_page import which_page
+
+with job(snakemake):
+    table = pd.read_csv(snakemake.input[0])
+    write_bytes(which_page(table, snakemake.params.which).encode(), snakemake.output[0])
