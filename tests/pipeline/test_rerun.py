@@ -55,7 +55,7 @@ FOLLOWS = {
     "tightshuffle/experiments/audit.py": AFTER_AUDIT,
     "tightshuffle/judgement/claims/registry.py": {"judge_claims"} | QUOTED,
     "tightshuffle/privacy/as_printed.py": {"compute_printed_deltas", "judge_claims"} | AFTER_VALUES,
-    "tightshuffle/report/which_page.py": {"write_which"} | QUOTED,
+    "tightshuffle/report/which_page.py": {"write_which"} | QUOTED - {"write_report"},
     "tightshuffle/figures/girgis_rdp.py": {"draw_girgis_rdp"} | PAGE,
 }
 
