@@ -99,7 +99,7 @@ def test_a_city_is_cut_into_grids_and_those_that_do_not_fit_are_left_out():
 
 
 def test_normalised_subtraction_is_the_projection():
-    """Set what is negative to 0, take the surplus from the others evenly, until nothing is negative."""
+    """Set what is negative to 0 and take the surplus evenly from what is left, until nothing is negative."""
     rng = np.random.default_rng(9)
     for given in rng.normal(0.05, 0.2, (50, 20)):
         kept, estimate = np.ones(20, bool), given.copy()

@@ -41,13 +41,13 @@ def statement(study: pd.DataFrame) -> list[str]:
     return [
         "Behind a shuffler k-RR has the least expected error of the six randomizers, or is within"
         f" {100 * _TIE:g} % of it, in {wins} of {len(ratio)} settings, and in {sure} of {len(generous)} even"
-        " if the others get all that their bounds leave open.",
+        " if the other five get all that their bounds leave open.",
         f"For eps up to 1 its total variation error is {small['ratio'].min():.2f} to"
         f" {small['ratio'].max():.2f} times that of the central analytic Gaussian with the same guarantee,"
         f" which errs {central.min():.1f} to {central.max():.1f} times as much as central geometric noise"
         f" with delta = 0; without the shuffler the best randomizer errs at least {gain:.1f} times as much as"
         " with it.",
-        f"With many users the others fall behind: at n = {most:,} and eps up to 1 OUE and local hashing err"
+        f"With many users four of them fall behind: at n = {most:,} and eps up to 1 OUE and local hashing err"
         f" at least {large[['oue', 'hash']].min():.1f} times as much as the Gaussian, RAPPOR"
         f" {large['rappor']:.1f} times and Hadamard response {large['hadamard']:.0f} times.",
     ]
