@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle.mechanisms.randomizers import SubsetSelection
+from tightshuffle.mechanisms.randomizers import Finite, SubsetSelection
 from tightshuffle.privacy import histogram, methods, preview, tight
 
 SETTING = {"n": 1000, "k": 10, "eps0": 2.0}
@@ -51,6 +51,27 @@ def test_an_object_knows_its_values_and_budget():
     assert tightshuffle.delta(0.2, n=500, randomizer=OWN) == tightshuffle.delta(
         0.2, n=500, k=10, eps0=2.0, randomizer="subset:3"
     )
+
+
+def test_a_file_holds_a_matrix(tmp_path):
+    matrix = np.array([[0.6, 0.2, 0.3], [0.2, 0.6, 0.3], [0.2, 0.2, 0.4]])
+    np.savetxt(tmp_path / "own.csv", matrix, delimiter=",")
+    asked = (
+        lambda **own: tightshuffle.delta(0.2, n=500, **own),
+        lambda **own: tightshuffle.epsilon(1e-3, n=500, method="lower", **own),
+        lambda **own: tightshuffle.tradeoff(0.1, n=500, **own),
+        lambda **own: tightshuffle.to_pld(n=500, **own).get_epsilon_for_delta(1e-6),
+    )
+    for question in asked:
+        assert question(randomizer=f"file:{tmp_path / 'own.csv'}") == question(randomizer=Finite(matrix))
+
+
+def test_a_share_of_the_users_colludes():
+    for n, share, count in ((1000, 0.07, 70), (1000, 0.0701, 71), (1, 0.5, 0)):
+        setting = {"n": n, "k": 10, "eps0": 2.0}
+        assert tightshuffle.delta(0.1, colluding=share, **setting) == tightshuffle.delta(
+            0.1, colluding=count, **setting
+        )
 
 
 def test_compositions_by_the_same_signature():
@@ -120,7 +141,12 @@ def test_the_preview_is_what_many_users_tend_to():
         ("method must be one of", lambda: tightshuffle.delta(0.1, method="uper", **SETTING)),
         ("randomizer must be grr", lambda: methods.delta("clones", 0.1, randomizer="oue", **SETTING)),
         ("colluding must be", lambda: tightshuffle.delta(0.1, colluding=1000, **SETTING)),
-        ("compositions above 1", lambda: tightshuffle.delta(0, randomizer=OWN, compositions=2, n=9)),
+        ("to_pld.*self_compose", lambda: tightshuffle.delta(0, randomizer=OWN, compositions=2, n=9)),
+        ("compositions above 1", lambda: tightshuffle.delta(0, method="lower", compositions=2, **SETTING)),
+        ("count is for count-published, count-exact", lambda: tightshuffle.delta(0, count=10, **SETTING)),
+        ("direction is for", lambda: tightshuffle.delta(0, direction="both", **SETTING)),
+        ("k must not be given for file:", lambda: tightshuffle.delta(0, randomizer="file:a", **SETTING)),
+        ("randomizer must be a name", lambda: tightshuffle.plan(n=9, k=3, eps=1, delta=0.1, randomizer=OWN)),
         ("alpha must be", lambda: tightshuffle.tradeoff(1.5, **SETTING)),
         ("eps0 must be given", lambda: tightshuffle.delta(0.1, n=10, k=3)),
     ],

@@ -12,8 +12,8 @@ what. These functions say how private the shuffled reports are, whatever the oth
 ``n``, ``k``, ``eps0``, ``eps`` are numbers or arrays, which broadcast. delta is a number; ``log10=True``
 gives its logarithm to base 10, ``log10_delta=`` takes it: below 1e-308 a float is 0. A bad argument is a
 ValueError that names it. Users may run k-randomized response ("grr", the default) or another ``randomizer``:
-"subset:M", "rappor", "oue", "hadamard", "hash:G", or an object of `tightshuffle.mechanisms.randomizers`, for
-example ``Finite(matrix)`` for a matrix of your own.
+"subset:M", "rappor", "oue", "hadamard", "hash:G", a matrix of your own, "file:MATRIX.csv", or an object of
+`tightshuffle.mechanisms.randomizers`, for example ``Finite(matrix)``.
 
 The same from a shell: ``tightshuffle --help``. The pipeline that regenerates the papers' figures is beside
 this package, in the repository.

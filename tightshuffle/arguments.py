@@ -89,10 +89,16 @@ def check_one(name: str, values: Floats | Integers) -> Any:
 
 
 def check_colluding(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
-    """``colluding`` (users whose reports the adversary knows) as an integer array, 0 <= colluding < n."""
-    return _integers(
-        "colluding", colluding, "a whole number between 0 and n - 1", lambda x: (x >= 0) & (x < np.asarray(n))
-    )
+    """``colluding`` (users whose reports the adversary knows) as an integer array, 0 <= colluding < n.
+
+    A number between 0 and 1 is a share of the users. It is rounded up, but one user does not collude.
+    """
+    wanted, users = "a whole number between 0 and n - 1, or a share of the users below 1", np.asarray(n)
+    given = _numbers("colluding", colluding, wanted, lambda x: x >= 0)
+    # 7 % of 100 users are 7, although 0.07 * 100 is a little more.
+    counted = np.minimum(np.ceil(given * users * (1 - 2**-51)), users - 1)
+    counts = np.where((given > 0) & (given < 1), counted, given)
+    return _integers("colluding", counts, wanted, lambda x: (x >= 0) & (x < users))
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:

@@ -287,6 +287,8 @@ def test_randomizers(name):
     assert {key: given[key] for key in options} == options
     expected = methods.delta("upper", [0.1, 0.2], n=2000, k=8, eps0=0.45, **options)
     assert given["log10_delta"] == list(expected)
+    for share in ("10%", "0.1"):  # the 200 of 2000 users
+        assert answer("delta", "upper", *words[:-1], share, "--eps", "0.1", "0.2") == given
     eps = answer("epsilon", "upper", *words, "--delta", "1e-6")["eps"]
     assert eps == methods.epsilon("upper", 1e-6, n=2000, k=8, eps0=0.45, **options)
     assert f"randomizer = {name}, colluding = 200" in call("delta", "upper", *words, "--eps", "0.1")[1]
@@ -414,6 +416,9 @@ def test_whole_numbers(text):
         ("delta upper --eps 0:1:1e6 --n 9 --k 3 --eps0 2", "at most 10000 numbers"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --json --csv", "--csv not allowed with argument --json"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --colluding 9", "colluding must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --colluding 100%", "must be a share above 0 %"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer oue --compositions 2", "to_pld("),
+        ("delta upper --esp 1 --n 9 --k 3 --eps0 2", "unrecognized option --esp, did you mean '--eps'?"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer ou", "randomizer must be one of grr"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer subset:3", "m must be"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer hash:1", "g must be"),
@@ -422,7 +427,7 @@ def test_whole_numbers(text):
         ("delta upper --eps 1 --n 9 --k 3 --randomizer file:/no.csv", "--k must be left out"),
         (
             "plan --n 9 --k 3 --eps 1 --delta 1e-6 --randomizer file:/no.csv",
-            "--randomizer must not be a file",
+            "randomizer must be a name",
         ),
         ("detla", "invalid choice: 'detla'"),
         ("delta uper --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: 'uper'"),

@@ -18,6 +18,7 @@ from tightshuffle.privacy.histogram import upper
         (100, 10, 0.1, -3.0),
         (1000, 10, 1e-6, -5.0),
         (10**9, 50, 0.01, -9.0),
+        (10**12, 50, 0.001, -9.0),
         (1000, 15, 0.5, -500.0),
     ],
 )
@@ -47,7 +48,7 @@ def test_ends_of_the_range():
     assert plan.make_plan(3, 4, 3.0, log10_delta=-1e5).eps0 == pytest.approx(3.0, rel=1e-6)
     for arguments, name in [
         ((0, 5, 1.0), "n"),
-        ((2 * 10**9, 5, 1.0), "n"),
+        ((2 * 10**12, 5, 1.0), "n"),
         ((9, 1, 1.0), "k"),
         ((9, 5, 0.0), "eps"),
         ((9, 5, 1e-101), "eps"),

@@ -353,7 +353,7 @@ def test_one_dataset_per_repetition(name):
         ("nothing", {}, "randomizer must be one of grr, subset:M"),
         ("file:a.csv", {}, "k must not"),
         ("file:a.csv", {"k": None}, "eps0 must not"),
-        ("file:a.csv", {"k": None, "eps0": None}, "matrix must be given"),
+        ("file:a.csv", {"k": None, "eps0": None}, "a.csv: No such file"),
     ],
 )
 def test_bad_names(name, options, culprit):
@@ -378,7 +378,7 @@ def test_bad_names(name, options, culprit):
 )
 def test_bad_matrices(matrix, culprit):
     with pytest.raises(ValueError, match=rf"matrix must .*{culprit}"):
-        parse("file:own.csv", matrix=matrix)
+        Finite(matrix)
 
 
 def test_bad_questions():
@@ -411,7 +411,7 @@ def test_objects_are_immutable_and_named():
         assert randomizer == parse(randomizer.name, k=6, eps0=1.0)
         with pytest.raises(AttributeError):
             randomizer.eps0 = 2.0
-    finite = parse("file:own.csv", matrix=matrix_of("grr", 3, 1.0))
+    finite = Finite(matrix_of("grr", 3, 1.0))
     with pytest.raises(ValueError, match="read-only"):
         finite.matrix[0, 0] = 0.5
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tightshuffle.arguments import OutsideRange
+from tightshuffle.arguments import OutsideRange, check_colluding
 from tightshuffle.cli import values
 from tightshuffle.cli.layout import INDENT, Answer, indented, one_or_all, table
-from tightshuffle.mechanisms.randomizers import Randomizer
+from tightshuffle.mechanisms.randomizers import Randomizer, parse
 from tightshuffle.privacy import methods
 
 _SAFE_SIDE = {methods.UPPER: 1, methods.LOWER: -1, methods.CONJECTURE: -1}
@@ -195,8 +195,6 @@ def _answer_plan(arguments: Namespace) -> Answer:
 
     n, k, shares = _histogram(arguments)
     rounds, name = arguments.compositions, arguments.randomizer
-    if name.startswith("file"):
-        raise ValueError("--randomizer must not be a file for a plan: the eps0 of a matrix is fixed")
     options = {"randomizer": name, "colluding": arguments.colluding, "compositions": rounds}
     given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
     found, objects, records = [], [], []
@@ -404,11 +402,7 @@ def _randomizer(arguments: Namespace) -> str | Randomizer:
             raise ValueError(f"--{name} must be left out for a randomizer from a file, whose matrix tells it")
         if not from_file and getattr(arguments, name) is None:
             raise ValueError(f"--{name} is needed; only --randomizer file:... has its own")
-    if from_file:
-        from tightshuffle.cli.matrix import read_randomizer
-
-        return read_randomizer(arguments.randomizer)
-    return str(arguments.randomizer)
+    return parse(arguments.randomizer) if from_file else str(arguments.randomizer)
 
 
 def _refuse_what_nobody_takes(arguments: Namespace, chosen: list[methods.Method]) -> None:
@@ -429,7 +423,7 @@ def _setting(arguments: Namespace, method: methods.Method, randomizer: str | Ran
     if randomizer != "grr":
         setting["randomizer"] = randomizer
     if arguments.colluding:
-        setting["colluding"] = arguments.colluding
+        setting["colluding"] = int(check_colluding(arguments.colluding, arguments.n))
     if method.composes or arguments.compositions > 1:
         setting["compositions"] = arguments.compositions
     return setting

@@ -12,6 +12,7 @@ from tightshuffle.mechanisms import randomizers
 from tightshuffle.privacy import methods
 
 _ANY_DELTA = "between 0 and 1, however small"
+_ROUNDS = "rounds of the same users with fresh randomness, whether or not their data change"
 
 _ABOUT = """\
 How private is the shuffle model?
@@ -115,6 +116,15 @@ the same answer on any number of cores.
 class _Parser(argparse.ArgumentParser):
     """Errors are ValueErrors, for the caller to report."""
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse, but a misspelt option is named before what is missing because of it."""
+        known = self._option_string_actions
+        for word in [] if self._subparsers else args:
+            option = word.partition("=")[0]
+            if option.startswith("--") and len(option) > 2 and option not in known:
+                self.error(f"unrecognized option {option}{values.suggestion(option, known)}")
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         message = re.sub(r"^argument (\S+): ", r"\1 ", message)
         if found := re.search(r"invalid choice: '([^']*)'(?= \(choose from (.*)\)$)", message):
@@ -192,7 +202,7 @@ def make_parser() -> argparse.ArgumentParser:
         help=f"of the guarantee, one or several, {_ANY_DELTA}, such as 1e-6 or 1e-500",
     )
     _add_randomizer(plan, *randomizers.NAMES[:-1])
-    _add_compositions(plan, "rounds with fresh randomness that meet the guarantee together (default 1)")
+    _add_compositions(plan, f"{_ROUNDS}, that meet the guarantee together (default 1)")
 
     audit = add("audit", "refute a delta by playing the game", _AUDIT, _AUDIT_EXAMPLES)
     _add_several_eps(audit)
@@ -280,9 +290,10 @@ def _add_randomizer(command: argparse.ArgumentParser, *names: str) -> None:
     command.add_argument(
         "--colluding",
         metavar="C",
-        type=values.whole_number(0),
+        type=values.users_or_share,
         default=0,
-        help="how many of the N users tell the adversary their reports, or send none (default 0)",
+        help="how many of the N users tell the adversary their reports, or send none: 1000, or a share: 1%%"
+        " or 0.01 (default 0)",
     )
 
 
@@ -347,6 +358,6 @@ def _add_setting(command: argparse.ArgumentParser) -> None:
     )
     _add_compositions(
         command,
-        "rounds with fresh randomness and the same data (default 1); for "
+        f"{_ROUNDS} (default 1); for "
         + ", ".join(name for name, method in methods.METHODS.items() if method.composes),
     )

@@ -31,6 +31,19 @@ def whole_number(least: int) -> Callable[[str], int]:
     return parse
 
 
+def users_or_share(text: str) -> float:
+    """A whole number >= 0, or a share of the users below 1: 1%, 0.01."""
+    try:
+        share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        share = math.nan
+    if 0 < share < 1:
+        return share
+    if text.endswith("%"):
+        raise _refusal("must be a share above 0 % and below 100 %, such as 1%", text)
+    return whole_number(0)(text)
+
+
 def _number(wanted: str, valid: Callable[[float], bool]) -> Callable[[str], float]:
     """A parser of finite numbers that are ``valid``."""
 
@@ -116,7 +129,10 @@ def common_delta(text: str) -> float:
     """A delta between 0 and 1 as a float."""
     log10 = log10_delta(text)
     if not 0 < float(text) < 1 or log10 < -307:
-        raise _refusal("must be at least 1e-307 here", text)
+        raise _refusal(
+            "must be at least 1e-307 here (in Python tightshuffle.epsilon takes log10_delta for less)",
+            text,
+        )
     return float(text)
 
 

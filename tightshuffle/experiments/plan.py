@@ -28,7 +28,7 @@ from tightshuffle.mechanisms.expected import errors, krr_deviation, mean_absolut
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.mechanisms.randomizers import Randomizer, parse
 from tightshuffle.privacy import methods
-from tightshuffle.privacy.methods import LARGEST_EPS0, LARGEST_N
+from tightshuffle.privacy.methods import LARGEST_EPS0
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
@@ -83,7 +83,9 @@ def make_plan(
     ------
     ValueError naming the argument that is out of range.
     """
-    n, k = check_whole("n", n, 1, LARGEST_N), check_whole("k", k, 2)
+    if not isinstance(randomizer, str) or randomizer.startswith("file:"):
+        raise ValueError(f"randomizer must be a name, for the eps0 of a matrix is fixed; got {randomizer!r}")
+    n, k = check_whole("n", n, 1, methods.METHODS["upper"].largest_n), check_whole("k", k, 2)
     rounds = check_whole("compositions", compositions, 1)
     eps = check_one("eps", check_positive("eps", eps))
     wanted = check_one("delta", check_log10_delta(delta, log10_delta))

@@ -224,15 +224,16 @@ def delta(
     method : a key of METHODS
     eps, n, k, eps0 : numbers or arrays, which broadcast, as do all that follow but ``randomizer`` and
         ``direction``; n up to 10^12 and eps0 up to 50 for upper and lower, else 10^9 (tight: 10^5) and 20
-    randomizer : what users run, for upper and lower: a name or an object, see `histogram.upper`. The other
-        methods are for k-RR.
-    colluding : how many users tell the adversary their reports, or send none: n - colluding count
-    count : for count-published and count-exact, how many of the remaining n - 1 users hold x0. The other
-        methods ignore it, and ``direction``: their delta is that of both directions.
-    direction : "forward", "reverse" or "both", for the two counts; by default "both" for count-exact, as
+    randomizer : what users run, for upper and lower: a name, "file:PATH" or an object, see `histogram.upper`.
+        A file and an object have their own k and eps0. The other methods are for k-RR.
+    colluding : how many users tell the adversary their reports, or send none: n - colluding count. Below 1 it
+        is their share of the n users, rounded up.
+    count : for count-published and count-exact only, how many of the remaining n - 1 users hold x0
+    direction : "forward", "reverse" or "both", for the same two; by default "both" for count-exact, as
         differential privacy asks for, and "forward" for count-published, as printed
-    compositions : rounds with fresh randomness, up to 10^5; more than one for the methods that compose. The
-        result is then the upper end of a rigorous interval.
+    compositions : rounds of the same n users with fresh randomness, up to 10^5; more than one for the methods
+        that compose. All values may change from round to round: the guarantee is for one user's values in
+        all rounds together. The result is then the upper end of a rigorous interval.
 
     Returns
     -------
@@ -360,6 +361,10 @@ def _checked(
     """The method; n, k and eps0 checked; the rounds; and what further arguments its function takes."""
     chosen = METHODS[check_choice("method", method, tuple(METHODS))]
     more: dict[str, Any] = {}
+    if isinstance(randomizer, str) and randomizer.startswith("file:"):
+        from tightshuffle.mechanisms.randomizers import parse
+
+        randomizer = parse(randomizer, k=k, eps0=eps0)  # type: ignore[arg-type]
     if not (isinstance(randomizer, str) and randomizer == "grr"):
         if not chosen.randomizers:
             able = ", ".join(name for name, other in METHODS.items() if other.randomizers)
@@ -376,11 +381,19 @@ def _checked(
     settings = {"n": n - check_colluding(colluding, n), "k": check_k(k), "eps0": eps0}
     if not once and (more or not chosen.composes):
         able = ", ".join(name for name, other in METHODS.items() if other.composes)
-        what = f"{method} of this randomizer" if more else method
-        raise ValueError(f"compositions above 1 work for {able} of k-RR only; {what} is for one round")
+        if chosen.composes:
+            raise ValueError(
+                "compositions above 1 work for grr here; for another randomizer compose in Python:"
+                " tightshuffle.to_pld(n=..., randomizer=...).self_compose(rounds)"
+            )
+        raise ValueError(f"compositions above 1 work for {able}; {method} is for one round")
     if direction is not None:
         check_choice("direction", direction, DIRECTIONS)
     if not chosen.needs_count:
+        for name, value in (("count", count), ("direction", direction)):
+            if value is not None:
+                counting = ", ".join(name for name, other in METHODS.items() if other.needs_count)
+                raise ValueError(f"{name} is for {counting} only; leave it out for {method}")
         return chosen, settings, rounds, {"compositions": rounds} if method == "girgis" else more
     if count is None:
         raise ValueError(f"count must be given for {method}: how many of the remaining n - 1 users hold x0")

@@ -86,8 +86,6 @@ def to_pld(
     spacing = check_one("spacing", check_positive("spacing", spacing))
     users = check_one("n", check_n(n)) - check_one("colluding", check_colluding(colluding, n))
     if isinstance(randomizer, str):
-        if k is None or eps0 is None:
-            raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {randomizer!r}")
         own = parse(randomizer, k=k, eps0=eps0)
     else:
         randomizer.own(k, eps0)

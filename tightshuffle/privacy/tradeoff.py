@@ -1,7 +1,5 @@
 """The trade-off curve: how well an attack can tell two datasets apart, from the delta at every eps."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -19,7 +17,7 @@ def tradeoff(
     k: int | None = None,
     eps0: float | None = None,
     randomizer: str | Randomizer = "grr",
-    colluding: int = 0,
+    colluding: float = 0,
 ) -> Floats:
     """A lower bound on the type II error of every test of x0 against x1 with type I error ``alpha``.
 
@@ -34,14 +32,13 @@ def tradeoff(
     errors = np.asarray(alpha, dtype=float)
     if not np.all((errors >= 0) & (errors <= 1)):
         raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}")
-    setting: dict[str, Any] = {"randomizer": randomizer, "colluding": colluding}
     if isinstance(randomizer, str):
-        setting |= {"k": k, "eps0": eps0}
-        budget = parse(randomizer, k=k, eps0=eps0).eps0
+        own = parse(randomizer, k=k, eps0=eps0)
     else:
-        _, budget = randomizer.own(k, eps0)
+        randomizer.own(k, eps0)
+        own = randomizer
     # Dense near 0, where the curve of many users bends.
-    eps = budget * np.concatenate([[0.0], np.geomspace(1e-6, 1, _POINTS - 1)])
-    kept = 1 - 10 ** upper(eps, n=int(check_n(n)), **setting)
+    eps = own.eps0 * np.concatenate([[0.0], np.geomspace(1e-6, 1, _POINTS - 1)])
+    kept = 1 - 10 ** upper(eps, n=int(check_n(n)), randomizer=own, colluding=colluding)
     lines = np.maximum(kept - np.exp(eps) * errors[..., None], np.exp(-eps) * (kept - errors[..., None]))
     return np.maximum(lines.max(axis=-1), 0.0)[()]

@@ -1,12 +1,10 @@
-"""The names of randomizers, as the command line takes them."""
+"""The names of randomizers, as Python and the command line take them."""
 
 from collections.abc import Callable
 
-import numpy.typing as npt
-
 from tightshuffle.mechanisms.randomizers.base import Randomizer
-from tightshuffle.mechanisms.randomizers.finite import Finite
 from tightshuffle.mechanisms.randomizers.hadamard import HadamardResponse
+from tightshuffle.mechanisms.randomizers.matrix_file import read_matrix
 from tightshuffle.mechanisms.randomizers.subset import KRandomizedResponse, SubsetSelection
 from tightshuffle.mechanisms.randomizers.unary import (
     LocalHashing,
@@ -23,16 +21,13 @@ _PLAIN: dict[str, Callable[[int, float], Randomizer]] = {
 }
 
 
-def parse(
-    name: str, *, k: int | None = None, eps0: float | None = None, matrix: npt.ArrayLike | None = None
-) -> Randomizer:
+def parse(name: str, *, k: int | None = None, eps0: float | None = None) -> Randomizer:
     """The randomizer of a name, one of `NAMES` with a number for M or G.
 
     Parameters
     ----------
-    name : such as "subset:3"
+    name : such as "subset:3"; "file:..." reads a matrix, see `read_matrix`
     k, eps0 : the number of values and the local budget; a file has its own
-    matrix : what "file:..." contains, shape (reports, k); reading the file is the caller's
 
     Raises
     ------
@@ -43,9 +38,7 @@ def parse(
         for unwanted, value in (("k", k), ("eps0", eps0)):
             if value is not None:
                 raise ValueError(f"{unwanted} must not be given for {name}, whose matrix tells; got {value}")
-        if matrix is None:
-            raise ValueError(f"matrix must be given for {name}")
-        return Finite(matrix)
+        return read_matrix(parameter)
     if kind not in (*_PLAIN, "subset", "hash") or bool(colon) != (kind in ("subset", "hash")):
         raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {name!r}")
     if k is None or eps0 is None:

@@ -5,18 +5,17 @@ import os
 import re
 import stat
 
-from tightshuffle.mechanisms.randomizers import Finite, parse
+from tightshuffle.mechanisms.randomizers.finite import Finite
 
 _MOST_BYTES = 50_000_000
 
 
-def read_randomizer(name: str) -> Finite:
-    """The randomizer of ``file:PATH``: a CSV file without a header, a row per report, a column per value.
+def read_matrix(path: str) -> Finite:
+    """The randomizer of a CSV file without a header: a row per report, a column per value.
 
     The field in row y and column x is the probability to report y for x. ValueError: one line that names
     the file, the row where it is one row's fault, and what is wrong.
     """
-    path = name.removeprefix("file:")
     try:
         state = os.stat(path)
         if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:
@@ -35,13 +34,11 @@ def read_randomizer(name: str) -> Finite:
                 f"{path}: row {row}: {len(numbers)} values; expected {len(rows[0])}, as in row 1"
             )
     try:
-        randomizer = parse(name, matrix=rows)
+        return Finite(rows)
     except ValueError as error:
         # A file's rows count from 1.
         counted = re.sub(r"\b(row|column) (\d+)", lambda found: f"{found[1]} {int(found[2]) + 1}", str(error))
         raise ValueError(f"{path}: {counted}") from None
-    assert isinstance(randomizer, Finite)
-    return randomizer
 
 
 def _numbers(fields: list[str], path: str, row: int) -> list[float]:
