@@ -8,6 +8,7 @@ what. These functions say how private the shuffled reports are, whatever the oth
 >>> tightshuffle.epsilon(1e-6, n=100_000, k=408, eps0=4)       # the eps at this delta
 >>> tightshuffle.lower(0.1, n=100_000, k=408, eps0=4)          # some dataset is at least that bad
 >>> tightshuffle.plan(n=100_000, k=408, eps=0.5, delta=1e-6)   # the largest eps0, and the accuracy it leaves
+>>> tightshuffle.plan(error=0.05, k=408, eps=0.5, delta=1e-6)  # the fewest users for this error
 
 ``n``, ``k``, ``eps0``, ``eps`` are numbers or arrays, which broadcast. delta is a number; ``log10=True``
 gives its logarithm to base 10, ``log10_delta=`` takes it: below 1e-308 a float is 0. A bad argument is a
@@ -123,18 +124,21 @@ def tight(eps: "npt.ArrayLike", **setting: Any) -> "Floats":
 
 def plan(
     *,
-    n: int,
+    n: int | None = None,
+    error: float | None = None,
     k: int,
     eps: float,
     delta: float | None = None,
     log10_delta: float | None = None,
     randomizer: str = "grr",
-    colluding: int = 0,
+    colluding: float = 0,
     compositions: int = 1,
 ) -> "Plan":
     """The largest eps0 that meets (eps, delta) behind a shuffler, and the expected errors that it leaves.
 
-    See `tightshuffle.experiments.plan.make_plan` for the parameters, `Plan` for the answer.
+    Give ``n``, or instead of it the largest ``error`` that you accept: then the plan is for the fewest users
+    with this guarantee and error. See `tightshuffle.experiments.plan.make_plan` for the parameters, each of
+    them one number, and `tightshuffle.experiments.plan.Plan` for the answer.
     """
     from tightshuffle.experiments.plan import make_plan
 
@@ -144,6 +148,7 @@ def plan(
         eps,
         delta,
         log10_delta=log10_delta,
+        error=error,
         randomizer=randomizer,
         colluding=colluding,
         compositions=compositions,

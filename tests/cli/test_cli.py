@@ -208,7 +208,23 @@ def test_several_plans():
     rows = [line.split() for line in out.splitlines()[3:5]]
     assert [row[0] for row in rows] == ["1", "2"]
     for row, plan in zip(rows, single, strict=True):
-        assert 0 <= plan["eps0"] - float(row[2]) < 1e-5
+        assert row[2] == "1000"
+        assert 0 <= plan["eps0"] - float(row[3]) < 1e-5
+
+
+def test_a_plan_for_a_wanted_error():
+    words = ["plan", "--k", "15", "--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
+    given = answer(*words, "--error", "0.05")
+    assert given["expected_tv"]["shuffle+INV"] <= given["error"] == 0.05
+    fewer = answer(*words, "--n", given["n"] - 1)
+    assert fewer["expected_tv"]["shuffle+INV"] > 0.05
+    out = call(*words, "--error", "0.05")[1]
+    assert f"fewest users   {given['n']}   (error at most 0.05)" in out
+    assert f", {-(-given['n'] // 100)} of the users colluding" in out
+    words[words.index("1e-6") :] = ["1e-6", "1e-9", "--error", "0.05"]
+    header, *rows = (line.split() for line in call(*words)[1].splitlines()[2:5])
+    assert header[2:4] == ["fewest", "users"]
+    assert int(rows[0][2]) < int(rows[1][2])
 
 
 def test_a_plan_for_own_data(tmp_path):
@@ -453,6 +469,9 @@ def test_whole_numbers(text):
         ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt-2", "--sensitivity must be"),
         ("plan --n 9 --k 3 --eps 0 --delta 1e-6", "--eps must be"),
         ("plan --n 9 --eps 1 --delta 1e-6", "--k is needed, or --data"),
+        ("plan --k 3 --eps 1 --delta 1e-6", "one of --n, --error and --data is needed"),
+        ("plan --n 9 --error 0.1 --k 3 --eps 1 --delta 1e-6", "one of --n, --error and --data"),
+        ("plan --data x.csv --error 0.1 --eps 1 --delta 1e-6", "--error must be left out with --data"),
         ("plan --data x.csv --n 9 --eps 1 --delta 1e-6", "--n must be left out with --data"),
         ("plan --data /none.csv --eps 1 --delta 1e-6", "/none.csv: No such file"),
         ("plan --n 9 --k 3 --eps 20 --delta 1e-6", "and below 20"),

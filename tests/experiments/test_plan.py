@@ -1,12 +1,17 @@
 """The plan: its guarantee holds and is the largest; its errors are those of a simulation."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from tightshuffle.experiments import plan
+from tightshuffle.mechanisms.expected import errors
 from tightshuffle.mechanisms.gaussian import log_delta
 from tightshuffle.mechanisms.krr import invert, sample_histogram
 from tightshuffle.mechanisms.metrics import total_variation
+from tightshuffle.mechanisms.randomizers import parse
+from tightshuffle.privacy import methods
 from tightshuffle.privacy.histogram import upper
 
 
@@ -42,6 +47,57 @@ def test_one_user_has_randomized_response():
     assert allowed.eps0 < expected
 
 
+@pytest.mark.parametrize("randomizer", ["grr", "oue", "hash:4"])
+def test_fewest_users_are_those_of_a_search_one_by_one(randomizer):
+    setting = {"k": 4, "eps": 1.0, "delta": 1e-2, "randomizer": randomizer}
+    plans = (plan.make_plan(n, **setting) for n in itertools.count(1))
+    first = next(found for found in plans if found.tv["shuffle+INV"] <= 0.3)
+    assert plan.make_plan(None, error=0.3, **setting).n == first.n > 10
+
+
+@pytest.mark.parametrize(
+    ("randomizer", "k", "eps", "log10_delta", "error", "colluding"),
+    [
+        ("grr", 408, 0.5, -6.0, 0.05, 0),
+        ("grr", 2, 1.0, -6.0, 0.02, 100),
+        ("grr", 1000, 0.01, -12.0, 1e-4, 0.5),
+        ("grr", 4, 5.0, -300.0, 1e-5, 0),
+        ("grr", 5, 3.0, -6.0, 0.5, 0),  # two users, who need no shuffler
+        ("oue", 50, 0.5, -6.0, 0.02, 0.01),
+        ("rappor", 20, 1.0, -9.0, 0.001, 5000),
+        ("hadamard", 100, 0.3, -6.0, 0.05, 0),
+        ("hash:4", 30, 1.0, -6.0, 0.02, 0),
+        ("subset:3", 30, 1.0, -6.0, 0.02, 0),
+    ],
+)
+def test_with_fewer_users_guarantee_and_error_are_not_both_met(
+    randomizer, k, eps, log10_delta, error, colluding
+):
+    options = {"log10_delta": log10_delta, "randomizer": randomizer, "colluding": colluding}
+    found = plan.make_plan(None, k, eps, error=error, **options)
+    setting = {"k": k, "eps0": found.eps0, "randomizer": randomizer, "colluding": colluding}
+    assert upper(eps, n=found.n, **setting) == found.log10_delta <= log10_delta
+    own = parse(randomizer, k=k, eps0=found.eps0)
+    assert found.tv["shuffle+INV"] <= error
+    expected = errors(own, np.full(k, 1 / k), n=found.n).sum() / 2
+    assert found.tv["shuffle+INV"] == pytest.approx(expected, rel=1e-12)
+    assert plan.make_plan(found.n - 1, k, eps, **options).tv["shuffle+INV"] > error
+    assert plan.make_plan(found.n // 2, k, eps, **options).tv["shuffle+INV"] > error
+    assert plan.make_plan(found.n * 2, k, eps, **options).tv["shuffle+INV"] < error
+
+
+@pytest.mark.slow
+def test_fewest_users_of_four_rounds():
+    setting = {"k": 5, "eps": 1.0, "log10_delta": -6.0, "compositions": 4}
+    found = plan.make_plan(None, error=0.02, **setting)
+    assert found.tv["shuffle+INV"] <= 0.02 < plan.make_plan(found.n - 1, **setting).tv["shuffle+INV"]
+    assert (
+        found.log10_delta
+        == methods.delta("upper", 1.0, n=found.n, k=5, eps0=found.eps0, compositions=4)
+        <= -6
+    )
+
+
 def test_ends_of_the_range():
     assert plan.make_plan(50, 4, 3.0, log10_delta=-1e-9).capped
     # So small a delta leaves nothing but eps0 = eps, but for the last digits.
@@ -58,6 +114,14 @@ def test_ends_of_the_range():
             plan.make_plan(*arguments, log10_delta=-6)
     with pytest.raises(ValueError, match="log10_delta"):
         plan.make_plan(9, 5, 1.0, log10_delta=0.0)
+    for n, error, message in [
+        (None, None, "n or error must be given"),
+        (9, 0.1, "n or error must be given, and not both"),
+        (None, 0.0, "error must be"),
+        (None, 1e-12, "error must be larger: 1e\\+12 users"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            plan.make_plan(n, 5, 1.0, log10_delta=-6, error=error)
 
 
 @pytest.mark.parametrize(("n", "k", "eps", "log10_delta"), [(20_000, 20, 0.5, -6.0), (4000, 2, 0.1, -4.0)])

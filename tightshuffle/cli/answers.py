@@ -196,6 +196,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
     n, k, shares = _histogram(arguments)
     rounds, name = arguments.compositions, arguments.randomizer
     options = {"randomizer": name, "colluding": arguments.colluding, "compositions": rounds}
+    options["error"] = arguments.error
     given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
     found, objects, records = [], [], []
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
@@ -203,7 +204,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
         found.append((eps, log10_delta, plan))
         guarantee = {
             "method": "upper",
-            "n": n,
+            "n": plan.n,
             "k": k,
             "eps0": plan.eps0,
             "eps": eps,
@@ -217,19 +218,21 @@ def _answer_plan(arguments: Namespace) -> Answer:
         records.append({**guarantee, **given, **search, **noise, **failing, **tv})
     data = "uniform data" if shares is None else "the data of the file"
     if len(found) > 1:
-        text = _table_of_plans(n, k, given, data, found)
+        text = _table_of_plans(k, given, data, found)
         return Answer(text, {"method": "upper", "plans": objects}, records)
-    return Answer(_one_plan(n, k, given, data, *found[0]), objects[0], records)
+    return Answer(_one_plan(k, given, data, *found[0]), objects[0], records)
 
 
-def _histogram(arguments: Namespace) -> tuple[int, int, Any]:
+def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
     """n, k, and the shares of the cells, None for data that are spread evenly."""
-    for name in ("n", "k"):
+    for name in ("n", "k", "error"):
         if arguments.data and getattr(arguments, name) is not None:
-            raise ValueError(f"--{name} must be left out with --data, whose file tells it")
-        if not arguments.data and getattr(arguments, name) is None:
-            raise ValueError(f"--{name} is needed, or --data")
+            raise ValueError(f"--{name} must be left out with --data, whose file tells the users and cells")
     if not arguments.data:
+        if arguments.k is None:
+            raise ValueError("--k is needed, or --data")
+        if (arguments.n is None) == (arguments.error is None):
+            raise ValueError("one of --n, --error and --data is needed, and not two of them")
         return arguments.n, arguments.k, None
     from tightshuffle.arguments import check_installed
 
@@ -244,10 +247,9 @@ def _histogram(arguments: Namespace) -> tuple[int, int, Any]:
     return n, len(counts), counts / n
 
 
-def _table_of_plans(
-    n: int, k: int, given: dict[str, Any], data: str, found: list[tuple[float, float, Any]]
-) -> str:
-    rows = [("eps", "delta", "largest eps0", "shuffle+INV", "gaussian", "sigma", "local")]
+def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[float, float, Any]]) -> str:
+    users = "fewest users" if "error" in given else "users"
+    rows = [("eps", "delta", users, "largest eps0", "shuffle+INV", "gaussian", "sigma", "local")]
     for eps, log10_delta, plan in found:
         errors = {name: f"{value:.4g}" for name, value in plan.tv.items()}
         most = values.short(plan.eps0, -1) + " (capped)" * plan.capped
@@ -255,6 +257,7 @@ def _table_of_plans(
             (
                 f"{eps:g}",
                 values.written(log10_delta),
+                str(plan.n),
                 most,
                 errors["shuffle+INV"],
                 errors["gaussian"],
@@ -263,8 +266,7 @@ def _table_of_plans(
             )
         )
     lines = [
-        f"for every dataset of n = {n} users, k = {k} cells"
-        + "".join(f", {x} = {y}" for x, y in given.items()),
+        f"for every dataset of k = {k} cells" + "".join(f", {x} = {y}" for x, y in given.items()),
         "",
         table(rows),
         "",
@@ -275,11 +277,9 @@ def _table_of_plans(
     return "\n".join(lines)
 
 
-def _one_plan(
-    n: int, k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any
-) -> str:
+def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any) -> str:
     reached = values.written(plan.log10_delta, 1)
-    rounds, colluding = given.get("compositions", 1), given.get("colluding", 0)
+    rounds, colluding = given.get("compositions", 1), int(check_colluding(given.get("colluding", 0), plan.n))
     name = given.get("randomizer", "k-RR")
     tv = {name: f"{value:.4g}" for name, value in plan.tv.items()}
     rows = [
@@ -292,10 +292,11 @@ def _one_plan(
     width = max(len(name) for name, _ in rows)
     lines = [
         f"(eps = {eps:g}, delta = {values.written(log10_delta)}) for every dataset"
-        f" of n = {n} users, k = {k} cells"
+        f" of n = {plan.n} users, k = {k} cells"
         + f", after {rounds} rounds" * (rounds > 1)
         + f", {colluding} of the users colluding" * (colluding > 0),
         "",
+        *(f"fewest users   {plan.n}   (error at most {error:g})" for error in [given.get("error")] if error),
         f"largest eps0   {values.short(plan.eps0, -1)}   (upper: delta = {reached})"
         + "; larger ones are not looked at" * plan.capped,
         f"if the shuffler fails, eps = {values.short(rounds * plan.eps0, 1)} is left, without a delta"
@@ -391,7 +392,7 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
 
 # --- settings ----------------------------------------------------------------------------------------------
 
-_USUAL = {"randomizer": "grr", "colluding": 0, "compositions": 1}
+_USUAL = {"randomizer": "grr", "colluding": 0, "compositions": 1, "error": None}
 
 
 def _randomizer(arguments: Namespace) -> str | Randomizer:

@@ -76,13 +76,17 @@ The largest eps0 that guarantees (eps, delta), by the method `upper`, and the ac
 For comparison: the analytic Gaussian at the same guarantee (for a histogram in which one user changes cell,
 sensitivity sqrt2), and the local model, the randomizer with eps0 = eps and no shuffler. The errors are
 expected total variation distances before any projection, if the n users are spread evenly over the k cells.
-Several eps or delta give a table: a row for each pair. With --data, n, k and the errors are those of a
-histogram of your own; the guarantee holds for every histogram all the same.
+Several eps or delta give a table: a row for each pair.
+
+With --error instead of --n, the plan is for the fewest users who meet the guarantee with at most this error.
+With --data, n, k and the errors are those of a histogram of your own; the guarantee holds for every histogram
+all the same.
 """
 _PLAN_EXAMPLES = """\
 examples:
   tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
   tightshuffle plan --n 100000 --k 408 --eps 0.1 0.5 1 --delta 1e-6 1e-9 --randomizer hadamard
+  tightshuffle plan --error 0.05 --k 408 --eps 0.5 --delta 1e-6
   tightshuffle plan --n 1e3 --k 10 --eps 1 --delta 1e-6 --compositions 2
   tightshuffle plan --data counts.csv --eps 1 --delta 1e-6
 """
@@ -187,6 +191,12 @@ def make_parser() -> argparse.ArgumentParser:
 
     plan = add("plan", "the largest eps0 for (eps, delta), and its accuracy", _PLAN, _PLAN_EXAMPLES)
     _add_users(plan, required=False)
+    plan.add_argument(
+        "--error",
+        metavar="TV",
+        type=values.positive,
+        help="instead of --n: find the fewest users whose expected total variation distance is at most this",
+    )
     plan.add_argument(
         "--data",
         metavar="FILE",

@@ -1,4 +1,5 @@
-"""What a guarantee costs: the largest eps0 that still gives it, and the accuracy that it leaves.
+"""What a guarantee costs: the largest eps0 that still gives it and the accuracy that it leaves; or, for a
+wanted accuracy, the number of users.
 
 The errors are expected total variation distances, half the sum over the k cells of the mean absolute error,
 of a uniform histogram (each cell holds the share f = 1 / k of the n users), before any projection to the
@@ -6,6 +7,7 @@ simplex: the closed forms of `expected`. No histogram is worse for k-RR than the
 error of a cell is concave in f. Values above 1 happen where an estimate is worthless.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from scipy import optimize
 
 from tightshuffle.arguments import (
     Floats,
+    check_colluding,
     check_k,
     check_log10_delta,
     check_n,
@@ -28,7 +31,7 @@ from tightshuffle.mechanisms.expected import errors, krr_deviation, mean_absolut
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.mechanisms.randomizers import Randomizer, parse
 from tightshuffle.privacy import methods
-from tightshuffle.privacy.methods import LARGEST_EPS0
+from tightshuffle.privacy.methods import LARGEST_EPS0, LARGEST_N
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
@@ -37,9 +40,9 @@ _DEEP = -1e3  # log10 of delta over the wanted one; to the search, what lies dee
 
 @dataclass(frozen=True)
 class Plan:
-    """A guarantee met with a randomizer of budget ``eps0``, whose ``upper`` is ``log10_delta``.
+    """A guarantee for ``n`` users: a randomizer of budget ``eps0``, whose ``upper`` is ``log10_delta``.
 
-    It is -inf for eps0 = eps. If the shuffler fails, eps0-local differential privacy is left of each round.
+    That is -inf for eps0 = eps. If the shuffler fails, eps0-local differential privacy is left of each round.
     ``capped``: eps0 could be larger than the largest that is looked at. ``sigma``: standard deviation of the
     analytic Gaussian's noise on each count at the same guarantee. ``tv``: expected total variation distances
     of "shuffle+INV", "gaussian", and "local": the randomizer with eps0 = eps, which needs no shuffler, with
@@ -47,6 +50,7 @@ class Plan:
     data, is from it.
     """
 
+    n: int
     eps0: float
     log10_delta: float
     capped: bool
@@ -55,14 +59,15 @@ class Plan:
 
 
 def make_plan(
-    n: int,
+    n: int | None,
     k: int,
     eps: float,
     delta: float | None = None,
     *,
     log10_delta: float | None = None,
+    error: float | None = None,
     randomizer: str = "grr",
-    colluding: int = 0,
+    colluding: float = 0,
     compositions: int = 1,
     shares: npt.ArrayLike | None = None,
 ) -> Plan:
@@ -70,13 +75,16 @@ def make_plan(
 
     Parameters
     ----------
-    n, k : whole numbers, n up to 10^9
+    n, k : whole numbers, n up to 10^12, of several rounds up to 10^9
+    error : with n None: the plan is for the fewest users whose "shuffle+INV" has an expected total variation
+        distance of at most this, at an eps0 that gives the guarantee
     eps : from 1e-100 to below 20
     delta : in (0, 1), or instead of it ``log10_delta`` < 0
     randomizer : a name that `mechanisms.randomizers.parse` takes, but no matrix, whose eps0 is fixed
-    colluding : how many users tell the adversary their reports; they count for the accuracy all the same
-    compositions : rounds in which all users report, with fresh randomness, that meet the guarantee together;
-        for k-RR. Errors are those of one round.
+    colluding : how many users tell the adversary their reports, or below 1 which share of the users, rounded
+        up; they count for the accuracy all the same
+    compositions : rounds in which all users report, with fresh randomness, that meet the guarantee together,
+        whether or not their values change; for k-RR. Errors are those of one round.
     shares : of the users in the k cells, for whose histogram errors are expected; by default all alike
 
     Raises
@@ -85,7 +93,7 @@ def make_plan(
     """
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
         raise ValueError(f"randomizer must be a name, for the eps0 of a matrix is fixed; got {randomizer!r}")
-    n, k = check_whole("n", n, 1, methods.METHODS["upper"].largest_n), check_whole("k", k, 2)
+    k = check_whole("k", k, 2)
     rounds = check_whole("compositions", compositions, 1)
     eps = check_one("eps", check_positive("eps", eps))
     wanted = check_one("delta", check_log10_delta(delta, log10_delta))
@@ -97,25 +105,52 @@ def make_plan(
     sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=sensitivity))
     setting: dict[str, Any] = {
-        "n": n,
         "k": k,
         "randomizer": randomizer,
         "colluding": colluding,
         "compositions": rounds,
     }
+    most = methods.METHODS["upper"].largest_n if rounds == 1 else LARGEST_N
 
-    def log_delta(eps0: float) -> float:
-        return float(methods.delta("upper", eps, eps0=eps0, **setting))
+    def log_delta(eps0: float, n: int) -> float:
+        return float(methods.delta("upper", eps, n=n, eps0=eps0, **setting))
 
-    eps0, reached = _largest_eps0(log_delta, one_round, wanted, _eps0_of_noise(n, k, sigma))
+    def distance(eps0: float, n: int) -> float:
+        return _distance(parse(randomizer, k=k, eps0=eps0), n, shares)
+
+    if n is not None and error is None:
+        n = check_whole("n", n, 1, most)
+        guess = _eps0_of_noise(n, k, sigma)
+    elif error is not None and n is None:
+        error = check_one("error", check_positive("error", error))
+        check_one("colluding", check_colluding(colluding, most))
+
+        @functools.cache
+        def tried(n: int) -> tuple[float, float]:
+            """The smallest eps0 at which n users err by at most ``error``, and log10 of delta there."""
+            eps0 = _least_eps0(lambda eps0: distance(eps0, n) <= error, one_round)
+            if eps0 in (one_round, math.inf):
+                return eps0, -np.inf if eps0 == one_round else 0.0
+            return eps0, log_delta(eps0, n)
+
+        n = _fewest_users(
+            lambda n: max(tried(n)[1] - wanted, _DEEP),
+            guess=float(expected_tv_gaussian(1, k, sigma)) / error,
+            least=1 + int(colluding),
+            most=most,
+        )
+        guess = tried(n)[0]
+    else:
+        raise ValueError("n or error must be given, and not both: the plan tells the other one")
+    eps0, reached = _largest_eps0(functools.partial(log_delta, n=n), one_round, wanted, guess)
     tv = {
-        "shuffle+INV": _distance(parse(randomizer, k=k, eps0=eps0), n, shares),
+        "shuffle+INV": distance(eps0, n),
         "gaussian": float(expected_tv_gaussian(n, k, sigma)),
-        "local": _distance(parse(randomizer, k=k, eps0=one_round), n, shares),
+        "local": distance(one_round, n),
     }
     if shares is not None:
         tv["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
-    return Plan(eps0, reached, eps0 == LARGEST_EPS0, sigma, tv)
+    return Plan(n, eps0, reached, eps0 == LARGEST_EPS0, sigma, tv)
 
 
 def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
@@ -169,3 +204,34 @@ def _largest_eps0(
         optimize.brentq(surplus, low, high, xtol=_PRECISION * low, rtol=_PRECISION)
     best = max(eps0 for eps0, reached in seen.items() if reached <= wanted)
     return best, seen[best]
+
+
+def _least_eps0(enough: Callable[[float], bool], least: float) -> float:
+    """The smallest eps0 from ``least`` on that is ``enough``, to 1e-9, itself enough; inf where none is."""
+    low, high = least, LARGEST_EPS0
+    if enough(low) or not enough(high):
+        return low if enough(low) else math.inf
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _fewest_users(surplus: Callable[[int], float], *, guess: float, least: int, most: int) -> int:
+    """The smallest n from ``least`` to ``most`` with surplus(n) <= 0, which falls with n."""
+    low = high = max(least, math.ceil(min(guess, most)))
+    factor = 1.2
+    while surplus(high) > 0:
+        if high == most:
+            raise ValueError(f"error must be larger: {most:.0e} users do not reach it with this guarantee")
+        low, high, factor = high, min(math.ceil(high * factor), most), factor**2
+    while low > least and surplus(low) <= 0:
+        low, high, factor = max(int(low / factor), least), low, factor**2
+    if surplus(low) <= 0:
+        return low
+    n = round(optimize.brentq(lambda n: surplus(round(n)), low, high, xtol=0.5))
+    while surplus(n) > 0:
+        n += 1
+    while surplus(n - 1) <= 0:
+        n -= 1
+    return n
