@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import tightshuffle
 from tests.conftest import ROOT
 from tests.report import browser
 
@@ -46,6 +47,10 @@ def test_every_document_and_module_has_a_page(site):
     assert {str(page) for page in pages} <= set(re.findall(r'"([\w/]+)"', inventory))
     api = (site / "docs/api/privacy.html").read_text(encoding="utf-8")
     assert 'id="tightshuffle.privacy.histogram.upper"' in api
+    public = (site / "docs/api/tightshuffle.html").read_text(encoding="utf-8")
+    assert all(f'id="tightshuffle.{name}"' in public for name in tightshuffle.__all__)
+    start = (site / "docs/index.html").read_text(encoding="utf-8")
+    assert re.findall(r'href="api/(\w+).html"', start)[0] == "tightshuffle"
 
 
 @pytest.mark.slow

@@ -20,9 +20,11 @@ The same from a shell: ``tightshuffle --help``. The pipeline that regenerates th
 this package, in the repository.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
+    from typing import Generic, Required, TypedDict, TypeVar, Unpack
+
     import numpy.typing as npt
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
@@ -30,8 +32,53 @@ if TYPE_CHECKING:
     from tightshuffle.experiments.plan import Plan
     from tightshuffle.mechanisms.randomizers import Randomizer
 
+    T = TypeVar("T")
+
+    class _Round(TypedDict, Generic[T], total=False):
+        """What describes one round; T is ``float``, or ``ArrayLike`` where arrays broadcast."""
+
+        n: Required[T]
+        k: T | None
+        eps0: T | None
+        randomizer: str | Randomizer
+        colluding: T
+
+    class _Rounds(_Round[T], Generic[T], total=False):
+        """What describes several rounds."""
+
+        compositions: T
+
+
 __version__ = "0.1.0"
 __all__ = ["delta", "epsilon", "lower", "plan", "tight", "to_pld", "tradeoff", "upper"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+@overload
+def delta(
+    eps: float,
+    *,
+    method: str = "upper",
+    count: float | None = None,
+    direction: str | None = None,
+    log10: bool = False,
+    **setting: "Unpack[_Rounds[float]]",
+) -> float: ...
+
+
+@overload
+def delta(
+    eps: "npt.ArrayLike",
+    *,
+    method: str = "upper",
+    count: "npt.ArrayLike | None" = None,
+    direction: str | None = None,
+    log10: bool = False,
+    **setting: "Unpack[_Rounds[npt.ArrayLike]]",
+) -> "Floats": ...
 
 
 def delta(
@@ -44,21 +91,24 @@ def delta(
     randomizer: "str | Randomizer" = "grr",
     colluding: "npt.ArrayLike" = 0,
     compositions: "npt.ArrayLike" = 1,
+    count: "npt.ArrayLike | None" = None,
+    direction: str | None = None,
     log10: bool = False,
-    **more: Any,
-) -> "Floats":
+) -> "Floats | float":
     """delta at eps, by one method: by default `upper`, the guarantee for every dataset.
 
     Parameters
     ----------
     eps : >= 0
-    n, k, eps0 : users, values, local budget; a ``randomizer`` that is an object knows the last two
+    n, k, eps0 : users, values, local budget; a ``randomizer`` that is a file or an object knows the last two
     method : a name that ``tightshuffle methods`` lists
     randomizer : what users run, for the methods upper and lower
-    colluding : how many users tell the adversary their reports, or send none: the rest must hide each other
-    compositions : rounds with fresh randomness, for the methods that compose
+    colluding : how many users tell the adversary their reports, or send none: the rest must hide each other.
+        Below 1 it is their share of the n users, rounded up.
+    compositions : rounds of the same users with fresh randomness, for the methods that compose. Values may
+        change from round to round: the guarantee is for all values of one user together.
+    count, direction : for count-exact and count-published only, see `tightshuffle.privacy.methods.delta`
     log10 : True for log10 delta
-    more : ``count`` and ``direction`` of the methods count-exact and count-published
 
     Returns
     -------
@@ -69,14 +119,48 @@ def delta(
 
     from tightshuffle.privacy import methods
 
-    setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0, "randomizer": randomizer, "colluding": colluding}
-    logs = methods.delta(method, eps, **setting, compositions=compositions, **more)
+    logs = methods.delta(
+        method,
+        eps,
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        count=count,
+        direction=direction,
+    )
     if log10:
-        return logs
+        return _plain(logs)
     kind = methods.METHODS[method].kind
     # Powers lose units in the last place in proportion to the exponent.
     slack = 1e-12 * {methods.UPPER: 1, methods.LOWER: -1, methods.CONJECTURE: -1}.get(kind, 0)
-    return np.minimum(np.power(10.0, logs) * (1 + slack), 1.0)[()]
+    return _plain(np.minimum(np.power(10.0, logs) * (1 + slack), 1.0))
+
+
+@overload
+def epsilon(
+    delta: float | None = None,
+    *,
+    log10_delta: float | None = None,
+    method: str = "upper",
+    count: float | None = None,
+    direction: str | None = None,
+    **setting: "Unpack[_Rounds[float]]",
+) -> float: ...
+
+
+@overload
+def epsilon(
+    delta: "npt.ArrayLike | None" = None,
+    *,
+    log10_delta: "npt.ArrayLike | None" = None,
+    method: str = "upper",
+    count: "npt.ArrayLike | None" = None,
+    direction: str | None = None,
+    **setting: "Unpack[_Rounds[npt.ArrayLike]]",
+) -> "Floats": ...
 
 
 def epsilon(
@@ -90,43 +174,91 @@ def epsilon(
     randomizer: "str | Randomizer" = "grr",
     colluding: "npt.ArrayLike" = 0,
     compositions: "npt.ArrayLike" = 1,
-    **more: Any,
-) -> "Floats":
+    count: "npt.ArrayLike | None" = None,
+    direction: str | None = None,
+) -> "Floats | float":
     """The smallest eps at which a method promises ``delta`` (or ``log10_delta``), rounded up.
 
     All else as for `delta`. nan where the method promises it at no eps up to compositions * eps0.
     """
     from tightshuffle.privacy import methods
 
-    setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0, "randomizer": randomizer, "colluding": colluding}
-    return methods.epsilon(
-        method, delta, log10_delta=log10_delta, **setting, compositions=compositions, **more
+    return _plain(
+        methods.epsilon(
+            method,
+            delta,
+            log10_delta=log10_delta,
+            n=n,
+            k=k,
+            eps0=eps0,
+            randomizer=randomizer,
+            colluding=colluding,
+            compositions=compositions,
+            count=count,
+            direction=direction,
+        )
     )
 
 
-def upper(eps: "npt.ArrayLike", **setting: Any) -> "Floats":
+@overload
+def upper(eps: float, *, log10: bool = False, **setting: "Unpack[_Rounds[float]]") -> float: ...
+
+
+@overload
+def upper(
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+) -> "Floats": ...
+
+
+def upper(
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+) -> "Floats | float":
     """An upper bound on delta for every dataset: `delta` with method "upper" and the same ``setting``."""
-    return delta(eps, method="upper", **setting)
+    return delta(eps, method="upper", log10=log10, **setting)
 
 
-def lower(eps: "npt.ArrayLike", **setting: Any) -> "Floats":
+@overload
+def lower(eps: float, *, log10: bool = False, **setting: "Unpack[_Rounds[float]]") -> float: ...
+
+
+@overload
+def lower(
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+) -> "Floats": ...
+
+
+def lower(
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+) -> "Floats | float":
     """A lower bound on the worst dataset's delta: `delta` with method "lower" and the same ``setting``."""
-    return delta(eps, method="lower", **setting)
+    return delta(eps, method="lower", log10=log10, **setting)
 
 
-def tight(eps: "npt.ArrayLike", **setting: Any) -> "Floats":
+@overload
+def tight(eps: float, *, log10: bool = False, **setting: "Unpack[_Rounds[float]]") -> float: ...
+
+
+@overload
+def tight(
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+) -> "Floats": ...
+
+
+def tight(
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+) -> "Floats | float":
     """delta of the dataset that is the worst by conjecture, k-RR with k >= 3: `delta` with method "tight".
 
     Exact if the conjecture of docs/worst_case.md holds, a rigorous lower bound in any case; n up to 10^5.
     """
-    return delta(eps, method="tight", **setting)
+    return delta(eps, method="tight", log10=log10, **setting)
 
 
 def plan(
     *,
-    n: int | None = None,
+    n: float | None = None,
     error: float | None = None,
-    k: int,
+    k: float,
     eps: float,
     delta: float | None = None,
     log10_delta: float | None = None,
@@ -155,22 +287,40 @@ def plan(
     )
 
 
-def tradeoff(alpha: "npt.ArrayLike", **setting: Any) -> "Floats":
+@overload
+def tradeoff(alpha: float, **setting: "Unpack[_Round[float]]") -> float: ...
+
+
+@overload
+def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Floats": ...
+
+
+def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Floats | float":
     """A lower bound on the false negatives of every attack whose false positives are ``alpha``, from `upper`.
 
     See `tightshuffle.privacy.tradeoff.tradeoff` for the parameters.
     """
     from tightshuffle.privacy.tradeoff import tradeoff as curve
 
-    return curve(alpha, **setting)
+    return _plain(curve(alpha, **setting))
 
 
-def to_pld(**setting: Any) -> "PrivacyLossDistribution":
+def to_pld(
+    *, pessimistic: bool = True, spacing: float = 1e-4, **setting: "Unpack[_Round[float]]"
+) -> "PrivacyLossDistribution":
     """One shuffled round as a privacy loss distribution of dp-accounting, which composes it with others.
+
+    Two datasets differ in one user's value here. dp-accounting cannot tell: every other mechanism that you
+    compose with it needs ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, or eps is too small.
 
     See `tightshuffle.privacy.pld.to_pld` for the parameters: n, k, eps0, randomizer, colluding, pessimistic,
     spacing. It needs dp-accounting (the extra ``pld``).
     """
     from tightshuffle.privacy.pld import to_pld as distribution
 
-    return distribution(**setting)
+    return distribution(pessimistic=pessimistic, spacing=spacing, **setting)
+
+
+def _plain(values: "Floats") -> "Floats | float":
+    """A float of Python for an array without axes."""
+    return values if values.ndim else float(values)

@@ -59,8 +59,8 @@ class Plan:
 
 
 def make_plan(
-    n: int | None,
-    k: int,
+    n: float | None,
+    k: float,
     eps: float,
     delta: float | None = None,
     *,

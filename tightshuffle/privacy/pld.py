@@ -47,7 +47,7 @@ _SLACK = 1e-12  # what powers of 10 and sums of a thousand terms may lose
 def to_pld(
     *,
     n: npt.ArrayLike,
-    k: int | None = None,
+    k: float | None = None,
     eps0: float | None = None,
     randomizer: str | Randomizer = "grr",
     colluding: npt.ArrayLike = 0,

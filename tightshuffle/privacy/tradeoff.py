@@ -13,8 +13,8 @@ _POINTS = 400  # values of eps whose lines bound the curve
 def tradeoff(
     alpha: npt.ArrayLike,
     *,
-    n: int,
-    k: int | None = None,
+    n: float,
+    k: float | None = None,
     eps0: float | None = None,
     randomizer: str | Randomizer = "grr",
     colluding: float = 0,

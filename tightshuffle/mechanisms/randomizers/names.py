@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from tightshuffle.arguments import check_k
 from tightshuffle.mechanisms.randomizers.base import Randomizer
 from tightshuffle.mechanisms.randomizers.hadamard import HadamardResponse
 from tightshuffle.mechanisms.randomizers.matrix_file import read_matrix
@@ -21,7 +22,7 @@ _PLAIN: dict[str, Callable[[int, float], Randomizer]] = {
 }
 
 
-def parse(name: str, *, k: int | None = None, eps0: float | None = None) -> Randomizer:
+def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Randomizer:
     """The randomizer of a name, one of `NAMES` with a number for M or G.
 
     Parameters
@@ -43,10 +44,11 @@ def parse(name: str, *, k: int | None = None, eps0: float | None = None) -> Rand
         raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {name!r}")
     if k is None or eps0 is None:
         raise ValueError(f"{'k' if k is None else 'eps0'} must be given for {name}")
+    cells = int(check_k(k))
     if kind in _PLAIN:
-        return _PLAIN[kind](k, eps0)
+        return _PLAIN[kind](cells, eps0)
     number = _whole("m" if kind == "subset" else "g", parameter)
-    return SubsetSelection(k, eps0, number) if kind == "subset" else LocalHashing(k, eps0, number)
+    return SubsetSelection(cells, eps0, number) if kind == "subset" else LocalHashing(cells, eps0, number)
 
 
 def _whole(name: str, text: str) -> int:
