@@ -215,6 +215,34 @@ def test_a_wanted_eps_gives_the_plan_of_the_package(tab, page):
 
 @browsing
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "k=408&eps=0.5&error=0.05",
+        "k=30&eps=1&error=0.01&randomizer=hash&size=4&colluding=500",
+        "k=3&eps=3&error=0.5",
+    ],
+)
+def test_a_wanted_error_gives_the_users_of_the_package(tab, page, settings):
+    settle(tab, page, f"given=error&n=nonsense&delta=1e-6&{settings}")
+    plan = eval(text_of(tab, "python").splitlines()[1], {"tightshuffle": tightshuffle})
+    assert shown(text_of(tab, "answer"))[:2] == pytest.approx([plan.n, plan.eps0], rel=1e-4)
+    assert next(iter(cells(tab, "errors").values())) == f"{plan.tv['shuffle+INV']:.4g}"
+    for line in text_of(tab, "command").splitlines():
+        make_parser().parse_args(shlex.split(line)[1:])
+    assert [name for name in ("n", "eps0", "count") if tab.run(f"{name}.checkVisibility()")] == []
+
+
+@browsing
+@pytest.mark.slow
+def test_an_error_that_nobody_reaches_is_said(tab, page):
+    settle(tab, page, "given=error&k=408&eps=0.5&delta=1e-6&error=1e-12")
+    assert text_of(tab, "answer") == "Even 10¹² users do not reach this error."
+    assert not tab.run("document.getElementById('curve').checkVisibility()")
+
+
+@browsing
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_page_is_silent_alone_readable_and_not_wider_than_the_window(tab, page, width, scheme):

@@ -204,5 +204,14 @@ const beside = (() => {
     return Math.exp(-solve(logDelta, log10Delta, -Math.log(most), -Math.log(eps), 1, NaN));
   }
 
-  return { literature, published, gaussian, sigma, gaussianDistance, distance, epsilon, largestEps0 };
+  // The fewest users, up to `most`, of whom some eps0 up to `largest` gives (eps, delta) and this error; NaN if none.
+  function fewestUsers(make, eps, log10Delta, error, colluding, largest, most) {
+    const enough = (n) => {
+      const own = make(root((eps0) => error - distance(make(eps0), n), eps, largest));
+      return distance(own, n) <= error && shuffle.upper(own, eps, n - colluding) <= log10Delta;
+    };
+    return enough(most) ? firstWhole(colluding + 1, most, enough) : NaN;
+  }
+
+  return { literature, published, gaussian, sigma, gaussianDistance, distance, epsilon, largestEps0, fewestUsers };
 })();

@@ -2,10 +2,10 @@
 (() => {
   const $ = (id) => document.getElementById(id);
   const COARSE = 1e-3; // the width of a bracket that a picture does not show
-  const POINTS = 32, MOST_USERS_PUBLISHED = 1e7, LARGEST_EPS0 = 20;
+  const POINTS = 32, MOST_USERS_PUBLISHED = 1e7, LARGEST_EPS0 = 20, LARGEST_N = 1e12;
   const TITLES = { grr: "k-RR", subset: "subset selection", rappor: "RAPPOR", oue: "optimized unary encoding",
     hadamard: "Hadamard response", hash: "local hashing" };
-  const DEFAULTS = { randomizer: "grr", n: "100000", k: "408", given: "eps0", eps0: "4", eps: "0.5", delta: "1e-6",
+  const DEFAULTS = { randomizer: "grr", n: "100000", k: "408", given: "eps0", eps0: "4", eps: "0.5", error: "0.05", delta: "1e-6",
     colluding: "0", count: "", size: "" };
 
   // --- numbers as texts -------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@
   function show(given) {
     for (const [name, value] of Object.entries({ ...DEFAULTS, ...given })) {
       if (name === "randomizer" && !TITLES[value]) continue;
-      if (name === "given" && value !== "eps0" && value !== "eps") continue;
+      if (name === "given" && !["eps0", "eps", "error"].includes(value)) continue;
       fields[name].value = value;
     }
     arrange();
@@ -51,11 +51,16 @@
     $("field-size").hidden = randomizer !== "subset" && randomizer !== "hash";
     $("field-size").querySelector("label").textContent = randomizer === "subset" ? "Values in a subset, m" : "Values of the hash, g";
     $("field-eps0").hidden = given !== "eps0";
-    $("field-eps").hidden = given !== "eps";
-    $("field-count").hidden = randomizer !== "grr";
+    $("field-eps").hidden = given === "eps0";
+    $("field-error").hidden = given !== "error";
+    $("field-n").hidden = given === "error";
+    $("field-count").hidden = randomizer !== "grr" || given === "error";
   }
 
   const number = (text) => (/^[+-]?[\d_]*\.?\d+(e[+-]?\d+)?$|^\d[\d_]*\.?$/i.test(text) ? Number(text.replaceAll("_", "")) : NaN);
+
+  // How many of the other users hold x0 if all users are spread evenly.
+  const evenly = (users, k) => Math.max(Math.round(users / k) - 1, 0) || 0;
 
   // The settings as numbers, or null; each field says what it may be.
   function checked() {
@@ -72,19 +77,20 @@
     }
     // Where n or k is wrong there is no upper end, and only that field is marked.
     const whole = (low, high) => (x) => Number.isInteger(x) && x >= low && !(x > high);
-    const givenN = () => (fields.n.hasAttribute("aria-invalid") ? NaN : found.n);
+    const givenN = () => (given.given === "error" ? LARGEST_N : fields.n.hasAttribute("aria-invalid") ? NaN : found.n);
     const givenK = () => (fields.k.hasAttribute("aria-invalid") ? NaN : found.k);
-    check("n", "a whole number from 1 to 10¹²", whole(1, 1e12), NaN);
+    check("n", "a whole number from 1 to 10¹²", whole(1, LARGEST_N), NaN);
     check("k", "a whole number from 2 to 10⁹", whole(2, 1e9), NaN);
     check("eps0", "a number above 0, at most 50", (x) => x > 0 && x <= 50, NaN);
     check("eps", `a number above 0, below ${LARGEST_EPS0}`, (x) => x >= 1e-9 && x < LARGEST_EPS0, NaN);
+    check("error", "a number above 0", (x) => x > 0 && x < Infinity, NaN);
     check("delta", "a number between 0 and 1, both excluded, at least 1e-300", (x) => x >= 1e-300 && x < 1, NaN);
     check("colluding", "a whole number from 0 to n − 1", whole(0, givenN() - 1), 0);
     if (given.randomizer === "subset") {
       check("size", "a whole number from 1 to k − 1", whole(1, givenK() - 1), Math.max(1, Math.round(givenK() / 10)) || 1);
     } else check("size", "a whole number from 2 to 10⁶", whole(2, 1e6), 4);
-    const users = givenN() - found.colluding, even = Math.max(Math.round(users / givenK()) - 1, 0) || 0;
-    check("count", "a whole number from 0 to n − 1, without those who collude", whole(0, users - 1), even);
+    const users = givenN() - found.colluding;
+    check("count", "a whole number from 0 to n − 1, without those who collude", whole(0, users - 1), evenly(users, givenK()));
     return good ? { ...found, log10Delta: Math.log10(found.delta), users } : null;
   }
 
@@ -195,9 +201,10 @@
     const kept = more.filter(([, value]) => value !== null);
     const flags = kept.map(([key, value]) => ` --${key} ${value}`).join("");
     const words = kept.map(([key, value]) => `, ${key}=${typeof value === "string" ? `"${value}"` : value}`).join("");
-    if (s.given === "eps") {
-      $("command").textContent = `tightshuffle plan --n ${s.n} --k ${s.k} --eps ${s.eps} --delta ${delta}${flags}`;
-      $("python").textContent = `import tightshuffle\ntightshuffle.plan(n=${s.n}, k=${s.k}, eps=${s.eps}, delta=${delta}${words})`;
+    if (s.given !== "eps0") {
+      const wanted = s.given === "eps" ? "n" : "error";
+      $("command").textContent = `tightshuffle plan --${wanted} ${s[wanted]} --k ${s.k} --eps ${s.eps} --delta ${delta}${flags}`;
+      $("python").textContent = `import tightshuffle\ntightshuffle.plan(${wanted}=${s[wanted]}, k=${s.k}, eps=${s.eps}, delta=${delta}${words})`;
     } else {
       const setting = `n=${s.n}, k=${s.k}, eps0=${s.eps0}${words}`;
       $("command").textContent = `tightshuffle epsilon upper,lower --n ${s.n} --k ${s.k} --eps0 ${s.eps0} --delta ${delta}${flags}`;
@@ -223,19 +230,30 @@
     elsewhere(s, name);
     if (await pause()) return;
 
+    if (s.given === "error") {
+      s.n = beside.fewestUsers(make, s.eps, s.log10Delta, s.error, s.colluding, LARGEST_EPS0, LARGEST_N);
+      s.users = s.n - s.colluding;
+      s.count = evenly(s.users, s.k);
+      if (Number.isNaN(s.n)) {
+        $("results").classList.add("unknown");
+        $("results").setAttribute("aria-busy", "false");
+        $("answer").textContent = "Even 10¹² users do not reach this error.";
+        return;
+      }
+    }
     const eps0 = s.given === "eps0" ? s.eps0 : beside.largestEps0(make, s.eps, s.log10Delta, s.users, LARGEST_EPS0);
     const randomizer = make(eps0), setting = { n: s.users, k: s.k, eps0 };
     if (await pause()) return;
-    const high = s.given === "eps" ? s.eps : beside.epsilon(randomizer, s.log10Delta, s.users, 1);
+    const high = s.given !== "eps0" ? s.eps : beside.epsilon(randomizer, s.log10Delta, s.users, 1);
     if (await pause()) return;
     const low = Math.min(beside.epsilon(randomizer, s.log10Delta, s.users, -1), high);
     if (await pause()) return;
     const delta = typeset(s.log10Delta, 0, 6);
-    $("answer").textContent = s.given === "eps"
-      ? `The local budget may be ε₀ = ${short(eps0, -1)}${eps0 === LARGEST_EPS0 ? " or more" : ""}, for ε = ${s.eps} at δ = ${delta}.`
+    $("answer").textContent = s.given !== "eps0"
+      ? (s.given === "error" ? `${s.n} users are needed for this error. ` : "") + `The local budget may be ε₀ = ${short(eps0, -1)}${eps0 === LARGEST_EPS0 ? " or more" : ""}, for ε = ${s.eps} at δ = ${delta}.`
       : `At δ = ${delta}, ε lies between ${short(low, -1)} and ${short(high, 1)}.`;
-    $("answer-note").textContent = (s.given === "eps" ? `With it, ε lies between ${short(low, -1)} and ${short(high, 1)}. ` : "")
-      + `The larger one is a guarantee for every dataset; some dataset needs the smaller one. If the shuffler fails, ε₀ = ${short(eps0, s.given === "eps" ? -1 : 0)} is left.`
+    $("answer-note").textContent = (s.given !== "eps0" ? `With it, ε lies between ${short(low, -1)} and ${short(high, 1)}. ` : "")
+      + `The larger one is a guarantee for every dataset; some dataset needs the smaller one. If the shuffler fails, ε₀ = ${short(eps0, s.given !== "eps0" ? -1 : 0)} is left.`
       + (s.k === 2 && s.randomizer === "grr" ? " For k = 2 the package has a narrower bracket than this page." : "");
 
     const bounds = beside.literature(s.randomizer);
@@ -249,7 +267,7 @@
       curves.push({ name: "published", label: "published formula (no bound)", bound: (eps) => beside.published(eps, setting, s.count) });
     }
 
-    const at = s.given === "eps" ? s.eps : high;
+    const at = s.given !== "eps0" ? s.eps : high;
     $("bounds").caption.textContent = `δ at ε = ${short(at, 0)}`;
     const values = Object.fromEntries(curves.map(({ name, bound }) => [name, bound(at)]));
     const sides = { lower: -1, published: 0 };
