@@ -167,7 +167,7 @@ def test_every_accountant_names_a_bad_argument(name, argument, value):
         (
             "lower",
             {"compositions": 2},
-            "work for upper, clones, stronger-clones, koskela-strong, girgis of k-RR only",
+            "work for upper, clones, stronger-clones, koskela-strong, girgis; lower is for one round",
         ),
         ("count-exact", {"count": 3, "compositions": [1, 2]}, "compositions above 1"),
     ],
