@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from tightshuffle.judgement.printed import read_rows
 from tightshuffle.pipeline.code import digest
 from tightshuffle.pipeline.job import job, write_bytes
@@ -24,7 +22,7 @@ with job(snakemake):
     ]
     tables = {name: read_rows(files[name]) for name in TABLES if files.get(name)}
     errata = Path(files.errata).read_text("utf-8")
-    values = page_values(tables, pd.read_csv(files.scales), figures, settings, errata)
+    values = page_values(tables, figures, settings, errata)
     values["data"] = [
         {"path": file, "bytes": Path(file).stat().st_size, "sha256": digest(file)} for file in files.data
     ]

@@ -29,8 +29,6 @@ def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
     printed, ours = joint.quantiles("2E-4", draws)
     assert printed == pytest.approx((3 + 2 / 2) / 5)  # 0, 0 and 1E-4 are below, 1.6E-4 and 2.4E-4 equal
     np.testing.assert_allclose(ours, [0.2, 0.2, 0.5, 0.8, 0.8])
-    assert joint.quantiles("1E-4", draws, cut=True)[0] == pytest.approx((2 + 2 / 2) / 5)  # 1.6E-4 is 1E-4
-    assert joint.quantiles("24E-5", draws, cut=True)[0] == pytest.approx((4 + 1 / 2) / 5)
     assert joint.quantiles("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
 
 

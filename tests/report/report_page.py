@@ -239,5 +239,5 @@ def page_of(
 ):
     """The page of verdicts ``rows``; ``optional``: rows of `views.COLUMNS`, none by default."""
     tables = {"verdicts": rows, "totals": totals, "parameters": parameters, **optional}
-    values = page_values(tables, scale_table(), list(figures), settings, errata)
+    values = page_values(tables, list(figures), settings, errata)
     return render("index.html.j2", PARTS, values | {"data": data, "libraries": [("numpy", "2.0")]})

@@ -113,6 +113,15 @@ def test_numbers_come_from_the_rows(values):
     assert values["captions"]["band"] == "A caption."
 
 
+def test_the_gaussians_noise_is_told_only_where_the_printed_errors_can_be_read(values):
+    assert values["gaussian"]["fits"] is None  # no number of San Francisco's check-ins
+    sizes = {"san_francisco": "123026", "paris": "11190"}
+    totals = [{"dataset": name, "grid": "published", "checkins": size} for name, size in sizes.items()]
+    known = article_values(results(totals=totals))
+    assert known["gaussian"]["fits"] == ["1.56", "2.34"]
+    assert set_article(parts(), known) != set_article(parts(), values)
+
+
 def test_the_studys_table_has_a_line_per_randomizer(values):
     study = values["study"]
     names = ["k-RR", "subset selection", "OUE", "local hashing", "RAPPOR", "Hadamard"]

@@ -1,4 +1,4 @@
-"""What the headline computes from the results: the audit, the budgets, parity."""
+"""What the headline computes from the results: the audit, parity."""
 
 import pytest
 
@@ -42,12 +42,6 @@ def test_the_example_is_printed_counted_and_has_the_most_runs():
     assert findings.audit(rows, printed).example == (rows[4], "1E-10")
     assert findings.audit(rows[:3], printed).example == (rows[2], "1E-20")
     assert findings.audit(rows[:2], printed).example is None
-
-
-def test_budgets_counts_those_without_a_delta():
-    plan = {"tv": {"budgets": [{"eps0": 4, "eps": 4}, {"eps0": 4, "eps": 1}]}, "individual": None}
-    other = {"estimates": {"budgets": [{"eps0": 2, "eps": 3}]}}
-    assert findings.budgets({"a": plan, "b": other, "c": {}}) == (2, 3)
 
 
 def test_parity_without_a_kind_of_ratio_is_no_finding():

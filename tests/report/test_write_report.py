@@ -20,7 +20,6 @@ from tests.report.report_page import (
     TOTALS,
     real_verdicts,
     row,
-    scale_table,
 )
 
 
@@ -34,7 +33,6 @@ def rule(tmp_path, monkeypatch):
         Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     table("totals.csv", TOTALS)
-    scale_table().to_csv("scales.csv", index=False)
     table("table_III.csv", PARAMETERS)
     Path("fig1_delta_surface.png").write_bytes(PNG)
     Path("fig1_delta_surface.svg").write_bytes(SVG)
@@ -43,7 +41,7 @@ def rule(tmp_path, monkeypatch):
         "verdicts": "verdicts.csv", "totals": "totals.csv", "parameters": "table_III.csv",
         "figures": ["fig1_delta_surface.png"], "vectors": ["fig1_delta_surface.svg"],
         "captions": ["fig1_delta_surface.txt"],
-        "scales": "scales.csv", "data": ["totals.csv"],
+        "data": ["totals.csv"],
         "errata": str(ROOT / "docs/errata.md"),
         "parts": [str(path) for path in (ROOT / "workflow/report/page").iterdir()],
     }  # fmt: skip

@@ -28,5 +28,6 @@ def published(protocol: Mapping[str, Any]) -> str:
         f"Reading: published{form}. The Gaussian noise has diffprivlib's analytic scale for ε, δ and"
         f" sensitivity {protocol['sensitivity']:g}. Here δ is the shuffle model's δ̂, but at least"
         f" {scientific(protocol['delta_floor'])}: δ̂ is 0 for ε ≥ ε₀, and no Gaussian mechanism has δ = 0."
-        " Below δ ≈ 10⁻¹⁷ that scale no longer grows: soon it is too small for (ε, δ)."
+        " Sensitivity and floor are ours: the paper states neither, and its numbers fit other ones as well"
+        " (errata, 7). Below δ ≈ 10⁻¹⁷ the library's scale no longer grows: soon it is too small for (ε, δ)."
     )

@@ -15,6 +15,7 @@ from tightshuffle.figures.tables import File, groups, read_table
 TITLE, SHORT_TITLE = "Scale of the analytic Gaussian over δ", "Gaussian scale"
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
+NAMES = {"exact": "exact", "published": "diffprivlib"}
 LOOKS: dict[str, dict[str, Any]] = {
     "exact": {"linewidth": 1.6, "alpha": 0.55},
     "published": {"linestyle": (0, (4, 1.5))},
@@ -28,7 +29,7 @@ def read(scales: File) -> pd.DataFrame:
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: (a) both scales, (b) the published one over the exact one."""
+    """The figure: (a) both scales, (b) that of diffprivlib over the exact one."""
     figure = style.new_figure(3.0)
     scales, shares = figure.subplots(1, 2)
     legend, ends_of_shares = [], []
@@ -48,17 +49,17 @@ def draw(table: pd.DataFrame) -> Figure:
     scales.set(title="(a) scale for sensitivity 1", ylabel="standard deviation of the noise")
     scales.set_ylim(0, 1.08 * table[["exact", "published"]].to_numpy().max())
     scales.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-    shares.set(title="(b) scale used over scale needed", ylabel="published over exact")
+    shares.set(title="(b) scale given over scale needed", ylabel="diffprivlib over exact")
     shares.set_ylim(0, 1.08 * max(1, (table["published"] / table["exact"]).max()))
     style.end_labels(shares, ends_of_shares)
-    legend += [Line2D([], [], color=style.INK, label=name, **look) for name, look in LOOKS.items()]
+    legend += [Line2D([], [], color=style.INK, label=NAMES[name], **look) for name, look in LOOKS.items()]
     columns = len(legend) if len(legend) <= 6 else -(-len(legend) // 2)
     figure.legend(handles=legend, loc="outside lower center", ncols=columns)
     return figure
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of the figure, with every parameter and where the published scale leaves the exact one."""
+    """The caption of the figure, with every parameter and where diffprivlib's scale leaves the exact one."""
     ends = []
     for curve in saturation(table):
         end = (
@@ -70,8 +71,9 @@ def caption(table: pd.DataFrame) -> str:
         ends.append(end)
     return (
         "The analytic Gaussian mechanism: (a) the standard deviation of the noise, for sensitivity 1, over"
-        " the δ asked for: exact (the smallest with which the mechanism is (ε, δ)-private) and published"
-        " (diffprivlib's GaussianAnalytic, which the paper used); (b) the published scale over the exact one:"
-        " below 1 the noise is too small for (ε, δ). diffprivlib computes the normal"
-        " distribution function from erf, which has no digits left in the far tail: " + "; ".join(ends) + "."
+        " the δ asked for: exact (the smallest with which the mechanism is (ε, δ)-private) and that of"
+        " diffprivlib's GaussianAnalytic, which the paper names; (b) the latter over the former: below 1 the"
+        " noise is too small for (ε, δ). diffprivlib computes the normal distribution function from erf,"
+        f" which has no digits left in the far tail: {'; '.join(ends)}. Which δ the paper asked for is not"
+        " stated."
     )

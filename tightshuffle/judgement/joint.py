@@ -73,15 +73,14 @@ def lines_of(values: Iterable[Row], trials: Trials, users: Mapping[str, int]) ->
     ]
 
 
-def quantiles(printed: str, draws: Floats, *, cut: bool = False) -> tuple[float, Floats]:
+def quantiles(printed: str, draws: Floats) -> tuple[float, Floats]:
     """The mid-rank quantile of a printed value among ``draws`` (repetitions,), and those of the draws.
 
-    The draws are rounded, or ``cut`` off, to as many significant digits as are printed.
+    The draws are rounded to as many significant digits as are printed.
     """
     value = printed_to_decimal(printed)
     digits = len(value.as_tuple().digits)
-    texts = [f"{draw:.{16 if cut else digits - 1}e}".split("e") for draw in draws]
-    rounded = np.array([float(f"{text[: digits + (digits > 1)]}e{power}") for text, power in texts])
+    rounded = np.array([float(f"{draw:.{digits - 1}e}") for draw in draws])
     among = np.mean(rounded < float(value)) + np.mean(rounded == float(value)) / 2
     return float(among), (stats.rankdata(rounded) - 0.5) / len(rounded)
 

@@ -95,7 +95,7 @@ def judge_values(
 
 
 def _judge_total(row: Row, totals: Totals) -> Verdict:
-    """Check-ins: reproduced on the authors' stepped grid, exact in the closed box."""
+    """Check-ins: reproduced on the stepped grid, inferred from their number; exact in the closed box."""
     stepped, box = (totals.get((row["dataset"], grid)) for grid in ("stepped", "published"))
     if stepped is None or box is None:
         return Verdict("not comparable", reason=f"the config has no gridded dataset {row['dataset']}")

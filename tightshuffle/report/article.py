@@ -20,6 +20,7 @@ import typst
 
 import tightshuffle
 from tightshuffle.figures.wording import RANDOMIZERS
+from tightshuffle.judgement.noise_scale import gaussian_errors, likely
 from tightshuffle.judgement.printed import Row, decimal_from_log10, parse_tolerance
 from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, distinct_values
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
@@ -31,7 +32,8 @@ from tightshuffle.report.which_page import statement
 
 MAIN = "article.typ"  # the template among the parts
 BAND = {"n": 1000, "k": 15, "eps0": 4.0}  # where the text says how wide the band is
-SATURATED = (4.0, 1e-30)  # eps, delta: where the text says what diffprivlib's scale is
+SATURATED = (4.0, 1e-30)  # eps, delta: where the text says what diffprivlib's scale is for sensitivity 1
+MODERATE = (math.sqrt(2), 1e-8)  # sensitivity, delta: a scale that fits as well
 BOUNDS: list[tuple[str, str, Callable[..., Any] | None]] = [  # mechanism of Table 1, name in the article
     ("erlingsson", "Erlingsson et al., 2019", None),  # outside of the theorem's conditions
     ("balle", "Balle et al., 2019 (Bennett)", amplification.balle_bennett),
@@ -70,7 +72,7 @@ def article_values(results: Results) -> Values:
         "theorem": _theorem(results.verdicts),
         "audit": _audit(results),
         "whole": _whole(results.verdicts),
-        "gaussian": _gaussian(),
+        "gaussian": _gaussian(results),
         "parity": _parity(results.ratios, results.titles),
         "captions": {name: text.split("\n\n")[0] for name, text in results.captions.items()},
         "study": _study(results.study),
@@ -249,14 +251,22 @@ def _whole(verdicts: Sequence[Row]) -> Values:
     }
 
 
-def _gaussian() -> Values:
-    eps, delta = SATURATED
+def _gaussian(results: Results) -> Values:
+    """Which scales fit what is printed, if `MODERATE` and `SATURATED` do, and the library's limit."""
+    (eps, delta), (sensitivity, moderate) = SATURATED, MODERATE
+    users = {row["dataset"]: int(row["checkins"]) for row in results.totals if row["grid"] == "published"}
+    try:
+        low, high, _ = likely(gaussian_errors(results.verdicts, users), cut=False)
+    except KeyError:  # a dataset is not in the configuration
+        low, high = math.nan, math.nan
+    named = published_scale(eps, delta, 1.0), published_scale(eps, moderate, sensitivity)
     return {
+        "fits": [f"{low:.2f}", f"{high:.2f}"] if low <= min(named) and max(named) <= high else None,
+        "moderate": f"{moderate:.0e}",
         "eps": f"{eps:g}",
         "delta": f"{delta:.0e}",
         "library": f"{published_scale(eps, delta, 1.0):.2f}",
         "needed": f"{float(exact_scale(eps, delta)):.2f}",
-        "histogram": f"{float(exact_scale(eps, delta, sensitivity=math.sqrt(2))):.2f}",
     }
 
 

@@ -1,10 +1,10 @@
-"""What the page's headline says, computed from the results: the theorem, the audit, the budgets, parity.
+"""What the page's headline says, computed from the results: the theorem, the audit, parity.
 
 Everything here takes and returns plain values. Rows are dicts of strings, as a CSV file has them.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,17 +80,6 @@ def excess(row: Row, audited: str, reading: str) -> float:
     """log10 of the column ``audited`` minus the reading's log10 delta; -inf where the audit shows nothing."""
     delta = float(row[audited])
     return math.log10(delta) - float(row[reading]) if delta > 0 else -math.inf
-
-
-def budgets(datasets: Mapping[str, Mapping[str, Any]]) -> tuple[int, int]:
-    """(settings whose eps is at least eps0, all settings) of the config's published experiments."""
-    zero_delta = [
-        budget["eps"] >= budget["eps0"]
-        for plan in datasets.values()
-        for experiment in ("tv", "individual", "estimates")
-        for budget in (plan.get(experiment) or {}).get("budgets", [])
-    ]
-    return sum(zero_delta), len(zero_delta)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from tightshuffle.judgement.claims.decisions import (
     UNSETTLED,
     UNTESTABLE,
 )
-from tightshuffle.judgement.joint import Line, kolmogorov_smirnov, p_value, quantiles
+from tightshuffle.judgement.noise_scale import gaussian_errors, likely, log_likelihood, p_value
 from tightshuffle.judgement.printed import Row, decimal_from_log10
 from tightshuffle.judgement.verdicts import (
     REPRODUCED,
@@ -52,6 +52,10 @@ TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}
 TINY: list[dict[str, Any]] = [  # every dataset can be enumerated
     {"n": n, "k": k, "eps0": eps0} for n, k, eps0 in ((6, 4, 1.0), (8, 3, 0.5), (8, 3, 1.0), (10, 2, 1.0))
 ]
+NOISES = (  # (sensitivity, delta) of a Gaussian whose scale is tried, by scale; the last two do not fit
+    (1.0, 1e-10), (math.sqrt(2), 1e-6), (1.0, 1e-12), (1.0, 1e-14), (math.sqrt(2), 1e-8), (1.0, 1e-30),
+    (math.sqrt(2), 1e-10), (math.sqrt(2), 1e-14), (math.sqrt(2), 1e-30),
+)  # fmt: skip
 
 Quotes = Iterator[tuple[str, str]]  # document, text
 
@@ -142,30 +146,21 @@ def deltas(_: Results) -> Quotes:
     yield ERRATA, f"the other direction is larger, {10 ** (reverse - forward):.1f} times"
 
 
-def gaussian(results: Results) -> Quotes:
-    """Scales at delta = 1e-30 and the distances that follow from them, k = 15."""
+def gaussian(_: Results) -> Quotes:
+    """Scales at delta = 1e-30, and where diffprivlib's stops."""
     four, six = (float(exact_scale(eps, 1e-30)) for eps in (4.0, 6.0))
-    for_histograms = float(exact_scale(4.0, 1e-30, sensitivity=math.sqrt(2)))
-    yield README, f"its scale is {published_scale(4.0, 1e-30, 1.0):.2f}, where {four:.2f} is needed"
-    yield README, f"and {for_histograms:.2f} for a histogram"
     yield ERRATA, f"is {four:.4f} and {six:.4f} for sensitivity 1"
     edge = math.sqrt(2) * float(special.erfcinv(2.0**-54))  # where diffprivlib's phi becomes 0
     yield ERRATA, f"at $|x|$ = {edge:.2f}"
     slopes = {eps: edge / math.sqrt(2 * eps) for eps in (4.0, 6.0)}
     ends = [(slope + math.hypot(1, slope)) / math.sqrt(2 * eps) for eps, slope in slopes.items()]
     yield ERRATA, r"which is {:.4f} at $\epsilon = 4$ and {:.4f} at".format(*ends)
-    texts = {1.0: "makes this {:.4f} and {:.6f}", math.sqrt(2): "would make it {:.4f} and {:.6f}"}
-    for sensitivity, text in texts.items():
-        noise = 15 * published_scale(4.0, 1e-30, sensitivity) * math.sqrt(2 / math.pi) / 2
-        yield ERRATA, text.format(noise / 1000, noise / 100_000)
-    printed = [row["printed"] for row in chosen(results.verdicts, item="text", mechanism="gaussian")]
-    yield ERRATA, "{} at $n = 1,000$ and {} at $n = 100,000$".format(*printed)
     tv = make_plan(100_000, 408, 0.5, log10_delta=-6.0).tv
     yield ERRATA, f"{100 * (tv['shuffle+INV'] / tv['gaussian'] - 1):.0f} % in all"
 
 
 def joint_tests(results: Results) -> Quotes:
-    """Errata, section 7: all 28 Gaussian values together; section 9: the check-ins of Paris on both grids."""
+    """Errata, section 7: the Gaussian values together; section 9: the check-ins of Paris on both grids."""
     judged = [row for row in results.joint if row["mechanism"] == "gaussian" and row["verdict"]]
     if all(row["verdict"] == "agrees" for row in judged):
         least = min(float(row["corrected_p"]) for row in judged)
@@ -173,10 +168,6 @@ def joint_tests(results: Results) -> Quotes:
     (below,) = chosen(results.joint, item="both", mechanism="gaussian", test="number below the median")
     yield ERRATA, f"{below['below_median']} of {below['values']} are below our median"
     yield ERRATA, f"p = {float(below['p']):.3f}, a test chosen afterwards"
-    four = float(exact_scale(4.0, 1e-30)) / published_scale(4.0, 1e-30, 1.0)
-    for cut in (False, True):
-        stays, needed, root = (f"{_fit(results, scale, cut):.2g}" for scale in (1.0, four, math.sqrt(2)))
-        yield ERRATA, f"| {'cut off' if cut else 'rounded'} | {stays} | {needed} | {root} |"
     grids = {(row["grid"], row["mechanism"]): row["p"] for row in results.grids if row["dataset"] == "paris"}
     for name, text in (
         ("both", "p = {:.2g} on the uniform grid and {:.2g} on the stepped one"),
@@ -185,21 +176,27 @@ def joint_tests(results: Results) -> Quotes:
         yield ERRATA, text.format(*(float(grids[grid, name]) for grid in ("published", "stepped")))
 
 
-def _fit(results: Results, scale: float, cut: bool) -> float:
-    """The Kolmogorov-Smirnov p-value of all printed Gaussian errors of single cells.
-
-    ``scale``: the noise over that of the published protocol; ``cut``: digits are cut off, not rounded.
-    """
-    sizes = {row["dataset"]: row["checkins"] for row in results.totals if row["grid"] == "published"}
-    law = stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
-    lines = []
-    for row in chosen(results.verdicts, quantity="individual_error", mechanism="gaussian"):
-        n = int(sizes[row["dataset"]] if row["n"] == "all" else row["n"])
-        noise = scale * published_scale(float(row["eps"]), 1e-30, 1.0) / n
-        printed, runs = quantiles(row["printed"], noise * law, cut=cut)
-        names = row["item"], row["mechanism"], row["dataset"], row["n"]
-        lines.append(Line(*names, np.array([printed]), runs[:, None]))
-    return p_value(lines, kolmogorov_smirnov, np.random.default_rng(20240425))[1]
+def noise(results: Results) -> Quotes:
+    """Errata, section 7: which noise fits the printed Gaussian errors, and the ratios that it would give."""
+    sizes = {row["dataset"]: int(row["checkins"]) for row in results.totals if row["grid"] == "published"}
+    errors = gaussian_errors(results.verdicts, sizes)
+    best = {cut: likely(errors, cut=cut) for cut in (False, True)}
+    low, high, _ = best[False]
+    yield ERRATA, f"from {low:.2f} to {high:.2f} fit"
+    low, high, _ = best[True]
+    yield ERRATA, f"({low:.2f} to {high:.2f} if digits are cut off"
+    published = results.ratios[results.ratios["comparison"] == "published"]
+    for sensitivity, delta in NOISES:
+        scale = published_scale(4.0, delta, sensitivity)
+        fits = [f"{p_value(errors, scale, cut=cut, rng=np.random.default_rng(20240425)):.2g}" for cut in best]
+        fits += [f"{best[cut][2] - float(log_likelihood(errors, scale, cut=cut)):.1f}" for cut in best]
+        factor = [
+            published_scale(eps, 1e-30, 1.0) / published_scale(eps, delta, sensitivity)
+            for eps in published["eps"]
+        ]
+        ratio = published["ratio"] * factor
+        fits.append(f"{ratio.min():.1f} to {ratio.max():.0f}")
+        yield ERRATA, f"| {scale:.3f} | {' | '.join(fits)} |"
 
 
 def equal_privacy(results: Results) -> Quotes:
@@ -370,10 +367,11 @@ SOURCES: dict[Callable[[Results], Quotes], str] = {
     headline: "results/report/verdicts.csv, claims.csv",
     audited: "results/audit.csv",
     deltas: "tightshuffle.privacy.count, histogram",
-    gaussian: "tightshuffle.mechanisms.gaussian, experiments.plan; results/report/verdicts.csv",
+    gaussian: "tightshuffle.mechanisms.gaussian, experiments.plan",
     equal_privacy: "results/parity_ratio.csv, parity_plan.md",
     which: "results/study/which.md; tightshuffle.experiments.study_limit",
-    joint_tests: "results/report/joint_tests.csv, grids.csv, verdicts.csv",
+    noise: "tightshuffle.judgement.noise_scale; results/report/verdicts.csv, results/parity_ratio.csv",
+    joint_tests: "results/report/joint_tests.csv, grids.csv",
     single_runs: "results/estimates/san_francisco.csv",
     literature: "results/report/verdicts.csv; tightshuffle.privacy",
     printed: "results/report/verdicts.csv, results/checkins/totals.csv; tightshuffle.privacy.count",

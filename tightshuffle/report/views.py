@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-import pandas as pd
 from markupsafe import Markup
 
-from tightshuffle.experiments.saturation import saturation
 from tightshuffle.judgement.claims.decisions import CLAIM_VERDICTS
 from tightshuffle.judgement.printed import Row, parse_tolerance
 from tightshuffle.judgement.verdicts import (
@@ -60,7 +58,6 @@ COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> th
 
 def page_values(
     tables: Mapping[str, Sequence[Row]],
-    scales: pd.DataFrame,
     figures: Sequence[dict[str, Any]],
     settings: Mapping[str, Any],
     errata: str,
@@ -68,9 +65,8 @@ def page_values(
     """What the templates read of the results.
 
     ``tables``: name -> rows of verdicts, totals, parameters and, where the configuration has them, of
-    `COLUMNS`; ``scales`` the rows of results/privacy/gaussian_scale.csv; ``figures`` from `page_figure`;
-    ``settings`` the config's values; ``errata`` the text of docs/errata.md. Raises
-    ValueError that names the table and what is wrong with it.
+    `COLUMNS`; ``figures`` from `page_figure`; ``settings`` the config's values; ``errata`` the text of
+    docs/errata.md. Raises ValueError that names the table and what is wrong with it.
     """
     verdicts = check_verdicts(tables["verdicts"])
     optional = {name: _checked(tables.get(name, ()), columns, name) for name, columns in COLUMNS.items()}
@@ -103,8 +99,6 @@ def page_values(
         "quick": fewest is not None and fewest < ENOUGH_REPETITIONS,
         "enough": ENOUGH_REPETITIONS,
         "theorem": findings.theorem(verdicts),
-        "saturation": saturation(scales),
-        "budgets": findings.budgets({name: settings["datasets"].get(name, {}) for name in papers}),
         "compared": compared,
         "parity": parity,
         "plan": {"lines": plan_lines(plans), "header": HEADER, "explanation": EXPLANATION} if plans else None,

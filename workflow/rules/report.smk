@@ -39,7 +39,6 @@ rule write_report:
         joint_tests="<results>/report/joint_tests.csv",
         totals="<results>/checkins/totals.csv",
         parameters="<results>/tables/table_III.csv",
-        scales="<results>/privacy/gaussian_scale.csv",
         tables=rules.write_tables.output,
         figures=figure_files(),
         vectors=figure_files(kind="svg"),

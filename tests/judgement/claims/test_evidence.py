@@ -77,8 +77,10 @@ def test_parity_of_several_n_is_that_of_each(tmp_path):
     assert str(together) == str(apart)  # names, settings and every sample
 
 
-def test_calibrations_are_each_budget_once(tmp_path):
-    files = [write(tmp_path / f"{n}.parquet", fabricated.trial_frame(n=n)) for n in (1000, 2000)]
+def test_calibrations_are_each_budget_at_eps0_once(tmp_path):
+    frames = [fabricated.trial_frame(n=n) for n in (1000, 2000)]
+    frames.append(frames[0].assign(eps=1.0, delta=1e-6))  # below eps0, where delta is above 0
+    files = [write(tmp_path / f"{number}.parquet", frame) for number, frame in enumerate(frames)]
     assert read_calibrations(files) == {(4.0, 1e-30)}
 
 

@@ -8,7 +8,7 @@ from tests.judgement.claims.fabricated import exact, published, setting
 from tightshuffle.judgement.claims import literature, privacy
 from tightshuffle.judgement.claims.decisions import FAILS, HOLDS, UNSETTLED
 from tightshuffle.judgement.claims.evidence import GAUSSIAN, NoEvidenceError
-from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
+from tightshuffle.mechanisms.gaussian import published_scale
 from tightshuffle.privacy import count
 
 POINTS = [(eps, 2.0, 20, 5) for eps in (0.2, 0.6, 1.0)]
@@ -133,19 +133,14 @@ def test_inference_falls_with_k():
     assert privacy.inference_falls(published(), k=(9, 5, 2), eps0=(0.5, 3)).verdict == FAILS
 
 
-def test_equal_privacy():
-    """diffprivlib's scale misses the floor; an accurate one would not, and deltas it reaches are reached."""
-    floor, moderate = frozenset({(4.0, 1e-30)}), frozenset({(4.0, 1e-6)})
-
-    def accurate(eps, delta, sensitivity):
-        return float(exact_scale(eps, delta, sensitivity=sensitivity)) * (1 + 1e-9)
-
-    assert privacy.equal_privacy(published(calibrations=floor), published_scale).verdict == FAILS
-    assert privacy.equal_privacy(published(calibrations=floor), accurate).verdict == HOLDS
-    assert privacy.equal_privacy(published(calibrations=moderate), accurate).verdict == HOLDS
-    assert privacy.equal_privacy(exact(calibrations=floor), accurate).verdict == FAILS  # never delta = 0
-    with pytest.raises(NoEvidenceError):
-        privacy.equal_privacy(published(), accurate)
+@pytest.mark.parametrize("scale_of", [published_scale, lambda eps, delta, sensitivity: 1e3])
+def test_no_noise_has_the_shuffle_models_delta_of_0(scale_of):
+    """Neither the library's scale nor one with which nothing could be seen."""
+    for reading in (published, exact):
+        outcome = privacy.equal_privacy(reading(calibrations=frozenset({(4.0, 1e-30)})), scale_of)
+        assert (outcome.verdict, outcome.why[:11]) == (FAILS, "no Gaussian")
+        with pytest.raises(NoEvidenceError):
+            privacy.equal_privacy(reading(), scale_of)
 
 
 def test_local_model():

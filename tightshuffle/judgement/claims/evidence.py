@@ -73,7 +73,7 @@ class Reading:
     settings: list[Setting] = field(default_factory=list)
     values: list[Row] = field(default_factory=list)  # rows of values.csv
     cited: Cited = field(default_factory=dict)  # of Tables II and 1; nan where a theorem does not apply
-    calibrations: frozenset[tuple[float, float]] = frozenset()  # (eps, delta) of the trials' Gaussians
+    calibrations: frozenset[tuple[float, float]] = frozenset()  # (eps, delta) of Gaussians at eps >= eps0
     sensitivity: float = 1.0  # L2, as the trials' protocol takes it
     boxes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # dataset -> its box in degrees
 
@@ -178,9 +178,11 @@ def read_parity(paths: Paths) -> list[Setting]:
 
 
 def read_calibrations(paths: Paths) -> frozenset[tuple[float, float]]:
-    """The (eps, delta) that the Gaussians of the trials are calibrated to, one per repetition at most."""
-    frames = [pd.read_parquet(path, columns=["eps", "delta"]).drop_duplicates() for path in paths]
-    return frozenset((float(eps), float(delta)) for frame in frames for eps, delta in frame.to_numpy())
+    """The (eps, delta) that the Gaussians of the trials are calibrated to where eps >= eps0."""
+    columns = ["eps0", "eps", "delta"]
+    frames = [pd.read_parquet(path, columns=columns).drop_duplicates() for path in paths]
+    rows = [row for frame in frames for row in frame.to_numpy()]
+    return frozenset((float(eps), float(delta)) for eps0, eps, delta in rows if eps >= eps0)
 
 
 def read_estimates(paths: Paths) -> list[Setting]:
