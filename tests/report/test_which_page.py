@@ -24,14 +24,21 @@ def table():
 
 
 def test_the_sentences_count_wins_and_name_extremes():
-    first, second, third = statement(table())
+    first, tuned, second, third = statement(table())
+    assert "six single-message randomizers" in first
     assert "in 2 of 3 settings, and in 2 of 2 even" in first
+    assert "best without a shuffler" in tuned
     assert "is 1.20 to 1.20 times" in second
     assert "errs 2.0 to 2.0 times as much as central geometric noise" in second
     assert "errs at least 5.0 times as much as with it" in second
     assert "at n = 10,000 and eps up to 1" in third
     assert "at least 1.5 times" in third
     assert "RAPPOR 4.0 times and Hadamard response 9 times" in third
+
+
+def test_two_cells_are_not_in_the_range_as_the_gaussian_ignores_their_fixed_sum():
+    both = pd.concat([table(), table().assign(k=2, ratio=lambda rows: 0.6 * rows["ratio"])])
+    assert statement(both)[2] == statement(table())[2]
 
 
 def test_a_line_names_the_best_or_says_that_none_is_good_enough():

@@ -72,7 +72,9 @@ def caption(table: pd.DataFrame) -> str:
     return (
         "The randomizer with the least expected total variation (TV) error behind a shuffler at"
         f" (ε, {wording.scientific(table['delta'].iloc[0])}), uniform data, no projection; the number is its"
-        " error over that of the central analytic Gaussian with the same guarantee, 1 or less: as good as a"
-        f" trusted curator's. It is {listed} of the {len(best)} settings. In {pale} of them, pale, even this"
-        f" error is above {USELESS:g}: too few users for so many cells."
+        " error over that of the central analytic Gaussian with the same guarantee, 1 or less: as good as"
+        " that Gaussian, which for k = 2 ignores that the two counts have a fixed sum. Subset selection and"
+        f" local hashing have the m and g that are best without a shuffler. It is {listed} of the {len(best)}"
+        f" settings. In {pale} of them, pale, even this error is above {USELESS:g}: too few users for so many"
+        " cells."
     )

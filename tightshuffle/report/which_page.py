@@ -1,4 +1,4 @@
-"""Which randomizer to use: what the study says in three sentences, and a table."""
+"""Which randomizer to use: what the study says in four sentences, and a table."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ _TIE = 1e-3  # ratios this near are the same
 
 
 def statement(study: pd.DataFrame) -> list[str]:
-    """The result in three sentences, from the rows of results/study/study.csv."""
+    """The result in four sentences, from the rows of results/study/study.csv."""
     keys = ["n", "k", "eps", "delta_rule"]
     ratio = study.pivot(index=keys, columns="randomizer", values="ratio")
     generous = study.pivot(index=keys, columns="randomizer", values="ratio_lower").dropna()
@@ -33,20 +33,22 @@ def statement(study: pd.DataFrame) -> list[str]:
     against = ratio.loc[generous.index, "grr"]
     sure = int((against <= (1 + _TIE) * generous[others].min(axis=1)).sum())
     local = study.pivot_table(index=keys, values=["local_tv", "tv"], aggfunc="min")
-    small = study[(study["randomizer"] == "grr") & (study["eps"] <= 1)]
+    small = study[(study["randomizer"] == "grr") & (study["eps"] <= 1) & (study["k"] > 2)]
     most = study["n"].max()
     large = study[(study["n"] == most) & (study["eps"] <= 1)].groupby("randomizer")["ratio"].min()
     gain = (local["local_tv"] / local["tv"]).min()
     central = small["gaussian_tv"] / small["geometric_tv"]
     return [
-        "Behind a shuffler k-RR has the least expected error of the six randomizers, or is within"
-        f" {100 * _TIE:g} % of it, in {wins} of {len(ratio)} settings, and in {sure} of {len(generous)} even"
-        " if the other five get all that their bounds leave open.",
-        f"For eps up to 1 its total variation error is {small['ratio'].min():.2f} to"
-        f" {small['ratio'].max():.2f} times that of the central analytic Gaussian with the same guarantee,"
-        f" which errs {central.min():.1f} to {central.max():.1f} times as much as central geometric noise"
-        f" with delta = 0; without the shuffler the best randomizer errs at least {gain:.1f} times as much as"
-        " with it.",
+        "Behind a shuffler k-RR has the least expected error of the six single-message randomizers, or is"
+        f" within {100 * _TIE:g} % of it, in {wins} of {len(ratio)} settings, and in {sure} of"
+        f" {len(generous)} even if the other five get all that their bounds leave open.",
+        "The m of subset selection and the g of local hashing are those that are best without a shuffler;"
+        " tuned behind one, both would err less with few users and very many cells.",
+        "For eps up to 1 and more than two cells the total variation error of k-RR is"
+        f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
+        f" Gaussian with the same guarantee, which errs {central.min():.1f} to {central.max():.1f} times as much"
+        " as central geometric noise with delta = 0; without the shuffler the best randomizer errs at least"
+        f" {gain:.1f} times as much as with it.",
         f"With many users four of them fall behind: at n = {most:,} and eps up to 1 OUE and local hashing err"
         f" at least {large[['oue', 'hash']].min():.1f} times as much as the Gaussian, RAPPOR"
         f" {large['rappor']:.1f} times and Hadamard response {large['hadamard']:.0f} times.",
