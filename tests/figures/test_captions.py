@@ -1,6 +1,7 @@
 """Captions name every parameter, and the numbers in them are those of the tables."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.figures.examples import (
@@ -241,7 +242,8 @@ def test_the_ratios_shares_and_changes():
     told = table[(table["bound"] == "upper") & table["informative"]]
     drawn = told[told["comparison"] == "projected"]["ratio"]
     heading = parity_ratio.draw(table, PARITY_TITLES).get_suptitle().replace("\n", " ")
-    assert f"1.5 to 56 as published; {drawn.min():.2f} to {drawn.max():.2f} at equal (ε, δ)" in heading
+    ends = f"{drawn.min():.2f} to {drawn.max():.2f} at equal (ε, δ)"
+    assert f"1.5 to 56 in our rerun of the published protocol; {ends}" in heading
     text = parity_ratio.caption(table, PARITY_TITLES)
     near = told[told["comparison"] == "unprojected"]
     assert "In 4 of the 36 settings (crosses, without bars)" in text
@@ -252,3 +254,7 @@ def test_the_ratios_shares_and_changes():
     wide = wide.drop("maximum likelihood", level="comparison")
     assert f"by more than {100 * (wide['upper'] / wide['lower'] - 1).abs().max():.1f} %" in text
     assert "200 repetitions" in text
+    assert "this pairing" not in text
+    pairing = {"comparison": "the paper's pairing"}
+    paired = pd.concat([table, told.assign(**pairing, ratio=0.3), table.assign(**pairing, informative=False)])
+    assert "At equal (ε, δ) this pairing has 0.30," in parity_ratio.caption(paired, PARITY_TITLES)

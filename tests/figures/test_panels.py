@@ -165,7 +165,9 @@ def test_ratios_without_a_published_protocol_have_no_row_for_it():
     assert len(figure.axes) == 6
     assert "published" not in figure.get_suptitle()
     untold = parity_ratio.draw(table.assign(informative=False), PARITY_TITLES).get_suptitle()
-    assert untold.replace("\n", " ").endswith("as published; at equal (ε, δ) no setting tells the two apart")
+    assert untold.replace("\n", " ").endswith(
+        "published protocol; at equal (ε, δ) no setting tells the two apart"
+    )
 
 
 def test_a_column_label_names_the_cells():

@@ -281,6 +281,7 @@ def _parity(ratios: pd.DataFrame, titles: Mapping[str, str]) -> Values | None:
     if told.empty:
         return None
     published = tv.loc[tv["comparison"] == "published", "ratio"]
+    paired = upper.loc[(upper["comparison"] == "the paper's pairing") & upper["informative"], "ratio"]
     nearly = told["ratio"].between(1 / (1 + findings.NEARLY), 1 + findings.NEARLY)
     rows = []
     for (dataset, eps0), found in plain.groupby(["dataset", "eps0"], sort=False):
@@ -297,6 +298,7 @@ def _parity(ratios: pd.DataFrame, titles: Mapping[str, str]) -> Values | None:
         "nearly": str(nearly.sum()),
         "share": f"{100 * findings.NEARLY:g}",
         "published": [f"{published.min():.1f}", f"{published.max():.0f}"] if len(published) else None,
+        "paired": [f"{paired.min():.2f}", f"{paired.max():.2f}"],
         "far": f"{100 * (plain['ratio'] / plain['predicted'] - 1).abs().max():.1f}",
         "uniform": [[titles[name], f"{value:.2f}"] for name, value in _last(projected, "uniform")],
         "rows": rows,

@@ -46,9 +46,9 @@ def statement(study: pd.DataFrame) -> list[str]:
         " tuned behind one, both would err less with few users and very many cells.",
         "For eps up to 1 and more than two cells the total variation error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
-        f" Gaussian with the same guarantee, which errs {central.min():.1f} to {central.max():.1f} times as much"
-        " as central geometric noise with delta = 0; without the shuffler the best randomizer errs at least"
-        f" {gain:.1f} times as much as with it.",
+        f" Gaussian with the same guarantee, which errs {central.min():.1f} to {central.max():.1f} times as"
+        " much as central geometric noise with delta = 0; without the shuffler the best randomizer errs at"
+        f" least {gain:.1f} times as much as with it.",
         f"With many users four of them fall behind: at n = {most:,} and eps up to 1 OUE and local hashing err"
         f" at least {large[['oue', 'hash']].min():.1f} times as much as the Gaussian, RAPPOR"
         f" {large['rappor']:.1f} times and Hadamard response {large['hadamard']:.0f} times.",
