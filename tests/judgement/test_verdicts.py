@@ -8,9 +8,10 @@ from tests.report.report_page import real_verdicts, row
 from tightshuffle.judgement.verdicts import (
     check_verdicts,
     count_claims,
+    count_verdicts,
     counted_claims,
     cross_claims,
-    distinct_values,
+    fixed_values,
     orders,
 )
 
@@ -37,12 +38,19 @@ def test_check_names_row_and_column(change, message):
         check_verdicts([row(**change)])
 
 
-def test_zeros_and_repeats_say_nothing_of_their_own():
+def test_draws_zeros_and_repeats_say_nothing_of_their_own():
     rows = [row(printed="1E-4"), row(printed="0"), row(printed="1E-4", source="again"), row(printed="2E-4")]
-    rows.append(row(printed="1E-4", eps="77"))
-    assert distinct_values(rows) == [rows[0], rows[3], rows[4]]
+    rows += [row(printed="1E-4", eps="77"), row(printed="3E-4", kind="random")]
+    assert fixed_values(rows) == [rows[0], rows[3], rows[4]]
     real = real_verdicts()
-    assert (len(real), len(distinct_values(real))) == (185, 150)  # 27 zeros, 14 repeats, 6 of them zeros
+    # 60 draws, 27 zeros, 14 repeats, 6 of them zeros
+    assert (len(real), len(fixed_values(real))) == (185, 90)
+
+
+def test_a_draw_that_is_not_contradicted_does_not_come_out_by_its_digits():
+    verdicts = ("exact", "close", "close", "consistent", "consistent", "consistent", "inconsistent")
+    counts = count_verdicts([row(verdict=verdict) for verdict in verdicts])
+    assert (counts.by_digits, counts.reproduced, counts.total) == (3, 6, 7)
 
 
 def claim(published, exact, verdict, family=""):

@@ -30,6 +30,11 @@ class VerdictCounts:
         """Values whose verdict is exact, close or consistent."""
         return sum(self.by_verdict[verdict] for verdict in REPRODUCED)
 
+    @property
+    def by_digits(self) -> int:
+        """Values whose verdict is exact or close; consistent is a draw that is not contradicted."""
+        return self.by_verdict["exact"] + self.by_verdict["close"]
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -77,15 +82,15 @@ def count_verdicts(rows: Sequence[Row]) -> VerdictCounts:
     return VerdictCounts(len(rows), {verdict: counts[verdict] for verdict in VERDICTS})
 
 
-def distinct_values(rows: Iterable[Row]) -> list[Row]:
-    """The rows that say something of their own: no printed zero, and no value that is printed twice.
+def fixed_values(rows: Iterable[Row]) -> list[Row]:
+    """The rows that say something of their own: no draw, no printed zero, and no value that is printed twice.
 
     A row repeats another one if it prints the same digits for the same quantity, setting and mechanism.
     """
     same = [name for name in COLUMNS if name not in ("item", "source", "kind", "tolerance", "note")]
     first: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        if printed_to_decimal(row["printed"]) != 0:
+        if row["kind"] != "random" and printed_to_decimal(row["printed"]) != 0:
             first.setdefault(tuple(row[name] for name in same), row)
     return list(first.values())
 

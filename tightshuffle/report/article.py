@@ -22,7 +22,7 @@ import tightshuffle
 from tightshuffle.figures.wording import RANDOMIZERS
 from tightshuffle.judgement.noise_scale import gaussian_errors, likely
 from tightshuffle.judgement.printed import Row, decimal_from_log10, parse_tolerance
-from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, distinct_values
+from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, fixed_values
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
 from tightshuffle.privacy import amplification, clones, count, histogram
 from tightshuffle.privacy.engine import log_positive_part
@@ -101,7 +101,7 @@ def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
 def _reproduced(results: Results) -> Values:
     """The verdicts on printed values, in all and per item of the paper."""
     items = dict.fromkeys(row["item"] for row in results.verdicts)
-    counts, distinct = count_verdicts(results.verdicts), count_verdicts(distinct_values(results.verdicts))
+    counts, fixed = count_verdicts(results.verdicts), count_verdicts(fixed_values(results.verdicts))
     rows = []
     for item in items:
         found = count_verdicts(chosen(results.verdicts, item=item))
@@ -111,9 +111,12 @@ def _reproduced(results: Results) -> Values:
     return {
         "of": str(counts.total),
         "values": str(counts.reproduced),
+        "digits": str(counts.by_digits),
+        "random_of": str(sum(row["kind"] == "random" for row in results.verdicts)),
+        "random": str(counts.by_verdict["consistent"]),
         "missed": str(counts.total - counts.reproduced),
-        "distinct_of": str(distinct.total),
-        "distinct": str(distinct.reproduced),
+        "fixed_of": str(fixed.total),
+        "fixed": str(fixed.by_digits),
         "items": rows,
         "close": _tolerance(results.verdicts, "digits"),
         "central": _tolerance(results.verdicts, "central"),

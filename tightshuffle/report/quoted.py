@@ -34,7 +34,7 @@ from tightshuffle.judgement.verdicts import (
     REPRODUCED,
     count_claims,
     count_verdicts,
-    distinct_values,
+    fixed_values,
     gaps,
     orders,
 )
@@ -94,12 +94,20 @@ def headline(results: Results) -> Quotes:
     counts, claims = count_verdicts(results.verdicts), count_claims(results.claims)
     missed = counts.total - counts.reproduced
     largest = max(gap.orders for gap in gaps(chosen(results.verdicts, item="Table IV")))
+    random = sum(row["kind"] == "random" for row in results.verdicts)
     for document in (README, ERRATA):
-        yield document, f"{counts.reproduced} of the {counts.total} printed values"
+        yield document, f"{counts.by_digits} of the {counts.total} printed values"
+        yield (
+            document,
+            f"Of the {random} random errors {counts.by_verdict['consistent']} are not contradicted",
+        )
         yield document, f"too small by up to {largest:.1f} orders of magnitude"
-    distinct = count_verdicts(distinct_values(results.verdicts))
+    fixed = count_verdicts(fixed_values(results.verdicts))
     for document in (README, ERRATA):
-        yield document, f"{distinct.reproduced} of the {distinct.total} that are neither zeros nor repeats"
+        yield (
+            document,
+            f"{fixed.by_digits} of the {fixed.total} that are neither random nor zeros nor repeats",
+        )
     yield README, f"{missed} printed values are not reproduced"
     yield ERRATA, f"| {missed} values |"
     yield (

@@ -17,7 +17,7 @@ from tightshuffle.judgement.verdicts import (
     count_claims,
     count_verdicts,
     cross_claims,
-    distinct_values,
+    fixed_values,
 )
 from tightshuffle.report import findings
 from tightshuffle.report.document import document
@@ -79,7 +79,7 @@ def page_values(
     plans = optional["parity_plan"]
     return {
         "overall": count_verdicts(verdicts),
-        "distinct": count_verdicts(distinct_values(verdicts)),
+        "fixed": count_verdicts(fixed_values(verdicts)),
         "items": [_item_view(name, rows) for name, rows in rows_by_item(verdicts).items()],
         "VERDICTS": VERDICTS,
         "CLAIM_VERDICTS": CLAIM_VERDICTS,
