@@ -20,6 +20,7 @@ with job(snakemake):
         **{name: Path(files[name]).read_text("utf-8").splitlines() for name in ("plan", "which")},
         joint=read_rows(files.joint),
         grids=read_rows(files.grids),
+        means=pd.read_csv(files.means) if files.get("means") else pd.DataFrame(),
         estimates=pd.read_csv(files.estimates) if files.get("estimates") else pd.DataFrame(),
     )
     write_csv(quotes(results), snakemake.output[0])

@@ -24,7 +24,10 @@ def test_audit_counts_jointly_what_contradicts_and_alone_what_would_refute_upper
     ]
     found = findings.audit(rows)
     assert (found.published, found.upper, found.of) == (3, 1, 5)
-    assert findings.audit([]) == findings.Audit(of=0, published=0, upper=0, example=None)
+    assert (found.seen, found.alone) == (4, 4)
+    seen_below = findings.audit([audit_row("-1", "-1", "0.002", "0.001")])
+    assert (seen_below.seen, seen_below.alone) == (1, 0)
+    assert findings.audit([]) == findings.Audit(0, 0, 0, published=0, upper=0, example=None)
 
 
 def test_the_example_is_printed_counted_and_has_the_most_runs():

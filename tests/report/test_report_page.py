@@ -269,8 +269,9 @@ def test_first_screen_explains_every_name_in_four_sentences(whole):
 
 def test_audit_counts_for_all_rows_together(whole):
     text = words_of(whole)
-    assert "lie above the published δ in 1 of 3 rows" in text
-    assert "lie above our upper in 0" in text
+    assert "sees anything in 2 of 3 rows." in text
+    assert "alone lie above the published δ in 2 of these, and above our upper in 0;" in text
+    assert "lie above the published δ in 1." in text
     cells = ["100", "10", "2", "0.1", "80", "count", "2.51×10⁻¹⁵", "0.0061", "0.0059", "0.00617", "0.0501"]
     assert [*cells, "10,000,000", "✗ violated"] in Page(whole).body()
 

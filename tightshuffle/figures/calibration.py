@@ -17,7 +17,8 @@ EQUAL_PRIVACY = (
 WHAT_FOLLOWS = (
     "What follows: both mechanisms promise the same, so at each n the one whose boxes are lower is the better"
     " choice for data like these. Where boxes overlap, one release may go either way; parity_ratio has the"
-    " ratio of the means with its interval. Where both lie above the uniform histogram, use neither."
+    " ratio of the means with its interval. Where both lie above the uniform histogram, use neither: the"
+    " shuffled histogram without inversion may lie below both there, being nearly uniform itself."
 )
 
 

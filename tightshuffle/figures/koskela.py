@@ -18,13 +18,13 @@ LABELS = {
     "strong": "strong adversary",
     "weak": "weak adversary",
     "clones": "clones, e^{−ε₀} as stated",
-    "stronger-clones": "stronger clones, 2/(e^{ε₀}+1) as plotted",
+    "stronger-clones": "stronger clones, 2/(e^{ε₀}+1)",
     "balle_analytic": "Balle et al., Theorem 3.1",
     "balle_bennett": "Balle et al., Bennett",
 }
 TYPESET = {
     "clones": "clones, $e^{-ε_0}$ as stated",
-    "stronger-clones": "stronger clones, $2/(e^{ε_0}+1)$ as plotted",
+    "stronger-clones": "stronger clones, $2/(e^{ε_0}+1)$",
 }
 COLOURS = {
     "strong": "#D55E00",
@@ -111,8 +111,8 @@ def caption(table: pd.DataFrame) -> str:
         )
     if "clones" in names:
         text += (
-            " The paper states that each remaining user is a clone with probability e^{−ε₀}; its curves fit"
-            " 2/(e^{ε₀} + 1), the probability of the stronger clones."
+            " The paper states that each remaining user is a clone with probability e^{−ε₀}; for the stronger"
+            " clones it is 2/(e^{ε₀} + 1). Which of the two its own figure shows was not checked."
         )
     return text
 

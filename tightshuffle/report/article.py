@@ -222,6 +222,8 @@ def _audit(results: Results) -> Values | None:
     numbers = {name: f"{float(row[name]):g}" for name in ("n", "k", "eps0", "eps", "count")}
     return numbers | {
         "of": str(found.of),
+        "seen": str(found.seen),
+        "alone": str(found.alone),
         "published": str(found.published),
         "safe": found.upper == 0,  # no bound exceeds ``upper``
         "confidence": f"{100 * float(row['confidence']):g}",

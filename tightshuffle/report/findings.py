@@ -45,6 +45,8 @@ class Audit:
     """How often the audit's lower bounds on delta exceed the published delta, and how often ``upper``."""
 
     of: int  # rows
+    seen: int  # rows in which the attack sees anything: the row's own bound is above 0
+    alone: int  # rows in which the row's own bound exceeds the published delta
     published: int  # rows in which the bound that holds for all rows together exceeds the published delta
     upper: int  # rows in which the row's own, larger bound exceeds upper
     example: tuple[Row, str] | None  # a row in which x0's count alone contradicts a delta; what is printed
@@ -66,6 +68,8 @@ def audit(rows: Sequence[Row], verdicts: Iterable[Row] = ()) -> Audit:
     example = above[max(examples)[2]][1] if examples else None
     return Audit(
         of=len(rows),
+        seen=sum(float(row["audited_delta"]) > 0 for row in rows),
+        alone=sum(excess(row, "audited_delta", "published_log10_delta") > 0 for row in rows),
         published=sum(orders > 0 for orders, _ in above),
         upper=sum(excess(row, "audited_delta", "upper_log10_delta") > 0 for row in rows),
         example=(example, printed[_setting(example)]) if example else None,

@@ -95,6 +95,7 @@ rule state_numbers:
         claims="<results>/report/claims.csv",
         audit="<results>/audit.csv",
         ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
+        means="<results>/parity.csv" if PARITY_DATASETS else [],
         plan="<results>/parity_plan.md",
         which="<results>/study/which.md",
         joint="<results>/report/joint_tests.csv",
