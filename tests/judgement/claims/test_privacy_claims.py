@@ -144,13 +144,11 @@ def test_no_noise_has_the_shuffle_models_delta_of_0(scale_of):
 
 
 def test_local_model():
-    """At eps = eps0 the shuffler is of no use; at a tenth of it the local model is far worse."""
+    """At a tenth of eps0 the local model is far worse."""
     same = setting(**{GAUSSIAN: 0.1})
     amplified = type(same)("synthetic", 1000, 15, 4.0, 0.4, 1e-6, "tv", 0, same.samples, "1e-06")
-    assert privacy.local_is_worse(published(same), 1.0, "shuffle+INV").verdict == FAILS
-    assert privacy.local_is_worse(exact(amplified), 1.0, "shuffle+INV").verdict == HOLDS
-    assert privacy.local_is_worse(exact(amplified), 2.0, "gaussian").verdict == HOLDS
-    assert privacy.local_is_worse(exact(amplified), 1e6, "gaussian").verdict == FAILS
+    assert privacy.local_is_worse(exact(amplified), 2.0).verdict == HOLDS
+    assert privacy.local_is_worse(exact(amplified), 1e6).verdict == FAILS
 
 
 def test_approximate_is_where_eps_is_below_eps0():
@@ -169,14 +167,6 @@ def test_projection_makes_the_inverted_histogram_wrong_on_average():
     p = math.e / (math.e + 1)
     mean = p**2 + 2 * p * (1 - p) / 2  # (1, 0) stays, (1/2, 1/2) stays, (0, 1) stays; the truth is (1, 0)
     assert f"is {1 - mean:.3g} off" in outcome.why
-
-
-@pytest.mark.parametrize(("relative", "verdict"), [(False, FAILS), (True, HOLDS)])
-def test_more_cells_narrow_the_ratio_and_widen_the_difference(relative, verdict):
-    """The published scale has no k in it, and k-RR's error per cell grows with k: both gaps widen there."""
-    setting = {"scale_of": published_scale, "k": (15, 408), "points": [(10_000, 4.0)], "delta": 1e-6}
-    assert privacy.gap_shrinks_with_k(exact(), **setting, relative=relative).verdict == verdict
-    assert privacy.gap_shrinks_with_k(published(), **setting, relative=relative).verdict == FAILS
 
 
 def test_area_against_the_haversine_formula():

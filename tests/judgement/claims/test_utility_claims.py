@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from tests.conftest import ROOT
 from tests.judgement.claims.fabricated import exact, published, setting, three
-from tightshuffle.judgement.claims import utility
+from tightshuffle.judgement.claims import registry, utility
 from tightshuffle.judgement.claims.decisions import FAILS, HOLDS, UNSETTLED
 from tightshuffle.judgement.claims.evidence import (
     GAUSSIAN,
@@ -13,8 +14,12 @@ from tightshuffle.judgement.claims.evidence import (
     NoEvidenceError,
     Setting,
 )
+from tightshuffle.judgement.printed import read_values
 
 N = (1000, 2000, 5000)
+
+
+PRINTED = read_values(ROOT / "data/published/values.csv")
 
 
 def curve(ratios, error=0.1, n=N, **point):
@@ -165,3 +170,31 @@ def test_same_order():
     six = [three(0.01, 0.1, 0.3, dataset="san_francisco", n=n, eps0=6.0) for n in N]
     budgets = {"model": {"san_francisco": (4,)}, "tested": {"san_francisco": (6,)}}
     assert utility.same_order(published(*model, *six), **budgets).verdict == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict", "statistic"),
+    [
+        ("tv-small-n", HOLDS, "1 of 1 for, 0 against; ratio 1.86 and 48"),  # 0.026 / 0.014, 0.0048 / 0.0001
+        ("tv-large-n-close", FAILS, "0 of 1 for, 1 against"),
+        ("tv-gaussian-gains", HOLDS, "1 of 1 for"),
+        ("table-V-small-n", HOLDS, "1 of 1 for, 0 against; ratio 1.49 and 88.5"),
+        ("table-V-slightly-worse", FAILS, "0 of 1 for, 1 against"),
+        ("table-V-large-n", HOLDS, "7 of 7 for, 0 against"),
+        ("table-V-low-error", HOLDS, "7 of 7 for"),
+    ],
+)
+def test_where_the_paper_prints_the_numbers_they_judge(claim, verdict, statistic):
+    """Whatever our runs of the protocol give: here shuffle+INV errs ten times as much as the Gaussian."""
+    test = registry.TESTS[claim][0]
+    cells = [three(0.1, 1.0, n=n, metric="individual_error", cell=1) for n in N]
+    for settings in ((), (*curve([10, 10, 10]), *cells)):
+        outcome = test(published(*settings, values=PRINTED))
+        assert outcome.verdict == verdict
+        assert outcome.statistic.startswith(statistic)
+        assert ("which do not judge here" in outcome.why) == bool(settings)
+    opposite = [row | {"printed": {"0.014": "0.01"}.get(row["printed"], row["printed"])} for row in PRINTED]
+    if claim == "tv-small-n":
+        assert test(published(values=opposite)).verdict == FAILS
+    with pytest.raises(NoEvidenceError):
+        test(published())

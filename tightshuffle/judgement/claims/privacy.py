@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tightshuffle.experiments.parity import guaranteed_eps
 from tightshuffle.experiments.plan import expected_tv_gaussian, expected_tv_krr
 from tightshuffle.judgement.claims.decisions import (
     FAILS,
     HOLDS,
     Outcome,
-    change,
     count_signs,
     falling,
     span,
@@ -226,25 +224,19 @@ def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], fl
     return Outcome(verdict_of(signs), f"{count_signs(signs)}; log10 delta up to {max(deltas):.3g}", why)
 
 
-def local_is_worse(reading: Reading, factor: float, than: str, budgets: Budgets | None = None) -> Outcome:
-    """Is the local model's expected error more than ``factor`` times that of ``than`` at equal privacy?
+def local_is_worse(reading: Reading, factor: float, budgets: Budgets | None = None) -> Outcome:
+    """Is the local model's expected error more than ``factor`` times the Gaussian's at equal privacy?
 
     Closed forms for a uniform histogram at the settings of the exact reading: k-RR with eps0 = eps and no
-    shuffler, against the Gaussian at (eps, delta) or against k-RR with eps0 behind the shuffler.
+    shuffler, against the Gaussian at (eps, delta).
     """
-    settings = {(s.n, s.k, s.eps0, s.eps, s.delta) for s in reading.pick((GAUSSIAN,), budgets=budgets)}
+    settings = {(s.n, s.k, s.eps, s.delta) for s in reading.pick((GAUSSIAN,), budgets=budgets)}
     ratios = []
-    for n, k, eps0, eps, delta in sorted(settings):
-        if than == "gaussian":
-            scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
-            other = expected_tv_gaussian(n, k, scale)
-        else:
-            other = expected_tv_krr(n, k, eps0)
-        ratios.append(float(expected_tv_krr(n, k, eps) / other))
+    for n, k, eps, delta in sorted(settings):
+        scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
+        ratios.append(float(expected_tv_krr(n, k, eps) / expected_tv_gaussian(n, k, scale)))
     signs = [1 if ratio > factor else -1 for ratio in ratios]
-    why = f"the local model's expected error is {span(ratios)} times that of {than}"
-    if not reading.is_exact:
-        why += ": at eps = eps0 the shuffler adds nothing, both are the same"
+    why = f"the local model's expected error is {span(ratios)} times that of gaussian"
     return Outcome(verdict_of(signs), f"{count_signs(signs)}; ratio {span(ratios)}", why)
 
 
@@ -287,39 +279,6 @@ def unbiased(reading: Reading, histogram: Sequence[int], eps0: Iterable[float], 
         f"{', '.join(f'{value:g}' for value in eps0)})"
     )
     return Outcome(verdict_of(signs), count_signs(signs), why)
-
-
-def gap_shrinks_with_k(
-    reading: Reading,
-    scale_of: Callable[[float, float, float], float],
-    k: tuple[int, int],
-    points: Iterable[tuple[int, float]],
-    delta: float,
-    relative: bool,
-) -> Outcome:
-    """Is the gap between k-RR and the Gaussian smaller with ``k[1]`` cells than with ``k[0]``?
-
-    Closed forms for a uniform histogram, not projected, at ``points`` (n, eps0). Published: eps = eps0 and
-    the scale used there, ``scale_of`` as in `equal_privacy`; exact: the same (eps, ``delta``), eps from
-    ``upper``. ``relative`` as in `utility.gap_shrinks`.
-    """
-    signs, ends = [], []
-    for n, eps0 in points:
-        gaps = []
-        for cells in k:
-            if reading.is_exact:
-                eps = guaranteed_eps("upper", delta, n=n, k=cells, eps0=eps0)
-                scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
-            else:
-                scale = scale_of(eps0, 1e-30, reading.sensitivity)
-            errors = expected_tv_krr(n, cells, eps0), expected_tv_gaussian(n, cells, scale)
-            gaps.append(abs(np.log(errors[0] / errors[1]) if relative else errors[0] - errors[1]))
-        signs.append(1 if gaps[1] < gaps[0] else -1)
-        ends.append((float(gaps[0]), float(gaps[1])))
-    what = "log ratio of the errors" if relative else "difference of the errors"
-    changed = change(*zip(*ends, strict=True))
-    why = f"from {k[0]} to {k[1]} cells the size of the expected {what} goes {changed} ({count_signs(signs)})"
-    return Outcome(verdict_of(signs), f"{count_signs(signs)}; {changed}", why)
 
 
 def area(reading: Reading, dataset: str, width: int, height: int) -> Outcome:

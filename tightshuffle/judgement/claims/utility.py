@@ -4,13 +4,15 @@ Every test takes a `Reading` and gives an `Outcome`. "Error" is the total variat
 error, a fraction of n; the smaller the better.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
+from tightshuffle.arguments import Floats
 from tightshuffle.judgement.claims.decisions import (
     HOLDS,
     Estimate,
@@ -37,6 +39,9 @@ from tightshuffle.judgement.claims.evidence import (
     Reading,
     Setting,
 )
+from tightshuffle.judgement.printed import printed_to_decimal
+
+Errors = dict[str, Floats]  # mechanism -> the printed errors of one run, (cells,)
 
 COMPARABLE = 2.0  # "comparable", "close", "slightly": errors within this factor
 INDISTINGUISHABLE = 1.1  # "almost indistinguishable", "the same"
@@ -91,6 +96,50 @@ def close(
     if len(settings) > 1:
         why += _instance("outside", settings, signs)
     return Outcome(verdict_of(signs), f"{count_signs(signs)}; ratio {span(ratios)}", why)
+
+
+def printed(
+    reading: Reading,
+    claim: Callable[[Errors, Errors], Iterable[bool]],
+    quantity: str,
+    ours: Callable[[Reading], Outcome],
+) -> Outcome:
+    """Is ``claim`` true of the errors that the paper prints for N(0, 2), one run at each n?
+
+    ``claim``: the printed `Errors` at the smallest and at the largest n -> one truth value per comparison.
+    ``quantity``: "tv" or "individual_error". ``ours``: the test of the same on our runs of the protocol; what
+    it finds is told, and judges nothing.
+    """
+    runs: dict[int, dict[str, list[float]]] = {}
+    for row in reading.values:
+        if row["dataset"] == "synthetic" and row["quantity"] == quantity:
+            errors = runs.setdefault(int(row["n"]), {}).setdefault(row["mechanism"], [])
+            errors.append(float(printed_to_decimal(row["printed"])))
+    if not runs:
+        raise NoEvidenceError("there are no printed errors")
+    small, large = (
+        {name: np.array(errors) for name, errors in runs[n].items()} for n in (min(runs), max(runs))
+    )
+    signs = [1 if shown else -1 for shown in claim(small, large)]
+    first, last = f"{printed_ratio(small):.3g}", f"{printed_ratio(large):.3g}"
+    mean_of = " (mean over the cells)" if small[INV].size > 1 else ""
+    why = (
+        f"the printed error of {INV}{mean_of} is {first} times that of {GAUSSIAN} at n = {min(runs):,} and "
+        f"{last} times at {max(runs):,} ({count_signs(signs)})"
+    )
+    with suppress(NoEvidenceError):
+        why += f"; in our runs of the protocol, which do not judge here: {ours(reading).statistic}"
+    return Outcome(verdict_of(signs), f"{count_signs(signs)}; ratio {first} and {last}", why)
+
+
+def printed_ratio(errors: Errors) -> float:
+    """shuffle+INV's mean printed error over the Gaussian's."""
+    return float(errors[INV].mean() / errors[GAUSSIAN].mean())
+
+
+def printed_close(errors: Errors) -> list[bool]:
+    """Whether the two mean printed errors are within the factor `COMPARABLE`: one comparison."""
+    return [1 / COMPARABLE <= printed_ratio(errors) <= COMPARABLE]
 
 
 def far(
