@@ -8,7 +8,7 @@ from tightshuffle.judgement.printed import read_rows
 from tightshuffle.pipeline.job import job, write_bytes
 from tightshuffle.report.article import Results, article_values, set_article
 
-ROWS = ("verdicts", "claims", "audit", "joint", "totals")
+ROWS = ("verdicts", "claims", "audit", "joint", "grids", "totals")
 
 with job(snakemake):
     files, titles = snakemake.input, snakemake.params.titles

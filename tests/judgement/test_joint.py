@@ -52,6 +52,29 @@ def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, mon
     assert np.median(halves) < 0.05 < np.median(p_values)
 
 
+@pytest.mark.parametrize(("column", "times"), joint.TIMES.items())
+def test_power_is_that_of_a_closed_form(column, times):
+    """One half-normal error, seen to all digits: rejected if its quantile u or 1 - u is below level / 2."""
+    level, draws = 0.05, stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
+    row = {
+        "quantity": "individual_error",
+        "item": "Table V",
+        "mechanism": "gaussian",
+        "dataset": "toy",
+        "x0": "1",
+    }
+    row |= {"n": "9", "k": "2", "eps0": "4", "eps": "4", "printed": "1.234567890123"}
+    frame = pd.DataFrame(
+        {"k": 2, "mechanism": "gaussian", "metric": "individual_error", "cell": 1, "value": draws}
+    )
+    (line,) = joint.lines_of([row], {("toy", 4.0, 4.0, 9): frame}, {})
+    ends = stats.halfnorm.ppf([level / 2, 1 - level / 2]) / times
+    expected = stats.halfnorm.cdf(ends[0]) + stats.halfnorm.sf(ends[1])
+    found = joint.power([line], joint.kolmogorov_smirnov, column, level, np.random.default_rng(7))
+    # Four standard errors of the share, and as much for the critical value.
+    assert found == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RUNS))
+
+
 def test_corrected_p_values_are_the_levels_at_which_holm_rejects():
     p_values = np.array([0.2, 0.001, 0.03, 0.001, 0.9])
     for level in (0.004, 0.005, 0.06, 0.089, 0.5, 0.95):
@@ -79,6 +102,10 @@ def test_both_grids_of_a_city_are_compared_and_tables_have_verdicts():
     assert table["mechanism"].tolist() == ["gaussian", "shuffle+INV", "both"] * 2
     assert table["values"].tolist() == [7, 7, 14] * 2
     assert table["p"].between(0, 1).all()
+    both = table["mechanism"] == "both"
+    contradicted = np.where(table.loc[both, "p"] <= 0.01, "contradicted", "not contradicted")
+    assert table.loc[both, "verdict"].tolist() == contradicted.tolist()
+    assert table.loc[~both, "verdict"].eq("").all()
     assert joint.compare_grids([], {"paris": cells}, {"paris": plan}, protocol=PROTOCOL, seed=5).empty
 
 
@@ -104,4 +131,10 @@ def test_joint_tests_judge_each_table_and_mechanism_and_nothing_else():
     assert judged["values"].tolist() == [14] * 4
     np.testing.assert_allclose(judged["corrected_p"], corrected(judged["p"]))
     assert len(table) == 4 + 6 + 4
+    assert judged["verdict"].isin(["rejected", "not rejected"]).all()
+    powers = table[list(joint.TIMES)]
+    assert powers.loc[judged.index].stack().between(0, 1).all()
+    assert powers.drop(judged.index).isna().all(axis=None)
+    again = joint.joint_tests(values, trials, {"synthetic": 1_000_000}, seed=5)
+    pd.testing.assert_frame_equal(again, table)
     assert joint.joint_tests(values, {}, {}, seed=5).empty

@@ -209,14 +209,36 @@ def plan_rows():
 
 
 def joint_rows():
-    """One joint test that deviates, one for information, one of a single line."""
+    """One joint test that rejects, one for information, one of a single line."""
     names = ("item", "mechanism", "line", "test", "values", "below_median", "p", "corrected_p", "verdict")
+    names += ("power_half", "power_sqrt2", "power_double")
+    judged = ("0.0049", "rejected", "0.14", "0.031", "0.25")
     rows = (
-        ("Table V", "gaussian", "", "chi-square", "14", "9", "0.00123", "0.0049", "deviates"),
-        ("both", "gaussian", "", "chi-square", "28", "20", "0.006", "", ""),
-        ("Table V", "gaussian", "synthetic, n = 1000", "number below the median", "7", "7", "0.02", "", ""),
+        ("Table V", "gaussian", "", "chi-square", "14", "9", "0.00123", *judged),
+        ("both", "gaussian", "", "chi-square", "28", "20", "0.006", *[""] * 5),
+        (
+            "Table V",
+            "gaussian",
+            "synthetic, n = 1000",
+            "number below the median",
+            "7",
+            "7",
+            "0.02",
+            *[""] * 5,
+        ),
     )
     return [dict(zip(names, found, strict=True)) for found in rows]
+
+
+def grid_rows():
+    """Both grids of Paris, of which one is contradicted."""
+    names = ("dataset", "grid", "mechanism", "p", "verdict")
+    found = (
+        ("paris", "published", "gaussian", "0.012", ""),
+        ("paris", "published", "both", "0.0027", "contradicted"),
+        ("paris", "stepped", "both", "0.5", "not contradicted"),
+    )
+    return [dict(zip(names, row, strict=True)) for row in found]
 
 
 EVERYTHING = dict(zip(("parity", "parity_ratio"), parity_rows(), strict=True)) | {
@@ -224,6 +246,7 @@ EVERYTHING = dict(zip(("parity", "parity_ratio"), parity_rows(), strict=True)) |
     "audit": audit_rows(),
     "claims": claim_rows(),
     "joint_tests": joint_rows(),
+    "grids": grid_rows(),
 }
 
 

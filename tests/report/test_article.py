@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.report.report_page import audit_rows, claim_rows, parity_rows, real_verdicts
 from tests.report.test_which_page import table as study_table
+from tightshuffle.judgement.joint import TIMES
 from tightshuffle.report import article
 from tightshuffle.report.article import Results, article_values, set_article
 
@@ -38,7 +39,14 @@ def results(**changed):
         "verdicts": real_verdicts(),
         "claims": claim_rows(),
         "audit": audit_rows(),
-        "joint": [{"verdict": "agrees", "corrected_p": "0.25"}, {"verdict": "", "corrected_p": ""}],
+        "joint": [
+            {"verdict": "not rejected", "corrected_p": "0.25"} | dict.fromkeys(TIMES, "0.126"),
+            {"verdict": "", "corrected_p": ""},
+        ],
+        "grids": [
+            {"dataset": city, "p": p, "verdict": "contradicted" if float(p) < 0.01 else "not contradicted"}
+            for city, p in (("paris", "0.0027"), ("paris", "4e-4"), ("rome", "0.0027"), ("rome", "0.5"))
+        ],
         "totals": [
             {"dataset": "paris", "grid": grid, "checkins": checkins}
             for grid, checkins in (("published", "12000"), ("stepped", "10500"))
@@ -80,7 +88,7 @@ def test_the_same_values_give_the_same_bytes(values):
 
 def test_what_a_configuration_lacks_is_left_out():
     bare = article_values(
-        results(joint=[], totals=[], ratios=pd.DataFrame({"dataset": []}), captions={}, audit=[])
+        results(joint=[], grids=[], totals=[], ratios=pd.DataFrame({"dataset": []}), captions={}, audit=[])
     )
     assert [name for name, value in bare.items() if value is None] == [
         "joint", "cells", "audit", "parity",
@@ -105,7 +113,10 @@ def test_numbers_come_from_the_rows(values):
     assert sum(int(row[1]) for row in values["reproduced"]["items"]) == 185
     assert (values["reproduced"]["close"], values["reproduced"]["central"]) == ("5", "99")
     assert values["cells"] == {"box": "12,000", "stepped": "10,500", "lost": "1,500"}
-    assert values["joint"] == {"of": "1", "agree": "1", "least": "0.25"}
+    assert values["joint"] == {"of": "1", "rejected": "0", "least": "0.25", "power": ["13"] * 3}
+    assert values["grids"] == [
+        {"title": "Paris", "p": ["0.0027", "0.0004"]}
+    ]  # not Rome: one grid may be right
     parity = values["parity"]
     assert parity["range"] == ["1.03", "1.20"]  # 1 + eps0 / 30
     assert parity["published"] == ["3.0", "8"]

@@ -300,9 +300,17 @@ def test_scoreboard_counts_distinct_values_and_shows_the_joint_tests(verdicts, w
         "9",
         "0.0012",
         "0.0049",
-        "∉ deviates",
+        "∉ rejected",
+        "14.0 %",
+        "3.1 %",
+        "25.0 %",
     ] in page.body()
-    assert ["both tables", "Gaussian", "chi-square", "28", "20", "0.006", "–", "–"] in page.body()
+    assert ["both tables", "Gaussian", "chi-square", "28", "20", "0.006", *"–––––"] in page.body()
+    assert "Not rejected is not agreement" in text
+    assert (
+        "Paris, uniform grid: contradicted (p = 0.0027); Paris, stepped grid: not contradicted (p = 0.5)."
+        in text
+    )
     assert "number below the median" not in text
 
 

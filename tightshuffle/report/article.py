@@ -20,6 +20,7 @@ import typst
 
 import tightshuffle
 from tightshuffle.figures.wording import RANDOMIZERS
+from tightshuffle.judgement.joint import CONTRADICTED, REJECTED, TIMES
 from tightshuffle.judgement.noise_scale import gaussian_errors, likely
 from tightshuffle.judgement.printed import Row, decimal_from_log10, parse_tolerance
 from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, fixed_values
@@ -53,6 +54,7 @@ class Results:
     claims: Sequence[Row]
     audit: Sequence[Row]
     joint: Sequence[Row]
+    grids: Sequence[Row]
     totals: Sequence[Row]
     study: pd.DataFrame  # of every randomizer at a wanted guarantee
     ratios: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -67,6 +69,7 @@ def article_values(results: Results) -> Values:
         "reproduced": _reproduced(results),
         "claims": _claims(results.claims),
         "joint": _joint(results.joint),
+        "grids": _contradicted(results),
         "cells": _cells(results),
         "hand": _hand(n=2, k=3, growth=Fraction(2)),
         "theorem": _theorem(results.verdicts),
@@ -142,9 +145,21 @@ def _joint(joint: Sequence[Row]) -> Values | None:
         return None
     return {
         "of": str(len(judged)),
-        "agree": str(sum(row["verdict"] == "agrees" for row in judged)),
+        "rejected": str(sum(row["verdict"] == REJECTED for row in judged)),
         "least": f"{min(float(row['corrected_p']) for row in judged):.2f}",
+        "power": [f"{100 * max(float(row[name]) for row in judged):.0f}" for name in TIMES],
     }
+
+
+def _contradicted(results: Results) -> list[Values]:
+    """The cities whose printed errors contradict both of their grids, with the p-values."""
+    cities = dict.fromkeys(row["dataset"] for row in results.grids)
+    judged = {city: [row for row in chosen(results.grids, dataset=city) if row["verdict"]] for city in cities}
+    return [
+        {"title": results.titles[city], "p": [f"{float(row['p']):.2g}" for row in rows]}
+        for city, rows in judged.items()
+        if all(row["verdict"] == CONTRADICTED for row in rows)
+    ]
 
 
 def _cells(results: Results) -> Values | None:

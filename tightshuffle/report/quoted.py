@@ -28,6 +28,7 @@ from tightshuffle.judgement.claims.decisions import (
     UNSETTLED,
     UNTESTABLE,
 )
+from tightshuffle.judgement.joint import CONTRADICTED, NOT_REJECTED
 from tightshuffle.judgement.noise_scale import gaussian_errors, likely, log_likelihood, p_value
 from tightshuffle.judgement.printed import Row, decimal_from_log10
 from tightshuffle.judgement.verdicts import (
@@ -177,9 +178,11 @@ def gaussian(_: Results) -> Quotes:
 def joint_tests(results: Results) -> Quotes:
     """Errata, section 7: the Gaussian values together; section 9: the check-ins of Paris on both grids."""
     judged = [row for row in results.joint if row["mechanism"] == "gaussian" and row["verdict"]]
-    if all(row["verdict"] == "agrees" for row in judged):
+    if all(row["verdict"] == NOT_REJECTED for row in judged):
         least = min(float(row["corrected_p"]) for row in judged)
-        yield ERRATA, f"neither table deviates (corrected p at least {least:.2f})"
+        yield ERRATA, f"neither table is rejected (corrected p at least {least:.2f}"
+        power = max(float(row["power_double"]) for row in judged)
+        yield ERRATA, f"errors twice ours would be rejected in at most {100 * power:.0f} of 100 cases"
     (below,) = chosen(results.joint, item="both", mechanism="gaussian", test="number below the median")
     yield ERRATA, f"{below['below_median']} of {below['values']} are below our median"
     yield ERRATA, f"p = {float(below['p']):.3f}, a test chosen afterwards"
@@ -189,6 +192,10 @@ def joint_tests(results: Results) -> Quotes:
         ("gaussian", "{:.2g} and {:.2g} for the Gaussian alone"),
     ):
         yield ERRATA, text.format(*(float(grids[grid, name]) for grid in ("published", "stepped")))
+    if [row["verdict"] for row in results.grids if row["dataset"] == "paris" and row["verdict"]] == [
+        CONTRADICTED
+    ] * 2:
+        yield ERRATA, "both are contradicted"
 
 
 def noise(results: Results) -> Quotes:

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from tightshuffle.judgement.claims.decisions import CLAIM_VERDICTS
+from tightshuffle.judgement.joint import TIMES
 from tightshuffle.judgement.printed import Row, parse_tolerance
 from tightshuffle.judgement.verdicts import (
     REPRODUCED,
@@ -47,8 +48,9 @@ COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> th
         "audited_delta", "confidence", "runs", "joint_delta", "observes",
     ],
     "joint_tests": [
-        "item", "mechanism", "line", "test", "values", "below_median", "p", "corrected_p", "verdict",
+        "item", "mechanism", "line", "test", "values", "below_median", "p", "corrected_p", "verdict", *TIMES,
     ],
+    "grids": ["dataset", "grid", "p", "verdict"],
     "claims": [
         "id", "claim", "version", "where", "quote", "family", "about", "test_published", "test_exact",
         "statistic_published", "verdict_published", "statistic_exact", "verdict_exact", "verdict", "why",
@@ -103,6 +105,7 @@ def page_values(
         "parity": parity,
         "plan": {"lines": plan_lines(plans), "header": HEADER, "explanation": EXPLANATION} if plans else None,
         "joint_tests": [row for row in optional["joint_tests"] if not row["line"]],
+        "grids": [row for row in optional["grids"] if row["verdict"]],
         "audit": optional["audit"],
         "audited": findings.audit(optional["audit"], verdicts),
         "claims": optional["claims"],
