@@ -19,6 +19,7 @@ with job(snakemake):
         study=pd.read_csv(files.study),
         captions={Path(file).stem: Path(file).read_text("utf-8").strip() for file in files.captions},
         titles=titles,
+        changed=snakemake.params.changed,
     )
     parts = {Path(file).name: Path(file).read_bytes() for file in [*files.parts, *files.figures]}
     write_bytes(set_article(parts, article_values(results)), snakemake.output[0])

@@ -7,9 +7,21 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from tests.conftest import ROOT
-from tightshuffle.pipeline.configuration import PAPERS, check, config_error, merged, read
+from tightshuffle.pipeline import configuration
+from tightshuffle.pipeline.configuration import (
+    DELIVERED,
+    PAPERS,
+    check,
+    config_error,
+    differences,
+    fingerprint,
+    judged,
+    merged,
+    read,
+)
 
 CONFIG = read(PAPERS)
 MISSING = object()
@@ -36,6 +48,57 @@ def test_the_papers_configuration_is_valid():
 @pytest.mark.parametrize("overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name)
 def test_overlays_are_valid(overlay):
     assert config_error(merged([PAPERS, overlay])) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        (
+            "datasets.paris.tv.budgets",
+            [{"eps0": 4, "eps": 5}],
+            ("[{eps0: 4, eps: 4}, {eps0: 6, eps: 6}]", "[{eps0: 4, eps: 5}]"),
+        ),
+        ("datasets.synthetic.range", [-8, 8], ("[-6, 6]", "[-8, 8]")),
+        ("datasets.paris.individual", MISSING, None),
+        ("datasets.san_francisco", MISSING, None),
+        ("protocol.delta_floor", 1e-10, ("1e-30", "1e-10")),
+        ("parity.eps0", [1], ("[1, 2, 4, 6]", "[1]")),
+        ("gowalla.grid", "stepped", ("published", "stepped")),
+        ("gowalla.file", "mine.txt", ("", "mine.txt")),
+        ("delta_surface.count", 10, ("80", "10")),
+    ],
+)
+def test_settings_that_are_not_the_papers_are_named(path, value, told):
+    ((key, theirs, ours),) = differences(changed(path, value))
+    assert key == path
+    assert (theirs, ours) == told if told else ours == "left out"
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("seed", 5),
+        ("gowalla.source", "snap"),
+        ("datasets.paris.title", "Lutetia"),
+        ("datasets.paris.grid", {"eps0": [1], "eps": [1], "n": [100], "repetitions": 2}),
+        ("datasets.mine", {"kind": "counts", "title": "Mine", "file": "mine.csv"}),
+        ("protocol.delta_floor", float("1.0e-30")),
+        ("study.n", [1000]),
+    ],
+)
+def test_settings_that_move_no_verdict_on_the_papers_are_not_named(path, value):
+    assert differences(changed(path, value)) == differences(CONFIG) == []
+
+
+def test_an_edited_file_of_the_papers_is_named(tmp_path, monkeypatch):
+    """Its results go to results/, where the papers' are. (`DELIVERED` follows what the project changes.)"""
+    assert fingerprint(judged(CONFIG)) == DELIVERED
+    edited = changed("datasets.paris.tv.budgets", [{"eps0": 4, "eps": 5}])
+    monkeypatch.setattr(configuration, "PAPERS", tmp_path / "config.yaml")
+    configuration.PAPERS.write_text(yaml.safe_dump(edited))
+    assert differences(edited) == [("config/config.yaml", "as delivered", "edited")]
+    configuration.PAPERS.write_text(yaml.safe_dump(changed("seed", 5)))
+    assert differences(CONFIG) == []
 
 
 def test_a_users_own_counts_are_a_dataset():

@@ -23,6 +23,16 @@ def page(finished):
     return (finished.folder / f"{MADE}/report/index.html").read_text(encoding="utf-8")
 
 
+def test_settings_that_are_not_the_papers_are_named(page):
+    assert "These are not the paper's settings." in page
+    assert "<li><code>datasets.paris.tv.repetitions</code>: 10 → 5</li>" in page
+
+
+@pytest.mark.slow
+def test_the_papers_settings_are_the_papers(full):
+    assert "not the paper's settings" not in (full.folder / "results/report/index.html").read_text("utf-8")
+
+
 def test_every_link_leads_to_a_file(finished, page):
     links = {link.partition("#")[0] for link in re.findall(r'(?:href|src)="([^"#][^"]*)"', page)}
     local = {link for link in links if "://" not in link and not link.startswith("data:")}

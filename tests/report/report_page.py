@@ -28,6 +28,7 @@ SETTINGS = {
     "source": "bundled",
     "grid": "published",
     "seed": 7,
+    "changed": [],
     "papers": ["synthetic", "san_francisco", "paris"],
     "protocol": {"delta_form": "published", "delta_floor": 1e-30, "sensitivity": 1},
     "datasets": {
@@ -36,6 +37,7 @@ SETTINGS = {
         "paris": {"title": "Paris", "kind": "gowalla", "individual": {"repetitions": 1000}},
     },
 }
+CHANGED = [("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}]", "[{eps0: 4, eps: 5}]")]
 TOTALS = [{"dataset": "paris", "grid": "stepped", "columns": "15", "checkins": "10260"}]
 REAL_ERRATA = (ROOT / "docs/errata.md").read_text(encoding="utf-8")
 ERRATA = "# Errata\n\n## 1. A point\n\nWith $x_0$.\n"

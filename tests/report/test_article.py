@@ -1,6 +1,7 @@
 """The article: no result is typed into its template, and the same values give the same bytes."""
 
 import hashlib
+import json
 import math
 import os
 import re
@@ -10,11 +11,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import typst
 
 from tests.conftest import ROOT
-from tests.report.report_page import audit_rows, claim_rows, parity_rows, real_verdicts
+from tests.report.report_page import CHANGED, audit_rows, claim_rows, parity_rows, real_verdicts
 from tests.report.test_which_page import table as study_table
-from tightshuffle.judgement.joint import TIMES
+from tightshuffle.judgement.verdicts import TIMES
 from tightshuffle.report import article
 from tightshuffle.report.article import Results, article_values, set_article
 
@@ -106,6 +108,22 @@ def test_a_broken_template_is_said_in_typsts_words(values):
 def test_the_example_by_hand_is_that_of_the_errata(values):
     hand = values["hand"]
     assert (hand["ratio"], hand["printed"], hand["mass"]) == ("4/3", "1", "7/8")
+
+
+def set_in_code(values):
+    """What the article that Typst makes of ``values`` shows as code, in its order."""
+    files = parts() | {"main.typ": PARTS[article.MAIN], "values.json": json.dumps(values).encode()}
+    return json.loads(typst.query(files, "raw", field="text"))
+
+
+def test_other_settings_than_the_papers_are_named_at_the_top(values):
+    own = article_values(results(changed=CHANGED))
+    first, *others = set_in_code(own)
+    assert first == CHANGED[0][0]
+    assert others == set_in_code(values)
+    assert own["changed"] == [list(difference) for difference in CHANGED]
+    assert values["changed"] == []
+    assert "These are not the paper's settings" in TEMPLATE[: TEMPLATE.index("#abstract[")]
 
 
 def test_numbers_come_from_the_rows(values):

@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from tests.report.report_page import (
+    CHANGED,
     EVERYTHING,
     PNG,
     REAL_ERRATA,
@@ -102,6 +103,21 @@ def test_finding_is_left_out_without_exact_values_and_turned_round_without_a_gap
     text = words_of(page_of(equal))
     assert "in none of the 1 cells of Table IV with two positive readings" in text
     assert "too small" not in text
+
+
+def test_other_settings_than_the_papers_say_so(verdicts, whole):
+    """At the top, with what differs, and where verdicts are counted; the papers' settings say nothing."""
+    page = Page(page_of(verdicts, settings={**SETTINGS, "changed": CHANGED}, **EVERYTHING))
+    notice = page.text.index("These are not the paper's settings.")
+    assert notice < page.text.index("Everybody's phone")
+    assert "datasets.paris.tv.budgets: [{eps0: 4, eps: 4}] → [{eps0: 4, eps: 5}]" in page.text
+    for words in (
+        "A paper, computed with other settings: ",
+        "Scoreboard, with other settings than the paper's",
+    ):
+        assert words in page.text
+    assert "hold on both readings, with other settings than the paper's" in page.text
+    assert "other settings" not in Page(whole).text
 
 
 def test_quick_runs_say_so(verdicts, whole):

@@ -23,13 +23,11 @@ from tightshuffle.experiments.seeds import seed_of
 from tightshuffle.judgement.claims.decisions import LEVEL, corrected
 from tightshuffle.judgement.printed import Row, printed_to_decimal
 from tightshuffle.judgement.values import POINT, Point, Trials, draws_of
+from tightshuffle.judgement.verdicts import CONTRADICTED, NOT_CONTRADICTED, NOT_REJECTED, REJECTED, TIMES
 
 RUNS = 20_000  # random runs of ours that give the law of a statistic
 BOTH = "both"  # tables, or mechanisms
 QUARTERS = 4  # bins of the chi-square statistic
-TIMES = {"power_half": 0.5, "power_sqrt2": math.sqrt(2), "power_double": 2.0}  # column: errors over ours
-REJECTED, NOT_REJECTED = "rejected", "not rejected"
-CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"
 COLUMNS = [
     "item", "mechanism", "line", "test", "values", "below_median", "statistic", "p", "corrected_p", "verdict",
     *TIMES,

@@ -4,6 +4,7 @@ Rows are dicts of strings, as results/report/verdicts.csv and claims.csv have th
 strings until they are shown, because deltas go below the smallest float (1e-308).
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ VERDICTS = ("exact", "close", "consistent", "differs", "inconsistent", "not comp
 REPRODUCED = ("exact", "close", "consistent")
 NUMBERS = ("reproduced", "exact", "quantile", "low", "high")
 VERDICT_COLUMNS = (*COLUMNS, *NUMBERS, "verdict")
+REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
+CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"  # of a city's grid
+TIMES = {"power_half": 0.5, "power_sqrt2": math.sqrt(2), "power_double": 2.0}  # column: errors over ours
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ Snakemake would run the code in a stranger's file; here nothing in it is run.
 
 import difflib
 import functools
+import hashlib
+import json
 import math
 import os
 import re
@@ -28,6 +30,11 @@ TAKEN = {  # the folders in results/
     "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs", "parity",
     "privacy", "report", "study", "tables", "trials",
 }  # fmt: skip
+JUDGED = ("gowalla", "datasets", "protocol", "parity", "delta_surface")  # what the papers' verdicts rest on,
+UNJUDGED = {  # but for these keys in it
+    "source", "bad_rows_at_most", "download", "title", "figures", "bootstrap", "confidence", "plan",
+}  # fmt: skip
+DELIVERED = "c291140392095623"  # `fingerprint` of what is `judged` in config/config.yaml
 MOST_CELLS = 1_000_000
 MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size
 
@@ -119,6 +126,49 @@ def of_the_papers(datasets: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the datasets that config/config.yaml has: all that the papers' statements can be about."""
     papers = read(PAPERS)["datasets"]
     return {name: dataset for name, dataset in datasets.items() if name in papers}
+
+
+def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """(key, its value in config/config.yaml, its value in ``config``) of what makes it another experiment.
+
+    These are the keys of `JUDGED` that differ: with them no result of the run is a verdict on the papers.
+    Your own datasets are none of the papers', and more of your own about one of theirs changes no verdict.
+    If config/config.yaml itself has been edited, it is the first key.
+    """
+    papers = judged(read(PAPERS))
+    found = [] if fingerprint(papers) == DELIVERED else [("config/config.yaml", "as delivered", "edited")]
+    return [*found, *_differences(papers, config, "")]
+
+
+def judged(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that the verdicts on the papers rest on."""
+
+    def part(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: part(inner) for name, inner in value.items() if name not in UNJUDGED}
+
+    return {name: part(config[name]) for name in JUDGED}
+
+
+def fingerprint(settings: Mapping[str, Any]) -> str:
+    """The same for the same settings, whatever the order of their keys."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _differences(papers: Any, ours: Any, key: str) -> Iterator[tuple[str, str, str]]:
+    if isinstance(papers, dict) and isinstance(ours, dict):
+        for name in papers:
+            yield from _differences(papers[name], ours.get(name), _join(key, name))
+    elif papers != ours:
+        yield key, _plain(papers), _plain(ours)
+
+
+def _plain(value: Any) -> str:
+    """A value as one line of text."""
+    if value is None or isinstance(value, dict):
+        return "there" if value else "left out"
+    return json.dumps(value, ensure_ascii=False).replace('"', "")
 
 
 def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[str]]) -> str:

@@ -20,10 +20,17 @@ import typst
 
 import tightshuffle
 from tightshuffle.figures.wording import RANDOMIZERS
-from tightshuffle.judgement.joint import CONTRADICTED, REJECTED, TIMES
 from tightshuffle.judgement.noise_scale import gaussian_errors, likely
 from tightshuffle.judgement.printed import Row, decimal_from_log10, parse_tolerance
-from tightshuffle.judgement.verdicts import REPRODUCED, count_claims, count_verdicts, fixed_values
+from tightshuffle.judgement.verdicts import (
+    CONTRADICTED,
+    REJECTED,
+    REPRODUCED,
+    TIMES,
+    count_claims,
+    count_verdicts,
+    fixed_values,
+)
 from tightshuffle.mechanisms.gaussian import exact_scale, published_scale
 from tightshuffle.privacy import amplification, clones, count, histogram
 from tightshuffle.privacy.engine import log_positive_part
@@ -60,12 +67,14 @@ class Results:
     ratios: pd.DataFrame = field(default_factory=pd.DataFrame)
     captions: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)  # of the datasets that the ratios are about
+    changed: Sequence[Sequence[str]] = ()  # `configuration.differences`: key, the paper's value, this run's
 
 
 def article_values(results: Results) -> Values:
     """Everything that the template fills in, as strings."""
     return {
         "version": tightshuffle.__version__,
+        "changed": [list(difference) for difference in results.changed],
         "reproduced": _reproduced(results),
         "claims": _claims(results.claims),
         "joint": _joint(results.joint),

@@ -28,10 +28,11 @@ from tightshuffle.judgement.claims.decisions import (
     UNSETTLED,
     UNTESTABLE,
 )
-from tightshuffle.judgement.joint import CONTRADICTED, NOT_REJECTED
 from tightshuffle.judgement.noise_scale import gaussian_errors, likely, log_likelihood, p_value
 from tightshuffle.judgement.printed import Row, decimal_from_log10
 from tightshuffle.judgement.verdicts import (
+    CONTRADICTED,
+    NOT_REJECTED,
     REPRODUCED,
     count_claims,
     count_verdicts,

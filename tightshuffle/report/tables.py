@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from tightshuffle.judgement.joint import TIMES
 from tightshuffle.judgement.printed import Row
+from tightshuffle.judgement.verdicts import TIMES
 from tightshuffle.report.layout import like
 from tightshuffle.report.markdown import markdown_page, markdown_table
 

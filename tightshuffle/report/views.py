@@ -9,10 +9,10 @@ from typing import Any
 from markupsafe import Markup
 
 from tightshuffle.judgement.claims.decisions import CLAIM_VERDICTS
-from tightshuffle.judgement.joint import TIMES
 from tightshuffle.judgement.printed import Row, parse_tolerance
 from tightshuffle.judgement.verdicts import (
     REPRODUCED,
+    TIMES,
     VERDICTS,
     check_verdicts,
     count_claims,

@@ -23,6 +23,8 @@ DATA += [DATASETS[name]["file"] for name in COUNTS]
 # A section of the page that only some configurations have.
 COMPARED = {name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"] if PARITY_DATASETS else [])}
 
+CHANGED = configuration.differences(config)  # from the papers' settings: told on the page and in the article
+
 ARTICLE_PARTS = [f"workflow/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
 ARTICLE_FIGURES = ["band", "delta_bounds", "fig6_tv_san_francisco", "parity_ratio", "study_ratio"]
 ARTICLE_FIGURES = [name for name in ARTICLE_FIGURES if name in plan.figure_names(DATASETS)]
@@ -67,6 +69,7 @@ rule write_report:
         protocol=config["protocol"],
         datasets=config["datasets"],
         papers=list(PAPERS),
+        changed=CHANGED,
     script:
         "../../scripts/write_report.py"
 
@@ -144,6 +147,7 @@ rule write_article:
     params:
         code=code_of("scripts/write_article.py", *ARTICLE_PARTS),
         titles={name: dataset["title"] for name, dataset in PAPERS.items()},
+        changed=CHANGED,
     script:
         "../../scripts/write_article.py"
 
