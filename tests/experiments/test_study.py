@@ -9,6 +9,7 @@ from scipy import stats
 
 from tests.mechanisms.matrices import matrix_of, supports_of
 from tightshuffle.data.grid import Box, uniform_grid
+from tightshuffle.experiments import study_trials
 from tightshuffle.experiments.plan import make_plan
 from tightshuffle.experiments.study import FAMILIES, geometric_error, largest_eps0, study
 from tightshuffle.experiments.study_limit import poisson_ratio
@@ -83,6 +84,19 @@ def test_closed_forms_are_inside_of_the_simulations_intervals():
         assert ((plain["low"] < plain["predicted"]) & (plain["predicted"] < plain["high"])).all()
         projected = table[table["estimator"] == "projection"]
         assert (projected["mean"].to_numpy() <= plain["mean"].to_numpy()).all()
+
+
+def test_the_last_bit_of_eps0_decides_no_draw(monkeypatch):
+    """Processors differ in it; a probability next to 1/2 decides which of two outcomes a sampler counts."""
+    plan = {**TRIALS, "n": [1000], "eps": [0.1, 0.5, 0.9], "repetitions": 3}
+    expected = simulate_uniform(plan, seed=5)["mean"]
+    for towards in (0.0, 99.0):
+
+        def neighbour(*where, towards=towards):
+            return np.nextafter(largest_eps0(*where)[0], towards), None
+
+        monkeypatch.setattr(study_trials, "largest_eps0", neighbour)
+        np.testing.assert_allclose(simulate_uniform(plan, seed=5)["mean"], expected, rtol=1e-11)
 
 
 def test_a_city_is_cut_into_grids_and_those_that_do_not_fit_are_left_out():

@@ -90,7 +90,8 @@ def _simulated(
             return
         if isinstance(own, HadamardResponse) and own.order <= _LISTED:
             supported = hadamard(own.order)[:, 1 : k + 1] > 0
-            law = np.where(supported, own.p_star, 1 - own.p_star) * 2 / own.order
+            p = round(own.p_star, 12)  # the same bits on every processor
+            law = np.where(supported, p, 1 - p) * 2 / own.order
             columns = Finite(law).sample(counts, rng, repetitions)
             observed = columns @ supported
             estimates["maximum_likelihood"] = expectation_maximisation(columns[:_FEW] / n, law)

@@ -77,6 +77,10 @@ class OptimizedUnaryEncoding(UnaryEncoding):
         return "oue"
 
     @property
+    def p_star(self) -> float:
+        return 0.5  # exactly: a sampler of numbers next to it draws other numbers on either side
+
+    @property
     def q(self) -> float:
         return float(special.expit(-self.eps0))
 
