@@ -106,6 +106,7 @@ onstart:
         if workflow.executor_plugin.name == "slurm":
             cluster_check.reach_slurm()
         run.begin(locked_by_snakemake=workflow.execution_settings.lock)
+        code.compile_by_contents()
         patience = workflow.execution_settings.latency_wait if workflow.non_local_exec else 0
         elsewhere.tell(workflow=PLANNED, code=code.planned, patience=patience)
         workflow.register_envvars(elsewhere.VARIABLE)

@@ -1,10 +1,12 @@
 """Which code makes a result: a script and every module of this project that it imports."""
 
 import ast
+import compileall
 import functools
 import hashlib
 import json
 import os
+import py_compile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,15 @@ def run_code_of(folder: str | os.PathLike[str]) -> None:
     """Let jobs import this folder's code, whatever else is installed; errors as `check_root`."""
     check_root(folder)
     os.environ["PYTHONPATH"] = str(ROOT)
+
+
+def compile_by_contents() -> None:
+    """Leave no byte code that Python takes for current by its source's size and date, as it does by default.
+
+    A folder that nobody may write to stays as it is.
+    """
+    checked = py_compile.PycInvalidationMode.CHECKED_HASH
+    compileall.compile_dir(ROOT / "tightshuffle", quiet=2, force=True, invalidation_mode=checked)
 
 
 def source(path: str | os.PathLike[str]) -> str:
