@@ -95,6 +95,7 @@ for number in range(1, 8):
 
 
 try:
+    run.check_at_work()
     PLANNED = code.workflow_of(config)
 except ValueError as error:
     run.report(str(error))
@@ -105,10 +106,10 @@ onstart:
     try:
         if workflow.executor_plugin.name == "slurm":
             cluster_check.reach_slurm()
-        run.begin(locked_by_snakemake=workflow.execution_settings.lock)
+        name = run.begin(locked_by_snakemake=workflow.execution_settings.lock)
         code.compile_by_contents()
         patience = workflow.execution_settings.latency_wait if workflow.non_local_exec else 0
-        elsewhere.tell(workflow=PLANNED, code=code.planned, patience=patience)
+        elsewhere.tell(run=name, workflow=PLANNED, code=code.planned, patience=patience)
         workflow.register_envvars(elsewhere.VARIABLE)
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error))

@@ -102,3 +102,24 @@ def test_killed_at_random_moments(calm, tmp_path):
         killed = [what for end in ends for what in end.result()]
     assert len(killed) == 2 * KILLS
     assert set(killed) == set(WHAT)
+
+
+def test_a_job_of_a_killed_run_that_wakes_up_late(calm, tmp_path):
+    """It had not said yet that it is at work, so the next run, with other settings, did not wait for it."""
+    made = calm.copy(tmp_path / "late")
+    script, overlay = made.folder / "scripts/run_trials.py", made.folder / "overlay.yaml"
+    hold = 'while "HOLD" in os.environ and not os.path.exists("go"):\n    time.sleep(0.1)\n'
+    script.write_text(f"import os, time\n\n{hold}{script.read_text()}")
+    run = made.start(*made.command(made.TRIALS), environment={"HOLD": "1"})
+    while not jobs_of(run):
+        assert run.poll() is None, printed(made)
+        time.sleep(0.02)
+    kill(run, "snakemake", None)
+    run.wait()
+    overlay.write_text(overlay.read_text().replace("repetitions: 4", "repetitions: 9"))
+    assert made.run(targets=[made.TRIALS]).returncode == 0
+    renewed = made.results()
+    assert renewed != calm.results()
+    (made.folder / "go").touch()
+    wait_for_orphans([run.pid])
+    assert made.results() == renewed

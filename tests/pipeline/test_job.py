@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tightshuffle.pipeline import records, run
+from tightshuffle.pipeline import elsewhere, records, run
 from tightshuffle.pipeline.code import ROOT, code_of
 from tightshuffle.pipeline.job import job, whole_file
 
@@ -128,6 +128,25 @@ def test_a_second_run_is_refused_until_the_first_one_ends_however_it_ends():
     first.kill()
     first.wait()
     run.begin()
+
+
+def test_a_job_of_a_killed_run_leaves_the_next_ones_results_alone(monkeypatch):
+    """On a cluster, too, where it may start much later and see the new run late."""
+    monkeypatch.setenv(elsewhere.VARIABLE, "{}")
+    old = run.begin()
+    run._held.pop().close()
+    new = run.begin()
+    elsewhere.tell(run=new)
+    with job(rule()), whole_file(OUTPUT) as path:
+        path.write_text("new")
+    words = "another run began here since this job was sent"
+    with pytest.raises(ValueError, match=words), whole_file(OUTPUT):
+        elsewhere.tell(run=old)
+    assert words in fail(rule(), AssertionError("it worked"))
+    assert records.verify() == []
+    elsewhere.tell(run=old, patience=5)
+    threading.Timer(0.5, run.RUN.write_text, [old]).start()
+    run.check_at_work()
 
 
 def test_a_killed_run_on_a_cluster_wants_its_jobs_cancelled_first():

@@ -29,7 +29,7 @@ def distances(project):
 
 
 def test_a_copied_folder_runs_its_own_code(calm, small):
-    """Although the environment has another checkout installed, and byte code of the same size and date is there."""
+    """Although the environment has another checkout installed, and old byte code of that size and date."""
     script = small.folder / "tightshuffle/mechanisms/metrics.py"
     py_compile.compile(str(script), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP)
     before, state = script.read_text(), script.stat()

@@ -5,6 +5,8 @@ Such a job reads the Snakefile again. What it then finds is compared with what t
 
 import json
 import os
+import time
+from collections.abc import Callable
 from typing import Any
 
 VARIABLE = "TIGHTSHUFFLE_RUN"  # of the environment, which schedulers pass on
@@ -23,3 +25,11 @@ def told(name: str, otherwise: Any) -> Any:
 def patience() -> float:
     """Seconds for which a file of another machine may be missing or old here; 0 in a run on one machine."""
     return float(told("patience", 0))
+
+
+def settled(problem: Callable[[], str | None]) -> str | None:
+    """What ``problem`` says in the end: None as soon as it does, else what is wrong after `patience`."""
+    end = time.monotonic() + patience()
+    while (wrong := problem()) and time.monotonic() < end:
+        time.sleep(1)
+    return wrong

@@ -66,11 +66,15 @@ def job(snakemake: Described) -> Iterator[None]:
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside ``path``, renamed to it when the block ends without an error."""
+    """A temporary path beside ``path``, renamed to it when the block ends without an error.
+
+    ValueError as `run.check_at_work`.
+    """
     path = Path(path)
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex}.part{path.suffix}")
     try:
         yield temporary
+        run.check_at_work()  # again: not every cluster's file system has the locks that a new run waits for
         os.replace(temporary, path)
     except OSError as error:
         if error.errno in ADVICE:  # libraries do not say which file it was

@@ -8,6 +8,7 @@ checks those of its inputs as its first. A file without a sum was made elsewhere
 """
 
 import contextlib
+import functools
 import os
 import sys
 import time
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tightshuffle.pipeline.code import digest
-from tightshuffle.pipeline.elsewhere import patience
+from tightshuffle.pipeline.elsewhere import patience, settled
 
 RESULTS = Path("results")
 SUMS = Path(".snakemake/sums")
@@ -52,7 +53,7 @@ def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
     for path in outputs:
         (SUMS / path).unlink(missing_ok=True)
     for path in filter(is_result, inputs):
-        if wrong := _settled(path):
+        if wrong := settled(functools.partial(problem, path)):
             raise ValueError(wrong)
     before = {path: digest(path) for path in inputs}
     yield
@@ -63,14 +64,6 @@ def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
         (SUMS / path).parent.mkdir(parents=True, exist_ok=True)
         (SUMS / path).write_text(digest(path))
     _outlive(inputs, outputs)
-
-
-def _settled(path: str) -> str | None:
-    """`problem` of a result that another machine may just have made: its sum can come later than the file."""
-    end = time.monotonic() + patience()
-    while (wrong := problem(path)) and time.monotonic() < end:
-        time.sleep(1)
-    return wrong
 
 
 def _outlive(inputs: list[str], outputs: list[str]) -> None:

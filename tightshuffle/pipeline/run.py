@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+from tightshuffle.pipeline.elsewhere import settled, told
 from tightshuffle.pipeline.records import RESULTS
 
 STATE = Path(".snakemake")
@@ -30,16 +31,17 @@ FAILED = re.compile(  # what follows "Error in rule" in Snakemake's log, of a jo
 _held: list[TextIO] = []  # the open file whose lock says that this run is alive; the system frees it anyhow
 
 
-def begin(locked_by_snakemake: bool = False) -> None:
+def begin(locked_by_snakemake: bool = False) -> str:
     """Take the folder for this run, wait for jobs of a killed one, remove what they left half written.
 
+    Returns the name of this run, which no other run has, for `check_at_work`.
     ValueError, one line that says what to do: another run is at work, or a run with Snakemake's own locks was
     killed. Those of a cluster keep them: its jobs may still be queued.
     """
     run = _open(RUN)
     if not lock(run, fcntl.LOCK_EX | fcntl.LOCK_NB):
         raise ValueError(
-            f"another run is at work in this folder ({run.read().strip()}): wait for its end, or stop it"
+            f"another run is at work in this folder ({run.readline().strip()}): wait for its end, or stop it"
         )
     if not locked_by_snakemake and any((STATE / "locks").glob("*")):
         raise ValueError(
@@ -47,7 +49,8 @@ def begin(locked_by_snakemake: bool = False) -> None:
         )
     _held.append(run)
     run.truncate(0)
-    run.write(f"process {os.getpid()} on {socket.gethostname()}")
+    name = uuid.uuid4().hex
+    run.write(f"process {os.getpid()} on {socket.gethostname()}\n{name}")
     run.flush()
     with _open(JOBS) as jobs:
         if not lock(jobs, fcntl.LOCK_EX | fcntl.LOCK_NB):
@@ -58,6 +61,23 @@ def begin(locked_by_snakemake: bool = False) -> None:
     ERRORS.mkdir(exist_ok=True)  # and never gone: a machine that misses it would do so for a while
     for path in ERRORS.iterdir():
         path.unlink()
+    return name
+
+
+def check_at_work() -> None:
+    """ValueError in a job of a run that was killed, if another run began here since.
+
+    Its settings may be others, and what it made would replace what the new run made.
+    """
+    ours = told("run", None)
+
+    def problem() -> str | None:
+        if ours is None or (RUN.exists() and RUN.read_text("utf-8").endswith(ours)):
+            return None
+        return "another run began here since this job was sent: cancel what is left of the old run"
+
+    if wrong := settled(problem):
+        raise ValueError(wrong)
 
 
 def report(message: str) -> None:
@@ -103,9 +123,13 @@ def _last_words(log: str) -> dict[str, str]:
 
 
 def job_at_work() -> TextIO:
-    """An open file that says, until it is closed or its process ends, that a job is at work."""
+    """An open file that says, until it is closed or its process ends, that a job is at work.
+
+    ValueError as `check_at_work`. A run that begins later waits for the file.
+    """
     file = _open(JOBS)
     lock(file, fcntl.LOCK_SH)
+    check_at_work()
     return file
 
 
