@@ -65,8 +65,7 @@ def test_a_copy_is_taken_with_its_records_and_refused_without(calm, small):
     shutil.rmtree(small.folder / ".snakemake")
     checked = verify(small)
     assert checked.returncode == 1
-    assert len(checked.stderr.splitlines()) == 7
-    assert "no job of this folder made it" in checked.stderr
+    assert checked.stderr.startswith("error: no job of this folder made any result that is here: run make (")
     (small.folder / small.FIGURE).unlink()
     done = small.run()
     assert done.returncode != 0
@@ -77,6 +76,7 @@ def test_results_beside_the_pipeline_are_left_alone(small):
     (small.folder / "results/notes.txt").write_text("mine")
     assert idle(small.run())
     assert (small.folder / "results/notes.txt").read_text() == "mine"
+    assert verify(small).returncode == 0
 
 
 def date_all(folder, seconds):

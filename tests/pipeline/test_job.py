@@ -4,6 +4,7 @@ import fcntl
 import subprocess
 import sys
 import threading
+import uuid
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -90,12 +91,23 @@ def test_no_two_writers_share_a_half_written_file():
     assert list(Path("results").iterdir()) == [path]
 
 
-def test_a_run_removes_half_written_files_and_old_errors():
-    Path("results/.x.1.part.csv").touch()
-    Path("results/notes.txt").touch()
+YOURS = [".thesis.part2.tex", ".notes.partial", "other/.a.part.csv"]
+
+
+def test_a_run_removes_half_written_files_and_old_errors_and_nothing_of_yours():
+    with job(rule()), whole_file(OUTPUT) as path:
+        path.write_text("1")
+    left = path.with_name(path.name.replace(path.name[3:35], uuid.uuid4().hex))
+    assert left != path
+    left.touch()
+    Path("results/other").mkdir()
+    Path("results/.sync.partial").mkdir()
+    for name in YOURS:
+        Path("results", name).touch()
     run.report("old")
     run.begin()
-    assert [path.name for path in Path("results").iterdir()] == ["notes.txt"]
+    found = {path.as_posix() for path in Path("results").rglob("*") if path.is_file()}
+    assert found == {OUTPUT, *(f"results/{name}" for name in YOURS)}
     assert run.errors() == []
 
 

@@ -1,6 +1,7 @@
 """The records of results: what a job leaves, and what the next job and `make verify` refuse."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,13 @@ def make(path, inputs, text):
         Path(path).write_text(text)
 
 
+def in_a_linked_folder(path):
+    """The same path, but its folder is elsewhere."""
+    path.parent.rename("other disk")
+    path.parent.symlink_to(Path("other disk").resolve())
+    return path
+
+
 def test_results_are_as_their_jobs_left_them():
     assert records.verify() == []
 
@@ -39,10 +47,23 @@ def test_results_are_as_their_jobs_left_them():
         (lambda path: path.write_text("x"), "cut or edited since its job ended. Remove it and run again"),
         (lambda path: os.truncate(path, 0), "cut or edited since its job ended. Remove it and run again"),
         (
-            lambda path: (records.SUMS / path).unlink(),
-            "no job of this folder made it, or its job did not end",
+            lambda path: (records.SUMS / path).write_text(""),
+            "no job of this folder made it, or its job did not",
         ),
-        (lambda path: (records.SUMS / path).write_text(""), "cut or edited since its job ended"),
+        (lambda path: (records.SUMS / path).write_text("x"), "cut or edited since its job ended"),
+        (lambda path: path.unlink() or path.mkdir(), "a folder, a pipe or a broken link instead of a file"),
+        (
+            lambda path: path.unlink() or os.mkfifo(path),
+            "a folder, a pipe or a broken link instead of a file",
+        ),
+        (
+            lambda path: path.unlink() or path.symlink_to("x"),
+            "a folder, a pipe or a broken link instead of a",
+        ),
+        (
+            lambda path: in_a_linked_folder(path).write_text("x"),
+            "cut or edited since its job ended. Remove it",
+        ),
     ],
 )
 def test_a_changed_result_is_named_and_no_job_takes_it(change, words):
@@ -84,23 +105,45 @@ def test_an_input_that_changes_while_a_job_reads_it(path):
         edit()
 
 
-def test_logs_and_run_times_need_no_record():
-    for path in ("results/logs/x.log", "results/quick/benchmarks/a/b.tsv"):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).touch()
+BESIDE = [
+    "notes.txt",
+    "logs/x.log",
+    "quick/benchmarks/a/b.tsv",
+    "site/html/index.html",
+    "a/.DS_Store",
+    "a/.~lock.x#",
+]
+
+
+def test_what_no_job_made_is_no_result():
+    for path in BESIDE:
+        Path("results", path).parent.mkdir(parents=True, exist_ok=True)
+        Path("results", path).touch()
     assert records.verify() == []
+    assert records.unknown() == ["results/notes.txt"]
+    with pytest.raises(ValueError, match=r"^results/notes\.txt: no job of this folder made it"):
+        make(SECOND, ["results/notes.txt"], "3")
 
 
 def test_the_command_says_what_is_wrong_and_fails(folder):
     command = [sys.executable, "-m", "tightshuffle.pipeline.records"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+
+    def said():
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    verified = "Verified: every result is as its job left it.\n"
+    assert said() == (0, verified, "")
+    for name in "abcde":
+        Path("results", f"{name}.csv").touch()
+    others = "results/a.csv, results/b.csv, results/c.csv and 2 more"
+    assert said() == (0, f"{verified}Not checked, as no job of this folder made it: {others}\n", "")
     Path(FIRST).write_text("x")
-    Path("results/copied.csv").write_text("x")
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert [line.split(": ")[:2] for line in done.stderr.splitlines()] == [
-        ["error", FIRST],
-        ["error", "results/copied.csv"],
-    ]
+    assert said() == (1, "", f"error: {FIRST}: cut or edited since its job ended. Remove it and run again\n")
+    shutil.rmtree(".snakemake")
+    code, out, error = said()
+    assert (code, out) == (1, "")
+    assert error.startswith(
+        "error: no job of this folder made any result that is here: run make (results that"
+    )

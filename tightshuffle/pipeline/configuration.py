@@ -27,8 +27,8 @@ from tightshuffle.pipeline.code import ROOT
 PAPERS = ROOT / "config/config.yaml"
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 TAKEN = {  # the folders in results/
-    "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs", "parity",
-    "privacy", "report", "study", "tables", "trials",
+    "article", "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs",
+    "parity", "privacy", "report", "site", "study", "tables", "trials",
 }  # fmt: skip
 JUDGED = ("gowalla", "datasets", "protocol", "parity", "delta_surface")  # what the papers' verdicts rest on,
 UNJUDGED = {  # but for these keys in it

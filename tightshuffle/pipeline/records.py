@@ -2,7 +2,8 @@
 
 Snakemake records what a result was made from, but not the result itself: it cannot tell one that was cut or
 edited afterwards. A job therefore writes the sums of its outputs (.snakemake/sums/PATH) as its last act, and
-checks those of its inputs as its first. A file without a sum was made elsewhere, or its job did not end.
+checks those of its inputs as its first. An empty sum says that the job did not end. A file without one is
+none of this folder's results: it was made elsewhere, or is the user's own.
 
     python -m tightshuffle.pipeline.records        checks all results (make verify)
 """
@@ -20,7 +21,8 @@ from tightshuffle.pipeline.elsewhere import patience, settled
 
 RESULTS = Path("results")
 SUMS = Path(".snakemake/sums")
-UNRECORDED = {"logs", "benchmarks", "bench"}  # folders that say how it went, not what came out
+UNRECORDED = {"logs", "benchmarks", "bench", "site"}  # folders that hold no results
+COPIED = "results that were copied here need the folder .snakemake that belongs to them"
 
 
 def is_result(path: str | Path) -> bool:
@@ -31,13 +33,13 @@ def is_result(path: str | Path) -> bool:
 
 def problem(path: str | Path) -> str | None:
     """What is wrong with a result, in words that say what to do; None if it is as its job left it."""
-    try:
-        before = (SUMS / path).read_text()
-    except FileNotFoundError:
-        return (
-            f"{path}: no job of this folder made it, or its job did not end. Remove it and run again "
-            "(results that were copied here need the folder .snakemake that belongs to them)"
-        )
+    recorded_sum = SUMS / path
+    before = recorded_sum.read_text() if recorded_sum.exists() else ""
+    if not before:
+        wrong = "no job of this folder made it, or its job did not end"
+        return f"{path}: {wrong}. Remove it and run again ({COPIED})"
+    if not Path(path).is_file():
+        return f"{path}: a folder, a pipe or a broken link instead of a file. Remove it and run again"
     if digest(path) != before:
         return f"{path}: cut or edited since its job ended. Remove it and run again"
     return None
@@ -51,7 +53,8 @@ def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
     """
     inputs, outputs = list(map(str, inputs)), [path for path in outputs if is_result(path)]
     for path in outputs:
-        (SUMS / path).unlink(missing_ok=True)
+        (SUMS / path).parent.mkdir(parents=True, exist_ok=True)
+        (SUMS / path).write_text("")
     for path in filter(is_result, inputs):
         if wrong := settled(functools.partial(problem, path)):
             raise ValueError(wrong)
@@ -61,7 +64,6 @@ def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
         if digest(path) != before[path]:
             raise ValueError(f"{path}: changed while this job read it. Run again")
     for path in outputs:
-        (SUMS / path).parent.mkdir(parents=True, exist_ok=True)
         (SUMS / path).write_text(digest(path))
     _outlive(inputs, outputs)
 
@@ -77,13 +79,27 @@ def _outlive(inputs: list[str], outputs: list[str]) -> None:
             time.sleep(behind)
 
 
-def verify() -> list[str]:
-    """`problem` of every file in the results that has one, sorted by path.
+def made() -> list[Path]:
+    """The results that jobs of this folder made or began to make, sorted; some may be gone."""
+    return sorted(path.relative_to(SUMS) for path in SUMS.rglob("*") if path.is_file())
 
-    What is missing is no problem here: the next run makes it.
+
+def verify() -> list[str]:
+    """`problem` of every result that has one, sorted by path; a line of its own if there is no result.
+
+    What is missing is no problem here: the next run makes it. What no job began to make is no result.
     """
-    files = sorted(path for path in RESULTS.rglob("*") if path.is_file() and is_result(path))
-    return [wrong for path in files if (wrong := problem(path.as_posix()))]
+    here = [path for path in made() if os.path.lexists(path)]
+    if not here:
+        return [f"no job of this folder made any result that is here: run make ({COPIED})"]
+    return [wrong for path in here if (wrong := problem(path.as_posix()))]
+
+
+def unknown() -> list[str]:
+    """What lies among the results and is none, without hidden files, sorted."""
+    known = set(made())
+    paths = [path for path in RESULTS.rglob("[!.]*") if path.is_file() and is_result(path)]
+    return sorted(path.as_posix() for path in paths if path not in known)
 
 
 if __name__ == "__main__":
@@ -93,3 +109,6 @@ if __name__ == "__main__":
     if problems:
         sys.exit(1)
     print("Verified: every result is as its job left it.")
+    if others := unknown():
+        print(f"Not checked, as no job of this folder made it: {', '.join(others[:3])}", end="")
+        print(f" and {len(others) - 3} more" if len(others) > 3 else "")

@@ -16,12 +16,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+from tightshuffle.pipeline import records
 from tightshuffle.pipeline.elsewhere import settled, told
-from tightshuffle.pipeline.records import RESULTS
 
 STATE = Path(".snakemake")
 RUN, JOBS = STATE / "run.lock", STATE / "jobs.lock"  # held by a run until its end; by each job while it works
 ERRORS = STATE / "errors"  # a file per failed job: on NFS, two machines cannot append to one
+HALF_WRITTEN = re.compile(r"\..+\.[0-9a-f]{32}\.part(\..*)?")  # what `job.whole_file` writes to
 
 FAILED = re.compile(  # what follows "Error in rule" in Snakemake's log, of a job elsewhere
     r"(\w+):\n    message: (.*?)\s*(?:sbatch call:|For further error details).*?\n    log: (.*?) \(check log",
@@ -56,8 +57,10 @@ def begin(locked_by_snakemake: bool = False) -> str:
         if not lock(jobs, fcntl.LOCK_EX | fcntl.LOCK_NB):
             print("waiting for the jobs of a killed run to end ...", file=sys.stderr)
             lock(jobs, fcntl.LOCK_EX)
-    for path in RESULTS.rglob(".*.part*"):
-        path.unlink(missing_ok=True)
+    for folder in {result.parent for result in records.made()}:
+        for path in folder.glob(".*.part*"):
+            if HALF_WRITTEN.fullmatch(path.name) and path.is_file():
+                path.unlink()
     ERRORS.mkdir(exist_ok=True)  # and never gone: a machine that misses it would do so for a while
     for path in ERRORS.iterdir():
         path.unlink()
