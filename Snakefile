@@ -107,6 +107,7 @@ onstart:
         if workflow.executor_plugin.name == "slurm":
             cluster_check.reach_slurm()
         name = run.begin(locked_by_snakemake=workflow.execution_settings.lock)
+        run.take(FOLDER, OVERLAYS, SETTINGS if FOLDER.endswith("custom") else [])
         code.compile_by_contents()
         patience = workflow.execution_settings.latency_wait if workflow.non_local_exec else 0
         elsewhere.tell(run=name, workflow=PLANNED, code=code.planned, patience=patience)

@@ -111,6 +111,32 @@ def test_a_run_removes_half_written_files_and_old_errors_and_nothing_of_yours():
     assert run.errors() == []
 
 
+def test_a_folder_of_results_belongs_to_one_configuration():
+    here, there = Path("a/mine.yaml"), Path("b/mine.yaml")
+    for file in (here, there):
+        file.parent.mkdir()
+        file.touch()
+    result = Path("results/mine/a.csv")
+    result.parent.mkdir()
+
+    def take(file, *settings):
+        run.take("results/mine", [str(file)], [*settings])
+        with records.recorded([], [str(result)]):
+            result.touch()
+
+    take(here)
+    take(here)
+    for other in ((there,), (here, "seed=5")):
+        with pytest.raises(
+            ValueError, match=r"^results/mine holds the results of a/mine\.yaml: put your settings"
+        ):
+            take(*other)
+    here.rename("moved")
+    take(there)
+    result.unlink()
+    take(there, "seed=5")
+
+
 HOLD = """
 import sys
 from tightshuffle.pipeline import run

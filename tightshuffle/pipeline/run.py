@@ -6,6 +6,7 @@ Reading the Snakefile does none of this: only a run that has something to do cha
 import atexit
 import errno
 import fcntl
+import json
 import os
 import re
 import socket
@@ -65,6 +66,23 @@ def begin(locked_by_snakemake: bool = False) -> str:
     for path in ERRORS.iterdir():
         path.unlink()
     return name
+
+
+def take(folder: str, files: list[str], settings: list[str]) -> None:
+    """Let a folder of results be that of a configuration: its files, and its settings from the command line.
+
+    ValueError if it holds results of another configuration, whose files are still there: two have one name.
+    """
+    ours, mark = [files, settings], STATE / "configurations" / Path(folder).name
+    before = json.loads(mark.read_text("utf-8")) if mark.exists() else ours
+    held = any(path.is_relative_to(folder) and path.exists() for path in records.made())
+    if before != ours and held and all(map(os.path.exists, before[0])):
+        raise ValueError(
+            f"{folder} holds the results of {' '.join(before[0] + before[1])}: "
+            f"put your settings into a file of another name, or remove {folder}"
+        )
+    mark.parent.mkdir(exist_ok=True)
+    mark.write_text(json.dumps(ours), "utf-8")
 
 
 def check_at_work() -> None:

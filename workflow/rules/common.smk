@@ -14,6 +14,7 @@ from tightshuffle.pipeline.figures import KINDS
 if workflow.is_main_process:
     elsewhere.tell()
 OVERLAYS = configuration.overlays(workflow.configfiles)
+SETTINGS = sorted(f"{key}={value}" for key, value in workflow.config_settings.config.items())
 try:
     run_code_of(HERE)
     configuration.check(config, workflow.configfiles)
