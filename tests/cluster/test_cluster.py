@@ -83,6 +83,26 @@ def test_a_killed_controller(local, cluster):
     assert "Nothing to be done" in cluster.run(*TWO).stdout
 
 
+def test_a_job_of_a_killed_run_that_starts_late(cluster):
+    """Nobody cancelled it, and another run has made its result since."""
+    made = cluster.project.folder / TWO[1]
+    cluster.slurm.run("scontrol", "update", "PartitionName=short", "State=DOWN")
+    process = cluster.start(TWO[1], *ONCE)
+    (job,) = cluster.until(cluster.jobs)
+    cluster.slurm.run("scontrol", "hold", job["JobId"])
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert cluster.run("--unlock").returncode == 0
+    cluster.slurm.run("scontrol", "update", "PartitionName=short", "State=UP")
+    assert cluster.run(TWO[1]).returncode == 0
+    written, output = made.stat().st_mtime_ns, Path(job["StdOut"])
+    output.parent.mkdir(parents=True, exist_ok=True)  # the last run removed it, and without it no job starts
+    cluster.slurm.run("scontrol", "release", job["JobId"])
+    cluster.until(lambda: not cluster.slurm.queue())
+    assert "another run began here since this job was sent" in output.read_text()
+    assert made.stat().st_mtime_ns == written
+
+
 def test_an_interrupt_leaves_no_job_and_no_lock(cluster):
     process = cluster.start(*LONG)
     cluster.until(lambda: cluster.states() == ["RUNNING", "RUNNING"])
