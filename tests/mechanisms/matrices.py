@@ -2,6 +2,7 @@
 
 import itertools
 
+import mpmath
 import numpy as np
 from scipy.linalg import hadamard
 
@@ -58,6 +59,13 @@ SMALL = [
     *[("hadamard", k) for k in (2, 3, 4, 5, 7, 8)],
     *[("hash:2", 2), ("hash:2", 3), ("hash:3", 3), ("hash:5", 3), ("hash:2", 4)],
 ]
+
+
+def exact_columns(given):
+    """What `Finite` promises of a matrix of floats: its columns, divided by their exact sums."""
+    with mpmath.workdps(400):
+        exact = np.vectorize(mpmath.mpf, otypes=[object])(given)
+        return exact / exact.sum(axis=0)
 
 
 def both(name, k, eps0):

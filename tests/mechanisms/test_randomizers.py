@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.experiments.chi_square import consistent
-from tests.mechanisms.matrices import SMALL, both, matrix_of, supports_of
+from tests.mechanisms.matrices import SMALL, both, exact_columns, matrix_of, supports_of
 from tightshuffle.mechanisms import expected
 from tightshuffle.mechanisms.krr import invert, sample_histogram
 from tightshuffle.mechanisms.randomizers import Finite, KRandomizedResponse, parse, subset
@@ -102,19 +102,45 @@ def test_a_matrix_keeps_all_digits(scale):
     # Also where e^eps is next to the ratio of two entries, which is where G changes its sign.
     rng = np.random.default_rng(12)
     matrix = np.exp(scale * rng.random((5, 3)))
-    finite = Finite(matrix / matrix.sum(axis=0))
-    own = finite.matrix
+    given = matrix / matrix.sum(axis=0)
+    finite, own = Finite(given), exact_columns(given)
     for row, pair in itertools.product(range(5), finite.pairs()):
-        eps = max(0.0, float(np.log(own[row, pair[0]] / own[row, pair[1]])))
+        with mpmath.workdps(60):
+            eps = max(0.0, float(mpmath.log(own[row, pair[0]] / own[row, pair[1]])))
         for near in (eps, np.nextafter(eps, 99), eps * (1 + 1e-9), eps / 3):
             with mpmath.workdps(60):
-                rows = [[mpmath.mpf(entry) for entry in entries] for entries in own]
-                gains = [(one[pair[0]] - mpmath.exp(near) * one[pair[1]]) / min(one) for one in rows]
+                gains = [(one[pair[0]] - mpmath.exp(near) * one[pair[1]]) / min(one) for one in own]
                 exact = np.array([float(gain) for gain in gains])
             values, chances = finite.gains(near, "blanket", pair)
             order = np.argsort(exact)
             np.testing.assert_allclose(values, exact[order], rtol=2e-14, atol=0)
-            np.testing.assert_allclose(chances, own.min(axis=1)[order], rtol=1e-15)
+            np.testing.assert_allclose(chances, own.min(axis=1)[order].astype(float), rtol=1e-15)
+
+
+def test_laws_are_the_gains_of_every_pair():
+    finite = Finite(np.random.default_rng(7).dirichlet(np.full(5, 2.0), 4).T)
+    references = ["blanket", "x0", "x1", "x2", "x3", {"x0": 0.25, "x2": 0.75}]
+    laws = [law for some in finite.laws(0.3, references) for law in zip(*some, strict=True)]
+    asked = [(x0, reference) for x0 in range(4) for reference in references]
+    expected_laws = [
+        finite.gains(0.3, reference, (x0, x1)) for x0, reference in asked for x1 in range(4) if x1 != x0
+    ]
+    for (values, chances), law in zip(laws, expected_laws, strict=True):
+        assert_same_law(law, values, chances)
+
+
+@pytest.mark.parametrize("decimals", [1, 3, 17])
+def test_the_budget_of_a_matrix_is_rounded_up(decimals):
+    rng = np.random.default_rng(8)
+    for _ in range(100):
+        given = np.round(rng.dirichlet(np.full(4, 30.0), 3).T, decimals)
+        given[-1] += 1 - given.sum(axis=0)
+        if given.min() < 0.01:
+            continue
+        own, eps0 = exact_columns(given), Finite(given).eps0
+        with mpmath.workdps(60):
+            exact = max(mpmath.log(max(row) / min(row)) for row in own)
+            assert np.nextafter(eps0, 0) < exact <= eps0
 
 
 @pytest.mark.parametrize("eps0", [1e-6, 0.01, 1.0, 50.0])
@@ -370,6 +396,7 @@ def test_bad_names(name, options, culprit):
         ([[np.inf, 0.5], [0.5, 0.5]], "finite entries"),
         ([[0.5, 0.0], [0.5, 1.0]], "eps0 is infinite.*row 0"),
         ([[0.5, 0.5], [0.5, 0.5]], "eps0 is 0"),
+        ([[1e-300, 1e-300], [0.25, 0.5], [0.75, 0.5]], "no entries between 0 and 1e-280; row 0"),
         ([[0.5], [0.5]], "two axes"),
         ([0.5, 0.5], "two axes"),
         ([[0.5, 0.5], [0.5]], "rows of one length"),

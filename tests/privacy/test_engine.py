@@ -151,6 +151,22 @@ def test_outwards_bounds_every_rounding():
             assert outwards(values, probabilities, side, ulps)[1].sum() <= 1 + 1e-15
 
 
+def test_only_the_largest_of_a_group_are_narrow():
+    rng = np.random.default_rng(14)
+    values, groups = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)
+    probabilities = rng.dirichlet(np.ones(4), 60)[:, :3]
+    each, together = (
+        np.array(log_positive_part(values, probabilities, 200, groups=own)) for own in (None, groups)
+    )
+    assert np.all(together[0] <= each[1])
+    assert np.all(each[0] <= together[1])
+    assert np.any(together[1] > each[1] + 0.1)
+    for group in range(4):
+        np.testing.assert_array_equal(
+            together[:, groups == group].max(axis=1), each[:, groups == group].max(axis=1)
+        )
+
+
 def test_no_positive_value():
     assert log_positive_part([-1.0, 0.0], [0.5, 0.2], 10) == (-np.inf, -np.inf)
     assert log_positive_part([1.0, -1.0], [0.0, 0.2], 10) == (-np.inf, -np.inf)

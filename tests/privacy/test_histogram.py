@@ -1,5 +1,6 @@
 """lower <= every truth <= upper: enumeration of all datasets, 50-digit sums, and the real protocol."""
 
+import itertools
 import math
 from functools import partial
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tests.mechanisms.matrices import both, merged, supports_of
+from tests.mechanisms.matrices import both, exact_columns, merged, supports_of
 from tests.mechanisms.test_randomizer_bounds import Shuffled
 from tests.privacy import dominating
 from tightshuffle.mechanisms.randomizers import Finite, KRandomizedResponse
@@ -245,6 +246,97 @@ def test_a_matrix_of_ones_own():
         )
         low, high = (10 ** bound(eps, n=4, randomizer=finite) for bound in (lower, upper))
         assert low <= worst <= high
+
+
+def exact_log10_delta(given, n, eps):
+    """log10 delta of the worst dataset of a matrix, its columns divided by their exact sums."""
+    with mpmath.workdps(100):
+        shuffled = Shuffled(exact_columns(given), n)
+        worst = mpmath.mpf(0)
+        for remaining, pair in itertools.product(
+            shuffled.datasets(), itertools.permutations(range(shuffled.k), 2)
+        ):
+            first, second = (shuffled.partial(tuple(sorted((*remaining, value)))) for value in pair)
+            excess = (first[outcome] - mpmath.exp(eps) * second[outcome] for outcome in first)
+            worst = max(worst, mpmath.fsum(max(one, 0) for one in excess))
+        return mpmath.log10(worst) if worst else -mpmath.inf
+
+
+ULP = 2.0**-53
+NEARLY_ALIKE = [
+    [0.24731350079099218, 0.24731350078412923],
+    [0.19485974693571395, 0.19485974692860022],
+    [0.3105132515023018, 0.3105132515031414],
+    [0.24731350079099218, 0.24731350078412923],
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "n", "eps"),
+    [
+        ([[0.5, 0.5, 0.625], [0.5, 0.5, 0.375]], 1, 0.2876820724517809),  # just below ln(4 / 3)
+        ([[0.5 + ULP, 0.5], [0.5 - ULP, 0.5]], 1, 2.220446049250313e-16),
+        ([[0.5 + ULP, 0.5], [0.5 - ULP, 0.5]], 4, 1e-17),
+        (NEARLY_ALIKE, 5, 6.7113424938095e-11),  # sums are not 1
+        (NEARLY_ALIKE, 2, 0.0),
+    ],
+)
+def test_a_matrix_is_what_its_floats_say(given, n, eps):
+    truth = exact_log10_delta(given, n, eps)
+    low, high = (mpmath.mpf(float(bound(eps, n=n, randomizer=Finite(given)))) for bound in (lower, upper))
+    slack = abs(truth) * mpmath.mpf(2) ** -52 if mpmath.isfinite(truth) else 0
+    assert low - slack <= truth <= high + slack
+    assert high == low or high - low < 1
+
+
+@pytest.mark.parametrize("alike", [1.0, 1e-6, 1e-12])
+def test_random_matrices_next_to_their_budget(alike):
+    rng = np.random.default_rng(9)
+    for _ in range(15):
+        reports, k, n = rng.integers(2, 5), rng.integers(2, 4), int(rng.integers(1, 4))
+        given = 1 + alike * rng.random((reports, k))
+        given /= given.sum(axis=0)
+        own = Finite(given)
+        for eps in own.eps0 * np.array([0.3, 1 - 1e-9, 1 - 2.0**-52]):
+            truth = exact_log10_delta(given, n, eps)
+            low, high = (float(bound(eps, n=n, randomizer=own)) for bound in (lower, upper))
+            slack = abs(truth) * mpmath.mpf(2) ** -52
+            assert low - slack <= truth <= high + slack
+
+
+@pytest.mark.parametrize("reports", [100, 1000])
+def test_many_reports_of_few_users(reports):
+    """The sum of gains is mostly 0, and hardly ever next to it: what smooths it must not count there."""
+    own = Finite(np.random.default_rng(1).dirichlet(np.full(reports, 3.0), 2).T)
+    eps = 0.9 * own.eps0
+    truth = max(
+        np.maximum(first - np.exp(eps) * second, 0).sum()
+        for first, second in (own.matrix.T, own.matrix.T[::-1])
+    )
+    assert -1e-12 < upper(eps, n=1, randomizer=own) - np.log10(truth) < np.log10(1 + 1e-4)
+    assert lower(eps, n=20, randomizer=own) <= upper(eps, n=20, randomizer=own)
+
+
+def ring(k):
+    """Reports far from the value, on a circle, are less likely: a few different laws, each k times."""
+    away = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
+    matrix = np.exp(-np.minimum(away, k - away) / 2)
+    return matrix / matrix.sum(axis=0)
+
+
+@pytest.mark.parametrize("given", [ring(10), np.random.default_rng(4).dirichlet(np.full(10, 3.0), 5).T])
+@pytest.mark.parametrize(("bound", "side"), [(lower, 0), (upper, 1)])
+def test_a_matrix_is_judged_by_its_worst_pair(given, bound, side):
+    own, n = Finite(given), 400
+    references = ["blanket"] if side else [*own.references(), {"x0": 0.5, "x1": 0.5}]
+    for eps in (0.2 * own.eps0, 0.9 * own.eps0)[: 1 + side]:
+        brackets = [
+            log_positive_part(*own.gains(eps, reference, pair), n)[side]
+            for pair in own.pairs()
+            for reference in references
+        ]
+        worst = (max(brackets) - np.log(n)) / np.log(10)
+        assert 0 <= bound(eps, n=n, randomizer=own) - worst + 1e-9 < (1e-8 if side else 1)
 
 
 def test_colluding_users_leave_the_rest():

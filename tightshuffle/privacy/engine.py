@@ -50,7 +50,9 @@ _OPERATIONS = 24.0  # units in the last place that a handful of elementary funct
 _ATTEMPTS = 8
 _MOST_NODES = 2**20  # of one point; beyond it only Chernoff's bound is given
 _PAIRED = 8  # values whose pairs are looked at for windows
-_BATCH = 2**20  # nodes that are held in memory at once, about
+_BATCH = 2**20  # nodes that are held in memory at once, about,
+_TERMS = 2**18  # and terms of their sums over values
+_COARSE = 0.1  # width of the bracket that rules out most of a group
 _UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out
 _FEW_ATOMS = 4_000  # combinations that are summed one by one at once,
 _SOME_ATOMS = 5 * 10**4  # and after one contour integral that left the bracket open,
@@ -62,7 +64,12 @@ _SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
 
 
 def log_positive_part(
-    values: npt.ArrayLike, probabilities: npt.ArrayLike, n: npt.ArrayLike, *, width: float = 1e-4
+    values: npt.ArrayLike,
+    probabilities: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    width: float = 1e-4,
+    groups: npt.ArrayLike | None = None,
 ) -> tuple[Floats, Floats]:
     """Bounds (low, high) with low <= log E[(G_1 + ... + G_n)_+] <= high.
 
@@ -73,6 +80,9 @@ def log_positive_part(
     n : number of independent copies of G, from 1 to 10^12; its shape broadcasts with the leading dimensions
     width : high - low is at most log(1 + width), unless rounding (item 5 above) or a limit of about a million
         nodes forbids it; the bounds hold in any case
+    groups : whole numbers of the broadcast leading shape. Of the points with the same number only those that
+        can have the largest expectation get that width: all else is bracketed no further than shows that
+        it is smaller. None: every point gets it.
 
     Returns
     -------
@@ -90,7 +100,11 @@ def log_positive_part(
     high = low.copy()
     some = np.flatnonzero(np.any(g > 0, axis=1))
     if some.size:
-        low[some], high[some] = _brackets(_at_saddle(g[some], p[some], users[some]), width)
+        points = _at_saddle(g[some], p[some], users[some])
+        if groups is None:
+            low[some], high[some] = _brackets(points, width)
+        else:
+            low[some], high[some] = _largest(points, np.reshape(groups, -1)[some], width)
     return low.reshape(shape), high.reshape(shape)
 
 
@@ -195,17 +209,37 @@ def _saddle(g: Floats, p: Floats, n: Floats) -> Floats:
     return np.exp(x)
 
 
+def _chernoff(points: _Points) -> Floats:
+    """log of M(theta)^n / (e theta), which is at least E[S_+]."""
+    return points.base + points.rounding - np.log(points.theta) - 1 + _ULP * _OPERATIONS
+
+
+def _largest(points: _Points, groups: Integers, width: float) -> tuple[Floats, Floats]:
+    """Brackets, as narrow as ``width`` for those points that can be the largest of their group."""
+    low, high = np.full(len(points), -np.inf), _chernoff(points)
+    best = np.full(groups.max() + 1, -np.inf)
+    order = np.lexsort((-high, groups))
+    likely = order[np.unique(groups[order], return_index=True)[1]]
+    unlikely = np.setdiff1d(order, likely)
+    for rows, wanted in ((likely, width), (unlikely, _COARSE), (unlikely, width)):
+        rows = rows[~(high[rows] < best[groups[rows]]) & ~(high[rows] - low[rows] <= math.log1p(wanted))]
+        if rows.size:
+            low[rows], high[rows] = _brackets(points.rows(rows), wanted)
+            np.maximum.at(best, groups[rows], low[rows])
+    return low, high
+
+
 def _brackets(points: _Points, width: float) -> tuple[Floats, Floats]:
     low = np.full(len(points), -np.inf)
-    # Chernoff: E[S_+] <= M(theta)^n / (e theta).
-    high = points.base + points.rounding - np.log(points.theta) - 1 + _ULP * _OPERATIONS
+    high = _chernoff(points)
     chernoff = high.copy()
 
     def sum_boxes(asked: Booleans, most: int, unlikely: npt.ArrayLike) -> Booleans:
         if not asked.any():
             return asked
         boxes = _boxes(points, np.broadcast_to(unlikely, len(points)))
-        asked = asked & (boxes.atoms <= most) & (boxes.last.sum(axis=1) <= _MOST_COUNTED)
+        held = boxes.atoms * max(boxes.g.shape[1] / 8, 1.0)  # many values count as more combinations
+        asked = asked & (held <= most) & (boxes.last.sum(axis=1) <= _MOST_COUNTED)
         for row in np.flatnonzero(asked):
             box = _sum_box(points.rows(row), _Boxes(*(part[row] for part in boxes)))
             low[row], high[row] = max(low[row], box[0]), min(high[row], box[1])
@@ -234,6 +268,9 @@ def _brackets(points: _Points, width: float) -> tuple[Floats, Floats]:
         guess[left] = np.minimum(guess[left], high[left] - points.base[left])
         if attempt == 0:
             sum_boxes(~few & (open_by(slice(None)) > 1), _SOME_ATOMS, depth())
+        still = open_by(left) > 1
+        smooth, rows = new_high[still], left[still]
+        high[rows] = np.minimum(high[rows], _without_zero(points.rows(rows), tau[rows], smooth))
         excess = open_by(left)
         tau[left] /= np.clip(1.1 * np.sqrt(np.maximum(excess, 0.0)), 1.2, 6.0)
         go_on = (excess > 1) & ((excess < 0.8 * before[left]) | np.isinf(excess))
@@ -288,6 +325,20 @@ def _contour(points: _Points, tau: Floats, guess: Floats, width: float) -> tuple
         high = points.base + points.rounding + np.log(above) + final
     high = np.where(np.isfinite(above) & (above > 0), high, np.inf)
     return np.where(np.isnan(low), -np.inf, low), high
+
+
+def _without_zero(points: _Points, tau: Floats, high: Floats) -> Floats:
+    """``high``, a bound on log A(tau), less what U adds where all n gains are 0: a bound on log E[S_+] still.
+
+    Where S is 0 and not just next to it, the excess kappa is of first order in tau, and only there.
+    """
+    most = points.p.sum(axis=1) * (1 + _ULP * (points.p.shape[1] + _OPERATIONS))
+    with np.errstate(divide="ignore"):
+        log_zero = points.n * np.log1p(-np.minimum(most, 1.0))
+    log_excess = np.log(tau / math.sqrt(2 * math.pi)) + log_zero
+    log_excess -= _ULP * _OPERATIONS * (1 + np.abs(log_excess) + np.abs(log_zero))
+    slack = _ULP * (np.abs(high) + 1)
+    return high + slack + np.log1p(-np.exp(np.minimum(log_excess - high - slack, -_ULP)))
 
 
 def _log_aliases(points: _Points, tau: Floats) -> Floats:
@@ -346,15 +397,19 @@ def _sum_nodes(
 
     n, theta = points.n[owner], points.theta[owner]
     u = j * h[owner]
-    w = points.weights[owner]
-    angle = u[:, None] * points.g[owner]
-    real = -2 * (w * np.sin(angle / 2) ** 2).sum(axis=1)
-    imaginary = (w * np.sin(angle)).sum(axis=1)
+    real, imaginary, lost = np.empty((3, len(u)))
+    some = max(1, _TERMS // points.g.shape[1])
+    for part in (slice(first, first + some) for first in range(0, len(u), some)):
+        w = points.weights[owner[part]]
+        angle = u[part, None] * points.g[owner[part]]
+        real[part] = -2 * (w * np.sin(angle / 2) ** 2).sum(axis=1)
+        imaginary[part] = (w * np.sin(angle)).sum(axis=1)
+        units = points.units[owner[part]] * np.minimum(np.abs(angle), 2.0)
+        lost[part] = (w * units + 3 * w * np.abs(angle)).sum(axis=1)
     modulus = np.maximum(2 * real + real**2 + imaginary**2, -1 + 1e-300)  # abs(M(z) / M(theta))^2 - 1
     phase = n * np.arctan2(imaginary, 1 + real)
     size_ = np.exp(n * 0.5 * np.log1p(modulus)) / (theta**2 + u**2)
     size_ *= np.where(j > 0, 2.0, 1.0) * h[owner] / (2 * math.pi)
-    lost = (w * points.units[owner] * np.minimum(np.abs(angle), 2.0) + 3 * w * np.abs(angle)).sum(axis=1)
     lost = n * (lost + 2 * (2 * np.abs(real) + real**2 + imaginary**2)) / (1 + modulus)
     lost = _ULP * (lost + 4 * np.abs(phase) + 2 * n * np.abs(np.log1p(modulus)) + 4 * _OPERATIONS)
     error = np.expm1(np.minimum(lost, 700.0))
@@ -406,7 +461,9 @@ def _boxes(points: _Points, unlikely: Floats) -> _Boxes:
         first, last = (expected * np.exp(1 + branch) for branch in branches)
     first = np.where(expected > unlikely[:, None], np.floor(first), 0)
     last = np.where(expected > 0, np.minimum(np.ceil(last), points.n[:, None]), 0)
-    return _Boxes(g, log_p, log_weights, first, last, np.prod(last - first + 1, axis=1))
+    with np.errstate(over="ignore"):  # of hundreds of values
+        atoms = np.prod(last - first + 1, axis=1)
+    return _Boxes(g, log_p, log_weights, first, last, atoms)
 
 
 def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:

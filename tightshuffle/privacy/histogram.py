@@ -23,14 +23,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, check_colluding, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, Integers, check_colluding, check_eps, check_eps0, check_k, check_n
 from tightshuffle.mechanisms.randomizers import KRandomizedResponse, Randomizer, parse
 from tightshuffle.privacy.engine import log_positive_part, outwards
 from tightshuffle.privacy.two_values import binary
 
 LARGEST_EPS0 = 50.0
 _MIXTURES = (0.25, 0.5, 0.75)  # weight of the first of two values
-_BATCH = 4096  # laws that are computed at once
+_MANY = 8  # classes beyond which equal ones are looked for: those of a matrix
+_BITS = 40  # in which they agree
+_BATCH = 2**15  # laws times classes that are computed at once, about
 
 
 def upper(
@@ -145,15 +147,18 @@ def bound_of_each(
         result[counts] = binary(eps[counts], n=users[counts], eps0=eps0[counts])[side > 0]
     counted = set(counts)
     laws = (
-        (index, *own.gains(eps[index], reference, pair))
+        (index, *some)
         for index, own in asked
         if index not in counted
-        for pair in own.pairs()
-        for reference in (["blanket"] if side > 0 else _references(own, mixtures))
+        for some in own.laws(eps[index], ["blanket"] if side > 0 else _references(own, mixtures))
     )
     for owners, values, probabilities in _batches(laws):
         ulps = 16.0 + 2 * (values.shape[1] + (eps + eps0)[owners, None])
-        bounds = log_positive_part(*outwards(values, probabilities, side, ulps), users[owners], width=width)
+        if values.shape[1] > _MANY:
+            owners, values, probabilities = _merged(owners, values, probabilities)
+            ulps = ulps.max() + 2.0 ** (53 - _BITS)
+        law = outwards(values, probabilities, side, ulps)
+        bounds = log_positive_part(*law, users[owners], width=width, groups=owners)
         np.maximum.at(result, owners, (bounds[side > 0] - np.log(users[owners])) / np.log(10))
     return np.minimum(result, 0.0)
 
@@ -168,11 +173,43 @@ def _references(randomizer: Randomizer, mixtures: bool) -> list[str | dict[str, 
 
 def _batches(
     laws: Iterator[tuple[int, Floats, Floats]],
-) -> Iterator[tuple[npt.NDArray[np.int64], Floats, Floats]]:
+) -> Iterator[tuple[Integers, Floats, Floats]]:
     """Owners (m,), values and probabilities (m, classes), of some laws at a time."""
-    while batch := list(itertools.islice(laws, _BATCH)):
-        shape = len(batch), max(len(values) for _, values, _ in batch)
-        values, probabilities = np.zeros((2, *shape))
-        for row, (_, own, chances) in enumerate(batch):
-            values[row, : len(own)], probabilities[row, : len(own)] = own, chances
-        yield np.array([owner for owner, _, _ in batch]), values, probabilities
+    block: list[tuple[int, Floats, Floats]] = []
+    for law in itertools.chain(laws, [None]):
+        full = law is None or sum(len(own) for _, own, _ in block) * max(law[1].shape[1], 8) >= _BATCH
+        if block and full:
+            owners = np.repeat([owner for owner, _, _ in block], [len(own) for _, own, _ in block])
+            values, probabilities = np.zeros((2, len(owners), max(own.shape[1] for _, own, _ in block)))
+            first = 0
+            for _, own, chances in block:
+                part = slice(first, first := first + len(own)), slice(own.shape[1])
+                values[part], probabilities[part] = own, chances
+            yield owners, values, probabilities
+            block = []
+        if law is not None:
+            block.append(law)
+
+
+def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[Integers, Floats, Floats]:
+    """Laws (m, classes), rounded to `_BITS` bits, without repetitions of a class or of an owner's law.
+
+    A symmetric matrix makes few different ones, if one does not look at the last digits.
+    """
+    rounded = _rounded(values)
+    order = np.argsort(rounded, axis=1)
+    rounded, probabilities = (np.take_along_axis(part, order, axis=1) for part in (rounded, probabilities))
+    place = np.cumsum(np.diff(rounded, axis=1, prepend=rounded[:, :1]) > 0, axis=1)
+    laws = np.zeros((len(owners), 1 + 2 * (place.max() + 1)))
+    rows, (kept, chances) = np.arange(len(owners))[:, None], np.split(laws[:, 1:], 2, axis=1)
+    kept[rows, place] = rounded
+    np.add.at(chances, (rows, place), probabilities)
+    laws[:, 0], chances[:] = owners, _rounded(chances)
+    laws = np.unique(laws, axis=0)
+    values, probabilities = np.split(laws[:, 1:], 2, axis=1)
+    return laws[:, 0].astype(int), values, probabilities
+
+
+def _rounded(numbers: Floats) -> Floats:
+    mantissas, exponents = np.frexp(numbers)
+    return np.ldexp(np.rint(np.ldexp(mantissas, _BITS)), exponents - _BITS)

@@ -75,6 +75,13 @@ class Randomizer(ABC):
         ValueError naming a bad argument, also for eps or eps0 above 350: gains would overflow.
         """
 
+    def laws(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
+        """`gains` for every pair and reference, some at a time: values, probabilities (laws, classes)."""
+        for pair in self.pairs():
+            for reference in references:
+                values, probabilities = self.gains(eps, reference, pair)
+                yield values[None], probabilities[None]
+
     @abstractmethod
     def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
         """Draw what the analyst counts in the shuffled reports of a dataset, exactly.

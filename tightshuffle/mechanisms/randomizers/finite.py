@@ -3,8 +3,8 @@
 import decimal
 import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 import numpy as np
@@ -14,6 +14,9 @@ from tightshuffle.arguments import Floats, Integers, check_n
 from tightshuffle.mechanisms.randomizers.base import Randomizer, Reference
 
 _ROUNDING = 1e-9  # how far a column's sum may be from 1
+_LEAST = 1e-280  # a positive entry may be; products with smaller ones are no floats
+_DIGITS = 60  # of differences that nearly cancel: eps can be next to eps0, and both tiny
+_EQUAL = decimal.Decimal("1e-40")  # log-ratios up to which entries count as equal
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -22,36 +25,43 @@ class Finite(Randomizer):
 
     Parameters
     ----------
-    matrix : shape (reports, k), k >= 2. Columns sum to 1 to 1e-9, and are divided by their sums.
-        ``eps0`` is the largest log-ratio of two entries of one row. Rows of zeros are left out.
+    matrix : shape (reports, k), k >= 2. Columns sum to 1 to 1e-9, and are divided by their sums. Rows of
+        zeros are left out. ``eps0`` is the largest log-ratio of two entries of one row, rounded up.
+        Bounds are those of the entries as floats, divided by their exact sums: 0.1 counts as the float that
+        is nearest to it. The attribute ``matrix`` is that, rounded.
 
     Raises
     ------
-    ValueError for another shape, negative or infinite entries, other sums, a report that only some values can
-    cause (eps0 would be infinite), and equal columns (eps0 would be 0).
+    ValueError for another shape, negative or infinite entries, entries between 0 and 1e-280, other sums, a
+    report that only some values can cause (eps0 would be infinite), and equal columns (eps0 would be 0).
     """
 
     matrix: Floats
     k: int
     eps0: float
+    _given: Floats = field(repr=False)  # the entries as they came, (reports, k)
+    _over: Floats = field(repr=False)  # by how much the sums of their columns exceed 1, (k,)
+    _sums: list[Decimal] = field(repr=False)
 
     def __init__(self, matrix: npt.ArrayLike) -> None:
-        channel = _check_matrix(matrix)
-        least, most = channel.min(axis=1), channel.max(axis=1)
+        given, over = _check_matrix(matrix)
+        least, most = given.min(axis=1), given.max(axis=1)
         if np.any((least == 0) & (most > 0)):
             row = np.flatnonzero((least == 0) & (most > 0))[0]
             raise ValueError(
                 f"matrix must have no row with zero and non-zero entries (eps0 is infinite); row {row} has"
             )
-        channel = channel[most > 0]
-        least, most = least[most > 0], most[most > 0]
-        eps0 = float(np.log1p((most - least) / least).max())
-        if eps0 == 0:
-            raise ValueError("matrix must have columns that differ (eps0 is 0)")
+        given = given[most > 0]
+        with decimal.localcontext(prec=_DIGITS):
+            sums = [sum(map(Decimal, column), Decimal(0)) for column in given.T.tolist()]
+        channel = given / (1 + over)
         channel.flags.writeable = False
         object.__setattr__(self, "matrix", channel)
         object.__setattr__(self, "k", channel.shape[1])
-        object.__setattr__(self, "eps0", eps0)
+        object.__setattr__(self, "eps0", _budget(given, sums))
+        object.__setattr__(self, "_given", given)
+        object.__setattr__(self, "_over", over)
+        object.__setattr__(self, "_sums", sums)
 
     @property
     def name(self) -> str:
@@ -77,14 +87,48 @@ class Finite(Randomizer):
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
         eps = self._check_question(eps, pair)
-        if reference == "blanket":
-            w = self.matrix.min(axis=1)
-        else:
-            weights = self._weights(reference, pair)
-            w = self.matrix[:, list(weights)] @ np.array(list(weights.values()))
-        gains = _excess(self.matrix[:, pair[0]], self.matrix[:, pair[1]], eps) / w
-        values, classes = np.unique(gains, return_inverse=True)
+        w = self._measures(reference, pair[0], [pair[1]])[0]
+        values, classes = np.unique(self._excess(pair[0], [pair[1]], eps)[0] / w, return_inverse=True)
         return values, np.bincount(classes, weights=w).astype(float)
+
+    def laws(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
+        """See `Randomizer.laws`: those of all pairs with one x0 at a time, with a class for every report."""
+        eps = self._check_question(eps, (0, 1))
+        for x0 in range(self.k):
+            x1 = [value for value in range(self.k) if value != x0]
+            excess = self._excess(x0, x1, eps)
+            for reference in references:
+                w = self._measures(reference, x0, x1)
+                yield excess / w, np.broadcast_to(w, excess.shape)
+
+    def _measures(self, reference: Reference, x0: int, x1: list[int]) -> Floats:
+        """The reference measure of each pair (x0, value of x1), shape (values, reports), or (1, reports)."""
+        if reference == "blanket":
+            return self.matrix.min(axis=1)[None]
+        weights = [self._weights(reference, (x0, other)) for other in x1]
+        return np.array([self.matrix[:, list(one)] @ np.array(list(one.values())) for one in weights])
+
+    def _excess(self, x0: int, x1: list[int], eps: float) -> Floats:
+        """R_x0 - e^eps R_x1, shape (values x1, reports), to a few units in the last place.
+
+        With the given entries m and their sums s it is (m_x0 - e^eps (s_x0 / s_x1) m_x1) / s_x0.
+        """
+        first, second = self._given.T[x0], self._given.T[x1]
+        over, others = self._over[x0], self._over[x1]
+        same = np.array([self._sums[x0] == self._sums[other] for other in x1])
+        ratio = np.where(same, 0.0, (over - others) / (1 + others))
+        doubt = np.where(same, 0.0, abs(over) + np.abs(others)) * np.exp(eps)
+        difference = first - second
+        result = difference - (np.expm1(eps) + ratio * np.exp(eps))[:, None] * second
+        close = np.abs(result) < (np.abs(difference) + (np.expm1(eps) + doubt)[:, None] * second) / 8
+        result /= 1 + over
+        with decimal.localcontext(prec=_DIGITS):
+            factor = Decimal(eps).exp()
+            for row, report in zip(*np.nonzero(close), strict=True):
+                own = Decimal(float(first[report])) / self._sums[x0]
+                other = Decimal(float(second[row, report])) / self._sums[x1[row]]
+                result[row, report] = float(own - factor * other)
+        return result
 
     def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
         """See `Randomizer.sample`: how often each report occurs, one multinomial per value, O(k reports)."""
@@ -115,21 +159,23 @@ class Finite(Randomizer):
         return np.linalg.pinv(self.matrix / roots) / roots.T
 
 
-def _excess(first: Floats, second: Floats, eps: float) -> Floats:
-    """first - e^eps second, with nearly all digits also where the two are nearly equal."""
-    difference, surplus = first - second, np.expm1(eps) * second
-    result = difference - surplus
-    close = np.flatnonzero(np.abs(result) < (np.abs(difference) + surplus) / 16)
-    if len(close):
-        with decimal.localcontext(prec=40):
-            factor = Decimal(eps).exp()
-            pairs = zip(first[close].tolist(), second[close].tolist(), strict=True)
-            result[close] = [float(Decimal(one) - factor * Decimal(other)) for one, other in pairs]
-    return result
+def _budget(given: Floats, sums: list[Decimal]) -> float:
+    """The largest log-ratio of two entries of one row, all divided by their columns' sums; rounded up."""
+    ratios = given.max(axis=1) / given.min(axis=1)
+    largest = Decimal(1)
+    with decimal.localcontext(prec=_DIGITS):
+        for row in given[ratios >= ratios.max() * (1 - 4 * _ROUNDING)].tolist():
+            exact = [Decimal(entry) / total for entry, total in zip(row, sums, strict=True)]
+            largest = max(largest, max(exact) / min(exact))
+        budget = largest.ln()
+        if budget < _EQUAL:
+            raise ValueError("matrix must have columns that differ (eps0 is 0)")
+        rounded = float(budget)
+        return rounded if Decimal(rounded) >= budget else math.nextafter(rounded, math.inf)
 
 
-def _check_matrix(values: npt.ArrayLike) -> Floats:
-    """``values`` as a new float array with columns that sum to 1."""
+def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """``values`` as a new float array, and by how much the sums of its columns exceed 1."""
     try:
         matrix = np.array(values, dtype=float)
     except (TypeError, ValueError):
@@ -138,9 +184,13 @@ def _check_matrix(values: npt.ArrayLike) -> Floats:
         raise ValueError(f"matrix must have two axes, reports and k >= 2 values; got {matrix.shape}")
     if not np.all(np.isfinite(matrix) & (matrix >= 0)):
         raise ValueError("matrix must have finite entries >= 0")
-    sums = np.array([math.fsum(column) for column in matrix.T])
-    wrong = np.abs(sums - 1) > _ROUNDING
+    if np.any((matrix > 0) & (matrix < _LEAST)):
+        row = np.flatnonzero(np.any((matrix > 0) & (matrix < _LEAST), axis=1))[0]
+        raise ValueError(f"matrix must have no entries between 0 and {_LEAST:g}; row {row} has")
+    over = np.array([math.fsum([*column, -1.0]) for column in matrix.T.tolist()])
+    wrong = np.abs(over) > _ROUNDING
     if np.any(wrong):
         column = np.flatnonzero(wrong)[0]
-        raise ValueError(f"matrix must have columns that sum to 1; column {column} sums to {sums[column]}")
-    return matrix / sums
+        total = 1 + over[column]
+        raise ValueError(f"matrix must have columns that sum to 1; column {column} sums to {total}")
+    return matrix, over
