@@ -324,7 +324,7 @@ def ring(k):
     return matrix / matrix.sum(axis=0)
 
 
-@pytest.mark.parametrize("given", [ring(10), np.random.default_rng(4).dirichlet(np.full(10, 3.0), 5).T])
+@pytest.mark.parametrize("given", [ring(7), np.random.default_rng(4).dirichlet(np.full(10, 3.0), 5).T])
 @pytest.mark.parametrize(("bound", "side"), [(lower, 0), (upper, 1)])
 def test_a_matrix_is_judged_by_its_worst_pair(given, bound, side):
     own, n = Finite(given), 400

@@ -130,6 +130,17 @@ def test_a_matrix_whose_directions_differ():
         assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
 
 
+@pytest.mark.parametrize("pessimistic", [True, False])
+def test_a_matrix_with_reports_that_are_alike(pessimistic):
+    own, by_name = (
+        tightshuffle.to_pld(n=4, pessimistic=pessimistic, **setting)
+        for setting in ({"randomizer": Finite(krr(5, 1.0))}, {"k": 5, "eps0": 1.0})
+    )
+    for eps in (0.0, 0.3, 0.8):
+        wanted = by_name.get_delta_for_epsilon(eps)
+        assert own.get_delta_for_epsilon(eps) == pytest.approx(wanted, rel=1e-4)  # the brackets' width
+
+
 def test_two_values():
     setting = {"n": 6, "k": 2, "eps0": 1.0}
     above, below = (

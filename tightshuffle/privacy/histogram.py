@@ -24,14 +24,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers, check_colluding, check_eps, check_eps0, check_k, check_n
-from tightshuffle.mechanisms.randomizers import KRandomizedResponse, Randomizer, parse
+from tightshuffle.mechanisms.randomizers import Finite, KRandomizedResponse, Randomizer, parse
 from tightshuffle.privacy.engine import log_positive_part, outwards
 from tightshuffle.privacy.two_values import binary
 
 LARGEST_EPS0 = 50.0
 _MIXTURES = (0.25, 0.5, 0.75)  # weight of the first of two values
-_MANY = 8  # classes beyond which equal ones are looked for: those of a matrix
-_BITS = 40  # in which they agree
+_BITS = 40  # in which classes and laws of a matrix agree that are the same
 _BATCH = 2**15  # laws times classes that are computed at once, about
 
 
@@ -152,9 +151,10 @@ def bound_of_each(
         if index not in counted
         for some in own.laws(eps[index], ["blanket"] if side > 0 else _references(own, mixtures))
     )
+    of_matrices = any(isinstance(own, Finite) for _, own in asked)
     for owners, values, probabilities in _batches(laws):
         ulps = 16.0 + 2 * (values.shape[1] + (eps + eps0)[owners, None])
-        if values.shape[1] > _MANY:
+        if of_matrices:
             owners, values, probabilities = _merged(owners, values, probabilities)
             ulps = ulps.max() + 2.0 ** (53 - _BITS)
         law = outwards(values, probabilities, side, ulps)
@@ -176,9 +176,9 @@ def _batches(
 ) -> Iterator[tuple[Integers, Floats, Floats]]:
     """Owners (m,), values and probabilities (m, classes), of some laws at a time."""
     block: list[tuple[int, Floats, Floats]] = []
+    held = 0
     for law in itertools.chain(laws, [None]):
-        full = law is None or sum(len(own) for _, own, _ in block) * max(law[1].shape[1], 8) >= _BATCH
-        if block and full:
+        if block and (law is None or held >= _BATCH):
             owners = np.repeat([owner for owner, _, _ in block], [len(own) for _, own, _ in block])
             values, probabilities = np.zeros((2, len(owners), max(own.shape[1] for _, own, _ in block)))
             first = 0
@@ -186,9 +186,10 @@ def _batches(
                 part = slice(first, first := first + len(own)), slice(own.shape[1])
                 values[part], probabilities[part] = own, chances
             yield owners, values, probabilities
-            block = []
+            block, held = [], 0
         if law is not None:
             block.append(law)
+            held += law[1].size
 
 
 def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[Integers, Floats, Floats]:

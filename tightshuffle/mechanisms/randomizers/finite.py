@@ -88,11 +88,10 @@ class Finite(Randomizer):
     ) -> tuple[Floats, Floats]:
         eps = self._check_question(eps, pair)
         w = self._measures(reference, pair[0], [pair[1]])[0]
-        values, classes = np.unique(self._excess(pair[0], [pair[1]], eps)[0] / w, return_inverse=True)
-        return values, np.bincount(classes, weights=w).astype(float)
+        return self._excess(pair[0], [pair[1]], eps)[0] / w, w
 
     def laws(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
-        """See `Randomizer.laws`: those of all pairs with one x0 at a time, with a class for every report."""
+        """See `Randomizer.laws`: those of all pairs with one x0 at a time."""
         eps = self._check_question(eps, (0, 1))
         for x0 in range(self.k):
             x1 = [value for value in range(self.k) if value != x0]
@@ -115,19 +114,22 @@ class Finite(Randomizer):
         """
         first, second = self._given.T[x0], self._given.T[x1]
         over, others = self._over[x0], self._over[x1]
+        # Where the sums are equal, equal entries cancel exactly, and need no more digits.
         same = np.array([self._sums[x0] == self._sums[other] for other in x1])
-        ratio = np.where(same, 0.0, (over - others) / (1 + others))
-        doubt = np.where(same, 0.0, abs(over) + np.abs(others)) * np.exp(eps)
+        growth = math.expm1(eps)
+        ratio = np.where(same, 0.0, (over - others) / (1 + others)) * (1 + growth)
+        doubt = np.where(same, 0.0, abs(over) + np.abs(others)) * (1 + growth)
         difference = first - second
-        result = difference - (np.expm1(eps) + ratio * np.exp(eps))[:, None] * second
-        close = np.abs(result) < (np.abs(difference) + (np.expm1(eps) + doubt)[:, None] * second) / 8
+        result = difference - (growth + ratio)[:, None] * second
+        close = np.abs(result) < (np.abs(difference) + (growth + doubt)[:, None] * second) / 8
         result /= 1 + over
-        with decimal.localcontext(prec=_DIGITS):
-            factor = Decimal(eps).exp()
-            for row, report in zip(*np.nonzero(close), strict=True):
-                own = Decimal(float(first[report])) / self._sums[x0]
-                other = Decimal(float(second[row, report])) / self._sums[x1[row]]
-                result[row, report] = float(own - factor * other)
+        if close.any():
+            with decimal.localcontext(prec=_DIGITS):
+                factor = Decimal(eps).exp()
+                for row, report in np.argwhere(close).tolist():
+                    own = Decimal(first[report].item()) / self._sums[x0]
+                    other = Decimal(second[row, report].item()) / self._sums[x1[row]]
+                    result[row, report] = float(own - factor * other)
         return result
 
     def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
