@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
 
 from tightshuffle.arguments import (
     Floats,
@@ -32,6 +31,7 @@ from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.mechanisms.randomizers import Randomizer, parse
 from tightshuffle.privacy import methods
 from tightshuffle.privacy.methods import LARGEST_EPS0, LARGEST_N
+from tightshuffle.roots import find_root
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
@@ -201,7 +201,7 @@ def _largest_eps0(
     while high < LARGEST_EPS0 and surplus(high) <= 0:
         low, high, step = high, min(high + step, LARGEST_EPS0), 2 * step
     if surplus(high) > 0:
-        optimize.brentq(surplus, low, high, xtol=_PRECISION * low, rtol=_PRECISION)
+        find_root(surplus, low, high, xtol=_PRECISION * low, rtol=_PRECISION)
     best = max(eps0 for eps0, reached in seen.items() if reached <= wanted)
     return best, seen[best]
 

@@ -16,9 +16,10 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special
+import scipy
 
 from tightshuffle.arguments import Floats, check_delta, check_eps, check_installed, check_positive
+from tightshuffle.roots import find_root
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
 _LN10 = np.log(10)
@@ -137,7 +138,7 @@ def _solve(eps: float, wanted: float) -> float:
         high, low, step = low, low - step, 2 * step
     if low == high:
         return np.exp(high)
-    return np.exp(optimize.brentq(surplus, low, high, xtol=1e-14, rtol=1e-14))
+    return np.exp(find_root(surplus, low, high, xtol=1e-14, rtol=1e-14))
 
 
 def _log_delta(eps: Floats, ratio: Floats) -> Floats:
@@ -151,9 +152,11 @@ def _log_delta(eps: Floats, ratio: Floats) -> Floats:
     large = a >= np.maximum(b, 0.5)
     between = (a < b) & ~close
     result[close] = _by_integral(a[close], b[close])
-    result[large] = _by_complement(a[large], b[large])
-    a, b = a[between], b[between]
-    result[between] = _log_phi(a - b) + np.log(_mills(b - a) - _mills(b + a))
+    if np.any(large):  # not for none: scipy.special takes long to import
+        result[large] = _by_complement(a[large], b[large])
+    if np.any(between):
+        a, b = a[between], b[between]
+        result[between] = _log_phi(a - b) + np.log(_mills(b - a) - _mills(b + a))
     return result
 
 
@@ -169,7 +172,7 @@ def _by_integral(a: Floats, b: Floats) -> Floats:
 
 def _by_complement(a: Floats, b: Floats) -> Floats:
     """log delta where delta is not small: 1 - delta = Phi(b - a) + e^eps Phi(-a - b)."""
-    miss = special.ndtr(b - a) + np.exp(_log_phi(a - b)) * _mills(a + b)
+    miss = scipy.special.ndtr(b - a) + np.exp(_log_phi(a - b)) * _mills(a + b)
     return np.log1p(-miss)
 
 
@@ -179,4 +182,4 @@ def _log_phi(x: Floats) -> Floats:
 
 def _mills(x: Floats) -> Floats:
     """Phi(-x) / phi(x) for x >= 0."""
-    return np.sqrt(np.pi / 2) * special.erfcx(x / np.sqrt(2))
+    return np.sqrt(np.pi / 2) * scipy.special.erfcx(x / np.sqrt(2))

@@ -41,7 +41,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import Booleans, Floats, Integers
 
@@ -57,6 +57,7 @@ _UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are l
 _FEW_ATOMS = 4_000  # combinations that are summed one by one at once,
 _SOME_ATOMS = 5 * 10**4  # and after one contour integral that left the bracket open,
 _MOST_ATOMS = 2 * 10**6  # and after all of them
+_NEWTON = 12  # steps to where a count is as unlikely as that
 _MOST_COUNTED = 4_000  # users among them who do not have the likeliest value
 # Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S.
 _LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
@@ -454,16 +455,27 @@ def _boxes(points: _Points, unlikely: Floats) -> _Boxes:
     order = np.argsort(log_weights, axis=1, kind="stable")
     g, log_p, log_weights = (np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights))
     # Both ends where Chernoff's bound of a Poisson law, x log(x / m) - x + m, reaches ``unlikely``.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        expected = points.n[:, None] * np.exp(log_weights[:, :-1])
-        share = unlikely[:, None] / np.maximum(expected, 1e-280)
-        branches = [special.lambertw((share - 1) / math.e, branch).real for branch in (-1, 0)]
-        first, last = (expected * np.exp(1 + branch) for branch in branches)
+    expected = points.n[:, None] * np.exp(log_weights[:, :-1])
+    first, last = _unlikely_counts(np.maximum(expected, 1e-280), unlikely[:, None])
     first = np.where(expected > unlikely[:, None], np.floor(first), 0)
     last = np.where(expected > 0, np.minimum(np.ceil(last), points.n[:, None]), 0)
     with np.errstate(over="ignore"):  # of hundreds of values
         atoms = np.prod(last - first + 1, axis=1)
     return _Boxes(g, log_p, log_weights, first, last, atoms)
+
+
+def _unlikely_counts(expected: Floats, unlikely: Floats) -> tuple[Floats, Floats]:
+    """Both x at which x log(x / m) - x + m, which is convex, is ``unlikely``, for m = ``expected``.
+
+    Newton's method from outside: below m, where there is such an x, and above it by Bernstein's inequality.
+    """
+    step = np.sqrt(2 * expected * unlikely)
+    low = np.maximum(expected - step, 1e-12 * expected)
+    high = expected + unlikely / 3 + np.hypot(unlikely / 3, step)
+    for _ in range(_NEWTON):
+        low, high = ((x - expected + unlikely) / np.log(x / expected) for x in (low, high))
+        low = np.maximum(low, 1e-12 * expected)
+    return low, high
 
 
 def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
@@ -489,7 +501,7 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     # log of n! / (n - counted)! as a running sum: for large n the two factorials nearly cancel.
     counted = (n - x[-1]).astype(np.int64)
     falling = np.concatenate([[0.0], np.cumsum(np.log(n - np.arange(counted.max())))])[counted]
-    factorials = special.gammaln(x[:-1] + 1).sum(axis=0)
+    factorials = scipy.special.gammaln(x[:-1] + 1).sum(axis=0)
     log_p = np.where(np.isneginf(box.log_p), 0.0, box.log_p)
     exponent = log_p @ x + falling - factorials
     units = 4 * np.abs(log_p) @ x + (counted + 4) * falling + 8 * factorials
@@ -497,7 +509,7 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     # The probability of the value 0 is what is missing to 1, with the absolute error of a sum.
     unsure = np.where(box.g == 0, _ULP * len(x) * point.p.sum() * np.exp(-log_p), 0.0)
     with np.errstate(divide="ignore"):
-        least = special.xlog1py(x, -np.minimum(unsure, 1.0)[:, None]).sum(axis=0)
+        least = scipy.special.xlog1py(x, -np.minimum(unsure, 1.0)[:, None]).sum(axis=0)
     top = exponent.max()
     terms = np.exp(exponent - top)
     below = float((np.maximum(s - slack, 0.0) * terms * np.exp(least - lost)).sum())
@@ -509,4 +521,4 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
 
 def _relative_entropy(share: float, chance: float) -> float:
     """Kullback-Leibler divergence of Bernoulli(share) from Bernoulli(chance); chance in (0, 1)."""
-    return float(special.rel_entr(share, chance) + special.rel_entr(1 - share, 1 - chance))
+    return float(scipy.special.rel_entr(share, chance) + scipy.special.rel_entr(1 - share, 1 - chance))

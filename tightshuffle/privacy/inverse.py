@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
 
 from tightshuffle.arguments import Floats, OutsideRange, check_eps0, check_log10_delta
 from tightshuffle.mechanisms.gaussian import exact_scale
 from tightshuffle.privacy.preview import gaussian_eps
+from tightshuffle.roots import find_root
 
 TOLERANCE = 1e-5  # in log10 delta: what the bounds' own width of 1e-4 makes sensible
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
@@ -150,7 +150,7 @@ def _crossing(log_delta: Callable[[float], Any], wanted: float, low: float, high
             low, step = low + step, 2 * step
     if not log_delta(high) <= wanted:
         return np.nan
-    # brentq cannot interpolate with infinities (delta is 0 from eps0 on), nor where a theorem ends.
+    # The secant cannot interpolate with infinities (delta is 0 from eps0 on), nor where a theorem ends.
     while not np.isfinite(log_delta(high)) and high - low > 1e-10:
         middle = (low + high) / 2
         value = log_delta(middle)
@@ -160,6 +160,6 @@ def _crossing(log_delta: Callable[[float], Any], wanted: float, low: float, high
             high = middle
     root = high
     if high - low > 1e-10:
-        root = optimize.brentq(lambda eps: log_delta(eps) - wanted, low, high, xtol=1e-11, rtol=1e-10)
+        root = find_root(lambda eps: log_delta(eps) - wanted, low, high, xtol=1e-11, rtol=1e-10)
         high = min(high, root + 1e-10 * (1 + root))
     return next(eps for eps in (root, high, top) if log_delta(eps) <= wanted)

@@ -11,11 +11,12 @@ How far it is from the truth depends on n: for k-RR as soon as n q is small it p
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special
+import scipy
 
 from tightshuffle.arguments import Floats, check_n
 from tightshuffle.mechanisms.gaussian import log_delta
 from tightshuffle.mechanisms.randomizers import Randomizer, parse
+from tightshuffle.roots import find_root
 
 
 def preview_mu(
@@ -45,9 +46,9 @@ def gaussian_eps(log10_delta: float, mu: float) -> float:
     high = mu
     while surplus(high) > 0:
         high *= 2
-    return float(optimize.brentq(surplus, 0.0, high, xtol=1e-14, rtol=1e-12))
+    return find_root(surplus, 0.0, high, xtol=1e-14, rtol=1e-12)
 
 
 def gaussian_tradeoff(alpha: npt.ArrayLike, mu: float) -> Floats:
     """The trade-off curve of mu-Gaussian differential privacy: Phi(Phi^-1(1 - alpha) - mu)."""
-    return special.ndtr(-special.ndtri(np.asarray(alpha, dtype=float)) - mu)
+    return scipy.special.ndtr(-scipy.special.ndtri(np.asarray(alpha, dtype=float)) - mu)

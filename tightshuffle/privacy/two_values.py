@@ -26,7 +26,7 @@ m between ``low`` and ``high``: the users whom it lacks are noise that does not 
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import Floats, Integers, check_eps, check_eps0, check_n, check_positive
 
@@ -105,8 +105,8 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
 def _log_delta(a: Integers, c: Integers, eps: float, eps0: float) -> tuple[Floats, Floats]:
     """Natural log of delta where a of the others hold x0 and c hold x1, shape (m,), and its largest error."""
     theta = float(np.log1p(np.expm1(eps) * (1 + np.exp(-eps0)) / -np.expm1(eps - eps0)))
-    chances = special.expit(np.array([theta + eps0, theta - eps0]))
-    misses = special.expit(-np.array([theta + eps0, theta - eps0]))
+    chances = scipy.special.expit(np.array([theta + eps0, theta - eps0]))
+    misses = scipy.special.expit(-np.array([theta + eps0, theta - eps0]))
     spread = np.sqrt(a * chances[0] * misses[0] + c * chances[1] * misses[1])
     # Points of one length of period together: powers of 2.
     group = np.ceil(np.log2(np.maximum(spread, _SHORTEST / _PERIOD))).astype(int)
@@ -125,8 +125,8 @@ def _integral(
     widest = max(float(spread.max()), _SHORTEST / _PERIOD)
     theta = max(root, _CLOSEST / widest)
     period = 2 * int(_PERIOD * widest / 2) + 1
-    chances = special.expit(np.array([theta + eps0, theta - eps0]))[:, None]
-    misses = special.expit(-np.array([theta + eps0, theta - eps0]))[:, None]
+    chances = scipy.special.expit(np.array([theta + eps0, theta - eps0]))[:, None]
+    misses = scipy.special.expit(-np.array([theta + eps0, theta - eps0]))[:, None]
     variance = a * chances[0] * misses[0] + c * chances[1] * misses[1]
 
     reach = (_DECAY + np.log(widest)) / 2 / max(float(variance.min()), 1e-9)  # sin^2 of half the last angle

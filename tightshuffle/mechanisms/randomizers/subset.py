@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.mechanisms.krr import sample_histogram
@@ -40,7 +40,9 @@ class SubsetSelection(SupportRandomizer):
 
     @property
     def bits(self) -> float:
-        return float(-(np.log(self.k + 1) + special.betaln(self.k - self.m + 1, self.m + 1)) / np.log(2))
+        return float(
+            -(np.log(self.k + 1) + scipy.special.betaln(self.k - self.m + 1, self.m + 1)) / np.log(2)
+        )
 
     def patterns(self, values: Sequence[int]) -> Floats:
         """Drawing without replacement: j of r given values are among the m."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.mechanisms.randomizers.base import SupportRandomizer
@@ -65,7 +65,7 @@ class SymmetricUnaryEncoding(UnaryEncoding):
 
     @property
     def q(self) -> float:
-        return float(special.expit(-self.eps0 / 2))
+        return float(scipy.special.expit(-self.eps0 / 2))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 
     @property
     def q(self) -> float:
-        return float(special.expit(-self.eps0))
+        return float(scipy.special.expit(-self.eps0))
 
 
 @dataclass(frozen=True)
