@@ -229,7 +229,7 @@ def _fewest_users(surplus: Callable[[int], float], *, guess: float, least: int, 
         low, high, factor = max(int(low / factor), least), low, factor**2
     if surplus(low) <= 0:
         return low
-    n = round(optimize.brentq(lambda n: surplus(round(n)), low, high, xtol=0.5))
+    n = round(find_root(lambda n: surplus(round(n)), low, high, xtol=0.5))
     while surplus(n) > 0:
         n += 1
     while surplus(n - 1) <= 0:
