@@ -152,7 +152,7 @@ def test_outwards_bounds_every_rounding():
 
 
 def test_only_the_largest_of_a_group_are_narrow():
-    rng = np.random.default_rng(14)
+    rng = np.random.default_rng(27)  # where Chernoff's bound is not the largest where the expectation is
     values, groups = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)
     probabilities = rng.dirichlet(np.ones(4), 60)[:, :3]
     each, together = (
