@@ -62,6 +62,60 @@ def test_random_laws_against_rational_sums(few_atoms, monkeypatch):
             assert truth == -math.inf or high - low <= math.log1p(width), (values, probabilities, n)
 
 
+# Values as unlikely as what rounding makes of 1 - sum(p), and laws that are nearly always far below 0.
+EDGES = [
+    (
+        [1.2738481785659193, 0.5385477078514009, -11.697722513282972],
+        [float.fromhex("0x1.4cde53b350564p-55"), float.fromhex("0x1.0c41cddd396dep-55"), 1 - 2.0**-53],
+        10,
+    ),
+    ([0.3196489328944715, -14.444334076304703], [6.6512743885919e-17, 1 - 2.0**-53], 10),
+    (
+        [1.0891529580554662, 0.35551177452401683, -1.95290246860078],
+        [6.44209274988524e-13, 6.378815319412708e-15, 0.9999999999993494],
+        8,
+    ),
+    (
+        [-4.931844456163809e21, -4.931844456163809e21, 2.5286107242349484e20],
+        [4.9515947091156965e-14, 0.9999999999999505, 1.9287498479638226e-22],
+        1,
+    ),
+    ([1e-149, -1e149], [1e-20, 0.5], 3),
+]
+
+
+def law_at_an_edge(rng):
+    """As in EDGES: nearly all of the probability on one value, of any size; what is missing to 1 is tiny."""
+    classes = rng.integers(1, 4)
+    values = rng.normal(size=classes) * 10.0 ** rng.uniform(-3, 3, classes)
+    probabilities = (
+        2.0 ** -rng.uniform(40, 60, classes) if rng.random() < 0.5 else 10 ** rng.uniform(-25, -1, classes)
+    )
+    likeliest = rng.integers(classes)
+    probabilities[likeliest] = 0
+    probabilities[likeliest] = 1 - math.fsum(probabilities) - 2.0**-53 * rng.integers(1, 9)
+    return values * 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2)), probabilities
+
+
+@pytest.mark.parametrize("few_atoms", [0, engine._FEW_ATOMS])
+def test_laws_at_the_edge_of_rounding_against_rational_sums(few_atoms, monkeypatch):
+    monkeypatch.setattr(engine, "_FEW_ATOMS", few_atoms)
+    rng = np.random.default_rng(23)
+    laws = [(*law_at_an_edge(rng), int(rng.integers(1, 9))) for _ in range(200 if few_atoms else 20)]
+    with np.errstate(all="raise", under="ignore"):
+        for values, probabilities, n in EDGES + laws:
+            low, high = map(float, log_positive_part(values, probabilities, n))
+            truth = exact_log(values, probabilities, n)
+            assert low <= truth <= high, (values, probabilities, n)
+            assert truth == -math.inf or high - low <= math.log1p(1e-4), (values, probabilities, n)
+
+
+@pytest.mark.parametrize("largest", [1e-151, 1e151, math.inf])
+def test_values_beyond_floats_are_refused(largest):
+    with pytest.raises(ValueError, match="the largest value must lie between 1e-150 and 1e\\+150"):
+        log_positive_part([[1.0, -1.0], [largest, -1.0]], [0.5, 0.5], 3)
+
+
 def binomial_excess(n, p, up, down):
     """log of E[(up N - down (n - N))_+] for N ~ Bin(n, p), to 25 digits, term by term."""
     with mpmath.workdps(60):

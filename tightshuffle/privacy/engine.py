@@ -47,6 +47,8 @@ from tightshuffle.arguments import Booleans, Floats, Integers
 
 _ULP = 2.0**-52
 _OPERATIONS = 24.0  # units in the last place that a handful of elementary functions and products may lose
+_SMALLEST = 1e-150  # largest value: squares of it and of its reciprocal are floats
+_MOST_USERS = 1e12
 _ATTEMPTS = 8
 _MOST_NODES = 2**20  # of one point; beyond it only Chernoff's bound is given
 _PAIRED = 8  # values whose pairs are looked at for windows
@@ -77,7 +79,8 @@ def log_positive_part(
     Parameters
     ----------
     values, probabilities : shape (..., c), the values of one G and their probabilities; what is missing to 1
-        is the probability of the value 0. A value of probability 0 does not occur.
+        is the probability of the value 0. A value of probability 0 does not occur. The largest value, if
+        positive, lies between 1e-150 and 1e150.
     n : number of independent copies of G, from 1 to 10^12; its shape broadcasts with the leading dimensions
     width : high - low is at most log(1 + width), unless rounding (item 5 above) or a limit of about a million
         nodes forbids it; the bounds hold in any case
@@ -88,6 +91,10 @@ def log_positive_part(
     Returns
     -------
     low, high : arrays of the broadcast leading shape; both -inf where G has no positive value
+
+    Raises
+    ------
+    ValueError if the largest value is out of range.
     """
     g, p = np.broadcast_arrays(np.asarray(values, float), np.asarray(probabilities, float))
     users = np.asarray(n, float)
@@ -99,9 +106,14 @@ def log_positive_part(
     g = np.where(p > 0, g, 0.0)
     low = np.full(len(users), -np.inf)
     high = low.copy()
-    some = np.flatnonzero(np.any(g > 0, axis=1))
+    largest = g.max(axis=1)
+    some = np.flatnonzero(largest > 0)
+    if not np.all((largest[some] > _SMALLEST) & (largest[some] < 1 / _SMALLEST)):
+        raise ValueError(f"the largest value must lie between {_SMALLEST:g} and {1 / _SMALLEST:g}")
     if some.size:
-        points = _at_saddle(g[some], p[some], users[some])
+        # One user further below 0 than all the others can be above it: how far does not matter.
+        g = np.maximum(g[some], -10 * _MOST_USERS * largest[some, None])
+        points = _at_saddle(g, p[some], users[some])
         if groups is None:
             low[some], high[some] = _brackets(points, width)
         else:
@@ -142,7 +154,8 @@ class _Points:
 
     g: Floats  # (points, values)
     p: Floats
-    n: Floats  # (points,), as everything below but the weights and units
+    missing: Floats  # (points,), as everything below but the weights and units: the probability of 0
+    n: Floats
     theta: Floats
     log_mgf: Floats
     weights: Floats  # tilted probabilities
@@ -159,29 +172,45 @@ class _Points:
 
 
 def _at_saddle(g: Floats, p: Floats, n: Floats) -> _Points:
-    theta = _saddle(g, p, n)
-    log_mgf, weights, _, variance = _moments(g, p, theta)
+    # Exactly what is missing to 1: where positive values are as unlikely as 1e-16, so much of 0 matters.
+    missing = np.array([max(math.fsum([1.0, *row]), 0.0) for row in (-p).tolist()])
+    theta = _saddle(g, p, missing, n)
+    log_mgf, weights, _, variance = _moments(g, p, missing, theta)
     exponents = theta[:, None] * np.abs(g)
     few = _OPERATIONS + g.shape[1]
     terms = p * np.abs(np.expm1(theta[:, None] * g)) * np.exp(-log_mgf)[:, None]
+    terms = np.where(log_mgf[:, None] < -math.log(2), weights, terms)  # see `_mgf`
     base = n * log_mgf
     rounding = n * (few * terms + 2 * weights * exponents).sum(axis=1) + 4 * np.abs(base) + few
     sigma = np.sqrt(n * variance + 2 / theta**2)
-    return _Points(g, p, n, theta, log_mgf, weights, few + 2 * exponents, sigma, base, _ULP * rounding)
+    return _Points(
+        g, p, missing, n, theta, log_mgf, weights, few + 2 * exponents, sigma, base, _ULP * rounding
+    )
 
 
-def _moments(g: Floats, p: Floats, theta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _mgf(g: Floats, p: Floats, missing: Floats, theta: Floats) -> tuple[Floats, Floats]:
+    """M(theta) and its logarithm, (...), for g and p (..., c): 1 + a sum, or all terms where that cancels."""
+    excess = (p * np.expm1(theta[..., None] * g)).sum(axis=-1)
+    far = excess < -0.5
+    mgf, log_mgf = 1 + excess, np.log1p(np.where(far, 0.0, excess))
+    if far.any():
+        terms = missing + (p * np.exp(np.where(far, theta, 0.0)[..., None] * g)).sum(axis=-1)
+        mgf, log_mgf = np.where(far, terms, mgf), np.where(far, np.log(terms), log_mgf)
+    return mgf, log_mgf
+
+
+def _moments(g: Floats, p: Floats, missing: Floats, theta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """log M(theta), and the tilted weights of the values, their mean and variance."""
-    grown = p * np.expm1(theta[:, None] * g)
-    excess = grown.sum(axis=1)
-    weights = (grown + p) / (1 + excess)[:, None]
+    mgf, log_mgf = _mgf(g, p, missing, theta)
+    x = theta[:, None] * g
+    # 1 + expm1 has lost the digits of a small e^x.
+    weights = np.where(x < -1, p * np.exp(x), p * np.expm1(x) + p) / mgf[:, None]
     mean = (weights * g).sum(axis=1)
-    missing = np.maximum(0.0, 1 - weights.sum(axis=1))
-    variance = (weights * (g - mean[:, None]) ** 2).sum(axis=1) + missing * mean**2
-    return np.log1p(excess), weights, mean, variance
+    variance = (weights * (g - mean[:, None]) ** 2).sum(axis=1) + missing / mgf * mean**2
+    return log_mgf, weights, mean, variance
 
 
-def _saddle(g: Floats, p: Floats, n: Floats) -> Floats:
+def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats) -> Floats:
     """theta > 0 near the minimum of n log M(theta) - 2 log theta, by Newton's method in log theta."""
     first, second = n * (p * g).sum(axis=1), n * (p * g * g).sum(axis=1)
     start = np.where(
@@ -193,7 +222,7 @@ def _saddle(g: Floats, p: Floats, n: Floats) -> Floats:
     settled = np.zeros(len(n), bool)
     for _ in range(200):
         theta = np.exp(x)
-        _, _, mean, variance = _moments(g, p, theta)
+        _, _, mean, variance = _moments(g, p, missing, theta)
         slope = n * mean * theta - 2
         curvature = n * variance * theta**2 + n * mean * theta
         ceiling = np.where(slope > 0, np.minimum(ceiling, x), ceiling)
@@ -212,7 +241,7 @@ def _saddle(g: Floats, p: Floats, n: Floats) -> Floats:
 
 def _chernoff(points: _Points) -> Floats:
     """log of M(theta)^n / (e theta), which is at least E[S_+]."""
-    return points.base + points.rounding - np.log(points.theta) - 1 + _ULP * _OPERATIONS
+    return points.base + points.rounding - 1 + _log(1 / points.theta, 1)
 
 
 def _largest(points: _Points, groups: Integers, width: float) -> tuple[Floats, Floats]:
@@ -320,10 +349,9 @@ def _contour(points: _Points, tau: Floats, guess: Floats, width: float) -> tuple
     growth = np.exp((theta * tau) ** 2 / 2), np.exp(2 * (theta * tau) ** 2)
     above = growth[0] * (sums[0] + errors[0])
     below = 2 * growth[0] * (sums[0] - errors[0] - alias) - growth[1] * (sums[1] + errors[1])
-    final = _ULP * _OPERATIONS
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(below > 0, points.base - points.rounding + np.log(below) - final, -np.inf)
-        high = points.base + points.rounding + np.log(above) + final
+        low = np.where(below > 0, points.base - points.rounding + _log(below, -1), -np.inf)
+        high = points.base + points.rounding + _log(above, 1)
     high = np.where(np.isfinite(above) & (above > 0), high, np.inf)
     return np.where(np.isnan(low), -np.inf, low), high
 
@@ -342,6 +370,12 @@ def _without_zero(points: _Points, tau: Floats, high: Floats) -> Floats:
     return high + slack + np.log1p(-np.exp(np.minimum(log_excess - high - slack, -_ULP)))
 
 
+def _log(x: npt.ArrayLike, side: int) -> Floats:
+    """log x, moved to one side further than rounding moves what it is added to."""
+    log = np.log(x)
+    return np.asarray(log + side * _ULP * (_OPERATIONS + 4 * np.abs(log)))
+
+
 def _log_aliases(points: _Points, tau: Floats) -> Floats:
     """log of the bound on all aliases over M(theta)^n e^(theta^2 tau^2 / 2); shape (points, lengths)."""
     theta, sigma = points.theta[:, None], points.sigma[:, None]
@@ -350,7 +384,7 @@ def _log_aliases(points: _Points, tau: Floats) -> Floats:
     bounds = []
     for s, t in ((shift, theta + shift), (down, theta - down)):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            log_mgf = np.log1p((points.p[:, None] * np.expm1(t[:, :, None] * points.g[:, None])).sum(axis=2))
+            _, log_mgf = _mgf(points.g[:, None], points.p[:, None], points.missing[:, None], t)
             chernoff = points.n[:, None] * (log_mgf - points.log_mgf[:, None]) - np.log(t) - 1
             chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
             decay = s[:, None] * _LENGTHS[:, None] * sigma[:, None]
@@ -361,10 +395,9 @@ def _log_aliases(points: _Points, tau: Floats) -> Floats:
 
 def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tuple[Floats, Floats]:
     """Distance and half width of the windows that the best pair of values leaves; half = V: all nodes."""
-    zero = np.zeros((len(points), 1))
-    missing = np.maximum(0.0, 1 - points.weights.sum(axis=1, keepdims=True) - 16 * _ULP)
-    g = np.concatenate([points.g, zero], axis=1)
-    w = np.concatenate([points.weights, missing], axis=1)
+    g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
+    missing = points.missing * np.exp(-points.log_mgf)
+    w = np.concatenate([points.weights, missing[:, None]], axis=1)
     likeliest = np.argsort(-w, axis=1, kind="stable")[:, :_PAIRED]
     g, w = np.take_along_axis(g, likeliest, axis=1), np.take_along_axis(w, likeliest, axis=1)
     one, two = np.triu_indices(g.shape[1], 1)
@@ -446,11 +479,11 @@ class _Boxes(NamedTuple):
 
 
 def _boxes(points: _Points, unlikely: Floats) -> _Boxes:
-    zero = np.zeros((len(points), 1))
+    total = np.array([math.fsum(row) for row in points.p.tolist()])
     with np.errstate(divide="ignore"):
-        missing = np.log1p(-np.minimum(points.p.sum(axis=1, keepdims=True), 1.0))
-        log_p = np.concatenate([np.log(points.p), missing], axis=1)
-    g = np.concatenate([points.g, zero], axis=1)
+        zero = np.where(total < 0.5, np.log1p(-np.minimum(total, 0.5)), np.log(points.missing))
+        log_p = np.concatenate([np.log(points.p), zero[:, None]], axis=1)
+    g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
     log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]
     order = np.argsort(log_weights, axis=1, kind="stable")
     g, log_p, log_weights = (np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights))
@@ -487,7 +520,7 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     mass = sum(math.exp(-n * _relative_entropy(x / n, min(w, 1.0))) for x, w in sides)
     low = high = -math.inf
     if mass > 0:
-        high = float(point.base + point.rounding - np.log(point.theta)) - 1 + math.log(mass)
+        high = float(point.base + point.rounding - 1 + _log(1 / point.theta, 1) + _log(mass, 1))
 
     ranges = [np.arange(a, b + 1) for a, b in zip(box.first, box.last, strict=True)]
     x = np.array([counts.ravel() for counts in np.meshgrid(*ranges, indexing="ij")])
@@ -506,17 +539,13 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     exponent = log_p @ x + falling - factorials
     units = 4 * np.abs(log_p) @ x + (counted + 4) * falling + 8 * factorials
     lost = _ULP * (units + s.size + _OPERATIONS)
-    # The probability of the value 0 is what is missing to 1, with the absolute error of a sum.
-    unsure = np.where(box.g == 0, _ULP * len(x) * point.p.sum() * np.exp(-log_p), 0.0)
-    with np.errstate(divide="ignore"):
-        least = scipy.special.xlog1py(x, -np.minimum(unsure, 1.0)[:, None]).sum(axis=0)
     top = exponent.max()
     terms = np.exp(exponent - top)
-    below = float((np.maximum(s - slack, 0.0) * terms * np.exp(least - lost)).sum())
-    above = float(((s + slack) * terms * np.exp(np.minimum(np.log1p(unsure) @ x + lost, 700.0))).sum())
+    below = float((np.maximum(s - slack, 0.0) * terms * np.exp(-lost)).sum())
+    above = float(((s + slack) * terms * np.exp(np.minimum(lost, 700.0))).sum())
     if below > 0:
-        low = float(top) + math.log(below) - _ULP * 4 * abs(top)
-    return low, float(np.logaddexp(high, top + math.log(above) + _ULP * 4 * abs(top)))
+        low = float(top + _log(below, -1)) - _ULP * 4 * abs(top)
+    return low, float(np.logaddexp(high, top + _log(above, 1) + _ULP * 4 * abs(top)))
 
 
 def _relative_entropy(share: float, chance: float) -> float:

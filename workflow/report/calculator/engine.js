@@ -2,14 +2,30 @@
 // A certified bracket of log E[(G_1 + ... + G_n)_+]: tightshuffle/privacy/engine.py once more, for one law at a
 // time. What is computed, and why every error goes to the safe side, is told there; names are the same.
 const engine = (() => {
-  const ULP = 2 ** -52, OPERATIONS = 24, ATTEMPTS = 8, MOST_NODES = 2 ** 20, PAIRED = 8, UNLIKELY = 42;
+  const ULP = 2 ** -52, OPERATIONS = 24, ATTEMPTS = 8, MOST_NODES = 2 ** 20, PAIRED = 8, UNLIKELY = 42, MOST_USERS = 1e12;
   const FEW_ATOMS = 4000, SOME_ATOMS = 5e4, MOST_ATOMS = 2e6, MOST_COUNTED = 4000;
   const LENGTHS = [6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000];
   const SHIFTS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13];
 
   const sum = (list) => list.reduce((total, x) => total + x, 0);
   const dot = (one, other) => one.reduce((total, x, i) => total + x * other[i], 0);
+  // Of any sizes, as if added without rounding: Shewchuk's partial sums, which do not overlap.
+  function exactSum(list) {
+    let parts = [];
+    for (let total of list) {
+      const kept = [];
+      for (const part of parts) {
+        const [big, small] = Math.abs(total) < Math.abs(part) ? [part, total] : [total, part];
+        total = big + small;
+        kept.push(small - (total - big));
+      }
+      parts = [...kept.filter((part) => part), total];
+    }
+    return sum(parts);
+  }
   const clip = (x, low, high) => Math.min(Math.max(x, low), high);
+  // log x, moved to one side further than rounding moves what it is added to.
+  const logTo = (side, x) => Math.log(x) + side * ULP * (OPERATIONS + 4 * Math.abs(Math.log(x)));
   const logAdd = (a, b) => {
     const top = Math.max(a, b);
     return Math.abs(top) === Infinity ? top : top + Math.log1p(Math.exp(Math.min(a, b) - top));
@@ -17,8 +33,10 @@ const engine = (() => {
 
   // values and probabilities of one G (what is missing to 1 is the value 0), and n: [low, high].
   function logPositivePart(values, probabilities, n, width = 1e-4) {
-    const g = values.map((x, i) => (probabilities[i] > 0 ? x : 0));
-    return g.some((x) => x > 0) ? bracket(atSaddle(g, probabilities, n), width) : [-Infinity, -Infinity];
+    const possible = values.map((x, i) => (probabilities[i] > 0 ? x : 0)), largest = Math.max(...possible);
+    if (!(largest > 0)) return [-Infinity, -Infinity];
+    const g = possible.map((x) => Math.max(x, -10 * MOST_USERS * largest));
+    return bracket(atSaddle(g, probabilities, n), width);
   }
 
   // The law moved to the side of a larger (1) or smaller (-1) E[S_+], further than rounding moved it.
@@ -41,34 +59,44 @@ const engine = (() => {
   }
 
   function atSaddle(g, p, n) {
-    const theta = saddle(g, p, n);
-    const { logMgf, weights, variance } = moments(g, p, theta);
+    const missing = Math.max(exactSum([1, ...p.map((x) => -x)]), 0), theta = saddle(g, p, missing, n);
+    const { logMgf, weights, variance } = moments(g, p, missing, theta);
     const few = OPERATIONS + g.length, base = n * logMgf;
     const units = g.map((x) => few + 2 * theta * Math.abs(x));
-    const lost = g.map((x, i) => few * p[i] * Math.abs(Math.expm1(theta * x)) * Math.exp(-logMgf)
-      + 2 * weights[i] * theta * Math.abs(x));
+    const term = (x, i) => (logMgf < -Math.LN2 ? weights[i] : p[i] * Math.abs(Math.expm1(theta * x)) * Math.exp(-logMgf));
+    const lost = g.map((x, i) => few * term(x, i) + 2 * weights[i] * theta * Math.abs(x));
     const sigma = Math.sqrt(n * variance + 2 / theta ** 2);
     const rounding = ULP * (n * sum(lost) + 4 * Math.abs(base) + few);
-    return { g, p, n, theta, logMgf, weights, units, sigma, base, rounding };
+    return { g, p, missing, n, theta, logMgf, weights, units, sigma, base, rounding };
+  }
+
+  // M(theta) and its logarithm: 1 + a sum, or all terms where that cancels.
+  function mgfAt(g, p, missing, theta) {
+    const excess = sum(g.map((x, i) => p[i] * Math.expm1(theta * x)));
+    if (!(excess < -0.5)) return [1 + excess, Math.log1p(excess)];
+    const mgf = missing + sum(g.map((x, i) => p[i] * Math.exp(theta * x)));
+    return [mgf, Math.log(mgf)];
   }
 
   // log M(theta); and the tilted weights of the values, their mean and variance.
-  function moments(g, p, theta) {
-    const grown = g.map((x, i) => p[i] * Math.expm1(theta * x)), excess = sum(grown);
-    const weights = grown.map((x, i) => (x + p[i]) / (1 + excess));
-    const mean = dot(weights, g), missing = Math.max(0, 1 - sum(weights));
-    const variance = dot(weights, g.map((x) => (x - mean) ** 2)) + missing * mean ** 2;
-    return { logMgf: Math.log1p(excess), weights, mean, variance };
+  function moments(g, p, missing, theta) {
+    const [mgf, logMgf] = mgfAt(g, p, missing, theta);
+    // 1 + expm1 has lost the digits of a small e^x.
+    const grown = (x, chance) => (x < -1 ? chance * Math.exp(x) : chance * Math.expm1(x) + chance);
+    const weights = g.map((x, i) => grown(theta * x, p[i]) / mgf);
+    const mean = dot(weights, g);
+    const variance = dot(weights, g.map((x) => (x - mean) ** 2)) + (missing / mgf) * mean ** 2;
+    return { logMgf, weights, mean, variance };
   }
 
   // theta > 0 near the minimum of n log M(theta) - 2 log theta, by Newton's method in log theta.
-  function saddle(g, p, n) {
+  function saddle(g, p, missing, n) {
     const first = n * dot(p, g), second = n * dot(p, g.map((x) => x * x));
     const start = first < 0 ? (Math.sqrt(first ** 2 + 8 * second) - first) / (2 * second) : 1.5 / Math.sqrt(second);
     let ceiling = Math.log(690 / Math.max(...g)), floor = -745;
     let x = Math.min(Math.log(start), ceiling);
     for (let step = 0; step < 200; step++) {
-      const theta = Math.exp(x), { mean, variance } = moments(g, p, theta);
+      const theta = Math.exp(x), { mean, variance } = moments(g, p, missing, theta);
       const slope = n * mean * theta - 2, curvature = n * variance * theta ** 2 + n * mean * theta;
       if (slope > 0) ceiling = Math.min(ceiling, x);
       else floor = Math.max(floor, x);
@@ -82,7 +110,7 @@ const engine = (() => {
 
   function bracket(point, width) {
     const { base, rounding, theta, sigma } = point;
-    const chernoff = base + rounding - Math.log(theta) - 1 + ULP * OPERATIONS; // E[S_+] <= M(theta)^n / (e theta)
+    const chernoff = base + rounding - 1 + logTo(1, 1 / theta); // E[S_+] <= M(theta)^n / (e theta)
     let low = -Infinity, high = chernoff;
     const open = () => (high - low - 2 * rounding) / Math.log1p(width);
     const depth = () => UNLIKELY + clip(chernoff - low, 0, 600);
@@ -141,21 +169,20 @@ const engine = (() => {
     const above = growth[0] * (sums[0] + errors[0] + wrong);
     const below = 2 * growth[0] * (sums[0] - errors[0] - wrong - Math.exp(aliases[column]))
       - growth[1] * (sums[1] + errors[1] + wrong);
-    const end = ULP * OPERATIONS;
     return [
-      below > 0 ? base - rounding + Math.log(below) - end : -Infinity,
-      above > 0 && above < Infinity ? base + rounding + Math.log(above) + end : Infinity,
+      below > 0 ? base - rounding + logTo(-1, below) : -Infinity,
+      above > 0 && above < Infinity ? base + rounding + logTo(1, above) : Infinity,
     ];
   }
 
   // log of the bound on all aliases over M(theta)^n e^(theta^2 tau^2 / 2), for each length.
-  function logAliases({ g, p, n, theta, logMgf, sigma, rounding }, tau) {
+  function logAliases({ g, p, missing, n, theta, logMgf, sigma, rounding }, tau) {
     const shifts = SHIFTS.map((s) => s / sigma);
     const down = [...shifts.map((s) => Math.min(s, 0.9 * theta)), ...[0.5, 0.7, 0.95].map((x) => x * theta)];
     const bounds = [[shifts, 1], [down, -1]].map(([list, turn]) => {
       const chernoff = list.map((s) => {
         const t = theta + turn * s;
-        const grown = Math.log1p(sum(g.map((x, i) => p[i] * Math.expm1(t * x))));
+        const [, grown] = mgfAt(g, p, missing, t);
         return n * (grown - logMgf) - Math.log(t) - 1 + ((t ** 2 - theta ** 2) * tau ** 2) / 2 + 2 * rounding;
       });
       return LENGTHS.map((length) => list.reduce((least, s, i) => {
@@ -167,9 +194,8 @@ const engine = (() => {
   }
 
   // Distance and half width of the windows that the best pair of values leaves; half = V: all nodes.
-  function windowsOf({ g, n, weights }, h, last, threshold) {
-    const missing = Math.max(0, 1 - sum(weights) - 16 * ULP);
-    const likeliest = [...g, 0].map((x, i) => [x, [...weights, missing][i]]);
+  function windowsOf({ g, missing, n, weights, logMgf }, h, last, threshold) {
+    const likeliest = [...g, 0].map((x, i) => [x, [...weights, missing * Math.exp(-logMgf)][i]]);
     likeliest.sort((one, other) => other[1] - one[1]).splice(PAIRED);
     let cost = Infinity, found = [2 * Math.PI, Infinity];
     likeliest.forEach(([x, v], i) => likeliest.slice(i + 1).forEach(([y, w]) => {
@@ -220,8 +246,8 @@ const engine = (() => {
   // --- the sum over a box of counts -------------------------------------------------------------------------
 
   // Values, 0 among them, the likeliest last; and ranges of how many users have each of the others.
-  function boxOf({ g, p, n, theta, logMgf }, unlikely) {
-    const logP = [...p.map(Math.log), Math.log1p(-Math.min(sum(p), 1))];
+  function boxOf({ g, p, missing, n, theta, logMgf }, unlikely) {
+    const total = exactSum(p), logP = [...p.map(Math.log), total < 0.5 ? Math.log1p(-total) : Math.log(missing)];
     const values = [...g, 0].map((x, i) => ({ x, logP: logP[i], logWeight: logP[i] + theta * x - logMgf }));
     values.sort((one, other) => (one.logWeight < other.logWeight ? -1 : one.logWeight > other.logWeight ? 1 : 0));
     const first = [], last = [];
@@ -261,18 +287,16 @@ const engine = (() => {
   }
 
   // Bounds: the sum over the box. What is outside counts for the upper one only.
-  function sumOfBox({ p, n, theta, base, rounding }, { values, first, last }) {
+  function sumOfBox({ n, theta, base, rounding }, { values, first, last }) {
     let outside = 0;
     first.forEach((a, i) => {
       const chance = Math.min(Math.exp(values[i].logWeight), 1);
       if (a > 0) outside += Math.exp(-n * relativeEntropy((a - 1) / n, chance));
       if (last[i] < n && chance > 0) outside += Math.exp(-n * relativeEntropy((last[i] + 1) / n, chance));
     });
-    const high = outside > 0 ? base + rounding - Math.log(theta) - 1 + Math.log(outside) : -Infinity;
+    const high = outside > 0 ? base + rounding - 1 + logTo(1, 1 / theta) + logTo(1, outside) : -Infinity;
 
     const size = values.length, x = [...first, 0], own = values.map(({ logP }) => (logP > -Infinity ? logP : 0));
-    // A probability of the value 0 is what is missing to 1, with the absolute error of a sum.
-    const unsure = values.map((value, i) => (value.x === 0 ? ULP * size * sum(p) * Math.exp(-own[i]) : 0));
     const falling = [0]; // log of n! / (n - counted)!
     for (let i = 0; i < sum(last); i++) falling.push(falling[i] + Math.log(n - i));
     let atoms = 0, top = -Infinity, below = 0, above = 0;
@@ -286,13 +310,11 @@ const engine = (() => {
       }
       const slack = ULP * (size + 4) * reach;
       if (counted <= n && s + slack > 0) {
-        let exponent = 0, units = 0, factorials = 0, least = 0, most = 0;
+        let exponent = 0, units = 0, factorials = 0;
         for (let i = 0; i < size; i++) {
           exponent += own[i] * x[i];
           units += 4 * Math.abs(own[i]) * x[i];
           if (i < size - 1) factorials += LOG_FACTORIALS[x[i]];
-          if (unsure[i]) least += x[i] * Math.log1p(-Math.min(unsure[i], 1));
-          if (unsure[i]) most += x[i] * Math.log1p(unsure[i]);
         }
         exponent += falling[counted] - factorials;
         const lost = ULP * (units + (counted + 4) * falling[counted] + 8 * factorials + OPERATIONS);
@@ -300,8 +322,8 @@ const engine = (() => {
           const shrink = Math.exp(top - exponent);
           [top, below, above] = [exponent, below * shrink, above * shrink];
         }
-        below += Math.max(s - slack, 0) * Math.exp(exponent - top + least - lost);
-        above += (s + slack) * Math.exp(exponent - top + Math.min(most + lost, 700));
+        below += Math.max(s - slack, 0) * Math.exp(exponent - top - lost);
+        above += (s + slack) * Math.exp(exponent - top + Math.min(lost, 700));
         atoms++;
       }
       for (place = size - 2; place >= 0 && x[place] === last[place]; place--) x[place] = first[place];
@@ -309,7 +331,7 @@ const engine = (() => {
     }
     if (!atoms) return [-Infinity, high];
     const end = ULP * (4 * Math.abs(top) + 4 * atoms);
-    return [below > 0 ? top + Math.log(below) - end : -Infinity, logAdd(high, top + Math.log(above) + end)];
+    return [below > 0 ? top + logTo(-1, below) - end : -Infinity, logAdd(high, top + logTo(1, above) + end)];
   }
 
   return { logPositivePart, outwards };
