@@ -11,6 +11,7 @@ import pytest
 
 import tightshuffle
 from tests.fake_job import fake_job, run_script
+from tests.privacy.test_engine import EDGES, exact_log, law_at_an_edge
 from tests.report import browser
 from tests.report.test_report_browser import CONTRAST
 from tightshuffle.arguments import OutsideRange
@@ -132,6 +133,35 @@ def test_500_random_settings_agree_with_the_package_and_no_bound_is_on_the_wrong
     assert np.all(np.abs(theirs_upper - ours_upper) <= allowed)
     assert np.all(theirs <= ours_upper[:150])
     assert np.all(ours <= theirs_upper[:150])
+
+
+@browsing
+@pytest.mark.slow
+def test_laws_at_the_edge_of_rounding_end_and_hold_the_truth(tab, page):
+    tab.open(page)
+    rng = np.random.default_rng(24)
+    laws = EDGES + [(*law_at_an_edge(rng), int(rng.integers(1, 9))) for _ in range(200)]
+    given = json.dumps([(list(values), list(chances), n) for values, chances, n in laws])
+    found = numbers(tab, f"{given}.map(law => engine.logPositivePart(...law))")
+    for law, (low, high) in zip(laws, found, strict=True):
+        truth = exact_log(*law)
+        assert low <= truth <= high, law
+        assert truth == -np.inf or high - low <= np.log1p(1e-4), law
+    for name, k, eps0, eps, n in (("grr", 3, 50, 49.95, 1), ("subset:2", 3, 40, 39.99996, 3)):
+        setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
+        for side, method in enumerate(("lower", "upper")):
+            ours = numbers(tab, f"[shuffle.{method}({made(name, k, eps0)}, {eps}, {n})]")[0]
+            theirs = methods.delta(("upper", "lower")[side], eps, **setting)
+            assert (ours <= theirs + 1e-12) if method == "lower" else (ours >= theirs - 1e-12)
+
+
+@browsing
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", ["n=1e12&k=2&eps0=1&delta=1e-6", "n=1e7&k=100&eps0=50&delta=1e-6"])
+def test_without_the_published_formula_where_it_takes_too_long(tab, page, settings):
+    settle(tab, page, settings)
+    assert "published" not in text_of(tab, "bounds")
+    assert "The published formula is left out" in text_of(tab, "bounds-note")
 
 
 @browsing

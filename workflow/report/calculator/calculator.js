@@ -257,7 +257,7 @@
       + (s.k === 2 && s.randomizer === "grr" ? " For k = 2 the package has a narrower bracket than this page." : "");
 
     const bounds = beside.literature(s.randomizer);
-    const withPublished = s.randomizer === "grr" && s.users <= MOST_USERS_PUBLISHED;
+    const withPublished = s.randomizer === "grr" && s.users <= MOST_USERS_PUBLISHED && eps0 <= LARGEST_EPS0;
     const curves = [
       { name: "upper", label: "upper", bound: (eps, width) => shuffle.upper(randomizer, eps, s.users, width) },
       { name: "lower", label: "lower", bound: (eps, width) => shuffle.lower(randomizer, eps, s.users, width) },
@@ -274,6 +274,7 @@
     rows($("bounds"), curves.map(({ name, label }) => [label, typeset(values[name], sides[name] ?? 1)]));
     $("bounds-note").textContent = withPublished && values.published < values.lower
       ? `The published formula promises a δ that is ${values.published === -Infinity ? "0" : `10${superscript(Math.floor(values.lower - values.published))} times smaller than the true one of some dataset`}.`
+      : s.randomizer === "grr" && !withPublished ? `The published formula is left out: it takes too long beyond 10⁷ users or ε₀ = ${LARGEST_EPS0}.`
       : "";
     if (withPublished) {
       $("command").textContent += `\ntightshuffle delta count-published --n ${s.users} --k ${s.k}`
