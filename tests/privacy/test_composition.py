@@ -243,6 +243,46 @@ def test_two_cells_next_to_the_largest_loss():
 # The pieces -----------------------------------------------------------------------------------
 
 
+@mp.workdps(50)
+def only_the_largest_loss(eps, pair, n, k, eps0, rounds):
+    """log10 delta where no loss but ``rounds`` times the largest, eps0, exceeds eps; None where others do."""
+    bound = rounds * mp.mpf(eps0)
+    losses = [(mp.log(p / q), p) for p, q in dominating.PAIRS[pair](n, k, mp.mpf(eps0)).values() if q]
+    largest = [p for loss, p in losses if loss > eps0 * (1 - mp.mpf("1e-40"))]
+    if max(loss for loss, _ in losses if loss < eps0 * (1 - mp.mpf("1e-40"))) + bound - eps0 >= eps:
+        return None
+    return mp.log10(sum(largest) ** rounds * -mp.expm1(eps - bound))
+
+
+def test_estimates_hold_next_to_the_largest_loss():
+    cases = [
+        (79.999992, "weak", 3, 3, 20.0, 4),
+        (41.999958, "clones", 2, 2, 14.0, 3),
+        (79.999992, "clones", 2, 4, 20.0, 4),
+        (39.99996, "clones", 2, 3, 20.0, 2),
+        (0.00099999999999999, "weak", 1, 4, 0.001, 1),
+        (3.99999999999996, "weak", 1, 7, 4.0, 1),
+        (0.001 * (1 - 1e-9), "weak", 3, 7, 0.001, 1),
+    ]
+    rng = np.random.default_rng(25)
+    for _ in range(60):
+        pair = ("weak", "clones", "stronger-clones")[rng.integers(3)]
+        n, k, rounds = int(rng.integers(1, 5)), int(rng.integers(2, 8)), int(rng.choice([1, 1, 2, 3, 4]))
+        eps0 = float(rng.choice([0.001, 0.1, 1, 4, 14, 20]))
+        cases.append((rounds * eps0 * (1 - 10 ** -rng.uniform(3, 14)), pair, n, k, eps0, rounds))
+    compared = 0
+    for eps, pair, n, k, eps0, rounds in cases:
+        setting = {"n": n, "k": k, "eps0": eps0, "compositions": rounds}
+        truth = only_the_largest_loss(eps, pair, n, k, eps0, rounds)
+        if truth is None:
+            continue
+        compared += 1
+        low, high = (composed(eps, pair, estimate=estimate, **setting) for estimate in ESTIMATES[::-1])
+        assert low <= truth <= high, (eps, pair, setting)
+        assert rounds > 1 or high - low < 1e-9, (eps, pair, setting)
+    assert compared > 50
+
+
 def test_estimates_keep_the_mass_and_move_the_mean_to_their_side():
     rng = np.random.default_rng(5)
     loss = np.sort(rng.normal(0.05, 0.3, 4000))

@@ -60,6 +60,7 @@ _TOO_MANY = 3e8  # outcomes that are refused
 _FEWEST_BLOCKS = 16
 _ROWS = {True: 2**18, False: 2**21}  # rows of one round: of the weak adversary (they cost more), of all else
 _SAFETY = 1e-9  # relative floating-point error that the sum over rows allows for
+_TERMS = 2.0**-49  # relative error of the terms of a difference
 _LN10 = math.log(10)
 
 
@@ -355,16 +356,20 @@ def _deeper(depth: float) -> float:
 
 def _log_excess(eps: float, table: Rows, sign: int) -> float:
     """ln E[(P - e^eps Q)_+] of one round: given N and T an expected excess of Bin(T, 1/2), in closed form."""
-    rise = math.tanh(eps / 2)  # (e^eps - 1) / (e^eps + 1)
-    # (T - threshold) / T without the offset, (1 - ratio e^eps) / ((1 + e^eps) (1 - ratio)), for eps < eps0.
-    log_margin = math.log(-math.expm1(eps + table.log_ratio)) - np.logaddexp(0.0, eps) - math.log(table.gap)
-    room = table.total * math.exp(log_margin) - table.offset * rise / table.gap
+    # room = T - threshold in two forms; next to the largest loss b only the first does not cancel.
+    known, lie = table.total + table.short, special.expit(-eps)
+    share = math.expm1(eps - table.largest) / math.expm1(-table.largest)
+    first, second = np.where(
+        known * share <= table.total,
+        [known * share * lie, table.short * lie],
+        [table.total * lie, table.offset * math.tanh(eps / 2)],
+    )
+    room = first * (1 + sign * _TERMS) - second
     excess = log_binomial_excess(table.total, table.total - room)
     # Where only n1 = T exceeds the threshold, T - room would round the room away.
     with np.errstate(divide="ignore"):
-        log_room = np.where(
-            table.offset == 0, np.log(table.total) + log_margin, np.log(np.maximum(room, 0.0))
-        )
+        log_all = np.log(known * share) - np.logaddexp(0.0, eps)
+        log_room = np.where(table.short == 0, log_all, np.log(np.maximum(room, 0.0)))
     excess = np.where(room < 1, log_room - table.total * math.log(2), excess)
     terms = table.log_weight + table.log_scale + excess
     value = special.logsumexp(terms) + math.log(table.gap) + np.logaddexp(0.0, eps)

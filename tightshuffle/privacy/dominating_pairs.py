@@ -43,15 +43,18 @@ _BATCH = 2**19  # outcomes at a time: about 50 MB
 class Rows(NamedTuple):
     """Outcomes by (N, T): one row each, all arrays of shape (r,), laws as natural logs.
 
-    ``log_left_out`` bounds what P has outside of these rows and of the windows that `outcomes` puts on n1;
-    -inf where nothing is left out.
+    ``short`` is N - T: how many answers are neither x0 nor x1. ``largest`` is the largest loss, which only
+    outcomes without x1 and with T = N have. ``log_left_out`` bounds what P has outside of these rows and of
+    the windows that `outcomes` puts on n1; -inf where nothing is left out.
     """
 
     log_weight: Floats  # probability of the row under the base law
     total: Integers  # T
+    short: Integers
     offset: Floats
     log_scale: Floats
     log_ratio: float
+    largest: float
     log_left_out: float
 
     @property
@@ -90,19 +93,21 @@ def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, p
         known = known[row]
         offset = known * np.exp(-eps0) / -np.expm1(-eps0)
         log_scale = _log_truthful(k, eps0) + math.log(k) - np.log(known)
-        largest = _log_truthful(k, eps0) + math.log(k) - math.log(-math.expm1(-eps0))  # k p
+        log_most = _log_truthful(k, eps0) + math.log(k) - math.log(-math.expm1(-eps0))  # k p
     else:
         total, log_weight, complete = known, log_block, True
         offset = np.zeros(known.size)
         log_scale = math.log(2) - math.log1p(math.exp(log_ratio)) - np.log(known)
-        largest = math.log(2)
+        log_most = math.log(2)
     possible = log_weight > -np.inf
     kept = possible & (log_weight >= -depth)
     complete = complete and first == 0 and last == n - 1 and bool(np.all(kept == possible))
     complete = complete and not np.any(window(total[kept], 0.5, depth + log_weight[kept])[0])
     # Each window leaves out at most 2 e^-depth of the base law, each dropped row e^-depth.
-    left_out = -np.inf if complete else largest + math.log(2 + 2 * starts.size + 3 * total.size) - depth
-    return Rows(log_weight[kept], total[kept], offset[kept], log_scale[kept], log_ratio, left_out)
+    left_out = -np.inf if complete else log_most + math.log(2 + 2 * starts.size + 3 * total.size) - depth
+    short, largest = known - total, math.inf if pair == "strong" else eps0
+    columns = (column[kept] for column in (log_weight, total, short, offset, log_scale))
+    return Rows(*columns, log_ratio, largest, left_out)
 
 
 def typical_spread(pair: str, n: int, k: int, eps0: float) -> float:

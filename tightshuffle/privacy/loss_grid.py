@@ -33,6 +33,7 @@ _BINS = 2**14  # of a distribution, for the bounds on where it wraps around
 _SERVED = 3.0  # standard deviations of the composed loss that one tilt serves
 _NEAR = 64  # cells at most that the optimistic estimate merges across
 _DIFFERENCE = 1e-14  # relative error of sums of many terms
+_ULP = 2.0**-52
 _FAR = 600.0  # exponents beyond are not needed: so far below the served eps no loss counts
 _ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
 
@@ -228,7 +229,9 @@ def _one_tilt(
     away = eps[:served] - centre
     # What was cut off or wrapped weighs at most max over x > 0 of e^(-theta x) (1 - e^-x) < 1 / (1 + theta);
     # the difference of the two sums is as exact as they are.
-    slack = (2 * compositions * _CUT + _WRAPPED) / (1 + theta) * np.exp(-theta * away) + _DIFFERENCE * of_one
+    # Losses are wrong by a few units in the last place of the largest sum, and so is every 1 - e^(e - s).
+    difference = _DIFFERENCE + 8 * _ULP * compositions * np.abs(losses[[0, -1]]).max()
+    slack = (2 * compositions * _CUT + _WRAPPED) / (1 + theta) * np.exp(-theta * away) + difference * of_one
     value = of_one - np.exp(away) * of_loss + sign * slack
     with np.errstate(divide="ignore"):
         return served, np.log(np.maximum(value, 0.0)) + compositions * log_mgf - theta * centre
