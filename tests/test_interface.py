@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -44,6 +45,20 @@ def test_eps_gives_delta_back(randomizer, delta):
 def test_eps_of_a_delta_that_is_no_float():
     eps = tightshuffle.epsilon(log10_delta=-5000, n=10**9, k=15, eps0=4.0)
     assert tightshuffle.upper(eps, n=10**9, k=15, eps0=4.0, log10=True) == pytest.approx(-5000, abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [300, 370, 380, 384, 390, 400])
+def test_bounds_below_the_smallest_normal_float_are_rounded_to_their_sides(n):
+    setting = {"n": n, "k": 10, "eps0": 0.5}
+    for eps in 0.5 * (1 - 10.0 ** -np.arange(1, 16)):
+        with mpmath.workdps(30):
+            least, most = (
+                mpmath.mpf(10) ** mpmath.mpf(float(function(eps, log10=True, **setting)))
+                for function in (tightshuffle.lower, tightshuffle.upper)
+            )
+        assert tightshuffle.lower(eps, **setting) <= least
+        assert tightshuffle.upper(eps, **setting) >= most
+    assert tightshuffle.upper(0.5, **setting) == 0
 
 
 def test_an_object_knows_its_values_and_budget():

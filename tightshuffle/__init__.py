@@ -11,7 +11,7 @@ what. These functions say how private the shuffled reports are, whatever the oth
 >>> tightshuffle.plan(error=0.05, k=408, eps=0.5, delta=1e-6)  # the fewest users for this error
 
 ``n``, ``k``, ``eps0``, ``eps`` are numbers or arrays, which broadcast. delta is a number; ``log10=True``
-gives its logarithm to base 10, ``log10_delta=`` takes it: below 1e-308 a float is 0. A bad argument is a
+gives its logarithm to base 10, ``log10_delta=`` takes it: floats end near 1e-308. A bad argument is a
 ValueError that names it. Users may run k-randomized response ("grr", the default) or another ``randomizer``:
 "subset:M", "rappor", "oue", "hadamard", "hash:G", a matrix of your own, "file:MATRIX.csv", or an object of
 `tightshuffle.mechanisms.randomizers`, for example ``Finite(matrix)``.
@@ -134,9 +134,10 @@ def delta(
     if log10:
         return _plain(logs)
     kind = methods.METHODS[method].kind
-    # Powers lose units in the last place in proportion to the exponent.
-    slack = 1e-12 * {methods.UPPER: 1, methods.LOWER: -1, methods.CONJECTURE: -1}.get(kind, 0)
-    return _plain(np.minimum(np.power(10.0, logs) * (1 + slack), 1.0))
+    side = {methods.UPPER: 1, methods.LOWER: -1, methods.CONJECTURE: -1}.get(kind, 0)
+    # Powers lose units in the last place in proportion to the exponent; below 1e-307 a unit is 5e-324.
+    unit = np.where((-np.inf < logs) & (logs < -307), 1e-323, 0.0)
+    return _plain(np.clip(np.power(10.0, logs) * (1 + 1e-12 * side) + side * unit, 0.0, 1.0))
 
 
 @overload

@@ -11,6 +11,8 @@ Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 Booleans = npt.NDArray[np.bool_]
 
+_SMALLEST_EPS0 = 1e-100  # its square, over any number of users, is still a float
+
 
 class OutsideRange(UserWarning):
     """A theorem was asked for outside of the range for which its paper proves it; the answer is nan."""
@@ -22,8 +24,11 @@ def check_eps(eps: npt.ArrayLike) -> Floats:
 
 
 def check_eps0(eps0: npt.ArrayLike) -> Floats:
-    """``eps0`` as a float array; ValueError unless every value is finite and > 0."""
-    return check_positive("eps0", eps0)
+    """``eps0`` as a float array; ValueError unless every value is finite and at least 1e-100."""
+    array = check_positive("eps0", eps0)
+    if array.size and array.min() < _SMALLEST_EPS0:
+        raise ValueError(f"eps0 must be at least {_SMALLEST_EPS0:g}; got {array.min()}")
+    return array
 
 
 def check_positive(name: str, value: npt.ArrayLike) -> Floats:

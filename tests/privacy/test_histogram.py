@@ -354,6 +354,7 @@ def test_colluding_users_leave_the_rest():
         ("colluding", {"n": 5, "k": 3, "eps0": 1.0, "colluding": -1}),
         ("eps0", {"n": 5, "k": 3, "eps0": 51.0}),
         ("eps0", {"n": 5, "k": 3, "eps0": math.inf}),
+        ("eps0", {"n": 5, "k": 3, "eps0": 1e-101}),
         ("eps0", {"n": 5, "k": 3}),
         ("k", {"n": 5, "eps0": 1.0}),
         ("k", {"n": 5, "k": 3, "randomizer": KRandomizedResponse(4, 1.0)}),

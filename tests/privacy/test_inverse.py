@@ -1,5 +1,6 @@
 """eps found from delta gives delta back, from the safe side."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.privacy import count, histogram
-from tightshuffle.privacy.inverse import epsilon
+from tightshuffle.privacy.inverse import epsilon, epsilon_from_preview
+from tightshuffle.privacy.preview import preview_mu
 
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12, 1e-100])
@@ -35,6 +37,49 @@ def test_known_values():
 
 def test_zero_and_eps0():
     assert epsilon(count.delta, 0.9, n=100, k=10, eps0=1.0, count=5) == 0
+
+
+@pytest.mark.parametrize(
+    ("side", "log10_delta", "setting"),
+    [
+        (-1, -0.001, {"n": 1, "k": 2, "eps0": 8.0, "randomizer": "rappor"}),
+        (1, -1e-16, {"n": 10_000, "k": 2, "eps0": 14.0, "randomizer": "hash:2"}),
+        (1, -1e-7, {"n": 1000, "k": 10, "eps0": 14.0}),
+    ],
+)
+def test_a_delta_that_eps_0_gives_is_found_at_once(side, log10_delta, setting):
+    bound, seen = histogram.upper if side > 0 else histogram.lower, []
+
+    def log_delta(eps):
+        seen.append(eps)
+        return bound(eps, **setting)
+
+    mu = float(preview_mu(**setting))
+    assert epsilon_from_preview(log_delta, log10_delta, setting["eps0"], mu=mu, side=side) == 0
+    assert bound(0.0, **setting) <= log10_delta
+    assert len(seen) <= 8
+
+
+@pytest.mark.slow
+def test_a_search_for_any_eps_ends_soon_on_its_side():
+    """Down to the smallest eps0 and up to delta next to 1, without a warning."""
+    rng = np.random.default_rng(26)
+    for _ in range(60):
+        name = str(rng.choice(["grr", "rappor", "oue", "hash:2", "hadamard"]))
+        eps0 = 10 ** (rng.uniform(-2, 1.4) if rng.random() < 0.8 else rng.uniform(-100, -2))
+        n, k, side = int(10 ** rng.uniform(0, 5)), int(rng.choice([2, 3, 10, 100])), int(rng.choice([-1, 1]))
+        setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
+        bound = functools.partial(histogram.upper if side > 0 else histogram.lower, **setting)
+        wanted, seen = -(10 ** rng.uniform(-16, 2)), []
+        eps = epsilon_from_preview(
+            lambda e, bound=bound, seen=seen: seen.append(e) or bound(e),
+            wanted,
+            eps0,
+            mu=float(preview_mu(**setting)),
+            side=side,
+        )
+        assert len(seen) <= 20, (setting, wanted)
+        assert side * (bound(eps) - wanted) <= 0 or (side < 0 and eps == 0), (setting, wanted)
 
 
 def theorem(first, last):

@@ -77,10 +77,14 @@ def epsilon_from_preview(
     low, high = 0.0, budget
     eps = gaussian_eps(aim, mu)
     seen: list[tuple[float, float]] = []
-    if eps == 0 and float(log_delta(0.0)) <= wanted:
-        return 0.0
+    looked_at_zero = False
     while high - low > _SHORTEST * high:
         if not low < eps < high:
+            # Before a search that closes in on 0: it may be enough itself.
+            if low == 0 and not looked_at_zero:
+                if float(log_delta(0.0)) <= wanted:
+                    return 0.0
+                looked_at_zero = True
             # Bounds of few users jump next to eps0: their distance from it is found by its magnitude.
             eps = (low + high) / 2 if high < budget else budget - (budget - low) / 16
         value = float(log_delta(eps))
