@@ -133,6 +133,15 @@ def test_the_trade_off_curve_bounds_the_count():
     assert np.max(ideal[inner] - curve[inner]) < 0.03
 
 
+def test_the_trade_off_curve_of_one_user_is_not_above_the_exact_one():
+    alpha = np.append(np.linspace(0, 1 / (1 + np.e), 200), 0.14877995888720297)
+    with mpmath.workdps(30):
+        exact = [1 - mpmath.e * mpmath.mpf(one) for one in alpha.tolist()]
+    found = tightshuffle.tradeoff(alpha, n=1, k=2, eps0=1.0)
+    assert all(one <= other for one, other in zip(found.tolist(), exact, strict=True))
+    assert max(map(abs, found - np.array(exact, dtype=float))) < 1e-3
+
+
 def test_the_preview_is_what_many_users_tend_to():
     for randomizer in ("grr", "oue", "hadamard"):
         setting = {"k": 10, "eps0": 2.0, "randomizer": randomizer}

@@ -192,6 +192,17 @@ def test_next_to_eps0_rounding_stays_on_the_safe_side(n, k, eps0, gap):
         assert lower(eps, n=n, k=k, eps0=eps0) <= true
 
 
+@pytest.mark.parametrize("n", [10**6, 10**9])
+def test_two_cells_deep_down_are_bounded_as_closely_as_floats_can(n):
+    """As above, at delta = 10^-301,046 and 10^-301,029,795."""
+    eps, eps0 = 9.9999999998e-07, 1e-6
+    with mpmath.workdps(40):
+        size = mpmath.mpf(eps0)
+        true = mpmath.log10(-mpmath.expm1(eps - size)) - n * mpmath.log10(1 + mpmath.exp(-size))
+    assert lower(eps, n=n, k=2, eps0=eps0) <= true <= upper(eps, n=n, k=2, eps0=eps0)
+    assert upper(eps, n=n, k=2, eps0=eps0) - true < 1e-4 + 1e-12 * abs(true)
+
+
 @pytest.mark.parametrize(
     ("eps", "k", "eps0"),
     [

@@ -41,4 +41,4 @@ def tradeoff(
     eps = own.eps0 * np.concatenate([[0.0], np.geomspace(1e-6, 1, _POINTS - 1)])
     kept = 1 - 10 ** upper(eps, n=int(check_n(n)), randomizer=own, colluding=colluding)
     lines = np.maximum(kept - np.exp(eps) * errors[..., None], np.exp(-eps) * (kept - errors[..., None]))
-    return np.maximum(lines.max(axis=-1), 0.0)[()]
+    return np.maximum(lines.max(axis=-1) * (1 - 1e-15) - 1e-16, 0.0)[()]
