@@ -106,8 +106,16 @@ def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, p
     # Each window leaves out at most 2 e^-depth of the base law, each dropped row e^-depth.
     left_out = -np.inf if complete else log_most + math.log(2 + 2 * starts.size + 3 * total.size) - depth
     short, largest = known - total, math.inf if pair == "strong" else eps0
-    columns = (column[kept] for column in (log_weight, total, short, offset, log_scale))
-    return Rows(*columns, log_ratio, largest, left_out)
+    return Rows(
+        log_weight[kept],
+        total[kept],
+        short[kept],
+        offset[kept],
+        log_scale[kept],
+        log_ratio,
+        largest,
+        left_out,
+    )
 
 
 def typical_spread(pair: str, n: int, k: int, eps0: float) -> float:
