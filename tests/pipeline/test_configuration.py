@@ -212,6 +212,32 @@ def test_mistakes_are_named(path, value, words):
         assert word in error
 
 
+CITY = (
+    "{kind: gowalla, title: V, box: {south: 1, north: 2, west: 1, east: 2}, published: {columns: 3, rows: 2}}"
+)
+ALL = "san_francisco: null, synthetic: null, paris: null"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("datasets: {san_francisco: null, synthetic: null}\nstudy: {grids: {city: paris}}\n", None),
+        (
+            "datasets: {san_francisco: null}",
+            "study.grids.city must be one of the cities in datasets (paris); got 'san_francisco'",
+        ),
+        (
+            f"datasets: {{{ALL}, vienna: {CITY}}}\nstudy: {{grids: {{city: vienna}}}}\n",
+            "datasets must keep one of the papers' datasets: synthetic needs no file",
+        ),
+        ("datasets: {pariss: null}\n", "datasets.pariss must be a mapping (key: value); got None"),
+    ],
+)
+def test_an_overlay_may_leave_out_datasets_of_the_papers(tmp_path, text, problem):
+    (tmp_path / "mine.yaml").write_text(text)
+    assert config_error(merged([PAPERS, tmp_path / "mine.yaml"])) == (problem and f"config: {problem}")
+
+
 def test_a_city_needs_the_grid_that_is_used_and_no_other():
     config = changed("gowalla.source", "snap")
     del config["datasets"]["paris"]["stepped"]

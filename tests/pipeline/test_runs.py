@@ -82,7 +82,8 @@ with planned(configfiles=sys.argv[1:]) as workflow:
     (everything,) = (job for job in workflow.dag.jobs if job.rule.name == "all")
     outputs = {str(file) for job in workflow.dag.jobs for file in job.output}
     folders = {file.split("/")[1] for file in outputs if file.count("/") > 1}
-    print(sorted(outputs - set(map(str, everything.input))), folders - TAKEN - {"quick", "file"})
+    first = [job.rule.name for job in workflow.dag.jobs if job.rule.priority]
+    print(first, sorted(outputs - set(map(str, everything.input))), folders - TAKEN - {"quick", "city"})
 """
 
 
@@ -91,10 +92,11 @@ def test_whatever_a_job_makes_is_a_target_of_all(fresh):
 
     And no configuration can have the name of its folder.
     """
-    (fresh.folder / "file.yaml").write_text("gowalla: {source: file, file: config/config.yaml}\n")
-    for config in ([], QUICK[1:], ["file.yaml"]):
+    (city,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/datasets.md").read_text(), re.M | re.S)
+    (fresh.folder / "city.yaml").write_text(city.replace("path/to/checkins.txt.gz", "config/config.yaml"))
+    for config, first in ((), []), (QUICK[1:], []), (["city.yaml"], ["crop_checkins"]):
         done = fresh.python("-c", MADE_BUT_NOT_ASKED_FOR, *config)
-        assert done.stdout.splitlines()[-1:] == ["[] set()"], done.stdout + done.stderr
+        assert done.stdout.splitlines()[-1:] == [f"{first} [] set()"], done.stdout + done.stderr
 
 
 NEEDED_BY_THE_VERDICTS = """

@@ -114,7 +114,18 @@ def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, An
 
 def merged(files: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
     """The settings of several files, the later ones over the earlier ones; errors as `read`."""
-    return functools.reduce(merge, [read(path) for path in files], {})
+    config: dict[str, Any] = functools.reduce(merge, [read(path) for path in files], {})
+    leave_out(config)
+    return config
+
+
+def leave_out(config: dict[str, Any]) -> None:
+    """Remove, in place, those of the papers' datasets that an overlay sets to null (``paris: null``)."""
+    if isinstance(datasets := config.get("datasets"), dict):
+        papers = read(PAPERS)["datasets"]
+        left_out = [name for name in papers if name in datasets and datasets[name] is None]
+        for name in left_out:
+            del datasets[name]
 
 
 def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
@@ -288,6 +299,12 @@ def _contradiction(config: Mapping[str, Any]) -> str | None:
         return f"config: {line}"
     if problem := _audit_contradiction(config["audit"]):
         return f"config: audit.settings{problem}"
+    cities = [name for name, dataset in config["datasets"].items() if dataset["kind"] == "gowalla"]
+    if (city := config["study"]["grids"]["city"]) not in cities:
+        named = ", ".join(cities) or "none"
+        return f"config: study.grids.city must be one of the cities in datasets ({named}); got {city!r}"
+    if not of_the_papers(config["datasets"]):
+        return "config: datasets must keep one of the papers' datasets: synthetic needs no file"
     for name, dataset in config["datasets"].items():
         if dataset["kind"] == "gowalla" and gowalla["grid"] not in dataset:
             return f"config: the key 'datasets.{name}.{gowalla['grid']}' is missing; gowalla.grid asks for it"

@@ -17,6 +17,7 @@ OVERLAYS = configuration.overlays(workflow.configfiles)
 SETTINGS = sorted(f"{key}={value}" for key, value in workflow.config_settings.config.items())
 try:
     run_code_of(HERE)
+    configuration.leave_out(config)
     configuration.check(config, workflow.configfiles)
     FOLDER = configuration.results_folder(config, OVERLAYS)
 except ValueError as error:

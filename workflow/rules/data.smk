@@ -52,6 +52,7 @@ if SOURCE == "snap":
             "<results>/logs/download_checkins.log",
         benchmark:
             "<results>/benchmarks/download_checkins.tsv"
+        priority: 1
         localrule: True
         conda:
             "../envs/rules.yml"
@@ -75,6 +76,7 @@ if SOURCE in ("snap", "file"):
             "<results>/logs/crop_checkins.log",
         benchmark:
             "<results>/benchmarks/crop_checkins.tsv"
+        priority: 1
         localrule: True
         conda:
             "../envs/rules.yml"
