@@ -1,36 +1,52 @@
 # make            install and regenerate everything, offline    make test    a newcomer's tests: minutes
-# make verify     is every result as its job left it?           make check   all other tests, lint, types, imports
-# make report     only what the report needs
+# make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports
+# make verify     is every result as its job left it?           make help    this list
 # make pictures   renew the documents' pictures                 make lock    renew the pinned versions
 # make clean      remove what was made
-# make CONFIG=config/mine.yaml    the same with your settings over the paper's, checked before anything in them is run
+# make fig1 ... fig7, figures, tables, report, article, parity, study    only what the name says
+# make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with your settings over the paper's, checked
+#                 before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 # make cluster    add what Snakemake needs to send jobs to Slurm or PBS (docs/cluster.md)
 # make cluster-check    send one job of a second to the cluster and say what is wrong; PROFILE=profiles/cluster-generic for PBS
 # make docs       the documentation as a site that works offline
 
+# Not sh: make 3.81, which macOS has, starts a plain command without a shell, and then by the PATH of before.
+SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
-RESULTS := results$(if $(CONFIG),/$(basename $(notdir $(CONFIG))))
+TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article parity study
 
-.PHONY: all report docs test check lint slow verify cluster cluster-check bench lock pictures clean
+.PHONY: all install help $(TARGETS) docs test check lint slow verify cluster cluster-check bench lock pictures clean
 .DEFAULT_GOAL := all
 
+# It checks the settings, and prints the folder of their results.
+FOLDER := python -m tightshuffle.pipeline.configuration $(if $(CONFIG),"$(CONFIG)")
+SNAKEMAKE := snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
+
 all: $(VENV)/installed
-	@$(if $(CONFIG),python -m tightshuffle.pipeline.configuration "$(CONFIG)")
-	@snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
-	@python -m tightshuffle.pipeline.records
-	@echo "The reproduction report: $(CURDIR)/$(RESULTS)/report/index.html"
-	@echo "The article: $(CURDIR)/$(RESULTS)/article/article.pdf"
+	@results=$$($(FOLDER)) && $(SNAKEMAKE) && python -m tightshuffle.pipeline.records && \
+	  echo "The reproduction report: $$PWD/$$results/report/index.html" && \
+	  echo "The article: $$PWD/$$results/article/article.pdf"
+
+$(TARGETS): $(VENV)/installed
+	@$(FOLDER) > /dev/null && $(SNAKEMAKE) -- $@
+
+install: $(VENV)/installed
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+.DEFAULT:
+	@echo "error: there is no make $@, but these:" >&2
+	@$(MAKE) --no-print-directory help >&2
+	@exit 1
 
 verify: $(VENV)/installed
 	@python -m tightshuffle.pipeline.records
-
-report: $(VENV)/installed
-	@snakemake report
 
 PYTEST := python -m pytest --maxprocesses 4 --dist loadfile --no-loadscope-reorder --numprocesses
 test: $(VENV)/installed
@@ -78,6 +94,9 @@ ifneq ("$(shell cat $(VENV)/installed 2>/dev/null)","$(CURDIR)")
 endif
 
 $(VENV)/installed: requirements.lock pyproject.toml
+	@case "$$PWD" in *[[:space:]\'\"\$$\`\\\(\)\<\>\&\;\|*?{}[]*) \
+	  echo "error: $$PWD: Snakemake does not quote this path: take a folder without spaces, quotes, brackets and \$$" >&2; \
+	  exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "tight-shuffle needs Python >= 3.11; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
 	@echo "Installing the locked versions into $(VENV) (about a minute) ..."

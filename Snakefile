@@ -85,13 +85,15 @@ rule trials:
 
 for number in range(1, 8):
 
-    rule:
-        "The paper's figure of this number, and the same at equal privacy."
-        name:
-            f"fig{number}"
-        input:
-            figure_files(f"fig{number}_"),
-        localrule: True
+    if figure_files(f"fig{number}_"):  # of other datasets than the papers' there may be none
+
+        rule:
+            "The paper's figure of this number, and the same at equal privacy."
+            name:
+                f"fig{number}"
+            input:
+                figure_files(f"fig{number}_"),
+            localrule: True
 
 
 try:
@@ -114,6 +116,10 @@ onstart:
         workflow.register_envvars(elsewhere.VARIABLE)
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error))
+
+
+onsuccess:
+    run.end_with_files(workflow.dag.jobs, workflow.dag_settings.targets)
 
 
 onerror:

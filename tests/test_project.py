@@ -4,6 +4,7 @@ import importlib
 import itertools
 import json
 import re
+import shutil
 import subprocess
 import tomllib
 from importlib import metadata
@@ -88,6 +89,36 @@ def test_nothing_large_and_no_checkin_rows():
     # A row of SNAP's file: user, time, latitude, longitude, location, tab separated.
     row = re.compile(rb"^\d+\t\d{4}-\d\d-\d\dT[^\t]+\t-?\d+\.\d+\t-?\d+\.\d+\t", re.MULTILINE)
     assert [path for path in files if path.suffix != ".py" and row.search(path.read_bytes())] == []
+
+
+@pytest.mark.parametrize("name", ["mit Leerzeichen", "cash $HOME", "a{b}", "it's", "a(b", "Büro-1_x.y"])
+def test_a_folder_that_snakemake_cannot_work_in_is_refused_before_anything_is_installed(tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    for file in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy2(ROOT / file, folder)
+    command = ["make", "install", "PYTHON=false"]  # which is no Python: nothing is installed in any case
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    reason = (
+        "needs Python" if name == "Büro-1_x.y" else f"error: {folder}: Snakemake does not quote this path"
+    )
+    assert reason in done.stderr.splitlines()[0]
+    assert not (folder / ".venv").exists()
+
+
+def test_make_help_names_every_target():
+    """Also after a wrong one; what `make check` splits into is no user's."""
+    makefile = (ROOT / "Makefile").read_text()
+    rules = re.findall(r"^([a-z][a-z1-7 -]*):(?!=)", makefile, re.MULTILINE)
+    rules += re.findall(r"^TARGETS := (.*)", makefile, re.MULTILINE)
+    helped, wrong = (
+        subprocess.run(["make", target], cwd=ROOT, capture_output=True, text=True)
+        for target in ("help", "fig8")
+    )
+    missing = set(" ".join(rules).split()) - set(re.findall(r"[\w-]+", helped.stdout))
+    assert missing == {"slow", *(f"fig{number}" for number in range(2, 7))}
+    assert (wrong.returncode, wrong.stderr.splitlines()[0]) == (2, "error: there is no make fig8, but these:")
+    assert helped.stdout in wrong.stderr
 
 
 def test_python_that_is_too_old_is_refused_in_one_line(tmp_path):

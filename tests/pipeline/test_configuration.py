@@ -3,6 +3,7 @@
 import copy
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -115,7 +116,7 @@ def test_a_users_own_counts_are_a_dataset():
         ("gowalla.download.md5", "abc", ["gowalla.download.md5", "'abc'"]),
         ("gowalla.download.url", "ftp://example.org/x", ["gowalla.download.url", "http:// or https://"]),
         ("gowalla.bad_rows_at_most", 2, ["gowalla.bad_rows_at_most must be at most 1; got 2"]),
-        ("protocol.delta_floor", "1e-30", ["protocol.delta_floor must be a number", "1.0e-30 with a dot"]),
+        ("protocol.delta_floor", "1e-30", ["protocol.delta_floor must be a number", "1e-30 as 1.0e-30"]),
         ("protocol.delta_floor", 0, ["protocol.delta_floor must be at least 1e-300"]),
         ("protocol", MISSING, ["the key 'protocol' is missing"]),
         ("seed", -1, ["seed must be at least 0; got -1"]),
@@ -135,7 +136,13 @@ def test_a_users_own_counts_are_a_dataset():
         ("datasets.Bad Name", {}, ["Bad Name"]),
         ("datasets.paris", 7, ["datasets.paris must be a mapping (key: value); got 7"]),
         ("parity.delta", [], ["parity.delta must have at least 1 entries"]),
-        ("parity.delta.0", "1e-6", ["parity.delta[0] must be a number", "1.0e-30 with a dot"]),
+        ("parity.delta.0", "1e-6", ["parity.delta[0] must be a number", "1e-30 as 1.0e-30"]),
+        (
+            "parity.repetitions",
+            "3",
+            ["repetitions must be a whole number; got '3' (it is text", "not in --config"],
+        ),
+        ("datasets.paris.figures.tv", "fig9", ["paris.figures.tv must be one of fig1 to fig7; got 'fig9'"]),
         ("parity.delta_exponents.0", 0, ["parity.delta_exponents[0] must be greater than 0; got 0"]),
         ("parity.eps0.3", 21, ["parity.eps0[3] must be at most 20; got 21"]),
         ("parity.repetition", 5, ["parity.repetition", "did you mean 'repetitions'?"]),
@@ -259,6 +266,25 @@ def test_data_come_from_a_file_that_is_there(tmp_path, monkeypatch, name):
         check(changed("datasets.mine", own))
     with pytest.raises(ValueError, match=rf"^gowalla\.file: no file '{name}'"):
         check(CONFIG | {"gowalla": CONFIG["gowalla"] | {"source": "file", "file": name}})
+
+
+def test_n_is_at_most_the_number_of_users_in_a_file_of_counts(tmp_path):
+    config = changed("datasets.paris.tv.n", [1000, 200_000])
+    with pytest.raises(
+        ValueError, match=r"^datasets\.paris\.tv\.n must be at most the population \(11190\); got"
+    ):
+        check(config)
+    path = tmp_path / "mine.csv"
+    own = {"kind": "counts", "title": "Mine", "file": str(path), "tv": CONFIG["datasets"]["paris"]["tv"]}
+    for text in ("cell, Count\n1,600\n2,399\n", "\ufeffCELL,count\n1,999\n"):
+        path.write_text(text)
+        with pytest.raises(
+            ValueError, match=r"^datasets\.mine\.tv\.n must be at most the population \(999\)"
+        ):
+            check(changed("datasets.mine", own))
+    for text in ("", "cell\n1\n", "cell,count\n1,x\n", "cell,count\n1\n", "\xff"):
+        path.write_text(text, "latin-1")
+        check(changed("datasets.mine", own))  # its job names the row that is wrong
 
 
 # Files -----------------------------------------------------------------------------------------------
@@ -386,5 +412,18 @@ def test_the_command_reads_a_file_without_running_it(tmp_path):
     wanted = f"error: {evil}, line 1: '__use_yte__' makes a config a program; remove it\n"
     assert (done.returncode, done.stderr) == (1, wanted)
     assert not mark.exists()
-    assert check("seed: 7\n").returncode == 0
+    assert check("seed: 7\n").stdout == "results/evil\n"
     assert "unknown key 'sed'; did you mean 'seed'?" in check("sed: 7\n").stderr
+
+
+def test_the_command_prints_the_folder_of_the_results(tmp_path):
+    """Which `make CONFIG=...` ends with."""
+    shutil.copy(ROOT / "config/quick.yaml", tmp_path / "my quick.yaml")
+    command = [sys.executable, "-m", "tightshuffle.pipeline.configuration"]
+    for path, printed in {
+        "config/config.yaml": "results\n",
+        tmp_path / "my quick.yaml": "results/my_quick\n",
+        "config": "error: config: a folder; name a file in it, such as config/quick.yaml\n",
+    }.items():
+        done = subprocess.run([*command, path], cwd=ROOT, capture_output=True, text=True)
+        assert done.stdout + done.stderr == printed

@@ -1,10 +1,13 @@
 """What is wrong with a configuration, in one line that names the key and what it may be.
 
-    python -m tightshuffle.pipeline.configuration config/mine.yaml     checks it before Snakemake reads it
+    python -m tightshuffle.pipeline.configuration config/mine.yaml
 
-Snakemake would run the code in a stranger's file; here nothing in it is run.
+checks a file before Snakemake reads it, and prints the folder of its results. Snakemake would run the code in
+a stranger's file; here nothing in it is run.
 """
 
+import contextlib
+import csv
 import difflib
 import functools
 import hashlib
@@ -260,8 +263,8 @@ def _explain(error: ValidationError) -> str:
         case _:
             problem = error.message
     hint = ""
-    if error.validator == "type" and wanted == "number" and isinstance(value, str) and _is_number(value):
-        hint = " (YAML reads it as text; write 1.0e-30 with a dot, and no quotes)"
+    if error.validator == "type" and wanted in ("number", "integer") and _is_number(value):
+        hint = " (it is text: write it without quotes, 1e-30 as 1.0e-30, and in a file, not in --config)"
     return f"config: {key or 'the file'!s} {problem}; got {_SHORT.repr(value)}{hint}"
 
 
@@ -287,6 +290,32 @@ def _missing_file(config: Mapping[str, Any]) -> str | None:
             return f"datasets.{name}: no bundled counts; set gowalla.source to snap or file"
     if gowalla["source"] == "file" and not Path(gowalla["file"]).is_file():
         return f"gowalla.file: no file {gowalla['file']!r}; expected check-ins in SNAP's format"
+    return _too_many_users(config)
+
+
+def _too_many_users(config: Mapping[str, Any]) -> str | None:
+    """An n above the number of users in a file of counts; what is wrong with the file itself its job says."""
+    for name, dataset in config["datasets"].items():
+        path = Path(dataset.get("file", ROOT / f"data/gowalla/{name}_counts.csv"))
+        bundled = dataset["kind"] == "gowalla" and config["gowalla"]["source"] == "bundled"
+        if bundled or dataset["kind"] == "counts":
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, csv.Error):
+                with path.open(encoding="utf-8-sig", newline="") as file:
+                    rows = csv.DictReader(file)
+                    rows.fieldnames = [field.strip().lower() for field in rows.fieldnames or ()]
+                    users = sum(int(row["count"]) for row in rows)
+                if users and (problem := _above(dataset, users)):
+                    return f"datasets.{name}.{problem}"
+    return None
+
+
+def _above(dataset: Mapping[str, Any], population: int) -> str | None:
+    """The first n of a dataset's experiments that is above its number of users."""
+    for experiment in ("tv", "estimates", "individual", "grid"):
+        users = dataset.get(experiment, {}).get("n", [])
+        for n in users if isinstance(users, list) else [users]:
+            if n != "all" and n > population:
+                return f"{experiment}.n must be at most the population ({population}); got {n}"
     return None
 
 
@@ -382,11 +411,7 @@ def _dataset_contradiction(dataset: Mapping[str, Any], repetitions: int) -> str 
             "or memory runs out: take fewer of either"
         )
     if population := dataset.get("population"):
-        for experiment in ("tv", "estimates", "individual", "grid"):
-            users = dataset.get(experiment, {}).get("n", [])
-            for n in users if isinstance(users, list) else [users]:
-                if n != "all" and n > population:
-                    return f"{experiment}.n must be at most the population ({population}); got {n}"
+        return _above(dataset, population)
     return None
 
 
@@ -418,9 +443,9 @@ def _join(key: str, name: str) -> str:
     return f"{key}.{name}" if key else str(name)
 
 
-def _is_number(text: str) -> bool:
+def _is_number(text: object) -> bool:
     try:
-        float(text)
+        float(str(text))
     except ValueError:
         return False
     return True
@@ -428,6 +453,10 @@ def _is_number(text: str) -> bool:
 
 if __name__ == "__main__":
     try:
-        check(merged([PAPERS, *sys.argv[1:]]))
+        settings = merged([PAPERS, *sys.argv[1:]])
+        check(settings)
+        print(results_folder(settings, overlays(sys.argv[1:])))
+    except IsADirectoryError as error:
+        sys.exit(f"error: {error.filename}: a folder; name a file in it, such as config/quick.yaml")
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")

@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from tightshuffle.pipeline import records
 from tightshuffle.pipeline.elsewhere import settled, told
@@ -101,6 +101,22 @@ def check_at_work() -> None:
         raise ValueError(wrong)
 
 
+def check_folder() -> None:
+    """ValueError, one line: the folder cannot be written, or something else is in the place of a result.
+
+    Snakemake would end with a traceback, or take a folder for the result.
+    """
+    if not os.access(STATE if STATE.exists() else ".", os.W_OK):
+        raise ValueError(f"{Path.cwd()} cannot be written: snakemake -d FOLDER works in another folder")
+    for path in records.made():
+        if path.is_dir():
+            raise ValueError(f"{path}: a folder is in the place of this result. Remove it and run again")
+        if path.is_symlink() and not path.exists():
+            raise ValueError(
+                f"{path}: a link that leads nowhere is in the place of this result. Remove it and run again"
+            )
+
+
 def report(message: str) -> None:
     """Let the run end with this error; where no file can be written, it goes to the job's own output."""
     try:
@@ -127,6 +143,14 @@ def end_with_errors(logs: Iterable[str]) -> None:
     words = [f"error: {rule}: {line}" for rule, line in last.items() if rule not in reported]
     if words or own:
         atexit.register(print, *words, *own, sep="\n", file=sys.stderr)
+
+
+def end_with_files(jobs: Iterable[Any], targets: Iterable[str]) -> None:
+    """Print the files of a figure, the report or the article that was asked for, after all else."""
+    wanted = [job for job in jobs if job.rule.name in targets]
+    named = [job for job in wanted if re.match(r"fig\d|report|article", job.rule.name)]
+    if files := [str(file) for job in named for file in job.input if not file.endswith(".csv")]:
+        atexit.register(print, *files, sep="\n")
 
 
 def _last_words(log: str) -> dict[str, str]:

@@ -17,6 +17,8 @@ OVERLAYS = configuration.overlays(workflow.configfiles)
 SETTINGS = sorted(f"{key}={value}" for key, value in workflow.config_settings.config.items())
 try:
     run_code_of(HERE)
+    if workflow.is_main_process:
+        run.check_folder()
     configuration.leave_out(config)
     configuration.check(config, workflow.configfiles)
     FOLDER = configuration.results_folder(config, OVERLAYS)
