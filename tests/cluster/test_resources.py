@@ -25,6 +25,13 @@ def test_a_retry_asks_for_twice_as_much(profile):
         assert asked(profile, name, 3) == 2 * asked(profile, name, 2) == 4 * asked(profile, name, 1)
 
 
+@pytest.mark.parametrize("profile", [*PROFILES, "default"])
+def test_no_profile_takes_the_scheduler_in_which_a_sigterm_hangs(profile):
+    """Snakemake's handler of SIGTERM takes a lock that the scheduler ilp, in the same thread, holds up to a second."""
+    settings = yaml.safe_load((ROOT / f"profiles/{profile}/config.yaml").read_text())
+    assert settings["scheduler"] == "greedy"
+
+
 @pytest.mark.pipeline
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_job_has_room_above_what_was_measured(finished, profile):

@@ -195,6 +195,15 @@ def test_a_read_only_folder(calm, small):
         if remounted.returncode:
             pytest.skip(f"no read-only mount here: {remounted.stderr.strip()}")
         done = small.run("--forceall")
+        subprocess.run(["mount", "--bind", small.folder, small.folder], check=True)
+        subprocess.run(["mount", "-o", "remount,bind,ro", small.folder], check=True)
+        planned = small.run("--dry-run")
+        subprocess.run(["umount", "--lazy", small.folder], check=True)
+    assert planned.returncode != 0
+    assert lines_with(
+        planned, f"{small.folder} cannot be written: snakemake -d FOLDER works in another folder"
+    )
+    assert "Traceback" not in planned.stdout
     assert done.returncode != 0
     assert "Write-protected output files" in done.stdout
     assert f"{small.made}/" in done.stdout.partition("Write-protected output files")[2], "it names the file"

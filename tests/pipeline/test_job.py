@@ -137,6 +137,37 @@ def test_a_folder_of_results_belongs_to_one_configuration():
     take(there, "seed=5")
 
 
+def test_a_run_on_a_full_disk_or_without_its_folder_ends_with_a_line(monkeypatch):
+    """Its jobs could not write their errors, or Snakemake's log is gone."""
+    said = []
+    monkeypatch.setattr(run.atexit, "register", lambda _, *lines, **rest: said.append(lines))
+    run.report("r: wrong")
+    (run.ERRORS / "0").touch()
+    Path("log").touch()
+    run.end_with_errors(["log"])
+    run.end_with_errors(["no log"])
+    full = "error: .snakemake: the disk is full: make room and run again"
+    gone = "error: .snakemake: removed while this run was at work: run again"
+    assert said == [(full, "error: r: wrong"), (full, "error: r: wrong", gone)]
+
+
+def test_something_else_in_the_place_of_a_result_is_refused():
+    run.check_folder()
+    Path(".snakemake/sums/results").mkdir(parents=True)
+    for name in ("a.csv", "b.csv", "gone.csv"):
+        Path(".snakemake/sums/results", name).touch()
+    Path("results/a.csv").touch()
+    run.check_folder()
+    wrong = r"^results/b\.csv: a folder, a pipe or a broken link instead of a file\. Remove it"
+    Path("results/b.csv").mkdir()
+    with pytest.raises(ValueError, match=wrong):
+        run.check_folder()
+    Path("results/b.csv").rmdir()
+    Path("results/b.csv").symlink_to("nowhere")
+    with pytest.raises(ValueError, match=wrong):
+        run.check_folder()
+
+
 HOLD = """
 import sys
 from tightshuffle.pipeline import run

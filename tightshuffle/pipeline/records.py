@@ -23,6 +23,7 @@ RESULTS = Path("results")
 SUMS = Path(".snakemake/sums")
 UNRECORDED = {"logs", "benchmarks", "bench", "site"}  # folders that hold no results
 COPIED = "results that were copied here need the folder .snakemake that belongs to them"
+NO_FILE = "a folder, a pipe or a broken link instead of a file. Remove it and run again"
 
 
 def is_result(path: str | Path) -> bool:
@@ -39,7 +40,7 @@ def problem(path: str | Path) -> str | None:
         wrong = "no job of this folder made it, or its job did not end"
         return f"{path}: {wrong}. Remove it and run again ({COPIED})"
     if not Path(path).is_file():
-        return f"{path}: a folder, a pipe or a broken link instead of a file. Remove it and run again"
+        return f"{path}: {NO_FILE}"
     if digest(path) != before:
         return f"{path}: cut or edited since its job ended. Remove it and run again"
     return None

@@ -109,12 +109,8 @@ def check_folder() -> None:
     if not os.access(STATE if STATE.exists() else ".", os.W_OK):
         raise ValueError(f"{Path.cwd()} cannot be written: snakemake -d FOLDER works in another folder")
     for path in records.made():
-        if path.is_dir():
-            raise ValueError(f"{path}: a folder is in the place of this result. Remove it and run again")
-        if path.is_symlink() and not path.exists():
-            raise ValueError(
-                f"{path}: a link that leads nowhere is in the place of this result. Remove it and run again"
-            )
+        if os.path.lexists(path) and not path.is_file():
+            raise ValueError(f"{path}: {records.NO_FILE}")
 
 
 def report(message: str) -> None:
@@ -127,9 +123,10 @@ def report(message: str) -> None:
 
 
 def errors() -> list[str]:
-    """The errors of this run's jobs, oldest first, each once."""
+    """The errors of this run's jobs, oldest first, each once. A file without one had no room for it."""
     files = sorted(ERRORS.iterdir()) if ERRORS.exists() else []
-    return list(dict.fromkeys(path.read_text("utf-8") for path in files))
+    full = f"error: {STATE}: the disk is full: make room and run again"
+    return list(dict.fromkeys(path.read_text("utf-8") or full for path in files))
 
 
 def end_with_errors(logs: Iterable[str]) -> None:
@@ -139,7 +136,10 @@ def end_with_errors(logs: Iterable[str]) -> None:
     """
     own = errors()
     reported = {line.split(": ")[1] for line in own}
-    last = {rule: line for log in logs for rule, line in _last_words(log).items()}
+    try:
+        last = {rule: line for log in logs for rule, line in _last_words(log).items()}
+    except FileNotFoundError:
+        own, last = [*own, f"error: {STATE}: removed while this run was at work: run again"], {}
     words = [f"error: {rule}: {line}" for rule, line in last.items() if rule not in reported]
     if words or own:
         atexit.register(print, *words, *own, sep="\n", file=sys.stderr)
