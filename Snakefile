@@ -108,6 +108,8 @@ onstart:
     try:
         if workflow.executor_plugin.name == "slurm":
             cluster_check.reach_slurm()
+        if workflow.executor_plugin.name == "cluster-generic":
+            cluster_check.find(workflow.executor_settings.submit_cmd)
         name = run.begin(locked_by_snakemake=workflow.execution_settings.lock)
         run.take(FOLDER, OVERLAYS, SETTINGS if FOLDER.endswith("custom") else [])
         code.compile_by_contents()

@@ -1,11 +1,13 @@
 """`make cluster-check`: what is wrong with a cluster, in words. Scripts stand for the commands of Slurm."""
 
 import platform
+import subprocess
 import sys
 
 import pytest
 
 from tests.cluster.private_slurm import LOGIN
+from tests.conftest import ROOT
 from tightshuffle.pipeline import cluster_check
 from tightshuffle.pipeline.cluster_check import Job, compare, explain, reach_slurm
 
@@ -71,7 +73,8 @@ def test_a_refusal_names_the_setting_and_what_there_is(commands, said, advice):
 
 def test_other_refusals_are_told_as_they_are(commands):
     assert explain(REFUSED.format("Job violates a policy"), Job(), 60).endswith("Job violates a policy")
-    assert explain("one\ntwo\n", Job(), 60).splitlines() == ["the job failed:", "one", "two"]
+    said = "reason: Missing output files: answer.json\nqsub: Unknown queue\n"
+    assert explain(said, Job(), 60).splitlines() == ["the job ended:", *said.splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +100,41 @@ def test_a_folder_that_the_node_does_not_share(state, reason, monkeypatch, tmp_p
     words = explain("Submitted.", Job("7", "7.log", state, reason, "n2"), 60)
     assert words.startswith(f"job 7 ended on n2 ({state}), and what it wrote is not here after 60 seconds")
     assert str(tmp_path) in words
+
+
+PBS = {  # what `qstat -x -f` says, then `qstat -f`, and what has become of the job
+    "running": ("job_state = R", "", "running"),
+    "ended well": ("job_state = F\n    Exit_status = 0", "", "success"),
+    "killed": ("job_state = F\n    Exit_status = 271", "", "failed"),
+    "no history, running": ("", "job_state = R", "running"),
+    "no history, forgotten": ("", "qstat: Unknown Job Id 7.pbs", "success"),
+    "no history, ended": ("", "qstat: 7.pbs Job has finished, use -x or -H", "success"),
+    "busy": ("", "qstat: cannot connect to server", "running"),
+}
+
+
+@pytest.mark.parametrize(("history", "without", "status"), PBS.values(), ids=PBS)
+def test_what_has_become_of_a_pbs_job(commands, history, without, status):
+    """One that PBS has forgotten counts as ended well: Snakemake looks whether its files are there."""
+    code = 0 if history else 1
+    commands(qstat=f"[ $1 = -x ] && {{ echo '{history}'; exit {code}; }}\necho '{without}' >&2")
+    done = subprocess.run([ROOT / "profiles/cluster-generic/status", "7.pbs"], capture_output=True, text=True)
+    assert done.stdout == f"{status}\n"
+
+
+def test_a_forgotten_job_of_pbs_whose_file_is_missing(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    said = "Job 0 completed successfully, but some output files are missing. Missing files after 60 seconds."
+    assert explain(said, Job(), 60).endswith("that all nodes share? If so, raise latency-wait")
+    cluster_check.PBS_LOG.parent.mkdir(parents=True)
+    cluster_check.PBS_LOG.write_text("/bin/sh: 1: x: not found")
+    assert explain(said, Job(), 60).endswith(f"or read what the job printed: {cluster_check.PBS_LOG}")
+
+
+def test_no_qsub(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ValueError, match=r"^no qsub on this machine: start on a login node of the cluster$"):
+        cluster_check.check(str(ROOT / "profiles/cluster-generic"))
 
 
 def test_an_answer():

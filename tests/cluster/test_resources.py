@@ -27,7 +27,7 @@ def test_a_retry_asks_for_twice_as_much(profile):
 
 @pytest.mark.parametrize("profile", [*PROFILES, "default"])
 def test_no_profile_takes_the_scheduler_in_which_a_sigterm_hangs(profile):
-    """Snakemake's handler of SIGTERM takes a lock that the scheduler ilp, in the same thread, holds up to a second."""
+    """Snakemake's handler of SIGTERM takes a lock that ilp, in the same thread, holds for up to a second."""
     settings = yaml.safe_load((ROOT / f"profiles/{profile}/config.yaml").read_text())
     assert settings["scheduler"] == "greedy"
 

@@ -26,6 +26,8 @@ import yaml
 
 FOLDER = Path("results/logs/cluster_check")  # on the results' own disk, wherever that is
 SENT, ANSWER, LOG, PRINTED = (FOLDER / name for name in ("sent", "answer.json", "job.log", "printed"))
+PBS_LOG = Path("results/logs/cluster/answer_check-0.log")  # as the profile's qsub has it
+MISSING = "some output files are missing"  # Snakemake, of a job that ended well
 PATIENCE = 600  # seconds that the job may take, most of them in the queue
 SILENCE = 30  # seconds after which a command of Slurm counts as unanswered
 
@@ -75,8 +77,10 @@ def check(profile: str) -> str:
     if settings["executor"] == "slurm":
         reach_slurm()
         command += ["--slurm-init-seconds-before-status-checks", "1"]
+    elif settings["executor"] == "cluster-generic":
+        find(settings["cluster-generic-submit-cmd"])
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for path in (ANSWER, LOG, PRINTED):
+    for path in (ANSWER, LOG, PRINTED, PBS_LOG):
         path.unlink(missing_ok=True)
     SENT.write_text(token := uuid.uuid4().hex)
     print(f"One job goes to the cluster as {profile}/config.yaml says ...", flush=True)
@@ -89,19 +93,26 @@ def check(profile: str) -> str:
         _stop(process, job)
     if ANSWER.exists():
         return compare(json.loads(ANSWER.read_text("utf-8")), token, job.waited)
-    raise ValueError(explain(_text(PRINTED) + _text(LOG) + _text(job.log), job, settings["latency-wait"]))
+    said = "".join(map(_text, (PRINTED, LOG, job.log or PBS_LOG)))
+    raise ValueError(explain(said, job, settings["latency-wait"]))
 
 
 def reach_slurm() -> None:
     """ValueError if no Slurm is here, or none that answers: Snakemake would say so late, or never."""
-    if not shutil.which("sbatch"):
-        raise ValueError("no sbatch on this machine: start on a login node of the cluster")
+    find("sbatch")
     try:
         done = subprocess.run(["sinfo"], capture_output=True, text=True, timeout=SILENCE)
     except subprocess.TimeoutExpired:
         raise ValueError(f"Slurm's controller did not answer sinfo within {SILENCE} seconds") from None
     if done.returncode:
         raise ValueError(f"Slurm's controller cannot be reached:\n{done.stderr.strip()}")
+
+
+def find(submit: str) -> None:
+    """ValueError if the last command in a line of shell is not on this machine."""
+    command = submit.split(";")[-1].split()[0]
+    if not shutil.which(command):
+        raise ValueError(f"no {command} on this machine: start on a login node of the cluster")
 
 
 def explain(said: str, job: Job, latency: int) -> str:
@@ -113,11 +124,13 @@ def explain(said: str, job: Job, latency: int) -> str:
             return f"{refused[1] if refused else found[0].strip()}\n{advice}{': ' if there else ''}{there}"
     if refused:
         return refused[1]
-    ended = f"job {job.id} ended on {job.node} ({job.state})" if job.node else "the job failed"
-    if job.state == "COMPLETED" or job.reason == "JobLaunchFailure" or "missing" in said.lower():
+    ended = f"job {job.id} ended on {job.node} ({job.state})" if job.node else "the job ended"
+    # PBS without job history does not tell how a job ended.
+    if job.state == "COMPLETED" or job.reason == "JobLaunchFailure" or MISSING in said:
         return (
             f"{ended}, and what it wrote is not here after {latency} seconds: is {Path.cwd()} on a disk that"
             " all nodes share? If so, raise latency-wait"
+            + (f", or read what the job printed: {PBS_LOG}" if PBS_LOG.exists() else "")
         )
     return "\n".join([f"{ended}:", *said.strip().splitlines()[-20:]])
 
