@@ -24,11 +24,11 @@ TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article pari
 .DEFAULT_GOAL := all
 
 # It checks the settings, and prints the folder of their results.
-FOLDER := python -m tightshuffle.pipeline.configuration $(if $(CONFIG),"$(CONFIG)")
+FOLDER := python -m reproduction.jobs.configuration $(if $(CONFIG),"$(CONFIG)")
 SNAKEMAKE := snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 
 all: $(VENV)/installed
-	@results=$$($(FOLDER)) && $(SNAKEMAKE) && python -m tightshuffle.pipeline.records && \
+	@results=$$($(FOLDER)) && $(SNAKEMAKE) && python -m reproduction.jobs.checksums && \
 	  echo "The reproduction report: $$PWD/$$results/report/index.html" && \
 	  echo "The article: $$PWD/$$results/article/article.pdf"
 
@@ -46,7 +46,7 @@ help:
 	@exit 1
 
 verify: $(VENV)/installed
-	@python -m tightshuffle.pipeline.records
+	@python -m reproduction.jobs.checksums
 
 PYTEST := python -m pytest --maxprocesses 4 --dist loadfile --no-loadscope-reorder --numprocesses
 test: $(VENV)/installed
@@ -71,7 +71,7 @@ cluster: $(VENV)/cluster
 
 PROFILE := profiles/slurm
 cluster-check: $(VENV)/cluster
-	@python -m tightshuffle.pipeline.cluster_check $(PROFILE)
+	@python -m reproduction.jobs.cluster_check $(PROFILE)
 
 # `-W`: a link that leads nowhere or a docstring that cannot be read is an error.
 docs: $(VENV)/docs

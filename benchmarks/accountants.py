@@ -16,8 +16,8 @@ from benchmarks.cases import CASES, DELTA, EPS0, SHARE, K, eps_of
 from benchmarks.measure import fresh_processes, machine, peak_memory, timed
 from benchmarks.peers import PUBLISHED, against_doubles, against_the_double_sum, against_users
 from benchmarks.rivals import DEEP, ENGINE_SIZES, MOST_OUTCOMES, SIZES, compare, engine_cost, violations
-from tightshuffle.pipeline.job import write_bytes, write_csv
-from tightshuffle.report.markdown import markdown_page, markdown_table
+from reproduction.jobs.job import write_bytes, write_csv
+from reproduction.report.markdown import markdown_page, markdown_table
 
 COLUMNS = ["accountant", "n", "k", "eps0", "eps", "seconds", "memory_mb", "log10_delta"]
 RATIO_HEADER = ["what", "users", "against", "ours", "theirs", "ratio", "our error", "their error"]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightshuffle.privacy import clones, composition, count, histogram, renyi
-from tightshuffle.privacy.inverse import epsilon
+from tightshuffle.bounds import composition, histogram
+from tightshuffle.bounds.inverse import epsilon
+from tightshuffle.literature import clones, count, renyi
 
 K, EPS0 = 408, 4.0  # cells and budget of the main paper's San Francisco experiments
 SHARE = 0.8  # of the users hold x0, as in the main paper's tables: near the widest windows of `count`

@@ -13,9 +13,9 @@ from scipy import signal, stats
 from benchmarks.cases import DELTA, EPS0, SHARE, K, different_counts
 from benchmarks.measure import timed
 from benchmarks.printed import printed_delta, printed_terms
-from tightshuffle.mechanisms.krr import lie_probability, sample_histogram, truth_probability
-from tightshuffle.privacy import count
-from tightshuffle.privacy.inverse import epsilon
+from tightshuffle.bounds.inverse import epsilon
+from tightshuffle.literature import count
+from tightshuffle.randomizers.krr import lie_probability, sample_histogram, truth_probability
 
 COLUMNS = ["what", "n", "peer", "seconds", "peer_seconds", "ratio", "error", "peer_error"]
 PUBLISHED = {"k": 10, "eps0": 2.0, "eps": 0.1}  # a row of the main paper's tables but for n

@@ -21,10 +21,11 @@ from scipy import fft, stats
 
 from benchmarks.cases import EPS0, K, eps_of
 from benchmarks.measure import timed
-from tightshuffle.mechanisms.krr import lie_probability, truth_probability
-from tightshuffle.mechanisms.randomizers import KRandomizedResponse
-from tightshuffle.privacy import engine, histogram
-from tightshuffle.privacy.inverse import epsilon
+from tightshuffle.bounds import histogram
+from tightshuffle.bounds.inverse import epsilon
+from tightshuffle.numerics import positive_part
+from tightshuffle.randomizers import KRandomizedResponse
+from tightshuffle.randomizers.krr import lie_probability, truth_probability
 
 SIZES = tuple(10**power for power in range(3, 10))
 ENGINE_SIZES = tuple(10**power for power in range(2, 13))
@@ -134,7 +135,7 @@ def engine_cost(n, k=K, eps0=EPS0):
     eps = eps_of("upper", n, k, eps0)
     values, chances = KRandomizedResponse(k, eps0).gains(eps)
     row = {"n": n, "eps": eps, "nodes": 0.0, "atoms": 0.0}
-    nodes, box = engine._sum_nodes, engine._sum_box
+    nodes, box = positive_part._sum_nodes, positive_part._sum_box
 
     def counted_nodes(points, tau, h, last, distance, half, windows):
         row["nodes"] += float(np.minimum(windows * (2 * half / h + 1), last + 1).sum())
@@ -144,10 +145,10 @@ def engine_cost(n, k=K, eps0=EPS0):
         row["atoms"] += float(boxes.atoms)
         return box(point, boxes)
 
-    with mock.patch.multiple(engine, _sum_nodes=counted_nodes, _sum_box=counted_atoms):
-        low, high = engine.log_positive_part(values, chances, n)
+    with mock.patch.multiple(positive_part, _sum_nodes=counted_nodes, _sum_box=counted_atoms):
+        low, high = positive_part.log_positive_part(values, chances, n)
     row["width"] = float(np.expm1(high - low))
-    row["engine"], _ = timed(lambda: engine.log_positive_part(values, chances, n))
+    row["engine"], _ = timed(lambda: positive_part.log_positive_part(values, chances, n))
     row["upper"], _ = timed(lambda: histogram.upper(eps, **setting))
     many = np.linspace(0, 2 * eps, 100)
     row["upper_per_eps_of_100"] = timed(lambda: histogram.upper(many, **setting))[0] / 100

@@ -20,11 +20,11 @@ import pandas as pd
 import yaml
 
 from benchmarks.measure import fresh_processes, machine
-from tightshuffle.data.synthetic import sample_normal
-from tightshuffle.experiments.published import Protocol, run_point
-from tightshuffle.experiments.seeds import seed_of
-from tightshuffle.pipeline.job import write_bytes, write_csv
-from tightshuffle.report.markdown import markdown_page, markdown_table
+from reproduction.data.synthetic import sample_normal
+from reproduction.jobs.job import write_bytes, write_csv
+from reproduction.protocol.trials import Protocol, run_point
+from reproduction.report.markdown import markdown_page, markdown_table
+from tightshuffle.numerics.seeds import seed_of
 
 CONFIG = Path("config/scale.yaml")
 SIZES = (10**3, 10**5, 10**7, 10**9)

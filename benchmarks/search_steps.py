@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from reproduction.data.checkins import crop
+from reproduction.data.grid import Box, stepped_grid
 from tightshuffle.arguments import Floats
-from tightshuffle.data.checkins import crop
-from tightshuffle.data.grid import Box, stepped_grid
 
 PRINTED, ROWS, COLUMNS = 10_260, 12, 16
 DECIMALS = range(3, 8)

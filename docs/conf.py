@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import tightshuffle
-from tightshuffle.report.document import mathml
+from reproduction.report.document import mathml
 
 project = "tight-shuffle"
 author = "the tight-shuffle authors"

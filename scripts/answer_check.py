@@ -7,8 +7,8 @@ import socket
 import sys
 from pathlib import Path
 
-import tightshuffle.experiments.published  # noqa: F401  (what most jobs import, with its libraries)
-from tightshuffle.pipeline.job import job, write_bytes
+import reproduction.protocol.trials  # noqa: F401  (what most jobs import, with its libraries)
+from reproduction.jobs.job import job, write_bytes
 
 with job(snakemake):
     answer = {

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from tightshuffle.experiments.audit import assess
-from tightshuffle.experiments.game import Tally
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.jobs.job import job, write_csv
+from tightshuffle.audit.assessment import assess
+from tightshuffle.audit.game import Tally
 
 with job(snakemake):
     tallies = [Tally.of(pd.read_parquet(path)) for path in snakemake.input.tallies]

@@ -1,7 +1,7 @@
 """Compute delta over eps in a few settings, by every accountant."""
 
-from tightshuffle.experiments.curves.delta_bounds import delta_bounds
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.experiments.curves.delta_bounds import delta_bounds
+from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
     write_csv(delta_bounds(snakemake.params.plan), snakemake.output[0])

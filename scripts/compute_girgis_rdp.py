@@ -1,7 +1,7 @@
 """Compute Girgis et al.'s Renyi bound beside exact divergences, and delta after compositions."""
 
-from tightshuffle.experiments.curves.girgis_rdp import renyi_composed, renyi_divergences
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.experiments.curves.girgis_rdp import renyi_composed, renyi_divergences
+from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
     write_csv(renyi_divergences(snakemake.params.plan), snakemake.output.divergences)

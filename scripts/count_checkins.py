@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from tightshuffle.data.grid import totals
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.data.grid import totals
+from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
     cities = zip(snakemake.params.datasets, snakemake.input.cells, strict=True)

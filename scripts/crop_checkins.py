@@ -1,7 +1,7 @@
 """Read the file of check-ins once and keep the points inside of every city's box."""
 
-from tightshuffle.data.checkins import crop_tables
-from tightshuffle.pipeline.job import job, write_csv, write_parquet
+from reproduction.data.checkins import crop_tables
+from reproduction.jobs.job import job, write_csv, write_parquet
 
 with job(snakemake):
     cities, summary = crop_tables(

@@ -1,8 +1,8 @@
 """Compare randomizers on one city that is cut into finer and coarser cells."""
 
-from tightshuffle.data.sub_cells import read_sub_cells
-from tightshuffle.experiments.study_trials import cut_into_grids
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.data.sub_cells import read_sub_cells
+from reproduction.experiments.study_trials import cut_into_grids
+from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
     cells = read_sub_cells(snakemake.input.lines, snakemake.input.counts)

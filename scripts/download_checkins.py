@@ -1,7 +1,7 @@
 """Download SNAP's file of Gowalla check-ins."""
 
-from tightshuffle.data.download import download
-from tightshuffle.pipeline.job import job
+from reproduction.data.download import download
+from reproduction.jobs.job import job
 
 with job(snakemake):
     source = snakemake.config["gowalla"]["download"]  # not params: another address is no reason to run again

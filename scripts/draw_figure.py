@@ -3,8 +3,8 @@
 from importlib import import_module
 from inspect import signature
 
-from tightshuffle.figures import style
-from tightshuffle.pipeline.job import job, write_bytes
+from reproduction.figures import style
+from reproduction.jobs.job import job, write_bytes
 
 
 def call(function, *data):
@@ -15,7 +15,7 @@ def call(function, *data):
 
 
 with job(snakemake):
-    figure = import_module(f"tightshuffle.figures.{snakemake.params.figure}")
+    figure = import_module(f"reproduction.figures.{snakemake.params.figure}")
     data = call(figure.read)
     drawing, caption = call(figure.draw, data), call(figure.caption, data)
     for kind, encoded in style.FORMATS.items():

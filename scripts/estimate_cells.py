@@ -1,8 +1,8 @@
 """Run every mechanism once at every budget of a dataset's heatmaps and keep each cell's estimate."""
 
-from tightshuffle.data.histograms import read_histogram
-from tightshuffle.experiments.published import Protocol, estimate_cells
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.data.histograms import read_histogram
+from reproduction.jobs.job import job, write_csv
+from reproduction.protocol.trials import Protocol, estimate_cells
 
 with job(snakemake):
     estimates = estimate_cells(

@@ -1,8 +1,8 @@
 """Run both mechanisms once at equal privacy, at every eps0 of a dataset's heatmaps, cell by cell."""
 
-from tightshuffle.data.histograms import read_histogram
-from tightshuffle.experiments.parity import estimate_parity
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.data.histograms import read_histogram
+from reproduction.experiments.parity import estimate_parity
+from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
     estimates = estimate_parity(

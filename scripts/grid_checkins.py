@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from tightshuffle.data.grid import all_cells, count_in_cells
-from tightshuffle.data.sub_cells import count_in_sub_cells
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.data.grid import all_cells, count_in_cells
+from reproduction.data.sub_cells import count_in_sub_cells
+from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
     points = pd.read_parquet(snakemake.input.points)

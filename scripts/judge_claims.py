@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from tightshuffle.judgement.claims.evidence import read_evidence
-from tightshuffle.judgement.claims.file import read_claims
-from tightshuffle.judgement.claims.registry import RESULT_COLUMNS, judge_claims
-from tightshuffle.pipeline.job import job, write_bytes, write_csv
-from tightshuffle.report.claims import claims_page
+from reproduction.jobs.job import job, write_bytes, write_csv
+from reproduction.report.claims import claims_page
+from reproduction.verification.claims.evidence import read_evidence
+from reproduction.verification.claims.file import read_claims
+from reproduction.verification.claims.registry import RESULT_COLUMNS, judge_claims
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params

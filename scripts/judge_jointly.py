@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from tightshuffle.experiments.published import Protocol
-from tightshuffle.judgement.joint import compare_grids, joint_tests
-from tightshuffle.judgement.printed import read_values
-from tightshuffle.judgement.values import read_individual_trials, read_users
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.jobs.job import job, write_csv
+from reproduction.protocol.trials import Protocol
+from reproduction.verification.joint import compare_grids, joint_tests
+from reproduction.verification.printed import read_values
+from reproduction.verification.values import read_individual_trials, read_users
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params

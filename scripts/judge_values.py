@@ -1,14 +1,14 @@
 """A verdict on every printed value: what we get for it, and whether the two agree."""
 
-from tightshuffle.judgement.printed import read_values
-from tightshuffle.judgement.values import (
+from reproduction.jobs.job import job, write_csv
+from reproduction.verification.printed import read_values
+from reproduction.verification.values import (
     judge_values,
     read_deltas,
     read_individual_trials,
     read_totals,
     read_users,
 )
-from tightshuffle.pipeline.job import job, write_csv
 
 with job(snakemake):
     files = snakemake.input

@@ -1,8 +1,8 @@
 """Plan for wanted guarantees: the eps0 that a wanted (eps, delta) allows, and the accuracy that is left."""
 
-from tightshuffle.experiments.plan_table import plan_table
-from tightshuffle.pipeline.job import job, write_bytes, write_csv
-from tightshuffle.report.plan_page import plan_page
+from reproduction.experiments.plan_table import plan_table
+from reproduction.jobs.job import job, write_bytes, write_csv
+from reproduction.report.plan_page import plan_page
 
 with job(snakemake):
     plans = plan_table(**snakemake.params.plan)

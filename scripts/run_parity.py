@@ -1,8 +1,8 @@
 """Run both mechanisms at equal privacy: every number of users of one dataset, at every setting."""
 
-from tightshuffle.data.histograms import read_histogram
-from tightshuffle.experiments.parity import run_parity
-from tightshuffle.pipeline.job import job, write_parquet
+from reproduction.data.histograms import read_histogram
+from reproduction.experiments.parity import run_parity
+from reproduction.jobs.job import job, write_parquet
 
 with job(snakemake):
     points = run_parity(

@@ -1,8 +1,8 @@
 """Run every mechanism at the points of one budget, or of one part of a grid, all repetitions."""
 
-from tightshuffle.data.histograms import read_histogram
-from tightshuffle.experiments.published import Protocol, run_points
-from tightshuffle.pipeline.job import job, write_parquet
+from reproduction.data.histograms import read_histogram
+from reproduction.jobs.job import job, write_parquet
+from reproduction.protocol.trials import Protocol, run_points
 
 with job(snakemake):
     trials = run_points(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tightshuffle.data.synthetic import sample_normal
-from tightshuffle.experiments.seeds import seed_of
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.data.synthetic import sample_normal
+from reproduction.jobs.job import job, write_csv
+from tightshuffle.numerics.seeds import seed_of
 
 with job(snakemake):
     seed = seed_of(snakemake.params.seed, stage="synthetic", dataset=snakemake.wildcards.dataset)

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from tightshuffle.data.histograms import read_histogram
-from tightshuffle.experiments.study import FAMILIES
-from tightshuffle.experiments.study_trials import simulate, simulate_uniform
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.data.histograms import read_histogram
+from reproduction.experiments.study import FAMILIES
+from reproduction.experiments.study_trials import simulate, simulate_uniform
+from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
     plan, seed = snakemake.params.plan, snakemake.params.seed

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from tightshuffle.judgement.printed import read_rows
-from tightshuffle.pipeline.job import job, write_csv
-from tightshuffle.report.quoted import Results, quotes
+from reproduction.jobs.job import job, write_csv
+from reproduction.report.quotes import Results, quotes
+from reproduction.verification.printed import read_rows
 
 with job(snakemake):
     files = snakemake.input

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from tightshuffle.data.histograms import read_histogram
-from tightshuffle.experiments.parity_summary import summarise_parity
-from tightshuffle.pipeline.job import job, write_csv
+from reproduction.data.histograms import read_histogram
+from reproduction.experiments.parity_summary import summarise_parity
+from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params

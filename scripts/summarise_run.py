@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tightshuffle.pipeline.job import job, write_bytes
-from tightshuffle.pipeline.run_times import machine, run_times
-from tightshuffle.report.page import render, versions
+from reproduction.jobs.job import job, write_bytes
+from reproduction.jobs.run_times import machine, run_times
+from reproduction.report.page import render, versions
 
 with job(snakemake):
     parts = {Path(file).name: Path(file).read_text("utf-8") for file in snakemake.input.parts}

@@ -1,8 +1,8 @@
 """Cut one city's grids from its bundled sub-cells, and spread as many points inside of them."""
 
-from tightshuffle.data.grid import all_cells
-from tightshuffle.data.sub_cells import read_bundled
-from tightshuffle.pipeline.job import job, write_csv, write_parquet
+from reproduction.data.grid import all_cells
+from reproduction.data.sub_cells import read_bundled
+from reproduction.jobs.job import job, write_csv, write_parquet
 
 with job(snakemake):
     cells, points = read_bundled(

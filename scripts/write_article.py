@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from tightshuffle.judgement.printed import read_rows
-from tightshuffle.pipeline.job import job, write_bytes
-from tightshuffle.report.article import Results, article_values, set_article
+from reproduction.jobs.job import job, write_bytes
+from reproduction.report.article import Results, article_values, set_article
+from reproduction.verification.printed import read_rows
 
 ROWS = ("verdicts", "claims", "audit", "joint", "grids", "totals")
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import tightshuffle
-from tightshuffle.pipeline.job import job, write_bytes
-from tightshuffle.report.page import render
+from reproduction.jobs.job import job, write_bytes
+from reproduction.report.page import render
 
 with job(snakemake):
     parts = {Path(file).name: Path(file).read_text("utf-8") for file in snakemake.input.parts}

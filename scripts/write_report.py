@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tightshuffle.judgement.printed import read_rows
-from tightshuffle.pipeline.code import digest
-from tightshuffle.pipeline.job import job, write_bytes
-from tightshuffle.report.page import render, versions
-from tightshuffle.report.page_figures import page_figure
-from tightshuffle.report.views import COLUMNS, page_values
+from reproduction.jobs.code import digest
+from reproduction.jobs.job import job, write_bytes
+from reproduction.report.page import render, versions
+from reproduction.report.page_figures import page_figure
+from reproduction.report.page_values import COLUMNS, page_values
+from reproduction.verification.printed import read_rows
 
 TABLES = ("verdicts", "totals", "parameters", *COLUMNS)
 

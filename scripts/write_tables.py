@@ -1,8 +1,8 @@
 """The papers' tables, printed, reproduced and exact: each as tidy CSV and as Markdown."""
 
-from tightshuffle.judgement.printed import read_rows
-from tightshuffle.pipeline.job import job, write_bytes, write_csv
-from tightshuffle.report.tables import paper_tables
+from reproduction.jobs.job import job, write_bytes, write_csv
+from reproduction.report.tables import paper_tables
+from reproduction.verification.printed import read_rows
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params

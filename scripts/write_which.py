@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from tightshuffle.pipeline.job import job, write_bytes
-from tightshuffle.report.which_page import which_page
+from reproduction.jobs.job import job, write_bytes
+from reproduction.report.which_page import which_page
 
 with job(snakemake):
     table = pd.read_csv(snakemake.input[0])

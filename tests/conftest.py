@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ["Snakefile", "config", "data", "docs", "profiles", "scripts", "tightshuffle", "workflow"]
+SOURCES = ["Snakefile", "config", "data", "docs", "profiles", "reproduction", "scripts", "tightshuffle", "workflow"]
 QUICK = ["--configfile", "config/quick.yaml"]
 NO_PLUGINS = str(ROOT / "tests/without_plugins")  # Snakemake starts faster; tests of a cluster leave it out
 
@@ -167,7 +167,7 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
             file = super()._split_scope(nodeid)
-            return "tests/cluster" if file.startswith("tests/cluster/") else file
+            return "tests/workflow/cluster" if file.startswith("tests/workflow/cluster/") else file
 
     return Scheduling(config, log)
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
 
-from tightshuffle.pipeline import run
-from tightshuffle.pipeline.code import ROOT
+from reproduction.jobs import run
+from reproduction.jobs.code import ROOT
 
 
 def fake_job(rule, *, input, output, log="job.log", params=None):

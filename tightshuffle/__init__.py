@@ -14,7 +14,7 @@ what. These functions say how private the shuffled reports are, whatever the oth
 gives its logarithm to base 10, ``log10_delta=`` takes it: floats end near 1e-308. A bad argument is a
 ValueError that names it. Users may run k-randomized response ("grr", the default) or another ``randomizer``:
 "subset:M", "rappor", "oue", "hadamard", "hash:G", a matrix of your own, "file:MATRIX.csv", or an object of
-`tightshuffle.mechanisms.randomizers`, for example ``Finite(matrix)``.
+`tightshuffle.randomizers`, for example ``Finite(matrix)``.
 
 The same from a shell: ``tightshuffle --help``. The pipeline that regenerates the papers' figures is beside
 this package, in the repository.
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     from tightshuffle.arguments import Floats
-    from tightshuffle.experiments.plan import Plan
-    from tightshuffle.mechanisms.randomizers import Randomizer
+    from tightshuffle.planning import Plan
+    from tightshuffle.randomizers import Randomizer
 
     T = TypeVar("T")
 
@@ -107,7 +107,7 @@ def delta(
         Below 1 it is their share of the n users, rounded up.
     compositions : rounds of the same users with fresh randomness, for the methods that compose. Values may
         change from round to round: the guarantee is for all values of one user together.
-    count, direction : for count-exact and count-published only, see `tightshuffle.privacy.methods.delta`
+    count, direction : for count-exact and count-published only, see `tightshuffle.methods.delta`
     log10 : True for log10 delta
 
     Returns
@@ -117,7 +117,7 @@ def delta(
     """
     import numpy as np
 
-    from tightshuffle.privacy import methods
+    from tightshuffle import methods
 
     logs = methods.delta(
         method,
@@ -182,7 +182,7 @@ def epsilon(
 
     All else as for `delta`. nan where the method promises it at no eps up to compositions * eps0.
     """
-    from tightshuffle.privacy import methods
+    from tightshuffle import methods
 
     return _plain(
         methods.epsilon(
@@ -270,10 +270,10 @@ def plan(
     """The largest eps0 that meets (eps, delta) behind a shuffler, and the expected errors that it leaves.
 
     Give ``n``, or instead of it the largest ``error`` that you accept: then the plan is for the fewest users
-    with this guarantee and error. See `tightshuffle.experiments.plan.make_plan` for the parameters, each of
-    them one number, and `tightshuffle.experiments.plan.Plan` for the answer.
+    with this guarantee and error. See `tightshuffle.planning.make_plan` for the parameters, each of
+    them one number, and `tightshuffle.planning.Plan` for the answer.
     """
-    from tightshuffle.experiments.plan import make_plan
+    from tightshuffle.planning import make_plan
 
     return make_plan(
         n,
@@ -299,9 +299,9 @@ def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Flo
 def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Floats | float":
     """A lower bound on the false negatives of every attack whose false positives are ``alpha``, from `upper`.
 
-    See `tightshuffle.privacy.tradeoff.tradeoff` for the parameters.
+    See `tightshuffle.bounds.tradeoff.tradeoff` for the parameters.
     """
-    from tightshuffle.privacy.tradeoff import tradeoff as curve
+    from tightshuffle.bounds.tradeoff import tradeoff as curve
 
     return _plain(curve(alpha, **setting))
 
@@ -314,10 +314,10 @@ def to_pld(
     Two datasets differ in one user's value here. dp-accounting cannot tell: every other mechanism that you
     compose with it needs ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, or eps is too small.
 
-    See `tightshuffle.privacy.pld.to_pld` for the parameters: n, k, eps0, randomizer, colluding, pessimistic,
+    See `tightshuffle.bounds.pld.to_pld` for the parameters: n, k, eps0, randomizer, colluding, pessimistic,
     spacing. It needs dp-accounting (the extra ``pld``).
     """
-    from tightshuffle.privacy.pld import to_pld as distribution
+    from tightshuffle.bounds.pld import to_pld as distribution
 
     return distribution(pessimistic=pessimistic, spacing=spacing, **setting)
 

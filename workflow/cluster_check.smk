@@ -5,7 +5,7 @@ from pathlib import Path
 HERE = Path(str(workflow.current_basedir)).parent
 sys.path.insert(0, str(HERE))
 
-from tightshuffle.pipeline.code import run_code_of
+from reproduction.jobs.code import run_code_of
 
 run_code_of(HERE)
 

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from tightshuffle.cli.answers import ANSWERS
+from tightshuffle.cli.commands import ANSWERS
 from tightshuffle.cli.parser import make_parser
 
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import tightshuffle
+from tightshuffle import methods, randomizers
 from tightshuffle.cli import values
-from tightshuffle.mechanisms import randomizers
-from tightshuffle.privacy import methods
 
 _ANY_DELTA = "between 0 and 1, however small"
 _ROUNDS = "rounds of the same users with fresh randomness, whether or not their data change"

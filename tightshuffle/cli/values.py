@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 
 import numpy as np
 
-from tightshuffle.privacy import methods
+from tightshuffle import methods
 
 _LARGEST_COUNT = 2**53
 _LONGEST_RANGE = 10_000

@@ -1,4 +1,4 @@
-# The checked configuration and what several files of rules share; the logic is in tightshuffle/pipeline.
+# The checked configuration and what several files of rules share; the logic is in reproduction/jobs.
 import sys
 from pathlib import Path
 
@@ -7,12 +7,12 @@ from snakemake.exceptions import WorkflowError
 HERE = Path(str(workflow.current_basedir)).parents[1]  # the project's folder, wherever the run is
 sys.path.insert(0, str(HERE))
 
-from tightshuffle.pipeline import cluster_check, code, configuration, elsewhere, plan, run
-from tightshuffle.pipeline.code import code_of, digest, run_code_of, source
-from tightshuffle.pipeline.figures import KINDS
+from reproduction.jobs import cluster_check, code, configuration, run_facts, workload, run
+from reproduction.jobs.code import code_of, digest, run_code_of, source
+from reproduction.jobs.figures import KINDS
 
 if workflow.is_main_process:
-    elsewhere.tell()
+    run_facts.tell()
 OVERLAYS = configuration.overlays(workflow.configfiles)
 SETTINGS = sorted(f"{key}={value}" for key, value in workflow.config_settings.config.items())
 try:
@@ -30,14 +30,14 @@ pathvars:
     results=FOLDER,
 
 
-DATASETS = plan.datasets_of(config)
-GOWALLA, NORMAL, COUNTS = (plan.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts"))
+DATASETS = workload.datasets_of(config)
+GOWALLA, NORMAL, COUNTS = (workload.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts"))
 PAPERS = configuration.of_the_papers(DATASETS)  # your own datasets move no verdict on what the papers say
-ESTIMATE_DATASETS = plan.having(DATASETS, "estimates")
-PARITY_DATASETS = plan.having(DATASETS, "tv")
+ESTIMATE_DATASETS = workload.having(DATASETS, "estimates")
+PARITY_DATASETS = workload.having(DATASETS, "tv")
 PARITY = config["parity"]
-TRIALS = plan.trials_of(DATASETS)
-AUDITS = plan.audit_settings(config["audit"])
+TRIALS = workload.trials_of(DATASETS)
+AUDITS = workload.audit_settings(config["audit"])
 TABLES = {  # table: its number in both versions of the paper, and what it shows
     "table_II": ("Table II", "delta beside three bounds of the literature"),
     "table_1": ("Table 1", "delta beside four bounds of the literature"),
@@ -70,12 +70,12 @@ def in_report(name):
 
 def trial_files(*experiments, datasets=DATASETS):
     """The files with the trials of these experiments (tv, individual, grid)."""
-    return [f"<results>/trials/{file}" for file in plan.files_of_trials(TRIALS, experiments, datasets)]
+    return [f"<results>/trials/{file}" for file in workload.files_of_trials(TRIALS, experiments, datasets)]
 
 
 def figure_files(start="", kind="png"):
     """The figures whose names start so, in the papers' order."""
-    names = plan.figure_names(DATASETS)
+    names = workload.figure_names(DATASETS)
     return [f"<results>/figures/{name}.{kind}" for name in names if name.startswith(start)]
 
 

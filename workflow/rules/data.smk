@@ -32,7 +32,7 @@ if SOURCE == "bundled":
             code=lambda wildcards: code_of(
                 "scripts/use_bundled_counts.py", *expand(SUB_CELLS.values(), dataset=wildcards.dataset)
             ),
-            dataset=lambda wildcards: plan.grids_of(DATASETS, wildcards.dataset),
+            dataset=lambda wildcards: workload.grids_of(DATASETS, wildcards.dataset),
             grid=config["gowalla"]["grid"],
             seed=config["seed"],
         script:
@@ -108,7 +108,7 @@ if SOURCE in ("snap", "file"):
             "../envs/rules.yml"
         params:
             code=code_of("scripts/grid_checkins.py"),
-            dataset=lambda wildcards: plan.grids_of(DATASETS, wildcards.dataset),
+            dataset=lambda wildcards: workload.grids_of(DATASETS, wildcards.dataset),
             grid=config["gowalla"]["grid"],
         script:
             "../../scripts/grid_checkins.py"

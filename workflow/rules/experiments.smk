@@ -15,7 +15,7 @@ rule run_trials:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/run_trials.py"),
-        points=lambda wildcards: plan.points_of(TRIALS, wildcards.dataset, wildcards.part),
+        points=lambda wildcards: workload.points_of(TRIALS, wildcards.dataset, wildcards.part),
         cells=lambda wildcards: DATASETS[wildcards.dataset].get("individual", {}).get("cells", []),
         protocol=config["protocol"],
         seed=config["seed"],
@@ -37,7 +37,7 @@ rule estimate_cells:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_cells.py"),
-        plan=lambda wildcards: plan.section(DATASETS, wildcards.dataset, "estimates"),
+        plan=lambda wildcards: workload.section(DATASETS, wildcards.dataset, "estimates"),
         protocol=config["protocol"],
         seed=config["seed"],
     script:
@@ -60,7 +60,7 @@ rule run_parity:
         code=code_of("scripts/run_parity.py"),
         plan={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
         cells=lambda wildcards: DATASETS[wildcards.dataset].get("individual", {}).get("cells", []),
-        sizes=lambda wildcards: plan.parity_sizes(DATASETS, wildcards.dataset),
+        sizes=lambda wildcards: workload.parity_sizes(DATASETS, wildcards.dataset),
         seed=config["seed"],
     script:
         "../../scripts/run_parity.py"
@@ -80,7 +80,7 @@ rule estimate_parity:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_parity.py"),
-        plan=lambda wildcards: plan.parity_estimates(DATASETS, wildcards.dataset, PARITY["delta"][0]),
+        plan=lambda wildcards: workload.parity_estimates(DATASETS, wildcards.dataset, PARITY["delta"][0]),
         seed=config["seed"],
     script:
         "../../scripts/estimate_parity.py"

@@ -1,6 +1,6 @@
 # The paper's figures, and the same forms (tv, estimates) for every dataset of your own. Each figure is a module of
-# tightshuffle/figures, which reads, draws and describes it; a rule says from which files, with which settings.
-from tightshuffle.pipeline.figures import drawn_by, drawn_files
+# reproduction/figures, which reads, draws and describes it; a rule says from which files, with which settings.
+from reproduction.jobs.figures import drawn_by, drawn_files
 
 
 # The other figures' rules are this one with other files and settings. `use rule` does not hand localrule on.

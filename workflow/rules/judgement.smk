@@ -1,5 +1,5 @@
 # What the papers print and say, and whether it holds.
-INDIVIDUAL = plan.having(PAPERS, "individual")
+INDIVIDUAL = workload.having(PAPERS, "individual")
 CITIES = [name for name in INDIVIDUAL if name in GOWALLA]
 
 
@@ -89,8 +89,8 @@ rule judge_claims:
         values=source(VALUES),
         deltas="<results>/privacy/printed_deltas.csv",
         trials=trial_files("tv", "individual", datasets=PAPERS),
-        estimates=expand("<results>/estimates/{dataset}.csv", dataset=plan.having(PAPERS, "estimates")),
-        parity=expand("<results>/parity/{dataset}.parquet", dataset=plan.having(PAPERS, "tv")),
+        estimates=expand("<results>/estimates/{dataset}.csv", dataset=workload.having(PAPERS, "estimates")),
+        parity=expand("<results>/parity/{dataset}.parquet", dataset=workload.having(PAPERS, "tv")),
     output:
         csv=report(
             "<results>/report/claims.csv",
@@ -108,7 +108,7 @@ rule judge_claims:
     params:
         code=code_of("scripts/judge_claims.py", CLAIMS, VALUES),
         sensitivity=config["protocol"]["sensitivity"],
-        boxes={name: PAPERS[name]["box"] for name in plan.of_kind(PAPERS, "gowalla")},
+        boxes={name: PAPERS[name]["box"] for name in workload.of_kind(PAPERS, "gowalla")},
     script:
         "../../scripts/judge_claims.py"
 

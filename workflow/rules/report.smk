@@ -1,4 +1,4 @@
-PAGE = "workflow/report/page"
+PAGE = "reproduction/report/page"
 RUN_PARTS = [f"{PAGE}/run.html.j2", f"{PAGE}/style.css"]
 PARTS = sorted(
     path.relative_to(HERE).as_posix()
@@ -8,10 +8,10 @@ PARTS = sorted(
 
 # The scripts in the order in which they build on each other.
 CALCULATOR = [
-    "workflow/report/calculator/calculator.html.j2",
+    "reproduction/report/calculator/calculator.html.j2",
     f"{PAGE}/style.css",
-    *(f"workflow/report/calculator/{name}" for name in ("calculator.css", "engine.js", "randomizers.js")),
-    *(f"workflow/report/calculator/{name}" for name in ("bounds.js", "calculator.js")),
+    *(f"reproduction/report/calculator/{name}" for name in ("calculator.css", "engine.js", "randomizers.js")),
+    *(f"reproduction/report/calculator/{name}" for name in ("bounds.js", "calculator.js")),
 ]
 
 # Everything that comes from outside: what the papers print, check-ins or their counts, your own histograms.
@@ -25,9 +25,9 @@ COMPARED = {name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"
 
 CHANGED = configuration.differences(config)  # from the papers' settings: told on the page and in the article
 
-ARTICLE_PARTS = [f"workflow/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
+ARTICLE_PARTS = [f"reproduction/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
 ARTICLE_FIGURES = ["band", "delta_bounds", "fig6_tv_san_francisco", "parity_ratio", "study_ratio"]
-ARTICLE_FIGURES = [name for name in ARTICLE_FIGURES if name in plan.figure_names(DATASETS)]
+ARTICLE_FIGURES = [name for name in ARTICLE_FIGURES if name in workload.figure_names(DATASETS)]
 
 
 rule write_report:

@@ -87,7 +87,7 @@ rule cut_study:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/cut_study.py"),
-        city=lambda wildcards: plan.grids_of(DATASETS, STUDY_CITY),
+        city=lambda wildcards: workload.grids_of(DATASETS, STUDY_CITY),
         plan={**STUDY["simulation"], **STUDY["grids"]},
         seed=config["seed"],
     script:

@@ -1,0 +1,110 @@
+"""Read your own histogram: a CSV file with the columns cell and count, checked row by row."""
+
+import csv
+import os
+import stat
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from reproduction.data import StrPath
+from tightshuffle.arguments import Booleans
+
+KNOWN = ("cell", "count", "label", "row", "column", "south", "north", "west", "east")  # in any case
+MOST_CELLS = 1_000_000
+MOST_BYTES = 200_000_000  # a million rows with names take far less
+MOST_USERS = 2**53  # a float holds every whole number below it
+
+
+def read_counts(path: StrPath) -> pd.DataFrame:
+    """The histogram in a CSV file: whole numbers in ``cell`` (1, 2, ... k) and ``count``.
+
+    Both names in capital or small letters. Other columns are kept as text; ``label`` names cells in figures.
+    UTF-8 with or without a byte order mark, lines that end with LF or CRLF and spaces around values are fine.
+    ValueError: one line that names the file, the row (the header is row 1) and what is wrong. OSError: no
+    such file.
+    """
+    state = os.stat(path)
+    if not stat.S_ISREG(state.st_mode):  # a pipe or a device may never end
+        raise ValueError(f"{path}: not a regular file; expected a CSV file with the columns cell,count")
+    if state.st_size > MOST_BYTES:
+        raise ValueError(f"{path}: {state.st_size:,} bytes; expected at most {MOST_BYTES:,}")
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            header, rows = _read_rows(file, path)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start:,})") from None
+    return _checked(pd.DataFrame(rows, columns=header, dtype=str), path)
+
+
+def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list[str]]]:
+    """The header and the rows below it, every value as text."""
+    lines = csv.reader(file, strict=True)
+    header: list[str] = []
+    rows: list[list[str]] = []
+    blank = 0
+    try:
+        for line in lines:
+            fields = [field.strip() for field in line]
+            if not any(fields) and len(fields) < 2:
+                blank = blank or lines.line_num
+                continue
+            if blank:
+                raise ValueError(f"{path}: row {blank}: empty; expected a header, then one cell per row")
+            if not header:
+                header = [name.lower() if name.lower() in KNOWN else name for name in fields]
+                if twice := [name for name in header if header.count(name) > 1]:
+                    raise ValueError(f"{path}: row 1: the column {twice[0]!r} is there twice; expected once")
+                continue
+            if len(fields) != len(header):
+                raise ValueError(
+                    f"{path}: row {lines.line_num}: {len(fields)} values; expected {len(header)}, "
+                    "as in the header, separated by commas"
+                )
+            rows.append(fields)
+            if len(rows) > MOST_CELLS:
+                raise ValueError(f"{path}: more than {MOST_CELLS:,} cells; expected no more than that")
+    except csv.Error as error:
+        raise ValueError(f"{path}: row {lines.line_num}: not a readable CSV file: {error}") from None
+    if not header:
+        raise ValueError(f"{path}: empty; expected a header with cell,count and one cell per row")
+    return header, rows
+
+
+def _checked(table: pd.DataFrame, path: StrPath) -> pd.DataFrame:
+    """``table``, with every value as text, as a histogram; errors as `read_counts`."""
+    missing = [name for name in ("cell", "count") if name not in table.columns]
+    if missing:
+        raise ValueError(
+            f"{path}: row 1: the column {missing[0]!r} is missing; expected a header with cell,count "
+            f"(comma separated); got {','.join(map(str, table.columns))[:80]!r}"
+        )
+    if len(table) < 2:
+        raise ValueError(f"{path}: expected at least 2 cells (rows below the header); got {len(table)}")
+    checked = table.copy()
+    for name in ("cell", "count"):
+        numbers = pd.to_numeric(table[name], errors="coerce").to_numpy(dtype=float)
+        with np.errstate(invalid="ignore"):
+            whole = np.isfinite(numbers) & (numbers == np.floor(numbers))
+            bad = ~(whole & (numbers >= 0) & (numbers < MOST_USERS))
+        if bad.any():
+            _refuse(path, bad, table[name], "a whole number >= 0")
+        checked[name] = numbers.astype(np.int64)
+    wrong = checked["cell"].to_numpy() != np.arange(1, len(table) + 1)
+    if wrong.any():
+        _refuse(path, wrong, table["cell"], "1, 2, 3, ... in this order")
+    users = sum(checked["count"].tolist())  # exact, however large
+    if not users:
+        raise ValueError(f"{path}: every count is 0; expected at least one user")
+    if users >= MOST_USERS:
+        raise ValueError(f"{path}: {users:,} users; expected fewer than 2^53 users in all")
+    return checked
+
+
+def _refuse(path: StrPath, bad: Booleans, column: "pd.Series[Any]", wanted: str) -> NoReturn:
+    """Raise ValueError for the first bad value of a column."""
+    row = int(np.flatnonzero(bad)[0])
+    value = column.iloc[row]
+    raise ValueError(f"{path}: row {row + 2}: {column.name} must be {wanted}; got {value[:80]!r}")

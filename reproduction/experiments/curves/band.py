@@ -1,0 +1,24 @@
+"""How wide the band between lower and upper is, around the datasets that seem to be the worst."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reproduction.experiments.curves.axes import Section, linear_axis, rounded
+from tightshuffle.bounds import histogram
+from tightshuffle.bounds.worst_known import tight
+
+
+def band(plan: Section) -> pd.DataFrame:
+    """log10 delta of the whole histogram by lower, tight and upper, one row per (k, n, share of eps0).
+
+    ``plan``: the config's ``band``.
+    """
+    axes = plan["k"], plan["n"], rounded(linear_axis(plan["shares"]))
+    k, n, share = (values.ravel() for values in np.meshgrid(*axes, indexing="ij"))
+    eps0 = float(plan["eps0"])
+    table = pd.DataFrame({"eps0": eps0, "k": k, "n": n, "share": share, "eps": share * eps0})
+    setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0}
+    bounds = {"lower": histogram.lower, "tight": tight, "upper": histogram.upper}
+    return table.assign(**{name: bound(share * eps0, **setting) for name, bound in bounds.items()})

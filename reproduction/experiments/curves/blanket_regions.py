@@ -1,0 +1,70 @@
+"""What the "tight blanket" paper's theorems promise over eps0, and its eq. (3) beside the true delta."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from reproduction.experiments.curves.axes import Section, linear_axis, log_axis
+from tightshuffle.arguments import Integers
+from tightshuffle.bounds import histogram
+from tightshuffle.literature import blanket, count
+
+BOUNDS = {"lower": histogram.lower, "upper": histogram.upper}  # of the whole histogram, for every dataset
+
+
+def blanket_regions(plan: Section) -> pd.DataFrame:
+    """Where the theorems' regions end and how many real roots P and H have, one row per eps0.
+
+    ``plan``: the config's ``blanket_regions``.
+    """
+    eps0 = linear_axis(plan["eps0"])
+    setting = {"n": plan["n"], "k": plan["k"], "count": holders(plan["share"], plan["n"])}
+    constants = blanket.kappas(eps0=eps0, **setting)
+    roots_p = blanket.critical_polynomial_roots(eps0=eps0, **setting)
+    roots_h = blanket.critical_equation_roots(eps0=eps0, **setting)
+    ends = {
+        "log_kappa_2": constants.log_kappa_2,
+        "kappa_4": constants.kappa_4,
+        "case_border": blanket.case_border(eps0),
+        "roots_P": np.isfinite(roots_p).sum(axis=1),
+        "roots_H": np.isfinite(roots_h).sum(axis=1),
+    }
+    return pd.DataFrame({"eps0": eps0, **setting, **ends})
+
+
+def blanket_tightness(plan: Section) -> pd.DataFrame:
+    """log10 delta by eq. (3), of the count of x0 and of the whole histogram.
+
+    The column ``series`` says over what: "eps" at one n, "n" at some eps, or "S_2" for eps = ln(kappa_2) / 2
+    at every n. ``plan``: the config's ``blanket_regions``. ValueError names the eps that reaches curve.eps0.
+    """
+    eps0, k, share = plan["curve"]["eps0"], plan["k"], plan["share"]
+    largest = {"curve.eps.start": plan["curve"]["eps"]["start"], "growth.eps": max(plan["growth"]["eps"])}
+    for key, eps in largest.items():
+        if eps >= eps0:
+            raise ValueError(
+                f"blanket_regions.{key} must be below curve.eps0 = {eps0}, or delta is 0; got {eps}"
+            )
+    sizes = np.array(plan["growth"]["n"])
+    middle = blanket.kappas(n=sizes, k=k, eps0=eps0, count=holders(share, sizes)).log_kappa_2 / 2
+    points = [("eps", eps, plan["n"]) for eps in log_axis(plan["curve"]["eps"])]
+    points += [("n", eps, n) for eps in plan["growth"]["eps"] for n in sizes]
+    points += [("S_2", eps, n) for eps, n in zip(middle, sizes, strict=True)]
+    table = pd.DataFrame(points, columns=["series", "eps", "n"])
+    table = table.assign(k=k, eps0=eps0, count=holders(share, table["n"].to_numpy()))
+    eps, held = table["eps"].to_numpy(), table["count"].to_numpy()
+    setting: dict[str, Any] = {name: table[name].to_numpy() for name in ("n", "k", "eps0")}
+    constants = blanket.kappas(count=held, **setting)
+    table = table.assign(log_kappa_2=constants.log_kappa_2, kappa_4=constants.kappa_4)
+    table["equation_3"] = blanket.equation_3(eps, **setting)
+    table["surplus"] = blanket.surplus(eps, count=held, **setting)
+    for direction in ("forward", "reverse"):
+        table[f"count_{direction}"] = count.delta(eps, count=held, direction=direction, **setting)
+    return table.assign(**{name: bound(eps, **setting) for name, bound in BOUNDS.items()})
+
+
+def holders(share: float, n: npt.ArrayLike) -> Integers:
+    """How many of the remaining n - 1 users hold x0: pi(x0) (n - 1), rounded; the shape of ``n``."""
+    return np.rint(share * (np.asarray(n) - 1)).astype(int)

@@ -1,0 +1,21 @@
+"""The analytic Gaussian's scale over delta: exact, diffprivlib's, and the delta that the latter gives."""
+
+import numpy as np
+import pandas as pd
+
+from reproduction.experiments.curves.axes import Section, linear_axis
+from tightshuffle.gaussian import exact_scale, log_delta, published_scale
+
+
+def gaussian_scales(plan: Section) -> pd.DataFrame:
+    """Standard deviations for sensitivity 1, one row per (eps, log10 delta).
+
+    ``plan``: the config's ``gaussian_scale``. Column published_log10_delta: what the published scale gives.
+    """
+    axes = plan["eps"], linear_axis(plan["log10_delta"])
+    eps, depths = (values.ravel() for values in np.meshgrid(*axes, indexing="ij"))
+    table = pd.DataFrame({"eps": eps, "log10_delta": depths})
+    table["exact"] = exact_scale(eps, log10_delta=depths)
+    table["published"] = [published_scale(e, 10.0**depth, 1) for e, depth in zip(eps, depths, strict=True)]
+    table["published_log10_delta"] = log_delta(eps, scale=table["published"].to_numpy())
+    return table

@@ -1,0 +1,213 @@
+"""The audit over eps: what observers of the real protocol prove, above the published delta, below `upper`."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.path import Path
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
+
+from reproduction.figures import style, wording
+from reproduction.figures.tables import File, groups, read_table
+
+TITLE, SHORT_TITLE = "Audit: δ shown on the real protocol", "Audit"
+COUNT, HISTOGRAM = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, all counts
+Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look
+LINES: Curves = {
+    "published_log10_delta": ("count of x₀, published", {"color": COUNT, "linewidth": 2.2}),
+    "exact_log10_delta": ("count of x₀, exact", {"color": COUNT, "linestyle": (0, (4, 1.5))}),
+    "upper_log10_delta": ("upper, for every dataset", {"color": HISTOGRAM}),
+}
+AUDITS: Curves = {
+    "count": ("audited, count of x₀:\nδ is at least", {"color": COUNT}),
+    "histogram": ("audited, histogram:\nδ is at least", {"color": HISTOGRAM}),
+}
+SETTING = ["n", "k", "eps0", "count"]
+COLUMNS = [
+    *[*SETTING, "eps", *LINES, "audited_delta", "confidence", "runs", "observes", "remaining", "direction"],
+    *["joint_delta", "violated", "violated_jointly", "upper_violated"],
+]
+HEIGHT = 2.1  # inches of a row of panels
+POWERLESS: dict[str, Any] = {"marker": "x", "color": "#777777", "linestyle": ""}
+TOP = 0.5  # orders of magnitude below 1 at which the axes begin
+_BAR, _HEAD = 0.4, 0.33
+AT_LEAST = Path(  # a bar at the value, and an arrow up from it
+    [
+        (-_BAR, 0),
+        (_BAR, 0),
+        (0, 0),
+        (0, 1.6),
+        (-_HEAD, 1.6 - 1.2 * _HEAD),
+        (0, 1.6),
+        (_HEAD, 1.6 - 1.2 * _HEAD),
+    ],
+    [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.LINETO],
+)
+MARK: dict[str, Any] = {
+    "marker": AT_LEAST,
+    "markersize": 13,
+    "markeredgewidth": 1.3,
+    "fillstyle": "none",
+    "linestyle": "",
+}
+
+
+def read(audit: File) -> pd.DataFrame:
+    """The audit's table: one row per setting, eps and observer."""
+    return read_table(audit, COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame) -> Figure:
+    """The figure: a panel per setting; orders of magnitude below 1 on a logarithmic axis, downwards."""
+    settings = [rows for _, rows in groups(table, SETTING, sort=False)]
+    columns = min(4, len(settings))
+    lines = math.ceil(len(settings) / columns)
+    figure = style.new_figure(0.8 + HEIGHT * lines)
+    panels = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    shown = table[table["eps"] < table["eps0"]]
+    orders = np.concatenate([_orders(shown[name]) for name in LINES])
+    bottom = 1.7 * max(orders[np.isfinite(orders)], default=10)
+    for axes, rows in zip(panels, settings, strict=False):
+        _draw_setting(axes, rows, bottom)
+    axes.set(xscale="log", yscale="log", ylim=(bottom, TOP))
+    low, high = (shown if len(shown) else table)["eps"].agg(["min", "max"])
+    axes.set_xlim(low / 1.25, 1.25 * high)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{-{value:g}}}$"))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())
+    for number, axes in enumerate(panels):
+        axes.set_axis_on() if number < len(settings) else axes.set_axis_off()
+        axes.set_xlabel("ε" if number + columns >= len(settings) else "")
+        axes.tick_params(labelbottom=number + columns >= len(settings))
+        axes.set_ylabel(wording.DELTA_AXIS if number % columns == 0 else "")
+    _name_lines(panels[0], settings[0])
+    # Into the place of a panel that is not there, else below all.
+    free = len(settings) < len(panels)
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": 3, "columnspacing": 1.6}
+    if free:
+        place = {"loc": "center", "bbox_to_anchor": (0.5, 0.5), "bbox_transform": panels[-1].transAxes}
+    (panels[-1] if free else figure).legend(handles=_legend(), **place)
+    return figure
+
+
+def _legend() -> list[Line2D]:
+    lines = [Line2D([], [], label=label, **look) for label, look in LINES.values()]
+    marks = [Line2D([], [], label=label, **MARK, **look) for label, look in AUDITS.values()]
+    powerless = Line2D([], [], label="too few runs", markersize=4, **POWERLESS)
+    return [*lines[::-1], *marks[::-1], powerless]
+
+
+def _name_lines(axes: Axes, rows: pd.DataFrame) -> None:
+    """Short names right of the ends of the first panel's lines."""
+    drawn = rows[rows["eps"] < rows["eps0"]]
+    if drawn.empty:
+        return
+    end, (bottom, top) = drawn.sort_values("eps").iloc[-1], axes.get_ylim()
+    ends = [
+        (float(np.clip(-end[column], top, bottom)), column.split("_")[0], look["color"])
+        for column, (_, look) in LINES.items()
+    ]
+    to_axes = axes.transScale + axes.transLimits
+    style.end_labels(axes, ends, x=to_axes.transform((end["eps"], bottom))[0])
+
+
+def _draw_setting(axes: Axes, rows: pd.DataFrame, bottom: float) -> None:
+    first = rows.iloc[0]
+    rows = rows[rows["eps"] < rows["eps0"]]
+    curve = rows[rows["observes"] == "count"]
+    for name, (_, look) in LINES.items():
+        axes.plot(curve["eps"], np.minimum(_orders(curve[name]), 1e3 * bottom), **look)
+    seen = rows[rows["audited_delta"] > 0]
+    for observes, (_, look) in AUDITS.items():
+        own = seen[seen["observes"] == observes]
+        axes.plot(own["eps"], -np.log10(own["audited_delta"]), **MARK, **look)
+    blind = sorted(set(rows["eps"]) - set(seen["eps"]))
+    axes.plot(blind, np.full(len(blind), bottom / 1.25), markersize=4, **POWERLESS)
+    title = f"n = {first['n']:,.0f}, k = {first['k']:,.0f}, ε₀ = {first['eps0']:g}"
+    axes.set_title(wording.folded(title, 1.45))
+    axes.grid()
+
+
+def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
+    """Orders of magnitude below 1; inf where delta is 0."""
+    return -np.asarray(log10_delta, float)
+
+
+def caption(table: pd.DataFrame) -> str:
+    """The caption of the figure: every parameter, what is shown jointly, and where the audit has no power."""
+    settings = [
+        f"n = {n:,.0f}, k = {k:,.0f}, ε₀ = {eps0:g}, n_x₀ = {count:,.0f}: {runs:,.0f}"
+        for (n, k, eps0, count, runs), _ in groups(table, [*SETTING, "runs"], sort=False)
+    ]
+    inside = table[table["eps"] < table["eps0"]]
+    beyond = table[table["eps"] >= table["eps0"]]
+    risk = 1 - table["confidence"].iloc[0]
+    sure, together = _percent(1 - risk), _percent(max(0.0, 1 - len(table) * risk))
+    text = (
+        "An audit of the shuffle model with k-RR. Each run draws the answers of all n users one by one and"
+        " shuffles them: once with a user who holds x₀, once with a user who holds x₁. An observer counts."
+        f" Marks are lower bounds on δ, each with {sure} confidence, from one half of the runs; the other"
+        f" half chose the event. Of the remaining users n_x₀ hold x₀, all others hold {_remaining(table)}."
+        f" Runs with either user: {'; '.join(settings)}. The axis of ε is logarithmic; that of δ is even in"
+        " log(−log δ), which makes gaps look small.\n\n"
+        f"{_of(table['violated'], 'bounds')} exceed the published δ. {table['violated_jointly'].sum()} still"
+        f" do if all {len(table)} bounds must hold at once with {sure} confidence (as drawn, all hold at once"
+        f" with at least {together}).{_strongest(table)}"
+        f" {_number(table['upper_violated'])} of the bounds exceed the upper bound on δ for every dataset."
+        f" {_of(inside['audited_delta'] == 0, 'bounds at ε < ε₀')} are 0 (a cross: for both observers). There"
+        " δ is too small for so many runs, which shows nothing."
+    )
+    if beyond.empty:
+        return text
+    above = _number(beyond["audited_delta"] > 0).lower()
+    return f"{text} At ε ≥ ε₀, where δ is 0, {above} of {len(beyond)} is above 0."
+
+
+def _strongest(table: pd.DataFrame) -> str:
+    """The sentence on the row that exceeds the published delta by most among those of the count of x0."""
+    own = table[(table["observes"] == "count") & (table["audited_delta"] > 0)]
+    own = own[np.isfinite(own["published_log10_delta"])]
+    if own.empty:
+        return ""
+    gaps = np.log10(own["audited_delta"]) - own["published_log10_delta"]
+    row = own.loc[gaps.idxmax()]
+    return (
+        f" The widest gap of the count of x₀ is at n = {row['n']:,.0f}, k = {row['k']:,.0f},"
+        f" ε₀ = {row['eps0']:g}, ε = {row['eps']:g}: published"
+        f" {wording.scientific(10 ** row['published_log10_delta'])}, audited at least"
+        f" {wording.scientific(_floor(row['audited_delta']))}, exact"
+        f" {wording.scientific(10 ** row['exact_log10_delta'])}."
+    )
+
+
+def _floor(value: float, digits: int = 2) -> float:
+    """A lower bound rounded down."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return math.floor(value / unit) * unit
+
+
+def _remaining(table: pd.DataFrame) -> str:
+    """Which cells the remaining users hold that do not hold x0."""
+    cells = {"x1": "x₁", "x2": "one same third cell"}
+    return " or ".join(cells[cell] for cell in sorted(set(table["remaining"])))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g} %"
+
+
+def _of(which: "pd.Series[bool]", noun: str) -> str:
+    return f"{which.sum()} of {len(which)} {noun}"
+
+
+def _number(which: "pd.Series[bool]") -> str:
+    return "None" if not which.any() else str(which.sum())

@@ -1,0 +1,66 @@
+"""The band between the rigorous bounds: upper and lower over the datasets that seem to be the worst."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from reproduction.figures import style, wording
+from reproduction.figures.tables import File, groups, read_table
+
+TITLE, SHORT_TITLE = "What upper and lower leave open", "Open band"
+COLUMNS = ["eps0", "k", "n", "share", "eps", "lower", "tight", "upper"]
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
+USED, USED_NAME = -12.0, "10⁻¹²"  # log10 delta from which on guarantees are asked for
+TOP = 3.0  # log10 of the largest ratio drawn
+
+
+def read(band: File) -> pd.DataFrame:
+    """The table of results/privacy/band.csv: one row per (k, n, share of eps0)."""
+    return read_table(band, COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame) -> Figure:
+    """The figure: one panel per k, upper and lower over tight against eps / eps0, one colour per n."""
+    figure = style.new_figure(2.9)
+    cells = list(groups(table, "k"))
+    panels = figure.subplots(1, len(cells), sharey=True, squeeze=False)[0]
+    names = {}
+    for axes, (k, rows) in zip(panels, cells, strict=True):
+        for rank, (n, curve) in enumerate(groups(rows, "n")):
+            colour = COLOURS[rank % len(COLOURS)]
+            names[f"n = {wording.short_number(n)}"] = colour
+            for bound in ("upper", "lower"):
+                ratio = 10 ** (curve[bound] - curve["tight"]).clip(-TOP - 1, TOP + 1)
+                axes.plot(curve["share"], ratio, color=colour, linewidth=0.8, linestyle=":")
+                axes.plot(curve["share"], ratio.where(curve["tight"] >= USED), color=colour, linewidth=1.5)
+        axes.axhline(1, color=style.INK, linewidth=0.7)
+        axes.set(yscale="log", xlim=(0, 1), ylim=(0.5, 10**TOP), xlabel="ε / ε₀", title=f"k = {k:g}")
+        axes.grid()
+    panels[0].set_ylabel("bound / tight")
+    legend = [Line2D([], [], color=colour, linewidth=1.5, label=name) for name, colour in names.items()]
+    legend += [
+        Line2D([], [], color=style.INK, linewidth=1.5, label=f"δ ≥ {USED_NAME}"),
+        Line2D([], [], color=style.INK, linewidth=0.8, linestyle=":", label="below"),
+    ]
+    figure.legend(handles=legend, loc="outside lower center", ncols=len(legend))
+    return figure
+
+
+def caption(table: pd.DataFrame) -> str:
+    """The caption of the figure, with every parameter and the largest ratios."""
+    used = table[table["tight"] >= USED]
+    text = (
+        "What the rigorous bounds of the whole histogram's δ leave open at"
+        f" ε₀ = {table['eps0'].iloc[0]:g}: upper (above 1) and lower (below 1) over tight, against ε / ε₀."
+        " Tight is the largest δ of the datasets in which none of the remaining users holds x₁, and all who"
+        " do not hold x₀ hold one third cell: a rigorous lower bound too, and exact if no other dataset is"
+        " worse, which is a conjecture."
+    )
+    if len(used):
+        high, low = (used["upper"] - used["tight"]).max(), (used["tight"] - used["lower"]).max()
+        text += (
+            f" Where δ ≥ {USED_NAME}, upper is at most {10**high:.2f} times tight, and tight at most"
+            f" {max(1.0, 10**low):.2f} times lower. Further down (dotted), upper leaves more open."
+        )
+    return text

@@ -1,0 +1,165 @@
+"""The blanket paper: where its theorems call eq. (3) tight, and how far eq. (3) is from the true delta."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import NullFormatter
+
+from reproduction.figures import style, wording
+from reproduction.figures.tables import File, groups, read_table
+
+TITLE, SHORT_TITLE = "The blanket paper: where eq. (3) is called tight", "Blanket paper"
+REGION_COLUMNS = ["eps0", "n", "k", "count", "log_kappa_2", "kappa_4", "case_border", "roots_P", "roots_H"]
+TIGHTNESS_COLUMNS = [
+    *["series", "eps", "n", "k", "eps0", "count", "log_kappa_2", "kappa_4", "equation_3", "surplus"],
+    *["count_forward", "count_reverse", "lower", "upper"],
+]
+REGIONS = {  # from above: where the region ends below, its colour, its name
+    "Theorem 2.1 (for n → ∞)": ("kappa_4", "#f3dfc9"),
+    "Theorem 2.2 (for n → ∞)": ("log_kappa_2", "#d3e6f3"),
+    "S₂ (Theorem 2.3 b)": (None, "#cfe8dd"),
+}
+BLANKET, COUNT, TRUTH, SURPLUS = "#D55E00", "#56B4E9", "#0072B2", "#CC79A7"
+GROWTH = ("#0072B2", "#009E73", "#E69F00", "#000000")
+
+
+class Tables(NamedTuple):
+    """The regions' borders, one row per eps0; eq. (3) and the true delta, one row per point of a series."""
+
+    regions: pd.DataFrame
+    tightness: pd.DataFrame
+
+
+def read(regions: File, tightness: File) -> Tables:
+    """Both tables, from results/privacy/blanket_regions.csv and blanket_tightness.csv."""
+    return Tables(read_table(regions, REGION_COLUMNS), read_table(tightness, TIGHTNESS_COLUMNS))
+
+
+@style.applied()
+def draw(tables: Tables) -> Figure:
+    """The figure: (a) the regions, (b) eq. (3) over eps, (c) its distance from the upper bound over n."""
+    regions, tightness = tables
+    figure = style.new_figure(3.5)
+    panels = figure.subplots(1, 3)
+    _draw_regions(panels[0], regions)
+    _draw_curve(panels[1], tightness[tightness["series"] == "eps"])
+    _draw_growth(panels[2], tightness)
+    lines = [
+        Line2D([], [], color=BLANKET, linewidth=1.4, label="eq. (3)"),
+        Line2D([], [], color=TRUTH, linewidth=1.4, label="whole histogram, lower to upper"),
+        Line2D([], [], color=COUNT, linestyle="--", label="count of x₀, both directions"),
+        Line2D([], [], color=SURPLUS, linestyle="-.", label="equated with eq. (3) by the paper"),
+    ]
+    patches = [Patch(facecolor=colour, label=name) for name, (_, colour) in REGIONS.items()]
+    borders = [
+        Line2D([], [], color=style.INK, linewidth=1.1, label="ε = ε₀: from here on δ = 0"),
+        Line2D([], [], color=style.INK, linewidth=0.9, linestyle=":", label="where Case 1 begins"),
+    ]
+    figure.legend(handles=patches + borders + lines, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _draw_regions(axes: Axes, regions: pd.DataFrame) -> None:
+    eps0 = regions["eps0"].to_numpy()
+    low, high = regions["log_kappa_2"].min() / 5, 3 * eps0.max()
+    top = np.full(eps0.shape, high)
+    for border, colour in REGIONS.values():
+        bottom = regions[border].to_numpy() if border else np.full(eps0.shape, low)
+        axes.fill_between(eps0, bottom, top, color=colour, linewidth=0)
+        top = bottom
+    axes.plot(eps0, eps0, color=style.INK, linewidth=1.1)
+    axes.plot(eps0, regions["case_border"], color=style.INK, linewidth=0.9, linestyle=":")
+    axes.set(yscale="log", xlim=(eps0[0], eps0[-1]), ylim=(low, high), xlabel="ε₀", ylabel="ε")
+    axes.set_title("(a) where eq. (3) is called tight")
+
+
+def _draw_curve(axes: Axes, curve: pd.DataFrame) -> None:
+    eps = curve["eps"].to_numpy()
+    at = curve.iloc[0]
+    stop = eps[-1]
+    for border, colour in REGIONS.values():
+        start = np.clip(at[border], eps[0], eps[-1]) if border else eps[0]
+        axes.axvspan(start, stop, color=colour, linewidth=0)
+        stop = start
+    axes.axvline(at["eps0"], color=style.INK, linewidth=1.1)
+    deepest = curve["upper"][np.isfinite(curve["upper"])].min()
+    # A deep bound would flatten eq. (3).
+    bottom = 1.1 * max(deepest, min(4 * curve["equation_3"].min(), -1))
+    shown = {name: np.maximum(curve[name], 10 * bottom) for name in ("lower", "upper")}
+    axes.fill_between(eps, shown["lower"], shown["upper"], color=TRUTH, linewidth=1.4)
+    for direction in ("forward", "reverse"):
+        axes.plot(eps, np.maximum(curve[f"count_{direction}"], 10 * bottom), color=COUNT, linestyle="--")
+    positive = curve["surplus"] > 0
+    axes.plot(eps[positive], np.log10(curve["surplus"][positive]), color=SURPLUS, linestyle="-.")
+    axes.plot(eps, curve["equation_3"], color=BLANKET, linewidth=1.4)
+    top = max(-0.06 * bottom, 1.1 * curve["equation_3"].max())
+    axes.set(xscale="log", xlim=(eps[0], eps[-1]), ylim=(bottom, top))
+    axes.set(
+        xlabel="ε",
+        ylabel="log₁₀ δ",
+        title=f"(b) δ at ε₀ = {at['eps0']:g}, n = {wording.short_number(at['n'])}",
+    )
+
+
+def _draw_growth(axes: Axes, tightness: pd.DataFrame) -> None:
+    growth = tightness[tightness["series"] != "eps"].assign(orders=_orders)
+    for colour, ((series, eps), rows) in zip(GROWTH, _growth_series(growth), strict=False):
+        name = f"Theorem 2.2, ε = {eps:g}" if series == "n" else "S₂, ε = ½ ln κ₂"
+        axes.plot(rows["n"], rows["orders"], color=colour, marker="o", markersize=2.5, label=name)
+    axes.set(xscale="log", yscale="log", xlabel="n")
+    axes.set_ylim(growth["orders"].min() / 1.5, growth["orders"].max() * 2.5)  # room for the legend
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())
+    axes.set(ylabel="orders of magnitude", title="(c) eq. (3) over upper bound")
+    axes.legend(loc="upper left")
+    axes.grid()
+
+
+def caption(tables: Tables) -> str:
+    """The caption of the figure, with every parameter and what the theorems come to."""
+    regions, tightness = tables
+    at, curve = regions.iloc[0], tightness[tightness["series"] == "eps"]
+    inside = curve[curve["eps"] < curve["eps0"]].assign(orders=_orders)
+    closest = inside.iloc[inside["orders"].argmin()]
+    growth = tightness[tightness["series"] != "eps"].assign(orders=_orders)
+    grown = growth.iloc[growth["orders"].argmax()]
+    lines = [rows["orders"] for _, rows in _growth_series(growth)]
+    rising = sum(bool(line.is_monotonic_increasing) for line in lines)
+    empty = (regions["log_kappa_2"] < regions["kappa_4"]).all()
+    with_roots = int(((regions["roots_P"] > 0) | (regions["roots_H"] > 0)).sum())
+    return (
+        "The blanket paper (Biswas, Jung, Palamidessi). (a) The budgets ε at which its theorems call the δ of"
+        f" eq. (3) tight, over ε₀, at n = {at['n']:,.0f}, k = {at['k']:,.0f}, n_x₀ = {at['count']:,.0f}:"
+        " Theorem 2.1 above max(κ₄, ln κ₂), Theorem 2.2 between ln κ₂ and κ₄, S₂ of Theorem 2.3 below ln κ₂."
+        " Theorems 2.1 and 2.2 claim this asymptotically only, for n → ∞: (a) and (b) show where, (c) whether"
+        " eq. (3) comes closer as n grows. Theorem 2.3 claims it at every n."
+        + (" S₁ = [κ₄, ln κ₂] is empty for every ε₀." if empty else "")
+        + " Theorem 2.3 asks for a real root of the critical polynomial or of the critical equation: one"
+        f" exists at {with_roots} of the {len(regions)} ε₀ shown. Case 1 of eq. (3) begins at the dotted line"
+        " and, for larger ε₀, nowhere; κ₄ as printed is not that line. Both lie above ε = ε₀, where δ is 0."
+        f" (b) Eq. (3) at ε₀ = {closest['eps0']:g}, beside the δ of the whole histogram for the worst dataset"
+        " (between rigorous bounds), the δ of the count of x₀, and the difference of expected counts,"
+        " κ₃ (κ₂ − e^ε) / κ₂, which the paper equates with eq. (3). Eq. (3), cut at 1, is at"
+        f" least {10 ** closest['orders']:,.0f} times the upper bound, closest at ε = {closest['eps']:.2g}."
+        " (c) By how many orders of magnitude eq. (3), cut at 1, exceeds the upper bound, over n"
+        f" (n_x₀ is a share of n − 1 as in (a)): up to {grown['orders']:,.0f} at n = {grown['n']:,.0f},"
+        f" ε = {grown['eps']:.2g}. A tight δ would stay at 0 orders, an asymptotically tight one would tend"
+        f" to 0 as n grows; {rising} of the {len(lines)} lines rise instead."
+    )
+
+
+def _orders(table: pd.DataFrame) -> "pd.Series[float]":
+    """log10 of eq. (3), cut at 1, over the upper bound."""
+    return table["equation_3"].clip(upper=0) - table["upper"]
+
+
+def _growth_series(growth: pd.DataFrame) -> list[tuple[tuple[str, float], pd.DataFrame]]:
+    """Groups (series, eps) -> rows, by eps; S_2 last, as its eps falls with n."""
+    fixed = growth[growth["series"] == "n"]
+    by_eps = [(("n", eps), rows) for eps, rows in groups(fixed, "eps")]
+    return [*by_eps[::-1], (("S_2", np.nan), growth[growth["series"] == "S_2"])]

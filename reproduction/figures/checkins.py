@@ -1,0 +1,127 @@
+"""Figure 3: the check-ins of each city as points and as counts per cell, on one colour scale."""
+
+from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from reproduction.data.sub_cells import FINENESS
+from reproduction.figures import style, wording
+from reproduction.figures.grids import grid_edges, grid_shape, on_grid
+from reproduction.figures.tables import File, read_table
+
+TITLE = "Check-ins of both cities"
+CELLS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
+POINTS = ["latitude", "longitude", "spread"]
+
+
+class City(NamedTuple):
+    """A city's title, box, table of cells (columns `CELLS`) and table of check-ins (columns `POINTS`)."""
+
+    title: str
+    box: style.Box
+    histogram: pd.DataFrame
+    points: pd.DataFrame
+
+
+def read(
+    histograms: Sequence[File],
+    checkins: Sequence[File],
+    titles: Sequence[str],
+    boxes: Sequence[Mapping[str, float]],
+) -> list[City]:
+    """The cities; ``boxes`` have the keys west, east, south and north, in degrees."""
+    if not titles:
+        raise ValueError("no city to draw; expected at least one dataset of kind gowalla in the config")
+    return [
+        City(
+            title,
+            (box["west"], box["east"], box["south"], box["north"]),
+            read_table(histogram, CELLS),
+            read_table(points, POINTS),
+        )
+        for title, box, histogram, points in zip(titles, boxes, histograms, checkins, strict=True)
+    ]
+
+
+@style.applied()
+def draw(cities: Sequence[City]) -> Figure:
+    """The figure: one column per city, points above, counts per cell below."""
+    width = 4.4 if len(cities) == 1 else max(style.WIDTH, 3.2 * len(cities))
+    widths = [1 / style.proportion(city.box) for city in cities]  # all panels equally high
+    height = (width - 0.85 - 0.45 * len(cities)) / sum(widths)
+    figure = style.new_figure(1.5 + 2 * height, width=width)
+    panels = figure.subplots(2, len(cities), squeeze=False, width_ratios=widths)
+    norm = style.count_norm(1, max(city.histogram["count"].max() for city in cities))
+    for number, city in enumerate(cities):
+        top, bottom = panels[:, number]
+        title, counts = wording.plain(city.title), on_grid(city.histogram, city.histogram["count"])
+        style.points(top, city.points["longitude"].to_numpy(), city.points["latitude"].to_numpy())
+        heading = [f"{_letter(number)} {title}: {len(city.points):,} check-ins"]
+        heading += ["spread inside sub-cells: only counts are bundled"] * bool(city.points["spread"].any())
+        space = height * widths[number] + 0.4
+        top.set_title("\n".join(wording.folded(line, space) for line in heading))
+        image = style.heatmap(bottom, grid_edges(city.histogram), counts, norm)
+        cells = f"{counts.shape[1]} × {counts.shape[0]} cells"
+        bottom.set_title(wording.folded(f"{_letter(len(cities) + number)} {title}: {cells}", space))
+        for axes in (top, bottom):
+            style.map_axes(axes, city.box, names=(axes is bottom, number == 0))
+    style.count_bar(figure, image, panels[1, :], "check-ins per cell")
+    return figure
+
+
+def caption(cities: Sequence[City], grid: str) -> str:
+    """The caption: boxes, grids (``grid`` is published or stepped), totals, colours, spread points."""
+    letters = [_letter(number) for number in range(2 * len(cities))]
+    spread = [city.title for city in cities if city.points["spread"].any()]
+    largest = max(city.histogram["count"].max() for city in cities)
+    only_counts = (
+        f" The points of {' and '.join(spread)} are not the check-ins themselves. The project bundles only"
+        f" how many there are in each sub-cell ({FINENESS} × {FINENESS} to a cell of the paper's grid);"
+        " inside its sub-cell each point is placed at random."
+        if spread
+        else ""
+    )
+    return (
+        f"Gowalla check-ins. {', '.join(letters[: len(cities)])}: single check-ins;"
+        f" {', '.join(letters[len(cities) :])}: counts per cell ({grid} grid)."
+        f" {' '.join(_numbers_of(city) for city in cities)}"
+        f" Colours: logarithmic, one scale from 1 to {largest:,}; cells without check-ins are grey."
+        f" Degrees are drawn with their true proportion at the middle latitude.{only_counts}"
+    )
+
+
+def _numbers_of(city: City) -> str:
+    west, east, south, north = city.box
+    counts, unevenness = city.histogram["count"], max(map(_unevenness, grid_edges(city.histogram)))
+    uneven = (
+        f" Its cells differ in width by up to {100 * unevenness:.2g} %: their edges are the nearest lines"
+        " of the bundled counts."
+        if unevenness > 1e-3  # the edges are rounded, which is less
+        else ""
+    )
+    rows, columns = grid_shape(city.histogram)
+    return (
+        f"{city.title}: latitude {_degrees(south)} to {_degrees(north)},"
+        f" longitude {_degrees(west)} to {_degrees(east)},"
+        f" {columns} × {rows} cells, {(counts > 0).sum()} of them not empty,"
+        f" {counts.sum():,} check-ins in the cells, {len(city.points):,} in the box.{uneven}"
+    )
+
+
+def _unevenness(edges: NDArray[np.float64]) -> float:
+    """How much wider the widest cell is than the narrowest."""
+    widths = np.diff(edges)
+    return float(widths.max() / widths.min() - 1)
+
+
+def _degrees(value: float) -> str:
+    return f"{value:.9g}".replace("-", "−")
+
+
+def _letter(number: int) -> str:
+    return f"({ascii_lowercase[number % 26]})"

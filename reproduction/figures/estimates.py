@@ -1,0 +1,188 @@
+"""One run's estimates and their signed errors below the original: heatmaps, or step lines without a grid."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reproduction.figures import calibration, style, wording
+from reproduction.figures.grids import grid_edges, grid_shape, on_a_grid, on_a_map, on_grid
+from reproduction.figures.tables import File, groups, read_table
+from reproduction.protocol.metrics import total_variation
+
+TITLE = "Estimated histograms"
+MAP = 1.38  # inches, the width of a map
+NAMED = 60  # cells with a name below them at most
+MECHANISMS = ["gaussian", "shuffle+INV"]
+COLUMNS = ["cell", "original", *MECHANISMS]
+Estimators = Mapping[str, str]  # mechanism -> "raw" or "projected"
+RUN = ["eps0", "eps", "n", "delta"]  # what tells runs apart, in the order of the rows of panels
+
+
+class Run(NamedTuple):
+    """One run: its parameters and a table of the fractions of users per cell, original and estimated."""
+
+    eps0: float
+    eps: float
+    n: int
+    delta: float
+    table: pd.DataFrame
+
+    def budget(self) -> str:
+        return wording.budget(self.eps0, self.eps, self.delta)
+
+    def distance(self, mechanism: str) -> str:
+        """TV distance of an estimate to the original, in two digits."""
+        return wording.significant(float(total_variation(self.table[mechanism], self.table["original"])))
+
+
+class Runs(NamedTuple):
+    """A dataset's histogram (columns cell and count, on a grid also row and column) and its runs."""
+
+    histogram: pd.DataFrame
+    runs: list[Run]
+
+
+def read(histogram: File, estimates: File) -> Runs:
+    """The runs of one dataset; ValueError where the cells of the two files differ."""
+    counts = read_table(histogram, ["cell", "count"])
+    runs = []
+    for (eps0, eps, n, delta), rows in groups(read_table(estimates, [*RUN, *COLUMNS]), RUN):
+        rows = rows.reset_index(drop=True)
+        if not rows["cell"].equals(counts["cell"]):
+            raise ValueError(f"{estimates}: its cells are not those of {histogram}; rebuild both")
+        runs.append(Run(eps0, eps, int(n), delta, rows))
+    return Runs(counts, runs)
+
+
+def draw(data: Runs, title: str) -> Figure:
+    """The figure: the original, and a row per budget with each estimate and its error; or step lines."""
+    return draw_runs(data, title, calibration.AS_PUBLISHED, {"gaussian": "raw", "shuffle+INV": "projected"})
+
+
+def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
+    """The caption: every parameter, TV distances, the colours outside the scale, the Gaussian.
+
+    ``protocol``: that section of the config.
+    """
+    below = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]
+    negative = wording.listing(below, at_most=len(below))
+    projection = (
+        "The Gaussian estimates are drawn as they are, not projected to the simplex:"
+        f" {negative} of the {len(data.histogram):,} values are negative."
+    )
+    return caption_of_runs(data, title, projection, calibration.published(protocol))
+
+
+@style.applied()
+def draw_runs(data: Runs, title: str, calibrated: str, estimators: Estimators) -> Figure:
+    """The figure; ``calibrated`` says how the Gaussian was, ``estimators`` what is projected."""
+    sizes = wording.listing(sorted({run.n for run in data.runs}))
+    heading = (
+        f"Original and estimates, {wording.plain(title)}: n = {sizes}, k = {len(data.histogram):,} cells,"
+        f" one run per row ({calibrated})"
+    )
+    figure = (_maps if on_a_grid(data.histogram) else _steps)(*data, estimators)
+    figure.suptitle(wording.folded(heading, style.WIDTH, size=9))
+    return figure
+
+
+def _maps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> Figure:
+    """The original once, with the colour scales; below, a row per run: each estimate and its error."""
+    x, y = edges = grid_edges(histogram)
+    box = (x[0], x[-1], y[0], y[-1])
+    high = MAP * (style.proportion(box) if on_a_map(histogram) else len(y) / len(x))  # inches
+    heights = [max(high, 0.9) + 0.2, *[high + 0.2] * len(runs)]
+    figure = style.new_figure(0.7 + sum(heights), layout="compressed")
+    grid = figure.add_gridspec(len(heights), 2 * len(MECHANISMS), height_ratios=heights)
+    tables = [run.table for run in runs]
+    unit = 1 / max(run.n for run in runs)
+    norm = style.count_norm(unit, max(float(table[COLUMNS[1:]].to_numpy().max()) for table in tables))
+    errors = [table[MECHANISMS].sub(table["original"], axis=0) for table in tables]
+    signed = style.error_norm(unit, max(float(error.abs().to_numpy().max()) for error in errors))
+
+    def panel(row: int, column: int, values: "pd.Series[float]", title: str) -> Any:
+        axes = figure.add_subplot(grid[row, column])
+        shown = on_grid(histogram, values)
+        image = (
+            style.errors(axes, edges, shown, signed)
+            if column % 2
+            else style.heatmap(axes, edges, shown, norm)
+        )
+        axes.set_title(title)
+        outer = (row == len(runs), column == 0)
+        if on_a_map(histogram):
+            style.map_axes(axes, box, names=outer, numbers=outer, bins=3)
+        else:
+            style.grid_axes(axes, names=outer, numbers=outer)
+        if row and column == 0:
+            axes.set_ylabel(f"{wording.row_label(runs[row - 1].budget(), high + 0.1)}\n{axes.get_ylabel()}")
+        return image
+
+    same = all(table["original"].equals(tables[0]["original"]) for table in tables)
+    shares = panel(0, 0, tables[0]["original"], "original" if same else "original of the first row")
+    for row, (run, error) in enumerate(zip(runs, errors, strict=True), start=1):
+        for place, name in enumerate(MECHANISMS):
+            panel(row, 2 * place, run.table[name], f"{style.LABELS[name]}, {estimators[name]}")
+            image = panel(row, 2 * place + 1, error[name], f"error, TV = {run.distance(name)}")
+    negative = any((table[MECHANISMS].to_numpy() < 0).any() for table in tables)
+    style.scales(figure.add_subplot(grid[0, 1:]), shares, image, heights[0] - 0.2, negative=negative)
+    return figure
+
+
+def _steps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> Figure:
+    """A row per run: the original as an area, the estimates as lines."""
+    figure = style.new_figure(0.9 + 1.7 * len(runs))
+    panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    for axes, run in zip(panels, runs, strict=True):
+        estimates = {name: run.table[name].to_numpy() for name in MECHANISMS}
+        style.steps(axes, run.table["original"].to_numpy(), estimates)
+        axes.set_title(
+            "; ".join(
+                f"{style.LABELS[name]} ({estimators[name]}), TV = {run.distance(name)}" for name in MECHANISMS
+            )
+        )
+        axes.set_ylabel(f"{wording.row_label(run.budget(), 1.6)}\nfraction of users")
+    if "label" in histogram:
+        _name_cells(panels[-1], histogram["label"].tolist())
+    else:
+        panels[-1].set_xlabel("cell")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _name_cells(axes: Axes, labels: list[str]) -> None:
+    """Your own names below the steps, at most `NAMED` of them; long ones stand upright and are cut."""
+    every = math.ceil(len(labels) / NAMED)
+    names = [wording.plain(label if len(label) < 25 else f"{label[:23]}…") for label in labels[::every]]
+    upright = sum(map(len, names)) > 90  # characters that fit beside each other
+    axes.set_xticks(range(1, len(labels) + 1, every), names, rotation=90 if upright else 0)
+
+
+def caption_of_runs(data: Runs, title: str, projection: str, paragraph: str) -> str:
+    """The caption of `draw_runs`: a sentence on the ``projection``, a ``paragraph`` on the Gaussian."""
+    histogram, runs = data
+    distances = "; ".join(
+        f"{run.budget()}, n = {run.n:,}: "
+        + ", ".join(f"{style.LABELS[name]} {run.distance(name)}" for name in MECHANISMS)
+        for run in runs
+    )
+    colours = "Grey area: original; lines: estimates."
+    if on_a_grid(histogram):
+        negative = "grey with a minus sign."
+        if not style.signs_fit(grid_shape(histogram)):
+            negative = "orange. Where cells are smaller than a pixel, several share one."
+        colours = (
+            "Colours of shares: one logarithmic scale for all panels, from one user's share 1/n up. Smaller"
+            f" shares have its lowest colour, cells estimated as empty are grey, negative ones {negative}"
+            " Colours of errors (estimate − original): red too many, blue too few, logarithmic from 1/n up on"
+            " both sides, one scale for all panels."
+        )
+    return (
+        f"Original histogram and one run's estimate from each mechanism, {title}: k = {len(histogram):,}"
+        f" cells, one row per budget. Total variation (TV) distance to the original: {distances}. {colours}"
+        f" {projection}\n\n{paragraph}"
+    )

@@ -1,0 +1,135 @@
+"""Girgis' RDP bound beside exact Renyi divergences, and (eps, delta) after compositions beside the PLD."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from reproduction.figures import style, wording
+from reproduction.figures.tables import File, groups, read_table
+
+TITLE, SHORT_TITLE = "Girgis et al.: Rényi differential privacy", "Girgis et al."
+DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
+COMPOSED = ["compositions", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]
+# No colour means a budget in (a) and a number of rounds in (b).
+BUDGETS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#882255", "#999933")
+ROUNDS = ("#56B4E9", "#CC79A7", "#000000", "#999999", "#661100", "#44AA99")
+DASHED, DOTTED = (0, (4, 1.5)), (0, (1, 1.2))
+Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
+LEFT: Curves = {
+    "girgis": ("Theorem 3.1", {"linewidth": 1.3}),
+    "clones": ("clones, exact", {"linestyle": DASHED}),
+    "two_counts": ("two counts, exact (lower bound)", {"linestyle": DOTTED, "linewidth": 1.3}),
+}
+RIGHT: Curves = {
+    "girgis": ("Theorem 3.1", {"linewidth": 1.3}),
+    "clones_rdp": ("clones, exact RDP", {"linestyle": DASHED}),
+    "clones_pld": ("clones, PLD", {"linestyle": DOTTED, "linewidth": 1.3}),
+}
+
+
+class Tables(NamedTuple):
+    """Divergences of one round, one row per (eps0, order); log10 delta, one row per (compositions, eps)."""
+
+    divergences: pd.DataFrame
+    composed: pd.DataFrame
+
+
+def read(divergences: File, composed: File) -> Tables:
+    """Both tables, from results/privacy/girgis_rdp.csv and girgis_composed.csv.
+
+    Of Theorem 3.1 its monotone envelope is kept. A Renyi divergence never falls with its order (van Erven,
+    Harremoes 2014, Theorem 3), so a bound at a larger order holds at every smaller one too; the theorem as
+    printed falls here and there.
+    """
+    table = read_table(divergences, DIVERGENCES).sort_values(["eps0", "order"], ignore_index=True)
+    falling = table.iloc[::-1].groupby("eps0")["girgis"].cummin()
+    return Tables(table.assign(girgis=falling), read_table(composed, COMPOSED))
+
+
+@style.applied()
+def draw(tables: Tables, deepest: float) -> Figure:
+    """The figure: (a) one round, (b) several, with log10 delta down to ``deepest``."""
+    divergences, composed = tables
+    figure = style.new_figure(3.5)
+    left, right = figure.subplots(1, 2)
+    for panel, table, key, curves, x, name, colours in (
+        (left, divergences, "eps0", LEFT, "order", "ε₀ = {}", BUDGETS),
+        (right, composed, "compositions", RIGHT, "eps", "{} rounds", ROUNDS),
+    ):
+        handles = []
+        for colour, (value, rows) in zip(colours, groups(table, key), strict=False):
+            label = "1 round" if key == "compositions" and value == 1 else name.format(f"{value:,g}")
+            handles.append(Line2D([], [], color=colour, linewidth=2.5, label=label))
+            for curve, (_, look) in curves.items():
+                panel.plot(rows[x], rows[curve].replace(-np.inf, np.nan), color=colour, **look)
+        handles += [Line2D([], [], color=style.INK, label=label, **look) for label, look in curves.values()]
+        panel.legend(
+            handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, columnspacing=1.2
+        )
+        panel.grid()
+    left.set(xscale="log", yscale="log", xlabel="order λ", ylabel="ε(λ)")
+    left.set_title("(a) Rényi differential privacy of one round")
+    right.set(xscale="log", xlabel="ε of all rounds", ylabel="log₁₀ δ", ylim=(deepest, 0.3))
+    right.set_title(f"(b) all rounds together, ε₀ = {composed['eps0'].iloc[0]:g}")
+    for panel, table, x in ((left, divergences, "order"), (right, composed, "eps")):
+        panel.set_xlim(table[x].min(), table[x].max())
+        _label_logarithms(panel.xaxis, panel.get_xlim())
+    _label_logarithms(left.yaxis, left.get_ylim())
+    figure.suptitle(_setting(divergences))
+    return figure
+
+
+def _label_logarithms(axis: Axis, limits: tuple[float, float]) -> None:
+    """Decades, or 1, 2, 5 on an axis of less than two: matplotlib's own labels would overlap."""
+    if limits[1] < 100 * limits[0]:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def caption(tables: Tables) -> str:
+    """The caption of the figure, with every parameter and how much larger the bound is."""
+    divergences, composed = tables
+    ratio = divergences["girgis"] / divergences["clones"]
+    rounds, eps0 = _listing(composed["compositions"]), composed["eps0"].iloc[0]
+    return (
+        f"Rényi differential privacy of the shuffle model, {_setting(divergences)}. (a) ε(λ) of one round for"
+        f" ε₀ = {_listing(divergences['eps0'])}: the bound of Girgis et al., Theorem 3.1 (real orders by"
+        " their eq. (7)), drawn as its monotone envelope: where it falls with the order, its value at a"
+        " larger order is used. That holds at the smaller one too: no Rényi divergence falls with its order."
+        " Then the exact Rényi divergence of the clones' pair, an upper bound too; and that of the"
+        " two counts of x₀ and x₁ when all remaining users hold a third cell, a lower bound for k-RR. The"
+        f" theorem is {ratio.min():.2g} to {ratio.max():.2g} times the clones' value."
+        f" (b) log₁₀ δ after {rounds} rounds for ε₀ = {eps0:g}: from Theorem 3.1 and from the clones' exact"
+        " divergence, both by Lemmas 2.1 and 2.2 at the best order, and from the clones' privacy loss"
+        f" distribution (upper estimate).{_where_reached(composed)}"
+    )
+
+
+def _where_reached(composed: pd.DataFrame, wanted: float = -6) -> str:
+    """The eps of each curve at log10 delta = ``wanted``, for the most rounds; '' if one is never there."""
+    rounds = composed["compositions"].max()
+    rows = composed[composed["compositions"] == rounds].sort_values("eps")
+    reached_at = []
+    for curve, (label, _) in RIGHT.items():
+        reached = rows.loc[rows[curve] <= wanted, "eps"]
+        if reached.empty:
+            return ""
+        reached_at.append(f"{label}: {reached.iloc[0]:.2g}")
+    return (
+        f" The first ε drawn at which δ ≤ {wording.scientific(10.0**wanted)} after {rounds:,} rounds:"
+        f" {'; '.join(reached_at)}."
+    )
+
+
+def _setting(table: pd.DataFrame) -> str:
+    return f"n = {table['n'].iloc[0]:,}, k = {table['k'].iloc[0]:,}"
+
+
+def _listing(values: "pd.Series[float]") -> str:
+    return wording.listing([float(v) if v % 1 else int(v) for v in sorted(set(values))])

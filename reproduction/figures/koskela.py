@@ -1,0 +1,129 @@
+"""Koskela et al., Figure 1: delta of several rounds over eps, each curve between two estimates."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from reproduction.figures import style, wording
+from reproduction.figures.tables import File, groups, read_table
+
+TITLE, SHORT_TITLE = "Koskela et al., Figure 1", "Koskela et al., 1"
+PANELS = {"a": "strong and weak adversary", "b": "clones"}
+COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]
+LABELS = {
+    "strong": "strong adversary",
+    "weak": "weak adversary",
+    "clones": "clones, e^{−ε₀} as stated",
+    "stronger-clones": "stronger clones, 2/(e^{ε₀}+1)",
+    "balle_analytic": "Balle et al., Theorem 3.1",
+    "balle_bennett": "Balle et al., Bennett",
+}
+TYPESET = {
+    "clones": "clones, $e^{-ε_0}$ as stated",
+    "stronger-clones": "stronger clones, $2/(e^{ε_0}+1)$",
+}
+COLOURS = {
+    "strong": "#D55E00",
+    "weak": "#0072B2",
+    "clones": "#D55E00",
+    "stronger-clones": "#0072B2",
+    "balle_analytic": "#000000",
+    "balle_bennett": "#009E73",
+}
+MARKS = {"balle_analytic": "o", "balle_bennett": "s"}  # one round only: their look says no number of rounds
+GREY = "#777777"
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.6)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (9, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)
+
+
+def read(curves: File) -> pd.DataFrame:
+    """The table of curves: one row per curve, number of rounds and eps; log10 delta in lower and upper."""
+    return read_table(curves, COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame, lowest: float) -> Figure:
+    """The figure; ``lowest``: the log10 delta at which the axis ends."""
+    rounds = sorted(table["compositions"].unique())
+    dashes = {number: DASHES[i % len(DASHES)] for i, number in enumerate(rounds)}
+    figure = style.new_figure(3.6)
+    axes = figure.subplots()
+    for (name, number), curve in groups(table, ["curve", "compositions"], sort=False):
+        colour = _colour(name)
+        drawn = curve[np.isfinite(curve["upper"])]
+        axes.plot(drawn["eps"], drawn["upper"], **_look(name, dashes[number]))
+        band = drawn[np.isfinite(drawn["lower"])]
+        axes.fill_between(band["eps"], band["lower"], band["upper"], color=colour, alpha=0.3, linewidth=0)
+    axes.set(xlim=(0, table["eps"].max()), ylim=(lowest, 0), xlabel="ε of all rounds", ylabel="δ")
+    axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1"))
+    axes.grid()
+    axes.set_title(_setting(table))
+    legend = [
+        Line2D([], [], label=TYPESET.get(name, LABELS[name]), **_look(name, "-"))
+        for name in table["curve"].unique()
+    ]
+    several = [Line2D([], [], color="none", label="any colour:")]
+    for number in rounds:
+        label = f"{number} round{'s' if number > 1 else ''}"
+        several.append(Line2D([], [], color=GREY, linestyle=dashes[number], label=label))
+    figure.legend(handles=legend + several, loc="outside right center", handlelength=2.6)
+    return figure
+
+
+def _look(name: str, dashes: Any) -> dict[str, Any]:
+    """The keywords of a curve's line; ``dashes``: those of its number of rounds."""
+    marks: dict[str, Any] = {"marker": MARKS[name], "markersize": 3, "markevery": 4} if name in MARKS else {}
+    return {"color": _colour(name), "linestyle": dashes, **marks}
+
+
+def caption(table: pd.DataFrame) -> str:
+    """The caption of the figure, with every parameter and how far the two estimates are apart."""
+    names = list(table["curve"].unique())
+    both = table[np.isfinite(table["lower"]) & np.isfinite(table["upper"])]
+    apart = np.expm1(np.log(10) * (both["upper"] - both["lower"])).max()
+    rounds = wording.listing(sorted(int(number) for number in table["compositions"].unique()))
+    text = (
+        f"Koskela, Heikkilä and Honkela, Figure 1: δ over ε for {rounds} rounds of the shuffle model,"
+        f" {_setting(table)}. Curves: {'; '.join(LABELS[name] for name in names)}. Each composed curve"
+        " fills the gap between an upper and a lower estimate of the same exact δ; they are at most"
+        f" {100 * apart:.2g} % apart here."
+    )
+    if "weak" in names:
+        text += (
+            " Strong: the joint pair (N₁ + 1, N₂) against (N₁, N₂ + 1); weak: the counts of both cells among"
+            " B + 1 answers. The paper does not say how many rounds it plots."
+        )
+    if "balle_analytic" in names:
+        text += (
+            " Theorem 3.1 of Balle et al. (2019) and their bound by Bennett's inequality are for one round;"
+            " the former is drawn where it applies."
+        )
+    if "clones" in names:
+        text += (
+            " The paper states that each remaining user is a clone with probability e^{−ε₀}; for the stronger"
+            " clones it is 2/(e^{ε₀} + 1). Which of the two its own figure shows was not checked."
+        )
+    return text
+
+
+def _colour(name: str) -> str:
+    if name not in COLOURS:
+        raise ValueError(f"curve {name!r} has no colour; expected one of {', '.join(COLOURS)}")
+    return COLOURS[name]
+
+
+def _setting(table: pd.DataFrame) -> str:
+    first = table.iloc[0]
+    cells = "" if "clones" in set(table["curve"]) else f", k = {first['k']:,.0f}"
+    return f"n = {first['n']:,.0f}{cells}, ε₀ = {first['eps0']:.4g}"

@@ -1,0 +1,20 @@
+"""One run's estimates at equal (eps, delta) beside the original, in the form of Figures 4 and 5."""
+
+from matplotlib.figure import Figure
+
+from reproduction.figures import calibration
+from reproduction.figures.estimates import MECHANISMS, Runs, caption_of_runs, draw_runs
+from reproduction.figures.estimates import read as read  # the files have the same form
+
+TITLE = "Estimated histograms at equal privacy"
+
+
+def draw(data: Runs, title: str) -> Figure:
+    """The figure: the original, and a row per eps0 with each estimate and its error; or step lines."""
+    return draw_runs(data, title, calibration.AT_EQUAL_PRIVACY, dict.fromkeys(MECHANISMS, "projected"))
+
+
+def caption(data: Runs, title: str) -> str:
+    """The caption: every parameter, TV distances, the colours outside the scale, what equal privacy means."""
+    projection = "Both estimates are projected to the simplex."
+    return caption_of_runs(data, title, projection, calibration.EQUAL_PRIVACY)

@@ -1,0 +1,79 @@
+"""Errors on one city, cut into finer and coarser cells: when is a finer map worth it?"""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from reproduction.figures import style, wording
+from reproduction.figures.randomizers import COLOURS, MARKERS, legend
+from reproduction.figures.tables import File, groups, read_table
+
+TITLE, SHORT_TITLE = "Finer and coarser cells", "Cells"
+COLUMNS = [
+    "n", "k", "eps", "delta", "randomizer", "eps0", "estimator", "mean", "predicted", "uniform",
+    "repetitions", "columns", "rows",
+]  # fmt: skip
+
+
+def read(grids: File) -> pd.DataFrame:
+    """The table of results/study/grids.csv: one row per grid, eps, mechanism and estimator."""
+    return read_table(grids, COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame, title: str) -> Figure:
+    """The figure: one panel per eps, TV error over the number of cells; ``title`` is the city's."""
+    budgets = list(groups(table, "eps"))
+    figure = style.new_figure(3.2)
+    panels = figure.subplots(1, len(budgets), sharey=True, squeeze=False)[0]
+    errors = table.loc[table["estimator"] == "projection", "mean"]
+    cells = table.drop_duplicates("k").sort_values("k")
+    for axes, (eps, here) in zip(panels, budgets, strict=True):
+        for name, rows in groups(here, "randomizer", sort=False):
+            plain, projected = (rows[rows["estimator"] == kind] for kind in ("inversion", "projection"))
+            axes.plot(plain["k"], plain["predicted"], color=COLOURS[name], linewidth=0.9, linestyle=":")
+            look: Any = {"marker": MARKERS[name], "markersize": 3.5, "linewidth": 1.2}
+            axes.plot(projected["k"], projected["mean"], color=COLOURS[name], **look)
+        axes.plot(cells["k"], cells["uniform"], color=style.UNIFORM[0], linestyle=style.UNIFORM[1])
+        axes.set(xscale="log", yscale="log", title=f"{wording.plain(title)}, ε = {eps:g}", xlabel="cells")
+        axes.set_xticks(
+            cells["k"],
+            [f"{columns} × {rows}" for columns, rows in zip(cells["columns"], cells["rows"], strict=True)],
+        )
+        axes.tick_params(axis="x", rotation=35)
+        axes.set_xticks([], minor=True)
+        axes.grid(axis="y")
+        axes.set_ylim(errors.min() / 1.6, 2)
+    panels[0].set_ylabel("TV error")
+    handles = legend(list(dict.fromkeys(table["randomizer"])))
+    handles += [
+        Line2D([], [], color=style.UNIFORM[0], linestyle=style.UNIFORM[1], label="uniform histogram"),
+        Line2D([], [], color=style.INK, linewidth=0.9, linestyle=":", label="before projection"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    return figure
+
+
+def caption(table: pd.DataFrame, title: str) -> str:
+    """The caption, with the finest grid on which each mechanism beats the uniform histogram by a half."""
+    projected = table[table["estimator"] == "projection"]
+    good = projected[projected["mean"] <= projected["uniform"] / 2]
+    finest = []
+    for eps, rows in groups(projected, "eps"):
+        cells = good[good["eps"] == eps].groupby("randomizer")["k"].max()
+        each = [
+            f"{wording.RANDOMIZERS[name]} " + (f"{cells[name]:,}" if name in cells else "none")
+            for name in dict.fromkeys(rows["randomizer"])
+        ]
+        finest.append(f"at ε = {eps:g} {wording.listing(each)}")
+    return (
+        f"Total variation (TV) error on {title}, all {table['n'].iloc[0]:,} check-ins, cut in"
+        f" {table['k'].nunique()} ways into {table['k'].min():,} to {table['k'].max():,} cells, at"
+        f" (ε, {wording.scientific(table['delta'].iloc[0])}) behind a shuffler, and the central Gaussian."
+        " Solid: projected to the simplex, means of"
+        f" {table['repetitions'].iloc[0]} repetitions; dotted: the closed form before any projection;"
+        " dashed: the uniform histogram, which knows no data. The most cells among these with at most half"
+        f" of its error: {'; '.join(finest)}."
+    )

@@ -1,0 +1,73 @@
+"""Every randomizer's error over the Gaussian's at equal privacy, over n, one column per k."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from reproduction.figures import style, wording
+from reproduction.figures.randomizers import COLOURS, MARKERS, legend
+from reproduction.figures.tables import File, groups, read_table
+
+TITLE, SHORT_TITLE = "Every randomizer behind a shuffler, over the Gaussian", "All randomizers"
+COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "ratio", "ratio_lower"]
+MOST = 4  # columns, and half as many rows, that fit
+HIGHEST = 60.0  # of the ratios drawn
+
+
+def read(study: File) -> pd.DataFrame:
+    """The rows of results/study/study.csv with its first rule of delta."""
+    table = read_table(study, COLUMNS)
+    return table[table["delta_rule"] == table["delta_rule"].iloc[0]]
+
+
+@style.applied()
+def draw(table: pd.DataFrame) -> Figure:
+    """The figure of those rows: one row per eps, one column per k, one line per randomizer."""
+    cells, budgets = _shown(table["k"], MOST), _shown(table["eps"], MOST // 2)
+    figure = style.new_figure(0.8 + 2.0 * len(budgets))
+    panels = figure.subplots(len(budgets), len(cells), sharex=True, sharey=True, squeeze=False)
+    for eps, row in zip(budgets, panels, strict=True):
+        for k, axes in zip(cells, row, strict=True):
+            here = table[(table["k"] == k) & (table["eps"] == eps)]
+            for name, line in groups(here, "randomizer", sort=False):
+                look: Any = {"color": COLOURS[name], "linewidth": 1.1, "zorder": 4 if name == "grr" else 3}
+                axes.plot(line["n"], line["ratio"], marker=MARKERS[name], markersize=3, **look)
+                axes.fill_between(
+                    line["n"], line["ratio_lower"], line["ratio"], color=COLOURS[name], alpha=0.2
+                )
+            axes.axhline(1, color=style.INK, linewidth=0.7, zorder=1)
+            axes.set(xscale="log", yscale="log", title=f"k = {k:,}, ε = {eps:g}")
+            axes.set_ylim(0.6, HIGHEST)
+            axes.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
+            axes.minorticks_off()
+            axes.grid(axis="y")
+    for axes in panels[-1]:
+        axes.set_xlabel("number of users n")
+    figure.supylabel("TV error over that of the Gaussian", fontsize=8)
+    figure.legend(handles=legend(table["randomizer"].unique()), loc="outside lower center", ncols=6)
+    return figure
+
+
+def caption(table: pd.DataFrame) -> str:
+    """The caption: what is divided by what, which settings, what is open."""
+    best = table.loc[table.groupby(["n", "k", "eps"])["ratio"].idxmin(), "randomizer"]
+    open_ = (table["ratio"] / table["ratio_lower"]).groupby(table["randomizer"]).max() - 1
+    return (
+        "Expected total variation (TV) error of the unbiased estimate over that of the central analytic"
+        f" Gaussian with the same (ε, δ), δ = {wording.scientific(table['delta'].iloc[0])}: uniform data, no"
+        " projection. Each randomizer has the largest ε₀ that the rigorous upper bound allows behind a"
+        " shuffler, subset selection m near k / (e^ε₀ + 1), local hashing g near e^ε₀ + 1: those that are"
+        " best without a shuffler, so that with few users and many cells both can do better. Shaded: what the"
+        " lower bound would allow at most, so that the truth is between"
+        f" (k-RR: {100 * open_['grr']:.2g} %; the widest: {100 * open_.max():.2g} %)."
+        f" k-RR has the least error in {(best == 'grr').sum()} of the {len(best)} settings with this δ (not"
+        f" all k and ε are drawn). OUE and local hashing nearly coincide."
+        f" Ratios above {HIGHEST:g} are beyond the axis."
+    )
+
+
+def _shown(values: "pd.Series[float]", most: int) -> list[float]:
+    """At most so many of the different values, evenly from the first on."""
+    different = sorted(values.unique())
+    return different[:: -(-len(different) // most)]

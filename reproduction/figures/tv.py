@@ -1,0 +1,180 @@
+"""Boxplots of the TV distance per n: one panel per budget, with level lines for what hardly depends on n."""
+
+import math
+from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from reproduction.figures import calibration, style, wording
+from reproduction.figures.tables import File, groups, read_table
+
+TITLE = "Total variation distance"
+COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform"]
+DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
+SIDE_BY_SIDE = 2
+PLAIN = "shuffle"
+
+
+class Panel(NamedTuple):
+    """A panel's title and rows; ``levels``: whether plain shuffle and the uniform histogram are drawn."""
+
+    title: str
+    rows: pd.DataFrame
+    levels: bool = True
+
+
+def read(trials: Sequence[File]) -> pd.DataFrame:
+    """The TV rows of all trial files as one table; ValueError where there are none."""
+    if not trials:
+        raise ValueError(
+            "no trials to draw; expected at least one n in the dataset's tv section of the config"
+        )
+    return pd.concat(
+        [read_table(path, [*COLUMNS, "experiment"], DRAWN) for path in trials], ignore_index=True
+    )
+
+
+def draw(trials: pd.DataFrame, title: str) -> Figure:
+    """The figure of a dataset's trials (one row per repetition, metric tv); ``title`` names the dataset."""
+    return draw_panels(_panels(trials), title, calibration.AS_PUBLISHED)
+
+
+def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> str:
+    """The caption: every parameter and what a box shows; ``protocol`` is that section of the config."""
+    return caption_of_panels(_panels(trials), title, calibration.published(protocol))
+
+
+def _panels(trials: pd.DataFrame) -> list[Panel]:
+    """One panel per (eps0, eps), ascending, as in Figures 6 and 7; for one budget both panels of Figure 2."""
+    budgets = [
+        Panel(wording.budget(eps0, eps, rows["delta"]), rows)
+        for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
+    ]
+    if len(budgets) > 1:
+        return budgets
+    return [budgets[0], Panel("the same, shuffle+INV and Gaussian only", budgets[0].rows, levels=False)]
+
+
+@style.applied()
+def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
+    """The figure, two panels side by side; ``calibrated`` says how the Gaussian was, for the title.
+
+    Raises ValueError for a mechanism without a colour.
+    """
+    heading = (
+        f"TV distance to the original, {wording.plain(title)}: {_setting(_trials(panels))} ({calibrated})"
+    )
+    heading = wording.folded(heading, style.WIDTH, size=9)
+    columns = min(SIDE_BY_SIDE, len(panels))
+    height = 0.3 + 0.15 * heading.count("\n") + 2.3 * math.ceil(len(panels) / columns)
+    figure = style.new_figure(height)
+    every = figure.subplots(math.ceil(len(panels) / columns), columns, squeeze=False).ravel()
+    for number, (panel, name) in enumerate(zip(panels, _names(panels), strict=True)):
+        axes, first = every[number], number // columns * columns
+        beside = [_ends(other) for other in panels[first : first + columns] if other.levels == panel.levels]
+        low, high = (float(end) for end in (np.min(beside), np.max(beside)))  # one scale per row
+        style.distance_axis(axes, low, high)
+        _draw(axes, panel)
+        axes.set_title(wording.folded(name, style.WIDTH / columns - 0.9))
+        axes.set_ylabel("TV distance" if number == first else "")
+        axes.set_xlabel("number of users n" if number + columns >= len(panels) else "")
+    for axes in every[len(panels) :]:
+        axes.set_axis_off()
+    figure.suptitle(heading)
+    return figure
+
+
+def _draw(axes: Axes, panel: Panel) -> None:
+    """Boxes of shuffle+INV and of the Gaussian, level lines, and the name of each at its right end."""
+    boxes = _boxes(panel)
+    style.boxplots(axes, boxes)
+    ends = [
+        (float(np.median(per_n[max(per_n)])), style.LABELS[name], style.COLOURS[name])
+        for name, per_n in boxes.items()
+    ]
+    for name, (colour, dashes), means in _levels(panel):
+        x = np.arange(len(means))
+        axes.plot(
+            [-0.5, *x, len(x) - 0.5],
+            means.iloc[[0, *x, -1]],
+            color=colour,
+            linestyle=dashes,
+            linewidth=1.1,
+            zorder=1.5,
+        )
+        ends.append((means.iloc[-1], f"{name} {wording.significant(means.iloc[-1])}", colour))
+    style.end_labels(axes, ends)
+
+
+def _boxes(panel: Panel) -> dict[str, dict[int, NDArray[np.float64]]]:
+    """mechanism -> {n: values of the repetitions}, what the boxplots take; plain shuffle is a line."""
+    unknown = set(panel.rows["mechanism"]) - set(style.COLOURS)
+    if unknown:
+        raise ValueError(
+            f"trials: mechanism {min(unknown)!r} has no colour; expected {', '.join(style.COLOURS)}"
+        )
+    boxed = {name: panel.rows[panel.rows["mechanism"] == name] for name in style.COLOURS if name != PLAIN}
+    return {
+        name: {int(n): part["value"].to_numpy() for n, part in groups(rows, "n")}
+        for name, rows in boxed.items()
+        if len(rows)
+    }
+
+
+def _levels(panel: Panel) -> list[tuple[str, tuple[str, Any], "pd.Series[float]"]]:
+    """(name, (colour, dashes), mean per n) of plain shuffle and of the uniform histogram."""
+    if not panel.levels:
+        return []
+    plain = panel.rows[panel.rows["mechanism"] == PLAIN]
+    lines = (
+        [(PLAIN, (style.COLOURS[PLAIN], "solid"), plain.groupby("n")["value"].mean())] if len(plain) else []
+    )
+    return [*lines, ("uniform", style.UNIFORM, panel.rows.groupby("n")["uniform"].mean())]
+
+
+def _ends(panel: Panel) -> tuple[float, float]:
+    """The smallest and the largest distance that a panel shows."""
+    boxed = panel.rows.loc[panel.rows["mechanism"] != PLAIN, "value"]
+    shown = pd.concat([boxed, *(means for _, _, means in _levels(panel))])
+    return shown.min(), shown.max()
+
+
+def caption_of_panels(panels: Sequence[Panel], title: str, paragraph: str) -> str:
+    """The caption of `draw_panels`; ``paragraph`` says how the Gaussian was calibrated."""
+    trials = _trials(panels)
+    sizes = wording.listing(sorted(trials["n"].unique()))
+    uniform = wording.span(trials.groupby("n")["uniform"].mean())
+    return (
+        "Total variation (TV) distance between the histogram of n users and its estimate from shuffle+INV"
+        f" and the Gaussian mechanism, {title}: {_setting(trials)}, n = {sizes}. {'; '.join(_names(panels))}."
+        " Boxes show quartiles, lines medians; whiskers reach up to 1.5 times the interquartile range, dots"
+        " lie beyond. Level lines are means: the shuffled histogram without inversion, and the uniform"
+        f" histogram, which knows no data (TV = {uniform}): a mechanism above it does worse than no data."
+        f"\n\n{paragraph}"
+    )
+
+
+def _names(panels: Sequence[Panel]) -> list[str]:
+    """The panels' titles, with letters where there are several and letters for all."""
+    lettered = 1 < len(panels) <= len(ascii_lowercase)
+    return [
+        f"({ascii_lowercase[i]}) {panel.title}" if lettered else panel.title for i, panel in enumerate(panels)
+    ]
+
+
+def _trials(panels: Sequence[Panel]) -> pd.DataFrame:
+    """The rows of all panels, each once: the panels with levels show all that the others do."""
+    return pd.concat([panel.rows for panel in panels if panel.levels])
+
+
+def _setting(trials: pd.DataFrame) -> str:
+    repetitions = sorted(trials.groupby(["eps0", "eps", "n", "mechanism"]).size().unique())
+    cells = sorted(trials["k"].unique())
+    times = "repetition" if repetitions == [1] else "repetitions"
+    return f"k = {wording.listing(cells)} cells, {wording.listing(repetitions)} {times} per box"

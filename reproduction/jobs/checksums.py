@@ -1,0 +1,115 @@
+"""What every result was when its job ended: one SHA-256 sum per file, beside Snakemake's own records.
+
+Snakemake records what a result was made from, but not the result itself: it cannot tell one that was cut or
+edited afterwards. A job therefore writes the sums of its outputs (.snakemake/sums/PATH) as its last act, and
+checks those of its inputs as its first. An empty sum says that the job did not end. A file without one is
+none of this folder's results: it was made elsewhere, or is the user's own.
+
+    python -m reproduction.jobs.checksums        checks all results (make verify)
+"""
+
+import contextlib
+import functools
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from reproduction.jobs.code import digest
+from reproduction.jobs.run_facts import patience, settled
+
+RESULTS = Path("results")
+SUMS = Path(".snakemake/sums")
+UNRECORDED = {"logs", "benchmarks", "bench", "site"}  # folders that hold no results
+COPIED = "results that were copied here need the folder .snakemake that belongs to them"
+NO_FILE = "a folder, a pipe or a broken link instead of a file. Remove it and run again"
+
+
+def is_result(path: str | Path) -> bool:
+    """Whether a path, relative to the folder of the run, is that of a result."""
+    parts = Path(path).parts
+    return parts[:1] == RESULTS.parts and not UNRECORDED & set(parts)
+
+
+def problem(path: str | Path) -> str | None:
+    """What is wrong with a result, in words that say what to do; None if it is as its job left it."""
+    recorded_sum = SUMS / path
+    before = recorded_sum.read_text() if recorded_sum.exists() else ""
+    if not before:
+        wrong = "no job of this folder made it, or its job did not end"
+        return f"{path}: {wrong}. Remove it and run again ({COPIED})"
+    if not Path(path).is_file():
+        return f"{path}: {NO_FILE}"
+    if digest(path) != before:
+        return f"{path}: cut or edited since its job ended. Remove it and run again"
+    return None
+
+
+@contextlib.contextmanager
+def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
+    """Check the inputs; record the sums of the outputs when the block ends without an error.
+
+    ValueError: an input is a result and not as its job left it, or changed while the block ran.
+    """
+    inputs, outputs = list(map(str, inputs)), [path for path in outputs if is_result(path)]
+    for path in outputs:
+        (SUMS / path).parent.mkdir(parents=True, exist_ok=True)
+        (SUMS / path).write_text("")
+    for path in filter(is_result, inputs):
+        if wrong := settled(functools.partial(problem, path)):
+            raise ValueError(wrong)
+    before = {path: digest(path) for path in inputs}
+    yield
+    for path in inputs:
+        if digest(path) != before[path]:
+            raise ValueError(f"{path}: changed while this job read it. Run again")
+    for path in outputs:
+        (SUMS / path).write_text(digest(path))
+    _outlive(inputs, outputs)
+
+
+def _outlive(inputs: list[str], outputs: list[str]) -> None:
+    """Wait until the clock that dates outputs is past the dates of the inputs, if other machines made those.
+
+    Snakemake dates the outputs once more after this, and refuses what is older than an input.
+    """
+    if inputs and outputs:
+        behind = max(map(os.path.getmtime, inputs)) - min(map(os.path.getmtime, outputs))
+        if 0 < behind < patience():
+            time.sleep(behind)
+
+
+def made() -> list[Path]:
+    """The results that jobs of this folder made or began to make, sorted; some may be gone."""
+    return sorted(path.relative_to(SUMS) for path in SUMS.rglob("*") if path.is_file())
+
+
+def verify() -> list[str]:
+    """`problem` of every result that has one, sorted by path; a line of its own if there is no result.
+
+    What is missing is no problem here: the next run makes it. What no job began to make is no result.
+    """
+    here = [path for path in made() if os.path.lexists(path)]
+    if not here:
+        return [f"no job of this folder made any result that is here: run make ({COPIED})"]
+    return [wrong for path in here if (wrong := problem(path.as_posix()))]
+
+
+def unknown() -> list[str]:
+    """What lies among the results and is none, without hidden files, sorted."""
+    known = set(made())
+    paths = [path for path in RESULTS.rglob("[!.]*") if path.is_file() and is_result(path)]
+    return sorted(path.as_posix() for path in paths if path not in known)
+
+
+if __name__ == "__main__":
+    problems = verify()
+    for line in problems:
+        print(f"error: {line}", file=sys.stderr)
+    if problems:
+        sys.exit(1)
+    print("Verified: every result is as its job left it.")
+    if others := unknown():
+        print(f"Not checked, as no job of this folder made it: {', '.join(others[:3])}", end="")
+        print(f" and {len(others) - 3} more" if len(others) > 3 else "")

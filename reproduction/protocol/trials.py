@@ -1,0 +1,272 @@
+"""The published protocol: every mechanism on samples of n users of a dataset, vectorised over repetitions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from reproduction.protocol.metrics import individual_error, total_variation, uniform_histogram
+from tightshuffle.arguments import Floats, Integers, check_n, check_one, check_users
+from tightshuffle.gaussian import published_scale
+from tightshuffle.literature.count import ceiling, delta_hat
+from tightshuffle.numerics.seeds import seed_of
+from tightshuffle.randomizers.krr import invert, project_to_simplex, sample_histogram
+
+MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
+BLOCK = 2**20  # cells of all repetitions held at a time: beyond it, memory depends on k alone
+FEW = 100  # at most this many users are drawn one by one
+NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
+TRIAL_COLUMNS = [
+    "experiment", "dataset", "eps0", "eps", "delta", "n", "repetitions", "k", "mechanism", "repetition",
+    "metric", "cell", "value", "uniform", "seed",
+]  # fmt: skip
+
+
+Users = int | Literal["all"]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the published reading calibrates the Gaussian: the config's ``protocol``."""
+
+    delta_form: str
+    delta_floor: float
+    sensitivity: float
+
+
+def sample_users(counts: npt.ArrayLike, n: int, rng: np.random.Generator, repetitions: int) -> Integers:
+    """Histograms of n users drawn without replacement, shape (repetitions, k).
+
+    ``counts``: whole numbers, shape (k,), the dataset's histogram. ValueError for others, and if it
+    holds fewer than n users.
+    """
+    counts, n = check_users("counts", counts), check_one("n", check_n(n))
+    users = int(counts.sum())
+    if n > users:
+        raise ValueError(f"n must lie between 1 and the dataset's {users} users; got {n}")
+    if users < NUMPYS_LIMIT:
+        return rng.multivariate_hypergeometric(counts, n, size=repetitions, method="marginals")
+    return np.stack([draw_without_replacement(counts, n, rng) for _ in range(repetitions)])
+
+
+def draw_without_replacement(counts: Integers, n: int, rng: np.random.Generator) -> Integers:
+    """The histogram of n of the users, every set of n being equally likely, at any number of users.
+
+    Each user is included independently with probability n / users: one binomial per cell. Every set of as
+    many users is equally likely then, and stays so when the surplus is drawn from the included users without
+    replacement and put back, or the missing ones are drawn from those not included. That is the same task
+    for about the square root of as many users, and the last few are drawn one by one.
+
+    Parameters: ``counts`` whole numbers, shape (k,), 0 <= n <= their sum. Returns shape (k,).
+    """
+    users = int(counts.sum())
+    if 2 * n > users:
+        return counts - draw_without_replacement(counts, users - n, rng)
+    if n <= FEW:
+        chosen = rng.choice(users, n, replace=False, shuffle=False)
+        cells = np.searchsorted(np.cumsum(counts), chosen, side="right")
+        return np.bincount(cells, minlength=counts.size)
+    taken = rng.binomial(counts, n / users)
+    surplus = int(taken.sum()) - n
+    if surplus >= 0:
+        return taken - draw_without_replacement(taken, surplus, rng)
+    return taken + draw_without_replacement(counts - taken, -surplus, rng)
+
+
+def run_mechanisms(
+    samples: Integers,
+    *,
+    eps0: float,
+    eps: float,
+    protocol: Protocol,
+    rng: np.random.Generator,
+    known: dict[Any, float] | None = None,
+) -> tuple[dict[str, Floats], Floats]:
+    """Every mechanism's estimate of every sample's distribution, and the delta that the Gaussian got.
+
+    ``shuffle`` is the noisy histogram itself, ``shuffle+INV`` its inversion projected to the simplex,
+    ``gaussian`` the true histogram plus noise, as in the paper neither projected nor clipped.
+
+    Parameters
+    ----------
+    samples : whole numbers, shape (repetitions, k), every row summing to the same n
+    known : as for `delta_hat`, to share between samples of one point
+
+    Returns
+    -------
+    estimates : dict from mechanism to fractions of n, shape (repetitions, k)
+    deltas : shape (repetitions,): max(delta_hat of the sample, the protocol's floor)
+    """
+    n = int(samples[0].sum())
+    shuffled = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
+    deltas = _calibration_deltas(samples, eps0, eps, protocol, {} if known is None else known)
+    distinct, which = np.unique(deltas, return_inverse=True)
+    scales = np.array([published_scale(eps, delta, protocol.sensitivity) for delta in distinct])[which]
+    noise = rng.standard_normal(samples.shape) * scales[:, None]
+    estimates = {
+        "shuffle": shuffled,
+        "shuffle+INV": project_to_simplex(invert(shuffled, eps0)),
+        "gaussian": (samples + noise) / n,
+    }
+    return estimates, deltas
+
+
+def run_points(counts: Integers, points: Iterable[Mapping[str, Any]], **shared: Any) -> pd.DataFrame:
+    """The trials of one or several experiments on one dataset, as a tidy frame.
+
+    A point that two experiments share is run once; both have its rows.
+
+    Parameters: ``points`` dicts of experiment ("tv", "individual" or "grid"), eps0, eps, n (users or "all")
+    and repetitions; ``shared``: dataset, cells, protocol and seed, as for `run_point`.
+
+    Returns
+    -------
+    DataFrame: the columns of `run_point`, with the experiment and the point's repetitions; points in order.
+    """
+    runs, frames = {}, {}
+    for point in points:
+        eps0, eps, n = float(point["eps0"]), float(point["eps"]), users_of(counts, point["n"])
+        setting = eps0, eps, n, (repetitions := int(point["repetitions"]))
+        if setting not in runs:
+            runs[setting] = run_point(counts, eps0=eps0, eps=eps, n=n, repetitions=repetitions, **shared)
+        labels = {"experiment": point["experiment"], "repetitions": repetitions}
+        frames[point["experiment"], setting] = runs[setting].assign(**labels)
+    return pd.concat(frames.values(), ignore_index=True)[TRIAL_COLUMNS]
+
+
+def run_point(
+    counts: Integers,
+    *,
+    dataset: str,
+    eps0: float,
+    eps: float,
+    n: Users,
+    repetitions: int,
+    cells: Sequence[int],
+    protocol: Protocol,
+    seed: int,
+) -> pd.DataFrame:
+    """All repetitions of one point (dataset, eps0, eps, n) as a tidy frame.
+
+    Parameters: ``counts`` the dataset's histogram, ``n`` users or "all", ``cells`` (numbered from 1)
+    whose individual error is wanted, ``seed`` the root seed.
+
+    Returns
+    -------
+    DataFrame: dataset, eps0, eps, delta, n, k, mechanism, repetition, metric, cell, value, uniform, seed;
+    metric is "tv" (cell 0) or "individual_error"; values are fractions of n; ``uniform`` is the same error of
+    `uniform_histogram`, which knows no data, against the same users.
+    """
+    n = users_of(counts, n)
+    seed = seed_of(seed, stage="trials", dataset=dataset, eps0=eps0, eps=eps, n=n, repetitions=repetitions)
+    rng = np.random.default_rng(seed)
+    at_once = max(1, BLOCK // len(counts))
+    setting = {"eps0": eps0, "eps": eps, "protocol": protocol, "rng": rng, "known": {}}
+    blocks = [
+        _errors_of_block(sample_users(counts, n, rng, min(at_once, repetitions - start)), cells, setting)
+        for start in range(0, repetitions, at_once)
+    ]
+    deltas = np.concatenate([block["delta"] for block in blocks])
+
+    frames = []
+    for mechanism in MECHANISMS:
+        for parts in zip(*(block[mechanism] for block in blocks), strict=True):
+            metric, cell = parts[0][:2]
+            value, uniform = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "dataset": dataset,
+                        "eps0": eps0,
+                        "eps": eps,
+                        "delta": deltas,
+                        "n": n,
+                        "k": len(counts),
+                        "mechanism": mechanism,
+                        "repetition": np.arange(1, repetitions + 1),
+                        "metric": metric,
+                        "cell": cell,
+                        "value": value,
+                        "uniform": uniform,
+                        "seed": seed,
+                    }
+                )
+            )
+    return pd.concat(frames, ignore_index=True)
+
+
+def errors_of(
+    estimates: Floats, truth: Floats, cells: Sequence[int]
+) -> list[tuple[str, int, Floats, Floats]]:
+    """(metric, cell, errors, errors of the uniform histogram) of both metrics; errors: (repetitions,).
+
+    ``estimates``, ``truth``: fractions, (repetitions, k).
+    """
+    uniform = uniform_histogram(truth.shape[-1])
+    errors = individual_error(estimates, truth, cells), individual_error(uniform, truth, cells)
+    return [("tv", 0, total_variation(estimates, truth), total_variation(uniform, truth))] + [
+        ("individual_error", cell, errors[0][:, i], errors[1][:, i]) for i, cell in enumerate(cells)
+    ]
+
+
+def _errors_of_block(samples: Integers, cells: Sequence[int], setting: dict[str, Any]) -> dict[str, Any]:
+    """One block of repetitions: its deltas, and every mechanism's `errors_of`."""
+    estimates, deltas = run_mechanisms(samples, **setting)
+    truth = samples / samples[0].sum()
+    return {"delta": deltas} | {
+        mechanism: errors_of(estimate, truth, cells) for mechanism, estimate in estimates.items()
+    }
+
+
+def estimate_cells(
+    counts: Integers,
+    *,
+    budgets: Iterable[Mapping[str, float]],
+    n: Users,
+    dataset: str,
+    protocol: Protocol,
+    seed: int,
+) -> pd.DataFrame:
+    """One run per budget, cell by cell.
+
+    Parameters: ``budgets`` dicts of eps0 and eps; the remaining ones as for `run_point`.
+
+    Returns a DataFrame: dataset, eps0, eps, n, cell, original, gaussian, shuffle+INV (fractions of n), delta.
+    """
+    n = users_of(counts, n)
+    tables = []
+    for budget in budgets:
+        point: dict[str, Any] = {"eps0": float(budget["eps0"]), "eps": float(budget["eps"])}
+        rng = np.random.default_rng(seed_of(seed, stage="estimates", dataset=dataset, n=n, **point))
+        samples = sample_users(counts, n, rng, 1)
+        estimates, deltas = run_mechanisms(samples, protocol=protocol, rng=rng, **point)
+        columns = {
+            "cell": np.arange(1, len(counts) + 1),
+            "original": samples[0] / n,
+            "gaussian": estimates["gaussian"][0],
+            "shuffle+INV": estimates["shuffle+INV"][0],
+            "delta": deltas[0],
+        }
+        tables.append(pd.DataFrame({"dataset": dataset, **point, "n": n, **columns}))
+    return pd.concat(tables, ignore_index=True)
+
+
+def users_of(counts: npt.ArrayLike, n: Users) -> int:
+    """How many users ``n`` is, a number or "all"."""
+    return int(np.sum(counts)) if n == "all" else int(n)
+
+
+def _calibration_deltas(
+    samples: Integers, eps0: float, eps: float, protocol: Protocol, known: dict[Any, float]
+) -> Floats:
+    """max(delta_hat, the protocol's floor) of every sample; delta_hat only where it may exceed the floor."""
+    n, k = int(samples[0].sum()), samples.shape[1]
+    bound = ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)
+    if bound <= np.log10(protocol.delta_floor):
+        return np.full(len(samples), protocol.delta_floor)
+    form = protocol.delta_form
+    logs = [delta_hat(sample, eps, eps0=eps0, form=form, known=known) for sample in samples]
+    return np.array([max(10.0**log_delta, protocol.delta_floor) for log_delta in logs])

@@ -1,0 +1,338 @@
+"use strict";
+// A certified bracket of log E[(G_1 + ... + G_n)_+]: tightshuffle/numerics/positive_part.py once more, for one law at a
+// time. What is computed, and why every error goes to the safe side, is told there; names are the same.
+const engine = (() => {
+  const ULP = 2 ** -52, OPERATIONS = 24, ATTEMPTS = 8, MOST_NODES = 2 ** 20, PAIRED = 8, UNLIKELY = 42, MOST_USERS = 1e12;
+  const FEW_ATOMS = 4000, SOME_ATOMS = 5e4, MOST_ATOMS = 2e6, MOST_COUNTED = 4000;
+  const LENGTHS = [6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000];
+  const SHIFTS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13];
+
+  const sum = (list) => list.reduce((total, x) => total + x, 0);
+  const dot = (one, other) => one.reduce((total, x, i) => total + x * other[i], 0);
+  // Of any sizes, as if added without rounding: Shewchuk's partial sums, which do not overlap.
+  function exactSum(list) {
+    let parts = [];
+    for (let total of list) {
+      const kept = [];
+      for (const part of parts) {
+        const [big, small] = Math.abs(total) < Math.abs(part) ? [part, total] : [total, part];
+        total = big + small;
+        kept.push(small - (total - big));
+      }
+      parts = [...kept.filter((part) => part), total];
+    }
+    return sum(parts);
+  }
+  const clip = (x, low, high) => Math.min(Math.max(x, low), high);
+  // log x, moved to one side further than rounding moves what it is added to.
+  const logTo = (side, x) => Math.log(x) + side * ULP * (OPERATIONS + 4 * Math.abs(Math.log(x)));
+  const logAdd = (a, b) => {
+    const top = Math.max(a, b);
+    return Math.abs(top) === Infinity ? top : top + Math.log1p(Math.exp(Math.min(a, b) - top));
+  };
+
+  // values and probabilities of one G (what is missing to 1 is the value 0), and n: [low, high].
+  function logPositivePart(values, probabilities, n, width = 1e-4) {
+    const possible = values.map((x, i) => (probabilities[i] > 0 ? x : 0)), largest = Math.max(...possible);
+    if (!(largest > 0)) return [-Infinity, -Infinity];
+    const g = possible.map((x) => Math.max(x, -10 * MOST_USERS * largest));
+    return bracket(atSaddle(g, probabilities, n), width);
+  }
+
+  // The law moved to the side of a larger (1) or smaller (-1) E[S_+], further than rounding moved it.
+  function outwards(values, probabilities, side, ulps) {
+    const up = 1 + ulps * ULP;
+    const moved = values.map((x) => (x > 0 === side > 0 ? x * up : x / up));
+    if (side > 0) {
+      let above = values.map((x, i) => (x > 0 ? probabilities[i] * up : 0));
+      const below = values.map((x, i) => (x > 0 ? 0 : probabilities[i] / up));
+      const total = Math.max(sum(above), 1);
+      above = above.map((x) => x / total);
+      const room = Math.max(1 - sum(above), 0), mass = sum(below), part = mass > room ? room / mass : 1;
+      return [moved, above.map((x, i) => x + below[i] * part)];
+    }
+    const kept = probabilities.map((p) => p / up);
+    const rest = Math.max(0, Math.min(sum(probabilities) * (up - 1 / up), 1 - sum(kept)));
+    const smallest = values.indexOf(Math.min(...values));
+    if (values[smallest] < 0) kept[smallest] += rest;
+    return [moved, kept];
+  }
+
+  function atSaddle(g, p, n) {
+    const missing = Math.max(exactSum([1, ...p.map((x) => -x)]), 0), theta = saddle(g, p, missing, n);
+    const { logMgf, weights, variance } = moments(g, p, missing, theta);
+    const few = OPERATIONS + g.length, base = n * logMgf;
+    const units = g.map((x) => few + 2 * theta * Math.abs(x));
+    const term = (x, i) => (logMgf < -Math.LN2 ? weights[i] : p[i] * Math.abs(Math.expm1(theta * x)) * Math.exp(-logMgf));
+    const lost = g.map((x, i) => few * term(x, i) + 2 * weights[i] * theta * Math.abs(x));
+    const sigma = Math.sqrt(n * variance + 2 / theta ** 2);
+    const rounding = ULP * (n * sum(lost) + 4 * Math.abs(base) + few);
+    return { g, p, missing, n, theta, logMgf, weights, units, sigma, base, rounding };
+  }
+
+  // M(theta) and its logarithm: 1 + a sum, or all terms where that cancels.
+  function mgfAt(g, p, missing, theta) {
+    const excess = sum(g.map((x, i) => p[i] * Math.expm1(theta * x)));
+    if (!(excess < -0.5)) return [1 + excess, Math.log1p(excess)];
+    const mgf = missing + sum(g.map((x, i) => p[i] * Math.exp(theta * x)));
+    return [mgf, Math.log(mgf)];
+  }
+
+  // log M(theta); and the tilted weights of the values, their mean and variance.
+  function moments(g, p, missing, theta) {
+    const [mgf, logMgf] = mgfAt(g, p, missing, theta);
+    // 1 + expm1 has lost the digits of a small e^x.
+    const grown = (x, chance) => (x < -1 ? chance * Math.exp(x) : chance * Math.expm1(x) + chance);
+    const weights = g.map((x, i) => grown(theta * x, p[i]) / mgf);
+    const mean = dot(weights, g);
+    const variance = dot(weights, g.map((x) => (x - mean) ** 2)) + (missing / mgf) * mean ** 2;
+    return { logMgf, weights, mean, variance };
+  }
+
+  // theta > 0 near the minimum of n log M(theta) - 2 log theta, by Newton's method in log theta.
+  function saddle(g, p, missing, n) {
+    const first = n * dot(p, g), second = n * dot(p, g.map((x) => x * x));
+    const start = first < 0 ? (Math.sqrt(first ** 2 + 8 * second) - first) / (2 * second) : 1.5 / Math.sqrt(second);
+    let ceiling = Math.log(690 / Math.max(...g)), floor = -745;
+    let x = Math.min(Math.log(start), ceiling);
+    for (let step = 0; step < 200; step++) {
+      const theta = Math.exp(x), { mean, variance } = moments(g, p, missing, theta);
+      const slope = n * mean * theta - 2, curvature = n * variance * theta ** 2 + n * mean * theta;
+      if (slope > 0) ceiling = Math.min(ceiling, x);
+      else floor = Math.max(floor, x);
+      const before = x;
+      x += curvature > 0 ? clip(-slope / curvature, -3, 3) : -Math.sign(slope);
+      if (!(floor < x && x < ceiling)) x = (floor + ceiling) / 2;
+      if (!(Math.abs(x - before) >= 1e-3)) break;
+    }
+    return Math.exp(x);
+  }
+
+  function bracket(point, width) {
+    const { base, rounding, theta, sigma } = point;
+    const chernoff = base + rounding - 1 + logTo(1, 1 / theta); // E[S_+] <= M(theta)^n / (e theta)
+    let low = -Infinity, high = chernoff;
+    const open = () => (high - low - 2 * rounding) / Math.log1p(width);
+    const depth = () => UNLIKELY + clip(chernoff - low, 0, 600);
+    function sumBox(most, unlikely) {
+      const box = boxOf(point, unlikely);
+      const asked = box.atoms <= most && sum(box.last) <= MOST_COUNTED;
+      if (asked) {
+        const found = sumOfBox(point, box);
+        low = Math.max(low, found[0]);
+        high = Math.min(high, found[1]);
+      }
+      return asked;
+    }
+    if (!sumBox(FEW_ATOMS, UNLIKELY)) {
+      let tau = Math.sqrt(width / 2) / theta, before = Infinity;
+      let guess = -Math.log(theta ** 2 * sigma * Math.sqrt(2 * Math.PI));
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const found = contour(point, tau, guess, width);
+        low = Math.max(low, found[0]);
+        high = Math.min(high, found[1]);
+        guess = Math.min(guess, high - base);
+        if (attempt === 0 && open() > 1) sumBox(SOME_ATOMS, depth());
+        const excess = open();
+        tau /= clip(1.1 * Math.sqrt(Math.max(excess, 0)), 1.2, 6);
+        if (!(excess > 1 && (excess < 0.8 * before || excess === Infinity))) break;
+        before = excess;
+      }
+    }
+    if (open() > 1) sumBox(MOST_ATOMS, depth());
+    return [low, high];
+  }
+
+  // --- the contour integral ---------------------------------------------------------------------------------
+
+  function contour(point, tau, guess, width) {
+    const { theta, sigma, base, rounding } = point;
+    const allowed = guess + Math.log(width * 1e-3);
+    const aliases = logAliases(point, tau);
+    const enough = aliases.findIndex((alias) => alias <= allowed);
+    const column = enough < 0 ? LENGTHS.length - 1 : enough;
+    const h = (2 * Math.PI) / (LENGTHS[column] * sigma);
+    const logTail = (reach) => -Math.log(Math.PI) - 3 * Math.log(reach) - 2 * Math.log(tau);
+    let reach = 1 / tau;
+    for (let i = 0; i < 6; i++) reach = Math.sqrt(2 * Math.max(logTail(reach) - allowed, 0.5)) / tau;
+    const last = Math.ceil(reach / h);
+    reach = last * h;
+    const tail = Math.exp(logTail(reach) - (reach * tau) ** 2 / 2);
+    const threshold = 1 - allowed - Math.log(2 * theta);
+    const [distance, half] = windowsOf(point, h, last, threshold);
+    const skipped = half < reach ? Math.exp(-threshold) * (0.5 / theta + h / theta ** 2) : 0;
+    const windows = half < reach ? Math.floor(reach / distance) + 2 : 1;
+    if (!(Math.min(windows * (2 * half / h + 1), last + 1) <= MOST_NODES)) return [-Infinity, Infinity];
+    const { sums, errors } = sumOfNodes(point, tau, h, last, distance, half, windows);
+    const wrong = tail + skipped;
+    const growth = [Math.exp((theta * tau) ** 2 / 2), Math.exp(2 * (theta * tau) ** 2)];
+    const above = growth[0] * (sums[0] + errors[0] + wrong);
+    const below = 2 * growth[0] * (sums[0] - errors[0] - wrong - Math.exp(aliases[column]))
+      - growth[1] * (sums[1] + errors[1] + wrong);
+    return [
+      below > 0 ? base - rounding + logTo(-1, below) : -Infinity,
+      above > 0 && above < Infinity ? base + rounding + logTo(1, above) : Infinity,
+    ];
+  }
+
+  // log of the bound on all aliases over M(theta)^n e^(theta^2 tau^2 / 2), for each length.
+  function logAliases({ g, p, missing, n, theta, logMgf, sigma, rounding }, tau) {
+    const shifts = SHIFTS.map((s) => s / sigma);
+    const down = [...shifts.map((s) => Math.min(s, 0.9 * theta)), ...[0.5, 0.7, 0.95].map((x) => x * theta)];
+    const bounds = [[shifts, 1], [down, -1]].map(([list, turn]) => {
+      const chernoff = list.map((s) => {
+        const t = theta + turn * s;
+        const [, grown] = mgfAt(g, p, missing, t);
+        return n * (grown - logMgf) - Math.log(t) - 1 + ((t ** 2 - theta ** 2) * tau ** 2) / 2 + 2 * rounding;
+      });
+      return LENGTHS.map((length) => list.reduce((least, s, i) => {
+        const decay = s * length * sigma, bound = chernoff[i] - decay - Math.log(-Math.expm1(-decay));
+        return bound < least ? bound : least;
+      }, Infinity));
+    });
+    return bounds[0].map((one, i) => logAdd(one, bounds[1][i]));
+  }
+
+  // Distance and half width of the windows that the best pair of values leaves; half = V: all nodes.
+  function windowsOf({ g, missing, n, weights, logMgf }, h, last, threshold) {
+    const likeliest = [...g, 0].map((x, i) => [x, [...weights, missing * Math.exp(-logMgf)][i]]);
+    likeliest.sort((one, other) => other[1] - one[1]).splice(PAIRED);
+    let cost = Infinity, found = [2 * Math.PI, Infinity];
+    likeliest.forEach(([x, v], i) => likeliest.slice(i + 1).forEach(([y, w]) => {
+      const gap = Math.abs(x - y), sine = threshold / (2 * n * v * w);
+      if (!(sine < 1 && gap > 1e-150)) return;
+      const half = (2 / gap) * Math.asin(Math.sqrt(sine)), distance = (2 * Math.PI) / gap;
+      const own = (Math.floor((last * h) / distance) + 2) * ((2 * half) / h + 1);
+      if (own < cost) [cost, found] = [own, [distance, half]];
+    }));
+    return [found[0], cost >= last ? last * h : found[1]];
+  }
+
+  // The sums for tau and 2 tau, over M(theta)^n e^(theta^2 tau^2 / 2), and what rounding may do to them.
+  function sumOfNodes({ g, n, theta, weights, units }, tau, h, last, distance, half, windows) {
+    const sums = [0, 0], errors = [0, 0], sizes = [0, 0];
+    let count = 0, done = -1;
+    for (let window = 0; window < windows; window++) {
+      const centre = window * distance;
+      const stop = Math.min(Math.floor((centre + half) / h), last);
+      for (let j = Math.max(Math.ceil((centre - half) / h), done + 1, 0); j <= stop; j++) {
+        const u = j * h;
+        let real = 0, imaginary = 0, lost = 0;
+        for (let i = 0; i < g.length; i++) {
+          const angle = u * g[i], w = weights[i], sine = Math.sin(angle / 2);
+          real -= 2 * w * sine * sine;
+          imaginary += w * Math.sin(angle);
+          lost += w * units[i] * Math.min(Math.abs(angle), 2) + 3 * w * Math.abs(angle);
+        }
+        const modulus = Math.max(2 * real + real ** 2 + imaginary ** 2, -1 + 1e-300);
+        const phase = n * Math.atan2(imaginary, 1 + real), logModulus = Math.log1p(modulus);
+        const size = (Math.exp(n * 0.5 * logModulus) / (theta ** 2 + u ** 2)) * ((j ? 2 : 1) * h) / (2 * Math.PI);
+        lost = (n * (lost + 2 * (2 * Math.abs(real) + real ** 2 + imaginary ** 2))) / (1 + modulus);
+        lost += 4 * Math.abs(phase) + 2 * n * Math.abs(logModulus) + 4 * OPERATIONS;
+        const error = Math.expm1(Math.min(ULP * lost, 700)), turned = phase - 2 * Math.atan2(u, theta);
+        for (let i = 0; i < 2; i++) {
+          const t = (i + 1) * tau, bell = size * Math.exp(-((u * t) ** 2) / 2);
+          sums[i] += bell * Math.cos(turned + theta * u * t ** 2);
+          errors[i] += bell * error;
+          sizes[i] += bell;
+        }
+        count++;
+      }
+      done = Math.max(done, stop);
+    }
+    return { sums, errors: errors.map((error, i) => error + ULP * count * sizes[i]) };
+  }
+
+  // --- the sum over a box of counts -------------------------------------------------------------------------
+
+  // Values, 0 among them, the likeliest last; and ranges of how many users have each of the others.
+  function boxOf({ g, p, missing, n, theta, logMgf }, unlikely) {
+    const total = exactSum(p), logP = [...p.map(Math.log), total < 0.5 ? Math.log1p(-total) : Math.log(missing)];
+    const values = [...g, 0].map((x, i) => ({ x, logP: logP[i], logWeight: logP[i] + theta * x - logMgf }));
+    values.sort((one, other) => (one.logWeight < other.logWeight ? -1 : one.logWeight > other.logWeight ? 1 : 0));
+    const first = [], last = [];
+    for (const { logWeight } of values.slice(0, -1)) {
+      // Both ends where Chernoff's bound of a Poisson law, x log(x / m) - x + m, reaches `unlikely`.
+      const expected = n * Math.exp(logWeight);
+      first.push(expected > unlikely ? Math.floor(poissonEnd(expected, unlikely, -1)) : 0);
+      last.push(expected > 0 ? Math.min(Math.ceil(poissonEnd(expected, unlikely, 1)), n) : 0);
+    }
+    return { values, first, last, atoms: first.reduce((product, x, i) => product * (last[i] - x + 1), 1) };
+  }
+
+  // The x on that side of m where x log(x / m) - x + m = unlikely, by bisection in log(x / m).
+  function poissonEnd(mean, unlikely, side) {
+    let near = 0, far = side;
+    const cost = (y) => mean * (Math.exp(y) * (y - 1) + 1) - unlikely;
+    while (cost(far) < 0 && Math.abs(far) < 800) far *= 2;
+    for (let i = 0; i < 60; i++) {
+      const middle = (near + far) / 2;
+      if (cost(middle) < 0) near = middle;
+      else far = middle;
+    }
+    return mean * Math.exp(far);
+  }
+
+  const LOG_FACTORIALS = [0];
+  for (let x = 1, part = 0; x <= MOST_COUNTED; x++) {
+    // Kahan's sum: as exact as the logarithms in it.
+    const term = Math.log(x) - part, total = LOG_FACTORIALS[x - 1] + term;
+    part = total - LOG_FACTORIALS[x - 1] - term;
+    LOG_FACTORIALS.push(total);
+  }
+
+  function relativeEntropy(share, chance) {
+    const part = (x, y) => (x > 0 ? x * Math.log(x / y) : 0);
+    return part(share, chance) + part(1 - share, 1 - chance);
+  }
+
+  // Bounds: the sum over the box. What is outside counts for the upper one only.
+  function sumOfBox({ n, theta, base, rounding }, { values, first, last }) {
+    let outside = 0;
+    first.forEach((a, i) => {
+      const chance = Math.min(Math.exp(values[i].logWeight), 1);
+      if (a > 0) outside += Math.exp(-n * relativeEntropy((a - 1) / n, chance));
+      if (last[i] < n && chance > 0) outside += Math.exp(-n * relativeEntropy((last[i] + 1) / n, chance));
+    });
+    const high = outside > 0 ? base + rounding - 1 + logTo(1, 1 / theta) + logTo(1, outside) : -Infinity;
+
+    const size = values.length, x = [...first, 0], own = values.map(({ logP }) => (logP > -Infinity ? logP : 0));
+    const falling = [0]; // log of n! / (n - counted)!
+    for (let i = 0; i < sum(last); i++) falling.push(falling[i] + Math.log(n - i));
+    let atoms = 0, top = -Infinity, below = 0, above = 0;
+    for (let place = 0; place >= 0;) {
+      let counted = 0, s = 0, reach = 0;
+      for (let i = 0; i < size - 1; i++) counted += x[i];
+      x[size - 1] = n - counted;
+      for (let i = 0; i < size; i++) {
+        s += values[i].x * x[i];
+        reach += Math.abs(values[i].x) * x[i];
+      }
+      const slack = ULP * (size + 4) * reach;
+      if (counted <= n && s + slack > 0) {
+        let exponent = 0, units = 0, factorials = 0;
+        for (let i = 0; i < size; i++) {
+          exponent += own[i] * x[i];
+          units += 4 * Math.abs(own[i]) * x[i];
+          if (i < size - 1) factorials += LOG_FACTORIALS[x[i]];
+        }
+        exponent += falling[counted] - factorials;
+        const lost = ULP * (units + (counted + 4) * falling[counted] + 8 * factorials + OPERATIONS);
+        if (exponent > top + 50) {
+          const shrink = Math.exp(top - exponent);
+          [top, below, above] = [exponent, below * shrink, above * shrink];
+        }
+        below += Math.max(s - slack, 0) * Math.exp(exponent - top - lost);
+        above += (s + slack) * Math.exp(exponent - top + Math.min(lost, 700));
+        atoms++;
+      }
+      for (place = size - 2; place >= 0 && x[place] === last[place]; place--) x[place] = first[place];
+      if (place >= 0) x[place]++;
+    }
+    if (!atoms) return [-Infinity, high];
+    const end = ULP * (4 * Math.abs(top) + 4 * atoms);
+    return [below > 0 ? top + logTo(-1, below) - end : -Infinity, logAdd(high, top + logTo(1, above) + end)];
+  }
+
+  return { logPositivePart, outwards };
+})();

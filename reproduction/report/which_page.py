@@ -1,0 +1,96 @@
+"""Which randomizer to use: what the study says in four sentences, and a table."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from reproduction.figures.wording import RANDOMIZERS
+from reproduction.report.markdown import markdown_page, markdown_table
+
+TITLE = "Which randomizer to use"
+HEADER = [
+    "n",
+    "k",
+    "wanted eps",
+    "use",
+    "eps0",
+    "bits",
+    "expected TV error",
+    "over the Gaussian's",
+    "no shuffler",
+]
+USELESS = 0.5  # TV error: that of the uniform histogram on the cities is 0.48 and 0.67
+_TIE = 1e-3  # ratios this near are the same
+
+
+def statement(study: pd.DataFrame) -> list[str]:
+    """The result in four sentences, from the rows of results/study/study.csv."""
+    keys = ["n", "k", "eps", "delta_rule"]
+    ratio = study.pivot(index=keys, columns="randomizer", values="ratio")
+    generous = study.pivot(index=keys, columns="randomizer", values="ratio_lower").dropna()
+    others = [name for name in ratio if name != "grr"]
+    wins = int((ratio["grr"] <= (1 + _TIE) * ratio[others].min(axis=1)).sum())
+    against = ratio.loc[generous.index, "grr"]
+    sure = int((against <= (1 + _TIE) * generous[others].min(axis=1)).sum())
+    local = study.pivot_table(index=keys, values=["local_tv", "tv"], aggfunc="min")
+    small = study[(study["randomizer"] == "grr") & (study["eps"] <= 1) & (study["k"] > 2)]
+    most = study["n"].max()
+    large = study[(study["n"] == most) & (study["eps"] <= 1)].groupby("randomizer")["ratio"].min()
+    gain = (local["local_tv"] / local["tv"]).min()
+    central = small["gaussian_tv"] / small["geometric_tv"]
+    return [
+        "Behind a shuffler k-RR has the least expected error of the six single-message randomizers, or is"
+        f" within {100 * _TIE:g} % of it, in {wins} of {len(ratio)} settings, and in {sure} of"
+        f" {len(generous)} even if the other five get all that their bounds leave open.",
+        "The m of subset selection and the g of local hashing are those that are best without a shuffler;"
+        " tuned behind one, both would err less with few users and very many cells.",
+        "For eps up to 1 and more than two cells the total variation error of k-RR is"
+        f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
+        f" Gaussian with the same guarantee, which errs {central.min():.1f} to {central.max():.1f} times as"
+        " much as central geometric noise with delta = 0; without the shuffler the best randomizer errs at"
+        f" least {gain:.1f} times as much as with it.",
+        f"With many users four of them fall behind: at n = {most:,} and eps up to 1 OUE and local hashing err"
+        f" at least {large[['oue', 'hash']].min():.1f} times as much as the Gaussian, RAPPOR"
+        f" {large['rappor']:.1f} times and Hadamard response {large['hadamard']:.0f} times.",
+    ]
+
+
+def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> list[list[str]]:
+    """One line of texts, in the order of `HEADER`, per n, k and eps of ``which``, the first rule of delta."""
+    rows = study[study["delta_rule"] == study["delta_rule"].iloc[0]]
+    for name in ("n", "k", "eps"):
+        rows = rows[rows[name].isin(which[name])]
+    best = rows.loc[rows.groupby(["eps", "k", "n"])["tv"].idxmin()]
+    local = rows.groupby(["eps", "k", "n"])["local_tv"].min()
+    lines = []
+    for row in best.to_dict("records"):
+        parameter = row["randomizer"] in ("subset", "hash") and row["name"] != "grr"
+        use = (
+            str(row["name"])
+            if parameter
+            else RANDOMIZERS["grr" if row["name"] == "grr" else str(row["randomizer"])]
+        )
+        lines.append(
+            [
+                f"{row['n']:,}",
+                f"{row['k']:,}",
+                f"{row['eps']:g}",
+                use if row["tv"] <= USELESS else "more users or fewer cells",
+                f"{row['eps0']:.2f}",
+                f"{row['bits']:.0f}",
+                _error(row["tv"]),
+                f"{row['ratio']:.2f}",
+                _error(local[row["eps"], row["k"], row["n"]]),
+            ]
+        )
+    return lines
+
+
+def _error(tv: float) -> str:
+    return f"{tv:.2g}" if tv <= 1 else "above 1"
+
+
+def which_page(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> str:
+    """The page for the rows of results/study/study.csv."""
+    table = markdown_table(HEADER, which_lines(study, which))
+    return markdown_page(TITLE, [" ".join(statement(study)), table])

@@ -1,0 +1,224 @@
+"""What the statements are tested on: repetitions of the errors, paired, for one reading at a time.
+
+On the **published** reading these are the trials of Figures 2, 6 and 7 and Tables V and VI (Gaussian with the
+paper's calibration at eps = eps0). On the **exact** reading they are the parity experiments: the same (eps,
+delta) for both mechanisms, eps from the upper bound. There both estimates are projected to the simplex, like
+with like; "shuffle" is the noisy histogram itself on both readings.
+"""
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reproduction.verification.printed import Row, read_rows, read_values
+
+Paths = Iterable[str | os.PathLike[str]]
+Cited = dict[tuple[str, str, str, str], float]  # (item, mechanism, n, eps) -> log10 delta of the cited bound
+
+Budgets = Mapping[str, Collection[float] | None]  # dataset -> its eps0s; None for all of them
+
+PAPER: Budgets = {
+    "synthetic": (4,),
+    "san_francisco": (4, 6),
+    "paris": (4, 6),
+}  # Figures 2, 6, 7; Tables V, VI
+PUBLISHED, EXACT = "published", "exact"
+INV, GAUSSIAN, SHUFFLE, LIKELIEST = "shuffle+INV", "gaussian", "shuffle", "maximum likelihood"
+RAW_INV, RAW_GAUSSIAN = "shuffle+INV, not projected", "gaussian, not projected"
+_PARITY_NAMES = {
+    ("shuffle", "none"): SHUFFLE,
+    ("shuffle", "projection"): INV,
+    ("shuffle", "inversion"): RAW_INV,
+    ("shuffle", "maximum_likelihood"): LIKELIEST,
+    ("gaussian", "projection"): GAUSSIAN,
+    ("gaussian", "none"): RAW_GAUSSIAN,
+}
+_PUBLISHED_NAMES = {"shuffle": SHUFFLE, "shuffle+INV": INV, "gaussian": GAUSSIAN}
+
+
+class NoEvidenceError(ValueError):
+    """A statement cannot be tested: the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One point, one metric ("tv", "individual_error", "cell_error") and cell (0 for tv).
+
+    ``samples``: mechanism -> array of shape (repetitions,), the same repetition the same sample of users
+    (for cell_error one run, one entry per cell). ``rule`` names how delta was chosen; "" as published.
+    """
+
+    dataset: str
+    n: int
+    k: int
+    eps0: float
+    eps: float
+    delta: float
+    metric: str
+    cell: int
+    samples: dict[str, NDArray[np.float64]]
+    rule: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of the paper: its name, its settings, and what else the tests need."""
+
+    name: str
+    settings: list[Setting] = field(default_factory=list)
+    values: list[Row] = field(default_factory=list)  # rows of values.csv
+    cited: Cited = field(default_factory=dict)  # of Tables II and 1; nan where a theorem does not apply
+    calibrations: frozenset[tuple[float, float]] = frozenset()  # (eps, delta) of Gaussians at eps >= eps0
+    sensitivity: float = 1.0  # L2, as the trials' protocol takes it
+    boxes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # dataset -> its box in degrees
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether this is the exact reading."""
+        return self.name == EXACT
+
+    def pick(
+        self, mechanisms: Collection[str], metric: str = "tv", budgets: Budgets | None = None
+    ) -> list[Setting]:
+        """The settings of one metric that have all ``mechanisms``, in the order of their points.
+
+        ``budgets``: the ones to look at, None for all. Raises `NoEvidenceError` if there are no settings, or
+        none of one of the datasets.
+        """
+        whole = [s for s in self.settings if s.metric == metric and set(mechanisms) <= set(s.samples)]
+        chosen = whole if budgets is None else []
+        for dataset, eps0 in (budgets or {}).items():
+            found = [s for s in whole if s.dataset == dataset and (eps0 is None or s.eps0 in eps0)]
+            if not found:
+                raise self._nothing(metric, mechanisms, dataset, eps0)
+            chosen += found
+        if not chosen:
+            raise self._nothing(metric, mechanisms, "any dataset", None)
+        return sorted(chosen, key=lambda point: (point.dataset, point.eps0, point.rule, point.n, point.cell))
+
+    def _nothing(
+        self, metric: str, mechanisms: Collection[str], dataset: str, eps0: Collection[float] | None
+    ) -> NoEvidenceError:
+        at = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
+        what = f"{metric} of {', '.join(mechanisms)} for {dataset}{at}"
+        return NoEvidenceError(f"the config's {self.name} experiments have no {what}")
+
+    def beyond(self, budgets: Budgets = PAPER) -> Budgets:
+        """The eps0 that ``budgets`` does not have, of its datasets."""
+        more = {
+            dataset: {s.eps0 for s in self.settings if s.dataset == dataset}.difference(eps0 or ())
+            for dataset, eps0 in budgets.items()
+            if eps0 is not None
+        }
+        return {dataset: sorted(eps0) for dataset, eps0 in more.items() if eps0}
+
+
+def read_evidence(
+    *,
+    values: str | os.PathLike[str],
+    deltas: str | os.PathLike[str],
+    trials: Sequence[str | os.PathLike[str]],
+    estimates: Paths,
+    parity: Paths,
+    sensitivity: float,
+    boxes: Mapping[str, Mapping[str, float]],
+) -> tuple[Reading, Reading]:
+    """The published and the exact reading, from the files of the results.
+
+    ``values``: values.csv; ``deltas``: printed_deltas.csv; ``trials``, ``estimates``, ``parity``: files of
+    the published experiments, of single runs, of the experiments at equal privacy. ``sensitivity`` and
+    ``boxes``: as in the config.
+    """
+    common = read_values(values), read_cited(deltas), read_calibrations(trials), sensitivity, boxes
+    published = Reading(PUBLISHED, read_trials(trials) + read_estimates(estimates), *common)
+    return published, Reading(EXACT, read_parity(parity), *common)
+
+
+def read_cited(path: str | os.PathLike[str]) -> Cited:
+    """The literature's deltas in printed_deltas.csv; nan where a theorem does not apply."""
+    return {
+        (row["item"], row["mechanism"], row["n"], row["eps"]): float(row["exact"] or "nan")
+        for row in read_rows(path)
+        if row["mechanism"] != "this paper"
+    }
+
+
+def read_trials(paths: Paths) -> list[Setting]:
+    """The settings in parquet files of trials; a point in two experiments counts with the longer one."""
+    columns = ["experiment", "dataset", "eps0", "eps", "delta", "n", "k", "mechanism", "repetition"]
+    columns += ["metric", "cell", "value"]
+    best: dict[tuple[str | float, ...], Setting] = {}
+    for path in paths:
+        frame = pd.read_parquet(path, columns=columns)
+        for _, rows in frame.groupby("experiment", observed=True, sort=False):
+            for setting in _settings(rows, _PUBLISHED_NAMES, ["mechanism"], ""):
+                key = setting.dataset, setting.n, setting.eps0, setting.eps, setting.metric, setting.cell
+                if key not in best or _repetitions(setting) > _repetitions(best[key]):
+                    best[key] = setting
+    return list(best.values())
+
+
+def read_parity(paths: Paths) -> list[Setting]:
+    """The settings in parquet files of the parity experiments, with eps from the upper bound."""
+    columns = ["dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator"]
+    columns += ["metric", "cell", "repetition", "value"]
+    settings: list[Setting] = []
+    for path in paths:
+        for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
+            wanted = [("bound", "==", "upper"), ("n", "==", n)]
+            frame = pd.read_parquet(path, columns=columns, filters=wanted)
+            for rule, part in frame.groupby("delta_rule", observed=True):
+                settings += _settings(part, _PARITY_NAMES, ["mechanism", "estimator"], str(rule))
+    return settings
+
+
+def read_calibrations(paths: Paths) -> frozenset[tuple[float, float]]:
+    """The (eps, delta) that the Gaussians of the trials are calibrated to where eps >= eps0."""
+    columns = ["eps0", "eps", "delta"]
+    frames = [pd.read_parquet(path, columns=columns).drop_duplicates() for path in paths]
+    rows = [row for frame in frames for row in frame.to_numpy()]
+    return frozenset((float(eps), float(delta)) for eps0, eps, delta in rows if eps >= eps0)
+
+
+def read_estimates(paths: Paths) -> list[Setting]:
+    """Single runs' errors cell by cell, from CSV files with original, gaussian and shuffle+INV per cell."""
+    settings = []
+    for path in paths:
+        runs = pd.read_csv(path).groupby(["dataset", "n", "eps0", "eps", "delta"], sort=False)
+        for key, rows in runs:
+            dataset, n, eps0, eps, delta = cast(Any, key)
+            samples = {name: (rows[name] - rows["original"]).abs().to_numpy() for name in (GAUSSIAN, INV)}
+            point = str(dataset), int(n), len(rows), float(eps0), float(eps), float(delta)
+            settings.append(Setting(*point, "cell_error", 0, samples))
+    return settings
+
+
+def _settings(frame: pd.DataFrame, names: Mapping[Any, str], who: list[str], rule: str) -> list[Setting]:
+    """The settings of a tidy frame; ``who``: the columns that name a mechanism, ``names`` what they mean."""
+    point = ["dataset", "n", "k", "eps0", "eps", "delta", "metric", "cell"]
+    by_point: dict[tuple[Any, ...], dict[str, NDArray[np.float64]]] = {}
+    for key, rows in frame.groupby([*point, *who], observed=True, sort=False):
+        columns = cast(tuple[Any, ...], key)
+        mechanism = columns[len(point) :]
+        if name := names.get(mechanism if len(who) > 1 else mechanism[0]):
+            order = np.argsort(rows["repetition"].to_numpy(), kind="stable")
+            by_point.setdefault(columns[: len(point)], {})[name] = rows["value"].to_numpy()[order]
+    settings = []
+    for point_key, samples in by_point.items():
+        if len({len(sample) for sample in samples.values()}) > 1:
+            raise ValueError(
+                f"{point_key}: the mechanisms have different numbers of repetitions; make the trials again"
+            )
+        dataset, n, k, eps0, eps, delta, metric, cell = point_key
+        budget = float(eps0), float(eps), float(delta)
+        settings.append(Setting(str(dataset), int(n), int(k), *budget, str(metric), int(cell), samples, rule))
+    return settings
+
+
+def _repetitions(setting: Setting) -> int:
+    return len(next(iter(setting.samples.values())))

@@ -1,0 +1,66 @@
+"""log10 delta behind every printed delta: by the formula that gives the printed digits, and the true one.
+
+For the paper's own column the true one is the tight delta of the same count; for a column of the literature
+it is what the cited paper really guarantees, for the k of the paper's own column beside it.
+"""
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reproduction.protocol import printed_formulas
+from reproduction.verification.printed import Row
+from tightshuffle.arguments import OutsideRange
+from tightshuffle.bounds import composition
+from tightshuffle.literature import amplification, clones, count
+
+COLUMNS = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]
+VERSIONS = {"Table II": "long", "Table 1": "short"}
+OWN = "this paper"
+PRINTED = {"balle": printed_formulas.balle_as_printed, "feldman": printed_formulas.feldman_as_printed}
+CITED = {
+    "erlingsson": amplification.erlingsson,
+    "balle": amplification.balle_bennett,
+    "feldman": clones.clones,  # the cited paper's numerical bound; its closed form is weaker
+    "koskela": composition.koskela_weak,
+}
+
+
+def printed_deltas(rows: Iterable[Row]) -> pd.DataFrame:
+    """The rows of values.csv of quantity delta: `COLUMNS`, then published and exact (log10; NaN: none)."""
+    frame = pd.DataFrame([row for row in rows if row["quantity"] == "delta"])
+    own_k = frame[frame["mechanism"] == OWN].groupby("item")["k"].first()  # literature rows leave k open
+    for reading in count.FORMS:
+        frame[reading] = math.nan
+    for _, group in frame.groupby(["mechanism", "item"]):
+        k = int(own_k[group["item"].iloc[0]])
+        for reading, values in _deltas(group, k).items():
+            frame.loc[group.index, reading] = values
+    return frame[[*COLUMNS, "published", "exact"]]
+
+
+def _deltas(group: pd.DataFrame, k: int) -> dict[str, NDArray[np.floating[Any]]]:
+    """Reading -> log10 deltas of rows of one mechanism and table; no "published" without a formula.
+
+    ``k`` is where a cited bound is taken. NaN where a theorem does not apply.
+    """
+    mechanism, item = group["mechanism"].iloc[0], group["item"].iloc[0]
+    eps, eps0 = group["eps"].astype(float).to_numpy(), group["eps0"].astype(float).to_numpy()
+    n = group["n"].astype(int).to_numpy()
+    if mechanism == OWN:
+        own_k, holders = group["k"].astype(int).to_numpy(), group["count"].astype(int).to_numpy()
+        setting: dict[str, Any] = {"n": n, "k": own_k, "eps0": eps0, "count": holders, "direction": "forward"}
+        return {form: count.delta(eps, form=form, **setting) for form in count.FORMS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutsideRange)
+        deltas = {"exact": CITED[mechanism](eps, n=n, k=k, eps0=eps0)}
+    if mechanism == "erlingsson":
+        deltas["published"] = printed_formulas.erlingsson_as_printed(eps, n=n, eps0=eps0)
+    elif mechanism in PRINTED:
+        deltas["published"] = PRINTED[mechanism](eps, n=n, eps0=eps0, version=VERSIONS[item])
+    return deltas

@@ -1,0 +1,129 @@
+"""A verdict on every printed value: what we get for it, and whether the two agree."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from decimal import Decimal
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from reproduction.verification.printed import (
+    COLUMNS,
+    Row,
+    Verdict,
+    decimal_from_log10,
+    judge_draw,
+    judge_number,
+    read_rows,
+)
+from tightshuffle.arguments import Floats
+
+Deltas = list[tuple[Decimal | None, Decimal | None]]  # published and exact, None where there is none
+Totals = dict[tuple[str, str], int]  # (dataset, grid) -> number of check-ins
+Point = tuple[str, float, float, int]  # dataset, eps0, eps, n
+Trials = dict[Point, pd.DataFrame]
+
+POINT = ["dataset", "eps0", "eps", "n"]
+DELTA_KEY = ("item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count")
+NO_THEOREM = "no exact value: outside the theorem's range"
+NO_GAUSSIAN = "delta is exactly 0 at eps = eps0: no Gaussian is calibrated to it"
+
+
+def read_individual_trials(paths: Iterable[str | os.PathLike[str]]) -> Trials:
+    """The rows of the experiment "individual" in parquet files of trials, by their point."""
+    columns = [*POINT, "k", "mechanism", "metric", "cell", "value"]
+    trials: Trials = {}
+    for path in paths:
+        rows = pd.read_parquet(path, columns=columns, filters=[("experiment", "==", "individual")])
+        trials |= {cast(Point, point): part for point, part in rows.groupby(POINT)}
+    return trials
+
+
+def read_users(histograms: Mapping[str, str | os.PathLike[str]]) -> dict[str, int]:
+    """dataset -> how many users it has; ``histograms``: dataset -> path."""
+    return {name: int(pd.read_csv(path)["count"].sum()) for name, path in histograms.items()}
+
+
+def read_deltas(path: str | os.PathLike[str], values: Sequence[Row]) -> Deltas:
+    """(published, exact) per row of ``values`` of quantity delta, in order.
+
+    Raises ValueError if the file's rows are not these.
+    """
+    rows = read_rows(path)
+    wanted = [[row[name] for name in DELTA_KEY] for row in values if row["quantity"] == "delta"]
+    if [[row[name] for name in DELTA_KEY] for row in rows] != wanted:
+        raise ValueError(f"{path}: its rows are not the printed deltas in their order; make the file again")
+    return [(_from_log10(row["published"]), _from_log10(row["exact"])) for row in rows]
+
+
+def _from_log10(text: str) -> Decimal | None:
+    return decimal_from_log10(float(text)) if text else None
+
+
+def read_totals(path: str | os.PathLike[str]) -> Totals:
+    """The number of check-ins per dataset and grid, from the table of the gridded datasets."""
+    return {(row["dataset"], row["grid"]): int(row["checkins"]) for row in read_rows(path)}
+
+
+def judge_values(
+    values: Iterable[Row], deltas: Deltas, totals: Totals, trials: Trials, users: Mapping[str, int]
+) -> pd.DataFrame:
+    """One row per row of ``values``: its columns, then reproduced, exact, verdict, quantile, low, high.
+
+    The other arguments are what the readers above return. A value for which they have nothing is "not
+    comparable", with the reason in its note.
+    """
+    remaining_deltas = iter(deltas)
+    judged = []
+    for row in values:
+        if row["kind"] == "random":
+            verdict = _judge_trial(row, trials, users)
+        elif row["kind"] == "data":
+            verdict = _judge_total(row, totals)
+        else:
+            verdict = judge_number(row, *next(remaining_deltas))
+        notes = [row["note"], verdict.reason]
+        if row["mechanism"] == "gaussian" and float(row["eps"]) >= float(row["eps0"]):
+            notes.append(NO_GAUSSIAN)
+        if row["quantity"] == "delta" and not verdict.exact:
+            notes.append(NO_THEOREM)
+        judged.append({**row, **asdict(verdict), "note": "; ".join(filter(None, notes))})
+    columns = [*COLUMNS, "reproduced", "exact", "verdict", "quantile", "low", "high"]
+    return pd.DataFrame(judged)[columns]
+
+
+def _judge_total(row: Row, totals: Totals) -> Verdict:
+    """Check-ins: reproduced on the stepped grid, inferred from their number; exact in the closed box."""
+    stepped, box = (totals.get((row["dataset"], grid)) for grid in ("stepped", "published"))
+    if stepped is None or box is None:
+        return Verdict("not comparable", reason=f"the config has no gridded dataset {row['dataset']}")
+    return judge_number(row, Decimal(stepped), Decimal(box))
+
+
+def _judge_trial(row: Row, trials: Trials, users: Mapping[str, int]) -> Verdict:
+    """A draw of an error against the trials at its point; not comparable where there is no such trial."""
+    draws = draws_of(row, trials, users)
+    return Verdict("not comparable", reason=draws) if isinstance(draws, str) else judge_draw(row, draws)
+
+
+def draws_of(row: Row, trials: Trials, users: Mapping[str, int]) -> Floats | str:
+    """Our draws (repetitions,) of a printed error, in the order of the trials, or why there are none."""
+    dataset = row["dataset"]
+    n = users.get(dataset, 0) if row["n"] == "all" else int(row["n"])
+    rows = trials.get((dataset, float(row["eps0"]), float(row["eps"]), n))
+    where = f"datasets.{dataset}.individual of the config"
+    if rows is None:
+        setting = f"eps0 = {row['eps0']}, eps = {row['eps']}, n = {row['n']}"
+        return f"{where} has no trials at {setting}"
+    if not (rows["k"] == int(row["k"])).all():
+        cells = ", ".join(str(k) for k in sorted(rows["k"].unique()))
+        return f"our trials have k = {cells}, the paper's k = {row['k']}"
+    rows = rows[(rows["mechanism"] == row["mechanism"]) & (rows["metric"] == row["quantity"])]
+    if row["quantity"] == "individual_error":
+        rows = rows[rows["cell"] == int(row["x0"])]
+    if rows.empty:
+        cell = f" of cell {row['x0']}" if row["x0"] else ""
+        return f"{where} has no {row['quantity']}{cell} for {row['mechanism']}"
+    return np.asarray(rows["value"], dtype=float)

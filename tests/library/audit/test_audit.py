@@ -1,0 +1,267 @@
+"""The audit: its game has the exact laws, its bound the stated confidence, and its choices change nothing."""
+
+import itertools
+import math
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from tests.chi_square import SIGNIFICANCE, consistent
+from tightshuffle.audit.assessment import OBSERVES, assess, find, lower_bound
+from tightshuffle.audit.game import HALVES, REMAINING, Tally, _lie_weight, answer, pair_law, play, shuffle
+from tightshuffle.bounds import histogram
+from tightshuffle.literature import count
+from tightshuffle.randomizers.krr import lie_probability, truth_probability
+
+SETTING = {"n": 30, "k": 5, "eps0": 1.5, "count": 20}
+TINY = {"n": 4, "k": 3, "eps0": 1.2, "count": 1}
+
+
+@pytest.fixture(scope="module")
+def tally():
+    return play(**SETTING, runs=200_000, seed=5)
+
+
+def enumerated_pair_law(*, n, k, eps0, count, remaining, user):
+    """Law of (count of x0, count of x1) by going through all k^n possible answers."""
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    cells = [user] + [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
+    law = np.zeros((n + 1, n + 1))
+    for answers in itertools.product(range(k), repeat=n):
+        chance = np.prod([p if a == cell else q for a, cell in zip(answers, cells, strict=True)])
+        law[answers.count(0), answers.count(1)] += chance
+    return law
+
+
+# --- the game ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("eps0", "k"), [(0.7, 4), (3.0, 2), (1.0, 300)])
+def test_every_answer_is_krr(eps0, k):
+    cells = np.array([0, 1, 0, k - 1])
+    answers = answer(cells, eps0, k, np.random.default_rng(3), 100_000)
+    for user, cell in enumerate(cells):
+        law = np.full(k, lie_probability(eps0, k))
+        law[cell] = truth_probability(eps0, k)
+        assert consistent(np.bincount(answers[:, user], minlength=k), law)
+    # Two users' answers are independent: also those of two holders of one cell.
+    p = truth_probability(eps0, k)
+    both = (answers[:, 0] == 0) * 2 + (answers[:, 2] == 0)
+    assert consistent(np.bincount(both, minlength=4), [(1 - p) ** 2, p * (1 - p), p * (1 - p), p**2])
+
+
+@pytest.mark.parametrize(("eps0", "k"), [(0.01, 2), (0.5, 10), (2.0, 10), (3.0, 1000), (20.0, 5)])
+def test_rounding_can_only_lower_eps0(eps0, k):
+    weight = _lie_weight(eps0, k)
+    assert Fraction(weight, 2**32) > Fraction(float(lie_probability(eps0, k))) * (1 - Fraction(1, 2**40))
+    truth = 2**32 - (k - 1) * weight
+    assert weight <= truth  # else it would be no k-RR
+    played = np.log(truth / weight)
+    assert played <= eps0
+    # ln(q played / q) and ln(p / p played): q moves by less than 2^-32, p by less than k - 1 times that.
+    assert eps0 - played < 1 / (weight - 1) + (k - 1) / truth
+
+
+def test_the_shuffler_permutes():
+    rng = np.random.default_rng(8)
+    messages = rng.integers(0, 7, size=(500, 40)).astype(np.uint32)
+    received = shuffle(messages, rng)
+    assert np.array_equal(np.sort(received, axis=1), np.sort(messages, axis=1))
+    assert not np.array_equal(received, messages)
+    assert np.any(received[:, 0] > received[:, 1])  # and does not sort
+
+
+def test_all_orders_are_equally_likely():
+    rng = np.random.default_rng(9)
+    received = shuffle(np.tile(np.arange(4, dtype=np.uint32), (48_000, 1)), rng)
+    orders = {order: i for i, order in enumerate(itertools.permutations(range(4)))}
+    seen = np.bincount([orders[tuple(row)] for row in received.tolist()], minlength=24)
+    assert consistent(seen, np.full(24, 1 / 24))
+
+
+def test_the_count_of_x0_has_its_exact_law(tally):
+    p, q = truth_probability(1.5, 5), lie_probability(1.5, 5)
+    remaining = np.convolve(stats.binom.pmf(np.arange(21), 20, p), stats.binom.pmf(np.arange(10), 9, q))
+    for world, chance in enumerate((p, q)):
+        law = np.convolve(remaining, [1 - chance, chance])
+        for half in range(2):
+            assert consistent(tally.tables[half, world].sum(axis=1), law)
+    laws = [np.convolve(remaining, [1 - chance, chance]) for chance in (p, q)]
+    excess = np.maximum(laws[0] - np.exp(0.2) * laws[1], 0).sum()
+    assert np.log10(excess) == pytest.approx(count.delta(0.2, **SETTING), rel=1e-9)  # the accountant's law
+
+
+@pytest.mark.parametrize("remaining", REMAINING)
+def test_the_pair_has_its_exact_law(remaining):
+    tally = play(**TINY, remaining=remaining, runs=1_000_000, seed=6)
+    for world in range(2):
+        law = enumerated_pair_law(**TINY, remaining=remaining, user=world)
+        np.testing.assert_allclose(pair_law(tally, world), law, rtol=0, atol=1e-14)
+        for half in range(2):
+            assert consistent(tally.tables[half, world], law)
+
+
+def test_the_halves_and_worlds_are_different_runs(tally):
+    tables = [tally.tables[half, world] for half in range(2) for world in range(2)]
+    assert [table.sum() for table in tables] == [100_000] * 4
+    assert all(not np.array_equal(a, b) for a, b in itertools.combinations(tables, 2))
+    odd = play(**TINY, runs=7)
+    assert [odd.tables[half, 0].sum() for half in range(2)] == [3, 4]
+
+
+def test_the_same_on_any_number_of_cores():
+    first, *others = (play(**SETTING, runs=30_001, seed=3, cores=cores).tables for cores in (1, 2, 5))
+    assert all(np.array_equal(first, other) for other in others)
+    assert not np.array_equal(first, play(**SETTING, runs=30_001, seed=4).tables)
+    # Written down once: a change would silently change every result.
+    assert int((first * np.arange(first.size).reshape(first.shape)).sum()) == 108951270
+
+
+def test_frames_hold_all(tally):
+    frame = pd.DataFrame(tally.columns())
+    assert set(frame["half"]) == set(HALVES)
+    again = Tally.of(frame.sample(frac=1, random_state=1))
+    assert np.array_equal(again.tables, tally.tables)
+    assert replace(again, tables=None) == replace(tally, tables=None)
+
+
+# --- the bound ---------------------------------------------------------------------------------------------
+
+
+def test_the_bound_is_clopper_and_pearsons():
+    for hits, runs, eps, confidence in [((80, 20), 100, 0.3, 0.9), ((5000, 900), 10**5, 1.0, 0.999)]:
+        limits = [
+            stats.binomtest(seen, runs).proportion_ci(confidence, method="exact") for seen in hits
+        ]  # two-sided: half of the risk on either side
+        expected = limits[0].low - np.exp(eps) * limits[1].high
+        assert expected > 0
+        assert lower_bound(hits, runs, eps, confidence=confidence) == pytest.approx(expected, rel=1e-9)
+    assert lower_bound((0, 0), 50, 0.1, confidence=0.9) == 0
+    assert lower_bound((50, 50), 50, 0.0, confidence=0.9) == 0
+    # Nothing seen in the other world: 1 - risk^(1 / runs) is not yet refuted there.
+    expected = 0.05 ** (1 / 50) - np.exp(0.5) * (1 - 0.05 ** (1 / 50))
+    assert lower_bound((50, 0), 50, 0.5, confidence=0.9) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9])
+def test_coverage_for_one_event(confidence):
+    # 20,000 audits of an event with P = 0.3, Q = 0.2: delta = 0.3 - 0.2 e^0.1.
+    rng = np.random.default_rng(12)
+    hits = np.stack([rng.binomial(400, 0.3, 20_000), rng.binomial(400, 0.2, 20_000)], axis=1)
+    truth = 0.3 - np.exp(0.1) * 0.2
+    above = sum(lower_bound(pair, 400, 0.1, confidence=confidence) > truth for pair in hits)
+    assert stats.binomtest(above, 20_000, 1 - confidence, alternative="greater").pvalue > SIGNIFICANCE
+    assert above > 0  # the bounds are no empty promise: the risk is really taken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("observes", OBSERVES)
+def test_coverage_of_whole_audits(observes):
+    # Chosen events and all, against the exact delta of what is observed, with all answers enumerated.
+    tiny = {"n": 3, "k": 3, "eps0": 2.0, "count": 1}
+    laws = [enumerated_pair_law(**tiny, remaining="x2", user=user) for user in range(2)]
+    if observes == "count":
+        laws = [law.sum(axis=1) for law in laws]
+    first, second = laws
+    truth = max(np.maximum(a - np.exp(0.2) * b, 0).sum() for a, b in ((first, second), (second, first)))
+    deltas = [
+        find(play(**tiny, runs=400, seed=seed), 0.2, observes=observes, confidence=0.6).delta
+        for seed in range(600)
+    ]
+    above = int(np.sum(np.array(deltas) > truth))
+    assert stats.binomtest(above, 600, 0.4, alternative="greater").pvalue > SIGNIFICANCE
+    assert np.median(deltas) > truth / 2  # and they are near to the truth
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+def test_the_choice_sees_one_half_and_the_bound_the_other(tally, direction):
+    tables = tally.tables if direction == "forward" else tally.tables[:, ::-1, ::-1]
+    one = find(replace(tally, tables=tables), 0.1, observes="count")
+    assert one.direction == direction
+    other = find(replace(tally, tables=np.stack([tables[0], tables[1] // 2])), 0.1, observes="count")
+    assert (other.event, other.direction) == (one.event, one.direction)
+    edge = int(one.event.split()[-1])
+    tail = slice(edge, None) if direction == "forward" else slice(None, edge + 1)
+    seen = [int(table[tail].sum()) for table in tables[1]]
+    assert sorted(one.hits) == sorted(seen)
+    assert one.hits[0] > one.hits[1]
+    assert one.delta == lower_bound(one.hits, 100_000, 0.1, confidence=0.999) > 0
+
+
+def test_what_table_iv_claims_is_refuted_and_upper_is_not():
+    tally = play(n=100, k=10, eps0=2.0, count=80, runs=400_000, seed=20240425, cores=2)
+    rows = pd.DataFrame(assess([tally], [0.1, 0.5, 2.0], confidence=0.999))
+    row = rows.query("eps == 0.1 and observes == 'histogram'").iloc[0]
+    assert row["published_log10_delta"] == pytest.approx(np.log10(2.49e-15), abs=2e-3)
+    assert row["exact_log10_delta"] == pytest.approx(np.log10(6.147e-3), abs=1e-4)
+    assert row["audited_delta"] >= 5e-3
+    assert row["joint_delta"] >= 5e-3
+    assert row["violated"]
+    assert row["violated_jointly"]
+    assert not rows["upper_violated"].any()
+    assert (rows.query("eps == 2")["audited_delta"] == 0).all()  # eps0: delta is 0
+    assert rows.query("eps == 2")["published_log10_delta"].eq(-np.inf).all()
+
+
+def test_never_above_upper():
+    rng = np.random.default_rng(2)
+    for number in range(12):
+        n, k = int(rng.integers(2, 40)), int(rng.integers(2, 8))
+        setting = {"n": n, "k": k, "eps0": float(rng.uniform(0.3, 3)), "count": int(rng.integers(0, n))}
+        tally = play(**setting, remaining="x1" if number % 2 else None, runs=20_000, seed=number)
+        rows = assess([tally], [0.05, 0.2, 0.6], confidence=0.99999)
+        assert not any(row["upper_violated"] for row in rows)
+        assert rows[0]["upper_log10_delta"] == histogram.upper(0.05, n=n, k=k, eps0=setting["eps0"])
+
+
+def test_rows_hold_jointly(tally):
+    for tallies, number in (([tally], 4), ([tally, tally], 8)):
+        rows = assess(tallies, [0.1, 0.3], confidence=0.99)
+        assert len(rows) == number
+        for row in rows:
+            hits = (row["hits"], row["other_hits"])
+            assert row["audited_delta"] == lower_bound(hits, 100_000, row["eps"], confidence=0.99)
+            joint = lower_bound(hits, 100_000, row["eps"], confidence=1 - 0.01 / number)
+            assert row["joint_delta"] == joint <= row["audited_delta"]
+
+
+def test_a_huge_eps_shows_nothing(tally):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find(tally, 1e6).delta == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n": 2001, "count": 3}, "n must be at most 2000 for an audit"),
+        ({"k": 65537}, "k must be at most 65536"),
+        ({"k": 2, "remaining": "x2"}, "remaining must be x1 for k = 2"),
+        ({"eps0": 1e-9}, "eps0 must be at least about"),
+        ({"count": 30}, "count must be"),
+        ({"n": [30]}, "n must be one number; got 1 of them"),
+        ({"runs": 2.5}, "runs must be a whole number >= 2; got 2.5"),
+        ({"runs": math.inf}, "runs must be a whole number >= 2; got inf"),
+        ({"cores": 0}, "cores must be a whole number >= 1; got 0"),
+    ],
+)
+def test_bad_arguments_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        play(**(SETTING | {"runs": 10} | changes))
+
+
+def test_bad_questions_are_named(tally):
+    with pytest.raises(ValueError, match="eps must be"):
+        find(tally, -1)
+    with pytest.raises(ValueError, match="observes must be"):
+        find(tally, 1, observes="sum")
+    for confidence in (0, 1, float("nan")):
+        with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+            lower_bound((1, 0), 2, 1, confidence=confidence)
+    with pytest.raises(ValueError, match="hits must be a whole number from 0 to 10; got 11"):
+        lower_bound((11, 0), 10, 1, confidence=0.9)

@@ -1,0 +1,379 @@
+"""lower <= every truth <= upper: enumeration of all datasets, 50-digit sums, and the real protocol."""
+
+import itertools
+import math
+from functools import partial
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from tests.library.bounds import dominating
+from tests.library.randomizers.matrices import both, exact_columns, merged, supports_of
+from tests.library.randomizers.test_randomizer_bounds import Shuffled
+from tightshuffle.bounds.enumeration import enumerate_worst_case
+from tightshuffle.bounds.histogram import lower, upper
+from tightshuffle.literature import count
+from tightshuffle.literature.amplification import balle_bennett, balle_hoeffding
+from tightshuffle.literature.clones import clones, stronger_clones
+from tightshuffle.numerics.positive_part import log_positive_part
+from tightshuffle.randomizers import Finite, KRandomizedResponse
+
+TINY = [
+    (1, 3, 1.0),
+    (4, 3, 1.0),
+    (6, 4, 1.0),
+    (6, 2, 1.0),
+    (8, 3, 0.5),
+    (5, 5, 2.0),
+    (7, 4, 3.0),
+    (4, 6, 4.0),
+]
+UPPER_BOUNDS = [
+    *(upper, clones, stronger_clones, balle_hoeffding, balle_bennett),
+    *(partial(bound, randomizer="generic") for bound in (balle_hoeffding, balle_bennett)),
+]
+SHARES = np.array([0, 0.02, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.97])  # of eps0
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), TINY)
+def test_no_dataset_violates_the_bounds(n, k, eps0):
+    eps = SHARES * eps0
+    truth = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
+    worst = np.max(list(truth.values()), axis=0)
+    assert np.all(worst <= 10 ** upper(eps, n=n, k=k, eps0=eps0))  # without any allowance
+    for bound in UPPER_BOUNDS:
+        assert np.all(np.log10(worst) <= bound(eps, n=n, k=k, eps0=eps0) + 1e-12), bound
+    assert np.all(10 ** lower(eps, n=n, k=k, eps0=eps0) <= worst)
+
+
+def one_dataset(eps, cell, *, n, k, eps0):
+    """delta of the dataset in which all remaining users hold ``cell``: x0, x1 or x2; to 1e-4."""
+    low, high = log_positive_part(*KRandomizedResponse(k, eps0).gains(eps, cell), n)
+    return np.exp(low) / n, np.exp(high) / n
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), [case for case in TINY if case[1] > 2])
+def test_exact_delta_of_uniform_datasets(n, k, eps0):
+    eps = SHARES * eps0
+    truth = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
+    for place in range(3):
+        remaining = [0] * k
+        remaining[place] = n - 1
+        for one, exact in zip(eps, truth[tuple(remaining)], strict=True):
+            low, high = one_dataset(one, f"x{place}", n=n, k=k, eps0=eps0)
+            assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12)
+            assert 10 ** lower(one, n=n, k=k, eps0=eps0) >= exact * (1 - 1e-9)
+
+
+def test_near_eps0_the_worst_dataset_is_known():
+    """docs/worst_case.md, 1: all remaining users at x0, and upper is exact."""
+    for n, k, eps0 in [(6, 4, 1.0), (5, 3, 2.0), (4, 6, 4.0)]:
+        eps = 0.99 * eps0
+        table = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
+        p = math.exp(eps0) / (math.exp(eps0) + k - 1)
+        known = p**n * -math.expm1(eps - eps0)
+        assert max(table.values()) == pytest.approx(known, rel=1e-9)
+        assert max(table, key=table.get) == (n - 1,) + (0,) * (k - 1)
+        assert 10 ** upper(eps, n=n, k=k, eps0=eps0) == pytest.approx(known, rel=1e-7)
+
+
+def test_two_counts_are_no_upper_bound():
+    setting = {"n": 6, "k": 4, "eps0": 1.0}
+    truth = enumerate_worst_case(0.6, **setting)
+    worst = max(float(value) for value in truth.values())
+    assert worst == pytest.approx(0.01245, abs=5e-6)
+    two_counts = dominating.hockey_stick(0.6, dominating.third_cell(**setting).values())
+    assert float(two_counts) == pytest.approx(0.01014, abs=5e-6)
+    assert 10 ** lower(0.6, **setting) == pytest.approx(worst, rel=1e-7)
+    assert min(10 ** bound(0.6, **setting) for bound in UPPER_BOUNDS) > worst
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), [(1, 4, 1.0), (12, 5, 2.0), (20, 3, 0.5)])
+def test_upper_is_the_weak_adversary(n, k, eps0):
+    chances = dominating.weak(n, k, eps0).values()
+    for eps in (0.0, 0.2 * eps0, 0.7 * eps0):
+        expected = dominating.hockey_stick(eps, chances)
+        assert 0 <= upper(eps, n=n, k=k, eps0=eps0) - math.log10(expected) < 5e-5
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps0"),
+    [
+        (1000, 15, 4.0),
+        (10**4, 408, 4.0),
+        (10**6, 408, 6.0),
+        pytest.param(10**7, 15, 2.0, marks=pytest.mark.slow),
+    ],
+)
+def test_the_band_is_narrow(n, k, eps0):
+    eps = np.array([0.0003, 0.001, 0.01, 0.1, 0.5, 1.0])
+    low, high = (bound(eps, n=n, k=k, eps0=eps0) for bound in (lower, upper))
+    asked = high >= -9
+    assert asked.sum() >= 2
+    assert np.all(low <= high)
+    assert np.all(high[asked] - low[asked] <= math.log10(1.02))
+
+
+def test_deep_tails_near_eps0():
+    """Where B's own probabilities span more orders of magnitude than a float."""
+    setting = {"n": 642, "k": 150, "eps0": 0.75}
+    eps = 0.9921875 * 0.75
+    assert count.delta(eps, count=641, **setting) <= upper(eps, **setting) + 1e-7
+    assert lower(eps, **setting) <= upper(eps, **setting)
+
+
+@given(
+    n=st.integers(1, 10**5),
+    k=st.integers(2, 10**4),
+    eps0=st.floats(0.01, 10),
+    share=st.floats(0, 1.1),
+)
+@settings(max_examples=40, deadline=None)
+def test_bounds_are_ordered_probabilities(n, k, eps0, share):
+    low, high = (bound(share * eps0, n=n, k=k, eps0=eps0) for bound in (lower, upper))
+    assert not np.isnan(low)
+    assert low <= high <= 0
+    if share >= 1:
+        assert high == -np.inf
+
+
+def test_monotone():
+    eps = np.linspace(0, 1.9, 12)
+    assert np.all(np.diff(upper(eps, n=300, k=20, eps0=2.0)) <= 0)
+    n = np.array([10, 100, 1000, 10**4, 10**5])
+    assert np.all(np.diff(upper(0.2, n=n, k=20, eps0=2.0)) < 0)
+    assert np.all(np.diff(upper(0.2, n=300, k=20, eps0=np.linspace(0.3, 5, 10))) > 0)
+    assert upper(5e-4, n=10**9, k=408, eps0=4.0) < upper(5e-4, n=10**8, k=408, eps0=4.0)
+
+
+def test_real_protocol():
+    """Real users, real answers: the best event's frequencies agree with the exact delta at 99.99 %."""
+    n, k, eps0, eps, runs = 30, 5, 2.0, 0.7, 10**6
+    rng = np.random.default_rng(2)
+    e = math.exp(eps0)
+    keep = (e - 1) / (e + k - 1)  # tell the truth, or else report a uniform cell
+    hits = []
+    for cell in (0, 1):
+        seen = 0
+        for _ in range(10):
+            users = np.full((runs // 10, n), 2, dtype=np.int8)
+            users[:, 0] = cell
+            uniform = rng.integers(0, k, users.shape, dtype=np.int8)
+            messages = np.where(rng.random(users.shape, dtype=np.float32) < keep, users, uniform)
+            a, b, c = (np.count_nonzero(messages == x, axis=1) for x in (0, 1, 2))
+            elsewhere = n - a - b - c
+            ratio = (e * a + b + c / e + elsewhere) / (a + e * b + c / e + elsewhere)
+            seen += np.count_nonzero(ratio > math.exp(eps))
+        hits.append(seen)
+    first, second = (stats.binomtest(seen, runs).proportion_ci(1 - 5e-5, "exact") for seen in hits)
+    exact = one_dataset(eps, "x2", n=n, k=k, eps0=eps0)[1]
+    assert first.low - math.exp(eps) * second.high <= exact <= first.high - math.exp(eps) * second.low
+    assert first.low - math.exp(eps) * second.high > 0.8 * exact  # the interval says something
+
+
+def test_too_large_an_enumeration():
+    with pytest.raises(ValueError, match="tiny"):
+        enumerate_worst_case(0.1, n=50, k=10, eps0=1.0)
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-5, 1e-8, 1e-11, 1e-14])
+@pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0, 10.0, 19.0])
+@pytest.mark.parametrize(("n", "k"), [(2, 3), (20, 3), (100, 15)])
+def test_next_to_eps0_rounding_stays_on_the_safe_side(n, k, eps0, gap):
+    """There the worst dataset has everyone at x0: delta = p^n (1 - e^(eps - eps0)), docs/worst_case.md."""
+    eps = eps0 - gap * min(1.0, eps0)
+    true = -n * np.log10(1 + (k - 1) * np.exp(-eps0)) + np.log10(-np.expm1(eps - eps0))
+    assert upper(eps, n=n, k=k, eps0=eps0) >= true
+    if gap < 1e-2:  # farther off another dataset is worse
+        assert lower(eps, n=n, k=k, eps0=eps0) <= true
+
+
+@pytest.mark.parametrize("n", [10**6, 10**9])
+def test_two_cells_deep_down_are_bounded_as_closely_as_floats_can(n):
+    """As above, at delta = 10^-301,046 and 10^-301,029,795."""
+    eps, eps0 = 9.9999999998e-07, 1e-6
+    with mpmath.workdps(40):
+        size = mpmath.mpf(eps0)
+        true = mpmath.log10(-mpmath.expm1(eps - size)) - n * mpmath.log10(1 + mpmath.exp(-size))
+    assert lower(eps, n=n, k=2, eps0=eps0) <= true <= upper(eps, n=n, k=2, eps0=eps0)
+    assert upper(eps, n=n, k=2, eps0=eps0) - true < 1e-4 + 1e-12 * abs(true)
+
+
+@pytest.mark.parametrize(
+    ("eps", "k", "eps0"),
+    [
+        (0.0, 10**12, 0.01),
+        (0.0, 2**53, 0.1),
+        (5e-5, 10**5, 1e-4),
+        (5e-5, 10**7, 1e-4),
+        (4.9999999999995, 3, 5.0),
+        (4.9999999999995, 2, 5.0),
+        (1e-7, 3, 1e-6),
+        (49.0, 10**6, 50.0),
+        (0.0, 2, 50.0),
+    ],
+)
+def test_one_user_for_any_budget_and_any_number_of_cells(eps, k, eps0):
+    """delta = p - e^eps q, with 50 digits: nothing cancels, and rounding goes to the safe side."""
+    with mpmath.workdps(50):
+        e, e0 = mpmath.mpf(eps), mpmath.mpf(eps0)
+        truth = mpmath.log10((mpmath.exp(e0) - mpmath.exp(e)) / (mpmath.expm1(e0) + k))
+        low, high = (mpmath.mpf(float(bound(eps, n=1, k=k, eps0=eps0))) for bound in (lower, upper))
+        slack = abs(truth) * mpmath.mpf(2) ** -52  # of turning a natural logarithm into one to base 10
+        assert low - slack <= truth <= high + slack
+        assert high - low < (5e-4 if k == 2 else 1e-11)
+
+
+def test_lower_does_not_jump():
+    deep = lower(7.61, n=[20_000, 20_001], k=50, eps0=8.53)
+    assert abs(np.diff(deep)) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "n"), [("subset:2", 4, 4), ("rappor", 3, 4), ("hadamard", 3, 5), ("hash:2", 3, 4)]
+)
+def test_no_dataset_of_another_randomizer_violates_the_bounds(name, k, n):
+    eps0 = 1.5
+    randomizer, matrix = both(name, k, eps0)
+    shuffled = Shuffled(merged(supports_of(name, k), matrix)[0], n)
+    for eps in SHARES[::2] * eps0:
+        worst = max(shuffled.delta(left, (0, 1), eps) for left in shuffled.datasets())
+        for setting in ({"randomizer": name, "k": k, "eps0": eps0}, {"randomizer": randomizer}):
+            low, high = (10 ** bound(eps, n=n, **setting) for bound in (lower, upper))
+            assert low * (1 - 1e-12) <= worst <= high * (1 + 1e-12)
+            assert high < 20 * low
+
+
+def test_a_matrix_of_ones_own():
+    matrix = np.random.default_rng(3).dirichlet(np.full(4, 4.0), 3).T
+    shuffled, finite = Shuffled(matrix, 4), Finite(matrix)
+    for eps in (0.1 * finite.eps0, 0.6 * finite.eps0):
+        worst = max(
+            shuffled.delta(left, pair, eps) for left in shuffled.datasets() for pair in finite.pairs()
+        )
+        low, high = (10 ** bound(eps, n=4, randomizer=finite) for bound in (lower, upper))
+        assert low <= worst <= high
+
+
+def exact_log10_delta(given, n, eps):
+    """log10 delta of the worst dataset of a matrix, its columns divided by their exact sums."""
+    with mpmath.workdps(100):
+        shuffled = Shuffled(exact_columns(given), n)
+        worst = mpmath.mpf(0)
+        for remaining, pair in itertools.product(
+            shuffled.datasets(), itertools.permutations(range(shuffled.k), 2)
+        ):
+            first, second = (shuffled.partial(tuple(sorted((*remaining, value)))) for value in pair)
+            excess = (first[outcome] - mpmath.exp(eps) * second[outcome] for outcome in first)
+            worst = max(worst, mpmath.fsum(max(one, 0) for one in excess))
+        return mpmath.log10(worst) if worst else -mpmath.inf
+
+
+ULP = 2.0**-53
+NEARLY_ALIKE = [
+    [0.24731350079099218, 0.24731350078412923],
+    [0.19485974693571395, 0.19485974692860022],
+    [0.3105132515023018, 0.3105132515031414],
+    [0.24731350079099218, 0.24731350078412923],
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "n", "eps"),
+    [
+        ([[0.5, 0.5, 0.625], [0.5, 0.5, 0.375]], 1, 0.2876820724517809),  # just below ln(4 / 3)
+        ([[0.5 + ULP, 0.5], [0.5 - ULP, 0.5]], 1, 2.220446049250313e-16),
+        ([[0.5 + ULP, 0.5], [0.5 - ULP, 0.5]], 4, 1e-17),
+        (NEARLY_ALIKE, 5, 6.7113424938095e-11),  # sums are not 1
+        (NEARLY_ALIKE, 2, 0.0),
+    ],
+)
+def test_a_matrix_is_what_its_floats_say(given, n, eps):
+    truth = exact_log10_delta(given, n, eps)
+    low, high = (mpmath.mpf(float(bound(eps, n=n, randomizer=Finite(given)))) for bound in (lower, upper))
+    slack = abs(truth) * mpmath.mpf(2) ** -52 if mpmath.isfinite(truth) else 0
+    assert low - slack <= truth <= high + slack
+    assert high == low or high - low < 1
+
+
+@pytest.mark.parametrize("alike", [1.0, 1e-6, 1e-12])
+def test_random_matrices_next_to_their_budget(alike):
+    rng = np.random.default_rng(9)
+    for _ in range(15):
+        reports, k, n = rng.integers(2, 5), rng.integers(2, 4), int(rng.integers(1, 4))
+        given = 1 + alike * rng.random((reports, k))
+        given /= given.sum(axis=0)
+        own = Finite(given)
+        for eps in own.eps0 * np.array([0.3, 1 - 1e-9, 1 - 2.0**-52]):
+            truth = exact_log10_delta(given, n, eps)
+            low, high = (float(bound(eps, n=n, randomizer=own)) for bound in (lower, upper))
+            slack = abs(truth) * mpmath.mpf(2) ** -52
+            assert low - slack <= truth <= high + slack
+
+
+@pytest.mark.parametrize("reports", [100, 1000])
+def test_many_reports_of_few_users(reports):
+    """The sum of gains is mostly 0, and hardly ever next to it: what smooths it must not count there."""
+    own = Finite(np.random.default_rng(1).dirichlet(np.full(reports, 3.0), 2).T)
+    eps = 0.9 * own.eps0
+    truth = max(
+        np.maximum(first - np.exp(eps) * second, 0).sum()
+        for first, second in (own.matrix.T, own.matrix.T[::-1])
+    )
+    assert -1e-12 < upper(eps, n=1, randomizer=own) - np.log10(truth) < np.log10(1 + 1e-4)
+    assert lower(eps, n=20, randomizer=own) <= upper(eps, n=20, randomizer=own)
+
+
+def ring(k):
+    """Reports far from the value, on a circle, are less likely: a few different laws, each k times."""
+    away = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
+    matrix = np.exp(-np.minimum(away, k - away) / 2)
+    return matrix / matrix.sum(axis=0)
+
+
+@pytest.mark.parametrize("given", [ring(7), np.random.default_rng(4).dirichlet(np.full(10, 3.0), 5).T])
+@pytest.mark.parametrize(("bound", "side"), [(lower, 0), (upper, 1)])
+def test_a_matrix_is_judged_by_its_worst_pair(given, bound, side):
+    own, n = Finite(given), 400
+    references = ["blanket"] if side else [*own.references(), {"x0": 0.5, "x1": 0.5}]
+    for eps in (0.2 * own.eps0, 0.9 * own.eps0)[: 1 + side]:
+        brackets = [
+            log_positive_part(*own.gains(eps, reference, pair), n)[side]
+            for pair in own.pairs()
+            for reference in references
+        ]
+        worst = (max(brackets) - np.log(n)) / np.log(10)
+        assert 0 <= bound(eps, n=n, randomizer=own) - worst + 1e-9 < (1e-8 if side else 1)
+
+
+def test_colluding_users_leave_the_rest():
+    setting = {"k": 10, "eps0": 2.0}
+    for bound in (lower, upper):
+        np.testing.assert_array_equal(
+            bound(0.3, n=1000, colluding=[0, 400], **setting), bound(0.3, n=[1000, 600], **setting)
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("colluding", {"n": 5, "k": 3, "eps0": 1.0, "colluding": 5}),
+        ("colluding", {"n": 5, "k": 3, "eps0": 1.0, "colluding": -1}),
+        ("eps0", {"n": 5, "k": 3, "eps0": 51.0}),
+        ("eps0", {"n": 5, "k": 3, "eps0": math.inf}),
+        ("eps0", {"n": 5, "k": 3, "eps0": 1e-101}),
+        ("eps0", {"n": 5, "k": 3}),
+        ("k", {"n": 5, "eps0": 1.0}),
+        ("k", {"n": 5, "k": 3, "randomizer": KRandomizedResponse(4, 1.0)}),
+        ("randomizer", {"n": 5, "k": 3, "eps0": 1.0, "randomizer": "gaussian"}),
+        ("m", {"n": 5, "k": 3, "eps0": 1.0, "randomizer": "subset:3"}),
+        ("g", {"n": 5, "k": 3, "eps0": 1.0, "randomizer": "hash:1"}),
+    ],
+)
+def test_bad_arguments_are_named(name, setting):
+    with pytest.raises(ValueError, match=f"^{name} must"):
+        upper(0.1, **setting)

@@ -1,0 +1,118 @@
+"""eps found from delta gives delta back, from the safe side."""
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+
+from tightshuffle.arguments import OutsideRange
+from tightshuffle.bounds import histogram
+from tightshuffle.bounds.gaussian_limit import preview_mu
+from tightshuffle.bounds.inverse import epsilon, epsilon_from_preview
+from tightshuffle.literature import count
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12, 1e-100])
+def test_round_trip(delta):
+    for bound, setting in [
+        (count.delta, {"n": 1000, "k": 15, "eps0": 4.0, "count": 66}),
+        (histogram.upper, {"n": 1000, "k": 15, "eps0": 4.0}),
+    ]:
+        eps = epsilon(bound, delta, **setting)
+        assert 0 < eps < 4
+        assert bound(eps, **setting) <= np.log10(delta)
+        assert bound(eps - 1e-9, **setting) > np.log10(delta) - 1e-6
+
+
+def test_known_values():
+    # eps at delta = 1e-6 of the parity table, computed elsewhere to four digits.
+    for n, k, eps0, expected in [
+        (10**5, 15, 4.0, 0.1055),
+        (10**4, 192, 4.0, 0.1816),
+        (10**5, 408, 6.0, 0.2431),
+    ]:
+        eps = epsilon(histogram.upper, 1e-6, n=n, k=k, eps0=eps0)
+        assert eps == pytest.approx(expected, abs=5.1e-5)
+
+
+def test_zero_and_eps0():
+    assert epsilon(count.delta, 0.9, n=100, k=10, eps0=1.0, count=5) == 0
+
+
+@pytest.mark.parametrize(
+    ("side", "log10_delta", "setting"),
+    [
+        (-1, -0.001, {"n": 1, "k": 2, "eps0": 8.0, "randomizer": "rappor"}),
+        (1, -1e-16, {"n": 10_000, "k": 2, "eps0": 14.0, "randomizer": "hash:2"}),
+        (1, -1e-7, {"n": 1000, "k": 10, "eps0": 14.0}),
+    ],
+)
+def test_a_delta_that_eps_0_gives_is_found_at_once(side, log10_delta, setting):
+    bound, seen = histogram.upper if side > 0 else histogram.lower, []
+
+    def log_delta(eps):
+        seen.append(eps)
+        return bound(eps, **setting)
+
+    mu = float(preview_mu(**setting))
+    assert epsilon_from_preview(log_delta, log10_delta, setting["eps0"], mu=mu, side=side) == 0
+    assert bound(0.0, **setting) <= log10_delta
+    assert len(seen) <= 8
+
+
+@pytest.mark.slow
+def test_a_search_for_any_eps_ends_soon_on_its_side():
+    """Down to the smallest eps0 and up to delta next to 1, without a warning."""
+    rng = np.random.default_rng(26)
+    for _ in range(60):
+        name = str(rng.choice(["grr", "rappor", "oue", "hash:2", "hadamard"]))
+        eps0 = 10 ** (rng.uniform(-2, 1.4) if rng.random() < 0.8 else rng.uniform(-100, -2))
+        n, k, side = int(10 ** rng.uniform(0, 5)), int(rng.choice([2, 3, 10, 100])), int(rng.choice([-1, 1]))
+        setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
+        bound = functools.partial(histogram.upper if side > 0 else histogram.lower, **setting)
+        wanted, seen = -(10 ** rng.uniform(-16, 2)), []
+        eps = epsilon_from_preview(
+            lambda e, bound=bound, seen=seen: seen.append(e) or bound(e),
+            wanted,
+            eps0,
+            mu=float(preview_mu(**setting)),
+            side=side,
+        )
+        assert len(seen) <= 20, (setting, wanted)
+        assert side * (bound(eps) - wanted) <= 0 or (side < 0 and eps == 0), (setting, wanted)
+
+
+def theorem(first, last):
+    """log10 delta = -10 eps for first <= eps <= last, nothing else below eps0."""
+
+    def bound(eps, *, eps0):
+        if eps >= eps0:
+            return -np.inf
+        if not first <= eps <= last:
+            warnings.warn("eps is out of range", OutsideRange, stacklevel=2)
+            return np.nan
+        return -10.0 * eps
+
+    return bound
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "delta", "expected"),
+    [
+        (0, 1, 1e-3, 0.3),
+        (0, 0.5, 1e-3, 0.3),
+        (0, 0.4, 1e-7, 1.0),  # beyond what the theorem covers: only eps0 is left
+        (0.2, 1, 1e-3, 0.3),
+        (0.5, 1, 1e-3, 0.5),  # the theorem starts where delta is already smaller
+        (0.2, 0.4, 1e-3, 0.3),
+    ],
+)
+def test_theorems_with_a_range(first, last, delta, expected):
+    assert epsilon(theorem(first, last), delta, eps0=1.0) == pytest.approx(expected, abs=1e-9)
+
+
+def test_bad_delta():
+    for delta in (0, 1, -1, float("nan")):
+        with pytest.raises(ValueError, match="delta must be between 0 and 1"):
+            epsilon(count.delta, delta, n=10, k=3, eps0=1.0, count=0)

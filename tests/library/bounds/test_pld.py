@@ -1,0 +1,181 @@
+"""A shuffled round in dp-accounting: against pairs written out, our own compositions, and a Gaussian."""
+
+import itertools
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from dp_accounting import NeighboringRelation
+from dp_accounting.pld import privacy_loss_distribution
+from scipy import integrate, stats
+
+import tightshuffle
+from tests.library.bounds.dominating import compose, hockey_stick, weak
+from tightshuffle.bounds.composition import composed
+from tightshuffle.bounds.enumeration import enumerate_worst_case
+from tightshuffle.randomizers import Finite
+
+TINY = {"n": 4, "k": 3, "eps0": 1.0}
+STEP = TINY["eps0"] / 500  # of the points that are looked at
+TAILS = 3e-15  # what dp-accounting cuts, and its Fourier transforms' noise
+# Of delta: the 500 points and the brackets of 1e-4 together, checked down to 1e-9 of a round.
+CLOSE = 5e-3
+
+
+def histograms(columns, values, n):
+    """Chances (P, Q) of all histograms: the user holds 0 or 1, the other n - 1 hold what ``values`` lists."""
+    laws = []
+    for own in (0, 1):
+        law = {(0,) * len(columns): 1.0}
+        for value in (own, *values):
+            after = defaultdict(float)
+            for (histogram, chance), report in itertools.product(law.items(), range(len(columns))):
+                grown = tuple(count + (place == report) for place, count in enumerate(histogram))
+                after[grown] += chance * columns[report][value]
+            law = after
+        laws.append(law)
+    assert len(values) == n - 1
+    return {histogram: (laws[0][histogram], laws[1][histogram]) for histogram in laws[0]}
+
+
+def krr(k, eps0):
+    return (np.full((k, k), 1.0) + np.expm1(eps0) * np.eye(k)) / (np.exp(eps0) + k - 1)
+
+
+def test_one_round_is_the_bound_of_every_dataset():
+    eps = np.array([0.0, 0.1, 0.35, 0.6, 0.9, 1.2])
+    worst = np.max(list(enumerate_worst_case(eps, **TINY).values()), axis=0)
+    bound = tightshuffle.upper(eps, **TINY)
+    reached = tightshuffle.to_pld(**TINY).get_delta_for_epsilon(eps)
+    assert np.all(reached >= worst)
+    assert np.all(reached >= bound * (1 - 2e-4))  # upper is a bracket of 1e-4
+    assert np.all(reached[:-1] <= bound[:-1] * (1 + CLOSE))
+    assert reached[-1] == 0
+    # At a negative eps, where the other direction shows.
+    other = tightshuffle.to_pld(**TINY).get_delta_for_epsilon(-0.35)
+    assert other == pytest.approx(1 - np.exp(-0.35) * (1 - reached[2]), rel=1e-9)
+
+
+@pytest.mark.parametrize("rounds", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_rounds_of_pairs_that_are_written_out(rounds):
+    above, below = (
+        tightshuffle.to_pld(pessimistic=side, **TINY).self_compose(rounds) for side in (True, False)
+    )
+    dominating = compose(weak(*TINY.values()), rounds)
+    dataset = compose(histograms(krr(3, 1.0), (2, 2, 2), 4), rounds)
+    for eps in (0.0, 0.3, 0.8, 1.5):
+        bound = float(hockey_stick(eps, dominating))
+        assert bound <= above.get_delta_for_epsilon(eps) <= bound * (1 + CLOSE) + TAILS
+        # With few different losses each may lie three steps too low.
+        least, real = (float(hockey_stick(e, dataset)) for e in (eps + 3 * rounds * STEP, eps))
+        assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
+
+
+@pytest.mark.slow
+def test_rounds_as_the_command_composes_them():
+    setting, eps = {"n": 1000, "k": 10, "eps0": 2.0}, np.array([0.0, 0.1, 0.4, 0.8])
+    above, below = (
+        tightshuffle.to_pld(pessimistic=side, **setting).self_compose(5).get_delta_for_epsilon(eps)
+        for side in (True, False)
+    )
+    least = 10 ** composed(eps, compositions=5, estimate="optimistic", **setting)
+    command = tightshuffle.delta(eps, compositions=5, **setting)
+    assert np.all(least <= above)
+    assert np.all(above <= command * (1 + CLOSE))
+    assert np.all(below <= above)
+    assert np.all(below >= 0.9 * least)  # one dataset, not all of them
+
+
+def test_with_a_gaussian_mechanism():
+    """delta of both is the mean of the round's delta at eps minus the Gaussian's loss, N(mu^2 / 2, mu^2)."""
+    mu, pair = 0.8, compose(weak(*TINY.values()), 1)
+
+    def together(eps):
+        def part(loss):
+            left = eps - loss
+            value = sum(max(p - np.exp(left) * q, 0) for p, q in pair)
+            return value * stats.norm.pdf(loss, mu**2 / 2, mu)
+
+        kinks = sorted({eps - np.log(p / q) for p, q in pair})
+        return integrate.quad(part, -8, 8, points=kinks, limit=500)[0]
+
+    # Its sensitivity is to one user more: replacing one moves it twice as far.
+    gaussian = privacy_loss_distribution.from_gaussian_mechanism(
+        2 / mu, neighboring_relation=NeighboringRelation.REPLACE_ONE
+    )
+    both = tightshuffle.to_pld(**TINY).compose(gaussian)
+    for eps in (0.2, 1.0, 2.5):
+        assert together(eps) * (1 - 1e-6) <= both.get_delta_for_epsilon(eps) <= together(eps) * (1 + CLOSE)
+    sampled = privacy_loss_distribution.from_gaussian_mechanism(
+        2 / mu, sampling_prob=0.1, neighboring_relation=NeighboringRelation.REPLACE_ONE
+    )
+    less = tightshuffle.to_pld(**TINY).compose(sampled)
+    assert (
+        tightshuffle.delta(1.0, **TINY) <= less.get_delta_for_epsilon(0.9) < both.get_delta_for_epsilon(0.9)
+    )
+
+
+def test_a_matrix_whose_directions_differ():
+    columns = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
+    own = Finite(columns)
+    pair = compose(histograms(columns, (2, 2), 3), 2)
+    above, below = (
+        tightshuffle.to_pld(n=3, randomizer=own, pessimistic=side).self_compose(2) for side in (True, False)
+    )
+    for eps in (0.0, 0.4, 1.1):
+        least, real = (
+            max(float(hockey_stick(e, pair, way)) for way in (1, -1)) for e in (eps + 6 * own.eps0 / 500, eps)
+        )
+        assert above.get_delta_for_epsilon(eps) >= real
+        assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
+
+
+@pytest.mark.parametrize("pessimistic", [True, False])
+def test_a_matrix_with_reports_that_are_alike(pessimistic):
+    own, by_name = (
+        tightshuffle.to_pld(n=4, pessimistic=pessimistic, **setting)
+        for setting in ({"randomizer": Finite(krr(5, 1.0))}, {"k": 5, "eps0": 1.0})
+    )
+    for eps in (0.0, 0.3, 0.8):
+        wanted = by_name.get_delta_for_epsilon(eps)
+        assert own.get_delta_for_epsilon(eps) == pytest.approx(wanted, rel=1e-4)  # the brackets' width
+
+
+def test_two_values():
+    setting = {"n": 6, "k": 2, "eps0": 1.0}
+    above, below = (
+        tightshuffle.to_pld(pessimistic=side, **setting).self_compose(2) for side in (True, False)
+    )
+    pairs = [compose(histograms(krr(2, 1.0), (0,) * m + (1,) * (5 - m), 6), 2) for m in range(6)]
+    for eps in (0.0, 0.3, 0.8):
+        worst = max(float(hockey_stick(eps, pair)) for pair in pairs)
+        assert below.get_delta_for_epsilon(eps) - TAILS <= worst <= above.get_delta_for_epsilon(eps)
+
+
+def test_colluding_users_do_not_count():
+    fewer = tightshuffle.to_pld(n=14, k=3, eps0=1.0, colluding=10).get_delta_for_epsilon(0.2)
+    assert fewer == tightshuffle.to_pld(**TINY).get_delta_for_epsilon(0.2)
+
+
+def test_a_coarse_grid_is_still_a_bound():
+    """A thousand times coarser than the loss: one atom beside 0."""
+    setting = {"n": 10**6, "k": 10, "eps0": 1.0}
+    above, below = (tightshuffle.to_pld(spacing=0.7, pessimistic=side, **setting) for side in (True, False))
+    for eps in (0.0, 0.002, 0.1):
+        assert below.get_delta_for_epsilon(eps) <= tightshuffle.lower(eps, **setting) * (1 + 2e-4)
+        assert tightshuffle.upper(eps, **setting) * (1 - 2e-4) <= above.get_delta_for_epsilon(eps)
+
+
+@pytest.mark.parametrize(
+    ("message", "change"),
+    [
+        ("spacing must be", {"spacing": 0.0}),
+        ("spacing must be at least 1e-07", {"spacing": 1e-12}),
+        ("n must be one number", {"n": [3, 4]}),
+        ("colluding must be", {"colluding": 4}),
+        ("eps0 must be given", {"eps0": None}),
+    ],
+)
+def test_bad_arguments_are_named(message, change):
+    with pytest.raises(ValueError, match=message):
+        tightshuffle.to_pld(**(TINY | change))

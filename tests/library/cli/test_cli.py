@@ -1,0 +1,673 @@
+"""The command line: answers, JSON, errors in one line; never a traceback, never NaN, never above 1."""
+
+import contextlib
+import csv
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tightshuffle
+from tightshuffle import gaussian, methods
+from tightshuffle.bounds import histogram
+from tightshuffle.cli import values as cli_values
+from tightshuffle.cli.main import main
+from tightshuffle.randomizers.expected_errors import krr_errors
+
+COMMAND = Path(sys.executable).with_name("tightshuffle")
+COMPOSING = [name for name, method in methods.METHODS.items() if method.composes]
+SETTING = ["--n", "2000", "--k", "8", "--eps0", "0.45"]
+
+
+def call(*argv):
+    """Exit code, standard output and standard error of a call within this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main([str(word) for word in argv])
+    return code, out.getvalue(), err.getvalue()
+
+
+def answer(*argv):
+    """The parsed JSON answer of a call that has nothing to complain about."""
+    code, out, err = call(*argv, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+
+
+def with_count(name):
+    return ["--count", "300"] if methods.METHODS[name].needs_count else []
+
+
+@pytest.mark.parametrize("name", methods.METHODS)
+def test_delta_of_every_method(name):
+    given = answer("delta", name, *SETTING, "--eps", "0.28", "0.32", *with_count(name))
+    method = methods.METHODS[name]
+    expected = ["method", "n", "k", "eps0", *["count"] * method.needs_count]
+    expected += [*["compositions"] * method.composes, "eps", "log10_delta", "note"]
+    assert list(given) == expected
+    assert (given["method"], given["n"], given["k"], given["eps0"]) == (name, 2000, 8, 0.45)
+    assert given["eps"] == [0.28, 0.32]
+    extra = {"count": 300} if method.needs_count else {}
+    assert given["log10_delta"] == list(methods.delta(name, [0.28, 0.32], n=2000, k=8, eps0=0.45, **extra))
+    assert given["note"] == [None, None]
+    one = answer("delta", name, *SETTING, "--eps", "0.28", *with_count(name))
+    assert (one["eps"], one["log10_delta"], one["note"]) == (0.28, given["log10_delta"][0], None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "tight"))
+        for name in methods.METHODS
+        if name not in COMPOSING
+    ],
+)
+def test_epsilon_of_one_round(name):
+    given = answer("epsilon", name, *SETTING, "--delta", "1e-2", "1e-3", *with_count(name))
+    assert set(given) >= {"method", "n", "k", "eps0", "delta", "eps", "note"}
+    assert (given["delta"], given["note"]) == ([1e-2, 1e-3], [None, None])
+    count = {"count": 300} if methods.METHODS[name].needs_count else {}
+    assert given["eps"] == list(methods.epsilon(name, [1e-2, 1e-3], n=2000, k=8, eps0=0.45, **count))
+
+
+def test_direction():
+    words = ["--n", 100, "--k", 10, "--eps0", 2, "--eps", 0.5, "--count", 80, "--direction", "reverse"]
+    given = answer("delta", "count-exact", *words)
+    assert given["direction"] == "reverse"
+    wanted = methods.delta("count-exact", 0.5, n=100, k=10, eps0=2, count=80, direction="reverse")
+    assert given["log10_delta"] == wanted
+
+
+@pytest.mark.parametrize("name", COMPOSING)
+def test_compositions(name):
+    setting = ["--n", "200", "--k", "8", "--eps0", "0.45"]
+    one, three = (
+        answer("delta", name, *setting, "--eps", "0.2", "--compositions", rounds)["log10_delta"]
+        for rounds in (1, 3)
+    )
+    assert three == methods.delta(name, 0.2, n=200, k=8, eps0=0.45, compositions=3)
+    assert three > one
+    eps = answer("epsilon", name, *setting, "--delta", "0.01", "--compositions", "3")["eps"]
+    assert eps == methods.epsilon(name, 0.01, n=200, k=8, eps0=0.45, compositions=3)
+
+
+def test_zero_and_outside_are_told_apart():
+    zero = answer("delta", "upper", *SETTING, "--eps", "0.2", "0.45", "9")
+    assert zero["log10_delta"][1:] == [None, None]
+    assert zero["note"] == [None, "delta is 0", "delta is 0"]
+
+    words = ["delta", "erlingsson", "--n", 100, "--k", 8, "--eps0", 0.3, "--eps", 0.2, 0.3]
+    code, out, err = call(*words, "--json")
+    assert code == 3
+    assert err == "tightshuffle: erlingsson holds only for n >= 1000 and delta < 1/100\n"
+    assert json.loads(out)["log10_delta"] == [None, None]
+    assert json.loads(out)["note"] == [err[len("tightshuffle: ") : -1], "delta is 0"]
+    code, out, err = call(*words)
+    assert (code, err.count("\n")) == (3, 1)
+    assert "nan (erlingsson holds only for n >= 1000 and delta < 1/100)" in out
+
+    words = ["epsilon", "blanket", "--n", 10, "--k", 8, "--eps0", 0.5, "--delta", "1e-9"]
+    code, out, err = call(*words, "--json")
+    assert (code, json.loads(out)["eps"], err.count("\n")) == (3, None, 1)
+    assert "up to 0.5, which holds without shuffling" in err
+    assert "nan (not promised" in call(*words)[1]
+
+
+def test_tables_at_any_depth():
+    code, out, err = call(
+        "delta", "upper", "--n", "1e6", "--k", "10", "--eps0", "1", "--eps", "0.5", "1", "0"
+    )
+    assert (code, err) == (0, "")
+    heading, setting, _, columns, *rows = out.splitlines()
+    assert heading.startswith("upper: upper bound")
+    assert setting == "n = 1000000, k = 10, eps0 = 1, compositions = 1"
+    assert columns.split() == ["eps", "delta", "log10", "delta"]
+    log10 = histogram.upper(0.5, n=10**6, k=10, eps0=1.0)
+    assert log10 < -1000
+    delta = rows[0].split()[1]
+    assert 0 <= float(Decimal(delta).log10()) - log10 < 5e-4  # up, by less than a unit of the fourth digit
+    assert rows[1].split() == ["1", "0", "-inf"]
+    assert 1e-5 < float(rows[2].split()[1]) < 1
+
+
+def test_published_is_said_to_be_invalid():
+    words = ["--n", 100, "--k", 10, "--eps0", 2, "--eps", 0.5, "--count", 80]
+    out = call("delta", "count-published", *words)[1]
+    assert "as published, not valid" in out.splitlines()[0]
+    assert out.splitlines()[-1].split()[:2] == ["0.5", "3.245e-22"]  # Table IV
+    assert call("delta", "count-exact", *words)[1].splitlines()[-1].split()[1] == "2.606e-08"
+
+
+def test_methods():
+    code, out, err = call("methods")
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 110
+    words = " ".join(out.split())
+    listed = answer("methods")
+    assert list(listed) == list(methods.METHODS)
+    for name, method in methods.METHODS.items():
+        assert f"\n\n{name} " in f"\n\n{out}"
+        for text in (method.kind, method.valid, method.source):
+            assert text in words
+        assert listed[name]["kind"] == method.kind
+        assert listed[name]["needs_count"] == method.needs_count
+
+
+def test_sigma():
+    given = answer("sigma", "--eps", "0.5", "--delta", "1e-6", "--sensitivity", "1")
+    assert given["sigma"] == pytest.approx(gaussian.exact_scale(0.5, 1e-6), rel=1e-12)
+    assert (given["eps"], given["log10_delta"], given["sensitivity"]) == (0.5, -6.0, 1.0)
+    for sensitivity in ([], *(["--sensitivity", s] for s in ("sqrt2", "sqrt(2)", str(math.sqrt(2))))):
+        more = answer("sigma", "--eps", "0.5", "--delta", "1e-6", *sensitivity)
+        assert more["sigma"] == pytest.approx(math.sqrt(2) * given["sigma"], rel=1e-12)
+    deep = answer("sigma", "--eps", "1", "--delta", "1e-500", "--sensitivity", "1")
+    assert deep["log10_delta"] == -500
+    assert gaussian.log_delta(1, scale=deep["sigma"]) == pytest.approx(-500, abs=1e-8)
+    code, out, _ = call("sigma", "--eps", "1", "--delta", "1e-500", "--sensitivity", "1")
+    assert code == 0
+    assert "one user" not in out
+    assert "one user changes cell" in call("sigma", "--eps", "1", "--delta", "1e-6")[1]
+    assert out.splitlines()[-1].split()[:3] == ["1", "1.000e-500", "1"]
+    assert 0 <= float(out.split()[-1]) - deep["sigma"] < 1e-4
+
+
+def test_plan():
+    words = ["plan", "--n", "1e3", "--k", "15", "--eps", "1", "--delta", "1e-6"]
+    given = answer(*words)
+    assert set(given) >= {"method", "n", "k", "eps0", "eps", "log10_delta", "sigma", "expected_tv"}
+    assert set(given["expected_tv"]) == {"shuffle+INV", "gaussian", "local"}
+    bound = histogram.upper(1.0, n=1000, k=15, eps0=given["eps0"])
+    assert bound == given["log10_delta_of_eps0"] <= given["log10_delta"] == -6
+    code, out, err = call(*words)
+    assert (code, err) == (0, "")
+    assert given["eps_without_shuffler"] == given["eps0"]
+    assert "if the shuffler fails, eps = " in out
+    shown = next(float(line.split()[2]) for line in out.splitlines() if line.startswith("largest eps0"))
+    assert 0 <= given["eps0"] - shown < 1e-5
+    assert f"{given['expected_tv']['gaussian']:.4g}" in out
+
+
+def test_several_plans():
+    words = ["plan", "--n", "1e3", "--k", "15", "--delta", "1e-6", "--colluding", "100"]
+    single = [answer(*words, "--eps", eps) for eps in (1, 2)]
+    assert answer(*words, "--eps", 1, 2) == {"method": "upper", "plans": single}
+    for plan in single:
+        assert plan["colluding"] == 100
+        bound = histogram.upper(plan["eps"], n=1000, k=15, eps0=plan["eps0"], colluding=100)
+        assert bound == plan["log10_delta_of_eps0"] <= -6
+    code, out, err = call(*words, "--eps", 1, 2)
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines()[3:5]]
+    assert [row[0] for row in rows] == ["1", "2"]
+    for row, plan in zip(rows, single, strict=True):
+        assert row[2] == "1000"
+        assert 0 <= plan["eps0"] - float(row[3]) < 1e-5
+
+
+def test_a_plan_for_a_wanted_error():
+    words = ["plan", "--k", "15", "--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
+    given = answer(*words, "--error", "0.05")
+    assert given["expected_tv"]["shuffle+INV"] <= given["error"] == 0.05
+    fewer = answer(*words, "--n", given["n"] - 1)
+    assert fewer["expected_tv"]["shuffle+INV"] > 0.05
+    out = call(*words, "--error", "0.05")[1]
+    assert f"fewest users   {given['n']}   (error at most 0.05)" in out
+    assert f", {-(-given['n'] // 100)} of the users colluding" in out
+    words[words.index("1e-6") :] = ["1e-6", "1e-9", "--error", "0.05"]
+    header, *rows = (line.split() for line in call(*words)[1].splitlines()[2:5])
+    assert header[2:4] == ["fewest", "users"]
+    assert int(rows[0][2]) < int(rows[1][2])
+
+
+def test_a_plan_for_own_data(tmp_path):
+    (tmp_path / "counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
+    words = ["plan", "--eps", "1", "--delta", "1e-6"]
+    own = answer(*words, "--data", tmp_path / "counts.csv")
+    even = answer(*words, "--n", "1000", "--k", "3")
+    assert {name: own[name] for name in ("n", "k", "eps0")} == {"n": 1000, "k": 3, "eps0": even["eps0"]}
+    errors = krr_errors([0.5, 0.3, 0.2], n=1000, eps0=own["eps0"])
+    assert own["expected_tv"]["shuffle+INV"] == pytest.approx(errors.sum() / 2, rel=1e-12)
+    assert own["expected_tv"]["shuffle+INV"] < even["expected_tv"]["shuffle+INV"]
+    assert own["expected_tv"]["gaussian"] == even["expected_tv"]["gaussian"]
+    assert own["expected_tv"]["uniform"] == pytest.approx(0.5 - 1 / 3)
+    _, out, _ = call(*words, "--data", tmp_path / "counts.csv")
+    assert "the data of the file" in out
+    assert "the uniform histogram, which uses no data     0.1667" in out
+
+
+def test_compare_is_delta_by_all_valid_bounds(tmp_path):
+    words = ["--n", "1000", "--k", "8", "--eps0", "1"]
+    given = answer("compare", *words, "--eps", "0.1", "0.2", "--png", tmp_path / "curves.png")
+    names = [m.name for m in methods.METHODS.values() if m.kind in (methods.UPPER, methods.LOWER)]
+    assert sorted(given["methods"]) == sorted(names)
+    assert (
+        given["methods"] == answer("delta", ",".join(given["methods"]), *words, "--eps", 0.1, 0.2)["methods"]
+    )
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+    again = answer("compare", *words, "--randomizer", "subset:2")
+    assert list(again["methods"]) == ["lower", "upper"]
+    deepest = again["methods"]["upper"]["log10_delta"][-1]
+    assert -12.001 < deepest <= -12
+    _, out, _ = call("compare", *words)
+    assert len(out.split("\n\n")[1].splitlines()) == 10
+
+
+def test_compare_draws_where_delta_is_0(tmp_path):
+    words = ["--n", "1", "--k", "8", "--eps0", "1", "--eps", "0.5", "1", "2"]
+    assert call("compare", *words, "--png", tmp_path / "curves.png")[0] == 0
+    code, _, err = call("compare", *words, "--png", tmp_path / "none" / "curves.png")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "No such file" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("delta u", ["upper"]),
+        ("plan --co", ["--colluding", "--compositions"]),
+        ("compare --randomizer o", ["oue"]),
+    ],
+)
+def test_the_shell_completes_words(tmp_path, line, words):
+    line = f"tightshuffle {line}"
+    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "COMP_LINE": line, "COMP_POINT": str(len(line))}
+    asked["_ARGCOMPLETE_STDOUT_FILENAME"] = str(tmp_path / "words")
+    subprocess.run([sys.executable, "-m", "tightshuffle"], env=os.environ | asked, check=True)
+    assert [word.strip() for word in (tmp_path / "words").read_text().split("\n")] == words
+
+
+def test_a_plan_of_two_rounds():
+    words = ["plan", "--n", "500", "--k", "5", "--eps", "2", "--delta", "1e-3", "--compositions"]
+    one, two = (answer(*words, rounds) for rounds in (1, 2))
+    assert two["eps0"] < one["eps0"]
+    assert two["eps_without_shuffler"] == 2 * two["eps0"]
+    assert methods.delta("upper", 2.0, n=500, k=5, eps0=two["eps0"], compositions=2) <= -3
+
+
+# --- randomizers, several methods, ranges, CSV -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["subset:3", "rappor", "oue", "hadamard", "hash:4"])
+def test_randomizers(name):
+    options = {"randomizer": name, "colluding": 200}
+    words = [*SETTING, "--randomizer", name, "--colluding", 200]
+    given = answer("delta", "upper", *words, "--eps", "0.1", "0.2")
+    assert {key: given[key] for key in options} == options
+    expected = methods.delta("upper", [0.1, 0.2], n=2000, k=8, eps0=0.45, **options)
+    assert given["log10_delta"] == list(expected)
+    for share in ("10%", "0.1"):  # the 200 of 2000 users
+        assert answer("delta", "upper", *words[:-1], share, "--eps", "0.1", "0.2") == given
+    eps = answer("epsilon", "upper", *words, "--delta", "1e-6")["eps"]
+    assert eps == methods.epsilon("upper", 1e-6, n=2000, k=8, eps0=0.45, **options)
+    assert f"randomizer = {name}, colluding = 200" in call("delta", "upper", *words, "--eps", "0.1")[1]
+
+
+def test_a_matrix_of_your_own(tmp_path):
+    path = tmp_path / "matrix.csv"
+    path.write_text("\ufeff0.6,0.2,0.2\r\n0.2,0.6,0.2\r\n 0.2, 0.2, 0.6\r\n", encoding="utf-8")
+    given = answer("delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}")
+    assert (given["k"], given["eps0"]) == (3, pytest.approx(math.log(3), rel=1e-15))
+    krr = histogram.upper(0.2, n=500, k=3, eps0=math.log(3))
+    assert given["log10_delta"] == pytest.approx(krr, abs=1e-3)  # each 1e-4 above the truth
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0.5,0.2\n0.5,x\n", "row 2: expected a probability; got 'x'"),
+        ("0.5,0.2\n0.5,\n", "row 2: expected a probability; got ''"),
+        ("0.5,0.2\n0.5\n", "row 2: 1 values; expected 2, as in row 1"),
+        ("0.5,0.2\n\n0.5,0.8\n", "row 2: 0 values"),
+        ("0.5,0.2\n0.5,0.7\n", "column 2 sums to 0.8999"),
+        ("0.5,0.2\n0.5,0.8\n0,0\n0.1,0\n", "columns that sum to 1; column 1"),
+        ("0.5,0.2\n0.4,0.8\n0.1,0\n", "eps0 is infinite); row 3 has"),
+        ("0.5,0.5\n0.5,0.5\n", "eps0 is 0"),
+        ("nan,0.5\n0.5,0.5\n", "finite entries"),
+        ("", "two axes"),
+    ],
+)
+def test_a_bad_matrix_is_named_by_file_and_row(tmp_path, text, message):
+    path = tmp_path / "matrix.csv"
+    path.write_text(text)
+    code, out, err = call("delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"tightshuffle: {path}: ")
+    assert message in err
+
+
+def test_other_files_are_no_matrix(tmp_path):
+    for path in (tmp_path, tmp_path / "binary"):
+        (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+        code, _, err = call("delta", "upper", "--n", 9, "--eps", "0.2", "--randomizer", f"file:{path}")
+        assert (code, err.count("\n")) == (2, 1)
+        assert str(path) in err
+
+
+def test_several_methods():
+    words = [*SETTING, "--eps", "0.1", "0.2"]
+    given = answer("delta", "upper,clones,count-exact,erlingsson", *words)
+    for name in ("upper", "clones"):
+        one = answer("delta", name, *words)
+        assert given["methods"][name]["log10_delta"] == one["log10_delta"]
+        assert given["methods"][name]["note"] == [None, None]
+    assert given["methods"]["count-exact"]["log10_delta"] == [None, None]
+    assert all("--count is needed" in note for note in given["methods"]["count-exact"]["note"])
+    code, out, err = call("delta", "upper,count-exact", *words)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[3].split() == ["eps", "upper", "count-exact"]
+    assert [line.split()[2] for line in out.splitlines()[4:6]] == ["nan", "nan"]
+    assert "nan: --count is needed" in out
+    assert call("delta", "count-exact,count-published", *words)[0] == 2  # nobody takes it
+    assert (
+        call("epsilon", "blanket,koskela-strong", "--n", 10, "--k", 8, "--eps0", 0.5, "--delta", 1e-9)[0] == 3
+    )
+
+
+def test_all_methods():
+    given = answer("delta", "all", *SETTING, "--eps", "0.1", "--count", "300")
+    assert list(given["methods"]) == list(methods.METHODS)
+    delta = {name: about["log10_delta"] for name, about in given["methods"].items()}
+    assert delta["count-exact"] <= delta["upper"] <= min(delta["clones"], delta["blanket"])
+    assert given["methods"]["lower"]["kind"] == methods.LOWER
+
+
+def test_ranges():
+    words = ["delta", "upper", *SETTING, "--eps"]
+    assert answer(*words, "0:0.4:5", "0.05")["eps"] == [0, 0.1, 0.2, 0.3, 0.4, 0.05]
+    given = answer("epsilon", "upper", *SETTING, "--delta", "1e-9:1e-3:3")
+    assert given["delta"] == [1e-9, 1e-6, 1e-3]
+
+
+def records(*argv):
+    code, out, _ = call(*argv, "--csv")
+    return code, list(csv.DictReader(io.StringIO(out)))
+
+
+def test_csv():
+    code, rows = records("delta", "upper,erlingsson", *SETTING, "--eps", "0.2", "0.45")
+    assert code == 0
+    expected = histogram.upper(0.2, n=2000, k=8, eps0=0.45)
+    assert [row["method"] for row in rows] == ["upper"] * 2 + ["erlingsson"] * 2
+    assert float(rows[0]["log10_delta"]) == expected
+    assert (rows[1]["log10_delta"], rows[1]["note"]) == ("-inf", "delta is 0")
+    assert rows[2]["log10_delta"] == ""
+    assert "delta < 1/100" in rows[2]["note"]
+    _, rows = records("epsilon", "upper", *SETTING, "--delta", "1e-6")
+    assert float(rows[0]["eps"]) == methods.epsilon("upper", 1e-6, n=2000, k=8, eps0=0.45)
+    _, rows = records("plan", "--n", "1e3", "--k", "15", "--eps", "1", "2", "--delta", "1e-6")
+    assert [row["eps"] for row in rows] == ["1.0", "2.0"]
+    assert set(rows[0]) >= {"eps0", "sigma", "sensitivity", "tv_shuffle+INV", "tv_gaussian", "tv_local"}
+    assert records("sigma", "--eps", "1", "--delta", "1e-6")[1][0]["sensitivity"] == str(math.sqrt(2))
+    assert [row["method"] for row in records("methods")[1]] == list(methods.METHODS)
+
+
+@pytest.mark.parametrize("text", ["1000", "1e3", "1_000", "1.0e3", "10E2", "1000.0"])
+def test_whole_numbers(text):
+    assert answer("delta", "blanket", "--n", text, "--k", "8", "--eps0", "1", "--eps", "0.5")["n"] == 1000
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "COMMAND"),
+        ("delta", "METHOD, --eps, --n"),
+        ("delta upper --eps 1 --n 9 --eps0 2", "--k is needed"),
+        ("delta upper --eps 1 --n 9 --k 3", "--eps0 is needed"),
+        ("detla upper", "did you mean 'delta'?"),
+        ("delta uper --eps 1 --n 9 --k 3 --eps0 2", "did you mean 'upper'?"),
+        ("delta upper,clone --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: 'clone', did you mean 'clones'?"),
+        ("delta upper, --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: ''"),
+        ("delta upper,lower --eps 1 --n 9 --k 3 --eps0 2 --count 3", "leave it out for upper, lower"),
+        ("delta upper --eps 0:1 --n 9 --k 3 --eps0 2", "--eps must be a number, or a range"),
+        ("delta upper --eps 0:1:1 --n 9 --k 3 --eps0 2", "--eps must be a whole number >= 2"),
+        ("delta upper --eps 0:x:3 --n 9 --k 3 --eps0 2", "--eps must be a finite number >= 0"),
+        ("delta upper --eps 0:1:1e6 --n 9 --k 3 --eps0 2", "at most 10000 numbers"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --json --csv", "--csv not allowed with argument --json"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --colluding 9", "colluding must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --colluding 100%", "must be a share above 0 %"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer oue --compositions 2", "to_pld("),
+        ("delta upper --esp 1 --n 9 --k 3 --eps0 2", "unrecognized option --esp, did you mean '--eps'?"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer ou", "randomizer must be one of grr"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer subset:3", "m must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer hash:1", "g must be"),
+        ("delta clones --eps 1 --n 9 --k 3 --eps0 2 --randomizer oue", "randomizer must be grr for clones"),
+        ("delta upper --eps 1 --n 9 --randomizer file:/no.csv", "/no.csv: No such file"),
+        ("delta upper --eps 1 --n 9 --k 3 --randomizer file:/no.csv", "--k must be left out"),
+        (
+            "plan --n 9 --k 3 --eps 1 --delta 1e-6 --randomizer file:/no.csv",
+            "randomizer must be a name",
+        ),
+        ("detla", "invalid choice: 'detla'"),
+        ("delta uper --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: 'uper'"),
+        ("delta upper --eps 1 --n nan --k 3 --eps0 2", "--n must be a whole number"),
+        ("delta upper --eps 1 --n 0 --k 3 --eps0 2", "--n must be"),
+        ("delta upper --eps 1 --n 1e999999999 --k 3 --eps0 2", "--n must be at most"),
+        ("delta upper --eps 1 --n 9 --k 1 --eps0 2", "--k must be a whole number >= 2"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 0", "--eps0 must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 60", "eps0 must be at most 50"),
+        ("delta upper --eps nan --n 9 --k 3 --eps0 2", "--eps must be"),
+        ("delta upper --eps -1e-5 --n 9 --k 3 --eps0 2", "--eps expected at least one argument"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --count 3", "--count is for count-published, count-exact"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --direction both", "--direction is for count-published"),
+        ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2", "--count is needed for count-exact"),
+        ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2 --count -1", "--count must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --compositions 0", "--compositions must be"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --bogus", "--bogus"),
+        ("delta upper --eps 1 --n 1e9 --k 408 --eps0 4 --compositions 2", "n must be smaller for composing"),
+        ("epsilon upper --delta 0 --n 9 --k 3 --eps0 2", "--delta must lie between 0 and 1"),
+        ("epsilon upper --delta 1e-400 --n 9 --k 3 --eps0 2", "--delta must be at least 1e-307"),
+        ("sigma --eps 1 --delta 1e-99999999999999999999", "--delta must lie"),
+        ("sigma --eps 1 --delta 1e-6 --sensitivity 0", "--sensitivity must be"),
+        ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt-2", "--sensitivity must be"),
+        ("plan --n 9 --k 3 --eps 0 --delta 1e-6", "--eps must be"),
+        ("plan --n 9 --eps 1 --delta 1e-6", "--k is needed, or --data"),
+        ("plan --k 3 --eps 1 --delta 1e-6", "one of --n, --error and --data is needed"),
+        ("plan --n 9 --error 0.1 --k 3 --eps 1 --delta 1e-6", "one of --n, --error and --data"),
+        ("plan --data x.csv --error 0.1 --eps 1 --delta 1e-6", "--error must be left out with --data"),
+        ("plan --data x.csv --n 9 --eps 1 --delta 1e-6", "--n must be left out with --data"),
+        ("plan --data /none.csv --eps 1 --delta 1e-6", "/none.csv: No such file"),
+        ("plan --n 9 --k 3 --eps 20 --delta 1e-6", "and below 20"),
+        ("audit", "--eps, --n, --k, --eps0, --count"),
+        ("audit --eps 1 --n 9 --k 3 --eps0 2 --count 9", "count must be"),
+        ("audit --eps 1 --n 1e6 --k 3 --eps0 2 --count 9", "n must be at most 2000 for an audit"),
+        ("audit --eps 1 --n 9 --k 2 --eps0 2 --count 1 --remaining x2", "remaining must be x1 for k = 2"),
+        ("audit --eps 1 --n 9 --k 3 --eps0 2 --count 1 --remaining x4", "--remaining invalid choice"),
+        ("audit --eps 1 --n 9 --k 3 --eps0 2 --count 1 --runs 1", "--runs must be a whole number >= 2"),
+        (
+            "audit --eps 1 --n 9 --k 3 --eps0 2 --count 1 --confidence 1",
+            "--confidence must lie between 0 and 1",
+        ),
+        ("audit --eps 1 --n 9 --k 3 --eps0 2 --count 1 --cores 0", "--cores must be a whole number >= 1"),
+    ],
+)
+def test_errors_are_one_line(line, message):
+    code, out, err = call(*line.split())
+    assert (code, out) == (2, "")
+    assert err.startswith("tightshuffle: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_memory_is_one_line_too(monkeypatch):
+    def exhausted(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(methods, "delta", exhausted)
+    code, out, err = call("delta", "upper", *SETTING, "--eps", "1")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "memory" in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "delta",
+        "epsilon",
+        "methods",
+        "sigma",
+        "plan",
+        "compare",
+        pytest.param("audit", marks=pytest.mark.slow),
+    ],
+)
+def test_help_and_its_examples(command, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), "--help"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, err) == (0, "")
+    assert out.startswith("usage: tightshuffle")
+    assert max(map(len, out.splitlines())) <= 110
+    examples = [line.split()[1:] for line in out.splitlines() if line.startswith("  tightshuffle ")]
+    assert bool(examples) == (command != "methods")
+    for words in examples:
+        code, out, err = call(*words)
+        assert (code, err) == (0, "")
+        assert out
+
+
+# --- the installed command ---------------------------------------------------------------------------------
+
+
+def run(*words):
+    return subprocess.run([COMMAND, *words], capture_output=True, text=True, timeout=60)
+
+
+def test_the_installed_command():
+    done = run("delta", "upper", "--n", "1e4", "--k", "8", "--eps0", "1", "--eps", "0.1", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["log10_delta"] == histogram.upper(0.1, n=10**4, k=8, eps0=1.0)
+    done = run("delta", "upper", "--n", "ten")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert run("--help").stdout.startswith("usage: tightshuffle")
+    assert run("--version").stdout == f"tightshuffle {tightshuffle.__version__}\n"
+    module = subprocess.run(
+        [sys.executable, "-m", "tightshuffle", "--version"], capture_output=True, text=True
+    )
+    assert module.stdout == f"tightshuffle {tightshuffle.__version__}\n"
+
+
+def test_a_closed_pipe_is_no_traceback():
+    done = subprocess.run(
+        ["bash", "-c", '"$0" methods | true; echo ${PIPESTATUS[0]}', COMMAND], capture_output=True, text=True
+    )
+    assert done.stderr == ""
+    assert done.stdout.strip() in ("0", "1")  # 0 where the pipe took all of it before it closed
+
+
+# --- numbers -----------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.floats(-5000, 0), st.sampled_from([-1, 0, 1]))
+def test_written(log10, side):
+    text = cli_values.written(log10, side)
+    error = float(Decimal(text).log10()) - log10
+    assert float(Decimal(text)) <= 1
+    # A unit of the fourth digit, and the 1e-9 by which a rounding may be on the wrong side.
+    assert abs(error) <= (4.4e-4 if side else 2.2e-4) + 1e-9
+    assert error * side >= -1e-9
+    assert len(text.split("e")[0].replace(".", "")) in (1, 4)
+
+
+def test_written_ends():
+    assert cli_values.written(-math.inf, 1) == "0"
+    assert cli_values.written(0.0) == "1"
+    assert cli_values.written(-1e-9, -1) == "9.999e-01"
+    assert cli_values.written(-567 + math.log10(1.2341), 1) == "1.235e-567"
+    assert cli_values.written(-6.0, 1) == cli_values.written(-6.0, -1) == "1.000e-06"
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.floats(1e-12, 1e12), st.sampled_from([-1, 0, 1]))
+def test_short(value, side):
+    shown = float(cli_values.short(value, side))
+    assert abs(shown / value - 1) <= (1.1e-5 if side else 5.1e-6)
+    assert (shown / value - 1) * side >= -1e-11
+
+
+# --- anything at all ---------------------------------------------------------------------------------------
+
+
+def numbers(low, high):
+    return st.floats(low, high).map(repr)
+
+
+GOOD = {
+    "--n": st.integers(1, 3000).map(str),
+    "--k": st.integers(2, 600).map(str),
+    "--eps0": numbers(1e-3, 20),
+    "--eps": numbers(0, 22),
+    "--delta": st.floats(-12, -0.01).map(lambda x: repr(10**x)),
+    "--count": st.integers(0, 3000).map(str),
+    "--compositions": st.integers(1, 3).map(str),
+}
+STRANGE = st.sampled_from(
+    ["nan", "inf", "-inf", "-1", "-0", "0", "1e400", "1e-400", "", " ", "x", "0x10", "٣", "1e1"]
+)
+
+
+@st.composite
+def command_lines(draw, value_of):
+    command = draw(st.sampled_from(["delta", "epsilon", "sigma", "plan"]))
+    asked = {"delta": ["--eps"], "epsilon": ["--delta"]}.get(command, ["--eps", "--delta"])
+    line = [command]
+    if command in ("delta", "epsilon"):
+        name = draw(st.sampled_from(list(methods.METHODS)))
+        line.append(name)
+        asked += ["--n", "--k", "--eps0"]
+        asked += ["--count"] * methods.METHODS[name].needs_count
+        asked += ["--compositions"] * (methods.METHODS[name].composes and draw(st.booleans()))
+    elif command == "plan":
+        asked += ["--n", "--k"]
+    for option in asked:
+        line += [option, draw(value_of(option))]
+    return line
+
+
+def check(line):
+    code, out, err = call(*line, "--json")
+    assert code in (0, 2, 3)
+    assert all(said.startswith("tightshuffle: ") for said in err.splitlines())
+    if code == 2:
+        assert out == ""
+        assert err.count("\n") == 1
+        return
+    # The only thing to say beside an answer is that a theorem does not apply, or promises too little.
+    assert all("holds only for" in said or "not promised" in said for said in err.splitlines())
+    found = json.loads(out, parse_constant=pytest.fail)
+    if line[0] == "delta":
+        assert found["log10_delta"] is None or found["log10_delta"] <= 0
+        assert (found["log10_delta"] is None) == (found["note"] is not None)
+        assert bool(err) == bool(found["note"] and found["note"] != "delta is 0") == (code == 3)
+    elif line[0] == "epsilon":
+        assert (
+            found["eps"] is None or 0 <= found["eps"] <= found["eps0"] * found.get("compositions", 1) + 1e-9
+        )
+        assert (found["eps"] is None) == (found["note"] is not None) == bool(err) == (code == 3)
+    else:
+        assert found["sigma"] > 0
+        assert found.get("eps0", 1) > 0
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(command_lines(GOOD.get))
+def test_any_good_arguments(line):
+    check(line)
+
+
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(command_lines(lambda option: st.one_of(GOOD[option], STRANGE)))
+def test_any_arguments(line):
+    check(line)

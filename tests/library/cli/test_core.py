@@ -1,0 +1,88 @@
+"""The light core: with numpy and scipy alone the command and every accountant work."""
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+START = "import sys; sys.path.append({site!r}); from tightshuffle.cli.main import main; "
+SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
+EVERY_METHOD = """
+from tightshuffle import methods
+for name, method in methods.METHODS.items():
+    count = {"count": 30} if method.needs_count else {}
+    for rounds in (1, 2) if method.composes else (1,):
+        methods.delta(name, 0.2, n=100, k=8, eps0=0.45, compositions=rounds, **count)
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Runs Python with the standard library, numpy, scipy and tightshuffle, and nothing else."""
+    site = tmp_path_factory.mktemp("site")
+    for name in ("numpy", "scipy"):
+        package = Path(find_spec(name).origin).parent
+        for folder in (package, package.with_name(f"{name}.libs")):
+            if folder.exists():
+                (site / folder.name).symlink_to(folder)
+    (site / "tightshuffle").symlink_to(ROOT / "tightshuffle")
+
+    def run(program):
+        command = [sys.executable, "-I", "-S", "-c", START.format(site=str(site)) + program]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    return run
+
+
+COMMANDS = [
+    ["delta", "upper", *SETTING, "--eps", "0.2"],
+    ["epsilon", "clones", *SETTING, "--delta", "1e-3", "--compositions", "2"],
+    ["methods"],
+    ["sigma", "--eps", "1", "--delta", "1e-6"],
+    ["plan", "--n", "200", "--k", "8", "--eps", "0.5", "--delta", "1e-6"],
+    ["audit", *SETTING, "--eps", "0.1", "--count", "30", "--runs", "1000"],
+]
+
+
+def test_every_command(run):
+    done = run(f"print(*(main([*line, '--json']) for line in {COMMANDS!r}))")
+    assert done.stderr == ""
+    *answers, codes = done.stdout.splitlines()
+    assert all(json.loads(answer) for answer in answers)
+    assert codes.split() == ["0"] * len(COMMANDS) == ["0"] * len(answers)
+
+
+def test_every_accountant(run):
+    done = run("import warnings; warnings.simplefilter('ignore')\n" + EVERY_METHOD)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_each_call_imports_only_what_it_uses(run):
+    """The rest takes most of a second to import: scipy's parts, and composition for one round."""
+    lines = [
+        [*question, "--n", "100000", "--k", "408", "--eps0", "4"]
+        for question in (["delta", "upper", "--eps", "0.2"], ["epsilon", "upper", "--delta", "1e-6"])
+    ]
+    done = run(f"main({lines[0]!r}); main({lines[1]!r}); print(*sys.modules)")
+    imported = set(done.stdout.splitlines()[-1].split())
+    assert "tightshuffle.bounds.histogram" in imported
+    assert not imported & {
+        "tightshuffle.bounds.composition",
+        "scipy.stats",
+        "scipy.optimize",
+        "scipy.signal",
+        "scipy.special",
+    }
+
+
+def test_the_package_itself_imports_nothing(run):
+    done = run(
+        "[sys.modules.pop(name) for name in list(sys.modules) if name.startswith('tightshuffle')]\n"
+        "before = set(sys.modules); import tightshuffle; print(*(set(sys.modules) - before))"
+    )
+    assert done.stdout.split() == ["tightshuffle"]

@@ -1,0 +1,147 @@
+"""The cited theorems: their statements in 50 digits and their ranges."""
+
+from math import comb
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from tightshuffle.arguments import OutsideRange
+from tightshuffle.literature.amplification import balle_bennett, balle_hoeffding, erlingsson, feldman
+from tightshuffle.literature.clones import clones
+
+BLANKETS = [balle_hoeffding, balle_bennett]
+
+
+def amplification_variable(eps, k, eps0):
+    """The values of L for k-RR with their chances under the uniform blanket, and gamma, by definition."""
+    e, grown = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
+    p, q = e / (e + k - 1), 1 / (e + k - 1)
+    ratios = [(p, q), (q, p)] + [(q, q)] * (k - 2)  # laws of the answers for x0 and x1, cell by cell
+    return [(k * (a - grown * b), mp.mpf(1) / k) for a, b in ratios], k * q
+
+
+def sum_over_blanket(per_m, n, gamma, first):
+    """E over M ~ Bin(n, gamma), M >= first, of a bound on the excess; over gamma n; as log10."""
+    total = sum(comb(n, m) * gamma**m * (1 - gamma) ** (n - m) * per_m(m) for m in range(first, n + 1))
+    return mp.log10(total / (gamma * n))
+
+
+def hoeffding_by_definition(eps, n, k, eps0):
+    with mp.workdps(50):
+        law, gamma = amplification_variable(eps, k, eps0)
+        width = max(value for value, _ in law) - min(value for value, _ in law)
+        a = -sum(value * chance for value, chance in law)
+        return sum_over_blanket(
+            lambda m: width**2 / (4 * a) * mp.exp(-2 * m * a**2 / width**2), n, gamma, first=0
+        )
+
+
+def bennett_by_definition(eps, n, k, eps0):
+    with mp.workdps(50):
+        law, gamma = amplification_variable(eps, k, eps0)
+        largest = max(value for value, _ in law)
+        a = -sum(value * chance for value, chance in law)
+        square = sum(value**2 * chance for value, chance in law)
+        u = a * largest / square
+        rate = square / largest**2 * ((1 + u) * mp.log(1 + u) - u)
+        return sum_over_blanket(lambda m: largest / mp.log(1 + u) * mp.exp(-m * rate), n, gamma, first=1)
+
+
+@pytest.mark.parametrize(
+    ("bound", "definition"),
+    [(balle_hoeffding, hoeffding_by_definition), (balle_bennett, bennett_by_definition)],
+)
+def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, definition):
+    for n, k, eps0 in [(1, 2, 0.3), (7, 3, 1.0), (60, 10, 0.5), (150, 4, 3.0), (40, 500, 6.0)]:
+        for eps in (1e-6, 0.01, 0.1, 0.4, 0.99, 2.5):
+            if eps < eps0:
+                wanted = min(0.0, float(definition(eps, n, k, eps0)))
+                assert bound(eps, n=n, k=k, eps0=eps0) == pytest.approx(wanted, rel=1e-10, abs=1e-11)
+
+
+@pytest.mark.parametrize("bound", BLANKETS)
+def test_blanket_deep_down_and_for_very_many_users(bound):
+    deep = [bound(0.5, n=n, k=5, eps0=1.0) for n in (10**5, 10**6, 10**7, 10**9)]
+    assert np.all(np.isfinite(deep))
+    # exponential in n: a decade more users is a decade more digits, within the powers of n
+    assert deep[3] / deep[2] == pytest.approx(100, rel=1e-3)
+    assert deep[3] < -1e5
+
+
+@pytest.mark.parametrize("bound", BLANKETS)
+def test_the_generic_blanket_is_looser_and_blind_to_k(bound):
+    eps = np.array([0.05, 0.2, 0.6])
+    generic = bound(eps, n=10**5, k=3, eps0=0.8, randomizer="generic")
+    assert np.all(generic >= bound(eps, n=10**5, k=3, eps0=0.8))
+    np.testing.assert_array_equal(generic, bound(eps, n=10**5, k=300, eps0=0.8, randomizer="generic"))
+    assert np.all(generic < -1)
+
+
+@pytest.mark.parametrize(("n", "eps0"), [(10**5, 0.5), (10**6, 2.0), (10**8, 6.0)])
+def test_feldman_is_its_own_inverse(n, eps0):
+    with mp.workdps(50):
+        for log10_delta in (-0.5, -6, -20):
+            log = mp.log(4) - log10_delta * mp.log(10)
+            e = mp.exp(mp.mpf(eps0))
+            inner = 8 * mp.sqrt(e * log) / mp.sqrt(n) + 8 * e / n
+            eps = mp.log(1 + (e - 1) / (e + 1) * inner)
+            assert eps < eps0
+            assert feldman(float(eps), n=n, k=2, eps0=eps0) == pytest.approx(log10_delta, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("bound", "point", "condition"),
+    [
+        (erlingsson, {"eps": 0.1, "n": 999, "k": 2, "eps0": 0.4}, "n >= 1000"),
+        (erlingsson, {"eps": 0.1, "n": 10**6, "k": 2, "eps0": 0.5}, "eps0 < 1/2"),
+        (erlingsson, {"eps": 0.001, "n": 1000, "k": 2, "eps0": 0.4}, "delta < 1/100"),
+        (
+            feldman,
+            {"eps": 0.45, "n": 1000, "k": 2, "eps0": 0.5},
+            r"eps0 <= log\(n / \(16 log\(2 / delta\)\)\)",
+        ),
+        (feldman, {"eps": 1, "n": 100, "k": 2, "eps0": 6}, r"eps0 <= log\(n"),
+    ],
+)
+def test_outside_of_its_range_a_theorem_says_which_condition_fails(bound, point, condition):
+    with pytest.warns(OutsideRange, match=condition) as caught:
+        assert np.isnan(bound(**point))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_only_the_points_outside_are_nan():
+    with pytest.warns(OutsideRange, match="n >= 1000"):
+        result = erlingsson(0.2, n=[10, 10**5], k=2, eps0=0.4)
+    assert np.isnan(result[0])
+    assert result[1] == pytest.approx(-(10**5) * (0.2 / 4.8) ** 2 / np.log(10), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "eps0"), [(10**4, 0.5), (10**5, 2.0), (10**6, 4.0)])
+def test_feldman_is_above_the_clones_it_is_made_of(n, eps0):
+    eps = np.linspace(0.02, 0.2, 7) * eps0
+    bound = feldman(eps, n=n, k=2, eps0=eps0)
+    assert np.all(bound >= clones(eps, n=n, k=2, eps0=eps0))
+    assert bound[-1] < 0
+
+
+@pytest.mark.parametrize(("n", "eps0"), [(100, 0.5), (1000, 2.0), (10**5, 5.0)])
+def test_feldman_holds_between_its_condition_and_that_of_its_authors_code(n, eps0):
+    """eps0 <= log(n / (16 log(2 / delta))), but not with 4 / delta: docs/upstream.md has the proof."""
+    delta = 3 * np.exp(-n * np.exp(-eps0) / 16)
+    root = 8 * np.sqrt(np.exp(eps0) * np.log(4 / delta) / n)
+    eps = np.log1p(np.tanh(eps0 / 2) * (root + 8 * np.exp(eps0) / n))
+    bound = feldman(eps, n=n, k=2, eps0=eps0)
+    assert bound == pytest.approx(np.log10(delta), rel=1e-9)
+    assert bound >= clones(eps, n=n, k=2, eps0=eps0)
+
+
+def test_feldman_is_silent_where_eps_belongs_to_no_delta():
+    assert feldman(1e-4, n=10**4, k=2, eps0=0.5) == 0
+
+
+@pytest.mark.parametrize("bound", BLANKETS)
+def test_bad_randomizer_is_named(bound):
+    with pytest.raises(ValueError, match=r"^randomizer must be one of krr, generic"):
+        bound(0.1, n=10, k=3, eps0=0.5, randomizer="laplace")

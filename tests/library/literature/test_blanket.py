@@ -1,0 +1,252 @@
+"""The blanket paper: its definitions word for word in 50 digits, and what its theorems come to."""
+
+import dataclasses
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.printed import convolved_laws
+from tightshuffle.bounds import histogram
+from tightshuffle.literature import blanket, count
+
+RELATIVE = 1e-12
+SETTINGS = [
+    {"n": n, "k": k, "eps0": eps0, "count": held}
+    for n, held in [(1, 0), (2, 1), (50, 0), (1000, 999), (100_000, 317)]
+    for k, eps0 in [(2, 0.01), (3, 0.5), (10, 2.0), (408, 6.0)]
+]
+
+
+class Printed:
+    """Eqs. (3) to (8), Definitions 2.1 and 2.2 as they stand, in mpmath; pi(x0) = count / (n - 1)."""
+
+    def __init__(self, *, n, k, eps0, count):
+        self.n, self.eps0 = mp.mpf(n), mp.mpf(eps0)
+        self.pi = mp.mpf(count) / (n - 1) if n > 1 else mp.mpf(0)
+        n, e0, pi = self.n, self.eps0, self.pi
+        self.c = 1 - mp.exp(-2)
+        self.k1 = (mp.exp(e0) - mp.exp(-e0)) ** 2 * mp.exp(self.c * n * mp.exp(-e0)) / 4
+        self.k2 = 1 + (mp.exp(e0) - 1) / (n + (mp.exp(e0) - 1) * pi * (n - 1))
+        self.k3 = (n + (mp.exp(e0) - 1) * (n * pi + 1 - pi)) / (mp.exp(e0) + k - 1)
+        self.k4 = 2 * mp.atanh(2 * mp.sinh(e0 / 2) / mp.exp(e0 / 2))
+        self.k5 = mp.sinh(e0) ** 2 / n
+
+    def case_1(self, eps):
+        spread = (mp.exp(self.eps0) - mp.exp(-self.eps0)) ** 2
+        return mp.exp(-self.eps0) <= (mp.exp(eps) - 1) ** 2 / ((mp.exp(eps) + 1) ** 2 * spread)
+
+    def delta(self, eps):
+        eps, spread = mp.mpf(eps), (mp.exp(self.eps0) - mp.exp(-self.eps0)) ** 2
+        front = (mp.exp(eps) + 1) ** 2 * spread / (4 * self.n * (mp.exp(eps) - 1))
+        if self.case_1(eps):
+            return front * mp.exp(-self.c * self.n * mp.exp(-self.eps0))
+        rate = (mp.exp(eps) - 1) ** 2 / ((mp.exp(eps) + 1) ** 2 * spread)
+        return front * mp.exp(-self.c * self.n * rate)
+
+    def polynomial(self, x):
+        return self.k1 * self.k2 * (x + 1) ** 2 - self.k3 * (self.k2 - x) * (x - 1)
+
+    def equation(self, x):
+        x = mp.mpf(x)
+        first = 2 * self.k5 * self.k2 * mp.exp(-self.c * x**2 / (4 * self.k5))
+        return first + x**2 * self.k3 * (self.k2 + 1) - x * self.k3 * (self.k2 - 1)
+
+
+def without_count(setting):
+    return {name: value for name, value in setting.items() if name != "count"}
+
+
+def assert_close(actual, expected, relative=RELATIVE):
+    assert abs(mp.mpf(float(actual)) - expected) <= relative * max(1, abs(expected))
+
+
+@pytest.fixture(autouse=True)
+def fifty_digits():
+    with mp.workdps(50):
+        yield
+
+
+# The definitions as printed -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_equation_3_as_printed(setting):
+    printed = Printed(**setting)
+    for eps in (1e-9, 1e-3, 0.3, 0.999 * setting["eps0"], 2 * setting["eps0"], 12.0):
+        expected = mp.log10(printed.delta(eps))
+        assert_close(blanket.equation_3(eps, **without_count(setting)), expected)
+        assert_close(blanket.blanket(eps, **without_count(setting)), min(mp.mpf(0), expected))
+
+
+def test_equation_3_changes_its_case_at_the_corrected_border():
+    for eps0 in (0.01, 0.3, 0.6):
+        border = float(blanket.case_border(eps0))
+        printed = Printed(n=9, k=3, eps0=eps0, count=1)
+        assert [printed.case_1(border * (1 + sign * 1e-9)) for sign in (-1, 1)] == [False, True]
+        assert not printed.case_1(printed.k4)  # kappa_4 as printed is another place
+    assert blanket.case_border(0.65) == np.inf
+    assert not Printed(n=9, k=3, eps0=0.65, count=1).case_1(mp.mpf(500))
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_kappas_as_printed(setting):
+    ours, printed = blanket.kappas(**setting), Printed(**setting)
+    for actual, expected in [
+        (ours.log_kappa_1, mp.log(printed.k1)),
+        (ours.kappa_2, printed.k2),
+        (ours.excess / float(printed.k2 - 1), mp.mpf(1)),  # relative, however small
+        (ours.log_kappa_2 / float(mp.log(printed.k2)), mp.mpf(1)),
+        (ours.kappa_3, printed.k3),
+        (ours.kappa_4, printed.k4),
+        (ours.kappa_5 / float(printed.k5), mp.mpf(1)),
+    ]:
+        assert_close(actual, expected)
+
+
+# What they mean -------------------------------------------------------------------------------
+
+
+def test_surplus_is_a_difference_of_expected_counts_and_h_equates_it_to_equation_3():
+    for setting in ({"n": 30, "k": 10, "eps0": 2.0, "count": 24}, {"n": 60, "k": 3, "eps0": 0.5, "count": 0}):
+        (law_p, law_q), printed = convolved_laws(**setting), Printed(**setting)
+        mean_p, mean_q = (sum(s * mass for s, mass in enumerate(law)) for law in (law_p, law_q))
+        for eps in (0.0, 1e-3, 0.4):
+            expected = mean_p - mp.exp(eps) * mean_q
+            assert_close(blanket.surplus(eps, **setting), expected)
+        eps = mp.mpf("0.01")
+        x = mp.tanh(eps / 2)
+        surplus = printed.k3 * (printed.k2 - mp.exp(eps)) / printed.k2
+        assert not printed.case_1(eps)
+        scaled = (printed.delta(eps) - surplus) * x * (1 - x) * printed.k2
+        assert abs(scaled - printed.equation(x)) < mp.mpf(10) ** -40
+
+
+settings = st.fixed_dictionaries(
+    {
+        "n": st.one_of(st.integers(1, 30), st.integers(1, 10**9)),
+        "k": st.one_of(st.integers(2, 5), st.integers(2, 10**6)),
+        "eps0": st.floats(1e-6, 20),
+    }
+)
+
+
+@given(settings, st.floats(0, 1), st.floats(0, 40))
+def test_no_setting_satisfies_theorem_2_3(setting, share, eps):
+    held = int(share * (setting["n"] - 1))
+    constants = blanket.kappas(count=held, **setting)
+    eps0 = setting["eps0"]
+    assert constants.kappa_4 > eps0
+    assert blanket.case_border(eps0) > eps0
+    assert constants.log_kappa_2 <= eps0 * (1 + 1e-12)  # S_1 is empty
+    assert np.isnan(blanket.critical_polynomial_roots(count=held, **setting)).all()
+    assert np.isnan(blanket.critical_equation_roots(count=held, **setting)).all()
+    printed = Printed(count=held, **setting)
+    peak = printed.k3 * (printed.k2 - 1) ** 2 / 4  # of P_2, and P_1 is above its value at 1
+    assert 4 * printed.k1 * printed.k2 > peak
+    depth = printed.k3 * (printed.k2 - 1) ** 2 / (4 * (printed.k2 + 1))  # of H's quadratic part
+    end = (printed.k2 - 1) / (printed.k2 + 1)
+    first = 2 * printed.k5 * printed.k2 * mp.exp(-printed.c * end**2 / (4 * printed.k5))
+    assert first > 20 * depth
+    log10_delta = blanket.blanket(eps, **setting)
+    assert log10_delta <= 0  # and no nan
+
+
+def corrected(**setting):
+    """kappas with the exponent of kappa_1 and the factor n put right."""
+    constants = blanket_kappas(**setting)
+    shift = 2 * blanket.C * setting["n"] * np.exp(-setting["eps0"]) + np.log(setting["n"])
+    return dataclasses.replace(constants, log_kappa_1=constants.log_kappa_1 - shift)
+
+
+blanket_kappas = blanket.kappas
+
+
+def test_roots_of_the_polynomial_are_found_where_they_exist(monkeypatch):
+    monkeypatch.setattr(blanket, "kappas", corrected)
+    setting = {"n": 20, "k": 3, "eps0": 0.5, "count": 4}
+    low, high = blanket.critical_polynomial_roots(**setting)
+    printed = Printed(**setting)
+    printed.k1 *= mp.exp(-2 * printed.c * printed.n * mp.exp(-printed.eps0)) / printed.n  # as in `corrected`
+    assert 1 < low < high < 1 + blanket.kappas(**setting).excess
+    assert high < np.exp(blanket.case_border(0.5))  # not in Case 1, for which P stands
+    for root in (low, high):
+        sides = [printed.polynomial(mp.mpf(root) * (1 + sign * mp.mpf("1e-9"))) for sign in (-1, 1)]
+        assert sides[0] * sides[1] < 0
+    few = {"n": np.array([2, 20]), "k": 3, "eps0": 0.5, "count": np.array([1, 4])}
+    found = blanket.critical_polynomial_roots(**few)
+    assert np.isnan(found[0]).all()
+    assert np.array_equal(found[1], [low, high])
+
+
+@pytest.mark.parametrize("rate", [0.0, 30.0, 1000.0])
+def test_roots_of_the_equation_are_found_where_they_exist(rate):
+    height, square, slope = 1e-4, 4.0, 0.1
+    low, high = blanket._roots(height, rate, square, slope)
+    assert 0 < low < high < slope / square
+    for root in (low, high):
+        assert height * math.exp(-rate * root**2) + square * root**2 - slope * root == pytest.approx(
+            0, abs=1e-16
+        )
+    assert np.isnan(blanket._roots(1e-3, rate, square, slope)).all()
+
+
+# Eq. (3) is valid, and not tight --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), [(1, 2, 0.1), (10, 3, 0.1), (40, 10, 0.5), (300, 2, 0.05)])
+def test_equation_3_is_an_upper_bound_for_the_count_and_the_whole_histogram(n, k, eps0):
+    eps = eps0 * np.array([1e-3, 0.1, 0.5, 0.99])
+    ours = blanket.blanket(eps, n=n, k=k, eps0=eps0)
+    for held in {0, n // 3, n - 1}:
+        exact = count.delta(eps, n=n, k=k, eps0=eps0, count=held, direction="both")
+        assert np.all(ours > exact)
+    assert np.all(ours > histogram.lower(eps, n=n, k=k, eps0=eps0))
+
+
+def test_not_tight_in_any_region_and_less_so_for_more_users():
+    sizes = np.array([10, 100, 1000])
+    setting = {"n": sizes, "k": 10, "eps0": 0.5}
+    middle = blanket.kappas(count=sizes // 10, **setting).log_kappa_2 / 2
+    for eps, at_least in ((0.2, 100.0), (middle, 2.0)):  # Theorem 2.2; S_2
+        gap = blanket.blanket(eps, **setting) - histogram.upper(eps, **setting)
+        assert np.all(np.diff(gap) > 0)
+        assert gap[-1] > at_least
+    assert np.all(histogram.upper(0.84, **setting) == -np.inf)  # Theorem 2.1: above kappa_4
+    assert np.all(np.isfinite(blanket.blanket(0.84, **setting)))
+
+
+BEST = (1 + math.sqrt(17)) / 2
+
+
+@pytest.mark.parametrize(
+    ("k", "eps0", "eps", "expected"),
+    [  # the most favourable eps0 of k = 3, and one close to k = 2's, which is 0
+        (3, math.log(BEST), 0.05, blanket.C * BEST**2 / ((1 + BEST) ** 2 * (BEST + 2))),
+        (2, 0.2, 0.01, blanket.C / 8 / math.cosh(0.1) ** 2),
+    ],
+)
+def test_decays_at_most_11_percent_as_fast_for_small_eps(k, eps0, eps, expected):
+    setting = {"n": np.array([1_000_000, 2_000_000]), "k": k, "eps0": eps0}
+    share = np.diff(blanket.equation_3(eps, **setting)) / np.diff(histogram.lower(eps, **setting))
+    assert share == pytest.approx(expected, rel=0.03)
+    assert share < 0.11
+
+
+# Arguments ------------------------------------------------------------------------------------
+
+
+def test_shapes_of_the_roots():
+    setting = {"n": np.array([[4], [5]]), "k": 3, "eps0": np.array([0.5, 1.0, 2.0]), "count": 2}
+    assert blanket.critical_polynomial_roots(**setting).shape == (2, 3, 2)
+    assert blanket.critical_equation_roots(**setting).shape == (2, 3, 2)
+
+
+def test_bad_arguments_of_the_constants_are_named():
+    with pytest.raises(ValueError, match=r"^count must be"):
+        blanket.kappas(n=5, k=3, eps0=1.0, count=5)
+    with pytest.raises(ValueError, match=r"^eps0 must be at most 300"):
+        blanket.kappas(n=5, k=3, eps0=301.0, count=4)

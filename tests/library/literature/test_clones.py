@@ -1,0 +1,42 @@
+"""The clones' pairs: their definition in 50 digits, and very many users."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from tests.library.bounds import dominating
+from tightshuffle.literature.clones import clones, stronger_clones
+
+BOUNDS = [clones, stronger_clones]
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(("n", "eps0"), [(1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5)])
+def test_against_the_definition_in_both_directions(bound, n, eps0):
+    chances = getattr(dominating, bound.__name__)(n, 7, eps0).values()
+    for share in (0, 0.01, 0.2, 0.6, 0.95, 0.9999):
+        wanted, reverse = (dominating.hockey_stick(share * eps0, chances, side) for side in (1, -1))
+        assert mp.almosteq(wanted, reverse, rel_eps=mp.mpf("1e-40"))
+        got = bound(share * eps0, n=n, k=7, eps0=eps0)
+        assert -1e-13 <= got - float(mp.log10(wanted)) <= 5e-7
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_a_billion_users(bound):
+    eps = np.array([0, 1e-5, 1e-3, 0.3, 3.999])
+    got = bound(eps, n=10**9, k=2, eps0=4.0)
+    assert np.all(np.isfinite(got))
+    assert np.all(np.diff(got) < 0)
+    assert got[-1] < -1e6
+    # At eps = 0 it is the total variation distance, which falls like 1 / sqrt(n).
+    assert got[0] - bound(0, n=10**7, k=2, eps0=4.0) == pytest.approx(-1, abs=1e-4)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_falls_with_eps_and_n_and_grows_with_eps0(bound):
+    eps, n, eps0 = np.linspace(0, 1, 6), np.array([10, 100, 1000, 10**4]), np.array([1.1, 2.0, 3.5])
+    table = bound(eps[:, None, None], n=n[:, None], k=3, eps0=eps0)
+    assert table.shape == (6, 4, 3)
+    assert np.all(np.diff(table, axis=0) < 0)
+    assert np.all(np.diff(table, axis=1) < 0)
+    assert np.all(np.diff(table, axis=2) > 0)

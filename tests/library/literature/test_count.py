@@ -1,0 +1,221 @@
+"""The count of x0: against the printed formulas in 60 digits, against enumeration, and its properties."""
+
+import itertools
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from benchmarks.printed import convolved_laws, hockey_stick, printed_delta, printed_terms
+from tightshuffle.literature import count as accountant
+from tightshuffle.literature.count import ceiling, delta, delta_hat
+
+RELATIVE = 1e-9  # promised in delta's docstring
+READINGS = (["published", "exact"], ["forward", "reverse"])
+
+
+def assert_close(log10_delta, expected):
+    """Relative error of delta, measured in logarithms so that 1e-400 is no special case."""
+    if expected == 0:
+        assert log10_delta == -np.inf
+    else:
+        assert abs(mp.mpf(float(log10_delta)) * mp.log(10) - mp.log(expected)) < RELATIVE
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40, pytest.param(120, marks=pytest.mark.slow)])
+def test_formulas_as_printed(n):
+    for share, k, eps0 in itertools.product([0.0, 0.3, 0.8, 1.0], [2, 10, 408], [0.1, 0.5, 2.0, 6.0]):
+        setting = {"n": n, "k": k, "eps0": eps0, "count": min(n - 1, int(share * n))}
+        terms = printed_terms(**setting)
+        for relative, *reading in itertools.product([0.0, 0.05, 0.7, 0.999], *READINGS):
+            names = dict(zip(("form", "direction"), reading, strict=True))
+            expected = printed_delta(relative * eps0, terms, **names)
+            assert_close(delta(relative * eps0, **setting, **names), expected)
+
+
+@pytest.mark.slow
+def test_down_to_1e_minus_300():
+    setting = {"n": 200, "k": 10, "eps0": 2.0, "count": 10}
+    terms = printed_terms(**setting)
+    for eps in np.linspace(0.1, 1.999, 25):
+        expected = printed_delta(eps, terms, form="published", direction="forward")
+        assert_close(delta(eps, form="published", **setting), expected)
+    assert mp.log10(expected) < -180
+    setting = {"n": 1000, "k": 408, "eps0": 4.0, "count": 100}
+    laws = convolved_laws(**setting)
+    for eps, below in ((1.0, -30), (2.2, -250), (3.0, -300)):
+        expected = hockey_stick(eps, *laws)
+        assert mp.log10(expected) < below
+        assert_close(delta(eps, **setting), expected)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+def test_exact_form_is_the_hockey_stick_of_the_two_laws(direction):
+    for n, count, k, eps0 in [(1, 0, 3, 1.0), (30, 24, 10, 2.0), (60, 0, 5, 0.5), (60, 59, 2, 3.0)]:
+        laws = convolved_laws(n=n, k=k, eps0=eps0, count=count)
+        pair = laws if direction == "forward" else laws[::-1]
+        for eps in (0.0, 0.1 * eps0, 0.5 * eps0):
+            actual = delta(eps, n=n, k=k, eps0=eps0, count=count, direction=direction)
+            assert_close(actual, hockey_stick(eps, *pair))
+
+
+def test_two_users_by_hand():
+    """docs/errata.md, section 1: e^eps0 = 2, k = 3, nobody at x0; laws (3, 4, 1) / 8 and (9, 6, 1) / 16."""
+    setting = {"n": 2, "k": 3, "eps0": math.log(2), "count": 0}
+    assert 10 ** delta(0, form="exact", **setting) == pytest.approx(3 / 16, rel=1e-12)
+    assert 10 ** delta(0, form="published", **setting) == pytest.approx(1 / 16, rel=1e-12)
+    terms = printed_terms(**setting)
+    assert [float(exact) for *_, exact in terms] == pytest.approx([2 / 3, 4 / 3, 2])
+    assert [float(published) for *_, published, _ in terms] == pytest.approx([2 / 3, 1, 2])
+    assert float(sum(q * published for _, q, published, _ in terms)) == pytest.approx(7 / 8)
+    assert float(sum(q * exact for _, q, _, exact in terms)) == pytest.approx(1)
+
+
+def test_reverse_of_the_published_form_where_its_edge_lies_beyond_the_mean():
+    setting = {"n": 956, "k": 2, "eps0": 1.0, "count": 0}
+    terms = printed_terms(**setting)
+    for eps in (0.0, 0.01):
+        names = {"form": "published", "direction": "reverse"}
+        assert_close(delta(eps, **setting, **names), printed_delta(eps, terms, **names))
+
+
+def test_values_of_table_iv():
+    # 003, Table 3 = 000, Table IV, the row eps0 = 2.
+    ours = 10 ** delta([0.5, 1.0, 1.5], n=100, k=10, eps0=2, count=80, form="published")
+    assert [f"{value:.2e}" for value in ours] == ["3.25e-22", "2.20e-30", "1.57e-40"]
+
+
+def test_both_directions_is_the_larger_one():
+    setting = {"n": 50, "k": 4, "eps0": 1.0, "count": 20}
+    eps = np.linspace(0, 0.9, 7)
+    forward, reverse = (delta(eps, direction=name, **setting) for name in ("forward", "reverse"))
+    assert np.array_equal(delta(eps, direction="both", **setting), np.maximum(forward, reverse))
+    assert np.any(forward != reverse)
+
+
+def test_fft_agrees_with_direct_convolution(monkeypatch):
+    points = itertools.product([10**5, 10**7], [0.1, 0.5], [0.0, 0.02, 0.1], ["exact", "published"])
+    for n, share, eps, form in points:
+        setting = {"n": n, "k": 15, "eps0": 4.0, "count": int(n * share), "form": form}
+        monkeypatch.setattr(accountant, "_DIRECT", np.inf)
+        direct = delta(eps, **setting)
+        monkeypatch.setattr(accountant, "_DIRECT", 0)
+        if direct > -300:
+            assert delta(eps, **setting) == pytest.approx(direct, abs=RELATIVE / math.log(10))
+
+
+def test_far_beyond_the_smallest_float():
+    value = delta(0.05, n=10**9, k=408, eps0=4.0, count=10**8)
+    # The leading term, n times a relative entropy, by an independent formula.
+    e = math.exp(4.0)
+    p, q, kappa2 = e / (e + 407), 1 / (e + 407), 407 / (e + 406)
+    t = (math.exp(0.05) - kappa2) / (e - kappa2)
+    theta = math.log(t / (1 - t)) - math.log(q / (1 - q))
+    tilted = p * math.exp(theta) / (1 - p + p * math.exp(theta))
+    kl = [a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b)) for a, b in ((tilted, p), (t, q))]
+    assert value == pytest.approx(-(1e8 * kl[0] + 9e8 * kl[1]) / math.log(10), rel=1e-4)
+
+
+def test_delta_hat_is_the_worst_cell_that_somebody_holds():
+    counts = np.array([0, 5, 12, 12, 71])
+    cells = [delta(0.3, n=100, k=5, eps0=1.0, count=c - 1) for c in (5, 12, 71)]
+    assert delta_hat(counts, 0.3, eps0=1.0) == max(cells)
+    with pytest.raises(ValueError, match="at least one user"):
+        delta_hat([0, 0], 0.3, eps0=1.0)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "both"])
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.6, 0.95, 0.999])
+@pytest.mark.parametrize("eps0", [0.5, 2.0, 5.0])
+def test_delta_hat_leaves_out_no_count_that_matters(direction, share, eps0):
+    rng = np.random.default_rng(17)
+    for n, k in ((60, 4), (400, 30), (3000, 12)):
+        counts = rng.multinomial(n, rng.dirichlet(np.full(k, 0.4)))
+        held = np.unique(counts[counts > 0])
+        setting = {"n": n, "k": k, "eps0": eps0, "direction": direction}
+        every = delta(share * eps0, count=held - 1, **setting)
+        assert delta_hat(counts, share * eps0, eps0=eps0, direction=direction) == np.max(every)
+
+
+@pytest.mark.slow
+def test_delta_hat_of_very_many_different_counts_needs_few_of_them():
+    counts = np.arange(1, 44_722)  # 10^9 users
+    counts[-1] += 10**9 - counts.sum()
+    for eps in (1e-4, 0.01, 0.99):
+        known = {}
+        delta_hat(counts, eps, eps0=1.0, known=known)
+        assert len(known) < 500
+        again = dict(known)
+        assert delta_hat(counts, eps, eps0=1.0, known=known) == max(
+            value for (n, _), value in known.items() if n == 10**9
+        )
+        assert known == again
+
+
+def test_ceiling_bounds_both_forms_at_every_smaller_count():
+    checked = 0
+    for n, k, eps0 in ((30, 3, 0.5), (30, 8, 2.0), (2000, 10, 4.0), (10**6, 408, 4.0), (2000, 2, 1.0)):
+        for share in (0.001, 0.05, 0.3, 0.7, 0.99, 0.9999):
+            for count in (0, n // 10, n // 2, n - 1):
+                bound = ceiling(share * eps0, n=n, k=k, eps0=eps0, count=count)
+                smaller = np.unique(np.linspace(0, count, 5).astype(int))
+                for form in ("exact", "published"):
+                    deltas = delta(share * eps0, n=n, k=k, eps0=eps0, count=smaller, form=form)
+                    assert np.all(deltas <= bound + 1e-9)
+                checked += bound < 0
+    assert checked > 60  # elsewhere it says no more than 1
+    assert ceiling(2.0, n=10, k=3, eps0=2.0, count=4) == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"eps": -0.1}, "eps must be finite and >= 0; got -0.1"),
+        ({"n": 0}, "n must be a whole number >= 1; got 0"),
+        ({"n": "many"}, "n must be a whole number >= 1; got 'many'"),
+        ({"eps": "0.1"}, "eps must be finite and >= 0; got '0.1'"),
+        ({"eps": True}, "eps must be finite and >= 0; got True"),
+        ({"n": 10**400}, "n must be a whole number >= 1; got a number beyond 1e308"),
+        ({"count": 100}, "count must be a whole number between 0 and n - 1; got 100"),
+        ({"count": -1}, "count must be"),
+        ({"form": "tight"}, "form must be one of exact, published; got 'tight'"),
+        ({"direction": "up"}, "direction must be one of forward, reverse, both"),
+    ],
+)
+def test_bad_arguments_are_named(changed, message):
+    arguments = {"eps": 0.1, "n": 100, "k": 10, "eps0": 2.0, "count": 80} | changed
+    with pytest.raises(ValueError, match=message):
+        delta(arguments.pop("eps"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("n", "count", "k", "eps0", "eps"),
+    [
+        (25, 13, 3, 9e-7, 4.5e-7),  # e^-eps is next to kappa_2
+        (25, 13, 3, 2e-9, 1e-9),
+        (9, 6, 2, 3.5e-8, 3.499999999e-8),
+        (7, 2, 10**6, 0.05, 0.0),
+        (6, 0, 10**12, 1e-8, 0.0),  # 1 - kappa_2 is 1e-20
+        (8, 3, 3, 4.0, 4.0 - 1e-12),
+        (8, 3, 10, 650.0, 1.0),  # e^-eps0 is no float from 745 on
+        (8, 3, 10, 800.0, 799.0),
+        (8, 3, 10, 1200.0, 1197.8),
+    ],
+)
+def test_extreme_budgets(n, count, k, eps0, eps):
+    with mp.workdps(60 + int(2 * eps0 / math.log(10))):
+        laws = convolved_laws(n=n, k=k, eps0=eps0, count=count)
+        for direction, pair in (("forward", laws), ("reverse", laws[::-1])):
+            actual = delta(eps, n=n, k=k, eps0=eps0, count=count, direction=direction)
+            assert_close(actual, hockey_stick(eps, *pair))
+
+
+@pytest.mark.parametrize("eps0", [11.0, 16.0, 20.0])
+@pytest.mark.parametrize("n", [100, 1000])
+def test_large_eps0_leaves_nothing_hidden(n, eps0):
+    # Nobody else holds x0: the event "somebody reports it" alone has this much, of a delta of at most 1.
+    eps, k = 1.0, 10
+    p, q = 1 / (1 + (k - 1) * np.exp(-eps0)), 1 / (np.exp(eps0) + k - 1)
+    event = 1 - (1 - p) * (1 - q) ** (n - 1) - np.exp(eps) * -np.expm1(n * np.log1p(-q))
+    assert np.log10(event) <= delta(eps, n=n, k=k, eps0=eps0, count=0) + 1e-12 <= 1e-12

@@ -1,0 +1,226 @@
+"""The bracket holds: against exact rational sums, binomial tails of many users, and one point at a time."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from tightshuffle.numerics import positive_part
+from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tightshuffle.randomizers import KRandomizedResponse
+
+
+def exact_log(values, probabilities, n):
+    """log E[(G_1 + ... + G_n)_+] in rational numbers: every way in which n gains fall into their classes."""
+    values = [*map(Fraction, values), Fraction(0)]
+    chances = [*map(Fraction, probabilities)]
+    chances.append(1 - sum(chances))
+    total = Fraction(0)
+    for dividers in itertools.combinations(range(n + len(values) - 1), len(values) - 1):
+        ends = (-1, *dividers, n + len(values) - 1)
+        often = [later - earlier - 1 for earlier, later in itertools.pairwise(ends)]
+        s = sum(number * value for number, value in zip(often, values, strict=True))
+        if s > 0:
+            ways = math.factorial(n) // math.prod(map(math.factorial, often))
+            total += ways * math.prod(c**m for c, m in zip(chances, often, strict=True)) * s
+    if total == 0:
+        return -math.inf
+    with mpmath.workdps(40):
+        return mpmath.log(mpmath.mpf(total.numerator) / total.denominator)
+
+
+def random_law(rng):
+    """Values of like or of very different sizes, or a lattice; probabilities that sum to less than 1."""
+    classes = rng.integers(1, 4)
+    values = [
+        rng.normal(size=classes),
+        rng.normal(size=classes) * 10.0 ** rng.integers(-3, 4, classes),
+        rng.integers(-3, 4, classes).astype(float),
+    ][rng.integers(3)]
+    probabilities = rng.dirichlet(np.full(classes + 1, 10.0 ** rng.uniform(-1, 1)))[:classes]
+    if rng.random() < 0.3:
+        probabilities *= 10 ** rng.uniform(-6, 0)
+    return values, probabilities * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(
+    "few_atoms", [0, positive_part._FEW_ATOMS]
+)  # the contour integral first, or the sum over a box
+def test_random_laws_against_rational_sums(few_atoms, monkeypatch):
+    monkeypatch.setattr(positive_part, "_FEW_ATOMS", few_atoms)
+    rng = np.random.default_rng(20)
+    with np.errstate(all="raise", under="ignore"):
+        for _ in range(150 if few_atoms else 15):
+            values, probabilities = random_law(rng)
+            n, width = int(rng.integers(1, 12)), 10 ** rng.uniform(-6, -1)
+            low, high = log_positive_part(values, probabilities, n, width=width)
+            truth = exact_log(values, probabilities, n)
+            assert low <= truth <= high, (values, probabilities, n)
+            assert truth == -math.inf or high - low <= math.log1p(width), (values, probabilities, n)
+
+
+# Values as unlikely as what rounding makes of 1 - sum(p), and laws that are nearly always far below 0.
+EDGES = [
+    (
+        [1.2738481785659193, 0.5385477078514009, -11.697722513282972],
+        [float.fromhex("0x1.4cde53b350564p-55"), float.fromhex("0x1.0c41cddd396dep-55"), 1 - 2.0**-53],
+        10,
+    ),
+    ([0.3196489328944715, -14.444334076304703], [6.6512743885919e-17, 1 - 2.0**-53], 10),
+    (
+        [1.0891529580554662, 0.35551177452401683, -1.95290246860078],
+        [6.44209274988524e-13, 6.378815319412708e-15, 0.9999999999993494],
+        8,
+    ),
+    (
+        [-4.931844456163809e21, -4.931844456163809e21, 2.5286107242349484e20],
+        [4.9515947091156965e-14, 0.9999999999999505, 1.9287498479638226e-22],
+        1,
+    ),
+    ([1e-149, -1e149], [1e-20, 0.5], 3),
+]
+
+
+def law_at_an_edge(rng):
+    """As in EDGES: nearly all of the probability on one value, of any size; what is missing to 1 is tiny."""
+    classes = rng.integers(1, 4)
+    values = rng.normal(size=classes) * 10.0 ** rng.uniform(-3, 3, classes)
+    probabilities = (
+        2.0 ** -rng.uniform(40, 60, classes) if rng.random() < 0.5 else 10 ** rng.uniform(-25, -1, classes)
+    )
+    likeliest = rng.integers(classes)
+    probabilities[likeliest] = 0
+    probabilities[likeliest] = 1 - math.fsum(probabilities) - 2.0**-53 * rng.integers(1, 9)
+    return values * 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2)), probabilities
+
+
+@pytest.mark.parametrize("few_atoms", [0, positive_part._FEW_ATOMS])
+def test_laws_at_the_edge_of_rounding_against_rational_sums(few_atoms, monkeypatch):
+    monkeypatch.setattr(positive_part, "_FEW_ATOMS", few_atoms)
+    rng = np.random.default_rng(23)
+    laws = [(*law_at_an_edge(rng), int(rng.integers(1, 9))) for _ in range(200 if few_atoms else 20)]
+    with np.errstate(all="raise", under="ignore"):
+        for values, probabilities, n in EDGES + laws:
+            low, high = map(float, log_positive_part(values, probabilities, n))
+            truth = exact_log(values, probabilities, n)
+            assert low <= truth <= high, (values, probabilities, n)
+            assert truth == -math.inf or high - low <= math.log1p(1e-4), (values, probabilities, n)
+
+
+@pytest.mark.parametrize("largest", [1e-151, 1e151, math.inf])
+def test_values_beyond_floats_are_refused(largest):
+    with pytest.raises(ValueError, match="the largest value must lie between 1e-150 and 1e\\+150"):
+        log_positive_part([[1.0, -1.0], [largest, -1.0]], [0.5, 0.5], 3)
+
+
+def binomial_excess(n, p, up, down):
+    """log of E[(up N - down (n - N))_+] for N ~ Bin(n, p), to 25 digits, term by term."""
+    with mpmath.workdps(60):
+        p, up, down = map(mpmath.mpf, (p, up, down))
+        first = int(mpmath.floor(down * n / (up + down))) + 1
+        log_first = mpmath.loggamma(n + 1) - mpmath.loggamma(first + 1) - mpmath.loggamma(n - first + 1)
+        weight = mpmath.exp(log_first + first * mpmath.log(p) + (n - first) * mpmath.log1p(-p))
+        total = mpmath.mpf(0)
+        for successes in range(first, n + 1):
+            term = weight * ((up + down) * successes - down * n)
+            total += term
+            weight *= (n - successes) * p / ((successes + 1) * (1 - p))
+            if term < total * mpmath.mpf(10) ** -25 and successes > n * p:
+                break
+        return mpmath.log(total)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "up", "down"),  # powers of 2: no rounding in 1 - p
+    [
+        (100, 2.0**-2, 1.0, 0.5),
+        (10**4, 2.0**-7, 7.0, 0.1),
+        (10**4, 2.0**-7, 7.0, 2.0),  # about 10^-1,000
+        (10**6, 2.0**-10, 1.0, 0.00099),
+        (10**6, 2.0**-1, 1.0, 1.2),
+        (10**9, 2.0**-27, 3.0, 4e-8),
+        (10**12, 2.0**-37, 3.0, 5e-11),
+    ],
+)
+def test_two_values_of_many_users(n, p, up, down):
+    low, high = log_positive_part([up, -down], [p, 1 - p], n)
+    assert low <= binomial_excess(n, p, up, down) <= high
+    assert high - low <= math.log1p(1e-4)
+
+
+@pytest.mark.parametrize("n", [10**2, 10**4, 10**6, 10**9, 10**12])
+@pytest.mark.parametrize(("k", "eps0"), [(3, 1e-6), (15, 4.0), (10**6, 8.0), (3, 50.0)])
+def test_every_size_is_answered(n, k, eps0):
+    """From eps = 0 to next to eps0, down to 10^-100,000: finite, ordered, as narrow as asked."""
+    eps = eps0 * np.concatenate([[0.0], np.logspace(-5, 0, 40)[:-1], [1 - 1e-9]])
+    laws = [KRandomizedResponse(k, eps0).gains(one) for one in eps]
+    values, probabilities = (np.array(column) for column in zip(*laws, strict=True))
+    with np.errstate(all="raise", under="ignore"):
+        low, high = log_positive_part(values, probabilities, n)
+    asked = high > -1e5 * math.log(10)  # what is deeper is bounded too, but not as narrowly
+    assert np.all(low <= high)
+    assert asked.any()
+    assert np.all(high[asked] - low[asked] <= math.log1p(1e-4))
+    assert np.all(np.diff(high[asked]) < math.log1p(1e-4))  # delta falls with eps
+
+
+def test_a_batch_gives_what_one_point_gives():
+    rng = np.random.default_rng(21)
+    eps = np.sort(rng.uniform(0, 2, 60))
+    laws = [KRandomizedResponse(10, 2.0).gains(one) for one in eps]
+    values, probabilities = (np.array(column) for column in zip(*laws, strict=True))
+    n = rng.integers(1, 10**5, 60)
+    together = log_positive_part(values, probabilities, n)
+    alone = [
+        log_positive_part(*law, users)
+        for law, users in zip(zip(values, probabilities, strict=True), n, strict=True)
+    ]
+    np.testing.assert_array_equal(np.array(together).T, alone)
+    np.testing.assert_array_equal(
+        log_positive_part(values[:, None], probabilities[:, None], [5, 50]).__getitem__(0).shape, (60, 2)
+    )
+
+
+def test_outwards_bounds_every_rounding():
+    rng = np.random.default_rng(22)
+    for _ in range(100):
+        values, probabilities = random_law(rng)
+        if rng.random() < 0.5:
+            probabilities /= probabilities.sum()
+        ulps = 2.0**40  # large enough to be seen: 2^-12
+        n = int(rng.integers(1, 9))
+        ends = [log_positive_part(*outwards(values, probabilities, side, ulps), n) for side in (-1, 1)]
+        for _ in range(5):
+            size = ulps * 2.0**-53
+            moved = values * (1 + size * rng.uniform(-1, 1, values.shape))
+            chances = probabilities * (1 + size * rng.uniform(-1, 1, values.shape))
+            chances /= max(1.0, chances.sum())
+            low, high = log_positive_part(moved, chances, n)
+            assert ends[0][0] <= high
+            assert low <= ends[1][1]
+        for side in (-1, 1):
+            assert outwards(values, probabilities, side, ulps)[1].sum() <= 1 + 1e-15
+
+
+def test_only_the_largest_of_a_group_are_narrow():
+    rng = np.random.default_rng(27)  # where Chernoff's bound is not the largest where the expectation is
+    values, groups = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)
+    probabilities = rng.dirichlet(np.ones(4), 60)[:, :3]
+    each, together = (
+        np.array(log_positive_part(values, probabilities, 200, groups=own)) for own in (None, groups)
+    )
+    assert np.all(together[0] <= each[1])
+    assert np.all(each[0] <= together[1])
+    assert np.any(together[1] > each[1] + 0.1)
+    for group in range(4):
+        np.testing.assert_array_equal(
+            together[:, groups == group].max(axis=1), each[:, groups == group].max(axis=1)
+        )
+
+
+def test_no_positive_value():
+    assert log_positive_part([-1.0, 0.0], [0.5, 0.2], 10) == (-np.inf, -np.inf)
+    assert log_positive_part([1.0, -1.0], [0.0, 0.2], 10) == (-np.inf, -np.inf)

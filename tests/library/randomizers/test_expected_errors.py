@@ -1,0 +1,94 @@
+"""The closed forms against exact laws and against the samplers."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from reproduction.protocol.metrics import total_variation
+from tightshuffle.randomizers import expected_errors, parse
+from tightshuffle.randomizers.krr import invert, lie_probability, sample_histogram, truth_probability
+
+SHARES = np.array([0.5, 0.3, 0.15, 0.05, 0.0])
+
+
+@pytest.mark.parametrize("eps0", [0.1, 2.0, 6.0])
+def test_deviation_is_that_of_two_binomials(eps0):
+    n, k = 2000, len(SHARES)
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    held = SHARES * n
+    exact = np.sqrt(held * p * (1 - p) + (n - held) * q * (1 - q)) / (n * (p - q))
+    np.testing.assert_allclose(expected_errors.krr_deviation(SHARES, n=n, k=k, eps0=eps0), exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("bias", "deviation"), [(0.0, 2.0), (1.0, 2.0), (-3.0, 0.5), (40.0, 1.0)])
+def test_mean_absolute_is_the_integral(bias, deviation):
+    law = stats.norm(bias, deviation)
+    ends = [bias - 9 * deviation, bias + 9 * deviation]
+    value, _ = integrate.quad(lambda x: abs(x) * law.pdf(x), *ends, points=[0.0], epsabs=1e-13)
+    assert expected_errors.mean_absolute(deviation, bias) == pytest.approx(value, rel=1e-9)
+
+
+def within(values, mean, level=4):
+    """Whether the values' average is within four standard errors (one in 16,000) of ``mean``."""
+    return abs(values.mean() - mean) < level * values.std(ddof=1) / np.sqrt(len(values))
+
+
+def test_errors_are_those_of_a_simulation():
+    # n q = 3,000 at least: the central limit theorem's own error is a twentieth of a standard error.
+    n, eps0, repetitions, sigma = 40_000, 2.0, 1000, 60.0
+    rng = np.random.default_rng(20261121)
+    counts = (SHARES * n).astype(int)
+    noisy = sample_histogram(counts, eps0, rng, repetitions) / n
+    gaussian = (counts + rng.normal(0, sigma, noisy.shape)) / n
+    for estimates, errors in [
+        (noisy, expected_errors.plain_errors(SHARES, n=n, eps0=eps0)),
+        (invert(noisy, eps0), expected_errors.krr_errors(SHARES, n=n, eps0=eps0)),
+        (gaussian, expected_errors.gaussian_errors(len(SHARES), n=n, sigma=sigma)),
+    ]:
+        assert within(total_variation(estimates, SHARES), errors.sum() / 2)
+        for cell, error in enumerate(errors):
+            assert within(np.abs(estimates[:, cell] - SHARES[cell]), error), cell
+
+
+@pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:5"])
+def test_errors_of_every_randomizer(name):
+    n, repetitions = 100_000, 400
+    randomizer = parse(name, k=len(SHARES), eps0=1.5)
+    sampled = randomizer.sample((SHARES * n).astype(int), np.random.default_rng(20261122), repetitions)
+    misses = np.abs(randomizer.estimate(sampled, n) - SHARES)
+    expectations = expected_errors.errors(randomizer, SHARES, n=n)
+    for cell, error in enumerate(expectations):
+        assert within(misses[:, cell], error), cell
+    largest = expected_errors.largest_error(np.sqrt(randomizer.variance(SHARES, n)))
+    simulated = misses.max(axis=1)
+    margin = 4 * simulated.std(ddof=1) / np.sqrt(repetitions)
+    assert simulated.mean() < largest + margin
+    if name in ("rappor", "oue", "hash:5"):
+        assert simulated.mean() > largest - margin
+
+
+@pytest.mark.parametrize("k", [1, 2, 100, 10**6])
+def test_largest_error_is_the_integral(k):
+    # P(max |X_i| > t) of independent standard normals
+    def beyond(t):
+        return -np.expm1(k * np.log1p(-2 * stats.norm.sf(t))) if t else 1.0
+
+    exact, _ = integrate.quad(beyond, 0, 12, epsabs=1e-13, epsrel=1e-12, limit=500)
+    assert expected_errors.largest_error(np.ones(k)) == pytest.approx(exact, rel=1e-9)
+    assert expected_errors.largest_error([3.0] * k + [1e-9, 0.0]) == pytest.approx(3 * exact, rel=1e-6)
+
+
+@pytest.mark.parametrize("eps0", [0.01, 1.0, 6.0])
+@pytest.mark.parametrize("k", [2, 15, 408])
+def test_the_limit_is_the_ratio_of_the_two_closed_forms(eps0, k):
+    shares = np.random.default_rng(4).dirichlet(np.full(k, 0.3))
+    p, q, n = truth_probability(eps0, k), lie_probability(eps0, k), 10**6
+    sigma = np.sqrt(n * q) / (p - q)
+    ratio = expected_errors.krr_errors(shares, n=n, eps0=eps0) / expected_errors.gaussian_errors(
+        k, n=n, sigma=sigma
+    )
+    assert expected_errors.ratio_limit(shares, eps0) == pytest.approx(ratio.mean(), rel=1e-9)
+    # No histogram is worse than equal shares, and those stay below the square root of 2.
+    worst = expected_errors.ratio_limit(np.full(k, 1 / k), eps0)
+    assert expected_errors.ratio_limit(shares, eps0) <= worst < np.sqrt(2)
+    assert worst == pytest.approx(np.sqrt((1 - 1 / k) * (1 + p - q)), rel=1e-12)

@@ -1,0 +1,107 @@
+"""What a report's gain promises: delta of every dataset of the remaining users, by full enumeration."""
+
+import itertools
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.library.randomizers.matrices import both, merged, supports_of
+from tightshuffle.randomizers import Finite
+
+PARTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # of eps0
+
+
+def mean_gain(gains, n):
+    """E[(G_1 + ... + G_n)_+] / n, from every way in which n gains fall into their classes."""
+    values, chances = gains
+    values, chances = np.append(values, 0.0), np.append(chances, max(0.0, 1 - chances.sum()))
+    total = 0.0
+    for drawn in itertools.combinations_with_replacement(range(len(values)), n):
+        often = np.bincount(drawn, minlength=len(values))
+        ways = math.factorial(n) / math.prod(math.factorial(number) for number in often.tolist())
+        total += ways * np.prod(chances**often) * max(0.0, float(often @ values))
+    return total / n
+
+
+class Shuffled:
+    """The law of the shuffled reports of every dataset; reports that are equally likely for all are one."""
+
+    def __init__(self, matrix, n):
+        self.matrix, self.n, self.k = matrix, n, matrix.shape[1]
+        outcomes = itertools.combinations_with_replacement(range(len(matrix)), n)
+        self.places = {outcome: place for place, outcome in enumerate(outcomes)}
+        self.partial, self.law = cache(self.partial), cache(self.law)
+
+    def partial(self, dataset):
+        """Probability of each multiset of reports, ascending, of the users with these values, ascending."""
+        if not dataset:
+            return {(): 1.0}
+        law = {}
+        for reports, chance in self.partial(dataset[:-1]).items():
+            for report, weight in enumerate(self.matrix[:, dataset[-1]]):
+                key = tuple(sorted((*reports, report)))
+                law[key] = law.get(key, 0.0) + chance * weight
+        return law
+
+    def law(self, dataset):
+        array = np.zeros(len(self.places))
+        for outcome, chance in self.partial(dataset).items():
+            array[self.places[outcome]] = chance
+        return array
+
+    def delta(self, remaining, pair, eps):
+        laws = [self.law(tuple(sorted((*remaining, value)))) for value in pair]
+        return np.maximum(laws[0] - np.exp(eps) * laws[1], 0).sum()
+
+    def datasets(self):
+        return itertools.combinations_with_replacement(range(self.k), self.n - 1)
+
+
+CASES = [
+    ("grr", 3, 5),
+    ("grr", 4, 4),
+    ("subset:2", 3, 5),
+    ("subset:2", 4, 4),
+    ("subset:3", 4, 4),
+    ("rappor", 2, 5),
+    ("rappor", 3, 4),
+    ("oue", 3, 4),
+    ("oue", 4, 3),
+    ("hadamard", 2, 5),
+    ("hadamard", 3, 5),
+    ("hadamard", 4, 4),
+    ("hash:2", 3, 4),
+    ("hash:3", 3, 4),
+]
+
+
+@pytest.mark.parametrize("eps0", [0.5, 2.0])
+@pytest.mark.parametrize(("name", "k", "n"), CASES)
+def test_no_dataset_is_above_the_blanket_and_references_are_datasets(name, k, n, eps0):
+    randomizer, matrix = both(name, k, eps0)
+    shuffled = Shuffled(merged(supports_of(name, k), matrix)[0], n)
+    assert_bounds(shuffled, randomizer, [part * eps0 for part in PARTS], itertools.permutations(range(k), 2))
+
+
+def test_bounds_of_a_matrix():
+    matrix = np.random.default_rng(11).dirichlet(np.full(4, 4.0), 3).T
+    finite = Finite(matrix)
+    shuffled = Shuffled(matrix, 4)
+    for pair in finite.pairs():
+        assert_bounds(shuffled, finite, [part * finite.eps0 for part in PARTS[:-1]], [pair], pair)
+
+
+def assert_bounds(shuffled, randomizer, epses, pairs, asked=(0, 1)):
+    pairs, n = list(pairs), shuffled.n
+    for eps in epses:
+        worst = max(shuffled.delta(left, pair, eps) for left in shuffled.datasets() for pair in pairs)
+        assert worst <= mean_gain(randomizer.gains(eps, pair=asked), n) * (1 + 1e-12) + 1e-16
+        mixture = {"x0": 0.5, **({"x2": 0.5} if randomizer.k > 2 else {"x1": 0.5})}
+        assert mean_gain(randomizer.gains(eps, mixture, asked), n) <= worst * (1 + 1e-12) + 1e-16
+        order = [*asked, *[value for value in range(randomizer.k) if value not in asked]]
+        for place, reference in enumerate(randomizer.references()):
+            exact = shuffled.delta((order[place],) * (n - 1), asked, eps)
+            ours = mean_gain(randomizer.gains(eps, reference, asked), n)
+            assert ours == pytest.approx(exact, rel=1e-9, abs=1e-15), (reference, eps)

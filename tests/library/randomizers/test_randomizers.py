@@ -1,0 +1,449 @@
+"""Each randomizer's law, oracle and sampler against its full matrix, and against mpmath at the extremes."""
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+
+from tests.chi_square import consistent
+from tests.library.randomizers.matrices import SMALL, both, exact_columns, matrix_of, supports_of
+from tightshuffle.randomizers import Finite, KRandomizedResponse, expected_errors, parse, subset
+from tightshuffle.randomizers.krr import invert, sample_histogram
+
+
+def blanket_of(name, matrix):
+    """inf_x R_x; for local hashing the smaller one that every pairwise independent family has."""
+    if name.startswith("hash") and matrix.shape[1] > 2:
+        return np.full(len(matrix), matrix.min())
+    return matrix.min(axis=1)
+
+
+def classes(values, weights):
+    """The different values but 0, ascending, and the sum of each one's weights."""
+    order = np.argsort(values)
+    values, weights = np.asarray(values)[order], np.asarray(weights)[order]
+    groups = np.cumsum(np.append(True, np.diff(values) > 1e-11 * np.maximum(1, np.abs(values[1:])))) - 1
+    means = np.bincount(groups, values) / np.bincount(groups)
+    kept = np.abs(means) > 1e-13
+    return means[kept], np.bincount(groups, weights)[kept]
+
+
+def assert_same_law(gains, values, weights):
+    """Whether ``gains`` has the law of ``values`` that occur with ``weights``; zeros do not matter."""
+    assert np.all(gains[1] > 0)
+    for own, wanted in zip(classes(*gains), classes(values, weights), strict=True):
+        np.testing.assert_allclose(own, wanted, rtol=1e-11)
+
+
+@pytest.mark.parametrize(("name", "k"), SMALL)
+@pytest.mark.parametrize(("eps0", "eps"), [(0.3, 0.0), (1.0, 0.6), (4.0, 3.9)])
+def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
+    randomizer, matrix = both(name, k, eps0)
+    assert np.log(matrix.max(axis=1) / matrix.min(axis=1)).max() == pytest.approx(eps0, rel=1e-12)
+    for first, second in itertools.permutations(range(k), 2):
+        w = blanket_of(name, matrix)
+        gains = (matrix[:, first] - np.exp(eps) * matrix[:, second]) / w
+        assert_same_law(randomizer.gains(eps), gains, w)
+    assert randomizer.gamma == pytest.approx(w.sum(), rel=1e-12)
+    mixtures = [{"x0": 0.3, "x1": 0.7}, *([{"x0": 0.25, "x2": 0.75}, {"x1": 1.0}] if k > 2 else [])]
+    for pair in [(0, 1), (1, 0), *([(2, 0), (1, 2)] if k > 2 else [])]:
+        order = [*pair, *[value for value in range(k) if value not in pair]]
+        for reference in [*randomizer.references(), *mixtures]:
+            weights = {reference: 1.0} if isinstance(reference, str) else reference
+            w = sum(weight * matrix[:, order[int(place[1:])]] for place, weight in weights.items())
+            gains = (matrix[:, pair[0]] - np.exp(eps) * matrix[:, pair[1]]) / w
+            assert_same_law(randomizer.gains(eps, reference, pair), gains, w)
+
+
+@pytest.mark.parametrize(("name", "k"), SMALL)
+def test_references_are_all_that_there_are(name, k):
+    # Whichever third value the remaining users hold, its law is that of one of the references.
+    randomizer, matrix = both(name, k, 1.0)
+    laws = []
+    for reference in randomizer.references():
+        values, chances = randomizer.gains(0.4, reference)
+        laws.append(np.sum(chances * np.maximum(values, 0) ** 2))
+    for other in range(2, k):
+        gains = (matrix[:, 0] - np.exp(0.4) * matrix[:, 1]) / matrix[:, other]
+        assert np.isclose(laws, matrix[:, other] @ np.maximum(gains, 0) ** 2, rtol=1e-11).any()
+
+
+@pytest.mark.parametrize(("name", "k"), SMALL)
+def test_a_matrix_has_the_law_of_its_randomizer(name, k):
+    randomizer, matrix = both(name, k, 1.3)
+    finite = Finite(matrix)
+    assert (finite.k, finite.eps0) == (k, pytest.approx(1.3, rel=1e-14))
+    for reference in ("x0", "x1"):
+        assert_same_law(randomizer.gains(0.7, reference), *finite.gains(0.7, reference))
+    if not name.startswith("hash") or k == 2:
+        assert_same_law(randomizer.gains(0.7), *finite.gains(0.7))
+        assert finite.gamma == pytest.approx(randomizer.gamma, rel=1e-12)
+
+
+def test_a_matrix_of_ones_own():
+    rng = np.random.default_rng(5)
+    matrix = rng.dirichlet(np.full(6, 3.0), 4).T
+    finite = Finite(matrix)
+    assert list(finite.pairs()) == list(itertools.permutations(range(4), 2))
+    assert finite.eps0 == pytest.approx(np.log(matrix.max(axis=1) / matrix.min(axis=1)).max(), rel=1e-14)
+    for pair in finite.pairs():
+        order = [*pair, *[value for value in range(4) if value not in pair]]
+        for reference in ("blanket", *finite.references()):
+            least = reference == "blanket"
+            w = matrix.min(axis=1) if least else matrix[:, order[int(reference[1])]]
+            gains = (matrix[:, pair[0]] - np.exp(0.2) * matrix[:, pair[1]]) / w
+            assert_same_law(finite.gains(0.2, reference, pair), gains, w)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 20.0])
+def test_a_matrix_keeps_all_digits(scale):
+    # Also where e^eps is next to the ratio of two entries, which is where G changes its sign.
+    rng = np.random.default_rng(12)
+    matrix = np.exp(scale * rng.random((5, 3)))
+    given = matrix / matrix.sum(axis=0)
+    finite, own = Finite(given), exact_columns(given)
+    for row, pair in itertools.product(range(5), finite.pairs()):
+        with mpmath.workdps(60):
+            eps = max(0.0, float(mpmath.log(own[row, pair[0]] / own[row, pair[1]])))
+        for near in (eps, np.nextafter(eps, 99), eps * (1 + 1e-9), eps / 3):
+            with mpmath.workdps(60):
+                gains = [(one[pair[0]] - mpmath.exp(near) * one[pair[1]]) / min(one) for one in own]
+                exact = np.array([float(gain) for gain in gains])
+            values, chances = finite.gains(near, "blanket", pair)
+            np.testing.assert_allclose(values, exact, rtol=2e-14, atol=0)
+            np.testing.assert_allclose(chances, own.min(axis=1).astype(float), rtol=1e-15)
+
+
+def test_laws_are_the_gains_of_every_pair():
+    finite = Finite(np.random.default_rng(7).dirichlet(np.full(5, 2.0), 4).T)
+    references = ["blanket", "x0", "x1", "x2", "x3", {"x0": 0.25, "x2": 0.75}]
+    laws = [law for some in finite.laws(0.3, references) for law in zip(*some, strict=True)]
+    asked = [(x0, reference) for x0 in range(4) for reference in references]
+    expected_laws = [
+        finite.gains(0.3, reference, (x0, x1)) for x0, reference in asked for x1 in range(4) if x1 != x0
+    ]
+    for (values, chances), law in zip(laws, expected_laws, strict=True):
+        assert_same_law(law, values, chances)
+
+
+@pytest.mark.parametrize("decimals", [1, 3, 17])
+def test_the_budget_of_a_matrix_is_rounded_up(decimals):
+    rng = np.random.default_rng(8)
+    for _ in range(100):
+        given = np.round(rng.dirichlet(np.full(4, 30.0), 3).T, decimals)
+        given[-1] += 1 - given.sum(axis=0)
+        if given.min() < 0.01:
+            continue
+        own, eps0 = exact_columns(given), Finite(given).eps0
+        with mpmath.workdps(60):
+            exact = max(mpmath.log(max(row) / min(row)) for row in own)
+            assert np.nextafter(eps0, 0) < exact <= eps0
+
+
+@pytest.mark.parametrize("eps0", [1e-6, 0.01, 1.0, 50.0])
+@pytest.mark.parametrize("part", [0.0, 1e-9, 0.5, 1 - 1e-12])
+@pytest.mark.parametrize("k", [2, 3, 1000, 10**12])
+def test_no_cancellation(eps0, part, k):
+    eps = part * eps0
+    names = ["grr", "rappor", "oue", "hadamard", "hash:2", "hash:1000000000", "subset:1", f"subset:{k - 1}"]
+    for name in names:
+        randomizer = parse(name, k=k, eps0=eps0)
+        with mpmath.workdps(60):
+            p1, beta, everywhere = exact_supports(name, k, mpmath.mpf(eps0))
+            alpha = p1 - beta
+            e0, e = mpmath.exp(eps0), mpmath.exp(eps)
+            c = 1 / (1 + (e0 - 1) * p1)
+            wanted = [
+                (1 - e, c * (1 - 2 * alpha - beta) + c * e0 * everywhere),
+                (1 - e0 * e, c * alpha),
+                (e0 - e, c * alpha),
+                (e0 * (1 - e), c * (beta - everywhere)),
+            ]
+            oracle = {
+                "p_star": c * e0 * p1,
+                "q_star": c * (alpha + e0 * beta),
+                "_difference": c * (e0 - 1) * alpha,
+                "_truthful": c * (e0 - 1) * p1,
+                "gamma": c * (1 + (e0 - 1) * everywhere),
+            }
+            wanted = np.array([(float(value), float(chance)) for value, chance in wanted if chance > 1e-50])
+            oracle = {key: float(value) for key, value in oracle.items()}
+        values, chances = randomizer.gains(eps)
+        np.testing.assert_allclose(np.transpose([values, chances]), wanted, rtol=2e-14, atol=0, err_msg=name)
+        for key, value in oracle.items():
+            assert getattr(randomizer, key) == pytest.approx(value, rel=2e-14, abs=0), (name, key)
+
+
+def exact_supports(name, k, eps0):
+    """P_u that one value, that two values, that all are supported, as mpmath numbers."""
+    kind, _, number = name.partition(":")
+    k = mpmath.mpf(k)
+    if kind in ("grr", "subset"):
+        m = mpmath.mpf(number or 1)
+        return m / k, m * (m - 1) / (k * (k - 1)), mpmath.mpf(0)
+    if kind == "hadamard":
+        order = mpmath.mpf(2) ** mpmath.ceil(mpmath.log(k + 1, 2))
+        return mpmath.mpf(1) / 2, mpmath.mpf(1) / 4, 1 / order
+    q = (
+        1
+        / {"rappor": mpmath.exp(eps0 / 2) + 1, "oue": mpmath.exp(eps0) + 1, "hash": mpmath.mpf(number or 2)}[
+            kind
+        ]
+    )
+    return q, q**2, q**k if kind != "hash" or k == 2 else mpmath.mpf(0)
+
+
+@pytest.mark.parametrize(("name", "k"), SMALL)
+def test_oracle_is_unbiased_and_has_its_variance(name, k):
+    eps0, n = 1.1, 1000
+    randomizer, matrix = both(name, k, eps0)
+    chances = supports_of(name, k).T @ matrix  # [supported value, true value]
+    np.testing.assert_allclose(np.diag(chances), randomizer.p_star, rtol=1e-12)
+    np.testing.assert_allclose(chances[~np.eye(k, dtype=bool)], randomizer.q_star, rtol=1e-12)
+    shares = np.random.default_rng(8).dirichlet(np.ones(k))
+    np.testing.assert_allclose(randomizer.estimate(n * chances @ shares, n), shares, atol=1e-12)
+    variance = n * (chances * (1 - chances)) @ shares / (n * (randomizer.p_star - randomizer.q_star)) ** 2
+    np.testing.assert_allclose(randomizer.variance(shares, n), variance, rtol=1e-12)
+    several = randomizer.variance(np.stack([shares, shares[::-1]]), [n, 2 * n])
+    np.testing.assert_allclose(several, [variance, variance[::-1] / 2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("eps0", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("k", [3, 20, 500])
+def test_variances_are_those_of_the_papers(k, eps0):
+    # n times an empty cell's variance: Wang et al. 2017, Table 1
+    e, half = np.exp(eps0), np.exp(eps0 / 2)
+    known = {
+        "grr": (k - 2 + e) / (e - 1) ** 2,
+        "rappor": half / (half - 1) ** 2,
+        "oue": 4 * e / (e - 1) ** 2,
+        "hash:2": (e + 1) ** 2 / (e - 1) ** 2,
+    }
+    for name, variance in known.items():
+        assert parse(name, k=k, eps0=eps0).variance(0.0, 1) == pytest.approx(variance, rel=1e-12)
+    assert parse("hadamard", k=k, eps0=eps0).variance(0.0, 1) == pytest.approx(known["hash:2"], rel=1e-12)
+    # Ye and Barg 2018, the squared l2 loss of subsets of m, users' values drawn from the shares
+    m, shares = k // 3, np.random.default_rng(3).dirichlet(np.ones(k))
+    loss = (m * (k - 2) + 1) * e**2 / (k - m) + 2 * (k - 2) * e + ((k - 2) * (k - m) + 1) / m
+    ours = parse(f"subset:{m}", k=k, eps0=eps0).variance(shares, 1) + shares * (1 - shares)
+    assert ours.sum() == pytest.approx(loss / (e - 1) ** 2 - shares @ shares, rel=1e-12)
+
+
+@pytest.mark.parametrize(("name", "k"), [case for case in SMALL if case[1] > 2])
+def test_where_the_blanket_is_reached_by_many_users(name, k):
+    # docs/randomizers.md: some R_x equals the blanket wherever R_x0 and R_x1 differ
+    randomizer = parse(name, k=k, eps0=1.7)
+    seconds = {}
+    for reference in ("blanket", *randomizer.references()):
+        values, chances = randomizer.gains(0, reference)
+        seconds[reference] = chances @ values**2
+    reached = name in ("grr", "hadamard", "subset:1")
+    assert np.isclose(seconds["x2"], seconds["blanket"], rtol=1e-12) == reached
+    assert max(seconds.values()) <= seconds["blanket"] * (1 + 1e-12)
+
+
+def test_k_randomized_response_is_that_of_krr():
+    randomizer, counts = KRandomizedResponse(5, 2.0), [10, 0, 3, 4, 8]
+    histogram = randomizer.sample(counts, np.random.default_rng(2), 3)
+    assert np.array_equal(histogram, sample_histogram(counts, 2.0, np.random.default_rng(2), 3))
+    np.testing.assert_allclose(randomizer.estimate(histogram, 25), invert(histogram / 25, 2.0), atol=1e-13)
+    shares = np.array(counts) / 25
+    deviation = expected_errors.krr_deviation(shares, n=25, k=5, eps0=2.0)
+    np.testing.assert_allclose(np.sqrt(randomizer.variance(shares, 25)), deviation, rtol=1e-13)
+
+
+@pytest.mark.parametrize(("name", "k"), [case for case in SMALL if case[1] > 2 and case[0] != "subset:3"])
+def test_a_matrix_estimates_at_least_as_well(name, k):
+    # Its estimate has the least summed variance of all linear unbiased ones at equal shares.
+    randomizer, matrix = both(name, k, 1.1)
+    finite, n, equal = Finite(matrix), 50, np.full(k, 1 / k)
+    shares = np.random.default_rng(8).dirichlet(np.ones(k), 2)
+    np.testing.assert_allclose(finite.estimate(n * shares @ finite.matrix.T, n), shares, atol=1e-12)
+    assert finite.variance(equal, n).sum() <= randomizer.variance(equal, n).sum() * (1 + 1e-12)
+    # and its variance is that of the multinomials
+    weights = finite.estimate(np.eye(len(finite.matrix)), 1).T
+    for share, variance in zip(shares, finite.variance(shares, n), strict=True):
+        laws = [np.diag(law) - np.outer(law, law) for law in finite.matrix.T]
+        covariance = np.tensordot(share, laws, 1)
+        np.testing.assert_allclose(np.diag(weights @ covariance @ weights.T) / n, variance, rtol=1e-10)
+
+
+def law_of_supports(reports, matrix, counts):
+    """Probability of each sum of ``reports`` (rows: what is counted), one report for each user."""
+    law = {(0,) * reports.shape[1]: 1.0}
+    kinds, inverse = np.unique(reports, axis=0, return_inverse=True)
+    for value in np.repeat(np.arange(len(counts)), counts):
+        chances = np.bincount(inverse.ravel(), matrix[:, value])
+        after = {}
+        for (before, chance), (kind, weight) in itertools.product(
+            law.items(), zip(kinds, chances, strict=True)
+        ):
+            key = tuple(before + kind)
+            after[key] = after.get(key, 0.0) + chance * weight
+        law = after
+    return law
+
+
+def assert_sampled(sampled, law):
+    keys = list(law)
+    places = {key: place for place, key in enumerate(keys)}
+    seen, often = np.unique(sampled, axis=0, return_counts=True)
+    observed = np.zeros(len(keys))
+    observed[[places[tuple(key)] for key in seen.tolist()]] = often
+    assert consistent(observed, np.array([law[key] for key in keys]))
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("grr", [2, 1, 1]),
+        *[(f"subset:{m}", [2, 0, 1, 1]) for m in (1, 2, 3)],
+        ("subset:2", [0, 4, 1]),
+        ("subset:4", [1, 0, 1, 0, 2]),
+        ("rappor", [2, 1]),
+        ("rappor", [1, 0, 2]),
+        ("oue", [2, 0, 1]),
+        ("hadamard", [2, 1]),
+        ("hadamard", [9, 2, 0]),  # more users than columns
+        ("hadamard", [1, 0, 1, 1]),
+        ("hash:2", [1, 0, 2]),
+        ("hash:3", [1, 1, 1]),
+    ],
+)
+def test_samples_follow_the_exact_law(name, counts):
+    randomizer, matrix = both(name, len(counts), 0.8)
+    law = law_of_supports(supports_of(name, len(counts)).astype(int), matrix, counts)
+    assert sum(law.values()) == pytest.approx(1)
+    assert_sampled(randomizer.sample(counts, np.random.default_rng(20261122), 1_500), law)
+
+
+def test_subsets_of_very_many_users_are_drawn_in_parts(monkeypatch):
+    monkeypatch.setattr(subset, "_MOST_DRAWN", 4)  # here more than 4, of 9 users
+    randomizer, matrix = both("subset:2", 3, 3.0)
+    law = law_of_supports(supports_of("subset:2", 3).astype(int), matrix, [4, 3, 2])
+    assert_sampled(randomizer.sample([4, 3, 2], np.random.default_rng(20261122), 1_500), law)
+
+
+def test_samples_of_a_matrix_follow_the_exact_law():
+    matrix = np.random.default_rng(5).dirichlet(np.full(4, 3.0), 3).T
+    law = law_of_supports(np.eye(4, dtype=int), matrix, [2, 0, 1])
+    assert_sampled(Finite(matrix).sample([2, 0, 1], np.random.default_rng(20261122), 1_500), law)
+
+
+@pytest.mark.parametrize("name", ["grr", "subset:7", "rappor", "oue", "hadamard", "hash:4"])
+def test_estimates_of_many_users(name):
+    # The mean of each of 20 values' 150 estimates is within 4.5 standard errors (1e-4 for all of them).
+    k, n, repetitions = 20, 100_000, 150
+    counts = np.random.default_rng(1).multinomial(n, np.random.default_rng(1).dirichlet(np.ones(k)))
+    randomizer = parse(name, k=k, eps0=1.5)
+    estimates = randomizer.estimate(
+        randomizer.sample(counts, np.random.default_rng(20261122), repetitions), n
+    )
+    variance = randomizer.variance(counts / n, n)
+    assert np.all(np.abs(estimates.mean(axis=0) - counts / n) < 4.5 * np.sqrt(variance / repetitions))
+    # the mean of 20 * 150 squared deviations, which are nearly independent
+    assert np.mean(estimates.var(axis=0) / variance) == pytest.approx(
+        1, abs=6 * np.sqrt(2 / (k * repetitions))
+    )
+
+
+@pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "hadamard", "hash:8"])
+def test_one_dataset_per_repetition(name):
+    # At eps0 = 80 every report supports its user's value, but for 1e-17 of them.
+    datasets = np.array([[10, 0, 0], [0, 0, 25]])
+    sampled = parse(name, k=3, eps0=80.0).sample(datasets, np.random.default_rng(1), 2)
+    assert (sampled[0, 0], sampled[1, 2]) == (10, 25)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "culprit"),
+    [
+        ("grr", {"k": 1}, "k must"),
+        ("grr", {"k": 2.5}, "k must"),
+        ("grr", {"k": None}, "k must be given"),
+        ("rappor", {"eps0": 0}, "eps0 must"),
+        ("oue", {"eps0": -1}, "eps0 must"),
+        ("hadamard", {"eps0": np.inf}, "eps0 must"),
+        ("hadamard", {"eps0": None}, "eps0 must be given"),
+        ("subset:0", {}, "m must"),
+        ("subset:4", {}, "m must"),
+        ("subset:x", {}, "m must"),
+        ("subset:1.5", {}, "m must"),
+        ("hash:1", {}, "g must"),
+        ("hash:", {}, "g must"),
+        ("subset", {}, "randomizer must"),
+        ("grr:3", {}, "randomizer must"),
+        ("nothing", {}, "randomizer must be one of grr, subset:M"),
+        ("file:a.csv", {}, "k must not"),
+        ("file:a.csv", {"k": None}, "eps0 must not"),
+        ("file:a.csv", {"k": None, "eps0": None}, "a.csv: No such file"),
+    ],
+)
+def test_bad_names(name, options, culprit):
+    with pytest.raises(ValueError, match=culprit):
+        parse(name, **{"k": 4, "eps0": 1.0, **options})
+
+
+@pytest.mark.parametrize(
+    ("matrix", "culprit"),
+    [
+        ([[0.5, 0.5], [0.5, 0.4]], "column 1 sums to 0.9"),
+        ([[1.5, 0.5], [-0.5, 0.5]], "entries >= 0"),
+        ([[np.nan, 0.5], [0.5, 0.5]], "finite entries"),
+        ([[np.inf, 0.5], [0.5, 0.5]], "finite entries"),
+        ([[0.5, 0.0], [0.5, 1.0]], "eps0 is infinite.*row 0"),
+        ([[0.5, 0.5], [0.5, 0.5]], "eps0 is 0"),
+        ([[1e-300, 1e-300], [0.25, 0.5], [0.75, 0.5]], "no entries between 0 and 1e-280; row 0"),
+        ([[0.5], [0.5]], "two axes"),
+        ([0.5, 0.5], "two axes"),
+        ([[0.5, 0.5], [0.5]], "rows of one length"),
+        ([["a", "b"], ["c", "d"]], "numbers only"),
+    ],
+)
+def test_bad_matrices(matrix, culprit):
+    with pytest.raises(ValueError, match=rf"matrix must .*{culprit}"):
+        Finite(matrix)
+
+
+def test_bad_questions():
+    randomizer = parse("oue", k=3, eps0=1.0)
+    for arguments, culprit in [
+        ((-1.0,), "eps must"),
+        ((351.0,), "eps must"),
+        ((0.5, "x3"), "reference must be one of blanket, x0, x1, ..., x2"),
+        ((0.5, "nothing"), "reference must"),
+        ((0.5, {"x0": 0.5}), "reference must have weights"),
+        ((0.5, {"x0": 1.5, "x1": -0.5}), "reference must have weights"),
+        ((0.5, "x0", (1, 1)), "pair must"),
+        ((0.5, "x0", (0, 3)), "pair must"),
+    ]:
+        with pytest.raises(ValueError, match=culprit):
+            randomizer.gains(*arguments)
+    with pytest.raises(ValueError, match="eps0 must"):
+        parse("oue", k=3, eps0=400.0).gains(1.0)
+    for name in ("grr", "subset:2", "oue", "hadamard"):
+        with pytest.raises(ValueError, match="counts must have k = 3"):
+            parse(name, k=3, eps0=1.0).sample([1, 2], np.random.default_rng(1))
+    with pytest.raises(ValueError, match="independent columns"):
+        Finite([[0.5, 0.3, 0.4], [0.5, 0.7, 0.6]]).estimate([3, 4], 7)
+
+
+def test_objects_are_immutable_and_named():
+    for name in ("grr", "subset:3", "rappor", "oue", "hadamard", "hash:7"):
+        randomizer = parse(name, k=6, eps0=1.0)
+        assert randomizer.name == name
+        assert randomizer == parse(randomizer.name, k=6, eps0=1.0)
+        with pytest.raises(AttributeError):
+            randomizer.eps0 = 2.0
+    finite = Finite(matrix_of("grr", 3, 1.0))
+    with pytest.raises(ValueError, match="read-only"):
+        finite.matrix[0, 0] = 0.5
+
+
+def test_bits():
+    bits = {"grr": np.log2(6), "subset:3": np.log2(20), "rappor": 6, "hadamard": 3, "hash:8": 2 * 3 + 3}
+    for name, number in bits.items():
+        assert parse(name, k=6, eps0=1.0).bits == pytest.approx(number, rel=1e-12)
+    assert parse("grr", k=10**12, eps0=1.0).bits == pytest.approx(np.log2(1e12), rel=1e-12)
+    assert Finite(matrix_of("oue", 3, 1.0)).bits == 3

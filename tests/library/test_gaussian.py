@@ -1,0 +1,124 @@
+"""The analytic Gaussian: exact against 60 digits and dp_accounting; diffprivlib's scale, which saturates."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from diffprivlib.mechanisms import GaussianAnalytic
+from dp_accounting import gaussian_mechanism
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tightshuffle.gaussian import exact_scale, log_delta, published_scale
+
+# Exact ----------------------------------------------------------------------------------------
+
+
+def printed_log_delta(eps, ratio):
+    """Natural log of Phi(a - b) - e^eps Phi(-a - b), in 80 digits."""
+    with mp.workdps(80):
+        eps, ratio = mp.mpf(eps), mp.mpf(ratio)
+        a, b = 1 / (2 * ratio), eps * ratio
+        upper_tail = lambda x: mp.erfc(x / mp.sqrt(2)) / 2  # noqa: E731
+        return mp.log(upper_tail(b - a) - mp.exp(eps) * upper_tail(a + b))
+
+
+# Absolute error of the natural log: 1e-12 down to delta = 1e-300, then relative.
+def log_error(actual_log10, expected):
+    error = abs(mp.mpf(float(actual_log10)) * mp.log(10) - expected)
+    return error / max(1, abs(expected) / 700)
+
+
+def test_delta_against_80_digits():
+    rng = np.random.default_rng(7)
+    eps, ratio = 10 ** rng.uniform(-8, 3, 300), 10 ** rng.uniform(-4, 4, 300)
+    eps[:20] = 0.0
+    ours = log_delta(eps, scale=ratio)
+    expected = [printed_log_delta(*point) for point in zip(eps, ratio, strict=True)]
+    assert max(log_error(*pair) for pair in zip(ours, expected, strict=True)) < 1e-12
+    below = [float(value) for value in expected]
+    assert np.histogram(below, [-np.inf, -1e5, -700, -50, -1, 0])[0].min() >= 10  # every depth was tried
+
+
+@pytest.mark.parametrize("ratio", [0.999, 1.0, 1.001])
+def test_delta_where_its_formulas_meet(ratio):
+    # a = max(b, 1) / 2 and a = max(b, 1 / 2), seen from both sides
+    for a, b in [(0.5, 0.3), (0.5, 1.0), (4.0, 8.0), (0.7, 0.7), (5.0, 5.0), (0.6, 0.5)]:
+        scale = ratio / (2 * a)
+        assert log_error(log_delta(2 * a * b, scale=scale), printed_log_delta(2 * a * b, scale)) < 1e-13
+
+
+@pytest.mark.parametrize("eps", [0.01, 1.0, 4.0, 20.0])
+@pytest.mark.parametrize("delta", [0.3, 1e-2, 1e-10, 1e-100, 1e-300])
+def test_scale_agrees_with_dp_accounting(eps, delta):
+    accurate = gaussian_mechanism.get_sigma_gaussian(eps, delta)
+    assert exact_scale(eps, delta) == pytest.approx(accurate, rel=1e-10)
+    assert exact_scale(eps, delta, sensitivity=np.sqrt(2)) == pytest.approx(np.sqrt(2) * accurate, rel=1e-10)
+
+
+@given(st.floats(0, 1e4), st.floats(-1e4, -1e-6), st.floats(1e-3, 1e3))
+def test_scale_and_delta_are_inverses(eps, log10_delta, sensitivity):
+    if eps < 1e-4 and log10_delta < -100:
+        return
+    scale = exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity)
+    assert log_delta(eps, scale=scale, sensitivity=sensitivity) == pytest.approx(
+        log10_delta, rel=1e-10, abs=1e-13
+    )
+    assert log_delta(eps, scale=1.001 * scale, sensitivity=sensitivity) < log10_delta
+
+
+def test_shapes_and_edges():
+    assert exact_scale([[1.0], [2.0]], [1e-5, 1e-6, 1e-7]).shape == (2, 3)
+    assert isinstance(exact_scale(1.0, 1e-5), float)
+    assert isinstance(log_delta(1.0, scale=2.0), float)
+    assert log_delta([1.0, 2.0], scale=[[1.0], [2.0], [3.0]]).shape == (3, 2)
+    assert log_delta(1.0, scale=1e200) == -np.inf
+    assert exact_scale(0.0, 1e-5) == pytest.approx(0.5 / stats.norm.isf(0.5 - 0.5e-5), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"delta": 0}, "^delta must be"),
+        ({"delta": 1}, "^delta must be"),
+        ({"delta": 1e-5, "eps": -1}, "^eps must be"),
+        ({"delta": 1e-5, "sensitivity": 0}, "^sensitivity must be"),
+        ({"log10_delta": 0}, "^log10_delta must be .* got 0"),
+        ({"log10_delta": [-1, np.nan]}, "^log10_delta must be"),
+        ({}, "^delta or log10_delta must be given"),
+        ({"delta": 1e-5, "log10_delta": -5}, "^delta or log10_delta must be given, and not both"),
+        ({"eps": 0, "log10_delta": -400}, "^eps must be larger"),
+    ],
+)
+def test_bad_arguments_of_the_scale_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        exact_scale(arguments.pop("eps", 1.0), arguments.pop("delta", None), **arguments)
+
+
+@pytest.mark.parametrize(("name", "value"), [("scale", 0), ("scale", np.inf), ("sensitivity", -1)])
+def test_bad_arguments_of_delta_are_named(name, value):
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        log_delta(1.0, **({"scale": 1.0} | {name: value}))
+
+
+# Published ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("eps", "delta"), [(0.5, 1e-5), (1.0, 1e-8), (4.0, 1e-6), (6.0, 1e-10)])
+def test_agrees_with_an_accurate_calibration_where_delta_is_large(eps, delta):
+    accurate = gaussian_mechanism.get_sigma_gaussian(eps, delta)
+    assert published_scale(eps, delta, 1) == pytest.approx(accurate, rel=1e-4)
+    assert published_scale(eps, delta, np.sqrt(2)) == pytest.approx(np.sqrt(2) * accurate, rel=1e-4)
+
+
+@pytest.mark.parametrize("eps", [4.0, 6.0])
+def test_saturates_for_small_delta(eps):
+    scales = [published_scale(eps, delta, 1) for delta in (1e-20, 1e-30, 1e-100)]
+    assert scales[0] == scales[1] == scales[2]
+    assert scales[0] < 0.8 * gaussian_mechanism.get_sigma_gaussian(eps, 1e-30)
+
+
+def test_diffprivlib_draws_normal_noise_of_this_scale():
+    mechanism = GaussianAnalytic(epsilon=4.0, delta=1e-30, sensitivity=1.0, random_state=3)
+    noise = [mechanism.randomise(100.0) - 100.0 for _ in range(4000)]
+    assert stats.kstest(noise, "norm", args=(0, published_scale(4.0, 1e-30, 1))).pvalue > 1e-4

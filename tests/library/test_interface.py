@@ -1,0 +1,198 @@
+"""The functions of `import tightshuffle`: what the accountants say, as numbers."""
+
+import subprocess
+import sys
+
+import mpmath
+import numpy as np
+import pytest
+
+import tightshuffle
+from tightshuffle import methods
+from tightshuffle.bounds import gaussian_limit, histogram, worst_known
+from tightshuffle.randomizers import Finite, SubsetSelection
+
+SETTING = {"n": 1000, "k": 10, "eps0": 2.0}
+OWN = SubsetSelection(10, 2.0, 3)
+
+
+def test_numbers_and_logarithms():
+    eps = np.array([0.05, 0.3])
+    for name, function in (
+        ("upper", histogram.upper),
+        ("lower", histogram.lower),
+        ("tight", worst_known.tight),
+    ):
+        logs = function(eps, **SETTING)
+        np.testing.assert_array_equal(getattr(tightshuffle, name)(eps, log10=True, **SETTING), logs)
+        np.testing.assert_allclose(tightshuffle.delta(eps, method=name, **SETTING), 10**logs, rtol=1e-11)
+    assert tightshuffle.lower(0.3, **SETTING) <= tightshuffle.tight(0.3, **SETTING) * (1 + 1e-4)
+    assert (
+        tightshuffle.tight(0.3, **SETTING)
+        <= tightshuffle.upper(0.3, **SETTING)
+        == tightshuffle.delta(0.3, **SETTING)
+    )
+    assert isinstance(tightshuffle.delta(0.3, **SETTING), float)
+
+
+@pytest.mark.parametrize("randomizer", ["grr", "subset:3", "oue", "hadamard"])
+@pytest.mark.parametrize("delta", [1e-3, 1e-9])
+def test_eps_gives_delta_back(randomizer, delta):
+    eps = tightshuffle.epsilon(delta, randomizer=randomizer, colluding=100, **SETTING)
+    back = tightshuffle.delta(eps, randomizer=randomizer, colluding=100, **SETTING)
+    assert delta * (1 - 1e-4) <= back <= delta * (1 + 1e-9)
+    assert (
+        tightshuffle.epsilon(log10_delta=np.log10(delta), randomizer=randomizer, colluding=100, **SETTING)
+        == eps
+    )
+
+
+def test_eps_of_a_delta_that_is_no_float():
+    eps = tightshuffle.epsilon(log10_delta=-5000, n=10**9, k=15, eps0=4.0)
+    assert tightshuffle.upper(eps, n=10**9, k=15, eps0=4.0, log10=True) == pytest.approx(-5000, abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [300, 370, 380, 384, 390, 400])
+def test_bounds_below_the_smallest_normal_float_are_rounded_to_their_sides(n):
+    setting = {"n": n, "k": 10, "eps0": 0.5}
+    for eps in 0.5 * (1 - 10.0 ** -np.arange(1, 16)):
+        with mpmath.workdps(30):
+            least, most = (
+                mpmath.mpf(10) ** mpmath.mpf(float(function(eps, log10=True, **setting)))
+                for function in (tightshuffle.lower, tightshuffle.upper)
+            )
+        assert tightshuffle.lower(eps, **setting) <= least
+        assert tightshuffle.upper(eps, **setting) >= most
+    assert tightshuffle.upper(0.5, **setting) == 0
+
+
+def test_an_object_knows_its_values_and_budget():
+
+    assert tightshuffle.delta(0.2, n=500, randomizer=OWN) == tightshuffle.delta(
+        0.2, n=500, k=10, eps0=2.0, randomizer="subset:3"
+    )
+
+
+def test_a_file_holds_a_matrix(tmp_path):
+    matrix = np.array([[0.6, 0.2, 0.3], [0.2, 0.6, 0.3], [0.2, 0.2, 0.4]])
+    np.savetxt(tmp_path / "own.csv", matrix, delimiter=",")
+    asked = (
+        lambda **own: tightshuffle.delta(0.2, n=500, **own),
+        lambda **own: tightshuffle.epsilon(1e-3, n=500, method="lower", **own),
+        lambda **own: tightshuffle.tradeoff(0.1, n=500, **own),
+        lambda **own: tightshuffle.to_pld(n=500, **own).get_epsilon_for_delta(1e-6),
+    )
+    for question in asked:
+        assert question(randomizer=f"file:{tmp_path / 'own.csv'}") == question(randomizer=Finite(matrix))
+
+
+def test_a_share_of_the_users_colludes():
+    for n, share, count in ((1000, 0.07, 70), (1000, 0.0701, 71), (1, 0.5, 0)):
+        setting = {"n": n, "k": 10, "eps0": 2.0}
+        assert tightshuffle.delta(0.1, colluding=share, **setting) == tightshuffle.delta(
+            0.1, colluding=count, **setting
+        )
+
+
+def test_compositions_by_the_same_signature():
+    for method in (name for name, own in methods.METHODS.items() if own.composes and own.pair):
+        one, four = (tightshuffle.delta(0.3, method=method, compositions=c, **SETTING) for c in (1, 4))
+        assert one < four
+        eps = tightshuffle.epsilon(four, method=method, compositions=4, **SETTING)
+        assert eps == pytest.approx(0.3, rel=1e-3)
+
+
+def test_a_plan_of_another_randomizer():
+    setting = {"n": 10_000, "k": 20, "eps": 0.5}
+    plans = {
+        name: tightshuffle.plan(delta=1e-6, randomizer=name, **setting) for name in ("grr", "oue", "rappor")
+    }
+    for name, plan in plans.items():
+        reached = tightshuffle.delta(0.5, n=10_000, k=20, eps0=plan.eps0, randomizer=name)
+        assert reached == pytest.approx(1e-6, rel=1e-3)
+        assert plan.tv["gaussian"] < plan.tv["shuffle+INV"] < plan.tv["local"]
+    fewer = tightshuffle.plan(delta=1e-6, colluding=5000, **setting)
+    assert fewer.eps0 < plans["grr"].eps0
+    often = tightshuffle.plan(log10_delta=-6, compositions=4, n=500, k=5, eps=1.0)
+    assert tightshuffle.delta(1.0, n=500, k=5, eps0=often.eps0, compositions=4) == pytest.approx(
+        1e-6, rel=1e-2
+    )
+    assert often.sigma == pytest.approx(2 * tightshuffle.plan(log10_delta=-6, n=500, k=5, eps=1.0).sigma)
+
+
+def test_the_trade_off_curve_bounds_the_count():
+    """Counting x0 when all remaining users hold x2: its errors are binomial, and above the curve."""
+    from scipy import stats
+
+    n, k, eps0 = 200, 5, 1.0
+    p, q = np.exp(eps0) / (np.exp(eps0) + k - 1), 1 / (np.exp(eps0) + k - 1)
+    others = stats.binom(n - 1, q).pmf(np.arange(-1, n + 1))
+    laws = [chance * others[:-1] + (1 - chance) * others[1:] for chance in (p, q)]
+    alpha = np.cumsum(laws[1][::-1])  # x1 taken for x0: the count is large though the user holds x1
+    beta = 1 - np.cumsum(laws[0][::-1])
+    curve = tightshuffle.tradeoff(np.clip(alpha, 0, 1), n=n, k=k, eps0=eps0)
+    assert np.all(curve <= beta + 1e-12)
+    assert curve[0] > 0.99
+    ideal = gaussian_limit.gaussian_tradeoff(alpha, float(gaussian_limit.preview_mu(n=n, k=k, eps0=eps0)))
+    inner = (alpha > 0.01) & (alpha < 0.99)
+    assert np.max(ideal[inner] - curve[inner]) < 0.03
+
+
+def test_the_trade_off_curve_of_one_user_is_not_above_the_exact_one():
+    alpha = np.append(np.linspace(0, 1 / (1 + np.e), 200), 0.14877995888720297)
+    with mpmath.workdps(30):
+        exact = [1 - mpmath.e * mpmath.mpf(one) for one in alpha.tolist()]
+    found = tightshuffle.tradeoff(alpha, n=1, k=2, eps0=1.0)
+    assert all(one <= other for one, other in zip(found.tolist(), exact, strict=True))
+    assert max(map(abs, found - np.array(exact, dtype=float))) < 1e-3
+
+
+def test_the_preview_is_what_many_users_tend_to():
+    for randomizer in ("grr", "oue", "hadamard"):
+        setting = {"k": 10, "eps0": 2.0, "randomizer": randomizer}
+        ratios = []
+        for n in (10**4, 10**6, 10**8):
+            mu = float(gaussian_limit.preview_mu(n=n, **setting))
+            ratios.append(tightshuffle.epsilon(1e-6, n=n, **setting) / gaussian_limit.gaussian_eps(-6.0, mu))
+        assert ratios == pytest.approx([1, 1, 1], abs=1e-2)
+        assert ratios[1:] == pytest.approx([1, 1], abs=1e-3)
+    p, q = np.exp(2.0) / (np.exp(2.0) + 9), 1 / (np.exp(2.0) + 9)
+    known = np.sqrt(2) * (p - q) / np.sqrt(1000 * q)
+    assert float(gaussian_limit.preview_mu(**SETTING)) == pytest.approx(known, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("delta or log10_delta must be given", lambda: tightshuffle.epsilon(**SETTING)),
+        ("delta or log10_delta must be given", lambda: tightshuffle.epsilon(0.1, log10_delta=-1, **SETTING)),
+        ("log10_delta must be", lambda: tightshuffle.epsilon(log10_delta=1, **SETTING)),
+        ("method must be one of", lambda: tightshuffle.delta(0.1, method="uper", **SETTING)),
+        ("randomizer must be grr", lambda: methods.delta("clones", 0.1, randomizer="oue", **SETTING)),
+        ("colluding must be", lambda: tightshuffle.delta(0.1, colluding=1000, **SETTING)),
+        ("to_pld.*self_compose", lambda: tightshuffle.delta(0, randomizer=OWN, compositions=2, n=9)),
+        ("compositions above 1", lambda: tightshuffle.delta(0, method="lower", compositions=2, **SETTING)),
+        ("count is for count-published, count-exact", lambda: tightshuffle.delta(0, count=10, **SETTING)),
+        ("direction is for", lambda: tightshuffle.delta(0, direction="both", **SETTING)),
+        ("k must not be given for file:", lambda: tightshuffle.delta(0, randomizer="file:a", **SETTING)),
+        ("randomizer must be a name", lambda: tightshuffle.plan(n=9, k=3, eps=1, delta=0.1, randomizer=OWN)),
+        ("alpha must be", lambda: tightshuffle.tradeoff(1.5, **SETTING)),
+        ("eps0 must be given", lambda: tightshuffle.delta(0.1, n=10, k=3)),
+    ],
+)  # fmt: skip
+def test_bad_arguments_are_named(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_the_first_page_of_help():
+    page = subprocess.run(
+        [sys.executable, "-c", "import tightshuffle; help(tightshuffle)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for name in tightshuffle.__all__:
+        assert f"    {name}(" in page
+    light = "import sys, tightshuffle; sys.exit('numpy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", light], check=True)

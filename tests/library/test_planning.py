@@ -1,0 +1,144 @@
+"""The plan: its guarantee holds and is the largest; its errors are those of a simulation."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from reproduction.protocol.metrics import total_variation
+from tightshuffle import methods, planning
+from tightshuffle.bounds.histogram import upper
+from tightshuffle.gaussian import log_delta
+from tightshuffle.randomizers import parse
+from tightshuffle.randomizers.expected_errors import errors
+from tightshuffle.randomizers.krr import invert, sample_histogram
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "log10_delta"),
+    [
+        (100_000, 408, 0.5, -6.0),
+        (1000, 15, 1.0, -6.0),
+        (100, 10, 0.1, -3.0),
+        (1000, 10, 1e-6, -5.0),
+        (10**9, 50, 0.01, -9.0),
+        (10**12, 50, 0.001, -9.0),
+        (1000, 15, 0.5, -500.0),
+    ],
+)
+def test_the_guarantee_holds_and_no_larger_eps0_gives_it(n, k, eps, log10_delta):
+    allowed = planning.make_plan(n, k, eps, log10_delta=log10_delta)
+    assert allowed.eps0 > eps
+    assert not allowed.capped
+    assert upper(eps, n=n, k=k, eps0=allowed.eps0) == allowed.log10_delta <= log10_delta
+    assert upper(eps, n=n, k=k, eps0=allowed.eps0 * 1.001) > log10_delta
+    # The Gaussian beside it has the same guarantee, and no smaller noise has.
+    assert log_delta(eps, scale=allowed.sigma, sensitivity=np.sqrt(2)) == pytest.approx(log10_delta, abs=1e-8)
+
+
+def test_one_user_has_randomized_response():
+    # n = 1: delta = p - e^eps q, hence e^eps0 (1 - delta) = e^eps + delta (k - 1).
+    eps, k, delta = 1.0, 5, 1e-3
+    allowed = planning.make_plan(1, k, eps, log10_delta=np.log10(delta))
+    # upper is moved up by 2e-8 of delta, the search ends within 1e-6 of eps0
+    expected = np.log((np.exp(eps) + delta * (k - 1)) / (1 - delta))
+    assert allowed.eps0 == pytest.approx(expected, rel=3e-6)
+    assert allowed.eps0 < expected
+
+
+@pytest.mark.parametrize("randomizer", ["grr", "oue", "hash:4"])
+def test_fewest_users_are_those_of_a_search_one_by_one(randomizer):
+    setting = {"k": 4, "eps": 1.0, "delta": 1e-2, "randomizer": randomizer}
+    plans = (planning.make_plan(n, **setting) for n in itertools.count(1))
+    first = next(found for found in plans if found.tv["shuffle+INV"] <= 0.3)
+    assert planning.make_plan(None, error=0.3, **setting).n == first.n > 10
+
+
+@pytest.mark.parametrize(
+    ("randomizer", "k", "eps", "log10_delta", "error", "colluding"),
+    [
+        ("grr", 408, 0.5, -6.0, 0.05, 0),
+        ("grr", 2, 1.0, -6.0, 0.02, 100),
+        ("grr", 1000, 0.01, -12.0, 1e-4, 0.5),
+        ("grr", 4, 5.0, -300.0, 1e-5, 0),
+        ("grr", 5, 3.0, -6.0, 0.5, 0),  # two users, who need no shuffler
+        ("oue", 50, 0.5, -6.0, 0.02, 0.01),
+        ("rappor", 20, 1.0, -9.0, 0.001, 5000),
+        ("hadamard", 100, 0.3, -6.0, 0.05, 0),
+        ("hash:4", 30, 1.0, -6.0, 0.02, 0),
+        ("subset:3", 30, 1.0, -6.0, 0.02, 0),
+    ],
+)
+def test_with_fewer_users_guarantee_and_error_are_not_both_met(
+    randomizer, k, eps, log10_delta, error, colluding
+):
+    options = {"log10_delta": log10_delta, "randomizer": randomizer, "colluding": colluding}
+    found = planning.make_plan(None, k, eps, error=error, **options)
+    setting = {"k": k, "eps0": found.eps0, "randomizer": randomizer, "colluding": colluding}
+    assert upper(eps, n=found.n, **setting) == found.log10_delta <= log10_delta
+    own = parse(randomizer, k=k, eps0=found.eps0)
+    assert found.tv["shuffle+INV"] <= error
+    expected = errors(own, np.full(k, 1 / k), n=found.n).sum() / 2
+    assert found.tv["shuffle+INV"] == pytest.approx(expected, rel=1e-12)
+    assert planning.make_plan(found.n - 1, k, eps, **options).tv["shuffle+INV"] > error
+    assert planning.make_plan(found.n // 2, k, eps, **options).tv["shuffle+INV"] > error
+    assert planning.make_plan(found.n * 2, k, eps, **options).tv["shuffle+INV"] < error
+
+
+@pytest.mark.slow
+def test_fewest_users_of_four_rounds():
+    setting = {"k": 5, "eps": 1.0, "log10_delta": -6.0, "compositions": 4}
+    found = planning.make_plan(None, error=0.02, **setting)
+    assert found.tv["shuffle+INV"] <= 0.02 < planning.make_plan(found.n - 1, **setting).tv["shuffle+INV"]
+    assert (
+        found.log10_delta
+        == methods.delta("upper", 1.0, n=found.n, k=5, eps0=found.eps0, compositions=4)
+        <= -6
+    )
+
+
+def test_ends_of_the_range():
+    assert planning.make_plan(50, 4, 3.0, log10_delta=-1e-9).capped
+    # So small a delta leaves nothing but eps0 = eps, but for the last digits.
+    assert planning.make_plan(3, 4, 3.0, log10_delta=-1e5).eps0 == pytest.approx(3.0, rel=1e-6)
+    for arguments, name in [
+        ((0, 5, 1.0), "n"),
+        ((2 * 10**12, 5, 1.0), "n"),
+        ((9, 1, 1.0), "k"),
+        ((9, 5, 0.0), "eps"),
+        ((9, 5, 1e-101), "eps"),
+        ((9, 5, 20.0), "eps"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{name} must be"):
+            planning.make_plan(*arguments, log10_delta=-6)
+    with pytest.raises(ValueError, match="log10_delta"):
+        planning.make_plan(9, 5, 1.0, log10_delta=0.0)
+    for n, error, message in [
+        (None, None, "n or error must be given"),
+        (9, 0.1, "n or error must be given, and not both"),
+        (None, 0.0, "error must be"),
+        (None, 1e-12, "error must be larger: 1e\\+12 users"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            planning.make_plan(n, 5, 1.0, log10_delta=-6, error=error)
+
+
+@pytest.mark.parametrize(("n", "k", "eps", "log10_delta"), [(20_000, 20, 0.5, -6.0), (4000, 2, 0.1, -4.0)])
+def test_expected_errors_are_those_of_a_simulation(n, k, eps, log10_delta):
+    # Within four standard errors: a false alarm in 16,000 for each of the three. The central limit
+    # theorem's own error, 1 / (n q), is less than a tenth of one standard error here.
+    allowed = planning.make_plan(n, k, eps, log10_delta=log10_delta)
+    rng, repetitions = np.random.default_rng(20260711), 300
+    truth = np.full(k, 1 / k)
+    counts = np.full(k, n // k)
+    noise = rng.normal(0, allowed.sigma, size=(repetitions, k))
+    estimates = {
+        "shuffle+INV": invert(sample_histogram(counts, allowed.eps0, rng, repetitions) / n, allowed.eps0),
+        "local": invert(sample_histogram(counts, eps, rng, repetitions) / n, eps),
+        "gaussian": (counts + noise) / n,
+    }
+    assert set(allowed.tv) == set(estimates)
+    for name, estimate in estimates.items():
+        errors = total_variation(estimate, truth)
+        standard_error = errors.std(ddof=1) / np.sqrt(repetitions)
+        assert abs(errors.mean() - allowed.tv[name]) < 4 * standard_error, name

@@ -1,0 +1,86 @@
+"""Your own counts: what is read, and one line that says where and what is wrong."""
+
+import gzip
+import os
+
+import pytest
+
+from reproduction.data import counts_file
+from reproduction.data.counts_file import read_counts
+
+COUNTS = {
+    "empty": (b"", "empty; expected a header"),
+    "one cell": (b"cell,count\n1,9\n", "at least 2 cells (rows below the header); got 1"),
+    "no header": (b"1,5\n2,6\n3,7\n", "row 1: the column 'cell' is missing"),
+    "another column": (b"cell,number\n1,5\n2,3\n", "row 1: the column 'count' is missing"),
+    "semicolons": (b"cell;count\n1;5\n2;3\n", "comma separated"),
+    "negative": (b"cell,count\n1,5\n2,-3\n", "row 3: count must be a whole number >= 0; got '-3'"),
+    "half a user": (b"cell,count\n1,5.5\n2,3\n", "row 2: count must be a whole number >= 0; got '5.5'"),
+    "nothing": (b"cell,count\n1,5\n2,\n", "row 3: count must be a whole number >= 0; got ''"),
+    "a cell left out": (b"cell,count\n1,5\n3,3\n", "row 3: cell must be 1, 2, 3, ... in this order"),
+    "nobody": (b"cell,count\n1,0\n2,0\n", "every count is 0"),
+    "a column twice": (b"cell,count,count\n1,5,6\n2,5,6\n", "row 1: the column 'count' is there twice"),
+    "a column twice in two cases": (b"cell,count,Count\n1,5,6\n", "row 1: the column 'count' is there twice"),
+    "a value too many": (b"cell,count\n1,5\n2,5,6\n", "row 3: 3 values; expected 2"),
+    "a value too few": (b"cell,count\n1,5\n2\n", "row 3: 1 values; expected 2"),
+    "an empty row": (b"cell,count\n1,5\n\n2,6\n", "row 3: empty"),
+    "a thousands separator": (b'cell,count\n1,5\n2,"1,000"\n', "row 3: count must be a whole number"),
+    "unsorted": (b"cell,count\n2,5\n1,6\n", "row 2: cell must be 1, 2, 3, ... in this order"),
+    "beyond a float": (b"cell,count\n1,5\n2,9007199254740993\n", "row 3: count must be a whole number"),
+    "digits without end": (b"cell,count\n1,5\n2," + b"9" * 5000, "row 3: count must be a whole number"),
+    "too many users": (b"cell,count\n1,9007199254740991\n2,9007199254740991\n", "2^53 users"),
+    "an open quote": (b'cell,count\n1,5\n2,"6\n', "not a readable CSV file"),
+    "latin-1": ("cell,count,name\n1,5,Bücher\n2,6,x\n".encode("latin-1"), "not UTF-8 text"),
+    "zeros": (b"cell,count\n1,5\n2,\x00\n", "row 3: "),
+    "gzip": (gzip.compress(b"cell,count\n1,5\n2,6\n", mtime=0), "not UTF-8 text"),
+    "a field without end": (b"cell,count\n1,5\n2," + b"9" * 200_000, "row 3: not a readable CSV file: field"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), COUNTS.values(), ids=COUNTS)
+def test_counts(tmp_path, content, message):
+    path = tmp_path / "counts.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"counts.csv: ") as caught:
+        read_counts(path)
+    assert message in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+def test_too_many_cells(tmp_path, monkeypatch):
+    monkeypatch.setattr(counts_file, "MOST_CELLS", 2)
+    path = tmp_path / "counts.csv"
+    path.write_text("cell,count\n1,1\n2,1\n3,1\n")
+    with pytest.raises(ValueError, match=r"counts.csv: more than 2 cells"):
+        read_counts(path)
+
+
+def test_a_huge_file_is_not_read(tmp_path):
+    path = tmp_path / "counts.csv"
+    path.touch()
+    os.truncate(path, counts_file.MOST_BYTES + 1)
+    with pytest.raises(ValueError, match=r"counts.csv: 200,000,001 bytes; expected at most 200,000,000"):
+        read_counts(path)
+
+
+GOOD_COUNTS = {
+    "byte order mark": b"\xef\xbb\xbfcell,count\n1,5\n2,6\n",
+    "no last line end": b"cell,count\n1,5\n2,6",
+    "blank lines at the end": b"cell,count\n1,5\n2,6\n\n\n",
+    "spaces": b"cell, count\n1, 5\n 2 ,6\n",
+    "quotes": b'"cell","count"\n"1","5"\n"2","6"\n',
+    "another order of columns": "count,name,cell\n5,Bücher,1\n6,\u4e2d\u6587,2\n".encode(),
+    "capital letters": b"Cell,COUNT\n1,5\n2,6\n",
+    "decimal point": b"cell,count\n1,5.0\n2,6e0\n",
+}
+
+
+@pytest.mark.parametrize("content", GOOD_COUNTS.values(), ids=GOOD_COUNTS)
+def test_unusual_counts_are_fine(tmp_path, content):
+    folder = tmp_path / "Zählungen 中文 'x' $HOME"
+    folder.mkdir()
+    (folder / "my counts.csv").write_bytes(content)
+    counts = read_counts(folder / "my counts.csv")
+    assert counts["cell"].tolist() == [1, 2]
+    assert counts["count"].tolist() == [5, 6]

@@ -1,0 +1,229 @@
+"""Sub-cells: what is bundled is what the check-ins give, and coarser grids are exact sums of it."""
+
+import hashlib
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from reproduction.data import checkins, grid, sub_cells
+from reproduction.data.grid import Box, Grid
+from tests.conftest import ROOT
+
+BUNDLED = ROOT / "data" / "gowalla"
+ROWS = ROOT.parent / "shared" / "gowalla" / "loc-gowalla_sf_paris.txt.gz"
+DATASETS = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())["datasets"]
+CITIES = ["paris", "san_francisco"]
+TOTALS = """\
+dataset,grid,columns,rows,non_empty,largest,checkins
+paris,published,16,12,182,540,11190
+paris,stepped,15,11,158,542,10260
+san_francisco,published,24,17,348,9984,123026
+san_francisco,stepped,24,16,334,8427,123026
+"""
+SHA256 = {  # of the cells counted from the check-ins themselves: all results rest on these bytes
+    ("paris", "published"): "c70983a7cba2f49f",
+    ("paris", "stepped"): "d7a62ab55723296b",
+    ("san_francisco", "published"): "7d828c3053de5c8c",
+    ("san_francisco", "stepped"): "92b407f8b7e81008",
+}
+SMALL = {
+    "box": {"south": 0, "north": 1, "west": 10, "east": 12},
+    "published": {"columns": 3, "rows": 2},
+    "stepped": {"latitude_step": 0.3, "longitude_step": 0.7},
+}
+
+both_cities = pytest.mark.parametrize("city", CITIES)
+needs_rows = pytest.mark.skipif(not ROWS.exists(), reason="the check-ins themselves are not in the project")
+
+
+def files(city):
+    return BUNDLED / f"{city}_lines.csv", BUNDLED / f"{city}_counts.csv"
+
+
+def read_bundled(city, seed=1, **changes):
+    return sub_cells.read_bundled(*files(city), DATASETS[city] | changes, name=city, seed=seed)
+
+
+def as_csv(table):
+    return table.to_csv(index=False, lineterminator="\n")
+
+
+def test_both_papers_grids_come_out_as_if_the_check_ins_were_counted():
+    cells = {city: read_bundled(city)[0] for city in CITIES}
+    for city, kind in SHA256:
+        assert hashlib.sha256(as_csv(cells[city][kind]).encode()).hexdigest().startswith(SHA256[city, kind])
+    assert as_csv(grid.totals({city: grid.all_cells(cells[city]) for city in CITIES})) == TOTALS
+    readme = (BUNDLED / "README.md").read_text()
+    for row in pd.read_csv(io.StringIO(TOTALS)).itertuples():
+        numbers = f"{row.non_empty:,} | {row.largest:,} | {row.checkins:,}"
+        assert f"{row.grid} | {row.columns} x {row.rows} | {numbers} |" in readme
+
+
+@both_cities
+def test_readme_has_the_sizes_of_the_bundled_files(city):
+    counts = pd.read_csv(files(city)[1])
+    shape = " x ".join(str(size) for size in sub_cells.read_sub_cells(*files(city))[1].shape)
+    readme = (BUNDLED / "README.md").read_text()
+    assert (
+        f"| {shape} | {len(counts):,} | {(counts['count'] == 1).sum():,} | {counts['count'].max():,} |"
+        in readme
+    )
+    lines, _ = sub_cells.read_sub_cells(*files(city))
+    most = {"columns": _most(lines.longitudes), "rows": _most(lines.latitudes)}
+    fit = "{columns} columns and {rows} rows over {city}".format(**most, city=DATASETS[city]["title"])
+    assert fit in " ".join(readme.split())
+    assert sum(path.stat().st_size for city in CITIES for path in files(city)) < 500_000
+
+
+def _most(lines):
+    """The largest number of even cells up to which every number of them fits, from its definition."""
+    for cells in range(1, 100):
+        edges = np.linspace(lines[0], lines[-1], cells + 1)
+        farthest = max(min(abs(line - edge) for line in lines) for edge in edges)
+        if farthest > (edges[1] - edges[0]) / 20:
+            return cells - 1
+    return None
+
+
+@needs_rows
+def test_bundled_counts_are_those_of_the_check_ins():
+    boxes = {city: DATASETS[city]["box"] for city in CITIES}
+    points, summary = checkins.crop_tables(ROWS, boxes, bad_rows_at_most=0)
+    assert as_csv(summary) == f"file,rows,bad_rows,first_bad_lines\n{ROWS},134216,0,\n"
+    for city in CITIES:
+        assert not points[city]["spread"].any()
+        for table, path in zip(
+            sub_cells.count_in_sub_cells(points[city], DATASETS[city]), files(city), strict=True
+        ):
+            assert as_csv(table) == path.read_text()
+        counted = grid.count_in_cells(points[city], DATASETS[city])
+        for kind, cells in read_bundled(city)[0].items():
+            pd.testing.assert_frame_equal(cells, counted[kind])
+
+
+@needs_rows
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"published": {"columns": 10, "rows": 7}},
+        {"published": {"columns": 32, "rows": 24}},
+        {"stepped": {"latitude_step": 0.01, "longitude_step": 0.02}},
+        {
+            "box": {"south": 48.84, "north": 48.87, "west": 2.3, "east": 2.36},
+            "published": {"columns": 4, "rows": 3},
+        },
+    ],
+    ids=["other numbers", "finer", "other steps", "a smaller box"],
+)
+def test_other_grids_count_exactly_between_the_edges_that_they_name(change):
+    """Counted again from the check-ins, between the edges in the table: those of the lines, not rounded."""
+    dataset = DATASETS["paris"] | {"stepped": {"latitude_step": 0.00427, "longitude_step": 0.0066}} | change
+    points, _ = checkins.crop_tables(ROWS, {"paris": DATASETS["paris"]["box"]}, bad_rows_at_most=0)
+    lines, counts = sub_cells.read_sub_cells(*files("paris"))
+    for wanted in grid.grids_of(dataset).values():
+        cells, found = sub_cells.cut(lines, counts, wanted)
+        for edges, asked in ((cells.latitudes, wanted.latitudes), (cells.longitudes, wanted.longitudes)):
+            assert np.abs(edges - asked).max() <= sub_cells.NEAR * np.diff(asked).min()
+        expected = grid.count_points(cells, points["paris"]["latitude"], points["paris"]["longitude"])
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"published": {"columns": 200, "rows": 12}}, "published: .* an edge in longitude is 0.38 of a cell"),
+        ({"published": {"columns": 16, "rows": 1000}}, "published: .* an edge in latitude"),
+        ({"box": DATASETS["san_francisco"]["box"]}, "take larger cells between 48.8286 and 48.8798"),
+        (
+            {"stepped": {"latitude_step": 0.001, "longitude_step": 0.0066}},
+            "stepped: .* set gowalla.source to snap",
+        ),
+    ],
+    ids=["columns", "rows", "box", "stepped"],
+)
+def test_grids_that_the_bundled_counts_do_not_fit(change, message):
+    with pytest.raises(ValueError, match=rf"^datasets\.paris\..*{message}"):
+        read_bundled("paris", **change)
+
+
+def test_a_city_may_have_no_stepped_grid():
+    dataset = {key: value for key, value in DATASETS["paris"].items() if key != "stepped"}
+    cells, _ = sub_cells.read_bundled(*files("paris"), dataset, name="paris", seed=1)
+    assert list(cells) == ["published"]
+
+
+def test_points_are_marked_as_spread_and_count_to_every_cell():
+    cells, points = read_bundled("paris")
+    types = {"latitude": "float64", "longitude": "float64", "spread": "bool"}
+    assert points.dtypes.astype(str).to_dict() == types
+    assert points["spread"].all()
+    for kind, counted in grid.count_in_cells(points, DATASETS["paris"]).items():
+        pd.testing.assert_frame_equal(counted, cells[kind])
+    inside = Box(48.84, 48.86, 2.3, 2.35)
+    _, fewer = read_bundled("paris", box=vars(inside), published={"columns": 2, "rows": 2})
+    assert 0 < len(fewer) < len(points)
+    assert fewer["latitude"].between(48.8399, 48.8601).all()
+
+
+def test_points_depend_on_the_seed_and_the_city_only():
+    (_, one), (_, again) = (read_bundled("paris") for _ in range(2))
+    pd.testing.assert_frame_equal(one, again)
+    assert not (read_bundled("paris", seed=2)[1]["latitude"] == one["latitude"]).any()
+
+
+def test_sub_cells_of_a_small_box(tmp_path):
+    """Lines by hand: 2 x 16 and 3 x 16 even sub-cells, cut again at 0.3, 0.6, 0.9 and at 10.7, 11.4."""
+    even = np.arange(33) / 32, 10 + np.arange(49) / 24
+    steps = [0.3, 0.6, 0.9], [10.7, 11.4]
+    lines = [np.sort(np.concatenate(pair)) for pair in zip(even, steps, strict=True)]
+    made = sub_cells.sub_grid(SMALL)
+    np.testing.assert_allclose(made.latitudes, lines[0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(made.longitudes, lines[1], rtol=0, atol=1e-12)
+    assert {0.3, 0.6, 0.9} <= set(made.latitudes)  # exactly, not to within rounding
+
+    points = pd.DataFrame({"latitude": [0, 0.31, 0.31, 1], "longitude": [10, 11.39, 11.39, 12]})
+    paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
+    for table, path in zip(sub_cells.count_in_sub_cells(points, SMALL), paths, strict=True):
+        path.write_text(as_csv(table))
+    assert pd.read_csv(paths[1])["count"].tolist() == [1, 2, 1]
+    read, counts = sub_cells.read_sub_cells(*paths)
+    np.testing.assert_array_equal(read.latitudes, made.latitudes)  # no digit is lost in the file
+    assert counts.shape == (35, 50)
+    _, published = sub_cells.cut(read, counts, grid.grids_of(SMALL)["published"])
+    assert published.tolist() == [[1, 0, 2], [0, 0, 1]]
+    cells, moved = sub_cells.cut(read, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
+    assert (moved.tolist(), cells.latitudes.tolist()) == ([[3], [1]], [0, 0.5, 1])
+
+
+@pytest.mark.parametrize(
+    ("lines", "counts", "message"),
+    [
+        (
+            "direction,number\nlatitude,0\n",
+            "",
+            r"lines.csv: no column degrees; expected direction,number,degrees",
+        ),
+        (
+            "direction,number,degrees\nlatitude,0,1\nlatitude,1,1\n",
+            "",
+            r"lines.csv: the degrees of both directions",
+        ),
+        ("", "row,column\n0,0\n", r"counts.csv: no column count"),
+        ("", "row,column,count\n0,9,1\n", r"counts.csv: each of the 1 x 2 sub-cells may be there once"),
+        ("", "row,column,count\n0,0,1\n0,0,2\n", "counts.csv: each"),
+        ("", "row,column,count\n0,0,1.5\n", "counts.csv: each"),
+        ("", "row,column,count\n0,0,0\n", "counts.csv: each"),
+    ],
+)
+def test_damaged_files(tmp_path, lines, counts, message):
+    paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
+    good = (
+        "direction,number,degrees\nlatitude,0,1\nlatitude,1,2\nlongitude,0,1\nlongitude,1,2\nlongitude,2,3\n"
+    )
+    paths[0].write_text(lines or good)
+    paths[1].write_text(counts or "row,column,count\n0,1,5\n")
+    with pytest.raises(ValueError, match=message):
+        sub_cells.read_sub_cells(*paths)

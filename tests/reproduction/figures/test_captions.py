@@ -1,0 +1,260 @@
+"""Captions name every parameter, and the numbers in them are those of the tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reproduction.figures import (
+    audit,
+    band,
+    blanket_regions,
+    calibration,
+    checkins,
+    delta_bounds,
+    delta_surface,
+    estimates,
+    gaussian_scale,
+    girgis_rdp,
+    koskela,
+    parity_estimates,
+    parity_ratio,
+    parity_tv,
+    style,
+    tv,
+)
+from tests.reproduction.figures.examples import (
+    PARITY_TITLES,
+    PROTOCOL,
+    audit_table,
+    band_table,
+    blanket_tables,
+    bound_table,
+    city,
+    girgis_tables,
+    histogram_table,
+    koskela_table,
+    parity_rows,
+    ratio_table,
+    runs_of,
+    scale_table,
+    surface_table,
+    trial_table,
+    tv_rows,
+    uneven_city,
+)
+
+CAPTIONS = {  # figure: (caption, what it says, what it does not)
+    "delta_surface": (
+        lambda: delta_surface.caption(surface_table()),
+        [
+            *("n = 120", "k = 11", "n_x₀ = 81", "0.5 to 3 in 6 steps", "published", "exact"),
+            "these 21 of 36 points are left out.",
+            "by up to 17 orders",  # 20 * 2.5 / 3 = 16.7 at eps = 2.5, eps0 = 3
+        ],
+        [],
+    ),
+    "tv": (
+        lambda: tv.caption(tv_rows(trial_table()), "San Francisco", PROTOCOL),
+        [
+            *("San Francisco", "k = 15 cells", "10 repetitions", "n = 1,000 and 20,000"),
+            "(a) ε₀ = ε = 4, δ = 10⁻³⁰; (b) ε₀ = ε = 6, δ = 10⁻³⁰",
+            *("(TV = 0.60)", "Reading: published.", "sensitivity 1.", "at least 10⁻³⁰", "floor are ours"),
+        ],
+        [],
+    ),
+    "parity_tv": (
+        lambda: parity_tv.caption(parity_rows(eps0=(2, 4)), "Paris"),
+        [
+            *("Equal privacy", "sensitivity √2", "projected", "the one whose boxes are lower is the better"),
+            "(a) ε₀ = 2, ε = 0.014 to 0.063, δ = 10⁻⁶; (b) ε₀ = 4, ε = 0.028 to 0.13, δ = 10⁻⁶",
+        ],
+        ["published"],
+    ),
+    "checkins": (
+        lambda: checkins.caption([city("San Francisco"), city(spread=False)], "stepped"),
+        [
+            *("stepped grid", "6 × 5 cells", "latitude 48.8 to 48.85", "longitude 2.2 to 2.26"),
+            "The points of San Francisco are not the check-ins themselves",
+            "in each sub-cell (16 × 16 to a cell of the paper's grid)",
+            f"{histogram_table()['count'].sum():,} check-ins",
+            f"{(histogram_table()['count'] > 0).sum()} of them not empty",
+            f"from 1 to {histogram_table()['count'].max():,}",
+        ],
+        [],
+    ),
+    "checkins, not spread": (
+        lambda: checkins.caption([city(spread=False)], "published"),
+        [],
+        ["sub-cell", "differ"],
+    ),
+    "checkins, uneven cells": (
+        lambda: checkins.caption([uneven_city()], "published"),
+        ["Its cells differ in width by up to 4 %: their edges are the nearest lines of the bundled counts."],
+        [],
+    ),
+    "estimates": (
+        lambda: estimates.caption(runs_of(histogram_table()), "Paris", PROTOCOL),
+        [
+            *("k = 30 cells", f"n = {histogram_table()['count'].sum():,}", "grey with a minus sign"),
+            *("ε₀ = ε = 2, δ = 10⁻³⁰", "ε₀ = ε = 6, δ = 10⁻³⁰", "Reading: published."),
+        ],
+        [],
+    ),
+    "estimates, no grid": (
+        lambda: estimates.caption(runs_of(histogram_table()[["cell", "count"]]), "own", PROTOCOL),
+        ["Grey area: original"],
+        ["minus sign"],
+    ),
+    "estimates, fine grid": (
+        lambda: estimates.caption(runs_of(histogram_table(2, style.SIGNS_FIT + 1)), "fine", PROTOCOL),
+        ["negative ones orange. Where cells are smaller than a pixel, several share one."],
+        ["minus sign"],
+    ),
+    "parity_estimates": (
+        lambda: parity_estimates.caption(runs_of(histogram_table(), [(2, 0.02)], 1e-6), "Paris"),
+        ["Both estimates are projected", "ε₀ = 2, ε = 0.02, δ = 10⁻⁶", "Equal privacy"],
+        ["not projected", "published"],
+    ),
+    "blanket_regions": (
+        lambda: blanket_regions.caption(blanket_tables()),
+        [
+            *("n = 40", "k = 4", "n_x₀ = 10", "ε₀ = 0.7"),
+            *("S₁ = [κ₄, ln κ₂] is empty", "exists at 0 of the 12 ε₀"),
+        ],
+        [],
+    ),
+    "delta_bounds": (
+        lambda: delta_bounds.caption(bound_table()),
+        ["(a) n = 60, k = 5, ε₀ = 0.5, n_x₀ = 40", "(b) n = 5,000, k = 30, ε₀ = 3, n_x₀ = 10"],
+        [],
+    ),
+    "band": (
+        lambda: band.caption(band_table()),
+        ["ε₀ = 1", "a conjecture", "Where δ ≥ 10⁻¹², upper is at most 3.36 times tight"],
+        [],
+    ),
+    "gaussian_scale": (
+        lambda: gaussian_scale.caption(scale_table(stop=-10)),
+        ["log₁₀ δ = -10", "is not stated"],
+        ["short", "used"],
+    ),
+    "girgis_rdp": (
+        lambda: girgis_rdp.caption(girgis_tables()),
+        [
+            *("n = 300, k = 5", "ε₀ = 0.5 and 3", "after 1 and 20 rounds for ε₀ = 1"),
+            *("Theorem 3.1", "PLD", "δ ≤ 10⁻⁶ after 20 rounds"),
+        ],
+        [],
+    ),
+    "girgis_rdp, too small eps": (lambda: girgis_rdp.caption(girgis_tables(eps=(0.05, 0.2))), [], ["δ ≤"]),
+    "koskela": (
+        lambda: koskela.caption(koskela_table()),
+        ["1 and 3 rounds", "n = 400", "k = 4", "ε₀ = 2", "Theorem 3.1", "B + 1", "% apart"],
+        [],
+    ),
+    "koskela, clones": (
+        lambda: koskela.caption(koskela_table(("clones", "stronger-clones"))),
+        ["2/(e^{ε₀} + 1)"],
+        ["k = 4"],  # the clones do not depend on k
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CAPTIONS)
+def test_a_caption_names_every_parameter(name):
+    caption, present, absent = CAPTIONS[name]
+    text = caption()
+    assert [phrase for phrase in present if phrase not in text] == [], text
+    assert [phrase for phrase in absent if phrase in text] == [], text
+
+
+def test_the_published_calibration_names_its_settings():
+    text = calibration.published({"delta_form": "exact", "delta_floor": 1e-25, "sensitivity": 1.5})
+    assert all(phrase in text for phrase in ("δ̂ in its exact form", "10⁻²⁵", "sensitivity 1.5"))
+
+
+def test_the_surface_counts_the_further_points_without_a_logarithm():
+    table = surface_table()
+    table.loc[(table["eps"] == 0.5) & (table["eps0"] == 3.0), "published"] = -np.inf
+    assert "left out, and 1 more in published." in delta_surface.caption(table)
+
+
+def test_estimates_count_the_negative_values():
+    runs = runs_of(histogram_table())
+    below = (runs.runs[0].table["gaussian"] < 0).sum()
+    text = estimates.caption(runs, "Paris", PROTOCOL)
+    assert f"{below} and {below} of the 30 values are negative" in text
+
+
+def test_the_blanket_papers_largest_gap_and_roots():
+    regions, tightness = blanket_tables()
+    grown = tightness[(tightness["eps"] == 0.3) & (tightness["n"] == 80)].iloc[0]
+    orders = min(0, grown["equation_3"]) - grown["upper"]
+    text = blanket_regions.caption((regions.assign(roots_H=[2] + [0] * 11), tightness))
+    assert f"up to {orders:,.0f} at n = 80, ε = 0.3" in text
+    assert "exists at 1 of the 12" in text
+
+
+def test_the_published_bounds_gap():
+    table = bound_table()
+    gap = (table["lower"] - table["published"])[table["setting"] == 2]
+    assert f"(b) {gap.min():,.0f} to {gap.max():,.0f}" in delta_bounds.caption(table)
+
+
+def test_where_the_published_scale_stops():
+    table = scale_table()
+    text = gaussian_scale.caption(table)
+    for eps, row in table.groupby("eps").last().iterrows():
+        assert f"for ε = {eps:g} the scale stays at {row['published']:.4g}" in text
+        assert f"{row['exact']:.4g} is needed for log₁₀ δ = -60 (short by more than 1 % from -" in text
+
+
+def test_how_much_larger_the_renyi_bound_is():
+    divergences, composed = girgis_tables()
+    ratio = divergences["girgis"] / divergences["clones"]
+    assert f"{ratio.min():.2g} to {ratio.max():.2g} times" in girgis_rdp.caption((divergences, composed))
+
+
+def test_the_audit_counts_what_it_shows():
+    table = audit_table()
+    text = audit.caption(table)
+    inside = table[table["eps"] < table["eps0"]]
+    for phrase in (
+        "n = 60, k = 5, ε₀ = 2, n_x₀ = 40: 20,000",
+        "99.9 % confidence",
+        "hold x₁ or one same third cell",  # k = 2 has no third cell
+        f"{table['violated'].sum()} of 24 bounds exceed the published δ",
+        f"{table['violated_jointly'].sum()} still do if all 24",
+        "all hold at once with at least 97.6 %",
+        "None of the bounds exceed the upper bound",
+        f"{(inside['audited_delta'] == 0).sum()} of {len(inside)} bounds at ε < ε₀ are 0",
+        f"At ε ≥ ε₀, where δ is 0, none of {24 - len(inside)} is above 0",
+    ):
+        assert phrase in text
+    assert table["violated"].sum() > 0
+    broken = audit.caption(table.assign(upper_violated=np.arange(24) < 2))
+    assert " 2 of the bounds exceed" in broken
+    assert np.isclose(audit._floor(0.00578), 0.0057, rtol=1e-12)  # a lower bound is rounded down
+
+
+def test_the_ratios_shares_and_changes():
+    table = ratio_table()
+    told = table[(table["bound"] == "upper") & table["informative"]]
+    drawn = told[told["comparison"] == "projected"]["ratio"]
+    heading = parity_ratio.draw(table, PARITY_TITLES).get_suptitle().replace("\n", " ")
+    ends = f"{drawn.min():.2f} to {drawn.max():.2f} at equal (ε, δ)"
+    assert f"1.5 to 56 in our rerun of the published protocol; {ends}" in heading
+    text = parity_ratio.caption(table, PARITY_TITLES)
+    near = told[told["comparison"] == "unprojected"]
+    assert "In 4 of the 36 settings (crosses, without bars)" in text
+    for eps0, rows in near.groupby("eps0"):
+        assert f"{((rows['ratio'] - 1).abs() <= 0.05).sum()} of {len(rows)} at ε₀ = {eps0}" in text
+    keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
+    wide = table.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
+    wide = wide.drop("maximum likelihood", level="comparison")
+    assert f"by more than {100 * (wide['upper'] / wide['lower'] - 1).abs().max():.1f} %" in text
+    assert "200 repetitions" in text
+    assert "this pairing" not in text
+    pairing = {"comparison": "the paper's pairing"}
+    paired = pd.concat([table, told.assign(**pairing, ratio=0.3), table.assign(**pairing, informative=False)])
+    assert "At equal (ε, δ) this pairing has 0.30," in parity_ratio.caption(paired, PARITY_TITLES)

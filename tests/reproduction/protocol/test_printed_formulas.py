@@ -1,0 +1,88 @@
+"""The literature columns as printed: the formulas, their arguments, and the printed digits."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from reproduction.protocol.printed_formulas import (
+    balle_as_printed,
+    erlingsson_as_printed,
+    feldman_as_printed,
+)
+from reproduction.verification.printed import decimal_from_log10, digits_verdict, read_values
+from tests.conftest import ROOT
+
+VALUES = ROOT / "data/published/values.csv"
+FORMULAS = {
+    ("erlingsson", "Table II"): erlingsson_as_printed,
+    ("erlingsson", "Table 1"): erlingsson_as_printed,
+    ("balle", "Table II"): balle_as_printed,
+    ("balle", "Table 1"): lambda eps, **given: balle_as_printed(eps, version="short", **given),
+    ("feldman", "Table II"): feldman_as_printed,
+    ("feldman", "Table 1"): lambda eps, **given: feldman_as_printed(eps, version="short", **given),
+}
+# Cells of Table II (n, eps, mechanism) that the formulas do not give to the digit.
+EXCEPTIONS = {("100", "0.3", "feldman"): "close", ("100", "0.4", "balle"): "differs"}
+
+
+def by_definition(mechanism, item, eps, n, eps0):
+    """log10 delta from 40-digit arithmetic, solving eps = (bound with constant 1) for delta by hand."""
+    with mpmath.workdps(40):
+        eps, n, eps0 = mpmath.mpf(eps), mpmath.mpf(n), mpmath.mpf(eps0)
+        grown = mpmath.exp(eps0)
+        if mechanism == "erlingsson":  # eps = 12 eps0 sqrt(ln(1/delta) / n)
+            delta = mpmath.exp(-n * (eps / (12 * eps0)) ** 2)
+        elif mechanism == "balle":  # eps = c e^eps0 sqrt(ln(1/delta) / n)
+            cap = min(mpmath.mpf(1), eps0) if item == "Table 1" else 1
+            delta = mpmath.exp(-n * (eps / (cap * grown)) ** 2)
+        elif item == "Table II":  # eps = sqrt((e^eps0 - 1) ln(1/delta) / n)
+            delta = mpmath.exp(-n * eps**2 / (grown - 1))
+        else:  # eps = (1 - e^-eps0) sqrt(e^eps0 log2(1/delta) / n)
+            delta = mpmath.power(2, -n * eps**2 / ((1 - 1 / grown) ** 2 * grown))
+        return mpmath.log10(delta)
+
+
+@pytest.mark.parametrize(("mechanism", "item"), FORMULAS)
+def test_formula_against_mpmath(mechanism, item):
+    rng = np.random.default_rng(1)
+    eps, eps0 = rng.uniform(1e-4, 5, 40), rng.uniform(1e-3, 8, 40)
+    n = rng.integers(1, 10**6, 40)
+    got = FORMULAS[mechanism, item](eps, n=n, eps0=eps0)
+    want = [
+        float(by_definition(mechanism, item, *point)) for point in zip(eps, map(int, n), eps0, strict=True)
+    ]
+    np.testing.assert_allclose(got, want, rtol=1e-13)
+
+
+@pytest.mark.parametrize("function", FORMULAS.values())
+def test_broadcasting_and_zero(function):
+    surface = function(np.linspace(0, 1, 5)[:, None], n=100, eps0=np.array([0.3, 0.5, 2.0]))
+    assert surface.shape == (5, 3)
+    assert np.all(surface[0] == 0)  # eps = 0: delta = 1
+    assert np.all(np.diff(surface, axis=0) < 0)  # falls with eps
+    assert np.ndim(function(0.1, n=100, eps0=0.5)) == 0
+
+
+@pytest.mark.parametrize("function", FORMULAS.values())
+@pytest.mark.parametrize(("name", "value"), [("eps", -0.1), ("n", 10.5), ("eps0", 0)])
+def test_bad_argument_is_named(function, name, value):
+    with pytest.raises(ValueError, match=rf"^{name} must be"):
+        function(**({"eps": 0.1, "n": 100, "eps0": 0.5} | {name: value}))
+
+
+@pytest.mark.parametrize("function", [balle_as_printed, feldman_as_printed])
+def test_bad_version_is_named(function):
+    with pytest.raises(ValueError, match=r"^version must be one of long, short"):
+        function(0.1, n=100, eps0=0.5, version="Table 3")
+
+
+def test_every_printed_literature_value():
+    rows = [row for row in read_values(VALUES) if (row["mechanism"], row["item"]) in FORMULAS]
+    assert len(rows) == 42
+    for row in rows:
+        function = FORMULAS[row["mechanism"], row["item"]]
+        value = function(float(row["eps"]), n=int(row["n"]), eps0=float(row["eps0"]))
+        wanted = EXCEPTIONS.get((row["n"], row["eps"], row["mechanism"]), "exact")
+        if row["item"] == "Table 1":
+            wanted = "exact"
+        assert digits_verdict(row["printed"], decimal_from_log10(value)) == wanted, row

@@ -1,0 +1,347 @@
+"""The calculator in a real browser: the package's numbers again, and a page that everybody can use."""
+
+import json
+import re
+import shlex
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tightshuffle
+from tests.fake_job import fake_job, run_script
+from tests.library.numerics.test_positive_part import EDGES, exact_log, law_at_an_edge
+from tests.reproduction.report import browser
+from tests.reproduction.report.test_report_browser import CONTRAST
+from tightshuffle import methods
+from tightshuffle.arguments import OutsideRange
+from tightshuffle.cli.parser import make_parser
+from tightshuffle.gaussian import exact_scale, log_delta
+from tightshuffle.planning import expected_tv_gaussian
+from tightshuffle.randomizers import parse
+from tightshuffle.randomizers.expected_errors import errors
+
+ROOT = Path(__file__).resolve().parents[3]
+NAMES = ("grr", "subset:3", "subset:17", "rappor", "oue", "hadamard", "hash:2", "hash:16")
+browsing = pytest.mark.skipif(browser.find() is None, reason="no Chromium on this machine")
+PART = "reproduction/report/calculator/"
+FILES = [
+    *("reproduction/report/page/style.css", f"{PART}calculator.html.j2", f"{PART}calculator.css"),
+    *(f"{PART}{name}.js" for name in ("engine", "randomizers", "bounds", "calculator")),
+]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The page as its rule makes it; its path."""
+    path = tmp_path_factory.mktemp("report") / "calculator.html"
+    job = fake_job(
+        "write_calculator", input={"parts": [str(ROOT / file) for file in FILES]}, output=[str(path)]
+    )
+    run_script("write_calculator", job)
+    return path
+
+
+@pytest.fixture(scope="module")
+def tab():
+    with browser.Browser() as found:
+        yield found
+
+
+def numbers(tab, expression):
+    """A list of numbers from the page; infinities survive."""
+    text = tab.run(f"JSON.stringify({expression}, (_, x) => typeof x === 'number' ? String(x) : x)")
+    return np.array(json.loads(text.replace("Infinity", "inf").replace("NaN", "nan")), dtype=float)
+
+
+def made(name, k, eps0):
+    """The expression that makes a randomizer in the page."""
+    kind, _, number = str(name).partition(":")
+    given = {"k": int(k), "eps0": float(eps0), "size": int(number or 0)}
+    return f"shuffle.randomizer({kind!r}, {json.dumps(given)})"
+
+
+def settle(tab, page, settings="", **window):
+    """Open the page with these settings in its address, and wait for the result."""
+    tab.open(page, **window)
+    tab.run(f"location.hash = {settings!r}")
+    tab.run(
+        "new Promise(done => { const look = () => { const found = document.getElementById('results');"
+        " if (found.getAttribute('aria-busy') === 'false') done(); else setTimeout(look, 20); };"
+        " setTimeout(look, 400); })"
+    )
+
+
+def text_of(tab, identity):
+    return tab.run(f"document.getElementById({identity!r}).textContent")
+
+
+def cells(tab, identity):
+    """The rows of a table of two columns."""
+    rows = f"[...document.getElementById('{identity}').tBodies[0].rows]"
+    return dict(tab.run(f"{rows}.map(row => [...row.cells].map(cell => cell.textContent))"))
+
+
+def shown(text):
+    """The numbers of a text, 1.2×10⁻⁴ among them."""
+    plain = text.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")).replace("×10", "e")
+    return [float(number) for number in re.findall(r"(?<![\w₀.])\d+(?:\.\d+)?(?:e-?\d+)?", plain)]
+
+
+def test_page_is_one_file_with_the_same_bytes_every_time(page, tmp_path):
+    again = tmp_path / "calculator.html"
+    inputs = {"parts": [str(ROOT / file) for file in FILES]}
+    run_script("write_calculator", fake_job("write_calculator", input=inputs, output=[str(again)]))
+    text = again.read_text("utf-8")
+    assert text == page.read_text("utf-8")
+    assert str(ROOT) not in text
+    assert re.findall(r'(?:src|href)="([^"]*)"', text) == ["data:,", "#results", "index.html"]
+
+
+@browsing
+@pytest.mark.slow
+def test_500_random_settings_agree_with_the_package_and_no_bound_is_on_the_wrong_side(tab, page):
+    # k-RR with k = 2 is bounded more closely by the package: subset:1 is the same randomizer without that.
+    rng = np.random.default_rng(20261122)
+    size = 500
+    names = rng.choice(NAMES, size)
+    k = np.exp(rng.uniform(np.log(2), np.log(4000), size)).astype(int)
+    k = np.where(names == "subset:17", np.maximum(k, 18), np.where(names == "subset:3", np.maximum(k, 4), k))
+    names = np.where((names == "grr") & (k == 2), "subset:1", names)
+    n = (10 ** rng.uniform(0, 8, size)).astype(int)
+    eps0 = 10 ** rng.uniform(-1.5, 1.1, size)
+    eps = eps0 * rng.uniform(size=size) ** 3
+    tab.open(page)
+    # Lower bounds are slow, nine laws each: those of some settings.
+    for method, kept in (("upper", np.arange(size)), ("lower", np.arange(150))):
+        ours, theirs = np.empty((2, len(kept)))
+        for name in np.unique(names[kept]):
+            own = kept[names[kept] == name]
+            setting = {"n": n[own], "k": k[own], "eps0": eps0[own], "randomizer": str(name)}
+            ours[own] = methods.delta(method, eps[own], **setting)
+        for place in kept:
+            own = made(names[place], k[place], eps0[place])
+            call = f"[shuffle.{method}({own}, {float(eps[place])!r}, {int(n[place])})]"
+            theirs[place] = numbers(tab, call)[0]
+        if method == "upper":
+            ours_upper, theirs_upper = ours, theirs
+    # Deeper than 10^-10000 rounding counts: there the package itself gives a setting alone another logarithm,
+    # by 1.4e-14 of it, than the same setting among others.
+    allowed = np.maximum(1e-9, 1e-13 * np.abs(ours_upper))
+    assert np.all(np.isfinite(ours_upper))
+    assert np.all(np.abs(theirs_upper - ours_upper) <= allowed)
+    assert np.all(theirs <= ours_upper[:150])
+    assert np.all(ours <= theirs_upper[:150])
+
+
+@browsing
+@pytest.mark.slow
+def test_laws_at_the_edge_of_rounding_end_and_hold_the_truth(tab, page):
+    tab.open(page)
+    rng = np.random.default_rng(24)
+    laws = EDGES + [(*law_at_an_edge(rng), int(rng.integers(1, 9))) for _ in range(200)]
+    given = json.dumps([(list(values), list(chances), n) for values, chances, n in laws])
+    found = numbers(tab, f"{given}.map(law => engine.logPositivePart(...law))")
+    for law, (low, high) in zip(laws, found, strict=True):
+        truth = exact_log(*law)
+        assert low <= truth <= high, law
+        assert truth == -np.inf or high - low <= np.log1p(1e-4), law
+    for name, k, eps0, eps, n in (("grr", 3, 50, 49.95, 1), ("subset:2", 3, 40, 39.99996, 3)):
+        setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
+        for side, method in enumerate(("lower", "upper")):
+            ours = numbers(tab, f"[shuffle.{method}({made(name, k, eps0)}, {eps}, {n})]")[0]
+            theirs = methods.delta(("upper", "lower")[side], eps, **setting)
+            assert (ours <= theirs + 1e-12) if method == "lower" else (ours >= theirs - 1e-12)
+
+
+@browsing
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", ["n=1e12&k=2&eps0=1&delta=1e-6", "n=1e7&k=100&eps0=50&delta=1e-6"])
+def test_without_the_published_formula_where_it_takes_too_long(tab, page, settings):
+    settle(tab, page, settings)
+    assert "published" not in text_of(tab, "bounds")
+    assert "The published formula is left out" in text_of(tab, "bounds-note")
+
+
+@browsing
+@pytest.mark.slow
+def test_what_stands_beside_the_bracket_agrees_with_the_package(tab, page):
+    tab.open(page)
+    names = [
+        found["name"] for found in tab.run("beside.literature('grr').map(found => ({name: found.name}))")
+    ]
+    for eps, n, k, eps0, count in (
+        (0.1, 1000, 10, 1.0, 5),
+        (0.05, 100_000, 408, 4.0, 244),
+        (0.3, 100, 10, 2.0, 80),
+        (0.2, 5000, 2, 0.4, 2500),
+        (1.0, 10**6, 50, 6.0, 20_000),
+        (0.001, 10**6, 3, 0.3, 0),
+    ):
+        setting = {"n": n, "k": k, "eps0": eps0}
+        found = numbers(tab, f"beside.literature('grr').map(one => one.bound({eps}, {json.dumps(setting)}))")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OutsideRange)
+            wanted = np.array([methods.delta(name, eps, **setting) for name in names])
+        # The clones' bracket is 1e-4 wide on the page, 1e-6 in the package.
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-4)
+        published = numbers(tab, f"[beside.published({eps}, {json.dumps(setting)}, {count})]")[0]
+        assert published == pytest.approx(
+            methods.delta("count-published", eps, **setting, count=count), rel=1e-9, abs=1e-6
+        )
+        sigma = numbers(tab, f"[beside.sigma({eps}, -6)]")[0]
+        assert sigma == pytest.approx(exact_scale(eps, 1e-6, sensitivity=np.sqrt(2)), rel=1e-6)
+        for name in NAMES:
+            if name.startswith("subset") and int(name.partition(":")[2]) >= k:
+                continue
+            error = numbers(tab, f"[beside.distance({made(name, k, eps0)}, {n})]")[0]
+            own = parse(name, k=k, eps0=eps0)
+            assert error == pytest.approx(k / 2 * float(errors(own, 1 / k, n=n)), rel=1e-12)
+    for eps, mu in ((0.0, 0.3), (1.0, 0.01), (0.5, 0.1), (2.0, 4.0), (0.1, 1e-3)):
+        found = numbers(tab, f"[beside.gaussian({eps}, {mu})]")[0]
+        assert found == pytest.approx(log_delta(eps, scale=1 / mu), rel=1e-8, abs=1e-8)
+
+
+@browsing
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "given"),
+    [
+        ("n=1e5&k=408&eps0=4&delta=1e-6", {"n": 10**5, "k": 408, "eps0": 4.0}),
+        (
+            "n=20000&k=30&eps0=3&delta=1e-6&randomizer=subset&size=4&colluding=5000",
+            {"n": 20_000, "k": 30, "eps0": 3.0, "randomizer": "subset:4", "colluding": 5000},
+        ),
+    ],
+)
+def test_the_answer_is_the_packages_and_its_lines_run(tab, page, settings, given):
+    settle(tab, page, settings)
+    low, high = shown(text_of(tab, "answer").replace("10⁻⁶", ""))
+    wanted = [tightshuffle.epsilon(1e-6, method=method, **given) for method in ("lower", "upper")]
+    assert (low, high) == pytest.approx(wanted, rel=1e-4)
+    assert low <= wanted[1]
+    assert high >= wanted[0]
+    lines = text_of(tab, "python").splitlines()
+    assert lines[0] == "import tightshuffle"
+    from_lines = [eval(line, {"tightshuffle": tightshuffle}) for line in lines[1:]]
+    assert from_lines == [pytest.approx(value, rel=1e-12) for value in reversed(wanted)]
+    found = cells(tab, "errors")
+    sigma = exact_scale(wanted[1], 1e-6, sensitivity=np.sqrt(2))
+    gaussian = next(float(value) for name, value in found.items() if "Gaussian" in name)
+    assert gaussian == pytest.approx(expected_tv_gaussian(given["n"], given["k"], sigma), rel=1e-3)
+    for line in text_of(tab, "command").splitlines():
+        make_parser().parse_args(shlex.split(line)[1:])
+
+
+@browsing
+@pytest.mark.slow
+def test_a_wanted_eps_gives_the_plan_of_the_package(tab, page):
+    settle(tab, page, "n=1e5&k=408&given=eps&eps=0.5&delta=1e-6")
+    plan = eval(text_of(tab, "python").splitlines()[1], {"tightshuffle": tightshuffle})
+    assert shown(text_of(tab, "answer"))[0] == pytest.approx(plan.eps0, rel=1e-4)
+    assert next(iter(cells(tab, "errors").values())) == f"{plan.tv['shuffle+INV']:.4g}"
+
+
+@browsing
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "k=408&eps=0.5&error=0.05",
+        "k=30&eps=1&error=0.01&randomizer=hash&size=4&colluding=500",
+        "k=3&eps=3&error=0.5",
+    ],
+)
+def test_a_wanted_error_gives_the_users_of_the_package(tab, page, settings):
+    settle(tab, page, f"given=error&n=nonsense&delta=1e-6&{settings}")
+    plan = eval(text_of(tab, "python").splitlines()[1], {"tightshuffle": tightshuffle})
+    assert shown(text_of(tab, "answer"))[:2] == pytest.approx([plan.n, plan.eps0], rel=1e-4)
+    assert next(iter(cells(tab, "errors").values())) == f"{plan.tv['shuffle+INV']:.4g}"
+    for line in text_of(tab, "command").splitlines():
+        make_parser().parse_args(shlex.split(line)[1:])
+    assert [name for name in ("n", "eps0", "count") if tab.run(f"{name}.checkVisibility()")] == []
+
+
+@browsing
+@pytest.mark.slow
+def test_an_error_that_nobody_reaches_is_said(tab, page):
+    settle(tab, page, "given=error&k=408&eps=0.5&delta=1e-6&error=1e-12")
+    assert text_of(tab, "answer") == "Even 10¹² users do not reach this error."
+    assert not tab.run("document.getElementById('curve').checkVisibility()")
+
+
+@browsing
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_page_is_silent_alone_readable_and_not_wider_than_the_window(tab, page, width, scheme):
+    settle(tab, page, "n=1000&k=10&eps0=2&delta=1e-4", width=width, height=844, scheme=scheme)
+    tab.run("document.getElementById('points').open = true")
+    assert tab.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert tab.complaints() == []
+    assert {address.partition("#")[0] for address in tab.requests()} == {page.as_uri()}
+    assert [text for text in tab.run(CONTRAST) if text["ratio"] < 4.5] == []
+
+
+@browsing
+@pytest.mark.slow
+def test_every_field_has_a_name_and_the_keyboard_reaches_all_that_is_shown(tab, page):
+    settle(tab, page, "randomizer=hash&n=1000&k=10&eps0=2&delta=1e-4")
+    tree = tab.ask("Accessibility.getFullAXTree")["nodes"]
+    roles = {"textbox", "combobox", "radio", "button", "link", "img", "table", "form", "region"}
+    nameless = [
+        node["role"]["value"]
+        for node in tree
+        if not node["ignored"] and node["role"]["value"] in roles and not node.get("name", {}).get("value")
+    ]
+    assert nameless == []
+    reached = []
+    for _ in range(30):
+        tab.press("Tab", code=9)
+        reached.append(tab.run("document.activeElement.name || document.activeElement.textContent"))
+        assert tab.run("getComputedStyle(document.activeElement).outlineStyle") in ("solid", "auto", "none")
+    assert reached[0] == "Skip to the results"
+    order = ["randomizer", "size", "n", "k", "given", "eps0", "delta", "colluding"]
+    assert [name for name in reached if name in order][: len(order)] == order
+    assert {"Copy the command", "Copy the Python lines"} <= set(reached)
+
+
+@browsing
+@pytest.mark.slow
+def test_wrong_input_says_what_the_field_may_be(tab, page):
+    settle(tab, page, "n=12.5&k=1&eps0=-1&delta=2&colluding=x")
+    for name, wanted in (
+        ("n", "This must be a whole number from 1 to 10¹²."),
+        ("k", "This must be a whole number from 2 to 10⁹."),
+        ("eps0", "This must be a number above 0, at most 50."),
+        ("delta", "This must be a number between 0 and 1, both excluded, at least 1e-300."),
+        ("colluding", "This must be a whole number from 0 to n − 1."),
+    ):
+        assert text_of(tab, f"error-{name}") == wanted
+        assert tab.run(f"document.getElementById('{name}').getAttribute('aria-invalid')") == "true"
+        assert f"error-{name}" in tab.run(
+            f"document.getElementById('{name}').getAttribute('aria-describedby')"
+        )
+    settle(tab, page, "n=abc&k=4&eps0=1&delta=0.1")
+    assert tab.run("[...document.querySelectorAll('[aria-invalid]')].map(field => field.name)") == ["n"]
+    assert text_of(tab, "answer") == "Change the fields that are marked."
+    assert not tab.run("document.getElementById('curve').checkVisibility()")
+
+
+@browsing
+@pytest.mark.slow
+def test_a_typed_setting_is_in_the_address_and_the_address_brings_it_back(tab, page):
+    settle(tab, page, "n=1000&k=10&eps0=2&delta=1e-4")
+    tab.run("document.getElementById('k').select(); document.getElementById('k').focus()")
+    for digit in "12":
+        tab.press(digit, text=digit, code=ord(digit))
+    tab.run("new Promise(done => setTimeout(done, 1500))")
+    address = tab.run("location.hash")
+    assert "k=12&" in address
+    answer = text_of(tab, "answer")
+    settle(tab, page, address)
+    assert text_of(tab, "answer") == answer
+    assert shown(answer.replace("10⁻⁴", ""))[1] == pytest.approx(
+        tightshuffle.epsilon(1e-4, n=1000, k=12, eps0=2), rel=1e-4
+    )

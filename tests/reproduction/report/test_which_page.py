@@ -1,0 +1,50 @@
+"""What the study says: its sentences and its table, from rows whose answer is plain."""
+
+import pandas as pd
+
+from reproduction.report.which_page import statement, which_lines, which_page
+
+RATIOS = {"grr": 1.2, "subset": 1.2, "oue": 1.5, "hash": 1.6, "rappor": 4.0, "hadamard": 9.0}
+
+
+def row(n, randomizer, ratio, rule="1e-06", lower=None):
+    tv = 0.1 * ratio if n > 1000 else ratio
+    return {
+        "n": n, "k": 16, "eps": 1.0, "delta": 1e-6, "delta_rule": rule, "randomizer": randomizer,
+        "name": "grr" if randomizer in ("grr", "subset") else randomizer, "eps0": 3.0, "bits": 4.0, "tv": tv,
+        "ratio": ratio, "ratio_lower": lower, "local_tv": 5 * tv, "gaussian_tv": 0.4, "geometric_tv": 0.2,
+    }  # fmt: skip
+
+
+def table():
+    rows = [row(n, name, ratio, lower=ratio) for n in (1000, 10_000) for name, ratio in RATIOS.items()]
+    # a second rule of delta, where another one wins by more than 0.1 %
+    rows += [row(1000, name, ratio - 0.4 * (name == "oue"), "n^-1.1") for name, ratio in RATIOS.items()]
+    return pd.DataFrame(rows)
+
+
+def test_the_sentences_count_wins_and_name_extremes():
+    first, tuned, second, third = statement(table())
+    assert "six single-message randomizers" in first
+    assert "in 2 of 3 settings, and in 2 of 2 even" in first
+    assert "best without a shuffler" in tuned
+    assert "is 1.20 to 1.20 times" in second
+    assert "errs 2.0 to 2.0 times as much as central geometric noise" in second
+    assert "errs at least 5.0 times as much as with it" in second
+    assert "at n = 10,000 and eps up to 1" in third
+    assert "at least 1.5 times" in third
+    assert "RAPPOR 4.0 times and Hadamard response 9 times" in third
+
+
+def test_two_cells_are_not_in_the_range_as_the_gaussian_ignores_their_fixed_sum():
+    both = pd.concat([table(), table().assign(k=2, ratio=lambda rows: 0.6 * rows["ratio"])])
+    assert statement(both)[2] == statement(table())[2]
+
+
+def test_a_line_names_the_best_or_says_that_none_is_good_enough():
+    which = {"n": [1000, 10_000], "k": [16], "eps": [1]}
+    assert which_lines(table(), which) == [
+        ["1,000", "16", "1", "more users or fewer cells", "3.00", "4", "above 1", "1.20", "above 1"],
+        ["10,000", "16", "1", "k-RR", "3.00", "4", "0.12", "1.20", "0.6"],
+    ]
+    assert which_page(table(), which).count("\n|") == 4

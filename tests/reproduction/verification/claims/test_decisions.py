@@ -1,0 +1,155 @@
+"""The statistics behind the verdicts: against scipy, by hand, and their level by simulation."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from reproduction.verification.claims.decisions import (
+    FAILS,
+    HOLDS,
+    LEVEL,
+    MOSTLY,
+    UNSETTLED,
+    UNTESTABLE,
+    Estimate,
+    combine,
+    falling,
+    holm,
+    log_ratio,
+    mean,
+    signs_below,
+    signs_within,
+    verdict_of,
+)
+
+SIMULATIONS = 1000
+
+
+def test_mean_is_the_t_test_of_scipy():
+    sample = np.random.default_rng(1).normal(0.3, 1, 10)
+    below = stats.ttest_1samp(sample, 0.5, alternative="less").pvalue
+    assert mean(sample).below(0.5) == pytest.approx(below, rel=1e-12)
+    assert mean(sample).above(0.5) == pytest.approx(1 - below, rel=1e-12)
+
+
+def test_difference_is_welch_s_test_of_scipy():
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(0, 1, 10), rng.normal(1, 3, 25)
+    expected = stats.ttest_ind(first, second, equal_var=False, alternative="less").pvalue
+    assert (mean(first) - mean(second)).below() == pytest.approx(expected, rel=1e-12)
+
+
+def test_constant_samples_are_decided_without_chance():
+    same = mean(np.full(10, 0.25))
+    assert (same.above(0.2), same.below(0.2), same.above(0.25), same.below(0.25)) == (0.0, 1.0, 1.0, 1.0)
+    difference = same - mean(np.full(5, 0.5))
+    assert (difference.below(), difference.above()) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("sample", [[0.1], [0.1, np.nan], [[0.1, 0.2]], [0.1, np.inf]])
+def test_a_test_needs_repetitions(sample):
+    with pytest.raises(ValueError, match="two or more finite repetitions"):
+        mean(sample)
+
+
+@pytest.mark.slow
+def test_log_ratio_covers_the_true_ratio():
+    """99 % intervals of the ratio of two correlated means: coverage within 4 binomial deviations of 99 %."""
+    rng, hits = np.random.default_rng(3), 0
+    for _ in range(SIMULATIONS):
+        common = rng.gamma(20, 1, 200)
+        ratio = log_ratio(2 * common + rng.gamma(20, 1, 200), common)  # means 60 and 20
+        reach = stats.t.ppf(0.995, ratio.freedom) * ratio.error
+        hits += abs(ratio.value - np.log(3)) <= reach
+    assert abs(hits / SIMULATIONS - 0.99) <= 4 * np.sqrt(0.99 * 0.01 / SIMULATIONS)
+
+
+def test_log_ratio_needs_positive_means():
+    with pytest.raises(ValueError, match="a ratio of errors needs positive means; got 0 and 1"):
+        log_ratio([0.0, 0.0], [1.0, 1.0])
+
+
+def test_holm_by_hand():
+    assert holm([0.001, 0.02, 0.0045, 0.5], level=0.02).tolist() == [True, False, True, False]
+    assert holm([0.01, 0.02, 0.02], level=0.02).tolist() == [False, False, False]  # 0.01 > 0.02 / 3
+    assert holm([0.004, 0.01, 0.02], level=0.02).tolist() == [True, True, True]
+    assert holm([0.02, 0.0, 1.0], level=0.02).tolist() == [False, True, False]
+
+
+@pytest.mark.slow
+def test_family_wise_level_with_ten_repetitions():
+    """Twenty settings without any difference: some sign in at most LEVEL of the runs (4 deviations)."""
+    rng, wrong = np.random.default_rng(4), 0
+    for _ in range(SIMULATIONS):
+        wrong += np.any(signs_below([mean(sample) for sample in rng.standard_normal((20, 10))]))
+    assert wrong / SIMULATIONS <= LEVEL + 4 * np.sqrt(LEVEL * (1 - LEVEL) / SIMULATIONS)
+    assert wrong > 0  # the level is used, not given away
+
+
+@pytest.mark.slow
+def test_equivalence_keeps_its_level_at_the_edge():
+    """A true ratio on the edge of the factor is called inside or outside in at most LEVEL of the runs."""
+    rng, inside, outside = np.random.default_rng(6), 0, 0
+    for _ in range(SIMULATIONS):
+        noise = rng.normal(1, 0.05, (2, 200))
+        sign = signs_within([log_ratio(2 * noise[0], noise[1])], 2.0)[0]
+        inside, outside = inside + (sign > 0), outside + (sign < 0)
+    limit = LEVEL / 2 + 4 * np.sqrt(LEVEL / 2 / SIMULATIONS)
+    assert inside / SIMULATIONS <= limit
+    assert outside / SIMULATIONS <= limit
+
+
+@pytest.mark.parametrize(("ratio", "sign"), [(1.0, 1), (1.9, 1), (0.55, 1), (2.1, -1), (0.45, -1), (2.0, 0)])
+def test_equivalence_is_two_sided(ratio, sign):
+    assert signs_within([Estimate(np.log(ratio), 1e-4, 199)], 2.0)[0] == sign
+
+
+def test_intervals_decide_steps_only_where_they_do_not_overlap():
+    low, high = [-1.0, -3.0, -3.5, -2.0, -np.inf, -np.inf], [-0.9, -2.8, -2.9, -1.9, -np.inf, -np.inf]
+    assert falling(low, high).tolist() == [1, 0, -1, 1]  # the last step is from 0 to 0, no step
+    assert falling(low, high, rising=True).tolist() == [-1, 0, 1, -1]
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [([1, 1], HOLDS), ([1, 0], UNSETTLED), ([0, 0], UNSETTLED), ([1, -1, 0], FAILS), ([-1], FAILS)],
+)
+def test_one_sign_against_is_enough(found, verdict):
+    assert verdict_of(found) == verdict
+
+
+def test_no_comparison_is_no_verdict():
+    with pytest.raises(ValueError, match="at least one comparison"):
+        verdict_of([])
+
+
+@pytest.mark.parametrize(
+    ("shown", "neither", "against", "verdict"),
+    [
+        (78, 0, 2, MOSTLY),  # 97.5 % for, 2.5 % against
+        (18, 1, 1, MOSTLY),  # just 90 % and 5 %
+        (17, 2, 1, FAILS),
+        (9, 1, 0, MOSTLY),
+        (8, 2, 0, UNSETTLED),
+        (94, 0, 6, FAILS),
+        (4, 0, 1, FAILS),  # of fewer than twenty none may be against
+    ],
+)
+def test_mostly_holds_is_nine_in_ten_for_and_one_in_twenty_against(shown, neither, against, verdict):
+    assert verdict_of([1] * shown + [0] * neither + [-1] * against) == verdict
+
+
+def test_combined_verdicts_follow_the_readme():
+    verdicts = (HOLDS, MOSTLY, UNSETTLED, FAILS, UNTESTABLE)
+    for published, exact in itertools.product(verdicts, repeat=2):
+        both = {published, exact}
+        if both <= {HOLDS, MOSTLY}:
+            expected = "mostly holds" if MOSTLY in both else "holds"
+        elif both & {HOLDS, MOSTLY}:
+            only = "exactly" if exact in (HOLDS, MOSTLY) else "as published"
+            expected = "untestable" if UNTESTABLE in both else f"holds only {only}"
+        else:
+            expected = next(name for name in ("fails", "not settled", "untestable") if name in both)
+        assert combine(published, exact) == expected

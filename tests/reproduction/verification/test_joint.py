@@ -1,0 +1,140 @@
+"""Random values tested together: the statistics, their law, and what a shift does to it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from reproduction.protocol.trials import Protocol
+from reproduction.verification import joint
+from reproduction.verification.claims.decisions import corrected, holm
+from reproduction.verification.printed import read_values
+from tests.conftest import ROOT
+
+STATISTICS = [joint.kolmogorov_smirnov, joint.chi_square, joint.one_sided]
+UNIFORM = np.random.default_rng(3).uniform(size=(5, 14))
+
+
+def test_statistics_are_those_of_scipy():
+    distances = [stats.kstest(row, "uniform").statistic for row in UNIFORM]
+    np.testing.assert_allclose(joint.kolmogorov_smirnov(UNIFORM), distances, rtol=1e-12)
+    for row, found in zip(UNIFORM, joint.chi_square(UNIFORM), strict=True):
+        counts, _ = np.histogram(row, bins=[0, 0.25, 0.5, 0.75, 1])
+        assert found == pytest.approx(stats.chisquare(counts).statistic, rel=1e-12)
+    assert joint.one_sided(np.array([0.1, 0.2, 0.3, 0.9])) == 1
+
+
+def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
+    draws = np.array([0.0, 0.0, 1.4e-4, 1.6e-4, 2.4e-4])
+    printed, ours = joint.quantiles("2E-4", draws)
+    assert printed == pytest.approx((3 + 2 / 2) / 5)  # 0, 0 and 1E-4 are below, 1.6E-4 and 2.4E-4 equal
+    np.testing.assert_allclose(ours, [0.2, 0.2, 0.5, 0.8, 0.8])
+    assert joint.quantiles("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
+
+
+def line(rng, scale=1.0):
+    """Seven cells of one run, half-normal, every other one 0 in one half of the runs; one draw is printed."""
+    draws = np.abs(rng.standard_normal((401, 7))) * np.where(rng.random((401, 7)) < [0, 0.5] * 3 + [0], 0, 1)
+    both = [joint.quantiles(f"{scale * value:.0e}", draws[1:, i]) for i, value in enumerate(draws[0])]
+    runs = np.stack([runs for _, runs in both], axis=1)
+    return joint.Line("Table V", "gaussian", "toy", "9", np.array([printed for printed, _ in both]), runs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, monkeypatch):
+    monkeypatch.setattr(joint, "RUNS", 999)
+    rng, rounds = np.random.default_rng(11), 200
+    p_values = [joint.p_value([line(rng), line(rng)], statistic, rng)[1] for _ in range(rounds)]
+    # A statistic may have atoms, so that at most 5 % are below 5 %; significance 1e-6.
+    assert np.sum(np.array(p_values) <= 0.05) <= stats.binom.isf(1e-6, rounds, 0.05)
+    halves = [joint.p_value([line(rng, 0.2), line(rng, 0.2)], statistic, rng)[1] for _ in range(20)]
+    assert np.median(halves) < 0.05 < np.median(p_values)
+
+
+@pytest.mark.parametrize(("column", "times"), joint.TIMES.items())
+def test_power_is_that_of_a_closed_form(column, times):
+    """One half-normal error, seen to all digits: rejected if its quantile u or 1 - u is below level / 2."""
+    level, draws = 0.05, stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
+    row = {
+        "quantity": "individual_error",
+        "item": "Table V",
+        "mechanism": "gaussian",
+        "dataset": "toy",
+        "x0": "1",
+    }
+    row |= {"n": "9", "k": "2", "eps0": "4", "eps": "4", "printed": "1.234567890123"}
+    frame = pd.DataFrame(
+        {"k": 2, "mechanism": "gaussian", "metric": "individual_error", "cell": 1, "value": draws}
+    )
+    (line,) = joint.lines_of([row], {("toy", 4.0, 4.0, 9): frame}, {})
+    ends = stats.halfnorm.ppf([level / 2, 1 - level / 2]) / times
+    expected = stats.halfnorm.cdf(ends[0]) + stats.halfnorm.sf(ends[1])
+    found = joint.power([line], joint.kolmogorov_smirnov, column, level, np.random.default_rng(7))
+    # Four standard errors of the share, and as much for the critical value.
+    assert found == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RUNS))
+
+
+def test_corrected_p_values_are_the_levels_at_which_holm_rejects():
+    p_values = np.array([0.2, 0.001, 0.03, 0.001, 0.9])
+    for level in (0.004, 0.005, 0.06, 0.089, 0.5, 0.95):
+        assert (holm(p_values, level) == (corrected(p_values) <= level)).all()
+    assert corrected(p_values) == pytest.approx([0.4, 0.005, 0.09, 0.005, 0.9])
+
+
+PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
+
+
+def test_both_grids_of_a_city_are_compared_and_tables_have_verdicts():
+    values = read_values(ROOT / "data/published/values.csv")
+    rng = np.random.default_rng(2)
+    cells = pd.concat(
+        [
+            pd.DataFrame({"grid": grid, "count": rng.integers(0, 150, k)})
+            for grid, k in (("published", 192), ("stepped", 165))
+        ]
+    )
+    plan = {"budgets": [{"eps0": 4, "eps": 4}], "cells": [*range(20, 160, 20)], "repetitions": 50}
+    table = joint.compare_grids(values, {"paris": cells}, {"paris": plan}, protocol=PROTOCOL, seed=5)
+    assert list(table.columns) == joint.GRID_COLUMNS
+    assert table["k"].tolist() == [192] * 3 + [165] * 3
+    assert table["n"].unique().tolist() == cells.groupby("grid", sort=False)["count"].sum().tolist()
+    assert table["mechanism"].tolist() == ["gaussian", "shuffle+INV", "both"] * 2
+    assert table["values"].tolist() == [7, 7, 14] * 2
+    assert table["p"].between(0, 1).all()
+    both = table["mechanism"] == "both"
+    contradicted = np.where(table.loc[both, "p"] <= 0.01, "contradicted", "not contradicted")
+    assert table.loc[both, "verdict"].tolist() == contradicted.tolist()
+    assert table.loc[~both, "verdict"].eq("").all()
+    assert joint.compare_grids([], {"paris": cells}, {"paris": plan}, protocol=PROTOCOL, seed=5).empty
+
+
+def test_joint_tests_judge_each_table_and_mechanism_and_nothing_else():
+    values = read_values(ROOT / "data/published/values.csv")
+    rng, trials = np.random.default_rng(4), {}
+    for n in (1000, 100_000):
+        point = ("synthetic", 4.0, 4.0, n)
+        frames = [
+            pd.DataFrame(
+                {"k": 15, "mechanism": name, "metric": "individual_error", "cell": cell, "value": draws}
+            )
+            for name in ("gaussian", "shuffle+INV")
+            for cell in range(1, 14, 2)
+            for draws in [np.abs(rng.standard_normal(60)) / n]
+        ]
+        trials[point] = pd.concat(frames)
+    table = joint.joint_tests(values, trials, {"synthetic": 1_000_000}, seed=5)
+    assert list(table.columns) == joint.COLUMNS
+    judged = table[table["verdict"] != ""]
+    assert judged["line"].eq("").all()
+    assert judged["item"].eq("Table V").all()
+    assert judged["values"].tolist() == [14] * 4
+    np.testing.assert_allclose(judged["corrected_p"], corrected(judged["p"]))
+    assert len(table) == 4 + 6 + 4
+    assert judged["verdict"].isin(["rejected", "not rejected"]).all()
+    powers = table[list(joint.TIMES)]
+    assert powers.loc[judged.index].stack().between(0, 1).all()
+    assert powers.drop(judged.index).isna().all(axis=None)
+    again = joint.joint_tests(values, trials, {"synthetic": 1_000_000}, seed=5)
+    pd.testing.assert_frame_equal(again, table)
+    assert joint.joint_tests(values, {}, {}, seed=5).empty

@@ -1,0 +1,104 @@
+"""README.md and docs/: numbers are true, commands print what is shown, links lead somewhere."""
+
+import csv
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tightshuffle.cli import main as cli
+
+NAMES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
+COMMAND = re.compile(r"^ *\$ (tightshuffle .*)$", re.MULTILINE)
+FENCE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^\$ ([^\n]*<<'(\w+)'\n.*?^\2$|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.slow
+@pytest.mark.pipeline
+def test_every_quoted_number_is_what_comes_out(full):
+    words = {name: " ".join(text.split()) for name, text in TEXTS.items()}
+    with open(full.folder / "results/numbers.csv", newline="", encoding="utf-8") as file:
+        quotes = list(csv.DictReader(file))
+    wrong = [quote for quote in quotes if quote["quoted"] not in words.get(quote["document"], "")]
+    assert len(quotes) > 80
+    assert not wrong, "correct the document, or the line of reproduction/report/quotes.py"
+
+
+def examples(text):
+    """(command, output) of every command in a document's fenced ``console`` blocks."""
+    return [
+        (found[1], found[3].rstrip("\n"))
+        for block in FENCE.findall(text)
+        for found in EXAMPLE.finditer(block)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.pipeline
+@pytest.mark.parametrize("name", [name for name in NAMES if examples(TEXTS[name])])
+def test_examples_print_what_is_shown(name, full, capsys):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    for command, output in examples(TEXTS[name]):
+        if re.fullmatch(r"tightshuffle [\w. -]+", command):  # needs no shell: forty starts are half a minute
+            assert cli.main(shlex.split(command)[1:]) == 0, command
+            stdout, stderr = capsys.readouterr()
+        else:
+            done = subprocess.run(
+                ["bash", "-c", command], cwd=full.folder, capture_output=True, text=True, env=environment
+            )
+            stdout, stderr = done.stdout, done.stderr
+        assert (stderr, stdout.rstrip("\n")) == ("", output), command
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_without_output_work(name, capsys):
+    shown = {command for command, _ in examples(TEXTS[name])}
+    for command in set(COMMAND.findall(TEXTS[name])) - shown:
+        assert cli.main(shlex.split(command)[1:]) == 0, f"{command}: {capsys.readouterr().err}"
+
+
+def anchors(text):
+    """The names under which GitHub links to a document's headings."""
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_somewhere(name):
+    for target in re.findall(r"\]\((?!\w+:)([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", TEXTS[name])):
+        path, _, anchor = target.partition("#")
+        file = (ROOT / name).parent / path if path else ROOT / name
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file.read_text(encoding="utf-8")), target
+
+
+@pytest.mark.slow
+@pytest.mark.pipeline
+@pytest.mark.parametrize("name", NAMES)
+def test_files_that_are_named_exist(name, full):
+    for path in re.findall(r"`((?:results|tightshuffle|scripts|tests|data|docs)/[\w./-]+\w)`", TEXTS[name]):
+        if not path.startswith(
+            ("results/bench", "results/logs", "data/raw")
+        ):  # only some commands fill these
+            assert ((full.folder if path.startswith("results") else ROOT) / path).exists(), path
+
+
+@pytest.mark.slow
+@pytest.mark.pipeline
+def test_pictures_are_those_that_come_out(full):
+    """Equal but for what another version of the drawing library might change."""
+    from matplotlib import image
+
+    for name in re.findall(r"\((?:docs/)?images/(\w+)\.png\)", "".join(TEXTS.values())):
+        shown = image.imread(ROOT / f"docs/images/{name}.png")
+        drawn = image.imread(full.folder / f"results/figures/{name}.png")
+        assert shown.shape == drawn.shape, f"{name}: run `make pictures`"
+        assert abs(shown - drawn).mean() < 0.01, f"{name}: run `make pictures`"

@@ -1,0 +1,161 @@
+"""What reruns after an edit or a removal, and no more: by real edits."""
+
+import contextlib
+import json
+
+import pytest
+import yaml
+
+from reproduction.jobs.configuration import merge
+from tests.conftest import counted
+from tests.workflow.test_faults import everything
+
+pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
+
+# What follows from a script's or a module's own rules.
+PAGE = {"write_report", "summarise_run", "all"}
+QUOTED = {"state_numbers", "write_article"} | PAGE
+AFTER_SUMMARY = {"summarise_parity", "draw_parity_ratio"} | QUOTED
+AFTER_PARITY = {"judge_claims"} | AFTER_SUMMARY
+AFTER_VALUES = {"judge_values", "write_tables"} | QUOTED
+AFTER_AUDIT = {"collect_audit", "draw_audit"} | QUOTED
+
+
+STUDY_FIGURES = {f"draw_study_{name}" for name in ("best", "estimators", "grids", "ratio")}
+FOLLOWS = {
+    "reproduction/figures/tv.py": {"draw_tv", "draw_parity_tv", "write_article"} | PAGE,
+    "scripts/run_parity.py": {"run_parity", "draw_parity_tv"} | AFTER_PARITY,
+    "reproduction/experiments/parity_summary.py": AFTER_SUMMARY,
+    "scripts/run_trials.py": {"run_trials", "draw_tv", "judge_jointly"} | AFTER_VALUES | AFTER_PARITY,
+    "reproduction/protocol/metrics.py": {
+        "run_trials",
+        "estimate_cells",
+        "draw_tv",
+        "draw_estimates",
+        "judge_jointly",
+    }
+    | {"run_parity", "estimate_parity", "draw_parity_tv", "draw_parity_estimates"}
+    | {"compute_study", "simulate_study", "cut_study", "write_which"}
+    | STUDY_FIGURES
+    | AFTER_VALUES
+    | AFTER_PARITY,
+    "reproduction/figures/style.py": {
+        "draw_delta_surface",
+        "draw_tv",
+        "draw_checkins",
+        "draw_estimates",
+        "draw_gaussian_scale",
+        "draw_band",
+    }
+    | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_girgis_rdp", "draw_audit"}
+    | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio", "write_article"}
+    | STUDY_FIGURES
+    | PAGE,
+    "tightshuffle/audit/game.py": {"run_audit"} | AFTER_AUDIT,
+    "tightshuffle/audit/assessment.py": AFTER_AUDIT,
+    "reproduction/verification/claims/registry.py": {"judge_claims"} | QUOTED,
+    "reproduction/protocol/printed_formulas.py": {"compute_printed_deltas", "judge_claims"} | AFTER_VALUES,
+    "reproduction/report/which_page.py": {"write_which"} | QUOTED - {"write_report"},
+    "reproduction/figures/girgis_rdp.py": {"draw_girgis_rdp"} | PAGE,
+}
+
+
+@pytest.mark.parametrize("file", FOLLOWS)
+def test_an_edit_reruns_exactly_what_imports_it(full, file):
+    path = full.folder / file
+    with edited(path, path.read_text() + "\n# edited\n"):
+        assert set(jobs(full)) == FOLLOWS[file] | {"all"}
+
+
+def test_an_edit_that_is_taken_back_reruns_nothing(full):
+    assert jobs(full) == {}
+
+
+LISTING = """
+import json
+from tests.workflow.dag_of import planned
+with planned() as workflow:
+    print(json.dumps([[job.rule.name, *map(str, job.output)] for job in workflow.dag.needrun_jobs()]))
+"""
+
+
+def jobs(project):
+    """rule -> the outputs of its jobs that a run would start; with none, a list without elements."""
+    listed = {}
+    done = project.python("-c", LISTING)
+    assert done.returncode == 0, done.stderr
+    for rule, *outputs in json.loads(done.stdout):
+        listed.setdefault(rule, []).extend(outputs)
+    return listed
+
+
+@contextlib.contextmanager
+def edited(path, text):
+    before = path.read_text()
+    assert text != before
+    path.write_text(text)
+    try:
+        yield
+    finally:
+        path.write_text(before)
+
+
+def with_settings(project, settings):
+    """The configuration, edited: nested settings go over the papers'."""
+    path = project.folder / "config/config.yaml"
+    merged = merge(yaml.safe_load(path.read_text()), yaml.safe_load(settings))
+    return edited(path, yaml.safe_dump(merged, sort_keys=False))
+
+
+def trials(*names):
+    return {f"results/trials/paris_{name}.parquet" for name in names}
+
+
+def test_the_number_of_repetitions_reruns_the_trials_that_need_it(full):
+    """Of the boxplots of Paris: both budgets' files, with the points of Table VI; of no other dataset.
+
+    And Snakemake's own dry run plans these rules, too.
+    """
+    with with_settings(full, "datasets: {paris: {tv: {repetitions: 6}}}"):
+        planned = jobs(full)
+        assert full.planned().keys() == planned.keys()
+    assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
+    assert len(planned["draw_tv"]) == 4  # PNG, PDF, SVG and caption
+    assert set(planned) <= FOLLOWS["scripts/run_trials.py"]
+    assert not {"run_parity", "estimate_cells"} & set(planned)
+
+
+def test_a_budget_of_its_own_reruns_nothing_else(full):
+    """Another budget for Table VI: a file of its own, and that of the boxplots loses the old points."""
+    with with_settings(full, "datasets: {paris: {individual: {budgets: [{eps0: 4.0, eps: 2}]}}}"):
+        planned = jobs(full)
+    assert set(planned["run_trials"]) == trials("eps0-4_eps-2", "eps0-4_eps-4")
+
+
+def test_another_n_runs_that_dataset_only(full):
+    """Its trials at every budget, and its comparison at equal privacy."""
+    with with_settings(full, "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}"):
+        planned = jobs(full)
+    assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
+    assert planned["run_parity"] == ["results/parity/paris.parquet"]
+    assert set(planned) <= FOLLOWS["scripts/run_trials.py"] | FOLLOWS["scripts/run_parity.py"]
+
+
+def test_nothing_outside_of_the_targets_is_touched_and_what_is_removed_comes_back(full):
+    """Also: a dry run names the jobs that then run; texts and drawings are the same with other hashes."""
+    made = full.folder / full.made
+    removed = [made / name for name in ("report/verdicts.csv", "parity_plan.md", "figures/audit.pdf")]
+    before, state = full.results(), everything(full)
+    for path in removed:
+        path.unlink()
+    assert "Nothing to be done" in full.make("--", "fig1")
+    now = everything(full)
+    assert {name for name in state if now.get(name) != state[name] and state[name][0] is not None} == {
+        path.relative_to(full.folder).as_posix() for path in removed
+    }
+    planned = full.planned()
+    assert {"judge_values", "plan_parity", "draw_audit", "state_numbers", "write_report"} <= set(planned)
+    assert counted(full.make(environment={"PYTHONHASHSEED": "77"})) == planned
+    after = full.results()
+    assert [name for name in before if after.get(name) != before[name]] == []
+    assert "Nothing to be done" in full.make()

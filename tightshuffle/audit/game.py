@@ -1,0 +1,213 @@
+"""The game of differential privacy for shuffled k-RR, played for real: every message drawn, then shuffled.
+
+In either of two worlds n users answer through k-RR, independently of each other, and a shuffler puts the n
+messages into a random order. The worlds differ in one user, the victim, who holds x0 or x1. Of the remaining
+users ``count`` hold x0, and all who do not hold x0 hold one cell, ``remaining``. The observer counts the
+messages.
+
+A user lies when one of 2^32 values says so, and q is rounded up to a multiple of 2^-32. This is exactly k-RR
+with a slightly smaller eps0, which is a post-processing, message by message, of k-RR with eps0 and commutes
+with shuffling: the rounding can only lower delta, and a lower bound needs no allowance for it. The shuffler
+sorts by random keys of 48 bits. Two equal keys (n^2 2^-49 per run) leave two messages in the order
+of their cells; the counts, all that the observer uses, do not depend on the order.
+"""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from tightshuffle.arguments import (
+    Floats,
+    Integers,
+    check_choice,
+    check_count,
+    check_eps0,
+    check_k,
+    check_n,
+    check_one,
+    check_whole,
+)
+from tightshuffle.numerics.seeds import seed_of
+from tightshuffle.randomizers.krr import lie_probability, truth_probability
+
+REMAINING = ("x1", "x2")  # the cells that the remaining users without x0 may hold
+HALVES = ("choose", "report")
+USERS = ("x0", "x1")  # what the victim holds in either world
+_SETTING = ["n", "k", "eps0", "count", "remaining"]
+
+_X0, _X1, _X2 = 0, 1, 2
+_BLOCK = 2**17  # messages with a random stream of their own: what the caches hold
+_KEY_BITS = 48
+_LARGEST_N = 2000  # the tallies hold (n + 1)^2 pairs of counts
+_LARGEST_K = 2 ** (64 - _KEY_BITS)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What the observer counted: ``tables[half][world]`` (n+1, n+1) runs by their counts of x0 and x1.
+
+    half 0 is for choosing, 1 for reporting; world 0: the victim holds x0, 1: x1. ``runs`` in each world.
+    """
+
+    n: int
+    k: int
+    eps0: float
+    count: int
+    remaining: str
+    runs: int
+    tables: Integers
+
+    @cached_property
+    def log_likelihood_ratio(self) -> Floats:
+        """log P/Q of every pair of counts (n+1, n+1), by the exact laws."""
+        # No number of runs shows pairs as rare as the laws' error; any value is fine for them.
+        laws = [np.maximum(pair_law(self, world), 1e-15) for world in range(2)]
+        return np.log(laws[0]) - np.log(laws[1])
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The tally as a tidy table's columns: its setting, half, user (x0 or x1), x0, x1, runs; no zeros."""
+        where = np.nonzero(self.tables)
+        columns: dict[str, NDArray[Any]]
+        columns = {name: np.full(where[0].size, getattr(self, name)) for name in _SETTING}
+        columns |= {"half": np.array(HALVES)[where[0]], "user": np.array(USERS)[where[1]]}
+        return columns | {"x0": where[2], "x1": where[3], "runs": self.tables[where]}
+
+    @classmethod
+    def of(cls, columns: Mapping[str, npt.ArrayLike]) -> Self:
+        """The tally whose `columns` these are, a mapping or a data frame; the order of the rows is free."""
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        setting = {name: arrays[name][:1].tolist()[0] for name in _SETTING}
+        tables = np.zeros((2, 2, setting["n"] + 1, setting["n"] + 1), dtype=np.int64)
+        half, user = (arrays["half"] == HALVES[1]).astype(int), (arrays["user"] == USERS[1]).astype(int)
+        tables[half, user, arrays["x0"], arrays["x1"]] = arrays["runs"]
+        return cls(**setting, runs=int(tables[:, 0].sum()), tables=tables)
+
+
+def answer(
+    cells: npt.ArrayLike, eps0: float, k: int, rng: np.random.Generator, runs: int
+) -> NDArray[np.uint32]:
+    """Every user's answer through k-RR in each of ``runs`` runs.
+
+    Parameters: ``cells``, whole numbers in 0..k-1, shape (n,). Returns whole numbers, shape (runs, n).
+    """
+    cells = np.asarray(cells, dtype=np.uint32)
+    draws = rng.integers(0, 2**32, size=(runs, len(cells)), dtype=np.uint32)
+    # Steps 1 to k - 1 around the ring of cells are the lies, equally likely; step k is the truth.
+    draws //= np.uint32(_lie_weight(eps0, k))
+    np.minimum(draws, np.uint32(k - 1), out=draws)
+    draws += cells + np.uint32(1)
+    # Unsigned: draws - k wraps to a huge number where draws < k.
+    np.minimum(draws, draws - np.uint32(k), out=draws)
+    return draws
+
+
+def shuffle(messages: NDArray[np.uint32], rng: np.random.Generator) -> NDArray[np.uint64]:
+    """Each run's messages, shape (runs, n), in a random order of its own."""
+    keyed = rng.integers(0, 2**64, size=messages.shape, dtype=np.uint64)
+    cell = np.uint64(_LARGEST_K - 1)
+    keyed &= ~cell
+    keyed |= messages
+    keyed.sort(axis=1)
+    keyed &= cell
+    return keyed
+
+
+def play(
+    *,
+    n: int,
+    k: int,
+    eps0: float,
+    count: int,
+    runs: int,
+    remaining: str | None = None,
+    seed: int = 0,
+    cores: int = 1,
+) -> Tally:
+    """Play ``runs`` runs in each world and count.
+
+    Parameters
+    ----------
+    n, k, eps0, count : ``n`` users, ``k`` cells, ``count`` of the remaining n - 1 users hold x0
+    runs : in each world, at least 2; the first half is for choosing events, the second for reporting
+    remaining : "x1" or "x2" (any third cell), held by the remaining users who do not hold x0; by default x2
+        if there is one
+    seed : root seed; the tally depends on it and the parameters above alone
+    cores : threads; any number gives the same tally
+
+    Returns
+    -------
+    Tally. Time about 8 ns per message and core, memory some MB per core.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
+    """
+    n, k, count = (
+        check_one(*pair) for pair in (("n", check_n(n)), ("k", check_k(k)), ("count", check_count(count, n)))
+    )
+    eps0 = check_one("eps0", check_eps0(eps0))
+    if remaining is None:
+        remaining = "x2" if k > 2 else "x1"
+    check_choice("remaining", remaining, REMAINING)
+    if n > _LARGEST_N:
+        raise ValueError(f"n must be at most {_LARGEST_N} for an audit, which draws every message; got {n}")
+    if k > _LARGEST_K:
+        raise ValueError(f"k must be at most {_LARGEST_K} for an audit; got {k}")
+    if k == 2 and remaining == "x2":
+        raise ValueError("remaining must be x1 for k = 2; got x2, a third cell")
+    if k * _lie_weight(eps0, k) > 2**32:
+        raise ValueError(f"eps0 must be at least about {k * k / 2**32:.0e} for an audit; got {eps0:g}")
+    runs, cores = check_whole("runs", runs, 2), check_whole("cores", cores, 1)
+
+    all_but_one = [_X0] * count + [_X1 if remaining == "x1" else _X2] * (n - 1 - count)
+    setting: dict[str, float] = {"n": n, "k": k, "eps0": eps0, "count": count}
+    blocks = list(_blocks(n, runs))
+
+    def work(share: list[tuple[int, int, int, int]]) -> Integers:
+        tables = np.zeros((2, 2, (n + 1) ** 2), dtype=np.int64)
+        for half, world, number, size in share:
+            place = {"world": world, "block": number}
+            # Seeds call ``remaining`` "rest": another name would change every run.
+            names = {"stage": "audit", "half": HALVES[half], "rest": remaining}
+            rng = np.random.default_rng(seed_of(seed, **names, **place, **setting))
+            cells = np.array([_X0 if world == 0 else _X1, *all_but_one])
+            received = shuffle(answer(cells, eps0, k, rng, size), rng)
+            seen = [(received == cell).view(np.uint8).sum(axis=1, dtype=np.intp) for cell in (_X0, _X1)]
+            tables[half, world] += np.bincount(seen[0] * (n + 1) + seen[1], minlength=(n + 1) ** 2)
+        return tables
+
+    with ThreadPoolExecutor(int(cores)) as pool:
+        shares = [blocks[i :: int(cores)] for i in range(int(cores))]
+        tables = np.sum(list(pool.map(work, shares)), axis=0)
+    return Tally(n, k, eps0, count, remaining, int(runs), tables.reshape(2, 2, n + 1, n + 1))
+
+
+def _blocks(n: int, runs: int) -> Iterator[tuple[int, int, int, int]]:
+    """(half, world, number, runs) of every block; the block's size depends on n alone."""
+    most = max(1, _BLOCK // n)
+    for half, share in enumerate((runs // 2, runs - runs // 2)):
+        for number, start in enumerate(range(0, share, most)):
+            for world in range(2):
+                yield half, world, number, min(most, share - start)
+
+
+def _lie_weight(eps0: float, k: int) -> int:
+    """How many of 2^32 equally likely values mean one given lie: q rounded up."""
+    return int(np.floor(lie_probability(eps0, k) * 2.0**32)) + 1
+
+
+def pair_law(tally: Tally, world: int) -> Floats:
+    """Exact law of (count of x0, count of x1), shape (n+1, n+1); absolute error about 1e-16."""
+    n, k, eps0 = tally.n, tally.k, tally.eps0
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    root = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1)) - 1
+    x0, x1 = root[:, None], root[None, :]
+    transforms = {"x0": 1 + p * x0 + q * x1, "x1": 1 + q * x0 + p * x1, "x2": 1 + q * (x0 + x1)}
+    remaining = transforms["x0"] ** tally.count * transforms[tally.remaining] ** (n - 1 - tally.count)
+    return np.fft.ifft2(remaining * transforms[("x0", "x1")[world]]).real

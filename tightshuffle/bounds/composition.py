@@ -1,0 +1,378 @@
+"""delta of n_c rounds of shuffled k-RR (Koskela, Heikkila and Honkela), between two rigorous estimates.
+
+The same users answer in every round with fresh randomness. Whatever the remaining users hold, n_c rounds are
+no easier to attack than n_c independent draws of a dominating pair (P, Q): of the strong or the weak
+adversary (sections 3 and 3.1), or of the clones (section 4), which hold for every eps0-LDP randomizer.
+dominating_pairs.py has the pairs, loss_grid.py their privacy loss distributions. The pairs are mirror
+images, so both directions have the same delta.
+
+Every bound has two estimates of its exact value: "pessimistic", never below it, the one to quote as a
+guarantee, and "optimistic", never above it. One round is summed without a grid, so that the two differ
+by 1e-9 and by what blocks of very many users cost.
+"""
+
+import functools
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, special
+
+from tightshuffle.arguments import (
+    Floats,
+    OutsideRange,
+    check_choice,
+    check_compositions,
+    check_delta,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+    check_one,
+    check_positive,
+)
+from tightshuffle.bounds.dominating_pairs import (
+    PAIRS,
+    Rows,
+    largest_finite_loss,
+    outcome_count,
+    outcomes,
+    rows,
+    typical_spread,
+)
+from tightshuffle.bounds.gaussian_limit import gaussian_eps
+from tightshuffle.bounds.histogram import upper
+from tightshuffle.gaussian import exact_scale
+from tightshuffle.numerics import loss_grid
+from tightshuffle.numerics.binomial import log_binomial_excess
+
+ESTIMATES = ("pessimistic", "optimistic")
+
+_DEPTH = 80.0  # outcomes down to e^-80 at first, further down where delta asks for it
+_CLEAR = 25.0  # delta is to be e^25 times what was left out
+_MARGIN = 16.0  # what is left out at a depth is at most e^16 times e^-depth for up to 10^6 rows
+_POINTS_PER_SPREAD = 512  # grid points per standard deviation of the loss
+_OUTCOMES = 8e6  # how many outcomes the blocks of N aim at
+_ENOUGH = 3e7  # outcomes beyond which no deeper estimate is tried, or grid points that are refused
+_TOO_MANY = 3e8  # outcomes that are refused
+_FEWEST_BLOCKS = 16
+_ROWS = {True: 2**18, False: 2**21}  # rows of one round: of the weak adversary (they cost more), of all else
+_SAFETY = 1e-9  # relative floating-point error that the sum over rows allows for
+_TERMS = 2.0**-49  # relative error of the terms of a difference
+_LN10 = math.log(10)
+
+
+def composed(
+    eps: npt.ArrayLike,
+    pair: str = "weak",
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+    spacing: float | None = None,
+) -> Floats:
+    """log10 delta of ``compositions`` rounds at ``eps``.
+
+    Parameters
+    ----------
+    eps, n, k, eps0, compositions : numbers or arrays, which broadcast; ``eps`` is that of all rounds.
+        ``k`` does not matter for the clones, but is checked.
+    pair : "strong", "weak", "clones" (chance e^-eps0, as section 4 states it) or "stronger-clones" (chance
+        2 / (e^eps0 + 1), as its figure is drawn)
+    estimate : "pessimistic" (an upper bound) or "optimistic" (a lower bound of the same quantity)
+    spacing : distance of the grid's points in units of eps; None for 1/512 of a standard deviation of the
+        loss. Without meaning for one round.
+
+    Returns
+    -------
+    log10 delta, an array of the broadcast shape (a float for scalars). -inf where eps >= compositions * eps0,
+    except for "strong", whose loss has no bound. Deep down (below about 1e-30) for many users the two
+    estimates move apart, up to an optimistic -inf where delta is too small to be bounded from below.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range, or the n for which rounds are too many to compose.
+    """
+    check_choice("pair", pair, PAIRS)
+    check_choice("estimate", estimate, ESTIMATES)
+    spacing = None if spacing is None else check_one("spacing", check_positive("spacing", spacing))
+    points = np.broadcast_arrays(
+        check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
+    )
+    settings = np.stack([point.ravel().astype(float) for point in points[1:]], axis=-1)
+    result = np.empty(points[0].size)
+    for setting in np.unique(settings, axis=0):
+        chosen = np.all(settings == setting, axis=1)
+        curve = _Curve(pair, setting.tolist(), estimate, spacing)
+        result[chosen] = curve.log_delta(points[0].ravel()[chosen])
+    return result.reshape(points[0].shape)[()] / _LN10
+
+
+def composed_epsilon(
+    delta: npt.ArrayLike,
+    pair: str = "weak",
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+    spacing: float | None = None,
+) -> Floats:
+    """The smallest eps >= 0 at which ``compositions`` rounds have at most ``delta``; nan where there is none.
+
+    The inverse of `composed`, with its parameters. It is faster than the inverse that all bounds share, as it
+    builds the distribution once, and it is not confined to eps <= eps0. With the pessimistic estimate the
+    result is an upper bound, rounded up by 1e-10. All numbers broadcast. Raises ValueError like `composed`.
+    """
+    check_choice("pair", pair, PAIRS)
+    check_choice("estimate", estimate, ESTIMATES)
+    spacing = None if spacing is None else check_one("spacing", check_positive("spacing", spacing))
+    points = np.broadcast_arrays(
+        check_delta(delta), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
+    )
+    result = np.empty(points[0].shape)
+    for index in np.ndindex(result.shape):
+        wanted, *setting = (float(point[index]) for point in points)
+        result[index] = _Curve(pair, setting, estimate, spacing).epsilon(math.log(wanted))
+    return result[()]
+
+
+def koskela_strong(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+) -> Floats:
+    """log10 delta against the strong adversary A_s (section 3), who knows who answered at random.
+
+    Parameters, result and errors as for `composed`.
+    """
+    return composed(eps, "strong", n=n, k=k, eps0=eps0, compositions=compositions, estimate=estimate)
+
+
+def koskela_weak(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+) -> Floats:
+    """log10 delta against the weak adversary A_w (section 3.1), who knows it of the remaining users only.
+
+    Parameters, result and errors as for `composed`.
+    """
+    return composed(eps, "weak", n=n, k=k, eps0=eps0, compositions=compositions, estimate=estimate)
+
+
+def composed_clones(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    compositions: npt.ArrayLike = 1,
+    estimate: str = "pessimistic",
+) -> Floats:
+    """log10 delta of the clones (section 4): any eps0-LDP randomizer, clones with chance e^-eps0.
+
+    Parameters, result and errors as for `composed`.
+    """
+    return composed(eps, "clones", n=n, k=k, eps0=eps0, compositions=compositions, estimate=estimate)
+
+
+def eps0_of_blanket(gamma: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
+    """The eps0 of the k-RR that answers with a uniform cell with probability ``gamma`` in (0, 1).
+
+    gamma = k / (e^eps0 + k - 1) (Balle et al. 2019); both broadcast. Raises ValueError like the bounds.
+    """
+    gamma = check_delta(gamma, name="gamma")
+    return np.log1p(check_k(k) * (1 - gamma) / gamma)
+
+
+def balle_analytic(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+    """log10 delta of Theorem 3.1 of Balle et al. (2019), the analytic bound of Figure 1a, for one round.
+
+    Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma,
+    gamma >= max(14 k log(2 / delta) / ((n - 1) eps^2), 27 k / ((n - 1) eps)); here it is solved for delta.
+
+    All numbers broadcast. nan with an `OutsideRange` warning where eps > 1 or the second term exceeds gamma;
+    at most 1. Raises ValueError that names a bad argument.
+    """
+    eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    blanket = (n - 1) / (np.expm1(eps0) + k)  # (n - 1) gamma / k
+    conditions = {"eps <= 1": eps <= 1, "gamma >= 27 k / ((n - 1) eps)": blanket * eps >= 27}
+    failing = [condition for condition, holds in conditions.items() if not np.all(holds)]
+    if failing:
+        warnings.warn(f"balle_analytic holds only for {' and '.join(failing)}", OutsideRange, stacklevel=2)
+    log_delta = np.minimum(0.0, math.log(2) - blanket * eps**2 / 14)
+    return np.where(np.all(list(conditions.values()), axis=0), log_delta / _LN10, np.nan)[()]
+
+
+# A function eps (e,) -> ln delta, the log of what was left out, and whether a greater depth would not help.
+_Depth = tuple[Callable[[Floats], Floats], float, bool]
+
+
+class _Curve:
+    """ln delta of one setting as a function of eps; what is computed for one eps is kept for the next."""
+
+    def __init__(self, pair: str, setting: list[float], estimate: str, spacing: float | None) -> None:
+        n, k, eps0, compositions = setting
+        self.setting = (pair, int(n), int(k), eps0)
+        self.eps0, self.compositions = eps0, int(compositions)
+        self.bounded = pair != "strong"
+        self.pessimistic = estimate == "pessimistic"
+        self.spacing = spacing
+        self.depths: dict[float, _Depth] = {}
+
+    @property
+    def largest(self) -> float:
+        """The eps from which on delta does not change: all that is left is an infinite loss."""
+        return self.compositions * self.eps0 if self.bounded else np.inf
+
+    def log_delta(self, eps: Floats) -> Floats:
+        """Natural log of delta at ``eps`` (e,)."""
+        result = np.full(eps.shape, -np.inf)
+        open_ends, depth = np.flatnonzero(eps < self.largest), _DEPTH
+        while open_ends.size:
+            value, log_left_out, last = self._at_depth(depth)
+            result[open_ends] = value(eps[open_ends])
+            open_ends = open_ends[result[open_ends] < log_left_out + _CLEAR]
+            if last:
+                break
+            depth = _deeper(depth)
+        if open_ends.size and self.setting[0] == "weak" and self.compositions == 1 and self.pessimistic:
+            # Too deep for these sums, which start from the mean; histogram.upper starts from where delta is.
+            _, n, k, eps0 = self.setting
+            deep = upper(eps[open_ends], n=n, k=k, eps0=eps0) * _LN10
+            result[open_ends] = np.minimum(result[open_ends], deep)
+        return result
+
+    def epsilon(self, log_delta: float) -> float:
+        """The smallest eps with at most this natural log of delta, rounded up."""
+        value = self._deep_enough_for(log_delta)
+        aim = math.sqrt(-log_delta)
+
+        @functools.cache
+        def missing(eps: float) -> float:
+            # The square root is almost affine in eps.
+            return aim - math.sqrt(-min(max(float(value(np.array([eps]))[0]), -1e5), 0.0))
+
+        if missing(0.0) <= 0:
+            return 0.0
+        low, high = 0.0, min(1.0, self.largest)
+        if missing(0.0) < aim:  # the Gaussian with the same delta at eps = 0 is a good guess
+            mu = 1 / float(exact_scale(0.0, log10_delta=-((aim - missing(0.0)) ** 2) / _LN10))
+            high = min(1.05 * gaussian_eps(log_delta / _LN10, mu), self.largest)
+        while missing(high) > 0:
+            if high > 1e3 * self.compositions * max(1.0, self.eps0):
+                return np.nan  # the infinite losses alone weigh more
+            low, high = high, min(2 * high, self.largest)
+        root = optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-12) + 1e-10
+        return min(root, high)
+
+    def _deep_enough_for(self, log_delta: float) -> Callable[[Floats], Floats]:
+        """A function as `log_delta`, with the same bounds, but as exact only where delta is at least that.
+
+        What a search meets far below the delta that it looks for would ask for depths that cost seconds.
+        """
+        depth = min(_DEPTH, _CLEAR + _MARGIN - log_delta)
+        while True:
+            value, log_left_out, last = self._at_depth(depth)
+            if log_delta >= log_left_out + _CLEAR:
+                return lambda eps: np.where(eps < self.largest, value(eps), -np.inf)
+            if last:
+                return self.log_delta
+            depth = _deeper(depth)
+
+    def _at_depth(self, depth: float) -> _Depth:
+        if depth not in self.depths:
+            build = self._one_round if self.compositions == 1 else self._rounds
+            self.depths[depth] = build(depth)
+        return self.depths[depth]
+
+    def _rows(self, depth: float, blocks: int) -> Rows:
+        return rows(*self.setting, depth=depth, blocks=blocks, pessimistic=self.pessimistic)
+
+    def _size(self, depth: float) -> tuple[int, float]:
+        """How many blocks of N to make, and about how many outcomes that are."""
+        per_value, values = outcome_count(*self.setting, depth)
+        blocks = max(_FEWEST_BLOCKS, int(_OUTCOMES / per_value))
+        return blocks, per_value * min(values, blocks)
+
+    def _one_round(self, depth: float) -> _Depth:
+        per_value, values = outcome_count(*self.setting, depth)
+        weak = self.setting[0] == "weak"
+        across = math.sqrt(per_value) if weak else 1.0  # about how many T per N
+        table = self._rows(depth, max(_FEWEST_BLOCKS, int(_ROWS[weak] / across)))
+        sign = 1 if self.pessimistic else -1
+
+        def log_delta(eps: Floats) -> Floats:
+            return np.array([_log_excess(e, table, sign) for e in eps])
+
+        last = table.log_left_out == -math.inf or across * values > 64 * _ROWS[weak]
+        return log_delta, table.log_left_out, last
+
+    def _rounds(self, depth: float) -> _Depth:
+        blocks, size = self._size(depth)
+        if size > _TOO_MANY:
+            raise ValueError(
+                f"n must be smaller for composing the {self.setting[0]} pair with k = {self.setting[2]}: "
+                f"{size:.1g} outcomes; got {self.setting[1]}"
+            )
+        table = self._rows(depth, blocks)
+        reach = largest_finite_loss(table, depth)
+        spacing = self.spacing or typical_spread(*self.setting) / _POINTS_PER_SPREAD
+        if self.bounded:  # the largest loss of all lies on the grid, so that nothing is rounded beyond it
+            spacing = self.eps0 / math.ceil(self.eps0 / spacing)
+        if reach / spacing > _ENOUGH:
+            raise ValueError(f"spacing must be at least {reach / _ENOUGH:.2g} here; got {spacing:g}")
+        cells = loss_grid.gather(outcomes(table, depth), spacing, reach)
+        if self.pessimistic:
+            grid, sign = loss_grid.pessimistic(cells, table.log_left_out), 1
+        else:
+            grid, sign = loss_grid.optimistic(cells), -1
+
+        def log_delta(eps: Floats) -> Floats:
+            return loss_grid.log_delta(eps, grid, self.compositions, sign)
+
+        last = table.log_left_out == -math.inf or self._size(_deeper(depth))[1] > _ENOUGH
+        return log_delta, table.log_left_out + math.log(self.compositions), last
+
+
+def _deeper(depth: float) -> float:
+    """The depth to try next: most settings need the second one at most, and then the steps may be large."""
+    return depth * (2 if depth <= _DEPTH else 4)
+
+
+def _log_excess(eps: float, table: Rows, sign: int) -> float:
+    """ln E[(P - e^eps Q)_+] of one round: given N and T an expected excess of Bin(T, 1/2), in closed form."""
+    # room = T - threshold in two forms; next to the largest loss b only the first does not cancel.
+    known, lie = table.total + table.short, special.expit(-eps)
+    share = math.expm1(eps - table.largest) / math.expm1(-table.largest)
+    first, second = np.where(
+        known * share <= table.total,
+        [known * share * lie, table.short * lie],
+        [table.total * lie, table.offset * math.tanh(eps / 2)],
+    )
+    room = first * (1 + sign * _TERMS) - second
+    excess = log_binomial_excess(table.total, table.total - room)
+    # Where only n1 = T exceeds the threshold, T - room would round the room away.
+    with np.errstate(divide="ignore"):
+        log_all = np.log(known * share) - np.logaddexp(0.0, eps)
+        log_room = np.where(table.short == 0, log_all, np.log(np.maximum(room, 0.0)))
+    excess = np.where(room < 1, log_room - table.total * math.log(2), excess)
+    terms = table.log_weight + table.log_scale + excess
+    value = special.logsumexp(terms) + math.log(table.gap) + np.logaddexp(0.0, eps)
+    if sign > 0:
+        value = np.logaddexp(value, table.log_left_out)
+    return min(0.0, value + sign * _SAFETY)

@@ -1,0 +1,70 @@
+"""The whole truth for tiny n and k: every dataset of the remaining users, every outcome."""
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import Floats, check_eps, check_eps0, check_k, check_n
+from tightshuffle.randomizers.krr import lie_probability, truth_probability
+
+_LARGEST = 200_000  # outcomes times datasets
+
+
+def enumerate_worst_case(eps: npt.ArrayLike, *, n: int, k: int, eps0: float) -> dict[tuple[int, ...], Floats]:
+    """delta of the whole histogram for every dataset of the remaining users, by full enumeration.
+
+    By symmetry one pair of cells suffices: the user holds cell 0 (P) or cell 1 (Q), and the remaining users
+    run through all histograms of n - 1 users.
+
+    Parameters: ``eps`` a number or an array of shape (e,); ``n``, ``k``, ``eps0`` numbers.
+
+    Returns
+    -------
+    dict from the remaining users' counts (a tuple of k numbers) to delta in the direction P against Q, an
+    array of the shape of ``eps``. The reverse direction is the entry with the first two counts exchanged.
+
+    Raises
+    ------
+    ValueError naming a bad argument, or if there are too many cases.
+    """
+    eps, n, k = check_eps(eps), int(check_n(n)), int(check_k(k))
+    p, q = truth_probability(eps0, k), lie_probability(check_eps0(eps0), k)
+    if math.comb(n + k - 1, n) ** 2 > _LARGEST:
+        raise ValueError(f"n and k must be tiny for an enumeration; got n = {n}, k = {k}")
+    outcomes = {outcome: i for i, outcome in enumerate(_histograms(n, k))}
+    answers = [np.where(np.arange(k) == cell, p, q) for cell in range(k)]
+    bound = np.exp(eps)[..., None]
+    result = {}
+    for remaining in _histograms(n - 1, k):
+        law = {(0,) * k: 1.0}
+        for user in np.repeat(np.arange(k), remaining):
+            law = _add(law, answers[user])
+        first, second = (_as_array(_add(law, answers[cell]), outcomes) for cell in (0, 1))
+        result[remaining] = np.maximum(first - bound * second, 0).sum(axis=-1)
+    return result
+
+
+def _histograms(users: int, cells: int) -> Iterator[tuple[int, ...]]:
+    """All ways to put ``users`` into ``cells``, as tuples of counts."""
+    for bars in itertools.combinations(range(users + cells - 1), cells - 1):
+        edges = (-1, *bars, users + cells - 1)
+        yield tuple(b - a - 1 for a, b in itertools.pairwise(edges))
+
+
+def _add(law: dict[tuple[int, ...], float], answer: Floats) -> dict[tuple[int, ...], float]:
+    added: dict[tuple[int, ...], float] = {}
+    for histogram, chance in law.items():
+        for cell, weight in enumerate(answer):
+            after = (*histogram[:cell], histogram[cell] + 1, *histogram[cell + 1 :])
+            added[after] = added.get(after, 0.0) + chance * weight
+    return added
+
+
+def _as_array(law: dict[tuple[int, ...], float], outcomes: dict[tuple[int, ...], int]) -> Floats:
+    array = np.zeros(len(outcomes))
+    for histogram, chance in law.items():
+        array[outcomes[histogram]] = chance
+    return array

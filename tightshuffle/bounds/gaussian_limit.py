@@ -1,0 +1,54 @@
+"""What many users make of a shuffled randomizer: a Gaussian mechanism. A preview, never a bound.
+
+The privacy loss of n shuffled reports is a sum over users (`histogram`), so by the central limit theorem it
+tends to that of mu-Gaussian differential privacy (Dong, Roth and Su 2022) with
+
+    mu^2 = E_w[((R_x0 - R_x1) / w)^2] / n,   w the blanket;   for k-RR mu = sqrt(2) (p - q) / sqrt(n q).
+
+Takagi and Liew (arXiv 2601.19154) and Shvets study such limits of the shuffle model; ours is the blanket's.
+How far it is from the truth depends on n: for k-RR as soon as n q is small it promises far too much.
+"""
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from tightshuffle.arguments import Floats, check_n
+from tightshuffle.gaussian import log_delta
+from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.roots import find_root
+
+
+def preview_mu(
+    *,
+    n: npt.ArrayLike,
+    k: int | None = None,
+    eps0: float | None = None,
+    randomizer: str | Randomizer = "grr",
+) -> Floats:
+    """mu of the Gaussian differential privacy that n shuffled reports tend to; the largest over all pairs.
+
+    ``n`` is a number or an array, the rest as for `histogram.upper`. Raises ValueError naming a bad argument.
+    """
+    own = parse(randomizer, k=k, eps0=eps0) if isinstance(randomizer, str) else randomizer
+    laws = (own.gains(0.0, "blanket", pair) for pair in own.pairs())
+    return np.sqrt(max(float(chances @ values**2) for values, chances in laws) / check_n(n))
+
+
+def gaussian_eps(log10_delta: float, mu: float) -> float:
+    """The eps of mu-Gaussian differential privacy at this delta; 0 where eps = 0 suffices."""
+
+    def surplus(eps: float) -> float:
+        return float(log_delta(eps, scale=1 / mu)) - log10_delta
+
+    if surplus(0.0) <= 0:
+        return 0.0
+    high = mu
+    while surplus(high) > 0:
+        high *= 2
+    return find_root(surplus, 0.0, high, xtol=1e-14, rtol=1e-12)
+
+
+def gaussian_tradeoff(alpha: npt.ArrayLike, mu: float) -> Floats:
+    """The trade-off curve of mu-Gaussian differential privacy: Phi(Phi^-1(1 - alpha) - mu)."""
+    return scipy.special.ndtr(-scipy.special.ndtri(np.asarray(alpha, dtype=float)) - mu)

@@ -1,0 +1,233 @@
+"""delta of the whole histogram of shuffled reports: rigorous bounds, lower and upper, for every dataset.
+
+Differential privacy asks for the worst dataset of the remaining n - 1 users. No formula is known for it
+(docs/worst_case.md shows that it changes with eps). With the gain of one report under a reference measure w,
+
+    G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),  y ~ w,   delta_w = E[(G_1 + ... + G_n)_+] / n,
+
+* ``upper`` takes the blanket w = inf over x of R_x: delta_w is an upper bound for every dataset (Balle, Bell,
+  Gascon and Nissim 2019, Lemma 5.3 before any inequality). For k-RR it is the weak adversary of Koskela,
+  Heikkila and Honkela (sections 3.2 to 3.4): size-biasing turns the Bin(n - 1, gamma) + 1 uniform answers
+  of that adversary into Bin(n, gamma).
+* ``lower`` takes the largest over w = R_x, the exact delta of the dataset in which all remaining users hold
+  x, for x in {x0, x1, x2, ...}, and over mixtures of two, the delta of a random dataset told to nobody: by
+  joint convexity at most that of the worst one.
+* k-RR with two cells has one count only: there both come from `two_values`, and are mostly equal to 0.1 %.
+
+`engine` computes the expectations, with every error on the safe side.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import (
+    Floats,
+    Integers,
+    check_colluding,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
+from tightshuffle.bounds.binary import binary
+from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, SubsetSelection, parse
+
+LARGEST_EPS0 = 50.0
+_MIXTURES = (0.25, 0.5, 0.75)  # weight of the first of two values
+_BITS = 40  # in which classes and laws of a matrix agree that are the same
+_BATCH = 2**15  # laws times classes that are computed at once, about
+_WIDEST = 2e-3  # of the bracket of k-RR with two values, which mostly reaches half of that
+
+
+def upper(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike | None = None,
+    eps0: npt.ArrayLike | None = None,
+    randomizer: str | Randomizer = "grr",
+    colluding: npt.ArrayLike = 0,
+    width: float = 1e-4,
+) -> Floats:
+    """log10 of an upper bound on delta for every dataset of the remaining users, both directions.
+
+    Parameters
+    ----------
+    eps, n, k, eps0 : numbers or arrays, which broadcast; eps0 at most 50
+    randomizer : a name that `mechanisms.randomizers.parse` takes, by default k-RR; or an object, which knows
+        its k and eps0: leave both out
+    colluding : how many of the n users tell the adversary their reports, or send none. The adversary takes
+        known reports out of the shuffled ones, so the guarantee is that of n - colluding users.
+    width : the computation adds at most this much, relatively, to the bound, where rounding allows it: down
+        to about 10^-100,000. For k = 2 it is mostly 1e-3, and more far below 1 and for very large n.
+
+    Returns
+    -------
+    log10 delta, of the broadcast shape; -inf for eps >= eps0
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
+    """
+    return _bound(1, eps, n, k, eps0, randomizer, colluding, width)
+
+
+def lower(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike | None = None,
+    eps0: npt.ArrayLike | None = None,
+    randomizer: str | Randomizer = "grr",
+    colluding: npt.ArrayLike = 0,
+    width: float = 1e-4,
+) -> Floats:
+    """log10 of a lower bound on the worst dataset's delta: some dataset and event are that bad.
+
+    Same parameters, result and errors as `upper`.
+    """
+    return _bound(-1, eps, n, k, eps0, randomizer, colluding, width)
+
+
+def _bound(
+    side: int,
+    eps: npt.ArrayLike,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike | None,
+    eps0: npt.ArrayLike | None,
+    randomizer: str | Randomizer,
+    colluding: npt.ArrayLike,
+    width: float,
+) -> Floats:
+    if isinstance(randomizer, Randomizer):
+        k, eps0 = randomizer.own(k, eps0)
+    elif k is None or eps0 is None:
+        raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {randomizer!r}")
+    users = check_n(n) - check_colluding(colluding, n)
+    points = np.broadcast_arrays(check_eps(eps), users, check_k(k), check_eps0(eps0))
+    if np.any(points[3] > LARGEST_EPS0):
+        raise ValueError(
+            f"eps0 must be at most {LARGEST_EPS0:g} for rigorous bounds; got {np.max(points[3])}"
+        )
+    flat = [point.ravel() for point in points]
+    result = np.full(flat[0].shape, -np.inf)
+    known: dict[tuple[int, float], Randomizer] = {}
+    asked = []
+    for index in np.flatnonzero(flat[0] < flat[3]):
+        cells, budget = int(flat[2][index]), float(flat[3][index])
+        if (cells, budget) not in known:
+            if isinstance(randomizer, str):
+                known[cells, budget] = parse(randomizer, k=cells, eps0=budget)
+            else:
+                known[cells, budget] = randomizer
+        asked.append((int(index), known[cells, budget]))
+    if asked:
+        places = [index for index, _ in asked]
+        owns = [own for _, own in asked]
+        result[places] = bound_of_each(side, flat[0][places], owns, n=flat[1][places], width=width)
+    return result.reshape(points[0].shape)[()]
+
+
+def bound_of_each(
+    side: int,
+    eps: Floats,
+    randomizers: Sequence[Randomizer],
+    *,
+    n: npt.ArrayLike,
+    width: float = 1e-4,
+    mixtures: bool = True,
+) -> Floats:
+    """`upper` (``side`` 1) or `lower` (-1) at many points at once, each with a randomizer of its own.
+
+    Parameters: ``eps`` (points,) and one of ``randomizers`` for each, ``n`` broadcasts; ``mixtures``: whether
+    `lower` looks at random datasets too, three times the work. Returns log10 delta, (points,). Nothing is
+    checked.
+    """
+    users = np.broadcast_to(np.asarray(n), eps.shape)
+    eps0 = np.array([own.eps0 for own in randomizers])
+    result = np.full(eps.shape, -np.inf)
+    asked = [(index, randomizers[index]) for index in np.flatnonzero(eps < eps0).tolist()]
+    counts = [index for index, own in asked if isinstance(own, KRandomizedResponse) and own.k == 2]
+    if counts:
+        low, high = binary(eps[counts], n=users[counts], eps0=eps0[counts])
+        result[counts] = high if side > 0 else low
+        if side > 0 and np.any(wide := high - low > np.log10(1 + _WIDEST)):
+            # Deep down too many datasets are doubtful. k-RR is subset selection of one value, too.
+            some = np.array(counts)[wide]
+            same = [SubsetSelection(2, budget, 1) for budget in eps0[some].tolist()]
+            other = bound_of_each(1, eps[some], same, n=users[some], width=width)
+            result[some] = np.minimum(result[some], other)
+    counted = set(counts)
+    laws = (
+        (index, *some)
+        for index, own in asked
+        if index not in counted
+        for some in own.laws(eps[index], ["blanket"] if side > 0 else _references(own, mixtures))
+    )
+    of_matrices = any(isinstance(own, Finite) for _, own in asked)
+    for owners, values, probabilities in _batches(laws):
+        ulps = 16.0 + 2 * (values.shape[1] + (eps + eps0)[owners, None])
+        if of_matrices:
+            owners, values, probabilities = _merged(owners, values, probabilities)
+            ulps = ulps.max() + 2.0 ** (53 - _BITS)
+        law = outwards(values, probabilities, side, ulps)
+        bounds = log_positive_part(*law, users[owners], width=width, groups=owners)
+        np.maximum.at(result, owners, (bounds[side > 0] - np.log(users[owners])) / np.log(10))
+    return np.minimum(result, 0.0)
+
+
+def _references(randomizer: Randomizer, mixtures: bool) -> list[str | dict[str, float]]:
+    """The reference measures of `lower`: all of one value, and mixtures of x0 with x1 and with x2."""
+    single = list(randomizer.references())
+    if not mixtures:
+        return [*single]
+    return [*single, *({"x0": share, other: 1 - share} for other in single[1:3] for share in _MIXTURES)]
+
+
+def _batches(
+    laws: Iterator[tuple[int, Floats, Floats]],
+) -> Iterator[tuple[Integers, Floats, Floats]]:
+    """Owners (m,), values and probabilities (m, classes), of some laws at a time."""
+    block: list[tuple[int, Floats, Floats]] = []
+    held = 0
+    for law in itertools.chain(laws, [None]):
+        if block and (law is None or held >= _BATCH):
+            owners = np.repeat([owner for owner, _, _ in block], [len(own) for _, own, _ in block])
+            values, probabilities = np.zeros((2, len(owners), max(own.shape[1] for _, own, _ in block)))
+            first = 0
+            for _, own, chances in block:
+                part = slice(first, first := first + len(own)), slice(own.shape[1])
+                values[part], probabilities[part] = own, chances
+            yield owners, values, probabilities
+            block, held = [], 0
+        if law is not None:
+            block.append(law)
+            held += law[1].size
+
+
+def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[Integers, Floats, Floats]:
+    """Laws (m, classes), rounded to `_BITS` bits, without repetitions of a class or of an owner's law.
+
+    A symmetric matrix makes few different ones, if one does not look at the last digits.
+    """
+    rounded = _rounded(values)
+    order = np.argsort(rounded, axis=1)
+    rounded, probabilities = (np.take_along_axis(part, order, axis=1) for part in (rounded, probabilities))
+    place = np.cumsum(np.diff(rounded, axis=1, prepend=rounded[:, :1]) > 0, axis=1)
+    laws = np.zeros((len(owners), 1 + 2 * (place.max() + 1)))
+    rows, (kept, chances) = np.arange(len(owners))[:, None], np.split(laws[:, 1:], 2, axis=1)
+    kept[rows, place] = rounded
+    np.add.at(chances, (rows, place), probabilities)
+    laws[:, 0], chances[:] = owners, _rounded(chances)
+    laws = np.unique(laws, axis=0)
+    values, probabilities = np.split(laws[:, 1:], 2, axis=1)
+    return laws[:, 0].astype(int), values, probabilities
+
+
+def _rounded(numbers: Floats) -> Floats:
+    mantissas, exponents = np.frexp(numbers)
+    return np.ldexp(np.rint(np.ldexp(mantissas, _BITS)), exponents - _BITS)

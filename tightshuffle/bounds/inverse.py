@@ -1,0 +1,169 @@
+"""From delta to eps: the inverse that all bounds share."""
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import Floats, OutsideRange, check_eps0, check_log10_delta
+from tightshuffle.bounds.gaussian_limit import gaussian_eps
+from tightshuffle.gaussian import exact_scale
+from tightshuffle.roots import find_root
+
+TOLERANCE = 1e-5  # in log10 delta: what the bounds' own width of 1e-4 makes sensible
+_SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
+_GRID = 513  # values of eps at which a theorem with gaps is looked at
+
+
+def epsilon(
+    bound: Callable[..., Any],
+    delta: npt.ArrayLike | None = None,
+    *,
+    log10_delta: npt.ArrayLike | None = None,
+    eps0: npt.ArrayLike,
+    **arguments: Any,
+) -> Floats:
+    """The smallest eps in [0, eps0] at which a bound promises ``delta``.
+
+    Parameters
+    ----------
+    bound : a function with the common signature ``bound(eps, *, eps0, ...) -> log10 delta``
+    delta : in (0, 1), or instead of it ``log10_delta`` < 0; ``eps0`` and ``arguments`` (n, k, ...) are passed
+        on. All of them broadcast.
+
+    Returns
+    -------
+    eps, an array of the broadcast shape (a float for scalars), to about 1e-10; rounded up, so that
+    bound(eps) <= log10 delta holds for it. 0 where eps = 0 already suffices; nan where no eps at which the
+    bound applies is enough.
+    """
+    names = [name for name, value in arguments.items() if not isinstance(value, str)]
+    fixed = {name: value for name, value in arguments.items() if isinstance(value, str)}
+    values = np.broadcast_arrays(
+        check_log10_delta(delta, log10_delta), check_eps0(eps0), *(arguments[name] for name in names)
+    )
+    result = np.empty(values[0].shape)
+    for index in np.ndindex(result.shape):
+        wanted, budget, *setting = (value[index].item() for value in values)
+        point = dict(zip(names, setting, strict=True)) | fixed
+        result[index] = _solve(
+            functools.cache(lambda eps, point=point, budget=budget: bound(eps, eps0=budget, **point)),
+            wanted,
+            budget,
+        )
+    return result[()]
+
+
+def epsilon_from_preview(
+    log_delta: Callable[[float], Any], wanted: float, budget: float, *, mu: float, side: int = 1
+) -> float:
+    """The eps at which a bound that is nearly a Gaussian's delta is ``wanted``: mostly in 2 to 5 evaluations.
+
+    Parameters
+    ----------
+    log_delta : log10 of the bound at eps; it falls with eps, to -inf at ``budget``
+    wanted : log10 of the delta
+    mu : of the Gaussian differential privacy to start from (`preview.preview_mu`); fitted to the first value
+    side : 1 for an eps at which the bound is at most ``wanted``, -1 for one at which it is at least that
+
+    Returns
+    -------
+    eps in [0, budget], where the bound is within ``TOLERANCE`` of ``wanted``, or eps within 1e-9 of its jump
+    """
+    aim = wanted - side * TOLERANCE / 2
+    low, high = 0.0, budget
+    eps = gaussian_eps(aim, mu)
+    seen: list[tuple[float, float]] = []
+    looked_at_zero = False
+    while high - low > _SHORTEST * high:
+        if not low < eps < high:
+            # Before a search that closes in on 0: it may be enough itself.
+            if low == 0 and not looked_at_zero:
+                if float(log_delta(0.0)) <= wanted:
+                    return 0.0
+                looked_at_zero = True
+            # Bounds of few users jump next to eps0: their distance from it is found by its magnitude.
+            eps = (low + high) / 2 if high < budget else budget - (budget - low) / 16
+        value = float(log_delta(eps))
+        if 0 <= side * (wanted - value) <= TOLERANCE:
+            return eps
+        low, high = (eps, high) if value > wanted else (low, eps)
+        if -np.inf < value < 0:
+            mu = 1 / float(exact_scale(eps, log10_delta=value))
+            seen = [*seen[-1:], (eps, float(np.sqrt(-value)))]
+        # The square root is almost affine in eps.
+        if len(seen) == 2 and seen[0][1] != seen[1][1]:
+            (x, y), (later, at_later) = seen
+            eps = x + (later - x) * (np.sqrt(-aim) - y) / (at_later - y)
+        else:
+            eps = gaussian_eps(aim, mu)
+    return high if side > 0 else low
+
+
+def _solve(log_delta: Callable[[float], Any], wanted: float, budget: float) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutsideRange)  # a nan on the way is not the answer
+        eps = _crossing(log_delta, wanted, 0.0, budget)
+        if eps is None:
+            ends = _where_it_applies(log_delta, wanted, budget)
+            eps = None if ends is None else _crossing(log_delta, wanted, *ends)
+        return np.nan if eps is None else eps
+
+
+def _where_it_applies(
+    log_delta: Callable[[float], Any], wanted: float, budget: float
+) -> tuple[float, float] | None:
+    """Ends of an interval in which a theorem applies and first promises ``wanted``; None if there is none."""
+    grid = np.linspace(0, budget, _GRID)
+    values = np.array([log_delta(eps) for eps in grid])
+    kept = np.flatnonzero(values <= wanted)
+    if kept.size == 0:
+        return None
+    high = grid[kept[0]]
+    low = grid[max(kept[0] - 1, 0)]
+    return (_border(log_delta, high, low), high)
+
+
+def _border(log_delta: Callable[[float], Any], inside: float, end: float) -> float:
+    """``end``; where the theorem does not apply there, the nearest eps at which it does."""
+    if not np.isnan(log_delta(end)):
+        return end
+    while abs(end - inside) > 1e-13 * (1 + abs(inside)):
+        middle = (inside + end) / 2
+        inside, end = (inside, middle) if np.isnan(log_delta(middle)) else (middle, end)
+    return inside
+
+
+def _crossing(log_delta: Callable[[float], Any], wanted: float, low: float, high: float) -> float | None:
+    """The smallest eps in [low, high] that is enough, nan if none is; None if the bound has a gap."""
+    top = high
+    if not log_delta(low) > wanted:
+        return None if np.isnan(log_delta(low)) else low
+    # From below: far beyond the crossing delta is tiny and slow to compute.
+    step = (high - low) / 2**12
+    while low + step < high:
+        value = log_delta(low + step)
+        if np.isnan(value):
+            return None
+        if value <= wanted:
+            high = low + step
+        else:
+            low, step = low + step, 2 * step
+    if not log_delta(high) <= wanted:
+        return np.nan
+    # The secant cannot interpolate with infinities (delta is 0 from eps0 on), nor where a theorem ends.
+    while not np.isfinite(log_delta(high)) and high - low > 1e-10:
+        middle = (low + high) / 2
+        value = log_delta(middle)
+        if np.isfinite(value) and value > wanted:
+            low = middle
+        else:
+            high = middle
+    root = high
+    if high - low > 1e-10:
+        root = find_root(lambda eps: log_delta(eps) - wanted, low, high, xtol=1e-11, rtol=1e-10)
+        high = min(high, root + 1e-10 * (1 + root))
+    return next(eps for eps in (root, high, top) if log_delta(eps) <= wanted)

@@ -1,0 +1,332 @@
+"""delta of the whole histogram for the dataset that seems to be the worst: (a, 0, n - 1 - a, 0, ..., 0).
+
+Of the remaining users a hold x0, nobody holds x1, and all who do not hold x0 hold ONE third cell x2
+(docs/worst_case.md has what speaks for it, and what is proved). ``tight`` takes the largest delta over a. It
+is exact if the conjecture holds; in any case it is a lower bound, as each of these datasets may occur.
+
+**One a.** Let G be the law of (N0, N2), the remaining users' answers x0 and x2; each of them answers in the
+k - 2 other cells with probability (k - 2) q, whatever it holds. For the histogram of all n users with N0, N2
+and M = n - N0 - N2 answers elsewhere, N1 of them x1, and y = e^eps0 - 1,
+
+    P / q = (y + 1) G(N0 - 1, N2) + G(N0, N2 - 1) + (k - 2) G(N0, N2)
+    Q / q =         G(N0 - 1, N2) + G(N0, N2 - 1) + (k - 2) G(N0, N2) (1 + y N1 / M)
+
+times the law Bin(M, 1 / (k - 2)) of N1, which is the same under both. P - e^eps Q falls with N1, so that the
+sum over N1 goes up to a threshold and is read from a table.
+
+**Any depth.** All is computed under a law tilted by e^(lambda . answers), under which the outcomes that make
+up delta are the typical ones: lambda minimises the relative entropy among all tilts with
+E_P e^lambda = e^eps E_Q e^lambda for one answer. There the tilted G is wanted to an absolute error only, and
+comes from its Fourier transform on a grid, of which some thousand points are not 0.
+
+**Safe side.** Any set of outcomes gives a lower bound. Outcomes are left out that are too unlikely, and those
+where the largest error of G might exceed what they add; that error, times its weight, is subtracted.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import fft, optimize, special
+
+from tightshuffle.arguments import Floats, Integers, check_count, check_eps, check_eps0, check_k, check_n
+from tightshuffle.numerics.binomial import log_binomial_pmf
+
+LARGEST_N = 100_000
+_LARGEST_EPS0 = 300
+
+_PERIOD = 50.0  # -log of the probability that G's law leaves one period of the grid
+_BELL = 55.0  # -log of the Fourier transform's size from which on it counts as 0
+_REACH = 6.5  # standard deviations of the tilted law inside the window
+_MARGIN = 30  # and further values, for lopsided laws
+_ROUNDING = 1e-14  # of the largest value of G
+_FEW = 64  # users up to which every a is looked at
+_EVENLY = 12  # parts of 0..n - 1 at whose ends delta is looked at
+_DOUBT = 3.0  # natural logarithms by which the factor beside e^-entropy may vary unseen
+_SAFETY = 1e-10  # of delta, for the sums and the table
+_HUGE = 1e200
+_STEEPEST = 50.0  # tilt, where all but one answer all but vanish
+
+
+def tight(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+    """log10 of the largest delta over all datasets (a, 0, n - 1 - a, 0, ..., 0) that were looked at.
+
+    Exact, to the search's precision, if the conjecture of docs/worst_case.md holds; a rigorous lower bound in
+    any case. Which a are looked at: for up to 64 users all; else 24 or so, evenly spaced and next to both
+    ends, if their tilt's entropy gives hope, and then the best one's neighbours at ever smaller distances.
+    Far in the tail delta has many local maxima in a, 1 apart in log10 or less: there another a may be worse.
+
+    Parameters
+    ----------
+    eps, n, k, eps0 : numbers or arrays, which broadcast. ``n`` users in all, at most 100,000; ``k`` cells, at
+        least 3 (for k = 2 see `two_values.binary`); eps0 at most 300.
+
+    Returns
+    -------
+    log10 delta, an array of the broadcast shape (a float for scalars); -inf where eps >= eps0.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
+    """
+    points = _points(eps, n, k, eps0, 0)
+    result = np.full(points[0].shape, -np.inf)
+    for index in np.ndindex(result.shape):
+        e, users, cells, e0, _ = (point[index].item() for point in points)
+        if e < e0:
+            result[index] = _largest(e, users, cells, e0)
+    return result[()] / np.log(10)
+
+
+def one_third_cell(
+    eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
+) -> Floats:
+    """log10 of the whole histogram's delta, P against Q, where ``count`` of the remaining users hold x0.
+
+    All others hold one third cell. Rounded down, by about 1e-10 of delta where it is above 1e-10, up to 1e-6
+    far below. Other parameters, shape and errors as for `tight`.
+    """
+    points = _points(eps, n, k, eps0, count)
+    result = np.full(points[0].shape, -np.inf)
+    for index in np.ndindex(result.shape):
+        e, users, cells, e0, holders = (point[index].item() for point in points)
+        if e < e0:
+            result[index] = _log_delta(e, users, cells, e0, holders)
+    return result[()] / np.log(10)
+
+
+def _points(
+    eps: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
+) -> list[npt.NDArray[Any]]:
+    n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0)
+    for name, values, good, wanted in (
+        ("n", n, n <= LARGEST_N, f"at most {LARGEST_N}"),
+        ("k", k, k >= 3, "at least 3 for a third cell to exist"),
+        ("eps0", eps0, eps0 <= _LARGEST_EPS0, f"at most {_LARGEST_EPS0}"),
+    ):
+        if not np.all(good):
+            raise ValueError(f"{name} must be {wanted}; got {values[~good].flat[0]}")
+    return list(np.broadcast_arrays(check_eps(eps), n, k, eps0, check_count(count, n)))
+
+
+# --- the search over a -------------------------------------------------------------------------------------
+
+
+def _largest(eps: float, n: int, k: int, eps0: float) -> float:
+    others = n - 1
+    if n <= _FEW:
+        return max(_log_delta(eps, n, k, eps0, a) for a in range(n))
+    tilts: dict[int, _Tilt] = {}
+    seen: dict[int, float] = {}
+
+    def entropy(a: int) -> float:
+        if a not in tilts:
+            tilts[a] = _tilt(eps, n, k, eps0, a)
+        return tilts[a].entropy
+
+    def look(a: int) -> float:
+        # delta is e^-entropy times a factor that varies little with a: what is hopeless is not computed.
+        if a not in seen:
+            hope = max((value + entropy(b) for b, value in seen.items() if value > -np.inf), default=np.inf)
+            if hope + _DOUBT - entropy(a) < max(seen.values(), default=-np.inf):
+                return -np.inf
+            seen[a] = _log_delta(eps, n, k, eps0, a)
+        return seen[a]
+
+    # With few answers x1, delta goes up and down with a: evenly spaced ones find a high place.
+    near = np.unique(np.geomspace(1, others / 2, 6).astype(int))
+    evenly = np.linspace(0, others, _EVENLY + 1).astype(int)
+    best = max(sorted({*near.tolist(), *(others - near).tolist(), *evenly.tolist()}, key=entropy), key=look)
+    step = max(1, others // (2 * _EVENLY))
+    while step >= max(1, others // 400):
+        better = max((a for a in (best - step, best + step) if 0 <= a <= others), key=look)
+        if look(better) > look(best):
+            best = better
+        else:
+            step //= 2
+    return look(best)
+
+
+# --- the tilt ----------------------------------------------------------------------------------------------
+
+
+class _Tilt(NamedTuple):
+    """The exponents for one answer x0, x1, x2 (0 for all other cells), and n times the relative entropy."""
+
+    x0: float
+    x1: float
+    x2: float
+    entropy: float
+
+
+def _tilt(eps: float, n: int, k: int, eps0: float, a: int) -> _Tilt:
+    gain, others = math.expm1(eps0), k - 3
+    up, down = -math.expm1(-eps - eps0) * math.exp(eps), math.expm1(eps) * math.exp(-eps0)
+    log_scale = math.log(-math.expm1(eps - eps0))
+
+    def complete(free: list[float]) -> tuple[float, float, float]:
+        """The tilt of x0 that puts the likelihood ratio of one answer at e^eps."""
+        x1, x2 = (min(max(x, -_STEEPEST), _STEEPEST) for x in (*free, 0.0)[:2])
+        return math.log(up * math.exp(x1) + down * (math.exp(x2) + others)) - log_scale, x1, x2
+
+    def entropy(free: Floats) -> float:
+        x0, x1, x2 = complete(free.tolist())
+        total = 0.0
+        for users, own0, own2 in ((a, gain, 0.0), (n - 1 - a, 0.0, gain)):
+            w0, w1, w2 = (1 + own0) * math.exp(x0), math.exp(x1), (1 + own2) * math.exp(x2)
+            mass = w0 + w1 + w2 + others
+            total += users * ((w0 * x0 + w1 * x1 + w2 * x2) / mass - math.log(mass / (gain + k)))
+        return total
+
+    # x1, and x2 unless there is no other cell: then only differences of the exponents matter.
+    start = np.array([-eps / 2, 0.0])[: 2 if k > 3 else 1]
+    simplex = np.vstack([start, start + 0.2 * np.eye(start.size)])
+    options = {"xatol": 1e-4, "fatol": 1e-6, "initial_simplex": simplex}
+    found = optimize.minimize(entropy, start, method="Nelder-Mead", options=options)
+    return _Tilt(*complete(found.x.tolist()), float(found.fun))
+
+
+# --- delta of one dataset ----------------------------------------------------------------------------------
+
+
+def _log_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
+    """Natural log, rounded down, of delta for a holders of x0 and n - 1 - a of x2."""
+    x0, x1, x2, _ = _tilt(eps, n, k, eps0, a)
+    gain, e = math.expm1(eps0), math.expm1(eps)
+    elsewhere = math.exp(x1) + (k - 3)
+    # Weights in units of q. Rows: holders of x0, of x2; columns: answers x0, x2, elsewhere.
+    weights = np.array(
+        [[math.exp(x0 + eps0), math.exp(x2), elsewhere], [math.exp(x0), math.exp(x2 + eps0), elsewhere]]
+    )
+    masses = weights.sum(axis=1)
+    chances = weights / masses[:, None]
+    users = np.array([a, n - 1 - a])
+    mean, variances = users @ chances, users @ (chances * (1 - chances))
+    # Two coordinates of the answers: of N0 and N2 the one that varies less, and M.
+    one = int(variances[0] > variances[1])
+    low, high = (
+        np.clip(f(mean + side * (_REACH * np.sqrt(variances) + _MARGIN)), 0, n).astype(int)[[one, 2]]
+        for f, side in ((np.floor, -1), (np.ceil, 1))
+    )
+    law, wrong = _law(users, chances[:, [one, 2]], low - 1, high)
+    # Of the remaining users: as many answers as in all, one less of the coordinate, one less elsewhere.
+    same, fewer, outside = law[1:, 1:], law[:-1, 1:], law[1:, :-1]
+    head, m = np.arange(low[0], high[0] + 1)[:, None], np.arange(low[1], high[1] + 1)[None]
+    zeros, twos = (n - m - head, head) if one else (head, n - m - head)
+
+    # P - e^eps Q = surplus - slope N1, in units of the tilted law, where the user's own answer counts e^tilt.
+    unit = math.log(elsewhere / (k - 2))
+    own0, own2 = -math.expm1(eps - eps0) * math.exp(x0 + eps0 - unit), e * math.exp(x2 - unit)
+    surplus = own0 * (same if one else fewer) - own2 * (fewer if one else same) - e * (k - 2) * outside
+    per_answer = math.exp(eps) * gain * (k - 2) / np.maximum(m, 1)
+    slope = per_answer * outside
+    centre = mean[2] * math.exp(x1) / elsewhere  # of N1
+    if k == 3:
+        top, log_chance = m, -x1 * (m - centre)
+        value = surplus - slope * m
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            threshold = np.where(m == 0, 0.0, np.where(slope > 0, surplus / slope, -1.0))
+        top, room, log_chance = _lower_tail(threshold, m, x1, k, centre)
+        value = np.where(m == 0, surplus, slope * room)
+    value = value - wrong * (own0 + own2 + e * (k - 2) + per_answer * top)
+    kept = (zeros >= 0) & (twos >= 0) & (value > 0)  # not where it is nan
+    if not np.any(kept):
+        return -np.inf
+    weight = log_chance - x0 * (zeros - mean[0]) - x2 * (twos - mean[1])
+    logs = np.log(value[kept]) + weight[kept]
+    parts: list[float] = [*(users * np.log(masses / (gain + k))), unit - math.log(gain + k)]
+    parts += [-x0 * mean[0], -x2 * mean[1], -x1 * centre]
+    error = _SAFETY + 1e-15 * float(np.sum(np.abs(parts)))
+    return min(0.0, float(special.logsumexp(logs)) + math.fsum(parts) - error)
+
+
+def _law(users: Integers, chances: Floats, low: Integers, high: Integers) -> tuple[Floats, float]:
+    """The law of two coordinates of the answers, from low to high, and the largest error of its values.
+
+    ``chances`` (2, 2): of holders of x0 and x2 (rows) to answer in either coordinate (columns).
+    """
+    rest = 1 - chances.sum(axis=1)
+    both = float(users @ (chances[:, 0] * chances[:, 1]))
+    single = users @ (chances * rest[:, None])
+    mean, variance = users @ chances, users @ (chances * (1 - chances))
+    reach = _PERIOD / 3 + np.sqrt((_PERIOD / 3) ** 2 + 2 * _PERIOD * variance)  # Bernstein's inequality
+    periods = [fft.next_fast_len(int(length) + 3) for length in np.minimum(2 * reach, users.sum() + 1)]
+    periods = [
+        max(period, int(end - start) + 2) for period, start, end in zip(periods, low, high, strict=True)
+    ]
+    angles = []
+    for axis, period in enumerate(periods):
+        u = 2 * np.pi * np.arange(period // 2 + 1) / period
+        versine = 2 * np.sin(u / 2) ** 2
+        # |E e^(iuX + iwY)| <= exp(-single_X (1 - cos u) - single_Y (1 - cos w) - both (1 - cos(u - w))); the
+        # smallest exponent over all w.
+        other = single[1 - axis] + both
+        root = np.sqrt(np.maximum(other**2 - 2 * single[1 - axis] * both * versine, 0))
+        angles.append(u[single[axis] * versine + other - root <= _BELL])
+    first = angles[0].size
+    indices = np.arange(first)
+    if first > periods[0] // 2:
+        indices = np.arange(periods[0])
+    else:
+        indices = np.concatenate([indices, np.arange(periods[0] - first + 1, periods[0])])
+    signed = np.where(indices > periods[0] // 2, indices - periods[0], indices)
+    u, w = (2 * np.pi * signed / periods[0])[:, None], angles[1][None]
+
+    transform = np.zeros((u.size, w.size), dtype=complex)
+    for count, (x, y) in zip(users, chances, strict=True):
+        lack = 2 * x * np.sin(u / 2) ** 2 + 2 * y * np.sin(w / 2) ** 2
+        across = x * np.sin(u) + y * np.sin(w)
+        with np.errstate(divide="ignore"):
+            modulus = 0.5 * np.log1p(np.maximum(lack**2 - 2 * lack + across**2, -1))
+        turn = np.arctan2(across, 1 - lack) - x * u - y * w
+        if count:
+            transform += count * (modulus + 1j * turn)
+    transform = np.exp(transform.conj() - 1j * (u * (mean[0] - low[0]) + w * (mean[1] - low[1])))
+    sizes = high - low + 1
+    padded = np.zeros((periods[0], w.size), dtype=complex)
+    padded[indices] = transform
+    law = fft.irfft(fft.ifft(padded, axis=0)[: sizes[0]], n=periods[1], axis=1)[:, : sizes[1]]
+    law[np.arange(low[0], high[0] + 1) < 0] = 0
+    law[:, np.arange(low[1], high[1] + 1) < 0] = 0
+    largest = 2 * float(np.abs(transform).sum()) / (periods[0] * periods[1])
+    phase = 4e-16 * float(users.sum()) * (angles[0][-1] + angles[1][-1])
+    return law, largest * (_ROUNDING + phase) + math.exp(-_BELL) + 4 * math.exp(-_PERIOD)
+
+
+def _lower_tail(
+    threshold: Floats, m: Integers, x1: float, k: int, centre: float
+) -> tuple[Integers, Floats, Floats]:
+    """Three arrays for N1 ~ Bin(m, 1 / (k - 2)), of the shape of ``threshold``, in the tilted law's units.
+
+    The highest N1 counted; E[threshold - N1 | N1 <= that], nan where none is; log Pr[N1 <= that].
+    """
+    reach = 1.2 * _REACH * math.sqrt(centre + 1) + _MARGIN
+    first, last = max(0, math.floor(centre - reach)), min(int(m.max()), math.ceil(centre + reach))
+    j = np.arange(first, last + 1)
+    trials = m.ravel()
+    chance = math.exp(x1) / (math.exp(x1) + (k - 3))
+    # Ratios of neighbouring terms p(j - 1) / p(j), beside the weight.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = j[:, None] / (trials - j[:, None] + 1) * math.exp(x1) * ((1 - chance) / chance)
+    ratio[trials - j[:, None] < 0] = 1
+    log_term = log_binomial_pmf(first, trials, chance) - x1 * (first - centre)
+    share = np.ones(trials.size)  # Pr[<= j] / p(j)
+    room = np.zeros(trials.size)  # E[j - N1 | <= j]
+    shares, rooms = np.empty((2, *ratio.shape))
+    for i in range(j.size):
+        if i:
+            below = np.minimum(share * ratio[i], _HUGE)  # less of it is on the safe side
+            room = (room + 1) * below / (1 + below)
+            share = 1 + below
+        shares[i], rooms[i] = share, room
+    logs = np.log(shares)
+    logs[1:] -= np.cumsum(np.log(ratio[1:]), axis=0)
+    logs += log_term
+    highest = np.maximum(np.minimum(threshold, np.minimum(m, last)), -1.0)
+    top = np.floor(np.nan_to_num(highest, nan=-1.0)).astype(int)
+    counted = top >= first
+    top = np.where(counted, top, first)
+    place = top - first, np.broadcast_to(np.arange(trials.size), top.shape)
+    return top, np.where(counted, rooms[place] + threshold - top, np.nan), logs[place]

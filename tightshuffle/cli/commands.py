@@ -1,0 +1,464 @@
+"""What the command answers: one function per command, from parsed arguments to an `Answer`."""
+
+import itertools
+import math
+import os
+import warnings
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tightshuffle import methods
+from tightshuffle.arguments import OutsideRange, check_colluding
+from tightshuffle.cli import values
+from tightshuffle.cli.layout import INDENT, Answer, indented, one_or_all, table
+from tightshuffle.randomizers import Randomizer, parse
+
+_SAFE_SIDE = {methods.UPPER: 1, methods.LOWER: -1, methods.CONJECTURE: -1}
+_DEEPEST = -12.0  # log10 of the delta at which a comparison ends
+_HISTOGRAM = "a histogram in which one user changes cell"
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What one method says at every eps or delta that was asked; ``note`` is None where nothing is to add."""
+
+    method: methods.Method
+    setting: dict[str, Any]
+    answers: list[float]
+    notes: list[str | None]
+    reason: str  # why some answers are nan
+
+
+def _answer_delta(arguments: Namespace) -> Answer:
+    def ask(method: methods.Method, setting: Mapping[str, Any]) -> tuple[list[float], str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            answers = _floats(methods.delta(method.name, np.array(arguments.eps), **setting))
+        outside = [str(c.message) for c in caught if issubclass(c.category, OutsideRange)]
+        return answers, "; ".join(dict.fromkeys(outside))
+
+    def show(method: methods.Method, log10_delta: float) -> str:
+        return values.written(log10_delta, _SAFE_SIDE.get(method.kind, 0))
+
+    columns = [
+        _Column(method, setting, answers, [_note_on_delta(x, reason) for x in answers], reason)
+        for method, setting, answers, reason in _ask_all(arguments, ask)
+    ]
+    complaints = [column.reason for column in columns if column.reason and len(columns) == 1]
+    return _side_by_side(arguments, columns, "eps", "log10_delta", show, complaints)
+
+
+def _note_on_delta(log10_delta: float, reason: str) -> str | None:
+    return reason if math.isnan(log10_delta) else "delta is 0" if math.isinf(log10_delta) else None
+
+
+def _answer_epsilon(arguments: Namespace) -> Answer:
+    def ask(method: methods.Method, setting: Mapping[str, Any]) -> tuple[list[float], str]:
+        answers = _floats(methods.epsilon(method.name, np.array(arguments.delta), **setting))
+        _, budget = _own(setting)
+        largest = budget * setting.get("compositions", 1)
+        return answers, f"not promised at any eps up to {largest:g}, which holds without shuffling"
+
+    def show(method: methods.Method, eps: float) -> str:
+        return values.short(eps, _SAFE_SIDE.get(method.kind, 0))
+
+    columns, complaints = [], []
+    for method, setting, answers, reason in _ask_all(arguments, ask):
+        notes = [reason if math.isnan(eps) else None for eps in answers]
+        columns.append(_Column(method, setting, answers, notes, reason if any(notes) else ""))
+        unpromised = (delta for delta, note in zip(arguments.delta, notes, strict=True) if note)
+        complaints += [f"delta = {delta:g} is {reason}, by {method.name}" for delta in unpromised]
+    several = len(columns) > 1
+    return _side_by_side(arguments, columns, "delta", "eps", show, [] if several else complaints)
+
+
+_Ask = Callable[[methods.Method, Mapping[str, Any]], tuple[list[float], str]]
+
+
+def _ask_all(
+    arguments: Namespace, ask: _Ask
+) -> list[tuple[methods.Method, dict[str, Any], list[float], str]]:
+    """What every method answers. Of several, one that refuses answers nan; ValueError where all refuse."""
+    chosen = [methods.METHODS[name] for name in arguments.method]
+    randomizer = _randomizer(arguments)
+    _refuse_what_nobody_takes(arguments, chosen)
+    asked = getattr(arguments, "eps", None) or arguments.delta
+    found, refusals = [], []
+    for method in chosen:
+        setting = _setting(arguments, method, randomizer)
+        try:
+            if method.needs_count and arguments.count is None:
+                raise ValueError(
+                    f"--count is needed for {method.name}: how many of the remaining n - 1 users hold x0"
+                )
+            found.append((method, setting, *ask(method, setting)))
+        except ValueError as error:
+            refusals.append(error)
+            found.append((method, setting, [math.nan] * len(asked), str(error)))
+    if len(refusals) == len(chosen):
+        raise refusals[0]
+    return found
+
+
+def _side_by_side(
+    arguments: Namespace,
+    columns: list[_Column],
+    asked_name: str,
+    answer_name: str,
+    show: Callable[[methods.Method, float], str],
+    complaints: list[str],
+) -> Answer:
+    """The answers of one method with all that is to say about it, or of several beside each other."""
+    asked = getattr(arguments, asked_name)
+    settings = [_names(column.setting) for column in columns]
+    shared = {name: value for setting in settings for name, value in setting.items()}
+    records = [
+        {"method": column.method.name}
+        | {name: setting.get(name) for name in shared}
+        | {asked_name: x, answer_name: y, "note": note}
+        for column, setting in zip(columns, settings, strict=True)
+        for x, y, note in zip(asked, column.answers, column.notes, strict=True)
+    ]
+    rows = list(zip(*(column.answers for column in columns), strict=True))
+    promised = not any(all(math.isnan(value) for value in row) for row in rows)
+    first = columns[0]
+    if len(columns) == 1:
+        json = {"method": first.method.name, **shared, asked_name: one_or_all(asked)}
+        json |= {answer_name: one_or_all(first.answers), "note": one_or_all(first.notes)}
+        method = first.method
+        lines = [("eps", "delta", "log10 delta") if asked_name == "eps" else ("delta", "eps")]
+        for x, y in zip(asked, first.answers, strict=True):
+            known = not math.isnan(y)
+            line = (f"{x:g}", show(method, y) if known else f"nan ({first.reason})")
+            lines.append((*line, f"{y:.6g}" * known) if asked_name == "eps" else line)
+        heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{_written(first.setting)}"
+        return Answer(f"{heading}\n\n{table(lines)}", json, records, complaints, promised)
+
+    json = {**shared, asked_name: one_or_all(asked)}
+    json["methods"] = {
+        column.method.name: {
+            "kind": column.method.kind,
+            answer_name: one_or_all(column.answers),
+            "note": one_or_all(column.notes),
+        }
+        for column in columns
+    }
+    cells = [(asked_name, *(column.method.name for column in columns))]
+    for x, row in zip(asked, rows, strict=True):
+        shown = (
+            "nan" if math.isnan(y) else show(column.method, y) for column, y in zip(columns, row, strict=True)
+        )
+        cells.append((f"{x:g}", *shown))
+    legend = []
+    for column in columns:
+        missing = any(math.isnan(value) for value in column.answers)
+        said = f"{column.method.kind}; " + (f"nan: {column.reason}" if missing else column.method.valid)
+        legend.append(indented(said, column.method.name))
+    title = f"{'delta' if asked_name == 'eps' else 'eps'} by several methods\n{_written(shared)}"
+    text = "\n".join([title, "", table(cells), "", *legend])
+    return Answer(text, json, records, complaints, promised)
+
+
+def _answer_methods(arguments: Namespace) -> Answer:
+    names = ("kind", "valid", "source", "needs_count", "composes", "randomizers")
+    listed = {m.name: {name: getattr(m, name) for name in names} for m in methods.METHODS.values()}
+    blocks = []
+    for m in methods.METHODS.values():
+        more = ["needs --count"] * m.needs_count + ["takes --compositions"] * m.composes
+        more += ["takes --randomizer"] * m.randomizers
+        title = f"{m.name:<{INDENT}}" + "; ".join([m.kind, *more])
+        blocks.append("\n".join([title, indented(f"valid for {m.valid}"), indented(m.source)]))
+    return Answer("\n\n".join(blocks), listed, [{"method": name, **about} for name, about in listed.items()])
+
+
+def _answer_sigma(arguments: Namespace) -> Answer:
+    from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+
+    eps, log10_delta, sensitivity = arguments.eps, arguments.delta, arguments.sensitivity
+    sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
+    json = {"method": "gaussian", "eps": eps, "log10_delta": log10_delta, "sensitivity": sensitivity}
+    json["sigma"] = sigma
+    rows = [("eps", "delta", "sensitivity", "sigma")]
+    rows.append((f"{eps:g}", values.written(log10_delta), f"{sensitivity:.6g}", values.short(sigma, 1)))
+    of_what = f"; sensitivity sqrt(2): {_HISTOGRAM}" * math.isclose(sensitivity, HISTOGRAM_SENSITIVITY)
+    return Answer(f"analytic Gaussian mechanism, exact{of_what}\n\n{table(rows)}", json, [json])
+
+
+def _answer_plan(arguments: Namespace) -> Answer:
+    from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY
+    from tightshuffle.planning import make_plan
+
+    n, k, shares = _histogram(arguments)
+    rounds, name = arguments.compositions, arguments.randomizer
+    options = {"randomizer": name, "colluding": arguments.colluding, "compositions": rounds}
+    options["error"] = arguments.error
+    given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
+    found, objects, records = [], [], []
+    for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
+        plan = make_plan(n, k, eps, log10_delta=log10_delta, shares=shares, **options)
+        found.append((eps, log10_delta, plan))
+        guarantee = {
+            "method": "upper",
+            "n": plan.n,
+            "k": k,
+            "eps0": plan.eps0,
+            "eps": eps,
+            "log10_delta": log10_delta,
+        }
+        search = {"log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped}
+        noise = {"sigma": plan.sigma, "sensitivity": HISTOGRAM_SENSITIVITY}
+        failing = {"eps_without_shuffler": rounds * plan.eps0}
+        objects.append({**guarantee, **given, **search, **noise, **failing, "expected_tv": plan.tv})
+        tv = {f"tv_{name}": value for name, value in plan.tv.items()}
+        records.append({**guarantee, **given, **search, **noise, **failing, **tv})
+    data = "uniform data" if shares is None else "the data of the file"
+    if len(found) > 1:
+        text = _table_of_plans(k, given, data, found)
+        return Answer(text, {"method": "upper", "plans": objects}, records)
+    return Answer(_one_plan(k, given, data, *found[0]), objects[0], records)
+
+
+def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
+    """n, k, and the shares of the cells, None for data that are spread evenly."""
+    for name in ("n", "k", "error"):
+        if arguments.data and getattr(arguments, name) is not None:
+            raise ValueError(f"--{name} must be left out with --data, whose file tells the users and cells")
+    if not arguments.data:
+        if arguments.k is None:
+            raise ValueError("--k is needed, or --data")
+        if (arguments.n is None) == (arguments.error is None):
+            raise ValueError("one of --n, --error and --data is needed, and not two of them")
+        return arguments.n, arguments.k, None
+    from tightshuffle.arguments import check_installed
+
+    check_installed("experiments", "pandas")
+    from reproduction.data.counts_file import read_counts
+
+    try:
+        counts = read_counts(arguments.data)["count"].to_numpy()
+    except OSError as error:
+        raise ValueError(f"{arguments.data}: {error.strerror}") from None
+    n = int(counts.sum())
+    return n, len(counts), counts / n
+
+
+def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[float, float, Any]]) -> str:
+    users = "fewest users" if "error" in given else "users"
+    rows = [("eps", "delta", users, "largest eps0", "shuffle+INV", "gaussian", "sigma", "local")]
+    for eps, log10_delta, plan in found:
+        errors = {name: f"{value:.4g}" for name, value in plan.tv.items()}
+        most = values.short(plan.eps0, -1) + " (capped)" * plan.capped
+        rows.append(
+            (
+                f"{eps:g}",
+                values.written(log10_delta),
+                str(plan.n),
+                most,
+                errors["shuffle+INV"],
+                errors["gaussian"],
+                values.short(plan.sigma, 1),
+                errors["local"],
+            )
+        )
+    lines = [
+        f"for every dataset of k = {k} cells" + "".join(f", {x} = {y}" for x, y in given.items()),
+        "",
+        table(rows),
+        "",
+        f"shuffle+INV, gaussian, local: expected total variation distance, {data}, before projection.",
+        f"sigma: of the Gaussian on each count, for {_HISTOGRAM} (sensitivity sqrt(2)).",
+        "If the shuffler fails, eps = eps0 is left of each round, without a delta.",
+    ]
+    return "\n".join(lines)
+
+
+def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any) -> str:
+    reached = values.written(plan.log10_delta, 1)
+    rounds, colluding = given.get("compositions", 1), int(check_colluding(given.get("colluding", 0), plan.n))
+    name = given.get("randomizer", "k-RR")
+    tv = {name: f"{value:.4g}" for name, value in plan.tv.items()}
+    rows = [
+        (f"{name} with eps0 = {values.short(plan.eps0, -1)}, shuffled, inverted", tv["shuffle+INV"]),
+        (f"analytic Gaussian, sigma = {values.short(plan.sigma, 1)}", tv["gaussian"]),
+        (f"{name} with eps0 = {eps / rounds:g}, not shuffled (delta = 0)", tv["local"]),
+    ]
+    if "uniform" in tv:
+        rows.append(("the uniform histogram, which uses no data", tv["uniform"]))
+    width = max(len(name) for name, _ in rows)
+    lines = [
+        f"(eps = {eps:g}, delta = {values.written(log10_delta)}) for every dataset"
+        f" of n = {plan.n} users, k = {k} cells"
+        + f", after {rounds} rounds" * (rounds > 1)
+        + f", {colluding} of the users colluding" * (colluding > 0),
+        "",
+        *(f"fewest users   {plan.n}   (error at most {error:g})" for error in [given.get("error")] if error),
+        f"largest eps0   {values.short(plan.eps0, -1)}   (upper: delta = {reached})"
+        + "; larger ones are not looked at" * plan.capped,
+        f"if the shuffler fails, eps = {values.short(rounds * plan.eps0, 1)} is left, without a delta"
+        + f", for the {rounds} rounds together" * (rounds > 1),
+        "",
+        f"expected total variation distance, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
+        *(f"  {name:<{width}}  {value}" for name, value in rows),
+        "",
+        f"The Gaussian's sigma is for {_HISTOGRAM}: sensitivity sqrt(2).",
+    ]
+    if max(plan.tv.values()) > 1:
+        lines += ["", "Above 1: the estimate is worthless."]
+    return "\n".join(lines)
+
+
+def _answer_compare(arguments: Namespace) -> Answer:
+    others = [m.name for m in methods.METHODS.values() if m.kind == methods.UPPER and m.name != "upper"]
+    arguments.method = ["lower", "upper", *(others if arguments.randomizer == "grr" else [])]
+    if arguments.eps is None:
+        setting = _setting(arguments, methods.METHODS["upper"], arguments.randomizer)
+        end = float(methods.epsilon("upper", log10_delta=_DEEPEST, **setting)) or arguments.eps0
+        few = arguments.form == "text" and not arguments.png
+        arguments.eps = np.linspace(0.0, end, 9 if few else 65).tolist()
+    answer = _answer_delta(arguments)
+    if arguments.png:
+        from tightshuffle.arguments import check_installed
+
+        check_installed("pipeline", "matplotlib")
+        from reproduction.figures import compare, style
+
+        found = {name: about["log10_delta"] for name, about in answer.json["methods"].items()}
+        curves = {name: np.atleast_1d(np.array(log10_delta, float)) for name, log10_delta in found.items()}
+        title = _written(_setting(arguments, methods.METHODS["lower"], arguments.randomizer))
+        picture = style.png(compare.draw(np.array(arguments.eps), curves, title))
+        try:
+            Path(arguments.png).write_bytes(picture)
+        except OSError as error:
+            raise ValueError(f"{arguments.png}: {error.strerror}") from None
+    return answer
+
+
+def _answer_audit(arguments: Namespace) -> Answer:
+    from tightshuffle.audit.assessment import OBSERVES, assess
+    from tightshuffle.audit.game import play
+
+    names = ("n", "k", "eps0", "count", "remaining", "runs", "seed")
+    setting = {name: getattr(arguments, name) for name in names}
+    tally = play(**setting, cores=arguments.cores or os.cpu_count() or 1)
+    setting["remaining"] = tally.remaining
+    rows = assess([tally], arguments.eps, confidence=arguments.confidence)
+    by_observer = {name: [row for row in rows if row["observes"] == name] for name in OBSERVES}
+
+    def columns(rows: list[dict[str, Any]], *names: str) -> dict[str, Any]:
+        return {name: one_or_all([_float(row[name]) for row in rows]) for name in names}
+
+    bounds = ("published_log10_delta", "exact_log10_delta", "upper_log10_delta")
+    seen = ("audited_delta", "direction", "event", "hits", "other_hits")
+    json = (
+        {"method": "audit", **setting, "confidence": arguments.confidence}
+        | {"eps": one_or_all(arguments.eps), **columns(by_observer["count"], *bounds)}
+        | {"audited": {observer: columns(own, *seen) for observer, own in by_observer.items()}}
+    )
+    shown = [("eps", "observer", "delta at least", "published", "exact", "upper", "event")]
+    for row in rows:
+        audited = values.written(math.log10(row["audited_delta"]), -1) if row["audited_delta"] > 0 else "0"
+        fits = ("published", "exact") if row["observes"] == "count" else ("published", "upper")
+        published, exact, upper = (
+            values.written(row[f"{name}_log10_delta"], side) if name in fits else ""
+            for name, side in (("published", 0), ("exact", 0), ("upper", 1))
+        )
+        event = f"{row['event']} ({row['direction']})"
+        shown.append((f"{row['eps']:g}", row["observes"], audited, published, exact, upper, event))
+    lines = [
+        f"audit: lower bounds on delta, each with confidence {arguments.confidence:g};"
+        " a smaller one is refuted",
+        ", ".join(f"{name} = {value}" for name, value in setting.items()),
+        "",
+        table(shown),
+    ]
+    records = [{name: _float(value) for name, value in (setting | row).items()} for row in rows]
+    return Answer("\n".join(lines), json, records)
+
+
+ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
+    "delta": _answer_delta,
+    "epsilon": _answer_epsilon,
+    "methods": _answer_methods,
+    "sigma": _answer_sigma,
+    "plan": _answer_plan,
+    "compare": _answer_compare,
+    "audit": _answer_audit,
+}
+
+# --- settings ----------------------------------------------------------------------------------------------
+
+_USUAL = {"randomizer": "grr", "colluding": 0, "compositions": 1, "error": None}
+
+
+def _randomizer(arguments: Namespace) -> str | Randomizer:
+    """The randomizer of delta and epsilon, a matrix as an object; ValueError where k or eps0 does not fit."""
+    from_file = arguments.randomizer.startswith("file:")
+    for name in ("k", "eps0"):
+        if from_file and getattr(arguments, name) is not None:
+            raise ValueError(f"--{name} must be left out for a randomizer from a file, whose matrix tells it")
+        if not from_file and getattr(arguments, name) is None:
+            raise ValueError(f"--{name} is needed; only --randomizer file:... has its own")
+    return parse(arguments.randomizer) if from_file else str(arguments.randomizer)
+
+
+def _refuse_what_nobody_takes(arguments: Namespace, chosen: list[methods.Method]) -> None:
+    counted = ", ".join(name for name, other in methods.METHODS.items() if other.needs_count)
+    for name in ("count", "direction"):
+        if getattr(arguments, name) is not None and not any(method.needs_count for method in chosen):
+            asked = ", ".join(method.name for method in chosen)
+            raise ValueError(f"--{name} is for {counted} only; leave it out for {asked}")
+
+
+def _setting(arguments: Namespace, method: methods.Method, randomizer: str | Randomizer) -> dict[str, Any]:
+    """The keywords of methods.delta."""
+    setting: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
+    if method.needs_count:
+        setting |= {
+            name: value for name in ("count", "direction") if (value := getattr(arguments, name)) is not None
+        }
+    if randomizer != "grr":
+        setting["randomizer"] = randomizer
+    if arguments.colluding:
+        setting["colluding"] = int(check_colluding(arguments.colluding, arguments.n))
+    if method.composes or arguments.compositions > 1:
+        setting["compositions"] = arguments.compositions
+    return setting
+
+
+def _own(setting: Mapping[str, Any]) -> tuple[int, float]:
+    """k and eps0, the matrix's own where there is one."""
+    randomizer = setting.get("randomizer")
+    if isinstance(randomizer, Randomizer):
+        return randomizer.k, randomizer.eps0
+    return setting["k"], setting["eps0"]
+
+
+def _names(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting with names and numbers only."""
+    k, eps0 = _own(setting)
+    named = {**setting, "k": k, "eps0": eps0}
+    if isinstance(named.get("randomizer"), Randomizer):
+        named["randomizer"] = named["randomizer"].name
+    return named
+
+
+def _written(setting: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name} = {value:g}" if name == "eps0" else f"{name} = {value}"
+        for name, value in _names(setting).items()
+    )
+
+
+def _floats(array: Any) -> list[float]:
+    """A list of floats, without negative zeros."""
+    return [float(x) + 0.0 for x in np.atleast_1d(array)]
+
+
+def _float(value: Any) -> Any:
+    """A number of Python where it is one of numpy."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,1 +1,0 @@
-"""Local randomizers and the Gaussian mechanism; the errors of their estimates, also in closed form."""

@@ -1,0 +1,408 @@
+"""Every accountant by name: what it is, what it is valid for, its source, and two functions that call it.
+
+The command line, figures and tests loop over `METHODS`. The modules are imported lazily: some take a second.
+"""
+
+import functools
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import (
+    Floats,
+    check_choice,
+    check_colluding,
+    check_compositions,
+    check_count,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_log10_delta,
+    check_n,
+)
+
+if TYPE_CHECKING:
+    from tightshuffle.randomizers import Randomizer
+
+UPPER, LOWER = "upper bound", "lower bound"
+EXACT, PUBLISHED = "exact for one dataset", "as published, not valid"
+CONJECTURE = "lower bound, exact by conjecture"
+KINDS = (UPPER, LOWER, CONJECTURE, EXACT, PUBLISHED)
+DIRECTIONS = ("forward", "reverse", "both")
+
+LARGEST_N = 10**9  # beyond it some accountants take minutes or too much memory
+LARGEST_EPS0 = 20.0  # beyond it some accountants have too few digits left in floats
+LARGEST_BUDGET = 50.0  # what upper and lower take
+LARGEST_COMPOSITIONS = 10**5  # beyond it the convolutions take minutes
+
+_BISWAS = "Biswas, Jung, Palamidessi, Tight Differential Privacy Guarantees for the Shuffle Model (FPS 2023)"
+_KOSKELA = "Koskela, Heikkilä, Honkela, Tight Accounting in the Shuffle Model of Differential Privacy"
+_BALLE = "Balle, Bell, Gascón, Nissim, The Privacy Blanket of the Shuffle Model (CRYPTO 2019), section 5"
+_FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2020), Theorem 3.1"
+
+
+@dataclass(frozen=True)
+class Method:
+    """One accountant.
+
+    ``kind`` is one of KINDS, ``valid`` says in a few words for what it is valid, ``source`` names paper and
+    theorem. ``pair`` is the dominating pair of composition.py for several rounds, if there is one.
+    """
+
+    name: str
+    target: str  # module of tightshuffle, and function
+    kind: str
+    valid: str
+    source: str
+    needs_count: bool = False
+    composes: bool = False
+    pair: str | None = None
+    form: str | None = None  # of the count of x0
+    randomizers: bool = False  # takes any randomizer, not only k-RR
+    largest_n: int = LARGEST_N
+    largest_eps0: float = LARGEST_EPS0
+
+    @property
+    def function(self) -> Callable[..., Floats]:
+        """The accountant, ``function(eps, *, n, k, eps0, ...) -> log10 delta`` of one round."""
+        module, name = self.target.rsplit(".", 1)
+        function: Callable[..., Floats] = getattr(
+            importlib.import_module(f"tightshuffle.{module}"), name
+        )
+        return functools.partial(function, form=self.form) if self.form else function
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(
+            name="count-published",
+            target="literature.count.delta",
+            kind=PUBLISHED,
+            valid="nothing; a factor is counted twice, so that delta comes out far too small",
+            source=f"{_BISWAS}, Theorem 1 as printed",
+            needs_count=True,
+            form="published",
+        ),
+        Method(
+            name="count-exact",
+            target="literature.count.delta",
+            kind=EXACT,
+            valid="the noisy count of x0 alone if so many of the remaining users hold x0; no guarantee",
+            source=f"{_BISWAS}, Definition 11, with Theorem 1's factor counted once",
+            needs_count=True,
+            form="exact",
+        ),
+        Method(
+            name="lower",
+            target="bounds.histogram.lower",
+            kind=LOWER,
+            valid="k-RR and other randomizers; the worst dataset has at least this delta, no guarantee",
+            source="this project: all remaining users hold one value, or one of two at random"
+            " (docs/worst_case.md)",
+            randomizers=True,
+            largest_n=10**12,
+            largest_eps0=LARGEST_BUDGET,
+        ),
+        Method(
+            name="upper",
+            target="bounds.histogram.upper",
+            kind=UPPER,
+            valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
+            source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
+            composes=True,
+            pair="weak",
+            randomizers=True,
+            largest_n=10**12,
+            largest_eps0=LARGEST_BUDGET,
+        ),
+        Method(
+            name="tight",
+            target="bounds.worst_known.tight",
+            kind=CONJECTURE,
+            valid="k-RR with k >= 3; exact if the conjecture on the worst dataset holds, else a lower bound",
+            source="this project: a users at x0, all remaining ones in one third cell (docs/worst_case.md)",
+            largest_n=10**5,
+        ),
+        Method(
+            name="erlingsson",
+            target="literature.amplification.erlingsson",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
+            source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
+        ),
+        Method(
+            name="balle-hoeffding",
+            target="literature.amplification.balle_hoeffding",
+            kind=UPPER,
+            valid="k-RR, every dataset",
+            source=f"{_BALLE}, with Hoeffding's inequality",
+        ),
+        Method(
+            name="balle-bennett",
+            target="literature.amplification.balle_bennett",
+            kind=UPPER,
+            valid="k-RR, every dataset",
+            source=f"{_BALLE}, with Bennett's inequality",
+        ),
+        Method(
+            name="feldman",
+            target="literature.amplification.feldman",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
+            source=f"{_FELDMAN}, closed form",
+        ),
+        Method(
+            name="clones",
+            target="literature.clones.clones",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer, every dataset",
+            source=f"{_FELDMAN}'s pair, computed exactly",
+            composes=True,
+            pair="clones",
+        ),
+        Method(
+            name="stronger-clones",
+            target="literature.clones.stronger_clones",
+            kind=UPPER,
+            valid="k-RR, every dataset",
+            source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
+            " Theorem 3.1's pair, computed exactly",
+            composes=True,
+            pair="stronger-clones",
+        ),
+        Method(
+            name="koskela-strong",
+            target="bounds.composition.koskela_strong",
+            kind=UPPER,
+            valid="k-RR, every dataset; not 0 at eps = eps0",
+            source=f"{_KOSKELA}, section 3 (strong adversary)",
+            composes=True,
+            pair="strong",
+        ),
+        Method(
+            name="girgis",
+            target="literature.renyi.girgis",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer with discrete answers, every dataset",
+            source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
+            " Theorem 3.1, Lemmas 2.1 and 2.2",
+            composes=True,
+        ),
+        Method(
+            name="blanket",
+            target="literature.blanket.blanket",
+            kind=UPPER,
+            valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
+            source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
+        ),
+    )
+}
+
+
+def delta(
+    method: str,
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike | None = None,
+    eps0: npt.ArrayLike | None = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: npt.ArrayLike = 0,
+    count: npt.ArrayLike | None = None,
+    direction: str | None = None,
+    compositions: npt.ArrayLike = 1,
+) -> Floats:
+    """log10 delta by the method of that name.
+
+    Parameters
+    ----------
+    method : a key of METHODS
+    eps, n, k, eps0 : numbers or arrays, which broadcast, as do all that follow but ``randomizer`` and
+        ``direction``; n up to 10^12 and eps0 up to 50 for upper and lower, else 10^9 (tight: 10^5) and 20
+    randomizer : what users run, for upper and lower: a name, "file:PATH" or an object, see `histogram.upper`.
+        A file and an object have their own k and eps0. The other methods are for k-RR.
+    colluding : how many users tell the adversary their reports, or send none: n - colluding count. Below 1 it
+        is their share of the n users, rounded up.
+    count : for count-published and count-exact only, how many of the remaining n - 1 users hold x0
+    direction : "forward", "reverse" or "both", for the same two; by default "both" for count-exact, as
+        differential privacy asks for, and "forward" for count-published, as printed
+    compositions : rounds of the same n users with fresh randomness, up to 10^5; more than one for the methods
+        that compose. All values may change from round to round: the guarantee is for one user's values in
+        all rounds together. The result is then the upper end of a rigorous interval.
+
+    Returns
+    -------
+    log10 delta, an array of the broadcast shape (a float for scalars), -inf where delta is 0. nan, with an
+    `OutsideRange` warning, where a theorem does not apply.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range or missing.
+    """
+    chosen, settings, rounds, more = _checked(
+        method, n, k, eps0, randomizer, colluding, count, direction, compositions
+    )
+    eps = check_eps(eps)
+    if chosen.pair is None:
+        return chosen.function(eps, **settings, **more)
+    *points, rounds = np.broadcast_arrays(eps, *settings.values(), rounds)
+    several = rounds > 1
+    result = np.empty(several.shape)
+    if not np.all(several):
+        one = [point[~several] for point in points]
+        result[~several] = chosen.function(one[0], **dict(zip(settings, one[1:], strict=True)), **more)
+    if np.any(several):
+        from tightshuffle.bounds.composition import composed
+
+        some = [point[several] for point in points]
+        n, k, eps0 = some[1:]
+        result[several] = composed(some[0], chosen.pair, n=n, k=k, eps0=eps0, compositions=rounds[several])
+    return result[()]
+
+
+def epsilon(
+    method: str,
+    delta: npt.ArrayLike | None = None,
+    *,
+    log10_delta: npt.ArrayLike | None = None,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike | None = None,
+    eps0: npt.ArrayLike | None = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: npt.ArrayLike = 0,
+    count: npt.ArrayLike | None = None,
+    direction: str | None = None,
+    compositions: npt.ArrayLike = 1,
+) -> Floats:
+    """The smallest eps at which the method promises ``delta``, the inverse of `delta`.
+
+    Parameters: ``delta`` in (0, 1), or ``log10_delta`` < 0 for one that is too small for a float; all else as
+    for `delta`. Returns eps, an array of the broadcast shape (a float for scalars), rounded up: by about
+    1e-10, for upper by 1e-5 of log10 delta; for lower and tight it is rounded down. nan where the method
+    promises delta at no eps up to compositions * eps0, which holds without any shuffling. Raises ValueError
+    like `delta`.
+    """
+    chosen, settings, rounds, more = _checked(
+        method, n, k, eps0, randomizer, colluding, count, direction, compositions
+    )
+    wanted = check_log10_delta(delta, log10_delta)
+    smooth = chosen.randomizers or chosen.kind == CONJECTURE  # nearly a Gaussian's delta
+    if chosen.pair is None and not smooth:
+        return _epsilon_of_function(chosen, wanted, settings, rounds, more)
+    values = np.broadcast_arrays(wanted, *settings.values(), rounds)
+    result = np.empty(values[0].shape)
+    for index in np.ndindex(result.shape):
+        aim, *point, times = (value[index].item() for value in values)
+        setting = dict(zip(settings, point, strict=True))
+        if times == 1 and smooth:
+            result[index] = _epsilon_from_preview(chosen, aim, setting, more)
+        elif chosen.pair is None or (times == 1 and chosen.pair != "strong"):
+            result[index] = _epsilon_of_function(chosen, aim, setting, times, {})
+        else:
+            from tightshuffle.bounds.composition import composed_epsilon
+
+            eps = composed_epsilon(10**aim, chosen.pair, **setting, compositions=times)
+            result[index] = eps if eps <= times * setting["eps0"] else np.nan
+    return result[()]
+
+
+def _epsilon_from_preview(
+    chosen: Method, wanted: float, setting: dict[str, Any], more: dict[str, Any]
+) -> float:
+    from tightshuffle.bounds.gaussian_limit import preview_mu
+    from tightshuffle.bounds.inverse import epsilon_from_preview
+
+    def log_delta(eps: float) -> float:
+        return float(chosen.function(eps, **setting, **more))
+
+    # Rounded up for a guarantee, down for a lower bound: at that eps some dataset's delta is as large.
+    return epsilon_from_preview(
+        log_delta,
+        wanted,
+        setting["eps0"],
+        mu=float(preview_mu(**setting, **more)),
+        side=1 if chosen.kind == UPPER else -1,
+    )
+
+
+def _epsilon_of_function(
+    chosen: Method,
+    wanted: npt.ArrayLike,
+    settings: dict[str, Any],
+    rounds: npt.ArrayLike,
+    more: dict[str, Any],
+) -> Floats:
+    from tightshuffle.bounds.inverse import epsilon as inverse
+
+    # The inverse searches up to its eps0: for several rounds that is all their budgets together.
+    def bound(eps: float, *, eps0: float, one_round: float, **arguments: Any) -> Floats:
+        return chosen.function(eps, eps0=one_round, **arguments)
+
+    settings = settings | {"eps0": settings["eps0"] * rounds, "one_round": settings["eps0"]}
+    return inverse(bound, log10_delta=wanted, **settings, **more)
+
+
+def _checked(
+    method: str,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike | None,
+    eps0: npt.ArrayLike | None,
+    randomizer: "str | Randomizer",
+    colluding: npt.ArrayLike,
+    count: npt.ArrayLike | None,
+    direction: str | None,
+    compositions: npt.ArrayLike,
+) -> tuple[Method, dict[str, npt.NDArray[Any]], npt.NDArray[Any], dict[str, Any]]:
+    """The method; n, k and eps0 checked; the rounds; and what further arguments its function takes."""
+    chosen = METHODS[check_choice("method", method, tuple(METHODS))]
+    more: dict[str, Any] = {}
+    if isinstance(randomizer, str) and randomizer.startswith("file:"):
+        from tightshuffle.randomizers import parse
+
+        randomizer = parse(randomizer, k=k, eps0=eps0)  # type: ignore[arg-type]
+    if not (isinstance(randomizer, str) and randomizer == "grr"):
+        if not chosen.randomizers:
+            able = ", ".join(name for name, other in METHODS.items() if other.randomizers)
+            raise ValueError(f"randomizer must be grr for {method}; others are for {able}")
+        if not isinstance(randomizer, str):
+            k, eps0 = randomizer.own(k, eps0)
+        more["randomizer"] = randomizer
+    if k is None or eps0 is None:
+        raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {randomizer!r}")
+    rounds = _at_most("compositions", check_compositions(compositions), LARGEST_COMPOSITIONS)
+    once = not np.any(rounds > 1)
+    n = _at_most("n", check_n(n), chosen.largest_n if once else LARGEST_N)
+    eps0 = _at_most("eps0", check_eps0(eps0), chosen.largest_eps0 if once else LARGEST_EPS0)
+    settings = {"n": n - check_colluding(colluding, n), "k": check_k(k), "eps0": eps0}
+    if not once and (more or not chosen.composes):
+        able = ", ".join(name for name, other in METHODS.items() if other.composes)
+        if chosen.composes:
+            raise ValueError(
+                "compositions above 1 work for grr here; for another randomizer compose in Python:"
+                " tightshuffle.to_pld(n=..., randomizer=...).self_compose(rounds)"
+            )
+        raise ValueError(f"compositions above 1 work for {able}; {method} is for one round")
+    if direction is not None:
+        check_choice("direction", direction, DIRECTIONS)
+    if not chosen.needs_count:
+        for name, value in (("count", count), ("direction", direction)):
+            if value is not None:
+                counting = ", ".join(name for name, other in METHODS.items() if other.needs_count)
+                raise ValueError(f"{name} is for {counting} only; leave it out for {method}")
+        return chosen, settings, rounds, {"compositions": rounds} if method == "girgis" else more
+    if count is None:
+        raise ValueError(f"count must be given for {method}: how many of the remaining n - 1 users hold x0")
+    default = "both" if chosen.kind == EXACT else "forward"
+    held = check_count(count, settings["n"])
+    return chosen, settings, rounds, {"count": held, "direction": direction or default}
+
+
+def _at_most(name: str, values: npt.NDArray[Any], largest: float) -> npt.NDArray[Any]:
+    if np.any(values > largest):
+        raise ValueError(f"{name} must be at most {largest:g}; got {np.max(values)}")
+    return values

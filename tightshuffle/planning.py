@@ -1,0 +1,237 @@
+"""What a guarantee costs: the largest eps0 that still gives it and the accuracy that it leaves; or, for a
+wanted accuracy, the number of users.
+
+The errors are expected total variation distances, half the sum over the k cells of the mean absolute error,
+of a uniform histogram (each cell holds the share f = 1 / k of the n users), before any projection to the
+simplex: the closed forms of `expected`. No histogram is worse for k-RR than the uniform one, since the
+error of a cell is concave in f. Values above 1 happen where an estimate is worthless.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle import methods
+from tightshuffle.arguments import (
+    Floats,
+    check_colluding,
+    check_k,
+    check_log10_delta,
+    check_n,
+    check_one,
+    check_positive,
+    check_whole,
+)
+from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.methods import LARGEST_EPS0, LARGEST_N
+from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
+from tightshuffle.roots import find_root
+
+_SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
+_PRECISION = 1e-6  # of eps0, relative
+_DEEP = -1e3  # log10 of delta over the wanted one; to the search, what lies deeper is 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A guarantee for ``n`` users: a randomizer of budget ``eps0``, whose ``upper`` is ``log10_delta``.
+
+    That is -inf for eps0 = eps. If the shuffler fails, eps0-local differential privacy is left of each round.
+    ``capped``: eps0 could be larger than the largest that is looked at. ``sigma``: standard deviation of the
+    analytic Gaussian's noise on each count at the same guarantee. ``tv``: expected total variation distances
+    of "shuffle+INV", "gaussian", and "local": the randomizer with eps0 = eps, which needs no shuffler, with
+    delta = 0. For a histogram of one's own also "uniform": how far the uniform histogram, a guess without
+    data, is from it.
+    """
+
+    n: int
+    eps0: float
+    log10_delta: float
+    capped: bool
+    sigma: float
+    tv: dict[str, float]
+
+
+def make_plan(
+    n: float | None,
+    k: float,
+    eps: float,
+    delta: float | None = None,
+    *,
+    log10_delta: float | None = None,
+    error: float | None = None,
+    randomizer: str = "grr",
+    colluding: float = 0,
+    compositions: int = 1,
+    shares: npt.ArrayLike | None = None,
+) -> Plan:
+    """The `Plan` for (eps, delta)-differential privacy of n users in k cells, for every dataset.
+
+    Parameters
+    ----------
+    n, k : whole numbers, n up to 10^12, of several rounds up to 10^9
+    error : with n None: the plan is for the fewest users whose "shuffle+INV" has an expected total variation
+        distance of at most this, at an eps0 that gives the guarantee
+    eps : from 1e-100 to below 20
+    delta : in (0, 1), or instead of it ``log10_delta`` < 0
+    randomizer : a name that `mechanisms.randomizers.parse` takes, but no matrix, whose eps0 is fixed
+    colluding : how many users tell the adversary their reports, or below 1 which share of the users, rounded
+        up; they count for the accuracy all the same
+    compositions : rounds in which all users report, with fresh randomness, that meet the guarantee together,
+        whether or not their values change; for k-RR. Errors are those of one round.
+    shares : of the users in the k cells, for whose histogram errors are expected; by default all alike
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
+    """
+    if not isinstance(randomizer, str) or randomizer.startswith("file:"):
+        raise ValueError(f"randomizer must be a name, for the eps0 of a matrix is fixed; got {randomizer!r}")
+    k = check_whole("k", k, 2)
+    rounds = check_whole("compositions", compositions, 1)
+    eps = check_one("eps", check_positive("eps", eps))
+    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
+    if not _SMALLEST_EPS <= eps < LARGEST_EPS0:
+        raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and below {LARGEST_EPS0:g}; got {eps:g}")
+    one_round = eps / rounds
+    parse(randomizer, k=k, eps0=one_round)  # refuses a bad name at once
+    # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
+    sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(rounds)
+    sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=sensitivity))
+    setting: dict[str, Any] = {
+        "k": k,
+        "randomizer": randomizer,
+        "colluding": colluding,
+        "compositions": rounds,
+    }
+    most = methods.METHODS["upper"].largest_n if rounds == 1 else LARGEST_N
+
+    def log_delta(eps0: float, n: int) -> float:
+        return float(methods.delta("upper", eps, n=n, eps0=eps0, **setting))
+
+    def distance(eps0: float, n: int) -> float:
+        return _distance(parse(randomizer, k=k, eps0=eps0), n, shares)
+
+    if n is not None and error is None:
+        n = check_whole("n", n, 1, most)
+        guess = _eps0_of_noise(n, k, sigma)
+    elif error is not None and n is None:
+        error = check_one("error", check_positive("error", error))
+        check_one("colluding", check_colluding(colluding, most))
+
+        @functools.cache
+        def tried(n: int) -> tuple[float, float]:
+            """The smallest eps0 at which n users err by at most ``error``, and log10 of delta there."""
+            eps0 = _least_eps0(lambda eps0: distance(eps0, n) <= error, one_round)
+            if eps0 in (one_round, math.inf):
+                return eps0, -np.inf if eps0 == one_round else 0.0
+            return eps0, log_delta(eps0, n)
+
+        n = _fewest_users(
+            lambda n: max(tried(n)[1] - wanted, _DEEP),
+            guess=float(expected_tv_gaussian(1, k, sigma)) / error,
+            least=1 + int(colluding),
+            most=most,
+        )
+        guess = tried(n)[0]
+    else:
+        raise ValueError("n or error must be given, and not both: the plan tells the other one")
+    eps0, reached = _largest_eps0(functools.partial(log_delta, n=n), one_round, wanted, guess)
+    tv = {
+        "shuffle+INV": distance(eps0, n),
+        "gaussian": float(expected_tv_gaussian(n, k, sigma)),
+        "local": distance(one_round, n),
+    }
+    if shares is not None:
+        tv["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
+    return Plan(n, eps0, reached, eps0 == LARGEST_EPS0, sigma, tv)
+
+
+def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+    """Expected total variation distance of inverted k-RR, uniform data, unprojected; all broadcast."""
+    return check_k(k) / 2 * mean_absolute(krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
+
+
+def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
+    """Expected total variation distance of counts with Gaussian noise of deviation ``sigma`` on each."""
+    return check_k(k) / 2 * mean_absolute(check_positive("sigma", sigma) / check_n(n))
+
+
+def _distance(randomizer: Randomizer, n: int, shares: npt.ArrayLike | None) -> float:
+    """Expected total variation distance of its unbiased estimate, unprojected; of uniform data for None."""
+    if shares is None:
+        return randomizer.k / 2 * float(errors(randomizer, 1 / randomizer.k, n=n))
+    return float(errors(randomizer, shares, n=n).sum()) / 2
+
+
+def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
+    """The eps0 whose inversion leaves the noise ``sigma`` in an empty cell's count: a good first guess.
+
+    n q (1 - q) / (p - q)^2 = sigma^2 is quadratic in y = e^eps0 - 1: sigma^2 y^2 = n (y + k - 1).
+    """
+    share = n / sigma**2
+    return math.log1p((share + math.sqrt(share**2 + 4 * share * (k - 1))) / 2)
+
+
+def _largest_eps0(
+    log_delta: Callable[[float], float], least: float, wanted: float, guess: float
+) -> tuple[float, float]:
+    """The largest eps0 with log_delta(eps0) <= wanted, to _PRECISION, and log_delta there.
+
+    ``log_delta`` grows with eps0; at ``least`` it is -inf, by eps0 alone. It is computed to about 0.01 % of
+    delta, so that the search ends on a value at which it was computed to hold.
+    """
+    seen = {least: -np.inf}
+
+    def surplus(eps0: float) -> float:
+        if eps0 not in seen:
+            seen[eps0] = log_delta(eps0)
+        return max(seen[eps0] - wanted, _DEEP)
+
+    low = high = min(max(guess, least), LARGEST_EPS0)
+    step = 0.01 * low
+    while low > least and surplus(low) > 0:
+        high, low, step = low, max(low - step, least), 2 * step
+    while high < LARGEST_EPS0 and surplus(high) <= 0:
+        low, high, step = high, min(high + step, LARGEST_EPS0), 2 * step
+    if surplus(high) > 0:
+        find_root(surplus, low, high, xtol=_PRECISION * low, rtol=_PRECISION)
+    best = max(eps0 for eps0, reached in seen.items() if reached <= wanted)
+    return best, seen[best]
+
+
+def _least_eps0(enough: Callable[[float], bool], least: float) -> float:
+    """The smallest eps0 from ``least`` on that is ``enough``, to 1e-9, itself enough; inf where none is."""
+    low, high = least, LARGEST_EPS0
+    if enough(low) or not enough(high):
+        return low if enough(low) else math.inf
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _fewest_users(surplus: Callable[[int], float], *, guess: float, least: int, most: int) -> int:
+    """The smallest n from ``least`` to ``most`` with surplus(n) <= 0, which falls with n."""
+    low = high = max(least, math.ceil(min(guess, most)))
+    factor = 1.2
+    while surplus(high) > 0:
+        if high == most:
+            raise ValueError(f"error must be larger: {most:.0e} users do not reach it with this guarantee")
+        low, high, factor = high, min(math.ceil(high * factor), most), factor**2
+    while low > least and surplus(low) <= 0:
+        low, high, factor = max(int(low / factor), least), low, factor**2
+    if surplus(low) <= 0:
+        return low
+    n = round(find_root(lambda n: surplus(round(n)), low, high, xtol=0.5))
+    while surplus(n) > 0:
+        n += 1
+    while surplus(n - 1) <= 0:
+        n -= 1
+    return n

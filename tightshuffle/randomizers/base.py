@@ -1,0 +1,296 @@
+"""What every local randomizer offers, and what those have in common whose likelihood takes two values.
+
+A randomizer R sends a value x, one of k, to a report y with probability R_x(y). How private n shuffled
+reports are follows from the *gain* of one report,
+
+    G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),    y ~ w,
+
+for a reference measure w: delta_w(eps) = E[(G_1 + ... + G_n)_+] / n. With the blanket w = inf_x R_x it is
+an upper bound for every dataset of the remaining users (Balle, Bell, Gascon and Nissim 2019, Lemma 5.3,
+before any inequality); with w = R_x2 it is the delta of the dataset where all of them hold x2, and with a
+mixture of R_x it is at most the delta of the worst dataset.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import Floats, Integers, check_eps, check_eps0, check_k, check_n
+from tightshuffle.randomizers.krr import check_counts
+
+Reference = str | Mapping[str, float]
+_LARGEST_EPS0 = 350.0  # e^(eps + eps0) is a float
+
+
+class Randomizer(ABC):
+    """A local randomizer of ``k`` values, ``eps0``-private. Values are numbered from 0."""
+
+    k: int
+    eps0: float
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name that `parse` takes."""
+
+    @property
+    @abstractmethod
+    def bits(self) -> float:
+        """Bits of one report: log2 of the number of different reports."""
+
+    @abstractmethod
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """The pairs (x0, x1) over which a bound has to be maximised; the first direction of each."""
+
+    @abstractmethod
+    def references(self) -> tuple[str, ...]:
+        """The values, as `gains` names them, whose laws differ as references: "x0", "x1", "x2", ..."""
+
+    @abstractmethod
+    def gains(
+        self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
+    ) -> tuple[Floats, Floats]:
+        """The law of one report's gain G under a reference measure w.
+
+        Parameters
+        ----------
+        eps : a number >= 0
+        reference : "blanket"; or the value that all remaining users hold: "x0" and "x1" are those of the
+            pair, "x2", "x3", ... the other values in their order; or a mixture of values, {name: weight},
+            the weights summing to 1
+        pair : the values (x0, x1)
+
+        Returns
+        -------
+        values, probabilities : arrays of the same shape (classes,). Probabilities are > 0; what they lack
+            to 1 is what w lacks: there G = 0. Neither suffers from cancellation, however small eps, eps0 or
+            eps0 - eps.
+
+        Raises
+        ------
+        ValueError naming a bad argument, also for eps or eps0 above 350: gains would overflow.
+        """
+
+    def laws(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
+        """`gains` for every pair and reference, some at a time: values, probabilities (laws, classes)."""
+        for pair in self.pairs():
+            for reference in references:
+                values, probabilities = self.gains(eps, reference, pair)
+                yield values[None], probabilities[None]
+
+    @abstractmethod
+    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+        """Draw what the analyst counts in the shuffled reports of a dataset, exactly.
+
+        Parameters
+        ----------
+        counts : users per value, shape (k,), or (repetitions, k) for one dataset per repetition
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        whole numbers, shape (repetitions, k): how many reports support each value. (`Finite`: how often each
+        report occurs, shape (repetitions, reports).)
+
+        Raises
+        ------
+        ValueError for counts that are negative, not whole numbers, or of another shape.
+        """
+
+    @abstractmethod
+    def estimate(self, observed: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
+        """The unbiased estimate of the shares of n users, from what `sample` returns; shape (..., k).
+
+        Estimates may be negative. ``n`` broadcasts against the leading axes, (...).
+        """
+
+    @abstractmethod
+    def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
+        """Variance of each value's estimate for n users, of whom the ``shares`` hold it; both (..., k).
+
+        The values are fixed, the reports random. ``n`` broadcasts against the leading axes, (...).
+        """
+
+    def own(self, k: object, eps0: object) -> tuple[int, float]:
+        """Its k and eps0; ValueError where a caller gives another one."""
+        for name, value in (("k", k), ("eps0", eps0)):
+            if value is not None and np.any(np.asarray(value) != getattr(self, name)):
+                raise ValueError(f"{name} must be left out for a randomizer, which has its own; got {value}")
+        return self.k, self.eps0
+
+    def _datasets(self, counts: npt.ArrayLike, repetitions: int) -> Integers:
+        """``counts`` as an array of shape (repetitions, k)."""
+        datasets = check_counts(counts, repetitions)
+        if datasets.shape[1] != self.k:
+            raise ValueError(f"counts must have k = {self.k} numbers, one per value; got {datasets.shape[1]}")
+        return datasets
+
+    def _value(self, name: str, pair: tuple[int, int]) -> int:
+        """The value that a reference calls "x0", "x1", ..."""
+        place = int(name[1:]) if name[:1] == "x" and name[1:].isdecimal() else self.k
+        if place >= self.k:
+            known = "blanket, x0, x1" + (f", ..., x{self.k - 1}" if self.k > 2 else "")
+            raise ValueError(f"reference must be one of {known}, or a mixture of values; got {name!r}")
+        if place < 2:
+            return pair[place]
+        value = place - 2
+        for taken in sorted(pair):
+            value += value >= taken
+        return value
+
+    def _weights(self, reference: Reference, pair: tuple[int, int]) -> dict[int, float]:
+        """The weight of every value of the pair and of a mixture, those of the pair first."""
+        mixture = {reference: 1.0} if isinstance(reference, str) else dict(reference)
+        weights = {pair[0]: 0.0, pair[1]: 0.0}
+        weights |= {self._value(name, pair): float(weight) for name, weight in mixture.items()}
+        if not (all(weight >= 0 for weight in weights.values()) and abs(sum(weights.values()) - 1) <= 1e-12):
+            raise ValueError(f"reference must have weights >= 0 that sum to 1; got {reference!r}")
+        return weights
+
+    def _check_question(self, eps: float, pair: tuple[int, int]) -> float:
+        """``eps`` as a float; ValueError for a bad eps or pair."""
+        eps = float(check_eps(eps))
+        if max(eps, self.eps0) > _LARGEST_EPS0:
+            name, value = ("eps", eps) if eps > _LARGEST_EPS0 else ("eps0", self.eps0)
+            raise ValueError(f"{name} must be at most {_LARGEST_EPS0:g}, for gains are floats; got {value}")
+        if len(set(pair)) != 2 or not all(0 <= value < self.k for value in pair):
+            raise ValueError(f"pair must be two different values between 0 and {self.k - 1}; got {pair}")
+        return eps
+
+
+@dataclass(frozen=True)
+class SupportRandomizer(Randomizer):
+    """A randomizer whose reports *support* a set of values, with a likelihood of two values.
+
+    With a law u of reports that does not depend on x, and c = 1 / (1 + (e^eps0 - 1) P_u(y supports x)),
+
+        R_x(y) = c u(y) e^eps0  if y supports x,  else c u(y).
+
+    So with probability c a user reports from u whatever the value, else from u given that y supports x. All
+    values are alike, and so are all pairs. The blanket is c u, and c u e^eps0 for reports that support every
+    value. These are the "pure" frequency oracles of Wang, Blocki, Li and Jha 2017.
+
+    With alpha = P_u(y supports x0, not x1), beta = P_u(y supports both), a report's gain under the blanket is
+
+        e^eps0 - e^eps        with probability c alpha,
+        1 - e^(eps + eps0)                     c alpha,
+        e^eps0 (1 - e^eps)                     c (beta - everywhere),
+        1 - e^eps                              c (1 - 2 alpha - beta + e^eps0 everywhere),
+
+    and 0 otherwise, where ``everywhere`` is P_u(y supports every value).
+    """
+
+    k: int
+    eps0: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", int(check_k(self.k)))
+        object.__setattr__(self, "eps0", float(check_eps0(self.eps0)))
+
+    @abstractmethod
+    def patterns(self, values: Sequence[int]) -> Floats:
+        """P_u of which of some different values a report supports, shape (2,) * len(values): 1 is support."""
+
+    @property
+    def everywhere(self) -> float:
+        """P_u(y supports every value), or less: a smaller blanket gives a bound too."""
+        return 0.0
+
+    @property
+    def alpha(self) -> float:
+        """P_u(y supports one given value and not another given one)."""
+        return float(self.patterns((0, 1))[1, 0])
+
+    @property
+    def beta(self) -> float:
+        """P_u(y supports two given values)."""
+        return float(self.patterns((0, 1))[1, 1])
+
+    @property
+    def gamma(self) -> float:
+        """The blanket's mass."""
+        return self._base + (self._raised - self._base) * self.everywhere
+
+    @property
+    def p_star(self) -> float:
+        """P(y supports x | x)."""
+        return self._raised * float(self.patterns((0,))[1])
+
+    @property
+    def q_star(self) -> float:
+        """P(y supports x | another value)."""
+        return self._base * self.alpha + self._raised * self.beta
+
+    @cached_property
+    def _raised(self) -> float:
+        """c e^eps0: the density over u of reports that support the user's value."""
+        without, with_it = self.patterns((0,))
+        return float(1 / (with_it + without * np.exp(-self.eps0)))
+
+    @cached_property
+    def _base(self) -> float:
+        """c: the density over u of all other reports."""
+        return float(self._raised * np.exp(-self.eps0))
+
+    @property
+    def _truthful(self) -> float:
+        """1 - c: how often a user reports from u given that y supports the true value."""
+        return self.p_star * float(-np.expm1(-self.eps0))
+
+    @property
+    def _difference(self) -> float:
+        """p* - q*."""
+        return self._raised * self.alpha * float(-np.expm1(-self.eps0))
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        yield 0, 1
+
+    def references(self) -> tuple[str, ...]:
+        return ("x0", "x1", "x2")[: self.k]
+
+    def gains(
+        self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
+    ) -> tuple[Floats, Floats]:
+        eps, eps0 = self._check_question(eps, pair), self.eps0
+        # [supports x0, supports x1]: R_x0 - e^eps R_x1 in units of c u
+        numerators = np.array(
+            [
+                [-np.expm1(eps), -np.expm1(eps + eps0)],
+                [np.exp(eps) * np.expm1(eps0 - eps), -np.exp(eps0) * np.expm1(eps)],
+            ]
+        )
+        if reference == "blanket":
+            law = self._base * self.patterns(pair)
+            # for k = 2 all that support both support every value: no difference of equal numbers
+            law[1, 1] = 0.0 if self.k == 2 and self.everywhere else law[1, 1] - self._base * self.everywhere
+            law[0, 0] += self._raised * self.everywhere  # there the likelihoods are those of no support
+            values, probabilities = numerators.ravel(), law.ravel()
+        else:
+            weights = self._weights(reference, pair)
+            supports = np.indices((2,) * len(weights)).reshape(len(weights), -1)
+            density = 1 + np.expm1(eps0) * (np.array(list(weights.values())) @ supports)
+            values = numerators[supports[0], supports[1]] / density
+            probabilities = self._base * density * self.patterns(tuple(weights)).ravel()
+        possible = probabilities > 0
+        return values[possible], probabilities[possible]
+
+    def estimate(self, observed: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
+        """(count / n - q*) / (p* - q*) in each cell (Wang et al. 2017, eq. (3))."""
+        return (np.asarray(observed, dtype=float) / _column(n) - self.q_star) / self._difference
+
+    def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
+        """(f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2) for a cell of share f (ibid., eq. (4))."""
+        shares, alpha = np.asarray(shares, dtype=float), self.alpha
+        own = self.p_star * self._base * float(self.patterns((0,))[0])
+        other = self.q_star * (self._base * float(self.patterns((0, 1))[0, 0]) + self._raised * alpha)
+        return (shares * own + (1 - shares) * other) / (_column(n) * self._difference**2)
+
+
+def _column(n: npt.ArrayLike) -> Integers:
+    """``n`` with one more axis, for cells; a number stays one."""
+    n = check_n(n)
+    return n[..., None] if n.ndim else n

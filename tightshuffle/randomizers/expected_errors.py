@@ -1,0 +1,106 @@
+"""Expected errors of unbiased estimates, in closed form, for any histogram.
+
+A cell that holds the share f of n users has the k-RR count Bin(n f, p) + Bin(n (1 - f), q), and inversion
+(Biswas et al., eq. (12)) is y -> (y / n - q) / (p - q), hence its estimate is unbiased with the variance
+
+    (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2).
+
+The Gaussian's is (sigma / n)^2 for each cell. The mean absolute value of a normal variable is its standard
+deviation times sqrt(2 / pi): exact for the Gaussian; for k-RR it holds by the central limit theorem, with a
+relative error of about 1 / (n q). Both are errors before any projection to the simplex.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
+from tightshuffle.randomizers import Randomizer
+from tightshuffle.randomizers.krr import lie_probability, truth_probability
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+
+
+def krr_deviation(share: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+    """Standard deviation of the inverted estimate of a cell that holds the ``share`` (0 to 1) of n users.
+
+    All arguments broadcast. Raises ValueError that names a bad argument.
+    """
+    n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0)
+    # p, 1 - p, 1 - q and p - q in units of q: no difference of near numbers for small eps0
+    gap, share = np.expm1(eps0), np.asarray(share, dtype=float)
+    summed = share * (gap + 1) * (k - 1) + (1 - share) * (gap + k - 1)
+    return np.sqrt(summed / n) / gap
+
+
+def mean_absolute(deviation: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Floats:
+    """E|X| of a normal variable with this standard deviation (> 0) and mean ``bias``; they broadcast."""
+    deviation, bias = np.asarray(deviation, dtype=float), np.asarray(bias, dtype=float)
+    z = bias / deviation
+    spread = np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2)
+    return deviation * (spread + z * (1 - 2 * special.ndtr(-z)))
+
+
+def errors(randomizer: Randomizer, shares: npt.ArrayLike, *, n: npt.ArrayLike) -> Floats:
+    """Expected absolute error of every value's unbiased estimate; ``shares`` (..., k), ``n`` (...).
+
+    By the central limit theorem, as for k-RR. Half the sum over the values is the expected total variation
+    distance. Where all values have the same share, a number for ``shares`` will do (not for a matrix).
+    """
+    return mean_absolute(np.sqrt(randomizer.variance(shares, n)))
+
+
+def largest_error(deviations: npt.ArrayLike) -> float:
+    """Expected largest absolute value of independent normal variables of these ``deviations`` (k,), some > 0.
+
+    The unary encodings' errors are independent. Others are correlated, a little for many values; for them
+    this is an upper bound: jointly normal variables of mean 0 all stay within t at least as often as if they
+    were independent (Sidak 1967).
+    """
+    sizes, often = np.unique(np.asarray(deviations, dtype=float), return_counts=True)
+    kept = sizes > 0
+    sizes, often = sizes[kept], often[kept]
+    # E max = int_0^inf (1 - P(all <= t)) dt; in steps, since the integrand falls from 1 to 0 on a short way
+    end = sizes[-1] * np.sqrt(2 * np.log(2 * often.sum()) + 80)
+    edges = np.linspace(0, end, 9)
+    t = (edges[:-1, None] + np.diff(edges)[:, None] * (_NODES + 1) / 2).ravel()
+    log_below = np.zeros(len(t))
+    for part in np.array_split(np.arange(len(sizes)), -(-len(sizes) // 10_000)):
+        misses = special.erfc(t / (np.sqrt(2) * sizes[part, None]))
+        log_below += often[part] @ np.log1p(-misses)
+    return float(-np.expm1(log_below) @ np.tile(_WEIGHTS, 8) * np.diff(edges)[0] / 2)
+
+
+def krr_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
+    """Expected absolute error of every cell's inverted k-RR estimate; ``shares`` (k,) sum to 1."""
+    return mean_absolute(krr_deviation(shares, n=n, k=np.size(shares), eps0=eps0))
+
+
+def plain_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
+    """As `krr_errors`, for the noisy histogram itself, whose bias is (p - q) f + q - f; shape (k,)."""
+    shares = np.asarray(shares, dtype=float)
+    k = len(shares)
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    deviation = krr_deviation(shares, n=n, k=k, eps0=eps0) * (p - q)
+    return mean_absolute(deviation, (p - q - 1) * shares + q)
+
+
+def gaussian_errors(k: int, *, n: int, sigma: npt.ArrayLike) -> Floats:
+    """As `krr_errors`, for counts with Gaussian noise of deviation ``sigma`` on each; shape (k,)."""
+    return np.full(k, mean_absolute(np.asarray(sigma) / n))
+
+
+def ratio_limit(shares: npt.ArrayLike, eps0: float) -> float:
+    """What the ratio of expected TV distances, k-RR inverted over Gaussian, tends to as n grows.
+
+    At equal (eps, delta) the Gaussian's sigma tends to sqrt(n q) / (p - q) (docs/parity.md), hence the limit
+
+        (1 / k) sum_x sqrt(1 - q + f_x (p (1 - p) - q (1 - q)) / q),
+
+    for ``shares`` f of shape (k,). Its largest value, sqrt((1 - 1 / k) (1 + p - q)) < sqrt(2), is that of
+    equal shares.
+    """
+    shares = np.asarray(shares, dtype=float)
+    k = len(shares)
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    return float(np.mean(np.sqrt(1 - q + shares * (p * (1 - p) / q - (1 - q)))))

@@ -1,0 +1,51 @@
+"""Read the matrix of a user's own randomizer."""
+
+import csv
+import os
+import re
+import stat
+
+from tightshuffle.randomizers.finite import Finite
+
+_MOST_BYTES = 50_000_000
+
+
+def read_matrix(path: str) -> Finite:
+    """The randomizer of a CSV file without a header: a row per report, a column per value.
+
+    The field in row y and column x is the probability to report y for x. ValueError: one line that names
+    the file, the row where it is one row's fault, and what is wrong.
+    """
+    try:
+        state = os.stat(path)
+        if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:
+            raise ValueError(f"{path}: expected a CSV file of at most {_MOST_BYTES:,} bytes")
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = [_numbers(fields, path, row) for row, fields in enumerate(csv.reader(file), 1)]
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not UTF-8 text") from None
+    except csv.Error as error:
+        raise ValueError(f"{path}: not a readable CSV file: {error}") from None
+    for row, numbers in enumerate(rows, 1):
+        if len(numbers) != len(rows[0]):
+            raise ValueError(
+                f"{path}: row {row}: {len(numbers)} values; expected {len(rows[0])}, as in row 1"
+            )
+    try:
+        return Finite(rows)
+    except ValueError as error:
+        # A file's rows count from 1.
+        counted = re.sub(r"\b(row|column) (\d+)", lambda found: f"{found[1]} {int(found[2]) + 1}", str(error))
+        raise ValueError(f"{path}: {counted}") from None
+
+
+def _numbers(fields: list[str], path: str, row: int) -> list[float]:
+    numbers = []
+    for field in fields:
+        try:
+            numbers.append(float(field))
+        except ValueError:
+            raise ValueError(f"{path}: row {row}: expected a probability; got {field[:80]!r}") from None
+    return numbers

@@ -1,0 +1,110 @@
+"""Subset selection, and k-randomized response, which is subset selection with subsets of one value."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from tightshuffle.arguments import Floats, Integers
+from tightshuffle.randomizers.base import SupportRandomizer
+from tightshuffle.randomizers.krr import sample_histogram
+
+_MOST_DRAWN = 10**9  # numpy draws without replacement from fewer only
+
+
+@dataclass(frozen=True)
+class SubsetSelection(SupportRandomizer):
+    """Report one of the subsets of ``m`` values, those that contain the true one e^eps0 times as likely.
+
+    Ye and Barg 2018, "Optimal schemes for discrete distribution estimation under locally differential
+    privacy"; at the same time Wang et al. 2016, "Mutual information optimally local private discrete
+    distribution estimation". The variance is least for m near k / (e^eps0 + 1).
+
+    u is uniform: alpha = m (k - m) / (k (k - 1)), beta = m (m - 1) / (k (k - 1)). ValueError unless
+    1 <= m < k.
+    """
+
+    m: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (isinstance(self.m, int | np.integer) and 1 <= self.m < self.k):
+            raise ValueError(f"m must be a whole number between 1 and k - 1 = {self.k - 1}; got {self.m!r}")
+
+    @property
+    def name(self) -> str:
+        return f"subset:{self.m}"
+
+    @property
+    def bits(self) -> float:
+        return float(
+            -(np.log(self.k + 1) + scipy.special.betaln(self.k - self.m + 1, self.m + 1)) / np.log(2)
+        )
+
+    def patterns(self, values: Sequence[int]) -> Floats:
+        """Drawing without replacement: j of r given values are among the m."""
+        k, m, r = self.k, int(self.m), len(values)
+        chances = [_falling(m, j) * _falling(k - m, r - j) / _falling(k, r) for j in range(r + 1)]
+        return np.array(chances)[np.indices((2,) * r).sum(axis=0)]
+
+    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+        """See `Randomizer.sample`. Exact, in O(k m) steps instead of O(n k).
+
+        Values are visited one by one. Of a user all that matters is how many values the report still lacks,
+        so users are counted by this number instead of followed. One who lacks j of the values that remain
+        takes the next one with probability j / (how many remain): a binomial for each j. Users who report a
+        subset with their own value lack m - 1 of the values other than theirs; until theirs is reached they
+        are all alike, so those of a value are drawn from them without replacement.
+        """
+        datasets = self._datasets(counts, repetitions)
+        truthful = rng.binomial(datasets, self._truthful)
+        uniform = datasets.sum(axis=1) - truthful.sum(axis=1)
+        return np.array([self._supports(*one, rng) for one in zip(truthful, uniform, strict=True)])
+
+    def _supports(self, truthful: Integers, uniform: np.int64, rng: np.random.Generator) -> Integers:
+        """How many subsets contain each value, (k,): of ``uniform`` ones and ``truthful[x]`` that hold x."""
+        if truthful.sum() >= _MOST_DRAWN:
+            half = truthful // 2
+            return self._supports(half, uniform, rng) + self._supports(truthful - half, np.int64(0), rng)
+        lack = np.arange(self.m + 1)
+        ahead, free = np.zeros((2, self.m + 1), dtype=np.int64)  # users by what they lack
+        ahead[self.m - 1], free[self.m] = truthful.sum(), uniform  # ahead: own value not reached yet
+        result = truthful.copy()
+        for value, own in enumerate(truthful):
+            remain = self.k - value
+            arrived = rng.multivariate_hypergeometric(ahead, own, method="marginals") if own else 0
+            ahead -= arrived
+            for users, others in ((free, remain), (ahead, remain - 1)):
+                if users.any():
+                    takers = rng.binomial(users, np.minimum(lack / others, 1))
+                    result[value] += takers.sum()
+                    users -= takers
+                    users[:-1] += takers[1:]
+            free += arrived
+        return result
+
+
+@dataclass(frozen=True)
+class KRandomizedResponse(SubsetSelection):
+    """k-randomized response (Kairouz, Bonawitz and Ramage 2016; "GRR"), as in `tightshuffle.randomizers.krr`.
+
+    A report supports the value that it names: alpha = 1 / k, beta = 0.
+    """
+
+    m: int = field(default=1, init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        return "grr"
+
+    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+        """See `Randomizer.sample` and `krr.sample_histogram`: O(k)."""
+        return sample_histogram(self._datasets(counts, repetitions), self.eps0, rng, repetitions)
+
+
+def _falling(number: int, factors: int) -> int:
+    """number (number - 1) ... with so many factors."""
+    return math.prod(range(number - factors + 1, number + 1)) if factors <= number else 0

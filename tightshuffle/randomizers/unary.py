@@ -1,0 +1,123 @@
+"""Unary encodings and local hashing: each report supports each other value independently of the rest.
+
+Under u every value is supported independently with probability q. So alpha = q (1 - q), beta = q^2, and the
+number of reports that support a value is a sum of two binomials, independent of all other values.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from tightshuffle.arguments import Floats, Integers
+from tightshuffle.randomizers.base import SupportRandomizer
+
+
+class IndependentSupport(SupportRandomizer):
+    """What the randomizers of this module share: ``q``, at most 1/2, makes the difference."""
+
+    @property
+    def q(self) -> float:
+        """P_u(y supports a given value), which is q* too."""
+        raise NotImplementedError
+
+    @property
+    def everywhere(self) -> float:
+        return self.q**self.k
+
+    def patterns(self, values: Sequence[int]) -> Floats:
+        supported = np.indices((2,) * len(values)).sum(axis=0)
+        return self.q**supported * (1 - self.q) ** (len(values) - supported)
+
+    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+        """See `Randomizer.sample`: Bin(count, p*) + Bin(n - count, q*) in each cell, O(k)."""
+        datasets = self._datasets(counts, repetitions)
+        rest = datasets.sum(axis=1, keepdims=True) - datasets
+        return rng.binomial(datasets, self.p_star) + rng.binomial(rest, self.q)
+
+
+@dataclass(frozen=True)
+class UnaryEncoding(IndependentSupport):
+    """Send a bit for each value: 1 with probability p for one's own, with probability q for each other.
+
+    A report supports the values whose bits are 1, and e^eps0 = p (1 - q) / ((1 - p) q). The string of ones
+    supports every value: the blanket has e^eps0 times as much of it.
+    """
+
+    @property
+    def bits(self) -> float:
+        return float(self.k)
+
+
+@dataclass(frozen=True)
+class SymmetricUnaryEncoding(UnaryEncoding):
+    """Unary encoding with p = 1 - q = e^(eps0/2) / (e^(eps0/2) + 1).
+
+    It is RAPPOR (Erlingsson, Pihur and Korolova 2014) without Bloom filter and memory: every bit is flipped
+    with probability q. Wang et al. 2017 call it symmetric unary encoding.
+    """
+
+    @property
+    def name(self) -> str:
+        return "rappor"
+
+    @property
+    def q(self) -> float:
+        return float(scipy.special.expit(-self.eps0 / 2))
+
+
+@dataclass(frozen=True)
+class OptimizedUnaryEncoding(UnaryEncoding):
+    """Unary encoding with p = 1/2, q = 1 / (e^eps0 + 1): the least q* (1 - q*) / (p* - q*)^2 (ibid.)."""
+
+    @property
+    def name(self) -> str:
+        return "oue"
+
+    @property
+    def p_star(self) -> float:
+        return 0.5  # exactly: a sampler of numbers next to it draws other numbers on either side
+
+    @property
+    def q(self) -> float:
+        return float(scipy.special.expit(-self.eps0))
+
+
+@dataclass(frozen=True)
+class LocalHashing(IndependentSupport):
+    """Report a random hash function to ``g`` values, and its value under g-randomized response.
+
+    Wang et al. 2017; "OLH" with g near e^eps0 + 1, "BLH" with g = 2. A report (h, v) supports the values x
+    with h(x) = v, so q = 1 / g. The family is the ideal one, all functions equally likely: a report's support
+    then has the law of a unary encoding's with this q.
+
+    ``everywhere`` is 0 for k > 2, not g^-k, so that the bound holds for every pairwise independent family:
+    they share alpha and beta. A third value as reference needs three values to be independent, the sampler
+    all of them. ``bits`` counts a family h(x) = a x + b over a field of max(k, g) elements. ValueError for
+    g < 2.
+    """
+
+    g: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (isinstance(self.g, int | np.integer) and self.g >= 2):
+            raise ValueError(f"g must be a whole number >= 2; got {self.g!r}")
+
+    @property
+    def name(self) -> str:
+        return f"hash:{self.g}"
+
+    @property
+    def bits(self) -> float:
+        return float(2 * np.log2(max(self.k, self.g)) + np.log2(self.g))
+
+    @property
+    def q(self) -> float:
+        return 1 / int(self.g)
+
+    @property
+    def everywhere(self) -> float:
+        return self.q**2 if self.k == 2 else 0.0
