@@ -83,7 +83,7 @@ def workflow_of(config: Mapping[str, Any]) -> str:
     ValueError in a job of a run that was planned with another.
     """
     files = [
-        ROOT / "Snakefile",
+        ROOT / "workflow/Snakefile",
         *(ROOT / "workflow/rules").glob("*.smk"),
         *Path(__file__).parent.glob("*.py"),
     ]
