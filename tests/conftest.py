@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ["Snakefile", "config", "data", "docs", "profiles", "reproduction", "scripts", "tightshuffle", "workflow"]
+SOURCES = [
+    "Snakefile",
+    "config",
+    "data",
+    "docs",
+    "profiles",
+    "reproduction",
+    "scripts",
+    "tightshuffle",
+    "workflow",
+]
 QUICK = ["--configfile", "config/quick.yaml"]
 NO_PLUGINS = str(ROOT / "tests/without_plugins")  # Snakemake starts faster; tests of a cluster leave it out
 

@@ -1,4 +1,4 @@
-"""The analytic Gaussian mechanism (Balle and Wang 2018): its delta, its scale, and the scale of the paper.
+"""The analytic Gaussian mechanism (Balle and Wang 2018): its delta and its scale.
 
 Noise of standard deviation sigma on a query of L2 sensitivity D is (eps, delta)-private exactly for
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import Floats, check_delta, check_eps, check_installed, check_positive
+from tightshuffle.arguments import Floats, check_delta, check_eps, check_positive
 from tightshuffle.roots import find_root
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
@@ -90,24 +90,6 @@ def exact_scale(
     for index in np.ndindex(scales.shape):
         scales[index] = _solve(*(point[index].item() for point in points[:2])) * points[2][index]
     return scales[()]
-
-
-def published_scale(eps: float, delta: float, sensitivity: float) -> float:
-    """Standard deviation of diffprivlib's ``GaussianAnalytic``, the mechanism that the paper names.
-
-    diffprivlib computes Phi as (1 + erf) / 2, which saturates: somewhere between delta = 1e-15 and 1e-18,
-    depending on eps, the scale stops growing, and it is too small for every smaller delta. From 1e-20 to
-    1e-100 it is the same. Our published reading asks for such a delta; what the paper used is not stated.
-
-    Parameters: ``eps`` > 0, 0 < ``delta`` < 1, ``sensitivity`` > 0 (L2), numbers. Returns a float in the
-    unit of the sensitivity. Raises ValueError, from diffprivlib, for arguments out of range, and
-    ModuleNotFoundError without the extra `experiments`.
-    """
-    check_installed("experiments", "diffprivlib")
-    from diffprivlib.mechanisms import GaussianAnalytic  # takes a second
-
-    mechanism = GaussianAnalytic(epsilon=float(eps), delta=float(delta), sensitivity=float(sensitivity))
-    return float(np.sqrt(mechanism.variance(0)))
 
 
 def _check_log10_delta(value: npt.ArrayLike) -> Floats:

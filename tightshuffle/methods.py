@@ -70,9 +70,7 @@ class Method:
     def function(self) -> Callable[..., Floats]:
         """The accountant, ``function(eps, *, n, k, eps0, ...) -> log10 delta`` of one round."""
         module, name = self.target.rsplit(".", 1)
-        function: Callable[..., Floats] = getattr(
-            importlib.import_module(f"tightshuffle.{module}"), name
-        )
+        function: Callable[..., Floats] = getattr(importlib.import_module(f"tightshuffle.{module}"), name)
         return functools.partial(function, form=self.form) if self.form else function
 
 

@@ -2,8 +2,4 @@
 
 import os
 
-from tightshuffle.arguments import check_installed
-
-check_installed("experiments", "pandas", "pyarrow", "requests")
-
 StrPath = str | os.PathLike[str]

@@ -3,7 +3,3 @@
 `draw` also takes your own tables with the same columns. The figures share `style`, `wording`, `calibration`,
 `tables` and `grids`.
 """
-
-from tightshuffle.arguments import check_installed
-
-check_installed("pipeline", "matplotlib", "pandas")

@@ -20,6 +20,7 @@ import typst
 
 import tightshuffle
 from reproduction.figures.wording import RANDOMIZERS
+from reproduction.protocol.gaussian import published_scale
 from reproduction.report import findings
 from reproduction.report.quotes import TABLE_1, TABLE_IV, chosen, delta_text, scientific
 from reproduction.report.which_page import statement
@@ -35,7 +36,7 @@ from reproduction.verification.verdicts import (
     fixed_values,
 )
 from tightshuffle.bounds import histogram
-from tightshuffle.gaussian import exact_scale, published_scale
+from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.numerics.positive_part import log_positive_part
 

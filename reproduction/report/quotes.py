@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from reproduction.experiments.study_limit import poisson_ratio
+from reproduction.protocol.gaussian import published_scale
 from reproduction.report.findings import NEARLY, audit
 from reproduction.verification.claims.decisions import (
     FAILS,
@@ -42,7 +43,7 @@ from reproduction.verification.verdicts import (
 )
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.enumeration import enumerate_worst_case
-from tightshuffle.gaussian import exact_scale, published_scale
+from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.planning import make_plan
 from tightshuffle.randomizers.krr import lie_probability, truth_probability

@@ -153,7 +153,8 @@ def test_elsewhere_and_as_a_module(tmp_path):
     for folder in (there, module):
         folder.mkdir()
     (module / "Snakefile").write_text(
-        f'module tightshuffle:\n    snakefile: "{ROOT}/workflow/Snakefile"\n\nuse rule * from tightshuffle as ts_*\n\n'
+        f'module tightshuffle:\n    snakefile: "{ROOT}/workflow/Snakefile"\n\n'
+        "use rule * from tightshuffle as ts_*\n\n"
         f'rule mine:\n    default_target: True\n    input: "{target}"\n'
     )
     snakefile = ["-s", f"{ROOT}/Snakefile", "-d", "."]

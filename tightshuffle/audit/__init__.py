@@ -1,0 +1,1 @@
+"""The privacy game, and lower bounds on delta from playing it."""

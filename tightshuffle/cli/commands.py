@@ -234,13 +234,10 @@ def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
         if (arguments.n is None) == (arguments.error is None):
             raise ValueError("one of --n, --error and --data is needed, and not two of them")
         return arguments.n, arguments.k, None
-    from tightshuffle.arguments import check_installed
-
-    check_installed("experiments", "pandas")
-    from reproduction.data.counts_file import read_counts
+    from tightshuffle.counts_file import read_counts
 
     try:
-        counts = read_counts(arguments.data)["count"].to_numpy()
+        counts = read_counts(arguments.data)["count"]
     except OSError as error:
         raise ValueError(f"{arguments.data}: {error.strerror}") from None
     n = int(counts.sum())
@@ -322,15 +319,12 @@ def _answer_compare(arguments: Namespace) -> Answer:
         arguments.eps = np.linspace(0.0, end, 9 if few else 65).tolist()
     answer = _answer_delta(arguments)
     if arguments.png:
-        from tightshuffle.arguments import check_installed
-
-        check_installed("pipeline", "matplotlib")
-        from reproduction.figures import compare, style
+        from tightshuffle.cli.picture import curves_as_png
 
         found = {name: about["log10_delta"] for name, about in answer.json["methods"].items()}
         curves = {name: np.atleast_1d(np.array(log10_delta, float)) for name, log10_delta in found.items()}
         title = _written(_setting(arguments, methods.METHODS["lower"], arguments.randomizer))
-        picture = style.png(compare.draw(np.array(arguments.eps), curves, title))
+        picture = curves_as_png(np.array(arguments.eps), curves, title)
         try:
             Path(arguments.png).write_bytes(picture)
         except OSError as error:

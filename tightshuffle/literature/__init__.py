@@ -1,0 +1,1 @@
+"""The bounds that the papers offer."""

@@ -1,0 +1,1 @@
+"""Expectations, binomial sums and grids of losses, with every rounding error on a known side."""

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from reproduction.experiments.curves.axes import Section, linear_axis
-from tightshuffle.gaussian import exact_scale, log_delta, published_scale
+from reproduction.protocol.gaussian import published_scale
+from tightshuffle.gaussian import exact_scale, log_delta
 
 
 def gaussian_scales(plan: Section) -> pd.DataFrame:

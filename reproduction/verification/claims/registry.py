@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from reproduction.protocol.gaussian import published_scale
 from reproduction.verification.claims import literature, privacy, utility
 from reproduction.verification.claims.decisions import UNTESTABLE as NO_VERDICT
 from reproduction.verification.claims.decisions import Outcome, combine
@@ -26,7 +27,6 @@ from reproduction.verification.claims.evidence import (
 )
 from reproduction.verification.claims.file import COLUMNS
 from reproduction.verification.printed import Row
-from tightshuffle.gaussian import published_scale
 
 Test = Callable[[Reading], Outcome]
 

@@ -12,8 +12,8 @@ import pytest
 
 from reproduction.data import checkins
 from reproduction.data.checkins import CropSummary, crop
-from reproduction.data.counts_file import read_counts
 from reproduction.data.grid import Box
+from tightshuffle.counts_file import read_counts
 
 PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
 WORLD = Box(-90, 90, -180, 180)

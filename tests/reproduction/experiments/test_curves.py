@@ -6,6 +6,7 @@ import pytest
 from reproduction.experiments.curves.axes import log_axis, rounded
 from reproduction.experiments.curves.blanket_regions import blanket_tightness
 from reproduction.figures import delta_bounds
+from reproduction.protocol.gaussian import published_scale
 from tests.reproduction.figures.examples import (
     band_table,
     blanket_plan,
@@ -17,7 +18,7 @@ from tests.reproduction.figures.examples import (
     scale_table,
 )
 from tightshuffle.bounds import composition, histogram
-from tightshuffle.gaussian import exact_scale, published_scale
+from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import blanket, count, renyi
 
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from reproduction.protocol import trials as experiments
+from reproduction.protocol.gaussian import published_scale
 from reproduction.protocol.trials import (
     MECHANISMS,
     NUMPYS_LIMIT,
@@ -22,7 +23,6 @@ from reproduction.protocol.trials import (
     sample_users,
 )
 from tests.chi_square import SIGNIFICANCE, consistent
-from tightshuffle.gaussian import published_scale
 from tightshuffle.literature.count import delta
 from tightshuffle.numerics.seeds import seed_of
 

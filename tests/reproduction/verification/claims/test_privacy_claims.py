@@ -4,11 +4,12 @@ import math
 
 import pytest
 
+from reproduction.protocol.gaussian import published_scale
 from reproduction.verification.claims import literature, privacy
 from reproduction.verification.claims.decisions import FAILS, HOLDS, UNSETTLED
 from reproduction.verification.claims.evidence import GAUSSIAN, NoEvidenceError
 from tests.reproduction.verification.claims.fabricated import exact, published, setting
-from tightshuffle.gaussian import published_scale
+from reproduction.protocol.gaussian import published_scale
 from tightshuffle.literature import count
 
 POINTS = [(eps, 2.0, 20, 5) for eps in (0.2, 0.6, 1.0)]

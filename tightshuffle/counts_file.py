@@ -3,14 +3,12 @@
 import csv
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-import pandas as pd
 
-from reproduction.data import StrPath
-from tightshuffle.arguments import Booleans
+from tightshuffle.arguments import Booleans, Integers
 
 KNOWN = ("cell", "count", "label", "row", "column", "south", "north", "west", "east")  # in any case
 MOST_CELLS = 1_000_000
@@ -18,11 +16,15 @@ MOST_BYTES = 200_000_000  # a million rows with names take far less
 MOST_USERS = 2**53  # a float holds every whole number below it
 
 
-def read_counts(path: StrPath) -> pd.DataFrame:
+StrPath = str | os.PathLike[str]
+
+
+def read_counts(path: StrPath) -> dict[str, Any]:
     """The histogram in a CSV file: whole numbers in ``cell`` (1, 2, ... k) and ``count``.
 
-    Both names in capital or small letters. Other columns are kept as text; ``label`` names cells in figures.
-    UTF-8 with or without a byte order mark, lines that end with LF or CRLF and spaces around values are fine.
+    Both names in capital or small letters. Other columns are kept as lists of text; ``label`` names cells in
+    figures. UTF-8 with or without a byte order mark, lines that end with LF or CRLF and spaces around values
+    are fine. Returns column -> values, k of them, in the file's order; cell and count are integer arrays.
     ValueError: one line that names the file, the row (the header is row 1) and what is wrong. OSError: no
     such file.
     """
@@ -36,7 +38,7 @@ def read_counts(path: StrPath) -> pd.DataFrame:
             header, rows = _read_rows(file, path)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start:,})") from None
-    return _checked(pd.DataFrame(rows, columns=header, dtype=str), path)
+    return _checked(header, rows, path)
 
 
 def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list[str]]]:
@@ -73,38 +75,48 @@ def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list
     return header, rows
 
 
-def _checked(table: pd.DataFrame, path: StrPath) -> pd.DataFrame:
-    """``table``, with every value as text, as a histogram; errors as `read_counts`."""
-    missing = [name for name in ("cell", "count") if name not in table.columns]
+def _checked(header: list[str], rows: list[list[str]], path: StrPath) -> dict[str, Any]:
+    """The columns, with every value as text in ``rows``, as a histogram; errors as `read_counts`."""
+    missing = [name for name in ("cell", "count") if name not in header]
     if missing:
         raise ValueError(
             f"{path}: row 1: the column {missing[0]!r} is missing; expected a header with cell,count "
-            f"(comma separated); got {','.join(map(str, table.columns))[:80]!r}"
+            f"(comma separated); got {','.join(header)[:80]!r}"
         )
-    if len(table) < 2:
-        raise ValueError(f"{path}: expected at least 2 cells (rows below the header); got {len(table)}")
-    checked = table.copy()
+    if len(rows) < 2:
+        raise ValueError(f"{path}: expected at least 2 cells (rows below the header); got {len(rows)}")
+    columns: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(header)}
     for name in ("cell", "count"):
-        numbers = pd.to_numeric(table[name], errors="coerce").to_numpy(dtype=float)
-        with np.errstate(invalid="ignore"):
-            whole = np.isfinite(numbers) & (numbers == np.floor(numbers))
-            bad = ~(whole & (numbers >= 0) & (numbers < MOST_USERS))
-        if bad.any():
-            _refuse(path, bad, table[name], "a whole number >= 0")
-        checked[name] = numbers.astype(np.int64)
-    wrong = checked["cell"].to_numpy() != np.arange(1, len(table) + 1)
+        columns[name] = _whole_numbers(path, name, columns[name])
+    wrong = columns["cell"] != np.arange(1, len(rows) + 1)
     if wrong.any():
-        _refuse(path, wrong, table["cell"], "1, 2, 3, ... in this order")
-    users = sum(checked["count"].tolist())  # exact, however large
+        _refuse(path, wrong, "cell", columns["cell"].tolist(), "1, 2, 3, ... in this order")
+    users = sum(columns["count"].tolist())  # exact, however large
     if not users:
         raise ValueError(f"{path}: every count is 0; expected at least one user")
     if users >= MOST_USERS:
         raise ValueError(f"{path}: {users:,} users; expected fewer than 2^53 users in all")
-    return checked
+    return columns
 
 
-def _refuse(path: StrPath, bad: Booleans, column: "pd.Series[Any]", wanted: str) -> NoReturn:
+def _whole_numbers(path: StrPath, name: str, texts: Sequence[str]) -> Integers:
+    numbers = np.array([_number(text) for text in texts])
+    with np.errstate(invalid="ignore"):
+        bad = ~((numbers == np.floor(numbers)) & (numbers >= 0) & (numbers < MOST_USERS))
+    if bad.any():
+        _refuse(path, bad, name, texts, "a whole number >= 0")
+    return numbers.astype(np.int64)
+
+
+def _number(text: str) -> float:
+    """The number that ``text`` is, nan for none."""
+    try:
+        return float("nan" if "_" in text else text)  # Python alone reads 1_000 as a number
+    except ValueError:
+        return float("nan")
+
+
+def _refuse(path: StrPath, bad: Booleans, name: str, values: Sequence[Any], wanted: str) -> NoReturn:
     """Raise ValueError for the first bad value of a column."""
     row = int(np.flatnonzero(bad)[0])
-    value = column.iloc[row]
-    raise ValueError(f"{path}: row {row + 2}: {column.name} must be {wanted}; got {value[:80]!r}")
+    raise ValueError(f"{path}: row {row + 2}: {name} must be {wanted}; got {str(values[row])[:80]!r}")

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from reproduction.data import counts_file
-from reproduction.data.counts_file import read_counts
+from tightshuffle import counts_file
+from tightshuffle.counts_file import read_counts
 
 COUNTS = {
     "empty": (b"", "empty; expected a header"),
