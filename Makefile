@@ -49,13 +49,13 @@ verify: $(VENV)/installed
 	@python -m reproduction.jobs.checksums
 
 PYTEST := python -m pytest --maxprocesses 4 --dist loadfile --no-loadscope-reorder --numprocesses
-test: $(VENV)/installed
+test: $(VENV)/test
 	@$(PYTEST) logical -m "not slow"
 
-check: $(VENV)/cluster $(VENV)/docs
+check: $(VENV)/test $(VENV)/lint $(VENV)/cluster $(VENV)/docs
 	@$(MAKE) --no-print-directory --jobs 2 lint slow
 
-lint: $(VENV)/installed
+lint: $(VENV)/lint
 	@ruff check .
 	@ruff format --check .
 	@snakefmt --check Snakefile workflow
@@ -63,7 +63,7 @@ lint: $(VENV)/installed
 	@lint-imports
 
 # One process more than there are cores: one of them waits for a cluster most of the time.
-slow: $(VENV)/cluster $(VENV)/docs
+slow: $(VENV)/test $(VENV)/cluster $(VENV)/docs
 	@$(PYTEST) $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow
 
 cluster: $(VENV)/cluster
@@ -78,13 +78,13 @@ docs: $(VENV)/docs
 	@sphinx-build -M html . results/site -c docs -W --keep-going -q
 	@echo "The documentation: $(CURDIR)/results/site/html/index.html"
 
-# Apart from the rest: plugins make every start of Snakemake a second longer, and few people build the site.
-$(VENV)/cluster $(VENV)/docs: $(VENV)/%: requirements-%.lock $(VENV)/installed
+# What not everybody needs. Plugins of a cluster also make every start of Snakemake a second longer.
+$(VENV)/test $(VENV)/lint $(VENV)/cluster $(VENV)/docs: $(VENV)/%: requirements-%.lock $(VENV)/installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
 # One thread: what is compared is work, not how it is spread over cores.
-bench: $(VENV)/cluster
+bench: $(VENV)/test $(VENV)/cluster
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.accountants results/bench
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.scale results/bench
 
@@ -106,20 +106,20 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@echo "$(CURDIR)" > $@
 
-# The lock holds every version and hash for all platforms and Pythons; environment.yml and
-# workflow/envs/rules.yml repeat the versions for conda.
-# requirements-cluster.lock and requirements-docs.lock hold what the extras `cluster` and `docs` need beyond it.
+# requirements.lock holds every version and hash for all platforms and Pythons that the pipeline needs, and the other
+# locks what the dependency group of that name needs beyond it. environment.yml and workflow/envs/rules.yml repeat the
+# pipeline's versions for conda.
 COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 lock: $(VENV)/installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check uv
-	@$(COMPILE) --extra pipeline --extra test -o requirements.lock
-	@for extra in cluster docs; do $(COMPILE) --extra $$extra --constraint requirements.lock \
-	  -o requirements-$$extra.lock $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
+	@$(COMPILE) --group pipeline -o requirements.lock
+	@for group in test lint cluster docs; do $(COMPILE) --group $$group --constraint requirements.lock \
+	  -o requirements-$$group.lock $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
 	  || exit; done
 	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml
 	@python workflow/environment_of_lock.py requirements.lock > workflow/envs/rules.yml
-	@echo "Renewed the three locks and conda's environments; run make to install them."
+	@echo "Renewed the locks and conda's environments; run make to install them."
 
 pictures: all
 	@cp $(addprefix results/figures/,delta_bounds.png parity_ratio.png study_best.png) docs/images/

@@ -15,8 +15,9 @@ import yaml
 import tightshuffle
 from tests.conftest import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-LOCKS = ["requirements.lock", "requirements-cluster.lock", "requirements-docs.lock"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
+LOCKS = {group: f"requirements{'' if group == 'pipeline' else f'-{group}'}.lock" for group in GROUPS}
 
 
 def pins(text):
@@ -42,7 +43,7 @@ def test_conda_users_get_the_command_too():
     assert callable(getattr(importlib.import_module(module), function))
 
 
-@pytest.mark.parametrize("name", LOCKS)
+@pytest.mark.parametrize("name", LOCKS.values())
 def test_lock_has_hashes_and_no_index(name):
     lock = (ROOT / name).read_text()
     assert not re.search(r"index-url|find-links|https?://|file:", lock)
@@ -56,16 +57,28 @@ def test_installed_versions_are_the_locked_ones():
     assert {name: metadata.version(name) for name in names} == {name: lock[name] for name in names}
 
 
-def test_every_direct_dependency_is_locked():
-    wanted = itertools.chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
-    names = {re.match(r"[A-Za-z0-9_-]+", requirement)[0].lower().replace("_", "-") for requirement in wanted}
-    assert names - {PROJECT["name"]} <= {name for lock in LOCKS for name in locked(lock)}
+def names(requirements):
+    return {re.match(r"[A-Za-z0-9_-]+", line)[0].lower().replace("_", "-") for line in requirements}
 
 
-def test_the_further_locks_only_add_packages():
-    base, cluster, docs = map(locked, LOCKS)
-    assert not base.keys() & (cluster.keys() | docs.keys())
-    assert all(name.startswith("snakemake-executor-plugin-") for name in cluster)
+@pytest.mark.parametrize("group", LOCKS)
+def test_every_direct_dependency_is_in_the_lock_of_its_group(group):
+    wanted = names(PROJECT["dependencies"]) if group == "pipeline" else set()
+    assert wanted | names(GROUPS[group]) <= locked(LOCKS[group]).keys()
+    if group != "pipeline":
+        assert not locked(LOCKS[group]).keys() & locked("requirements.lock").keys()
+
+
+def test_every_extra_is_tested():
+    extras = names(itertools.chain(*PROJECT["optional-dependencies"].values()))
+    assert extras <= locked(LOCKS["pipeline"]).keys() | locked(LOCKS["test"]).keys()
+
+
+def test_plugins_of_a_cluster_are_nowhere_else():
+    """They make every start of Snakemake a second longer."""
+    for group, lock in LOCKS.items():
+        plugins = {name.startswith("snakemake-executor-plugin-") for name in locked(lock)}
+        assert plugins == {True} if group == "cluster" else True not in plugins
 
 
 def test_versions_and_names_agree():
