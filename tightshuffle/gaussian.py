@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy
 
 from tightshuffle.arguments import Floats, check_delta, check_eps, check_positive
-from tightshuffle.roots import find_root
+from tightshuffle.numerics.roots import find_root
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
 _LN10 = np.log(10)

@@ -29,9 +29,9 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.methods import LARGEST_EPS0, LARGEST_N
+from tightshuffle.numerics.roots import find_root
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
-from tightshuffle.roots import find_root
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative

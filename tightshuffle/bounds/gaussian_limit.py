@@ -15,8 +15,8 @@ import scipy
 
 from tightshuffle.arguments import Floats, check_n
 from tightshuffle.gaussian import log_delta
+from tightshuffle.numerics.roots import find_root
 from tightshuffle.randomizers import Randomizer, parse
-from tightshuffle.roots import find_root
 
 
 def preview_mu(

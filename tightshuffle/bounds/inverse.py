@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tightshuffle.arguments import Floats, OutsideRange, check_eps0, check_log10_delta
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import exact_scale
-from tightshuffle.roots import find_root
+from tightshuffle.numerics.roots import find_root
 
 TOLERANCE = 1e-5  # in log10 delta: what the bounds' own width of 1e-4 makes sensible
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps

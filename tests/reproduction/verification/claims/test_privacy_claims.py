@@ -9,7 +9,6 @@ from reproduction.verification.claims import literature, privacy
 from reproduction.verification.claims.decisions import FAILS, HOLDS, UNSETTLED
 from reproduction.verification.claims.evidence import GAUSSIAN, NoEvidenceError
 from tests.reproduction.verification.claims.fabricated import exact, published, setting
-from reproduction.protocol.gaussian import published_scale
 from tightshuffle.literature import count
 
 POINTS = [(eps, 2.0, 20, 5) for eps in (0.2, 0.6, 1.0)]

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import optimize
 
-from tightshuffle.roots import find_root
+from tightshuffle.numerics.roots import find_root
 
 
 @pytest.mark.parametrize(
