@@ -28,7 +28,9 @@ _HUGE = 1e150  # its square is a float
 _LAST = 45.0  # the integral ends where its integrand's slowest factor is exp(-45)
 
 
-def log_delta(eps: npt.ArrayLike, *, scale: npt.ArrayLike, sensitivity: npt.ArrayLike = 1) -> Floats:
+def log10_delta_of_scale(
+    eps: npt.ArrayLike, *, scale: npt.ArrayLike, sensitivity: npt.ArrayLike = 1
+) -> Floats:
     """log10 of the smallest delta for which Gaussian noise is (eps, delta)-private.
 
     Parameters
@@ -50,7 +52,7 @@ def log_delta(eps: npt.ArrayLike, *, scale: npt.ArrayLike, sensitivity: npt.Arra
     eps, scale = check_eps(eps), check_positive("scale", scale)
     with np.errstate(over="ignore", under="ignore"):
         ratio = scale / check_positive("sensitivity", sensitivity)
-    return _log_delta(eps, check_positive("scale / sensitivity", ratio))[()] / _LN10 + 0.0  # no -0.0
+    return _ln_delta(eps, check_positive("scale / sensitivity", ratio))[()] / _LN10 + 0.0  # no -0.0
 
 
 def exact_scale(
@@ -113,7 +115,7 @@ def _solve(eps: float, wanted: float) -> float:
         raise ValueError(f"eps must be larger for so small a delta: the scale overflows; got {eps}")
 
     def surplus(log_ratio: float) -> float:
-        return float(_log_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(log_ratio)))) - wanted
+        return float(_ln_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(log_ratio)))) - wanted
 
     step, low = 0.25, high
     while surplus(low) < 0:
@@ -123,7 +125,7 @@ def _solve(eps: float, wanted: float) -> float:
     return np.exp(find_root(surplus, low, high, xtol=1e-14, rtol=1e-14))
 
 
-def _log_delta(eps: Floats, ratio: Floats) -> Floats:
+def _ln_delta(eps: Floats, ratio: Floats) -> Floats:
     """Natural log of delta; ``ratio`` = scale / sensitivity."""
     eps, ratio = np.broadcast_arrays(eps, ratio)
     with np.errstate(over="ignore", under="ignore"):

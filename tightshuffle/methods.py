@@ -315,12 +315,12 @@ def _epsilon_from_preview(
     from tightshuffle.bounds.gaussian_limit import preview_mu
     from tightshuffle.bounds.inverse import epsilon_from_preview
 
-    def log_delta(eps: float) -> float:
+    def log10_delta_at(eps: float) -> float:
         return float(chosen.function(eps, **setting, **more))
 
     # Rounded up for a guarantee, down for a lower bound: at that eps some dataset's delta is as large.
     return epsilon_from_preview(
-        log_delta,
+        log10_delta_at,
         wanted,
         setting["eps0"],
         mu=float(preview_mu(**setting, **more)),

@@ -112,7 +112,7 @@ def make_plan(
     }
     most = methods.METHODS["upper"].largest_n if rounds == 1 else LARGEST_N
 
-    def log_delta(eps0: float, n: int) -> float:
+    def log10_delta_at(eps0: float, n: int) -> float:
         return float(methods.delta("upper", eps, n=n, eps0=eps0, **setting))
 
     def distance(eps0: float, n: int) -> float:
@@ -131,7 +131,7 @@ def make_plan(
             eps0 = _least_eps0(lambda eps0: distance(eps0, n) <= error, one_round)
             if eps0 in (one_round, math.inf):
                 return eps0, -np.inf if eps0 == one_round else 0.0
-            return eps0, log_delta(eps0, n)
+            return eps0, log10_delta_at(eps0, n)
 
         n = _fewest_users(
             lambda n: max(tried(n)[1] - wanted, _DEEP),
@@ -142,7 +142,7 @@ def make_plan(
         guess = tried(n)[0]
     else:
         raise ValueError("n or error must be given, and not both: the plan tells the other one")
-    eps0, reached = _largest_eps0(functools.partial(log_delta, n=n), one_round, wanted, guess)
+    eps0, reached = _largest_eps0(functools.partial(log10_delta_at, n=n), one_round, wanted, guess)
     tv = {
         "shuffle+INV": distance(eps0, n),
         "gaussian": float(expected_tv_gaussian(n, k, sigma)),
@@ -180,18 +180,18 @@ def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
 
 
 def _largest_eps0(
-    log_delta: Callable[[float], float], least: float, wanted: float, guess: float
+    log10_delta_at: Callable[[float], float], least: float, wanted: float, guess: float
 ) -> tuple[float, float]:
-    """The largest eps0 with log_delta(eps0) <= wanted, to _PRECISION, and log_delta there.
+    """The largest eps0 with log10_delta_at(eps0) <= wanted, to _PRECISION, and log10_delta_at there.
 
-    ``log_delta`` grows with eps0; at ``least`` it is -inf, by eps0 alone. It is computed to about 0.01 % of
+    ``log10_delta_at`` grows with eps0; at ``least`` it is -inf, by eps0 alone. It is computed to about 0.01 % of
     delta, so that the search ends on a value at which it was computed to hold.
     """
     seen = {least: -np.inf}
 
     def surplus(eps0: float) -> float:
         if eps0 not in seen:
-            seen[eps0] = log_delta(eps0)
+            seen[eps0] = log10_delta_at(eps0)
         return max(seen[eps0] - wanted, _DEEP)
 
     low = high = min(max(guess, least), LARGEST_EPS0)

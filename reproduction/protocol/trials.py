@@ -269,4 +269,4 @@ def _calibration_deltas(
         return np.full(len(samples), protocol.delta_floor)
     form = protocol.delta_form
     logs = [delta_hat(sample, eps, eps0=eps0, form=form, known=known) for sample in samples]
-    return np.array([max(10.0**log_delta, protocol.delta_floor) for log_delta in logs])
+    return np.array([max(10.0**log10, protocol.delta_floor) for log10 in logs])

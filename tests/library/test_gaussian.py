@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tightshuffle.gaussian import exact_scale, log_delta
+from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 # Exact ----------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ def test_delta_against_80_digits():
     rng = np.random.default_rng(7)
     eps, ratio = 10 ** rng.uniform(-8, 3, 300), 10 ** rng.uniform(-4, 4, 300)
     eps[:20] = 0.0
-    ours = log_delta(eps, scale=ratio)
+    ours = log10_delta_of_scale(eps, scale=ratio)
     expected = [printed_log_delta(*point) for point in zip(eps, ratio, strict=True)]
     assert max(log_error(*pair) for pair in zip(ours, expected, strict=True)) < 1e-12
     below = [float(value) for value in expected]
@@ -44,7 +44,10 @@ def test_delta_where_its_formulas_meet(ratio):
     # a = max(b, 1) / 2 and a = max(b, 1 / 2), seen from both sides
     for a, b in [(0.5, 0.3), (0.5, 1.0), (4.0, 8.0), (0.7, 0.7), (5.0, 5.0), (0.6, 0.5)]:
         scale = ratio / (2 * a)
-        assert log_error(log_delta(2 * a * b, scale=scale), printed_log_delta(2 * a * b, scale)) < 1e-13
+        assert (
+            log_error(log10_delta_of_scale(2 * a * b, scale=scale), printed_log_delta(2 * a * b, scale))
+            < 1e-13
+        )
 
 
 @pytest.mark.parametrize("eps", [0.01, 1.0, 4.0, 20.0])
@@ -60,18 +63,18 @@ def test_scale_and_delta_are_inverses(eps, log10_delta, sensitivity):
     if eps < 1e-4 and log10_delta < -100:
         return
     scale = exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity)
-    assert log_delta(eps, scale=scale, sensitivity=sensitivity) == pytest.approx(
+    assert log10_delta_of_scale(eps, scale=scale, sensitivity=sensitivity) == pytest.approx(
         log10_delta, rel=1e-10, abs=1e-13
     )
-    assert log_delta(eps, scale=1.001 * scale, sensitivity=sensitivity) < log10_delta
+    assert log10_delta_of_scale(eps, scale=1.001 * scale, sensitivity=sensitivity) < log10_delta
 
 
 def test_shapes_and_edges():
     assert exact_scale([[1.0], [2.0]], [1e-5, 1e-6, 1e-7]).shape == (2, 3)
     assert isinstance(exact_scale(1.0, 1e-5), float)
-    assert isinstance(log_delta(1.0, scale=2.0), float)
-    assert log_delta([1.0, 2.0], scale=[[1.0], [2.0], [3.0]]).shape == (3, 2)
-    assert log_delta(1.0, scale=1e200) == -np.inf
+    assert isinstance(log10_delta_of_scale(1.0, scale=2.0), float)
+    assert log10_delta_of_scale([1.0, 2.0], scale=[[1.0], [2.0], [3.0]]).shape == (3, 2)
+    assert log10_delta_of_scale(1.0, scale=1e200) == -np.inf
     assert exact_scale(0.0, 1e-5) == pytest.approx(0.5 / stats.norm.isf(0.5 - 0.5e-5), rel=1e-9)
 
 
@@ -97,4 +100,4 @@ def test_bad_arguments_of_the_scale_are_named(arguments, message):
 @pytest.mark.parametrize(("name", "value"), [("scale", 0), ("scale", np.inf), ("sensitivity", -1)])
 def test_bad_arguments_of_delta_are_named(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be"):
-        log_delta(1.0, **({"scale": 1.0} | {name: value}))
+        log10_delta_of_scale(1.0, **({"scale": 1.0} | {name: value}))

@@ -8,7 +8,7 @@ import pytest
 from reproduction.protocol.metrics import total_variation
 from tightshuffle import methods, planning
 from tightshuffle.bounds.histogram import upper
-from tightshuffle.gaussian import log_delta
+from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import errors
 from tightshuffle.randomizers.krr import invert, sample_histogram
@@ -33,7 +33,9 @@ def test_the_guarantee_holds_and_no_larger_eps0_gives_it(n, k, eps, log10_delta)
     assert upper(eps, n=n, k=k, eps0=allowed.eps0) == allowed.log10_delta <= log10_delta
     assert upper(eps, n=n, k=k, eps0=allowed.eps0 * 1.001) > log10_delta
     # The Gaussian beside it has the same guarantee, and no smaller noise has.
-    assert log_delta(eps, scale=allowed.sigma, sensitivity=np.sqrt(2)) == pytest.approx(log10_delta, abs=1e-8)
+    assert log10_delta_of_scale(eps, scale=allowed.sigma, sensitivity=np.sqrt(2)) == pytest.approx(
+        log10_delta, abs=1e-8
+    )
 
 
 def test_one_user_has_randomized_response():

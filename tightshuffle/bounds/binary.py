@@ -77,7 +77,7 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
     """Natural logs of both bounds."""
     others = n - 1
     ends = np.unique(np.linspace(0, others, _FIRST + 1).astype(np.int64))
-    value, error = _log_delta(ends, others - ends, eps, eps0)
+    value, error = _ln_delta(ends, others - ends, eps, eps0)
     best, surest = np.max(value + error), np.max(value - error)
     first, last = ends[:-1], ends[1:]
     bound = np.full(first.size, np.inf)
@@ -85,7 +85,7 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
     while True:
         inside = last - first > 1
         first, last, bound = first[inside], last[inside], bound[inside]
-        value, error = _log_delta(first, others - last, eps, eps0)
+        value, error = _ln_delta(first, others - last, eps, eps0)
         bound = np.minimum(bound, value + error)
         doubtful = bound > surest + goal
         if looked_at > _MOST:
@@ -95,14 +95,14 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
         if first.size == 0:
             return float(min(surest, 0.0)), float(min(max(best, dropped), 0.0))
         middle = (first + last) // 2
-        value, error = _log_delta(middle, others - middle, eps, eps0)
+        value, error = _ln_delta(middle, others - middle, eps, eps0)
         best, surest = max(best, np.max(value + error)), max(surest, np.max(value - error))
         first, last = np.concatenate([first, middle]), np.concatenate([middle, last])
         bound = np.concatenate([bound, bound])
         looked_at += middle.size + first.size
 
 
-def _log_delta(a: Integers, c: Integers, eps: float, eps0: float) -> tuple[Floats, Floats]:
+def _ln_delta(a: Integers, c: Integers, eps: float, eps0: float) -> tuple[Floats, Floats]:
     """Natural log of delta where a of the others hold x0 and c hold x1, shape (m,), and its largest error."""
     theta = float(np.log1p(np.expm1(eps) * (1 + np.exp(-eps0)) / -np.expm1(eps - eps0)))
     chances = scipy.special.expit(np.array([theta + eps0, theta - eps0]))

@@ -108,7 +108,7 @@ def composed(
     for setting in np.unique(settings, axis=0):
         chosen = np.all(settings == setting, axis=1)
         curve = _Curve(pair, setting.tolist(), estimate, spacing)
-        result[chosen] = curve.log_delta(points[0].ravel()[chosen])
+        result[chosen] = curve.ln_delta(points[0].ravel()[chosen])
     return result.reshape(points[0].shape)[()] / _LN10
 
 
@@ -214,8 +214,8 @@ def balle_analytic(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, ep
     failing = [condition for condition, holds in conditions.items() if not np.all(holds)]
     if failing:
         warnings.warn(f"balle_analytic holds only for {' and '.join(failing)}", OutsideRange, stacklevel=2)
-    log_delta = np.minimum(0.0, math.log(2) - blanket * eps**2 / 14)
-    return np.where(np.all(list(conditions.values()), axis=0), log_delta / _LN10, np.nan)[()]
+    ln_delta = np.minimum(0.0, math.log(2) - blanket * eps**2 / 14)
+    return np.where(np.all(list(conditions.values()), axis=0), ln_delta / _LN10, np.nan)[()]
 
 
 # A function eps (e,) -> ln delta, the log of what was left out, and whether a greater depth would not help.
@@ -239,7 +239,7 @@ class _Curve:
         """The eps from which on delta does not change: all that is left is an infinite loss."""
         return self.compositions * self.eps0 if self.bounded else np.inf
 
-    def log_delta(self, eps: Floats) -> Floats:
+    def ln_delta(self, eps: Floats) -> Floats:
         """Natural log of delta at ``eps`` (e,)."""
         result = np.full(eps.shape, -np.inf)
         open_ends, depth = np.flatnonzero(eps < self.largest), _DEPTH
@@ -257,10 +257,10 @@ class _Curve:
             result[open_ends] = np.minimum(result[open_ends], deep)
         return result
 
-    def epsilon(self, log_delta: float) -> float:
+    def epsilon(self, ln_delta: float) -> float:
         """The smallest eps with at most this natural log of delta, rounded up."""
-        value = self._deep_enough_for(log_delta)
-        aim = math.sqrt(-log_delta)
+        value = self._deep_enough_for(ln_delta)
+        aim = math.sqrt(-ln_delta)
 
         @functools.cache
         def missing(eps: float) -> float:
@@ -272,7 +272,7 @@ class _Curve:
         low, high = 0.0, min(1.0, self.largest)
         if missing(0.0) < aim:  # the Gaussian with the same delta at eps = 0 is a good guess
             mu = 1 / float(exact_scale(0.0, log10_delta=-((aim - missing(0.0)) ** 2) / _LN10))
-            high = min(1.05 * gaussian_eps(log_delta / _LN10, mu), self.largest)
+            high = min(1.05 * gaussian_eps(ln_delta / _LN10, mu), self.largest)
         while missing(high) > 0:
             if high > 1e3 * self.compositions * max(1.0, self.eps0):
                 return np.nan  # the infinite losses alone weigh more
@@ -280,18 +280,18 @@ class _Curve:
         root = optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-12) + 1e-10
         return min(root, high)
 
-    def _deep_enough_for(self, log_delta: float) -> Callable[[Floats], Floats]:
-        """A function as `log_delta`, with the same bounds, but as exact only where delta is at least that.
+    def _deep_enough_for(self, ln_delta: float) -> Callable[[Floats], Floats]:
+        """A function as `ln_delta`, with the same bounds, but as exact only where delta is at least that.
 
         What a search meets far below the delta that it looks for would ask for depths that cost seconds.
         """
-        depth = min(_DEPTH, _CLEAR + _MARGIN - log_delta)
+        depth = min(_DEPTH, _CLEAR + _MARGIN - ln_delta)
         while True:
             value, log_left_out, last = self._at_depth(depth)
-            if log_delta >= log_left_out + _CLEAR:
+            if ln_delta >= log_left_out + _CLEAR:
                 return lambda eps: np.where(eps < self.largest, value(eps), -np.inf)
             if last:
-                return self.log_delta
+                return self.ln_delta
             depth = _deeper(depth)
 
     def _at_depth(self, depth: float) -> _Depth:
@@ -316,11 +316,11 @@ class _Curve:
         table = self._rows(depth, max(_FEWEST_BLOCKS, int(_ROWS[weak] / across)))
         sign = 1 if self.pessimistic else -1
 
-        def log_delta(eps: Floats) -> Floats:
+        def ln_delta(eps: Floats) -> Floats:
             return np.array([_log_excess(e, table, sign) for e in eps])
 
         last = table.log_left_out == -math.inf or across * values > 64 * _ROWS[weak]
-        return log_delta, table.log_left_out, last
+        return ln_delta, table.log_left_out, last
 
     def _rounds(self, depth: float) -> _Depth:
         blocks, size = self._size(depth)
@@ -342,11 +342,11 @@ class _Curve:
         else:
             grid, sign = loss_grid.optimistic(cells), -1
 
-        def log_delta(eps: Floats) -> Floats:
-            return loss_grid.log_delta(eps, grid, self.compositions, sign)
+        def ln_delta(eps: Floats) -> Floats:
+            return loss_grid.ln_delta(eps, grid, self.compositions, sign)
 
         last = table.log_left_out == -math.inf or self._size(_deeper(depth))[1] > _ENOUGH
-        return log_delta, table.log_left_out + math.log(self.compositions), last
+        return ln_delta, table.log_left_out + math.log(self.compositions), last
 
 
 def _deeper(depth: float) -> float:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy
 
 from tightshuffle.arguments import Floats, check_n
-from tightshuffle.gaussian import log_delta
+from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.numerics.roots import find_root
 from tightshuffle.randomizers import Randomizer, parse
 
@@ -39,7 +39,7 @@ def gaussian_eps(log10_delta: float, mu: float) -> float:
     """The eps of mu-Gaussian differential privacy at this delta; 0 where eps = 0 suffices."""
 
     def surplus(eps: float) -> float:
-        return float(log_delta(eps, scale=1 / mu)) - log10_delta
+        return float(log10_delta_of_scale(eps, scale=1 / mu)) - log10_delta
 
     if surplus(0.0) <= 0:
         return 0.0

@@ -58,13 +58,13 @@ def epsilon(
 
 
 def epsilon_from_preview(
-    log_delta: Callable[[float], Any], wanted: float, budget: float, *, mu: float, side: int = 1
+    log10_delta_at: Callable[[float], Any], wanted: float, budget: float, *, mu: float, side: int = 1
 ) -> float:
     """The eps at which a bound that is nearly a Gaussian's delta is ``wanted``: mostly in 2 to 5 evaluations.
 
     Parameters
     ----------
-    log_delta : log10 of the bound at eps; it falls with eps, to -inf at ``budget``
+    log10_delta_at : log10 of the bound at eps; it falls with eps, to -inf at ``budget``
     wanted : log10 of the delta
     mu : of the Gaussian differential privacy to start from (`preview.preview_mu`); fitted to the first value
     side : 1 for an eps at which the bound is at most ``wanted``, -1 for one at which it is at least that
@@ -82,12 +82,12 @@ def epsilon_from_preview(
         if not low < eps < high:
             # Before a search that closes in on 0: it may be enough itself.
             if low == 0 and not looked_at_zero:
-                if float(log_delta(0.0)) <= wanted:
+                if float(log10_delta_at(0.0)) <= wanted:
                     return 0.0
                 looked_at_zero = True
             # Bounds of few users jump next to eps0: their distance from it is found by its magnitude.
             eps = (low + high) / 2 if high < budget else budget - (budget - low) / 16
-        value = float(log_delta(eps))
+        value = float(log10_delta_at(eps))
         if 0 <= side * (wanted - value) <= TOLERANCE:
             return eps
         low, high = (eps, high) if value > wanted else (low, eps)
@@ -103,67 +103,67 @@ def epsilon_from_preview(
     return high if side > 0 else low
 
 
-def _solve(log_delta: Callable[[float], Any], wanted: float, budget: float) -> float:
+def _solve(log10_delta_at: Callable[[float], Any], wanted: float, budget: float) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)  # a nan on the way is not the answer
-        eps = _crossing(log_delta, wanted, 0.0, budget)
+        eps = _crossing(log10_delta_at, wanted, 0.0, budget)
         if eps is None:
-            ends = _where_it_applies(log_delta, wanted, budget)
-            eps = None if ends is None else _crossing(log_delta, wanted, *ends)
+            ends = _where_it_applies(log10_delta_at, wanted, budget)
+            eps = None if ends is None else _crossing(log10_delta_at, wanted, *ends)
         return np.nan if eps is None else eps
 
 
 def _where_it_applies(
-    log_delta: Callable[[float], Any], wanted: float, budget: float
+    log10_delta_at: Callable[[float], Any], wanted: float, budget: float
 ) -> tuple[float, float] | None:
     """Ends of an interval in which a theorem applies and first promises ``wanted``; None if there is none."""
     grid = np.linspace(0, budget, _GRID)
-    values = np.array([log_delta(eps) for eps in grid])
+    values = np.array([log10_delta_at(eps) for eps in grid])
     kept = np.flatnonzero(values <= wanted)
     if kept.size == 0:
         return None
     high = grid[kept[0]]
     low = grid[max(kept[0] - 1, 0)]
-    return (_border(log_delta, high, low), high)
+    return (_border(log10_delta_at, high, low), high)
 
 
-def _border(log_delta: Callable[[float], Any], inside: float, end: float) -> float:
+def _border(log10_delta_at: Callable[[float], Any], inside: float, end: float) -> float:
     """``end``; where the theorem does not apply there, the nearest eps at which it does."""
-    if not np.isnan(log_delta(end)):
+    if not np.isnan(log10_delta_at(end)):
         return end
     while abs(end - inside) > 1e-13 * (1 + abs(inside)):
         middle = (inside + end) / 2
-        inside, end = (inside, middle) if np.isnan(log_delta(middle)) else (middle, end)
+        inside, end = (inside, middle) if np.isnan(log10_delta_at(middle)) else (middle, end)
     return inside
 
 
-def _crossing(log_delta: Callable[[float], Any], wanted: float, low: float, high: float) -> float | None:
+def _crossing(log10_delta_at: Callable[[float], Any], wanted: float, low: float, high: float) -> float | None:
     """The smallest eps in [low, high] that is enough, nan if none is; None if the bound has a gap."""
     top = high
-    if not log_delta(low) > wanted:
-        return None if np.isnan(log_delta(low)) else low
+    if not log10_delta_at(low) > wanted:
+        return None if np.isnan(log10_delta_at(low)) else low
     # From below: far beyond the crossing delta is tiny and slow to compute.
     step = (high - low) / 2**12
     while low + step < high:
-        value = log_delta(low + step)
+        value = log10_delta_at(low + step)
         if np.isnan(value):
             return None
         if value <= wanted:
             high = low + step
         else:
             low, step = low + step, 2 * step
-    if not log_delta(high) <= wanted:
+    if not log10_delta_at(high) <= wanted:
         return np.nan
     # The secant cannot interpolate with infinities (delta is 0 from eps0 on), nor where a theorem ends.
-    while not np.isfinite(log_delta(high)) and high - low > 1e-10:
+    while not np.isfinite(log10_delta_at(high)) and high - low > 1e-10:
         middle = (low + high) / 2
-        value = log_delta(middle)
+        value = log10_delta_at(middle)
         if np.isfinite(value) and value > wanted:
             low = middle
         else:
             high = middle
     root = high
     if high - low > 1e-10:
-        root = find_root(lambda eps: log_delta(eps) - wanted, low, high, xtol=1e-11, rtol=1e-10)
+        root = find_root(lambda eps: log10_delta_at(eps) - wanted, low, high, xtol=1e-11, rtol=1e-10)
         high = min(high, root + 1e-10 * (1 + root))
-    return next(eps for eps in (root, high, top) if log_delta(eps) <= wanted)
+    return next(eps for eps in (root, high, top) if log10_delta_at(eps) <= wanted)

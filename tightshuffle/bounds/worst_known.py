@@ -92,7 +92,7 @@ def one_third_cell(
     for index in np.ndindex(result.shape):
         e, users, cells, e0, holders = (point[index].item() for point in points)
         if e < e0:
-            result[index] = _log_delta(e, users, cells, e0, holders)
+            result[index] = _ln_delta(e, users, cells, e0, holders)
     return result[()] / np.log(10)
 
 
@@ -116,7 +116,7 @@ def _points(
 def _largest(eps: float, n: int, k: int, eps0: float) -> float:
     others = n - 1
     if n <= _FEW:
-        return max(_log_delta(eps, n, k, eps0, a) for a in range(n))
+        return max(_ln_delta(eps, n, k, eps0, a) for a in range(n))
     tilts: dict[int, _Tilt] = {}
     seen: dict[int, float] = {}
 
@@ -131,7 +131,7 @@ def _largest(eps: float, n: int, k: int, eps0: float) -> float:
             hope = max((value + entropy(b) for b, value in seen.items() if value > -np.inf), default=np.inf)
             if hope + _DOUBT - entropy(a) < max(seen.values(), default=-np.inf):
                 return -np.inf
-            seen[a] = _log_delta(eps, n, k, eps0, a)
+            seen[a] = _ln_delta(eps, n, k, eps0, a)
         return seen[a]
 
     # With few answers x1, delta goes up and down with a: evenly spaced ones find a high place.
@@ -190,7 +190,7 @@ def _tilt(eps: float, n: int, k: int, eps0: float, a: int) -> _Tilt:
 # --- delta of one dataset ----------------------------------------------------------------------------------
 
 
-def _log_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
+def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
     """Natural log, rounded down, of delta for a holders of x0 and n - 1 - a of x2."""
     x0, x1, x2, _ = _tilt(eps, n, k, eps0, a)
     gain, e = math.expm1(eps0), math.expm1(eps)

@@ -43,13 +43,13 @@ def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: 
     `OutsideRange` warning where the conditions fail. Raises ValueError that names a bad argument.
     """
     eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
-    log_delta = -n * (eps / (12 * eps0)) ** 2
+    ln_delta = -n * (eps / (12 * eps0)) ** 2
     conditions = {
         f"n >= {_ERLINGSSON_USERS}": n >= _ERLINGSSON_USERS,
         "eps0 < 1/2": eps0 < _ERLINGSSON_EPS0,
-        "delta < 1/100": log_delta < np.log(_ERLINGSSON_DELTA),
+        "delta < 1/100": ln_delta < np.log(_ERLINGSSON_DELTA),
     }
-    return _answer("erlingsson", log_delta, conditions, local=eps >= eps0)
+    return _answer("erlingsson", ln_delta, conditions, local=eps >= eps0)
 
 
 def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
@@ -67,9 +67,9 @@ def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         share = np.exp(eps0 - np.log(n))  # e^eps0 / n
         root = np.maximum(np.expm1(eps) / (8 * np.tanh(eps0 / 2)) - share, 0)
-        log_delta = np.minimum(np.log(4) - root * (root / share), 0)
-        conditions = {"eps0 <= log(n / (16 log(2 / delta)))": 16 * share * (np.log(2) - log_delta) <= 1}
-    return _answer("feldman", log_delta, conditions, local=eps >= eps0)
+        ln_delta = np.minimum(np.log(4) - root * (root / share), 0)
+        conditions = {"eps0 <= log(n / (16 log(2 / delta)))": 16 * share * (np.log(2) - ln_delta) <= 1}
+    return _answer("feldman", ln_delta, conditions, local=eps >= eps0)
 
 
 def balle_hoeffding(
@@ -91,8 +91,8 @@ def balle_hoeffding(
     with np.errstate(all="ignore"):
         a = -np.expm1(-eps)  # all of L over e^eps, so that nothing overflows
         fall = -np.expm1(-2 * (a / width) ** 2)
-        log_delta = eps + 2 * np.log(width) - np.log(4 * a * gamma * n) + n * np.log1p(-gamma * fall)
-    return _answer("balle_hoeffding", log_delta, {}, local=local)
+        ln_delta = eps + 2 * np.log(width) - np.log(4 * a * gamma * n) + n * np.log1p(-gamma * fall)
+    return _answer("balle_hoeffding", ln_delta, {}, local=local)
 
 
 def balle_bennett(
@@ -117,8 +117,8 @@ def balle_bennett(
         gain = n * np.log1p(gamma / truthful * np.exp(-exponent))
         grown = np.where(gain > 40, gain, np.log(np.expm1(np.minimum(gain, 40))))
         grown = np.where(exponent > 600, np.log(n * gamma / truthful) - exponent, grown)
-        log_delta = eps + np.log(largest / np.log1p(u)) - np.log(gamma * n) + n * np.log(truthful) + grown
-    return _answer("balle_bennett", log_delta, {}, local=local)
+        ln_delta = eps + np.log(largest / np.log1p(u)) - np.log(gamma * n) + n * np.log(truthful) + grown
+    return _answer("balle_bennett", ln_delta, {}, local=local)
 
 
 def _blanket(
@@ -152,7 +152,7 @@ def _phi(u: Floats) -> Floats:
     return np.where(u > 0.1, (1 + u) * np.log1p(u) - u, series)
 
 
-def _answer(name: str, log_delta: Floats, conditions: dict[str, Booleans], *, local: Booleans) -> Floats:
+def _answer(name: str, ln_delta: Floats, conditions: dict[str, Booleans], *, local: Booleans) -> Floats:
     """log10 delta: -inf where eps0-LDP alone is enough, nan where a condition fails, and never above 0."""
     inside = np.ones(local.shape, dtype=bool)
     failing = [condition for condition, holds in conditions.items() if not np.all(holds | local)]
@@ -161,5 +161,5 @@ def _answer(name: str, log_delta: Floats, conditions: dict[str, Booleans], *, lo
     if failing:
         warnings.warn(f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=3)
     # fmin: for so large an eps0 that gamma underflows, delta <= 1 is all that can be said.
-    log10 = np.where(inside, np.fmin(log_delta, 0) / _LN10, np.nan)
+    log10 = np.where(inside, np.fmin(ln_delta, 0) / _LN10, np.nan)
     return np.where(local, -np.inf, log10)[()]

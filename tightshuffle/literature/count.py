@@ -94,7 +94,7 @@ def delta(
     result = np.empty(arguments[0].shape)
     for index in np.ndindex(result.shape):
         point = [argument[index].item() for argument in arguments]
-        result[index] = max(_log_delta(*point, power=power, sign=sign) for sign in signs)
+        result[index] = max(_ln_delta(*point, power=power, sign=sign) for sign in signs)
     return result[()] / np.log(10)
 
 
@@ -186,7 +186,7 @@ def ceiling(
     return min(0.0, float(eps0 + np.log(span * gap) - non_holders * divergence) / np.log(10))
 
 
-def _log_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, sign: int) -> float:
+def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, sign: int) -> float:
     """Natural log of delta at one point; ``power`` 1 exact, 2 published; ``sign`` 1 forward, -1 reverse."""
     if eps >= eps0:
         return -np.inf

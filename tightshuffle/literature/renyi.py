@@ -66,8 +66,8 @@ def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -
     Never above 0. Raises ValueError that names a bad argument.
     """
     eps, lam = check_eps(eps), check_order(order)
-    log_delta = (lam - 1) * (np.asarray(rdp, dtype=float) - eps) + _conversion(lam)
-    return np.minimum(log_delta / _LN10, 0)[()]
+    ln_delta = (lam - 1) * (np.asarray(rdp, dtype=float) - eps) + _conversion(lam)
+    return np.minimum(ln_delta / _LN10, 0)[()]
 
 
 def girgis(

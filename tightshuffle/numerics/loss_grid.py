@@ -184,7 +184,7 @@ def _log_sums(index: Integers, logs: Floats, size: int) -> Floats:
     return np.log(sums, out=np.full(size, -np.inf), where=sums > 0) + np.where(sums > 0, peak, 0)
 
 
-def log_delta(eps: npt.ArrayLike, grid: LossGrid, compositions: int, sign: int) -> Floats:
+def ln_delta(eps: npt.ArrayLike, grid: LossGrid, compositions: int, sign: int) -> Floats:
     """Natural log of delta of ``compositions`` independent rounds at ``eps`` (e,), for a `LossGrid`.
 
     ``sign`` +1 moves the result up by the convolution's largest error, -1 moves it down.

@@ -5,7 +5,7 @@ import pandas as pd
 
 from reproduction.experiments.curves.axes import Section, linear_axis
 from reproduction.protocol.gaussian import published_scale
-from tightshuffle.gaussian import exact_scale, log_delta
+from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 
 def gaussian_scales(plan: Section) -> pd.DataFrame:
@@ -18,5 +18,5 @@ def gaussian_scales(plan: Section) -> pd.DataFrame:
     table = pd.DataFrame({"eps": eps, "log10_delta": depths})
     table["exact"] = exact_scale(eps, log10_delta=depths)
     table["published"] = [published_scale(e, 10.0**depth, 1) for e, depth in zip(eps, depths, strict=True)]
-    table["published_log10_delta"] = log_delta(eps, scale=table["published"].to_numpy())
+    table["published_log10_delta"] = log10_delta_of_scale(eps, scale=table["published"].to_numpy())
     return table

@@ -25,7 +25,7 @@ from reproduction.verification.claims.decisions import (
 from reproduction.verification.claims.evidence import GAUSSIAN, Budgets, NoEvidenceError, Reading
 from reproduction.verification.printed import Row, printed_to_decimal
 from tightshuffle.bounds import histogram
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log_delta
+from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.literature import count
 from tightshuffle.planning import expected_tv_gaussian, expected_tv_krr
 from tightshuffle.randomizers.krr import invert, lie_probability, project_to_simplex, truth_probability
@@ -216,7 +216,7 @@ def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], fl
     sensitivity = HISTOGRAM_SENSITIVITY if reading.is_exact else reading.sensitivity
     scales = [scale_of(eps, delta, reading.sensitivity) for eps, delta in budgets]
     deltas = [
-        float(log_delta(eps, scale=scale, sensitivity=sensitivity))
+        float(log10_delta_of_scale(eps, scale=scale, sensitivity=sensitivity))
         for (eps, _), scale in zip(budgets, scales, strict=True)
     ]
     signs = [1 if np.isneginf(delta) else -1 for delta in deltas]

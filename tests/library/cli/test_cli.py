@@ -170,7 +170,7 @@ def test_sigma():
         assert more["sigma"] == pytest.approx(math.sqrt(2) * given["sigma"], rel=1e-12)
     deep = answer("sigma", "--eps", "1", "--delta", "1e-500", "--sensitivity", "1")
     assert deep["log10_delta"] == -500
-    assert gaussian.log_delta(1, scale=deep["sigma"]) == pytest.approx(-500, abs=1e-8)
+    assert gaussian.log10_delta_of_scale(1, scale=deep["sigma"]) == pytest.approx(-500, abs=1e-8)
     code, out, _ = call("sigma", "--eps", "1", "--delta", "1e-500", "--sensitivity", "1")
     assert code == 0
     assert "one user" not in out

@@ -7,7 +7,7 @@ from scipy import stats
 
 from reproduction.experiments import parity, parity_summary
 from tightshuffle.bounds import histogram, inverse
-from tightshuffle.gaussian import exact_scale, log_delta
+from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 COUNTS = np.array([4000, 3000, 2000, 900, 100, 0])
 RULES = parity.delta_rules([1e-4], [1.1])
@@ -89,7 +89,7 @@ def test_gaussian_noise_has_the_exact_scale():
     )
     eps = rows["eps"].iloc[0]
     scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
-    assert log_delta(eps, scale=scale, sensitivity=np.sqrt(2)) == pytest.approx(-4, abs=1e-8)
+    assert log10_delta_of_scale(eps, scale=scale, sensitivity=np.sqrt(2)) == pytest.approx(-4, abs=1e-8)
     assert stats.kstest(rows["value"] * 400 / scale, "halfnorm").pvalue > 1e-4
 
 

@@ -15,7 +15,7 @@ from reproduction.experiments.study_limit import poisson_ratio
 from reproduction.experiments.study_trials import cut_into_grids, simulate, simulate_uniform
 from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.bounds.histogram import lower, upper
-from tightshuffle.gaussian import exact_scale, log_delta
+from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.planning import make_plan
 from tightshuffle.randomizers.krr import maximum_likelihood, project_to_simplex
 
@@ -61,7 +61,7 @@ def test_every_setting_has_one_row_per_randomizer_and_a_guarantee():
     fixed = table["delta_rule"] == "1e-06"
     assert table["ratio_lower"].notna().equals(fixed)
     # the Gaussian's noise is the smallest for the guarantee
-    deltas = log_delta(table["eps"], scale=table["sigma"], sensitivity=math.sqrt(2))
+    deltas = log10_delta_of_scale(table["eps"], scale=table["sigma"], sensitivity=math.sqrt(2))
     np.testing.assert_allclose(deltas, np.log10(table["delta"]), atol=1e-8)
 
 

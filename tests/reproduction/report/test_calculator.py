@@ -17,7 +17,7 @@ from tests.reproduction.report.test_report_browser import CONTRAST
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.cli.parser import make_parser
-from tightshuffle.gaussian import exact_scale, log_delta
+from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.planning import expected_tv_gaussian
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import errors
@@ -200,7 +200,7 @@ def test_what_stands_beside_the_bracket_agrees_with_the_package(tab, page):
             assert error == pytest.approx(k / 2 * float(errors(own, 1 / k, n=n)), rel=1e-12)
     for eps, mu in ((0.0, 0.3), (1.0, 0.01), (0.5, 0.1), (2.0, 4.0), (0.1, 1e-3)):
         found = numbers(tab, f"[beside.gaussian({eps}, {mu})]")[0]
-        assert found == pytest.approx(log_delta(eps, scale=1 / mu), rel=1e-8, abs=1e-8)
+        assert found == pytest.approx(log10_delta_of_scale(eps, scale=1 / mu), rel=1e-8, abs=1e-8)
 
 
 @browsing
