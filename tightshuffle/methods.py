@@ -312,18 +312,18 @@ def epsilon(
 def _epsilon_from_preview(
     chosen: Method, wanted: float, setting: dict[str, Any], more: dict[str, Any]
 ) -> float:
-    from tightshuffle.bounds.gaussian_limit import preview_mu
-    from tightshuffle.bounds.inverse import epsilon_from_preview
+    from tightshuffle.bounds.gaussian_limit import gaussian_mu
+    from tightshuffle.bounds.inverse import epsilon_from_gaussian
 
     def log10_delta_at(eps: float) -> float:
         return float(chosen.function(eps, **setting, **more))
 
     # Rounded up for a guarantee, down for a lower bound: at that eps some dataset's delta is as large.
-    return epsilon_from_preview(
+    return epsilon_from_gaussian(
         log10_delta_at,
         wanted,
         setting["eps0"],
-        mu=float(preview_mu(**setting, **more)),
+        mu=float(gaussian_mu(**setting, **more)),
         side=1 if chosen.kind == UPPER else -1,
     )
 

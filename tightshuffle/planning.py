@@ -184,8 +184,8 @@ def _largest_eps0(
 ) -> tuple[float, float]:
     """The largest eps0 with log10_delta_at(eps0) <= wanted, to _PRECISION, and log10_delta_at there.
 
-    ``log10_delta_at`` grows with eps0; at ``least`` it is -inf, by eps0 alone. It is computed to about 0.01 % of
-    delta, so that the search ends on a value at which it was computed to hold.
+    ``log10_delta_at`` grows with eps0; at ``least`` it is -inf, by eps0 alone. It is computed to about 0.01 %
+    of delta, so that the search ends on a value at which it was computed to hold.
     """
     seen = {least: -np.inf}
 

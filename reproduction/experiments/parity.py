@@ -18,8 +18,8 @@ import pandas as pd
 from reproduction.protocol.trials import Users, errors_of, sample_users, users_of
 from tightshuffle.arguments import Floats, Integers, check_choice, check_delta, check_eps0, check_one
 from tightshuffle.bounds import histogram
-from tightshuffle.bounds.gaussian_limit import preview_mu
-from tightshuffle.bounds.inverse import epsilon_from_preview
+from tightshuffle.bounds.gaussian_limit import gaussian_mu
+from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
@@ -63,11 +63,11 @@ def guaranteed_eps(bound: str, delta: float, *, n: int, k: int, eps0: float) -> 
     check_choice("bound", bound, BOUNDS)
     wanted = math.log10(check_one("delta", check_delta(delta)))
     setting = {"n": n, "k": k, "eps0": check_one("eps0", check_eps0(eps0))}
-    return epsilon_from_preview(
+    return epsilon_from_gaussian(
         lambda eps: BOUNDS[bound](eps, **setting),
         wanted,
         setting["eps0"],
-        mu=float(preview_mu(**setting)),
+        mu=float(gaussian_mu(**setting)),
         side=1 if bound == "upper" else -1,
     )
 

@@ -42,7 +42,8 @@ def compile_by_contents() -> None:
     A folder that nobody may write to stays as it is.
     """
     checked = py_compile.PycInvalidationMode.CHECKED_HASH
-    compileall.compile_dir(ROOT / "tightshuffle", quiet=2, force=True, invalidation_mode=checked)
+    for house in ("tightshuffle", "reproduction"):
+        compileall.compile_dir(ROOT / house, quiet=2, force=True, invalidation_mode=checked)
 
 
 def source(path: str | os.PathLike[str]) -> str:

@@ -133,7 +133,7 @@ def test_the_trade_off_curve_bounds_the_count():
     curve = tightshuffle.tradeoff(np.clip(alpha, 0, 1), n=n, k=k, eps0=eps0)
     assert np.all(curve <= beta + 1e-12)
     assert curve[0] > 0.99
-    ideal = gaussian_limit.gaussian_tradeoff(alpha, float(gaussian_limit.preview_mu(n=n, k=k, eps0=eps0)))
+    ideal = gaussian_limit.gaussian_tradeoff(alpha, float(gaussian_limit.gaussian_mu(n=n, k=k, eps0=eps0)))
     inner = (alpha > 0.01) & (alpha < 0.99)
     assert np.max(ideal[inner] - curve[inner]) < 0.03
 
@@ -152,13 +152,13 @@ def test_the_preview_is_what_many_users_tend_to():
         setting = {"k": 10, "eps0": 2.0, "randomizer": randomizer}
         ratios = []
         for n in (10**4, 10**6, 10**8):
-            mu = float(gaussian_limit.preview_mu(n=n, **setting))
+            mu = float(gaussian_limit.gaussian_mu(n=n, **setting))
             ratios.append(tightshuffle.epsilon(1e-6, n=n, **setting) / gaussian_limit.gaussian_eps(-6.0, mu))
         assert ratios == pytest.approx([1, 1, 1], abs=1e-2)
         assert ratios[1:] == pytest.approx([1, 1], abs=1e-3)
     p, q = np.exp(2.0) / (np.exp(2.0) + 9), 1 / (np.exp(2.0) + 9)
     known = np.sqrt(2) * (p - q) / np.sqrt(1000 * q)
-    assert float(gaussian_limit.preview_mu(**SETTING)) == pytest.approx(known, rel=1e-12)
+    assert float(gaussian_limit.gaussian_mu(**SETTING)) == pytest.approx(known, rel=1e-12)
 
 
 @pytest.mark.parametrize(

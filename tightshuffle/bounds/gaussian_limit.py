@@ -19,7 +19,7 @@ from tightshuffle.numerics.roots import find_root
 from tightshuffle.randomizers import Randomizer, parse
 
 
-def preview_mu(
+def gaussian_mu(
     *,
     n: npt.ArrayLike,
     k: int | None = None,

@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
-from tightshuffle import methods
 from tightshuffle.arguments import (
     Floats,
     check_colluding,
@@ -31,7 +30,9 @@ from tightshuffle.arguments import (
     check_one,
     check_positive,
 )
+from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.histogram import upper
+from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.randomizers import Randomizer, parse
 
@@ -68,7 +69,7 @@ def to_pld(
         composition has a smaller delta. (k = 2: they draw their values in every round anew, some such values
         are at least that bad.)
     spacing : distance of the losses' grid; two distributions compose if it is the same. Its default is that
-        of dp_accounting. A grid much coarser than the loss' standard deviation, about `preview.preview_mu`,
+        of dp_accounting. A grid much coarser than the loss' standard deviation, about `gaussian_limit.gaussian_mu`,
         makes the bounds wide.
 
     Returns
@@ -90,7 +91,10 @@ def to_pld(
     else:
         randomizer.own(k, eps0)
         own = randomizer
-    reach = float(methods.epsilon("upper", log10_delta=_NEGLIGIBLE, n=users, randomizer=own))
+    mu = float(gaussian_mu(n=users, randomizer=own))
+    reach = epsilon_from_gaussian(
+        lambda eps: float(upper(eps, n=users, randomizer=own)), _NEGLIGIBLE, own.eps0, mu=mu
+    )
     last = np.ceil((own.eps0 if np.isnan(reach) else reach) / spacing)
     if last > _LARGEST:
         raise ValueError(f"spacing must be at least {spacing * last / _LARGEST:.2g} here; got {spacing:g}")

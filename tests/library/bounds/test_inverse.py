@@ -8,8 +8,8 @@ import pytest
 
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
-from tightshuffle.bounds.gaussian_limit import preview_mu
-from tightshuffle.bounds.inverse import epsilon, epsilon_from_preview
+from tightshuffle.bounds.gaussian_limit import gaussian_mu
+from tightshuffle.bounds.inverse import epsilon, epsilon_from_gaussian
 from tightshuffle.literature import count
 
 
@@ -55,8 +55,8 @@ def test_a_delta_that_eps_0_gives_is_found_at_once(side, log10_delta, setting):
         seen.append(eps)
         return bound(eps, **setting)
 
-    mu = float(preview_mu(**setting))
-    assert epsilon_from_preview(log_delta, log10_delta, setting["eps0"], mu=mu, side=side) == 0
+    mu = float(gaussian_mu(**setting))
+    assert epsilon_from_gaussian(log_delta, log10_delta, setting["eps0"], mu=mu, side=side) == 0
     assert bound(0.0, **setting) <= log10_delta
     assert len(seen) <= 8
 
@@ -72,11 +72,11 @@ def test_a_search_for_any_eps_ends_soon_on_its_side():
         setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
         bound = functools.partial(histogram.upper if side > 0 else histogram.lower, **setting)
         wanted, seen = -(10 ** rng.uniform(-16, 2)), []
-        eps = epsilon_from_preview(
+        eps = epsilon_from_gaussian(
             lambda e, bound=bound, seen=seen: seen.append(e) or bound(e),
             wanted,
             eps0,
-            mu=float(preview_mu(**setting)),
+            mu=float(gaussian_mu(**setting)),
             side=side,
         )
         assert len(seen) <= 20, (setting, wanted)
