@@ -1,4 +1,4 @@
-"""What many users make of a shuffled randomizer: a Gaussian mechanism. A preview, never a bound.
+"""Gaussian approximation (central limit theorem) of a shuffled randomizer. Not a bound.
 
 The privacy loss of n shuffled reports is a sum over users (`histogram`), so by the central limit theorem it
 tends to that of mu-Gaussian differential privacy (Dong, Roth and Su 2022) with

@@ -66,7 +66,7 @@ def epsilon_from_gaussian(
     ----------
     log10_delta_at : log10 of the bound at eps; it falls with eps, to -inf at ``budget``
     wanted : log10 of the delta
-    mu : of the Gaussian differential privacy to start from (`gaussian_limit.gaussian_mu`); fitted to the first value
+    mu : of the Gaussian differential privacy to start from (`gaussian_mu`); fitted to the first value
     side : 1 for an eps at which the bound is at most ``wanted``, -1 for one at which it is at least that
 
     Returns

@@ -69,8 +69,8 @@ def to_pld(
         composition has a smaller delta. (k = 2: they draw their values in every round anew, some such values
         are at least that bad.)
     spacing : distance of the losses' grid; two distributions compose if it is the same. Its default is that
-        of dp_accounting. A grid much coarser than the loss' standard deviation, about `gaussian_limit.gaussian_mu`,
-        makes the bounds wide.
+        of dp_accounting. A grid much coarser than the standard deviation of the loss, about
+        `gaussian_limit.gaussian_mu`, makes the bounds wide.
 
     Returns
     -------
