@@ -25,7 +25,9 @@ COMPARED = {name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"
 
 CHANGED = configuration.differences(config)  # from the papers' settings: told on the page and in the article
 
-ARTICLE_PARTS = [f"reproduction/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
+ARTICLE_PARTS = [
+    f"reproduction/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")
+]
 ARTICLE_FIGURES = ["band", "delta_bounds", "fig6_tv_san_francisco", "parity_ratio", "study_ratio"]
 ARTICLE_FIGURES = [name for name in ARTICLE_FIGURES if name in workload.figure_names(DATASETS)]
 
