@@ -54,8 +54,8 @@ RATIOS = ((against_the_double_sum, 1000), (against_doubles, 10**5), (against_use
 METHOD = (
     "Core-seconds, medians of several calls; every accountant and every ratio in a fresh process of its own,"
     " one at a time. Memory is how far one call raises the peak of the resident memory. Accountants are asked"
-    f" at the eps at which delta is about {DELTA:g} with k = {K} and eps0 = {EPS0:g}, count-published at"
-    " count-exact's,"
+    f" at the eps at which delta is about {DELTA:g} with k = {K} and eps0 = {EPS0:g}, Theorem 1 as printed"
+    " at count-exact's,"
     f" where its delta is far smaller. Of the n users {SHARE:g} n hold x0; delta-hat is for {K} cells with"
     f" {K} different counts. No number (–): that delta is not reached below eps0, or n is not for this"
     " accountant.",

@@ -52,7 +52,7 @@ def different_counts(n, k):
 
 
 CASES = {
-    "count-published": Case(functools.partial(count_of_x0, form="published"), eps_of="count-exact"),
+    "Theorem 1 as printed": Case(functools.partial(count_of_x0, form="published"), eps_of="count-exact"),
     "count-exact": Case(count_of_x0),
     "delta-hat": Case(delta_hat, sizes=(10**5, 10**6)),
     "lower": Case(histogram.lower, eps_of="upper"),

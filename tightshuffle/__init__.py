@@ -107,7 +107,7 @@ def delta(
         Below 1 it is their share of the n users, rounded up.
     compositions : rounds of the same users with fresh randomness, for the methods that compose. Values may
         change from round to round: the guarantee is for all values of one user together.
-    count, direction : for count-exact and count-published only, see `tightshuffle.methods.delta`
+    count, direction : for count-exact only, see `tightshuffle.methods.delta`
     log10 : True for log10 delta
 
     Returns

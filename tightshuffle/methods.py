@@ -3,7 +3,6 @@
 The command line, figures and tests loop over `METHODS`. The modules are imported lazily: some take a second.
 """
 
-import functools
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
     from tightshuffle.randomizers import Randomizer
 
 UPPER, LOWER = "upper bound", "lower bound"
-EXACT, PUBLISHED = "exact for one dataset", "as published, not valid"
-CONJECTURE = "lower bound, exact by conjecture"
-KINDS = (UPPER, LOWER, CONJECTURE, EXACT, PUBLISHED)
+EXACT, CONJECTURE = "exact for one dataset", "lower bound, exact by conjecture"
+KINDS = (UPPER, LOWER, CONJECTURE, EXACT)
 DIRECTIONS = ("forward", "reverse", "both")
 
 LARGEST_N = 10**9  # beyond it some accountants take minutes or too much memory
@@ -61,7 +59,6 @@ class Method:
     needs_count: bool = False
     composes: bool = False
     pair: str | None = None
-    form: str | None = None  # of the count of x0
     randomizers: bool = False  # takes any randomizer, not only k-RR
     largest_n: int = LARGEST_N
     largest_eps0: float = LARGEST_EPS0
@@ -71,21 +68,12 @@ class Method:
         """The accountant, ``function(eps, *, n, k, eps0, ...) -> log10 delta`` of one round."""
         module, name = self.target.rsplit(".", 1)
         function: Callable[..., Floats] = getattr(importlib.import_module(f"tightshuffle.{module}"), name)
-        return functools.partial(function, form=self.form) if self.form else function
+        return function
 
 
 METHODS = {
     method.name: method
     for method in (
-        Method(
-            name="count-published",
-            target="literature.count.delta",
-            kind=PUBLISHED,
-            valid="nothing; a factor is counted twice, so that delta comes out far too small",
-            source=f"{_BISWAS}, Theorem 1 as printed",
-            needs_count=True,
-            form="published",
-        ),
         Method(
             name="count-exact",
             target="literature.count.delta",
@@ -93,7 +81,6 @@ METHODS = {
             valid="the noisy count of x0 alone if so many of the remaining users hold x0; no guarantee",
             source=f"{_BISWAS}, Definition 11, with Theorem 1's factor counted once",
             needs_count=True,
-            form="exact",
         ),
         Method(
             name="lower",
@@ -226,9 +213,9 @@ def delta(
         A file and an object have their own k and eps0. The other methods are for k-RR.
     colluding : how many users tell the adversary their reports, or send none: n - colluding count. Below 1 it
         is their share of the n users, rounded up.
-    count : for count-published and count-exact only, how many of the remaining n - 1 users hold x0
-    direction : "forward", "reverse" or "both", for the same two; by default "both" for count-exact, as
-        differential privacy asks for, and "forward" for count-published, as printed
+    count : for count-exact only, how many of the remaining n - 1 users hold x0
+    direction : "forward", "reverse" or "both", for count-exact only; by default "both", which differential
+        privacy asks for
     compositions : rounds of the same n users with fresh randomness, up to 10^5; more than one for the methods
         that compose. All values may change from round to round: the guarantee is for one user's values in
         all rounds together. The result is then the upper end of a rigorous interval.
@@ -395,9 +382,8 @@ def _checked(
         return chosen, settings, rounds, {"compositions": rounds} if method == "girgis" else more
     if count is None:
         raise ValueError(f"count must be given for {method}: how many of the remaining n - 1 users hold x0")
-    default = "both" if chosen.kind == EXACT else "forward"
     held = check_count(count, settings["n"])
-    return chosen, settings, rounds, {"count": held, "direction": direction or default}
+    return chosen, settings, rounds, {"count": held, "direction": direction or "both"}
 
 
 def _at_most(name: str, values: npt.NDArray[Any], largest: float) -> npt.NDArray[Any]:

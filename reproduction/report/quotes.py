@@ -19,6 +19,7 @@ from scipy import special, stats
 
 from reproduction.experiments.study_limit import poisson_ratio
 from reproduction.protocol.gaussian import published_scale
+from reproduction.protocol.theorem_1 import published_delta
 from reproduction.report.findings import NEARLY, audit
 from reproduction.verification.claims.decisions import (
     FAILS,
@@ -375,7 +376,7 @@ def printed(results: Results) -> Quotes:
     yield ERRATA, f"off by {distances[0]:.0f} orders of magnitude"
     yield ERRATA, f"by {distances[1]:.0f} orders at"
     times = [
-        10 ** (count.delta(float(row["eps"]), n=1000, k=2, eps0=0.5, count=1, form="published") - log10)
+        10 ** (published_delta(float(row["eps"]), n=1000, k=2, eps0=0.5, count=1) - log10)
         for row in ours
         if (log10 := float(Decimal(row["printed"]).log10()))
     ]

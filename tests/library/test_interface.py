@@ -172,7 +172,7 @@ def test_the_preview_is_what_many_users_tend_to():
         ("colluding must be", lambda: tightshuffle.delta(0.1, colluding=1000, **SETTING)),
         ("to_pld.*self_compose", lambda: tightshuffle.delta(0, randomizer=OWN, compositions=2, n=9)),
         ("compositions above 1", lambda: tightshuffle.delta(0, method="lower", compositions=2, **SETTING)),
-        ("count is for count-published, count-exact", lambda: tightshuffle.delta(0, count=10, **SETTING)),
+        ("count is for count-exact only", lambda: tightshuffle.delta(0, count=10, **SETTING)),
         ("direction is for", lambda: tightshuffle.delta(0, direction="both", **SETTING)),
         ("k must not be given for file:", lambda: tightshuffle.delta(0, randomizer="file:a", **SETTING)),
         ("randomizer must be a name", lambda: tightshuffle.plan(n=9, k=3, eps=1, delta=0.1, randomizer=OWN)),

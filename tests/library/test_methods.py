@@ -23,7 +23,6 @@ def extra(name, holders=500):
 
 def test_every_name_stands_for_its_function():
     expected = {
-        "count-published": count.delta(EPS, count=500, form="published", **WHERE),
         "count-exact": count.delta(EPS, count=500, direction="both", **WHERE),
         "lower": histogram.lower(EPS, **WHERE),
         "upper": histogram.upper(EPS, **WHERE),
@@ -67,7 +66,7 @@ def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share):
     eps = share * eps0 * np.array([1, 1.01])
     first, second = delta(name, eps, n=n, k=k, eps0=eps0, **extra(name, n // 2))
     assert first <= 0 or name in ("erlingsson", "feldman")  # which may be nan
-    assert second <= first + 1e-12 or name not in ("count-published", "count-exact", "clones")
+    assert second <= first + 1e-12 or name not in ("count-exact", "clones")
     if share >= 1 and name not in ("koskela-strong", "blanket"):
         assert first == -np.inf
 
@@ -79,7 +78,6 @@ def test_kinds_hold_together():
             # The numerical bounds are within 2e-8 of delta of their exact values.
             assert np.all(values[name] >= values["lower"] - 1e-7), name
             assert np.all(values[name] >= values["count-exact"] - 1e-7), name
-    assert np.all(values["count-published"] < values["count-exact"] - 1)
 
 
 @pytest.mark.parametrize("name", COMPOSING)
@@ -107,11 +105,11 @@ def test_compositions(name):
 )
 def test_round_trip(name, rounds):
     # Enough users for the loose ones to promise anything, and few enough for the tight ones not to promise
-    # it at eps = 0 already; the published form does so down to 1e-19.
+    # it at eps = 0 already.
     loose = name in ("erlingsson", "feldman", "balle-hoeffding", "koskela-strong", "blanket", "girgis")
     n = 3000 if name == "koskela-strong" else 20_000 if loose else 100
     setting = {"n": n, "k": 8, "eps0": 0.45, "compositions": rounds} | extra(name, 30)
-    for wanted in (1e-22, 1e-25) if name == "count-published" else (5e-3, 1e-5):
+    for wanted in (5e-3, 1e-5):
         eps = epsilon(name, wanted, **setting)
         assert 0 < eps < rounds * 0.45
         reached = delta(name, eps, **setting)
@@ -149,11 +147,12 @@ def test_every_accountant_names_a_bad_argument(name, argument, value):
 @pytest.mark.parametrize(
     ("name", "changes", "words"),
     [
-        ("uper", {}, "method must be one of count-published, .*; got 'uper'"),
+        ("uper", {}, "method must be one of count-exact, .*; got 'uper'"),
+        ("count-published", {"count": 3}, "method must be one of count-exact"),
         ("upper", {"n": 10**12 + 1}, "n must be at most"),
         ("count-exact", {"count": 3, "eps0": 21}, "eps0 must be at most 20"),
         ("count-exact", {}, "count must be given for count-exact"),
-        ("count-published", {"count": 10}, "count must be a whole number between 0 and n - 1; got 10"),
+        ("count-exact", {"count": 10}, "count must be a whole number between 0 and n - 1; got 10"),
         ("count-exact", {"count": 3, "direction": "up"}, "direction must be one of"),
         ("clones", {"compositions": 0}, "compositions must be"),
         ("clones", {"compositions": 10**5 + 1}, "compositions must be at most"),

@@ -357,13 +357,13 @@ def _add_setting(command: argparse.ArgumentParser) -> None:
         "--count",
         metavar="M",
         type=values.whole_number(0),
-        help="for count-exact and count-published: how many of the remaining N - 1 users hold x0",
+        help="for count-exact: how many of the remaining N - 1 users hold x0",
     )
     command.add_argument(
         "--direction",
         choices=methods.DIRECTIONS,
-        help="for the same two: the law with x0 against the law without (forward), the reverse, or the larger"
-        " of both; by default both for count-exact and forward for count-published, as printed",
+        help="for count-exact: the law with x0 against the law without (forward), the reverse, or the larger"
+        " of both (default)",
     )
     _add_compositions(
         command,

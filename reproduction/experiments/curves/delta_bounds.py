@@ -3,6 +3,7 @@
 import pandas as pd
 
 from reproduction.experiments.curves.axes import Section, log_axis
+from reproduction.protocol.theorem_1 import published_delta
 from tightshuffle.bounds import composition, histogram
 from tightshuffle.literature import amplification, blanket, clones, count, renyi
 
@@ -35,7 +36,7 @@ def delta_bounds(plan: Section) -> pd.DataFrame:
         whole = {name: setting[name] for name in ("n", "k", "eps0")}
         counted = {"count": setting["count"], **whole}
         table = pd.DataFrame({"setting": number, **counted, "eps": eps})
-        table["published"] = count.delta(eps, form="published", **counted)
+        table["published"] = published_delta(eps, **counted)
         table["exact"] = count.delta(eps, direction="both", **counted)
         tables.append(table.assign(**{name: bound(eps, **whole) for name, bound in BOUNDS.items()}))
     return pd.concat(tables, ignore_index=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from reproduction.protocol.theorem_1 import published_delta
 from reproduction.verification.claims.decisions import (
     FAILS,
     HOLDS,
@@ -49,7 +50,7 @@ def bracket(eps: float, n: int, k: int, eps0: float) -> tuple[float, float]:
 def as_printed(eps: float, n: int, k: int, eps0: float, share: float = _SHARE) -> float:
     """log10 delta of Theorem 1 as printed; ``share`` of n hold x0."""
     holders = min(round(share * n), n - 1)
-    return float(count.delta(eps, n=n, k=k, eps0=eps0, count=holders, form="published"))
+    return float(published_delta(eps, n=n, k=k, eps0=eps0, count=holders))
 
 
 def trend(

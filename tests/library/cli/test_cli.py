@@ -138,14 +138,6 @@ def test_tables_at_any_depth():
     assert 1e-5 < float(rows[2].split()[1]) < 1
 
 
-def test_published_is_said_to_be_invalid():
-    words = ["--n", 100, "--k", 10, "--eps0", 2, "--eps", 0.5, "--count", 80]
-    out = call("delta", "count-published", *words)[1]
-    assert "as published, not valid" in out.splitlines()[0]
-    assert out.splitlines()[-1].split()[:2] == ["0.5", "3.245e-22"]  # Table IV
-    assert call("delta", "count-exact", *words)[1].splitlines()[-1].split()[1] == "2.606e-08"
-
-
 def test_methods():
     code, out, err = call("methods")
     assert (code, err) == (0, "")
@@ -365,7 +357,7 @@ def test_several_methods():
     assert out.splitlines()[3].split() == ["eps", "upper", "count-exact"]
     assert [line.split()[2] for line in out.splitlines()[4:6]] == ["nan", "nan"]
     assert "nan: --count is needed" in out
-    assert call("delta", "count-exact,count-published", *words)[0] == 2  # nobody takes it
+    assert call("delta", "count-exact", *words)[0] == 2  # nobody takes it
     assert (
         call("epsilon", "blanket,koskela-strong", "--n", 10, "--k", 8, "--eps0", 0.5, "--delta", 1e-9)[0] == 3
     )
@@ -455,8 +447,8 @@ def test_whole_numbers(text):
         ("delta upper --eps 1 --n 9 --k 3 --eps0 60", "eps0 must be at most 50"),
         ("delta upper --eps nan --n 9 --k 3 --eps0 2", "--eps must be"),
         ("delta upper --eps -1e-5 --n 9 --k 3 --eps0 2", "--eps expected at least one argument"),
-        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --count 3", "--count is for count-published, count-exact"),
-        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --direction both", "--direction is for count-published"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --count 3", "--count is for count-exact only"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --direction both", "--direction is for count-exact only"),
         ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2", "--count is needed for count-exact"),
         ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2 --count -1", "--count must be"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --compositions 0", "--compositions must be"),

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import subprocess
 import warnings
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import tightshuffle
+from reproduction.protocol.theorem_1 import published_delta
 from tests.fake_job import fake_job, run_script
 from tests.library.numerics.test_positive_part import EDGES, exact_log, law_at_an_edge
 from tests.reproduction.report import browser
@@ -187,9 +189,7 @@ def test_what_stands_beside_the_bracket_agrees_with_the_package(tab, page):
         # The clones' bracket is 1e-4 wide on the page, 1e-6 in the package.
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-4)
         published = numbers(tab, f"[beside.published({eps}, {json.dumps(setting)}, {count})]")[0]
-        assert published == pytest.approx(
-            methods.delta("count-published", eps, **setting, count=count), rel=1e-9, abs=1e-6
-        )
+        assert published == pytest.approx(published_delta(eps, **setting, count=count), rel=1e-9, abs=1e-6)
         sigma = numbers(tab, f"[beside.sigma({eps}, -6)]")[0]
         assert sigma == pytest.approx(exact_scale(eps, 1e-6, sensitivity=np.sqrt(2)), rel=1e-6)
         for name in NAMES:
@@ -230,8 +230,14 @@ def test_the_answer_is_the_packages_and_its_lines_run(tab, page, settings, given
     sigma = exact_scale(wanted[1], 1e-6, sensitivity=np.sqrt(2))
     gaussian = next(float(value) for name, value in found.items() if "Gaussian" in name)
     assert gaussian == pytest.approx(expected_tv_gaussian(given["n"], given["k"], sigma), rel=1e-3)
-    for line in text_of(tab, "command").splitlines():
-        make_parser().parse_args(shlex.split(line)[1:])
+    command, *printed = text_of(tab, "command").splitlines()
+    make_parser().parse_args(shlex.split(command)[1:])
+    assert len(printed) == ("randomizer" not in given)
+    for line in printed:
+        done = subprocess.run(shlex.split(line), cwd=ROOT, capture_output=True, text=True, check=True)
+        digits, power = cells(tab, "bounds")["published formula (no bound)"].split("×10")
+        power = int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+        assert float(done.stdout) == pytest.approx(np.log10(float(digits)) + power, abs=5e-3)
 
 
 @browsing
