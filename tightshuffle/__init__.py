@@ -212,10 +212,28 @@ def upper(
 
 
 def upper(
-    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+    eps: "npt.ArrayLike",
+    *,
+    n: "npt.ArrayLike",
+    k: "npt.ArrayLike | None" = None,
+    eps0: "npt.ArrayLike | None" = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: "npt.ArrayLike" = 0,
+    compositions: "npt.ArrayLike" = 1,
+    log10: bool = False,
 ) -> "Floats | float":
-    """An upper bound on delta for every dataset: `delta` with method "upper" and the same ``setting``."""
-    return delta(eps, method="upper", log10=log10, **setting)
+    """An upper bound on delta for every dataset: `delta` with method "upper"."""
+    return delta(
+        eps,
+        method="upper",
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        log10=log10,
+    )
 
 
 @overload
@@ -229,10 +247,28 @@ def lower(
 
 
 def lower(
-    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+    eps: "npt.ArrayLike",
+    *,
+    n: "npt.ArrayLike",
+    k: "npt.ArrayLike | None" = None,
+    eps0: "npt.ArrayLike | None" = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: "npt.ArrayLike" = 0,
+    compositions: "npt.ArrayLike" = 1,
+    log10: bool = False,
 ) -> "Floats | float":
-    """A lower bound on the worst dataset's delta: `delta` with method "lower" and the same ``setting``."""
-    return delta(eps, method="lower", log10=log10, **setting)
+    """A lower bound on the worst dataset's delta: `delta` with method "lower"."""
+    return delta(
+        eps,
+        method="lower",
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        log10=log10,
+    )
 
 
 @overload
@@ -246,13 +282,31 @@ def tight(
 
 
 def tight(
-    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+    eps: "npt.ArrayLike",
+    *,
+    n: "npt.ArrayLike",
+    k: "npt.ArrayLike | None" = None,
+    eps0: "npt.ArrayLike | None" = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: "npt.ArrayLike" = 0,
+    compositions: "npt.ArrayLike" = 1,
+    log10: bool = False,
 ) -> "Floats | float":
     """delta of the dataset that is the worst by conjecture, k-RR with k >= 3: `delta` with method "tight".
 
     Exact if the conjecture of docs/worst_case.md holds, a rigorous lower bound in any case; n up to 10^5.
     """
-    return delta(eps, method="tight", log10=log10, **setting)
+    return delta(
+        eps,
+        method="tight",
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        log10=log10,
+    )
 
 
 def plan(
@@ -296,30 +350,52 @@ def tradeoff(alpha: float, **setting: "Unpack[_Round[float]]") -> float: ...
 def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Floats": ...
 
 
-def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Floats | float":
+def tradeoff(
+    alpha: "npt.ArrayLike",
+    *,
+    n: float,
+    k: float | None = None,
+    eps0: float | None = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: float = 0,
+) -> "Floats | float":
     """A lower bound on the false negatives of every attack whose false positives are ``alpha``, from `upper`.
 
     See `tightshuffle.bounds.tradeoff.tradeoff` for the parameters.
     """
     from tightshuffle.bounds.tradeoff import tradeoff as curve
 
-    return _plain(curve(alpha, **setting))
+    return _plain(curve(alpha, n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding))
 
 
 def to_pld(
-    *, pessimistic: bool = True, spacing: float = 1e-4, **setting: "Unpack[_Round[float]]"
+    *,
+    n: float,
+    k: float | None = None,
+    eps0: float | None = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: float = 0,
+    pessimistic: bool = True,
+    spacing: float = 1e-4,
 ) -> "PrivacyLossDistribution":
     """One shuffled round as a privacy loss distribution of dp-accounting, which composes it with others.
 
     Two datasets differ in one user's value here. dp-accounting cannot tell: every other mechanism that you
     compose with it needs ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, or eps is too small.
 
-    See `tightshuffle.bounds.pld.to_pld` for the parameters: n, k, eps0, randomizer, colluding, pessimistic,
-    spacing. It needs dp-accounting (the extra ``pld``).
+    See `tightshuffle.bounds.pld.to_pld` for the parameters. It needs dp-accounting (the extra ``pld``).
     """
     from tightshuffle.bounds.pld import to_pld as distribution
 
-    return distribution(pessimistic=pessimistic, spacing=spacing, **setting)
+    return distribution(
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        pessimistic=pessimistic,
+        spacing=spacing,
+    )
 
 
 def _plain(values: "Floats") -> "Floats | float":
