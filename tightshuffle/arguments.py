@@ -11,6 +11,7 @@ Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 Booleans = npt.NDArray[np.bool_]
 
+LARGEST_EXPONENT = 300.0  # of eps0 in formulas with e^(eps + eps0), which is a float then
 _SMALLEST_EPS0 = 1e-100  # its square, over any number of users, is still a float
 
 
@@ -23,12 +24,19 @@ def check_eps(eps: npt.ArrayLike) -> Floats:
     return _numbers("eps", eps, "finite and >= 0", lambda x: x >= 0)
 
 
-def check_eps0(eps0: npt.ArrayLike) -> Floats:
-    """``eps0`` as a float array; ValueError unless every value is finite and at least 1e-100."""
+def check_eps0(eps0: npt.ArrayLike, largest: float = np.inf) -> Floats:
+    """``eps0`` as a float array; ValueError unless every value is finite, from 1e-100 to ``largest``."""
     array = check_positive("eps0", eps0)
     if array.size and array.min() < _SMALLEST_EPS0:
         raise ValueError(f"eps0 must be at least {_SMALLEST_EPS0:g}; got {array.min()}")
+    check_at_most("eps0", array, largest)
     return array
+
+
+def check_at_most(name: str, values: Floats | Integers, largest: float) -> None:
+    """ValueError that calls ``values`` ``name`` unless every one is at most ``largest``."""
+    if np.any(values > largest):
+        raise ValueError(f"{name} must be at most {largest:.10g}; got {np.max(values)}")
 
 
 def check_positive(name: str, value: npt.ArrayLike) -> Floats:

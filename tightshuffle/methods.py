@@ -6,36 +6,27 @@ The command line, figures and tests loop over `METHODS`. The modules are importe
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import (
-    Floats,
-    check_choice,
-    check_colluding,
-    check_compositions,
-    check_count,
-    check_eps,
-    check_eps0,
-    check_k,
-    check_log10_delta,
-    check_n,
+from tightshuffle.arguments import Floats, check_at_most, check_choice, check_eps, check_log10_delta
+from tightshuffle.randomizers import Randomizer
+from tightshuffle.setting import (
+    LARGEST_COMPOSITIONS,
+    LARGEST_EPS0,
+    LARGEST_EPS0_OF_UPPER,
+    LARGEST_N,
+    LARGEST_N_OF_TIGHT,
+    LARGEST_N_OF_UPPER,
+    Setting,
+    make_setting,
 )
-
-if TYPE_CHECKING:
-    from tightshuffle.randomizers import Randomizer
 
 UPPER, LOWER = "upper bound", "lower bound"
 EXACT, CONJECTURE = "exact for one dataset", "lower bound, exact by conjecture"
 KINDS = (UPPER, LOWER, CONJECTURE, EXACT)
-DIRECTIONS = ("forward", "reverse", "both")
-
-LARGEST_N = 10**9  # beyond it some accountants take minutes or too much memory
-LARGEST_EPS0 = 20.0  # beyond it some accountants have too few digits left in floats
-LARGEST_BUDGET = 50.0  # what upper and lower take
-LARGEST_COMPOSITIONS = 10**5  # beyond it the convolutions take minutes
 
 _BISWAS = "Biswas, Jung, Palamidessi, Tight Differential Privacy Guarantees for the Shuffle Model (FPS 2023)"
 _KOSKELA = "Koskela, Heikkilä, Honkela, Tight Accounting in the Shuffle Model of Differential Privacy"
@@ -90,8 +81,8 @@ METHODS = {
             source="this project: all remaining users hold one value, or one of two at random"
             " (docs/worst_case.md)",
             randomizers=True,
-            largest_n=10**12,
-            largest_eps0=LARGEST_BUDGET,
+            largest_n=LARGEST_N_OF_UPPER,
+            largest_eps0=LARGEST_EPS0_OF_UPPER,
         ),
         Method(
             name="upper",
@@ -102,8 +93,8 @@ METHODS = {
             composes=True,
             pair="weak",
             randomizers=True,
-            largest_n=10**12,
-            largest_eps0=LARGEST_BUDGET,
+            largest_n=LARGEST_N_OF_UPPER,
+            largest_eps0=LARGEST_EPS0_OF_UPPER,
         ),
         Method(
             name="tight",
@@ -111,7 +102,7 @@ METHODS = {
             kind=CONJECTURE,
             valid="k-RR with k >= 3; exact if the conjecture on the worst dataset holds, else a lower bound",
             source="this project: a users at x0, all remaining ones in one third cell (docs/worst_case.md)",
-            largest_n=10**5,
+            largest_n=LARGEST_N_OF_TIGHT,
         ),
         Method(
             name="erlingsson",
@@ -196,7 +187,7 @@ def delta(
     n: npt.ArrayLike,
     k: npt.ArrayLike | None = None,
     eps0: npt.ArrayLike | None = None,
-    randomizer: "str | Randomizer" = "grr",
+    randomizer: str | Randomizer = "grr",
     colluding: npt.ArrayLike = 0,
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
@@ -229,9 +220,19 @@ def delta(
     ------
     ValueError naming the argument that is out of range or missing.
     """
-    chosen, settings, rounds, more = _checked(
-        method, n, k, eps0, randomizer, colluding, count, direction, compositions
+    chosen = METHODS[check_choice("method", method, tuple(METHODS))]
+    setting = make_setting(
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        count=count,
+        direction=direction,
     )
+    check(chosen, setting)
+    settings, more, rounds = *_keywords(chosen, setting), setting.compositions
     eps = check_eps(eps)
     if chosen.pair is None:
         return chosen.function(eps, **settings, **more)
@@ -258,7 +259,7 @@ def epsilon(
     n: npt.ArrayLike,
     k: npt.ArrayLike | None = None,
     eps0: npt.ArrayLike | None = None,
-    randomizer: "str | Randomizer" = "grr",
+    randomizer: str | Randomizer = "grr",
     colluding: npt.ArrayLike = 0,
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
@@ -272,9 +273,19 @@ def epsilon(
     promises delta at no eps up to compositions * eps0, which holds without any shuffling. Raises ValueError
     like `delta`.
     """
-    chosen, settings, rounds, more = _checked(
-        method, n, k, eps0, randomizer, colluding, count, direction, compositions
+    chosen = METHODS[check_choice("method", method, tuple(METHODS))]
+    setting = make_setting(
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        count=count,
+        direction=direction,
     )
+    check(chosen, setting)
+    settings, more, rounds = *_keywords(chosen, setting), setting.compositions
     wanted = check_log10_delta(delta, log10_delta)
     smooth = chosen.randomizers or chosen.kind == CONJECTURE  # nearly a Gaussian's delta
     if chosen.pair is None and not smooth:
@@ -283,16 +294,16 @@ def epsilon(
     result = np.empty(values[0].shape)
     for index in np.ndindex(result.shape):
         aim, *point, times = (value[index].item() for value in values)
-        setting = dict(zip(settings, point, strict=True))
+        at = dict(zip(settings, point, strict=True))
         if times == 1 and smooth:
-            result[index] = _epsilon_from_preview(chosen, aim, setting, more)
+            result[index] = _epsilon_from_preview(chosen, aim, at, more)
         elif chosen.pair is None or (times == 1 and chosen.pair != "strong"):
-            result[index] = _epsilon_of_function(chosen, aim, setting, times, {})
+            result[index] = _epsilon_of_function(chosen, aim, at, times, {})
         else:
             from tightshuffle.bounds.composition import composed_epsilon
 
-            eps = composed_epsilon(10**aim, chosen.pair, **setting, compositions=times)
-            result[index] = eps if eps <= times * setting["eps0"] else np.nan
+            eps = composed_epsilon(10**aim, chosen.pair, **at, compositions=times)
+            result[index] = eps if eps <= times * at["eps0"] else np.nan
     return result[()]
 
 
@@ -332,61 +343,40 @@ def _epsilon_of_function(
     return inverse(bound, log10_delta=wanted, **settings, **more)
 
 
-def _checked(
-    method: str,
-    n: npt.ArrayLike,
-    k: npt.ArrayLike | None,
-    eps0: npt.ArrayLike | None,
-    randomizer: "str | Randomizer",
-    colluding: npt.ArrayLike,
-    count: npt.ArrayLike | None,
-    direction: str | None,
-    compositions: npt.ArrayLike,
-) -> tuple[Method, dict[str, npt.NDArray[Any]], npt.NDArray[Any], dict[str, Any]]:
-    """The method; n, k and eps0 checked; the rounds; and what further arguments its function takes."""
-    chosen = METHODS[check_choice("method", method, tuple(METHODS))]
+def check(method: Method, setting: Setting) -> None:
+    """ValueError that names the first part of the setting which the method does not take."""
+
+    def able(what: str) -> str:
+        return ", ".join(name for name, other in METHODS.items() if getattr(other, what))
+
+    name, own = method.name, setting.randomizer != "grr"
+    several = bool(np.any(setting.compositions > 1))
+    if own and not method.randomizers:
+        raise ValueError(f"randomizer must be grr for {name}; others are for {able('randomizers')}")
+    check_at_most("compositions", setting.compositions, LARGEST_COMPOSITIONS)
+    check_at_most("n", setting.n, LARGEST_N if several else method.largest_n)
+    check_at_most("eps0", setting.eps0, LARGEST_EPS0 if several else method.largest_eps0)
+    if several and not method.composes:
+        raise ValueError(f"compositions above 1 work for {able('composes')}; {name} is for one round")
+    if several and own:
+        raise ValueError(
+            "compositions above 1 work for grr here; for another randomizer compose in Python:"
+            " tightshuffle.to_pld(n=..., randomizer=...).self_compose(rounds)"
+        )
+    for part in () if method.needs_count else ("count", "direction"):
+        if getattr(setting, part) is not None:
+            raise ValueError(f"{part} is for {able('needs_count')} only; leave it out for {name}")
+    if method.needs_count and setting.count is None:
+        raise ValueError(f"count must be given for {name}: how many of the remaining n - 1 users hold x0")
+
+
+def _keywords(method: Method, setting: Setting) -> tuple[dict[str, Any], dict[str, Any]]:
+    """n, k and eps0 for the method's function, and the further arguments that it takes."""
     more: dict[str, Any] = {}
-    if isinstance(randomizer, str) and randomizer.startswith("file:"):
-        from tightshuffle.randomizers import parse
-
-        randomizer = parse(randomizer, k=k, eps0=eps0)  # type: ignore[arg-type]
-    if not (isinstance(randomizer, str) and randomizer == "grr"):
-        if not chosen.randomizers:
-            able = ", ".join(name for name, other in METHODS.items() if other.randomizers)
-            raise ValueError(f"randomizer must be grr for {method}; others are for {able}")
-        if not isinstance(randomizer, str):
-            k, eps0 = randomizer.own(k, eps0)
-        more["randomizer"] = randomizer
-    if k is None or eps0 is None:
-        raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {randomizer!r}")
-    rounds = _at_most("compositions", check_compositions(compositions), LARGEST_COMPOSITIONS)
-    once = not np.any(rounds > 1)
-    n = _at_most("n", check_n(n), chosen.largest_n if once else LARGEST_N)
-    eps0 = _at_most("eps0", check_eps0(eps0), chosen.largest_eps0 if once else LARGEST_EPS0)
-    settings = {"n": n - check_colluding(colluding, n), "k": check_k(k), "eps0": eps0}
-    if not once and (more or not chosen.composes):
-        able = ", ".join(name for name, other in METHODS.items() if other.composes)
-        if chosen.composes:
-            raise ValueError(
-                "compositions above 1 work for grr here; for another randomizer compose in Python:"
-                " tightshuffle.to_pld(n=..., randomizer=...).self_compose(rounds)"
-            )
-        raise ValueError(f"compositions above 1 work for {able}; {method} is for one round")
-    if direction is not None:
-        check_choice("direction", direction, DIRECTIONS)
-    if not chosen.needs_count:
-        for name, value in (("count", count), ("direction", direction)):
-            if value is not None:
-                counting = ", ".join(name for name, other in METHODS.items() if other.needs_count)
-                raise ValueError(f"{name} is for {counting} only; leave it out for {method}")
-        return chosen, settings, rounds, {"compositions": rounds} if method == "girgis" else more
-    if count is None:
-        raise ValueError(f"count must be given for {method}: how many of the remaining n - 1 users hold x0")
-    held = check_count(count, settings["n"])
-    return chosen, settings, rounds, {"count": held, "direction": direction or "both"}
-
-
-def _at_most(name: str, values: npt.NDArray[Any], largest: float) -> npt.NDArray[Any]:
-    if np.any(values > largest):
-        raise ValueError(f"{name} must be at most {largest:g}; got {np.max(values)}")
-    return values
+    if setting.randomizer != "grr":
+        more["randomizer"] = setting.randomizer
+    if method.needs_count:
+        more |= {"count": setting.count, "direction": setting.direction or "both"}
+    if method.composes and method.pair is None:
+        more["compositions"] = setting.compositions
+    return {"n": setting.hidden, "k": setting.k, "eps0": setting.eps0}, more

@@ -28,10 +28,10 @@ from tightshuffle.arguments import (
     check_whole,
 )
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.methods import LARGEST_EPS0, LARGEST_N
 from tightshuffle.numerics.roots import find_root
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
+from tightshuffle.setting import LARGEST_EPS0, LARGEST_N, LARGEST_N_OF_UPPER
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
@@ -110,7 +110,7 @@ def make_plan(
         "colluding": colluding,
         "compositions": rounds,
     }
-    most = methods.METHODS["upper"].largest_n if rounds == 1 else LARGEST_N
+    most = LARGEST_N_OF_UPPER if rounds == 1 else LARGEST_N
 
     def log10_delta_at(eps0: float, n: int) -> float:
         return float(methods.delta("upper", eps, n=n, eps0=eps0, **setting))

@@ -16,7 +16,7 @@ import pandas as pd
 
 from reproduction.experiments.parity import delta_rules
 from tightshuffle.arguments import Floats
-from tightshuffle.bounds.histogram import LARGEST_EPS0, bound_of_each
+from tightshuffle.bounds.histogram import bound_of_each
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers import (
     HadamardResponse,
@@ -28,6 +28,7 @@ from tightshuffle.randomizers import (
 )
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.expected_errors import errors, largest_error, mean_absolute
+from tightshuffle.setting import LARGEST_EPS0_OF_UPPER
 
 Family = Callable[[int, float], SupportRandomizer]  # of k and eps0
 _WIDTH = 1e-3  # of the bounds, relative to delta
@@ -112,15 +113,15 @@ def largest_eps0(
     All are arrays (points,). log log(1 / delta) is nearly linear in eps0, so secants from the eps0 of k-RR
     that leaves the Gaussian's noise in an empty cell need 3 or 4 evaluations. Where a parameter of the
     family (m, g) jumps, the bound may too; there the search may end up to a few percent early, on some eps0
-    that meets the guarantee. eps0 = eps, with log10 delta -inf, where it finds none. At most `LARGEST_EPS0`.
+    that meets the guarantee. eps0 = eps, with log10 delta -inf, where it finds none.
     """
     sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY)
     share = n / sigma**2
     guess = np.log1p((share + np.sqrt(share**2 + 4 * share * (k - 1))) / 2)
     aim = np.log(-(log10_delta - _CLOSE / 2))
-    low, high = eps.copy(), np.full(len(eps), LARGEST_EPS0)
+    low, high = eps.copy(), np.full(len(eps), LARGEST_EPS0_OF_UPPER)
     reached = np.full(len(eps), -np.inf)
-    here = np.clip(guess, 1.01 * eps, LARGEST_EPS0)
+    here = np.clip(guess, 1.01 * eps, LARGEST_EPS0_OF_UPPER)
     last, surplus_last = np.full((2, len(eps)), np.nan)
     left, step = np.arange(len(eps)), 0
     while left.size:

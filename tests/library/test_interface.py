@@ -176,6 +176,8 @@ def test_the_preview_is_what_many_users_tend_to():
         ("direction is for", lambda: tightshuffle.delta(0, direction="both", **SETTING)),
         ("k must not be given for file:", lambda: tightshuffle.delta(0, randomizer="file:a", **SETTING)),
         ("randomizer must be a name", lambda: tightshuffle.plan(n=9, k=3, eps=1, delta=0.1, randomizer=OWN)),
+        ("colluding must be one number", lambda: tightshuffle.tradeoff(0.5, colluding=[1, 2], **SETTING)),
+        ("k must be one number", lambda: tightshuffle.tradeoff(0.5, n=9, k=[3, 4], eps0=1)),
         ("alpha must be", lambda: tightshuffle.tradeoff(1.5, **SETTING)),
         ("eps0 must be given", lambda: tightshuffle.delta(0.1, n=10, k=3)),
     ],

@@ -28,9 +28,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import Floats, Integers, check_eps, check_eps0, check_n, check_positive
+from tightshuffle.arguments import (
+    LARGEST_EXPONENT,
+    Floats,
+    Integers,
+    check_eps,
+    check_eps0,
+    check_n,
+    check_positive,
+)
 
-_LARGEST_EPS0 = 300
 _DECAY = 60.0  # points whose weight is below e^-60 are left out
 _PERIOD = 14.0  # L in standard deviations of the tilted law
 _SHORTEST = 81  # and at least: an odd number
@@ -61,9 +68,7 @@ def binary(
     ------
     ValueError naming the argument that is out of range.
     """
-    points = np.broadcast_arrays(check_eps(eps), check_n(n), check_eps0(eps0))
-    if np.any(points[2] > _LARGEST_EPS0):
-        raise ValueError(f"eps0 must be at most {_LARGEST_EPS0} for rigorous bounds; got {np.max(eps0)}")
+    points = np.broadcast_arrays(check_eps(eps), check_n(n), check_eps0(eps0, LARGEST_EXPONENT))
     goal = float(np.log1p(check_positive("width", width)))
     low, high = (np.full(points[0].shape, -np.inf) for _ in range(2))
     for index in np.ndindex(low.shape):

@@ -23,20 +23,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import (
-    Floats,
-    Integers,
-    check_colluding,
-    check_eps,
-    check_eps0,
-    check_k,
-    check_n,
-)
+from tightshuffle.arguments import Floats, Integers, check_at_most, check_eps
 from tightshuffle.bounds.binary import binary
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, SubsetSelection, parse
+from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, Setting, make_setting
 
-LARGEST_EPS0 = 50.0
 _MIXTURES = (0.25, 0.5, 0.75)  # weight of the first of two values
 _BITS = 40  # in which classes and laws of a matrix agree that are the same
 _BATCH = 2**15  # laws times classes that are computed at once, about
@@ -73,7 +65,8 @@ def upper(
     ------
     ValueError naming the argument that is out of range.
     """
-    return _bound(1, eps, n, k, eps0, randomizer, colluding, width)
+    setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
+    return _bound(1, eps, setting, width)
 
 
 def lower(
@@ -90,29 +83,14 @@ def lower(
 
     Same parameters, result and errors as `upper`.
     """
-    return _bound(-1, eps, n, k, eps0, randomizer, colluding, width)
+    setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
+    return _bound(-1, eps, setting, width)
 
 
-def _bound(
-    side: int,
-    eps: npt.ArrayLike,
-    n: npt.ArrayLike,
-    k: npt.ArrayLike | None,
-    eps0: npt.ArrayLike | None,
-    randomizer: str | Randomizer,
-    colluding: npt.ArrayLike,
-    width: float,
-) -> Floats:
-    if isinstance(randomizer, Randomizer):
-        k, eps0 = randomizer.own(k, eps0)
-    elif k is None or eps0 is None:
-        raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {randomizer!r}")
-    users = check_n(n) - check_colluding(colluding, n)
-    points = np.broadcast_arrays(check_eps(eps), users, check_k(k), check_eps0(eps0))
-    if np.any(points[3] > LARGEST_EPS0):
-        raise ValueError(
-            f"eps0 must be at most {LARGEST_EPS0:g} for rigorous bounds; got {np.max(points[3])}"
-        )
+def _bound(side: int, eps: npt.ArrayLike, setting: Setting, width: float) -> Floats:
+    check_at_most("eps0", setting.eps0, LARGEST_EPS0_OF_UPPER)
+    points = np.broadcast_arrays(check_eps(eps), setting.hidden, setting.k, setting.eps0)
+    randomizer = setting.randomizer
     flat = [point.ravel() for point in points]
     result = np.full(flat[0].shape, -np.inf)
     known: dict[tuple[int, float], Randomizer] = {}

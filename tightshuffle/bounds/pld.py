@@ -22,19 +22,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
-from tightshuffle.arguments import (
-    Floats,
-    check_colluding,
-    check_installed,
-    check_n,
-    check_one,
-    check_positive,
-)
+from tightshuffle.arguments import Floats, check_installed, check_one, check_positive
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.histogram import upper
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
-from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.randomizers import Randomizer
+from tightshuffle.setting import make_setting
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -85,12 +79,8 @@ def to_pld(
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     spacing = check_one("spacing", check_positive("spacing", spacing))
-    users = check_one("n", check_n(n)) - check_one("colluding", check_colluding(colluding, n))
-    if isinstance(randomizer, str):
-        own = parse(randomizer, k=k, eps0=eps0)
-    else:
-        randomizer.own(k, eps0)
-        own = randomizer
+    setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
+    users, own = setting.one()
     mu = float(gaussian_mu(n=users, randomizer=own))
     reach = epsilon_from_gaussian(
         lambda eps: float(upper(eps, n=users, randomizer=own)), _NEGLIGIBLE, own.eps0, mu=mu

@@ -3,9 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, check_n
+from tightshuffle.arguments import Floats
 from tightshuffle.bounds.histogram import upper
-from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.randomizers import Randomizer
+from tightshuffle.setting import make_setting
 
 _POINTS = 400  # values of eps whose lines bound the curve
 
@@ -32,13 +33,10 @@ def tradeoff(
     errors = np.asarray(alpha, dtype=float)
     if not np.all((errors >= 0) & (errors <= 1)):
         raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}")
-    if isinstance(randomizer, str):
-        own = parse(randomizer, k=k, eps0=eps0)
-    else:
-        randomizer.own(k, eps0)
-        own = randomizer
+    setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
+    users, own = setting.one()
     # Dense near 0, where the curve of many users bends.
     eps = own.eps0 * np.concatenate([[0.0], np.geomspace(1e-6, 1, _POINTS - 1)])
-    kept = 1 - 10 ** upper(eps, n=int(check_n(n)), randomizer=own, colluding=colluding)
+    kept = 1 - 10 ** upper(eps, n=users, randomizer=own)
     lines = np.maximum(kept - np.exp(eps) * errors[..., None], np.exp(-eps) * (kept - errors[..., None]))
     return np.maximum(lines.max(axis=-1) * (1 - 1e-15) - 1e-16, 0.0)[()]

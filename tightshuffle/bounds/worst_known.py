@@ -30,11 +30,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft, optimize, special
 
-from tightshuffle.arguments import Floats, Integers, check_count, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import (
+    LARGEST_EXPONENT,
+    Floats,
+    Integers,
+    check_at_most,
+    check_count,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
 from tightshuffle.numerics.binomial import log_binomial_pmf
-
-LARGEST_N = 100_000
-_LARGEST_EPS0 = 300
+from tightshuffle.setting import LARGEST_N_OF_TIGHT
 
 _PERIOD = 50.0  # -log of the probability that G's law leaves one period of the grid
 _BELL = 55.0  # -log of the Fourier transform's size from which on it counts as 0
@@ -99,14 +107,10 @@ def one_third_cell(
 def _points(
     eps: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
 ) -> list[npt.NDArray[Any]]:
-    n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0)
-    for name, values, good, wanted in (
-        ("n", n, n <= LARGEST_N, f"at most {LARGEST_N}"),
-        ("k", k, k >= 3, "at least 3 for a third cell to exist"),
-        ("eps0", eps0, eps0 <= _LARGEST_EPS0, f"at most {_LARGEST_EPS0}"),
-    ):
-        if not np.all(good):
-            raise ValueError(f"{name} must be {wanted}; got {values[~good].flat[0]}")
+    n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0, LARGEST_EXPONENT)
+    check_at_most("n", n, LARGEST_N_OF_TIGHT)
+    if np.any(k < 3):
+        raise ValueError(f"k must be at least 3 for a third cell to exist; got {k.min()}")
     return list(np.broadcast_arrays(check_eps(eps), n, k, eps0, check_count(count, n)))
 
 

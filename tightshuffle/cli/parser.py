@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import tightshuffle
 from tightshuffle import methods, randomizers
 from tightshuffle.cli import values
+from tightshuffle.setting import DIRECTIONS
 
 _ANY_DELTA = "between 0 and 1, however small"
 _ROUNDS = "rounds of the same users with fresh randomness, whether or not their data change"
@@ -361,7 +362,7 @@ def _add_setting(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--direction",
-        choices=methods.DIRECTIONS,
+        choices=DIRECTIONS,
         help="for count-exact: the law with x0 against the law without (forward), the reverse, or the larger"
         " of both (default)",
     )

@@ -36,10 +36,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
-from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import (
+    LARGEST_EXPONENT,
+    Floats,
+    check_count,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
 
 C = -np.expm1(-2.0)  # eq. (3), 1 - e^-2
-_LARGEST = 300  # for a larger eps0 the constants' squares overflow
 
 
 def blanket(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
@@ -113,10 +120,8 @@ def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: np
     pi(x0) (n - 1). Numbers or arrays, which broadcast; eps0 up to 300. Raises ValueError that names a bad
     argument.
     """
-    n = check_n(n)
-    n, k, eps0, count = np.broadcast_arrays(n, check_k(k), check_eps0(eps0), check_count(count, n))
-    if np.any(eps0 > _LARGEST):
-        raise ValueError(f"eps0 must be at most {_LARGEST}, or kappa_5 overflows; got {eps0.max()}")
+    n, eps0 = check_n(n), check_eps0(eps0, LARGEST_EXPONENT)
+    n, k, eps0, count = np.broadcast_arrays(n, check_k(k), eps0, check_count(count, n))
     inverse, gain = np.exp(-eps0), -np.expm1(-eps0)
     expected = n * inverse + gain * count  # E_Q[S] in units of p = e^eps0 / (e^eps0 + k - 1)
     return Kappas(

@@ -26,11 +26,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from tightshuffle.arguments import Floats, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import LARGEST_EXPONENT, Floats, check_eps, check_eps0, check_k, check_n
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 
 _WIDTH = 1e-6  # relative, of the computed bracket
-_LARGEST_EPS0 = 300.0  # e^(eps + eps0) is a float
 
 
 def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
@@ -40,7 +39,7 @@ def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.
     does not matter. Returns log10 delta of the broadcast shape (a float for scalars), -inf where delta is 0
     (eps >= eps0); rounded up, by 1e-6 of delta; eps0 at most 300. ValueError names a bad argument.
     """
-    eps0 = check_eps0(eps0)
+    eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     return _bound(eps, n, k, eps0, -eps0)
 
 
@@ -49,7 +48,7 @@ def stronger_clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, e
 
     An upper bound on delta for k-RR with every k (proof above). Arguments, result and errors as for `clones`.
     """
-    eps0 = check_eps0(eps0)
+    eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     return _bound(eps, n, k, eps0, np.log(2) + special.log_expit(-eps0))
 
 
@@ -57,8 +56,6 @@ def _bound(
     eps: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, log_chance: Floats
 ) -> Floats:
     check_k(k)
-    if np.any(np.asarray(eps0) > _LARGEST_EPS0):
-        raise ValueError(f"eps0 must be at most {_LARGEST_EPS0:g}; got {np.max(eps0)}")
     eps, n, eps0, log_chance, _ = np.broadcast_arrays(check_eps(eps), check_n(n), eps0, log_chance, k)
     gap = np.maximum(eps0 - eps, 0.0)
     log_unit = np.log(2) - log_chance + special.log_expit(-eps0)

@@ -39,9 +39,9 @@ from tightshuffle.arguments import (
     check_k,
     check_n,
 )
+from tightshuffle.setting import DIRECTIONS
 
 FORMS = ("exact", "published")
-DIRECTIONS = ("forward", "reverse", "both")
 
 _REACH = 12.0  # standard deviations of a window: what is left out weighs less than exp(-72)
 _MARGIN = 80  # further cells of a window, for laws so lopsided that deviations say little

@@ -6,7 +6,7 @@ All have the interface of `base.Randomizer`; `parse` makes one from a name such 
 from tightshuffle.randomizers.base import Randomizer
 from tightshuffle.randomizers.finite import Finite
 from tightshuffle.randomizers.hadamard import HadamardResponse
-from tightshuffle.randomizers.names import NAMES, parse
+from tightshuffle.randomizers.names import NAMES, check_given, parse
 from tightshuffle.randomizers.subset import KRandomizedResponse, SubsetSelection
 from tightshuffle.randomizers.unary import LocalHashing, OptimizedUnaryEncoding, SymmetricUnaryEncoding
 
@@ -20,5 +20,6 @@ __all__ = [
     "Randomizer",
     "SubsetSelection",
     "SymmetricUnaryEncoding",
+    "check_given",
     "parse",
 ]

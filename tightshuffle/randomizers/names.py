@@ -1,6 +1,7 @@
 """The names of randomizers, as Python and the command line take them."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from tightshuffle.arguments import check_k
 from tightshuffle.randomizers.base import Randomizer
@@ -9,6 +10,7 @@ from tightshuffle.randomizers.matrix_file import read_matrix
 from tightshuffle.randomizers.subset import KRandomizedResponse, SubsetSelection
 from tightshuffle.randomizers.unary import LocalHashing, OptimizedUnaryEncoding, SymmetricUnaryEncoding
 
+T = TypeVar("T")
 NAMES = ("grr", "subset:M", "rappor", "oue", "hadamard", "hash:G", "file:MATRIX.csv")
 _PLAIN: dict[str, Callable[[int, float], Randomizer]] = {
     "grr": KRandomizedResponse,
@@ -38,13 +40,19 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
         return read_matrix(parameter)
     if kind not in (*_PLAIN, "subset", "hash") or bool(colon) != (kind in ("subset", "hash")):
         raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {name!r}")
-    if k is None or eps0 is None:
-        raise ValueError(f"{'k' if k is None else 'eps0'} must be given for {name}")
-    cells = int(check_k(k))
+    values, budget = check_given(name, k, eps0)
+    cells = int(check_k(values))
     if kind in _PLAIN:
-        return _PLAIN[kind](cells, eps0)
+        return _PLAIN[kind](cells, budget)
     number = _whole("m" if kind == "subset" else "g", parameter)
-    return SubsetSelection(cells, eps0, number) if kind == "subset" else LocalHashing(cells, eps0, number)
+    return SubsetSelection(cells, budget, number) if kind == "subset" else LocalHashing(cells, budget, number)
+
+
+def check_given(name: str, k: T | None, eps0: T | None) -> tuple[T, T]:
+    """k and eps0; ValueError where one is missing for the randomizer of that name."""
+    if k is None or eps0 is None:
+        raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {name!r}")
+    return k, eps0
 
 
 def _whole(name: str, text: str) -> int:
