@@ -107,7 +107,8 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@echo "$(CURDIR)" > $@
 
 # requirements.lock holds every version and hash for all platforms and Pythons that the pipeline needs, and the other
-# locks what the dependency group of that name needs beyond it. environment.yml and workflow/envs/rules.yml repeat the
+# locks what the dependency group of that name needs beyond it; only requirements-test.lock is enough by itself, for the
+# library's tests. environment.yml and workflow/envs/rules.yml repeat the
 # pipeline's versions for conda.
 COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
@@ -115,7 +116,7 @@ lock: $(VENV)/installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check uv
 	@$(COMPILE) --group pipeline -o requirements.lock
 	@for group in test lint cluster docs; do $(COMPILE) --group $$group --constraint requirements.lock \
-	  -o requirements-$$group.lock $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
+	  -o requirements-$$group.lock $$([ $$group = test ] || sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
 	  || exit; done
 	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml
 	@python workflow/environment_of_lock.py requirements.lock > workflow/envs/rules.yml

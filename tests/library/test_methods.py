@@ -52,7 +52,7 @@ def test_broadcasting(name):
     assert table[1, 2] == pytest.approx(alone, abs=1e-8)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(
     name=st.sampled_from(NAMES),
     n=st.integers(1, 10**4),

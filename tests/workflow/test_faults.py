@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.conftest import Small, counted
+from tests.workflow.conftest import Small, counted
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from reproduction.verification.claims.decisions import CLAIM_VERDICTS
-from tests.conftest import QUICK, ROOT, Project
+from tests import ROOT
+from tests.workflow.conftest import QUICK, Project
 
 pytestmark = pytest.mark.pipeline
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from reproduction.jobs.configuration import merge
-from tests.conftest import counted
+from tests.workflow.conftest import counted
 from tests.workflow.test_faults import everything
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.conftest import QUICK, ROOT, Project, counted
+from tests import ROOT
+from tests.workflow.conftest import QUICK, Project, counted
 from tests.workflow.test_faults import everything, last_line, lines_with
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]

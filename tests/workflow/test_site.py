@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import tightshuffle
-from tests.conftest import ROOT
+from tests import ROOT
 from tests.reproduction.report import browser
 
 LOADED = re.compile(

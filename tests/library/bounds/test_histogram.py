@@ -132,7 +132,7 @@ def test_deep_tails_near_eps0():
     eps0=st.floats(0.01, 10),
     share=st.floats(0, 1.1),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_bounds_are_ordered_probabilities(n, k, eps0, share):
     low, high = (bound(share * eps0, n=n, k=k, eps0=eps0) for bound in (lower, upper))
     assert not np.isnan(low)

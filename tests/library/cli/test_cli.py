@@ -561,7 +561,7 @@ def test_a_closed_pipe_is_no_traceback():
 # --- numbers -----------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(st.floats(-5000, 0), st.sampled_from([-1, 0, 1]))
 def test_written(log10, side):
     text = cli_values.written(log10, side)
@@ -581,7 +581,7 @@ def test_written_ends():
     assert cli_values.written(-6.0, 1) == cli_values.written(-6.0, -1) == "1.000e-06"
 
 
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(st.floats(1e-12, 1e12), st.sampled_from([-1, 0, 1]))
 def test_short(value, side):
     shown = float(cli_values.short(value, side))
@@ -653,13 +653,13 @@ def check(line):
         assert found.get("eps0", 1) > 0
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(command_lines(GOOD.get))
 def test_any_good_arguments(line):
     check(line)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=120, derandomize=True)
 @given(command_lines(lambda option: st.one_of(GOOD[option], STRANGE)))
 def test_any_arguments(line):
     check(line)

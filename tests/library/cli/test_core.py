@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests import ROOT
 
 START = "import sys; sys.path.append({site!r}); from tightshuffle.cli.main import main; "
 SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
@@ -45,16 +45,27 @@ COMMANDS = [
     ["methods"],
     ["sigma", "--eps", "1", "--delta", "1e-6"],
     ["plan", "--n", "200", "--k", "8", "--eps", "0.5", "--delta", "1e-6"],
+    ["plan", "--data", "{counts}", "--eps", "0.5", "--delta", "1e-6"],
+    ["compare", *SETTING],
     ["audit", *SETTING, "--eps", "0.1", "--count", "30", "--runs", "1000"],
 ]
 
 
-def test_every_command(run):
-    done = run(f"print(*(main([*line, '--json']) for line in {COMMANDS!r}))")
+def test_every_command(run, tmp_path):
+    counts = tmp_path / "counts.csv"
+    counts.write_text("cell,count\n1,500\n2,300\n3,200\n")
+    commands = [[word.format(counts=counts) for word in line] for line in COMMANDS]
+    done = run(f"print(*(main([*line, '--json']) for line in {commands!r}))")
     assert done.stderr == ""
     *answers, codes = done.stdout.splitlines()
     assert all(json.loads(answer) for answer in answers)
     assert codes.split() == ["0"] * len(COMMANDS) == ["0"] * len(answers)
+
+
+def test_a_picture_says_what_it_needs(run):
+    done = run(f"sys.exit(main(['compare', *{SETTING!r}, '--png', 'x.png']))")
+    assert done.returncode == 2
+    assert done.stderr == "tightshuffle: this needs matplotlib: pip install 'tightshuffle[plot]'\n"
 
 
 def test_every_accountant(run):

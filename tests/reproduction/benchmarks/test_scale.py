@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from benchmarks import scale
-from tests.conftest import ROOT
+from tests import ROOT
 
 DATASETS = yaml.safe_load((ROOT / "config/scale.yaml").read_text())["datasets"]
 PROTOCOL = {"delta_form": "exact", "delta_floor": 1e-30, "sensitivity": 1}

@@ -10,7 +10,7 @@ import yaml
 
 from reproduction.data import checkins, grid, sub_cells
 from reproduction.data.grid import Box, Grid
-from tests.conftest import ROOT
+from tests import ROOT
 
 BUNDLED = ROOT / "data" / "gowalla"
 ROWS = ROOT.parent / "shared" / "gowalla" / "loc-gowalla_sf_paris.txt.gz"

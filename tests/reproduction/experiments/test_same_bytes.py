@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.conftest import ROOT
+from tests import ROOT
 
 PROGRAM = """
 import hashlib

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 
 from reproduction.figures import style
-from tests.conftest import ROOT
+from tests import ROOT
 from tests.reproduction.figures.examples import FIGURES
 
 OKABE_ITO = {"#000000", "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7"}

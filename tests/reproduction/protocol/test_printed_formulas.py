@@ -11,7 +11,7 @@ from reproduction.protocol.printed_formulas import (
 )
 from reproduction.protocol.theorem_1 import published_delta
 from reproduction.verification.printed import decimal_from_log10, digits_verdict, read_values
-from tests.conftest import ROOT
+from tests import ROOT
 
 VALUES = ROOT / "data/published/values.csv"
 FORMULAS = {

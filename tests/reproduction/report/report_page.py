@@ -13,7 +13,7 @@ from reproduction.report.page_values import page_values
 from reproduction.verification.claims.decisions import CLAIM_VERDICTS
 from reproduction.verification.printed import printed_to_decimal, read_values
 from reproduction.verification.verdicts import VERDICT_COLUMNS
-from tests.conftest import ROOT
+from tests import ROOT
 
 PARTS = {
     path.name: path.read_text(encoding="utf-8")

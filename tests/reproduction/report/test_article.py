@@ -16,7 +16,7 @@ import typst
 from reproduction.report import article
 from reproduction.report.article import Results, article_values, set_article
 from reproduction.verification.verdicts import TIMES
-from tests.conftest import ROOT
+from tests import ROOT
 from tests.reproduction.report.report_page import (
     CHANGED,
     audit_rows,

@@ -12,8 +12,8 @@ import pytest
 
 import tightshuffle
 from reproduction.protocol.theorem_1 import published_delta
-from tests.fake_job import fake_job, run_script
 from tests.library.numerics.test_positive_part import EDGES, exact_log, law_at_an_edge
+from tests.reproduction.jobs.fake_job import fake_job, run_script
 from tests.reproduction.report import browser
 from tests.reproduction.report.test_report_browser import CONTRAST
 from tightshuffle import methods

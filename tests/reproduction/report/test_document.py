@@ -7,7 +7,7 @@ import pytest
 from markupsafe import Markup, escape
 
 from reproduction.report.document import document, mathml, slug
-from tests.conftest import ROOT
+from tests import ROOT
 from tests.reproduction.report.report_page import REAL_ERRATA, Page
 
 

@@ -5,7 +5,7 @@ import pytest
 from reproduction.report import layout
 from reproduction.verification.printed import read_values
 from reproduction.verification.verdicts import count_verdicts
-from tests.conftest import ROOT
+from tests import ROOT
 from tests.reproduction.report.report_page import row
 
 VALUES = [{**value, "verdict": "exact"} for value in read_values(ROOT / "data/published/values.csv")]

@@ -5,7 +5,7 @@ import pytest
 from reproduction.report.claims import claims_page
 from reproduction.report.tables import errors_page, paper_tables
 from reproduction.verification.printed import read_rows
-from tests.conftest import ROOT
+from tests import ROOT
 from tests.reproduction.report.report_page import real_verdicts, row
 
 PARAMETERS = read_rows(ROOT / "data/published/parameters.csv")

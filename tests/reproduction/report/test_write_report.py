@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.fake_job import errors, fake_job, run_script
+from tests.reproduction.jobs.fake_job import errors, fake_job, run_script
 from tests.reproduction.report.report_page import (
     EVERYTHING,
     PARAMETERS,

@@ -9,7 +9,7 @@ from reproduction.protocol.trials import Protocol
 from reproduction.verification import joint
 from reproduction.verification.claims.decisions import corrected, holm
 from reproduction.verification.printed import read_values
-from tests.conftest import ROOT
+from tests import ROOT
 
 STATISTICS = [joint.kolmogorov_smirnov, joint.chi_square, joint.one_sided]
 UNIFORM = np.random.default_rng(3).uniform(size=(5, 14))

@@ -15,7 +15,7 @@ from reproduction.verification.noise_scale import (
     p_value,
     sum_law,
 )
-from tests.conftest import ROOT
+from tests import ROOT
 
 USERS = {"san_francisco": 123_026, "paris": 11_190}
 

@@ -22,7 +22,7 @@ from reproduction.verification.printed import (
     read_values,
     to_text,
 )
-from tests.conftest import ROOT
+from tests import ROOT
 
 VALUES = ROOT / "data/published/values.csv"
 NUMBER = {"kind": "deterministic", "tolerance": "digits or 5 %", "mechanism": "this paper"}

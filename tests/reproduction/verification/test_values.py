@@ -17,7 +17,7 @@ from reproduction.verification.values import (
     read_individual_trials,
     read_users,
 )
-from tests.conftest import ROOT
+from tests import ROOT
 from tightshuffle.literature.count import delta
 
 TOTALS = {

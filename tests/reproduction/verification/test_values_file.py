@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from reproduction.verification.printed import printed_to_decimal, read_values
-from tests.conftest import ROOT
+from tests import ROOT
 
 FOLDER = ROOT / "data/published"
 

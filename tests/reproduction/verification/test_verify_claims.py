@@ -7,8 +7,8 @@ from reproduction.verification.claims import literature, privacy
 from reproduction.verification.claims.evidence import read_cited
 from reproduction.verification.claims.registry import RESULT_COLUMNS
 from reproduction.verification.printed import read_values
-from tests.conftest import ROOT
-from tests.fake_job import errors, fake_job, run_script
+from tests import ROOT
+from tests.reproduction.jobs.fake_job import errors, fake_job, run_script
 from tests.reproduction.verification.claims import fabricated
 
 

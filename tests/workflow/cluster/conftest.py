@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from tests.conftest import QUICK, Project
 from tests.workflow.cluster.private_slurm import LOGIN, PrivateSlurm, missing
+from tests.workflow.conftest import QUICK, Project
 
 PLUGINS = ["slurm", "cluster_generic"]
 TWO = ["results/quick/privacy/gaussian_scale.csv", "results/quick/privacy/delta_surface.csv"]

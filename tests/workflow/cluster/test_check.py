@@ -8,7 +8,7 @@ import pytest
 
 from reproduction.jobs import cluster_check
 from reproduction.jobs.cluster_check import Job, compare, explain, reach_slurm
-from tests.conftest import ROOT
+from tests import ROOT
 from tests.workflow.cluster.private_slurm import LOGIN
 
 REFUSED = """\

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Project
 from tests.workflow.cluster.conftest import SOME, TWO, Cluster, both_profiles, same_bytes
 from tests.workflow.cluster.private_slurm import NODES, STUBBORN
+from tests.workflow.conftest import Project
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 

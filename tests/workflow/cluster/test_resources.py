@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from tests.conftest import ROOT
+from tests import ROOT
 
 SNAKEMAKE_MB = 500  # the two Snakemake processes around a script: 130 to 245 MB each
 PROFILES = ["slurm", "cluster-generic"]

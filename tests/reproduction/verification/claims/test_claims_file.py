@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from reproduction.verification.claims.file import COLUMNS, read_claims
-from tests.conftest import ROOT
+from tests import ROOT
 
 CLAIMS = ROOT / "data/published/claims.csv"
 ROW = {

@@ -6,7 +6,7 @@ from reproduction.verification.claims import registry
 from reproduction.verification.claims.decisions import FAILS, HOLDS, UNTESTABLE, Outcome
 from reproduction.verification.claims.evidence import NoEvidenceError
 from reproduction.verification.claims.file import COLUMNS, read_claims
-from tests.conftest import ROOT
+from tests import ROOT
 from tests.reproduction.verification.claims import fabricated
 
 CLAIMS = read_claims(ROOT / "data/published/claims.csv")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reproduction.verification.claims.file import read_claims
-from tests.conftest import ROOT
+from tests import ROOT
 
 PAPERS = Path(os.environ.get("TIGHTSHUFFLE_PAPERS") or ROOT.parent / "shared" / "papers")
 CLAIMS = read_claims(ROOT / "data/published/claims.csv")

@@ -7,7 +7,7 @@ from reproduction.verification.claims import registry, utility
 from reproduction.verification.claims.decisions import FAILS, HOLDS, UNSETTLED
 from reproduction.verification.claims.evidence import GAUSSIAN, INV, RAW_GAUSSIAN, NoEvidenceError, Setting
 from reproduction.verification.printed import read_values
-from tests.conftest import ROOT
+from tests import ROOT
 from tests.reproduction.verification.claims.fabricated import exact, published, setting, three
 
 N = (1000, 2000, 5000)

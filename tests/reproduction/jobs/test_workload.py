@@ -4,7 +4,7 @@ import pytest
 
 from reproduction.jobs import workload
 from reproduction.jobs.configuration import PAPERS, merge, merged, of_the_papers
-from tests.conftest import ROOT
+from tests import ROOT
 
 CONFIG = merged([PAPERS])
 DATASETS = workload.datasets_of(CONFIG)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reproduction.jobs.run_times import processor, run_times
-from tests.fake_job import fake_job, run_script
+from tests.reproduction.jobs.fake_job import fake_job, run_script
 from tests.reproduction.report.report_page import ROOT, Page
 
 COLUMNS = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"

@@ -22,7 +22,7 @@ from reproduction.jobs.configuration import (
     merged,
     read,
 )
-from tests.conftest import ROOT
+from tests import ROOT
 
 CONFIG = read(PAPERS)
 MISSING = object()

@@ -6,14 +6,19 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+import zipfile
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 import yaml
+from flit_core import buildapi
 
 import tightshuffle
-from tests.conftest import ROOT
+from reproduction.jobs.code import files_of
+from tests import ROOT
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
@@ -63,10 +68,12 @@ def names(requirements):
 
 @pytest.mark.parametrize("group", LOCKS)
 def test_every_direct_dependency_is_in_the_lock_of_its_group(group):
-    wanted = names(PROJECT["dependencies"]) if group == "pipeline" else set()
-    assert wanted | names(GROUPS[group]) <= locked(LOCKS[group]).keys()
-    if group != "pipeline":
-        assert not locked(LOCKS[group]).keys() & locked("requirements.lock").keys()
+    pipeline, lock = locked("requirements.lock"), locked(LOCKS[group])
+    alone = group in ("pipeline", "test")  # the library's tests need no more than the test lock
+    assert names(GROUPS[group]) | (names(PROJECT["dependencies"]) if alone else set()) <= lock.keys()
+    both = lock.keys() & pipeline.keys()
+    assert {name: lock[name] for name in both} == {name: pipeline[name] for name in both}
+    assert alone or not both
 
 
 def test_every_extra_is_tested():
@@ -102,6 +109,28 @@ def test_nothing_large_and_no_checkin_rows():
     # A row of SNAP's file: user, time, latitude, longitude, location, tab separated.
     row = re.compile(rb"^\d+\t\d{4}-\d\d-\d\dT[^\t]+\t-?\d+\.\d+\t-?\d+\.\d+\t", re.MULTILINE)
     assert [path for path in files if path.suffix != ".py" and row.search(path.read_bytes())] == []
+
+
+def test_the_wheel_holds_the_library_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    with zipfile.ZipFile(tmp_path / buildapi.build_wheel(str(tmp_path))) as wheel:
+        held = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    library = {str(path.relative_to(ROOT)) for path in (ROOT / "tightshuffle").rglob("*.py")}
+    assert held == library | {"tightshuffle/py.typed"}
+
+
+def test_the_librarys_tests_import_the_library_and_the_test_tools_only():
+    tests = [*(ROOT / "tests/library").rglob("*.py"), ROOT / "tests/conftest.py"]
+    files = files_of(*(str(path.relative_to(ROOT)) for path in tests))
+    houses = {"tightshuffle", "tests", "benchmarks"}
+    assert {Path(file).parts[0] for file in files} == houses
+    assert not [file for file in files if file.startswith(("tests/reproduction", "tests/workflow"))]
+    own = [
+        (ROOT / file).read_text(encoding="utf-8") for file in files if not file.startswith("tightshuffle/")
+    ]
+    imported = set(re.findall(r"^ *(?:import|from(?=.* import )) (\w+)", "\n".join(own), re.MULTILINE))
+    tools = {name.replace("-", "_") for name in names([*PROJECT["dependencies"], *GROUPS["test"]])}
+    assert {"numpy", "pytest"} <= imported <= houses | tools | {"xdist"} | sys.stdlib_module_names
 
 
 @pytest.mark.parametrize("name", ["mit Leerzeichen", "cash $HOME", "a{b}", "it's", "a(b", "Büro-1_x.y"])

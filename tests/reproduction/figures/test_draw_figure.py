@@ -6,9 +6,9 @@ from pathlib import Path
 from reproduction.figures import gaussian_scale, style
 from reproduction.jobs import figures
 from reproduction.jobs.code import files_of
-from tests.conftest import ROOT
-from tests.fake_job import fake_job
+from tests import ROOT
 from tests.reproduction.figures.examples import scale_table
+from tests.reproduction.jobs.fake_job import fake_job
 
 FOLDER = ROOT / "reproduction/figures"
 FIGURES = sorted(path.stem for path in FOLDER.glob("*.py") if "\nTITLE" in path.read_text(encoding="utf-8"))
