@@ -62,9 +62,9 @@ class Grid:
 
 
 def uniform_grid(box: Box, columns: int, rows: int) -> Grid:
-    """The published grid: ``columns`` x ``rows`` equal cells over the whole box."""
+    """The uniform grid: ``columns`` x ``rows`` equal cells over the whole box."""
     if columns < 1 or rows < 1:
-        raise ValueError(f"published grid: columns {columns} and rows {rows} must be at least 1")
+        raise ValueError(f"uniform grid: columns {columns} and rows {rows} must be at least 1")
     return Grid(np.linspace(box.south, box.north, rows + 1), np.linspace(box.west, box.east, columns + 1))
 
 
@@ -91,9 +91,9 @@ def _steps(name: str, low: float, high: float, step: float) -> Floats:
 
 
 def grids_of(dataset: Mapping[str, Any]) -> dict[str, Grid]:
-    """A dataset's grids by kind: published, and stepped if the config has it, for the config's box."""
+    """A dataset's grids by kind: uniform, and stepped if the config has it, for the config's box."""
     box = Box(**dataset["box"])
-    grids = {"published": uniform_grid(box, **dataset["published"])}
+    grids = {"uniform": uniform_grid(box, **dataset["uniform"])}
     if "stepped" in dataset:
         grids["stepped"] = stepped_grid(box, **dataset["stepped"])
     return grids
@@ -172,6 +172,6 @@ def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             "checkins": cells["count"].sum(),
         }
         for dataset, table in tables.items()
-        for kind, cells in table.groupby("grid")
+        for kind, cells in table.groupby("grid", sort=False)
     ]
     return pd.DataFrame(rows, columns=TOTALS)

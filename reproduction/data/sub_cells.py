@@ -1,7 +1,7 @@
 """A city's check-ins counted in small sub-cells, from which coarser grids are cut: what the project bundles.
 
-Sub-cells lie between lines: each published cell is cut `FINENESS` times in both directions, and every edge
-of the stepped grid is a line too. So the counts of both grids are sums of sub-cells.
+Sub-cells lie between lines: each cell of the uniform grid is cut `FINENESS` times in both directions, and
+every edge of the stepped grid is a line too. So the counts of both grids are sums of sub-cells.
 """
 
 import zlib
@@ -25,11 +25,11 @@ NEAR = 0.05  # of a cell: how far an edge may move to the nearest line
 
 
 def sub_grid(dataset: Mapping[str, Any]) -> Grid:
-    """The lines around the sub-cells of a dataset: its config's box, published and stepped."""
-    published, *others = grids_of(dataset).values()
+    """The lines around the sub-cells of a dataset: its config's box, uniform and stepped."""
+    uniform, *others = grids_of(dataset).values()
     return Grid(
-        _lines(published.latitudes, *(grid.latitudes for grid in others)),
-        _lines(published.longitudes, *(grid.longitudes for grid in others)),
+        _lines(uniform.latitudes, *(grid.latitudes for grid in others)),
+        _lines(uniform.longitudes, *(grid.longitudes for grid in others)),
     )
 
 
@@ -126,7 +126,7 @@ def read_bundled(
     Parameters
     ----------
     lines, counts : the files with the city's sub-cells
-    dataset : the config's section on the city: box, published and perhaps stepped
+    dataset : the config's section on the city: box, uniform and perhaps stepped
     name, seed : the city's name and the root seed, on which alone the points depend
 
     Returns
@@ -144,7 +144,7 @@ def read_bundled(
             tables[kind] = cell_table(*cut(sub_cells, sums, grid))
         except ValueError as error:
             raise ValueError(f"datasets.{name}.{kind}: {error}") from None
-    box = tables["published"][["south", "north", "west", "east"]].agg(["min", "max"])
+    box = tables["uniform"][["south", "north", "west", "east"]].agg(["min", "max"])
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
     latitude, longitude = spread(sub_cells, sums, rng)
     inside = (latitude >= box["south"]["min"]) & (latitude <= box["north"]["max"])

@@ -142,7 +142,7 @@ def cut_into_grids(
     parts = []
     for size in plan["grids"]:
         try:
-            _, cells = cut(sub_cells, sums, grids_of({"box": city["box"], "published": size})["published"])
+            _, cells = cut(sub_cells, sums, grids_of({"box": city["box"], "uniform": size})["uniform"])
         except ValueError:  # a box of your own
             continue
         dataset = f"{size['columns']} x {size['rows']}"

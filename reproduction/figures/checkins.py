@@ -75,7 +75,7 @@ def draw(cities: Sequence[City]) -> Figure:
 
 
 def caption(cities: Sequence[City], grid: str) -> str:
-    """The caption: boxes, grids (``grid`` is published or stepped), totals, colours, spread points."""
+    """The caption: boxes, grids (``grid`` is uniform or stepped), totals, colours, spread points."""
     letters = [_letter(number) for number in range(2 * len(cities))]
     spread = [city.title for city in cities if city.points["spread"].any()]
     largest = max(city.histogram["count"].max() for city in cities)

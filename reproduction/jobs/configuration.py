@@ -37,7 +37,7 @@ JUDGED = ("gowalla", "datasets", "protocol", "parity", "delta_surface")  # what 
 UNJUDGED = {  # but for these keys in it
     "source", "bad_rows_at_most", "download", "title", "figures", "bootstrap", "confidence", "plan",
 }  # fmt: skip
-DELIVERED = "c291140392095623"  # `fingerprint` of what is `judged` in config/config.yaml
+DELIVERED = "206d6c5cd3fd2c1d"  # `fingerprint` of what is `judged` in config/config.yaml
 MOST_CELLS = 1_000_000
 MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size
 
@@ -401,7 +401,7 @@ def _dataset_contradiction(dataset: Mapping[str, Any], repetitions: int) -> str 
         return f"grid.eps: none is at most the largest eps0 ({max(grid['eps0'])}); got {grid['eps']}"
     cells = dataset.get("cells", MOST_CELLS)
     if dataset["kind"] == "gowalla":
-        cells = _cells(dataset)["published"]
+        cells = _cells(dataset)["uniform"]
     asked = dataset.get("individual", {}).get("cells", [])
     if dataset["kind"] != "counts" and max(asked, default=0) > cells:
         return f"individual.cells must be at most the number of cells ({cells}); got {max(asked)}"
@@ -417,8 +417,8 @@ def _dataset_contradiction(dataset: Mapping[str, Any], repetitions: int) -> str 
 
 def _cells(dataset: Mapping[str, Any]) -> dict[str, float]:
     """Number of cells of each kind of grid that a city has."""
-    box, published, stepped = dataset["box"], dataset["published"], dataset.get("stepped")
-    cells = {"published": published["columns"] * published["rows"]}
+    box, uniform, stepped = dataset["box"], dataset["uniform"], dataset.get("stepped")
+    cells = {"uniform": uniform["columns"] * uniform["rows"]}
     if stepped:
         across = (box["north"] - box["south"]) / stepped["latitude_step"]
         cells["stepped"] = across * (box["east"] - box["west"]) / stepped["longitude_step"]

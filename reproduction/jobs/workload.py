@@ -54,7 +54,7 @@ def section(datasets: Datasets, name: str, experiment: str) -> dict[str, Any]:
 
 def grids_of(datasets: Datasets, name: str) -> dict[str, Any]:
     """The config's settings on a city's cells: its box and grids."""
-    return {key: value for key, value in datasets[name].items() if key in ("box", "published", "stepped")}
+    return {key: value for key, value in datasets[name].items() if key in ("box", "uniform", "stepped")}
 
 
 def label(**numbers: float) -> str:

@@ -177,7 +177,7 @@ def _cells(results: Results) -> Values | None:
     """The check-ins of Paris, on the whole box and on the grid that ``np.arange`` makes."""
     found = {(row["dataset"], row["grid"]): int(row["checkins"]) for row in results.totals}
     try:
-        box, stepped = found["paris", "published"], found["paris", "stepped"]
+        box, stepped = found["paris", "uniform"], found["paris", "stepped"]
     except KeyError:
         return None
     return {"box": f"{box:,}", "stepped": f"{stepped:,}", "lost": f"{box - stepped:,}"}
@@ -285,7 +285,7 @@ def _whole(verdicts: Sequence[Row]) -> Values:
 def _gaussian(results: Results) -> Values:
     """Which scales fit what is printed, if `MODERATE` and `SATURATED` do, and the library's limit."""
     (eps, delta), (sensitivity, moderate) = SATURATED, MODERATE
-    users = {row["dataset"]: int(row["checkins"]) for row in results.totals if row["grid"] == "published"}
+    users = {row["dataset"]: int(row["checkins"]) for row in results.totals if row["grid"] == "uniform"}
     try:
         low, high, _ = likely(gaussian_errors(results.verdicts, users), cut=False)
     except KeyError:  # a dataset is not in the configuration

@@ -195,7 +195,7 @@ def joint_tests(results: Results) -> Quotes:
         ("both", "p = {:.2g} on the uniform grid and {:.2g} on the stepped one"),
         ("gaussian", "{:.2g} and {:.2g} for the Gaussian alone"),
     ):
-        yield ERRATA, text.format(*(float(grids[grid, name]) for grid in ("published", "stepped")))
+        yield ERRATA, text.format(*(float(grids[grid, name]) for grid in ("uniform", "stepped")))
     if [row["verdict"] for row in results.grids if row["dataset"] == "paris" and row["verdict"]] == [
         CONTRADICTED
     ] * 2:
@@ -204,7 +204,7 @@ def joint_tests(results: Results) -> Quotes:
 
 def noise(results: Results) -> Quotes:
     """Errata, section 7: which noise fits the printed Gaussian errors, and the ratios that it would give."""
-    sizes = {row["dataset"]: int(row["checkins"]) for row in results.totals if row["grid"] == "published"}
+    sizes = {row["dataset"]: int(row["checkins"]) for row in results.totals if row["grid"] == "uniform"}
     errors = gaussian_errors(results.verdicts, sizes)
     best = {cut: likely(errors, cut=cut) for cut in (False, True)}
     low, high, _ = best[False]
@@ -363,11 +363,11 @@ def printed(results: Results) -> Quotes:
         line = [row["printed"] for row in chosen(results.verdicts, item="Table IV", **setting)]
         yield ERRATA, f"({', '.join(line[:4])})"
     checkins = {(row["dataset"], row["grid"]): int(row["checkins"]) for row in results.totals}
-    paris, stepped = checkins["paris", "published"], checkins["paris", "stepped"]
+    paris, stepped = checkins["paris", "uniform"], checkins["paris", "stepped"]
     yield ERRATA, f"holds {paris:,} check-ins of the Gowalla file. Exactly {stepped:,}"
     yield ERRATA, f"with {paris - stepped} check-ins, fall away"
     san_francisco, _ = [row["printed"] for row in chosen(results.verdicts, item="data")]
-    missing = int(san_francisco.replace(",", "")) - checkins["san_francisco", "published"]
+    missing = int(san_francisco.replace(",", "")) - checkins["san_francisco", "uniform"]
     yield ERRATA, f"our bundled counts lack {missing}"
 
     missed = [row for row in results.verdicts if row["verdict"] not in REPRODUCED]

@@ -96,7 +96,7 @@ def judge_values(
 
 def _judge_total(row: Row, totals: Totals) -> Verdict:
     """Check-ins: reproduced on the stepped grid, inferred from their number; exact in the closed box."""
-    stepped, box = (totals.get((row["dataset"], grid)) for grid in ("stepped", "published"))
+    stepped, box = (totals.get((row["dataset"], grid)) for grid in ("stepped", "uniform"))
     if stepped is None or box is None:
         return Verdict("not comparable", reason=f"the config has no gridded dataset {row['dataset']}")
     return judge_number(row, Decimal(stepped), Decimal(box))

@@ -11,7 +11,7 @@ PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
 UNIT = Box(0, 3, 10, 14)
 
 
-def test_published_grid_covers_the_box_exactly():
+def test_uniform_grid_covers_the_box_exactly():
     cells = grid.uniform_grid(PARIS, columns=16, rows=12)
     assert (cells.columns, cells.rows) == (16, 12)
     assert (cells.latitudes[0], cells.latitudes[-1]) == (PARIS.south, PARIS.north)
@@ -103,13 +103,13 @@ def test_spread_is_uniform_inside_a_cell():
 def test_grids_of_a_dataset():
     dataset = {
         "box": {"south": 0, "north": 3, "west": 10, "east": 14},
-        "published": {"columns": 4, "rows": 3},
+        "uniform": {"columns": 4, "rows": 3},
         "stepped": {"latitude_step": 0.7, "longitude_step": 1.5},
     }
-    published, stepped = grid.grids_of(dataset).values()
-    assert (published.columns, published.rows) == (4, 3)
+    uniform, stepped = grid.grids_of(dataset).values()
+    assert (uniform.columns, uniform.rows) == (4, 3)
     np.testing.assert_allclose(stepped.longitudes, [10, 11.5, 13])
-    assert list(grid.grids_of({key: dataset[key] for key in ("box", "published")})) == ["published"]
+    assert list(grid.grids_of({key: dataset[key] for key in ("box", "uniform")})) == ["uniform"]
 
 
 @pytest.mark.parametrize(

@@ -18,20 +18,20 @@ DATASETS = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())["datase
 CITIES = ["paris", "san_francisco"]
 TOTALS = """\
 dataset,grid,columns,rows,non_empty,largest,checkins
-paris,published,16,12,182,540,11190
+paris,uniform,16,12,182,540,11190
 paris,stepped,15,11,158,542,10260
-san_francisco,published,24,17,348,9984,123026
+san_francisco,uniform,24,17,348,9984,123026
 san_francisco,stepped,24,16,334,8427,123026
 """
 SHA256 = {  # of the cells counted from the check-ins themselves: all results rest on these bytes
-    ("paris", "published"): "c70983a7cba2f49f",
+    ("paris", "uniform"): "c70983a7cba2f49f",
     ("paris", "stepped"): "d7a62ab55723296b",
-    ("san_francisco", "published"): "7d828c3053de5c8c",
+    ("san_francisco", "uniform"): "7d828c3053de5c8c",
     ("san_francisco", "stepped"): "92b407f8b7e81008",
 }
 SMALL = {
     "box": {"south": 0, "north": 1, "west": 10, "east": 12},
-    "published": {"columns": 3, "rows": 2},
+    "uniform": {"columns": 3, "rows": 2},
     "stepped": {"latitude_step": 0.3, "longitude_step": 0.7},
 }
 
@@ -108,12 +108,12 @@ def test_bundled_counts_are_those_of_the_check_ins():
 @pytest.mark.parametrize(
     "change",
     [
-        {"published": {"columns": 10, "rows": 7}},
-        {"published": {"columns": 32, "rows": 24}},
+        {"uniform": {"columns": 10, "rows": 7}},
+        {"uniform": {"columns": 32, "rows": 24}},
         {"stepped": {"latitude_step": 0.01, "longitude_step": 0.02}},
         {
             "box": {"south": 48.84, "north": 48.87, "west": 2.3, "east": 2.36},
-            "published": {"columns": 4, "rows": 3},
+            "uniform": {"columns": 4, "rows": 3},
         },
     ],
     ids=["other numbers", "finer", "other steps", "a smaller box"],
@@ -134,8 +134,8 @@ def test_other_grids_count_exactly_between_the_edges_that_they_name(change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"published": {"columns": 200, "rows": 12}}, "published: .* an edge in longitude is 0.38 of a cell"),
-        ({"published": {"columns": 16, "rows": 1000}}, "published: .* an edge in latitude"),
+        ({"uniform": {"columns": 200, "rows": 12}}, "uniform: .* an edge in longitude is 0.38 of a cell"),
+        ({"uniform": {"columns": 16, "rows": 1000}}, "uniform: .* an edge in latitude"),
         ({"box": DATASETS["san_francisco"]["box"]}, "take larger cells between 48.8286 and 48.8798"),
         (
             {"stepped": {"latitude_step": 0.001, "longitude_step": 0.0066}},
@@ -152,7 +152,7 @@ def test_grids_that_the_bundled_counts_do_not_fit(change, message):
 def test_a_city_may_have_no_stepped_grid():
     dataset = {key: value for key, value in DATASETS["paris"].items() if key != "stepped"}
     cells, _ = sub_cells.read_bundled(*files("paris"), dataset, name="paris", seed=1)
-    assert list(cells) == ["published"]
+    assert list(cells) == ["uniform"]
 
 
 def test_points_are_marked_as_spread_and_count_to_every_cell():
@@ -163,7 +163,7 @@ def test_points_are_marked_as_spread_and_count_to_every_cell():
     for kind, counted in grid.count_in_cells(points, DATASETS["paris"]).items():
         pd.testing.assert_frame_equal(counted, cells[kind])
     inside = Box(48.84, 48.86, 2.3, 2.35)
-    _, fewer = read_bundled("paris", box=vars(inside), published={"columns": 2, "rows": 2})
+    _, fewer = read_bundled("paris", box=vars(inside), uniform={"columns": 2, "rows": 2})
     assert 0 < len(fewer) < len(points)
     assert fewer["latitude"].between(48.8399, 48.8601).all()
 
@@ -192,8 +192,8 @@ def test_sub_cells_of_a_small_box(tmp_path):
     read, counts = sub_cells.read_sub_cells(*paths)
     np.testing.assert_array_equal(read.latitudes, made.latitudes)  # no digit is lost in the file
     assert counts.shape == (35, 50)
-    _, published = sub_cells.cut(read, counts, grid.grids_of(SMALL)["published"])
-    assert published.tolist() == [[1, 0, 2], [0, 0, 1]]
+    _, uniform = sub_cells.cut(read, counts, grid.grids_of(SMALL)["uniform"])
+    assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]
     cells, moved = sub_cells.cut(read, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
     assert (moved.tolist(), cells.latitudes.tolist()) == ([[3], [1]], [0, 0.5, 1])
 

@@ -83,12 +83,12 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         [],
     ),
     "checkins, not spread": (
-        lambda: checkins.caption([city(spread=False)], "published"),
+        lambda: checkins.caption([city(spread=False)], "uniform"),
         [],
         ["sub-cell", "differ"],
     ),
     "checkins, uneven cells": (
-        lambda: checkins.caption([uneven_city()], "published"),
+        lambda: checkins.caption([uneven_city()], "uniform"),
         ["Its cells differ in width by up to 4 %: their edges are the nearest lines of the bundled counts."],
         [],
     ),

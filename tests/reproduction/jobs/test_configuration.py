@@ -64,7 +64,7 @@ def test_overlays_are_valid(overlay):
         ("datasets.san_francisco", MISSING, None),
         ("protocol.delta_floor", 1e-10, ("1e-30", "1e-10")),
         ("parity.eps0", [1], ("[1, 2, 4, 6]", "[1]")),
-        ("gowalla.grid", "stepped", ("published", "stepped")),
+        ("gowalla.grid", "stepped", ("uniform", "stepped")),
         ("gowalla.file", "mine.txt", ("", "mine.txt")),
         ("delta_surface.count", 10, ("80", "10")),
     ],
@@ -146,6 +146,8 @@ def test_a_users_own_counts_are_a_dataset():
         ("parity.delta_exponents.0", 0, ["parity.delta_exponents[0] must be greater than 0; got 0"]),
         ("parity.eps0.3", 21, ["parity.eps0[3] must be at most 20; got 21"]),
         ("parity.repetition", 5, ["parity.repetition", "did you mean 'repetitions'?"]),
+        ("gowalla.grid", "published", ["gowalla.grid must be one of: uniform, stepped; got 'published'"]),
+        ("datasets.paris.published", {}, ["unknown key 'datasets.paris.published'", "title, tv, uniform"]),
         ("parity.plan.guarantees.0.eps", 20, ["parity.plan.guarantees[0].eps must be less than 20"]),
         ("parity.plan.guarantees.1.delta", MISSING, ["'parity.plan.guarantees[1].delta' is missing"]),
         ("delta_surface.count", 100, ["delta_surface.count must be less than delta_surface.n (100)"]),
@@ -182,9 +184,9 @@ def test_a_users_own_counts_are_a_dataset():
             ["datasets.paris.stepped must cut the box into 2 to 1,000,000 cells"],
         ),
         (
-            "datasets.paris.published",
+            "datasets.paris.uniform",
             {"columns": 1, "rows": 1},
-            ["datasets.paris.published must cut the box into 2 to 1,000,000 cells; got 1"],
+            ["datasets.paris.uniform must cut the box into 2 to 1,000,000 cells; got 1"],
         ),
         (
             "datasets.synthetic.individual.cells",
@@ -220,7 +222,7 @@ def test_mistakes_are_named(path, value, words):
 
 
 CITY = (
-    "{kind: gowalla, title: V, box: {south: 1, north: 2, west: 1, east: 2}, published: {columns: 3, rows: 2}}"
+    "{kind: gowalla, title: V, box: {south: 1, north: 2, west: 1, east: 2}, uniform: {columns: 3, rows: 2}}"
 )
 ALL = "san_francisco: null, synthetic: null, paris: null"
 
@@ -388,7 +390,7 @@ def test_numbers_that_become_parts_of_paths(key, number):
         ("gowalla.download.url", "file:///etc/passwd"),
         ("gowalla.download.url", "https://x.org/a\n"),
         ("gowalla.download.md5", "0" * 32 + "\n"),
-        ("gowalla.grid", "../published"),
+        ("gowalla.grid", "../uniform"),
     ],
 )
 def test_texts_that_become_parts_of_something_else(path, value):

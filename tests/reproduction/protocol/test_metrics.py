@@ -38,7 +38,7 @@ def test_cells_are_numbered_from_one():
 @pytest.mark.parametrize(("dataset", "distance"), [("san_francisco", 0.667), ("paris", 0.478)])
 def test_the_uniform_histogram_on_the_bundled_cities(dataset, distance):
     cells, _ = read_bundled(dataset)
-    counts = [Fraction(count) for count in cells["published"]["count"].tolist()]
+    counts = [Fraction(count) for count in cells["uniform"]["count"].tolist()]
     exact = sum(abs(count / sum(counts) - Fraction(1, len(counts))) for count in counts) / 2
     shares = np.array([float(count / sum(counts)) for count in counts])
     assert total_variation(uniform_histogram(len(counts)), shares) == pytest.approx(float(exact), rel=1e-13)

@@ -27,7 +27,7 @@ SETTINGS = {
     "results": "results",
     "configfiles": [],
     "source": "bundled",
-    "grid": "published",
+    "grid": "uniform",
     "seed": 7,
     "changed": [],
     "papers": ["synthetic", "san_francisco", "paris"],
@@ -237,8 +237,8 @@ def grid_rows():
     """Both grids of Paris, of which one is contradicted."""
     names = ("dataset", "grid", "mechanism", "p", "verdict")
     found = (
-        ("paris", "published", "gaussian", "0.012", ""),
-        ("paris", "published", "both", "0.0027", "contradicted"),
+        ("paris", "uniform", "gaussian", "0.012", ""),
+        ("paris", "uniform", "both", "0.0027", "contradicted"),
         ("paris", "stepped", "both", "0.5", "not contradicted"),
     )
     return [dict(zip(names, row, strict=True)) for row in found]

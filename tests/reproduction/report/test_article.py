@@ -57,7 +57,7 @@ def results(**changed):
         ],
         "totals": [
             {"dataset": "paris", "grid": grid, "checkins": checkins}
-            for grid, checkins in (("published", "12000"), ("stepped", "10500"))
+            for grid, checkins in (("uniform", "12000"), ("stepped", "10500"))
         ],
         "study": study_table(),
         "ratios": ratio_table(),
@@ -151,7 +151,7 @@ def test_numbers_come_from_the_rows(values):
 def test_the_gaussians_noise_is_told_only_where_the_printed_errors_can_be_read(values):
     assert values["gaussian"]["fits"] is None  # no number of San Francisco's check-ins
     sizes = {"san_francisco": "123026", "paris": "11190"}
-    totals = [{"dataset": name, "grid": "published", "checkins": size} for name, size in sizes.items()]
+    totals = [{"dataset": name, "grid": "uniform", "checkins": size} for name, size in sizes.items()]
     known = article_values(results(totals=totals))
     assert known["gaussian"]["fits"] == ["1.56", "2.34"]
     assert set_article(parts(), known) != set_article(parts(), values)

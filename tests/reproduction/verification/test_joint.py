@@ -91,7 +91,7 @@ def test_both_grids_of_a_city_are_compared_and_tables_have_verdicts():
     cells = pd.concat(
         [
             pd.DataFrame({"grid": grid, "count": rng.integers(0, 150, k)})
-            for grid, k in (("published", 192), ("stepped", 165))
+            for grid, k in (("uniform", 192), ("stepped", 165))
         ]
     )
     plan = {"budgets": [{"eps0": 4, "eps": 4}], "cells": [*range(20, 160, 20)], "repetitions": 50}
@@ -102,6 +102,7 @@ def test_both_grids_of_a_city_are_compared_and_tables_have_verdicts():
     assert table["mechanism"].tolist() == ["gaussian", "shuffle+INV", "both"] * 2
     assert table["values"].tolist() == [7, 7, 14] * 2
     assert table["p"].between(0, 1).all()
+    assert table["p"][0] == pytest.approx(0.0383980800959952)  # drawn as when the grid was called "published"
     both = table["mechanism"] == "both"
     contradicted = np.where(table.loc[both, "p"] <= 0.01, "contradicted", "not contradicted")
     assert table.loc[both, "verdict"].tolist() == contradicted.tolist()

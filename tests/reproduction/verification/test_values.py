@@ -21,9 +21,9 @@ from tests import ROOT
 from tightshuffle.literature.count import delta
 
 TOTALS = {
-    ("san_francisco", "published"): 123026,
+    ("san_francisco", "uniform"): 123026,
     ("san_francisco", "stepped"): 123026,
-    ("paris", "published"): 11190,
+    ("paris", "uniform"): 11190,
     ("paris", "stepped"): 10260,
 }
 USERS = {"synthetic": 1_000_000, "san_francisco": 123_026, "paris": 11_190}
