@@ -27,7 +27,8 @@ NAMES = {
     "shuffle+INV": "shuffle+INV",
 }
 MARKS = {
-    "exact": "=", "close": "≈", "differs": "≠", "consistent": "✓", "inconsistent": "✗", "not comparable": "?",
+    "same digits": "=", "close": "≈", "differs": "≠",
+    "consistent": "✓", "inconsistent": "✗", "not comparable": "?",
 }  # fmt: skip
 TITLES = {
     "Table II": "Table II (long version): delta in the literature and in the paper",
@@ -39,7 +40,7 @@ TITLES = {
 }
 DELTA_LEGEND = (
     "Each cell: **printed** · published reading · exact, for this paper's deltas the tight delta of the same"
-    " count. The mark compares the first two: = printed digits, "
+    " count. The mark compares the first two: = same digits, "
     "≈ close, ≠ differs, ? not comparable (rule: {tolerance}); – means that there is no such value."
 )
 LITERATURE = (

@@ -172,20 +172,20 @@ def to_text(value: Decimal | float | None, digits: int = 6) -> str:
 
 
 def digits_verdict(printed: str, value: Decimal, close: Decimal = Decimal("0.05")) -> str:
-    """``exact``, ``close`` or ``differs`` for a printed number and ours, a Decimal >= 0.
+    """``same digits``, ``close`` or ``differs`` for a printed number and ours, a Decimal >= 0.
 
-    exact: ours, rounded or cut off at the last printed digit, is what is printed; a printed 0 must be exactly
-    0. close: within ``close`` of the printed number, relative, border included.
+    same digits: ours, rounded or cut off at the last printed digit, is what is printed; a printed 0 must be
+    exactly 0. close: within ``close`` of the printed number, relative, border included.
     """
     target = printed_to_decimal(printed)
     if target == 0 or value == 0:
-        return "exact" if target == value else "differs"
+        return "same digits" if target == value else "differs"
     value = Decimal(f"{value:.{_SIGNIFICANT - 1}e}")
     last = -int(target.as_tuple().exponent)
     scaled = value.scaleb(last)
     for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN):
         if scaled.to_integral_value(rounding) == target.scaleb(last):
-            return "exact"
+            return "same digits"
     return "close" if abs(value - target) <= close * target else "differs"
 
 

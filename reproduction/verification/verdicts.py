@@ -13,8 +13,8 @@ from decimal import Decimal, InvalidOperation
 from reproduction.verification.claims.decisions import CLAIM_VERDICTS, READING_VERDICTS
 from reproduction.verification.printed import COLUMNS, Row, printed_to_decimal
 
-VERDICTS = ("exact", "close", "consistent", "differs", "inconsistent", "not comparable")
-REPRODUCED = ("exact", "close", "consistent")
+VERDICTS = ("same digits", "close", "consistent", "differs", "inconsistent", "not comparable")
+REPRODUCED = ("same digits", "close", "consistent")
 NUMBERS = ("reproduced", "exact", "quantile", "low", "high")
 VERDICT_COLUMNS = (*COLUMNS, *NUMBERS, "verdict")
 REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
@@ -31,13 +31,13 @@ class VerdictCounts:
 
     @property
     def reproduced(self) -> int:
-        """Values whose verdict is exact, close or consistent."""
+        """Values whose verdict is same digits, close or consistent."""
         return sum(self.by_verdict[verdict] for verdict in REPRODUCED)
 
     @property
     def by_digits(self) -> int:
-        """Values whose verdict is exact or close; consistent is a draw that is not contradicted."""
-        return self.by_verdict["exact"] + self.by_verdict["close"]
+        """Values whose verdict is same digits or close; consistent is a draw that is not contradicted."""
+        return self.by_verdict["same digits"] + self.by_verdict["close"]
 
 
 @dataclass(frozen=True)

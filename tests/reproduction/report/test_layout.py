@@ -8,7 +8,7 @@ from reproduction.verification.verdicts import count_verdicts
 from tests import ROOT
 from tests.reproduction.report.report_page import row
 
-VALUES = [{**value, "verdict": "exact"} for value in read_values(ROOT / "data/published/values.csv")]
+VALUES = [{**value, "verdict": "same digits"} for value in read_values(ROOT / "data/published/values.csv")]
 
 
 def test_small_tables_follow_the_printed_ones():
@@ -77,4 +77,4 @@ def test_positions_and_shares():
     assert layout.position("0.25") == "25.00"
     assert layout.position("") is None
     counts = count_verdicts([row(), row(), row(verdict="differs")]).by_verdict
-    assert layout.shares(counts) == [("exact", "66.667"), ("differs", "33.333")]
+    assert layout.shares(counts) == [("same digits", "66.667"), ("differs", "33.333")]

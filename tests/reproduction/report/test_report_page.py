@@ -69,7 +69,7 @@ def test_headline_and_summary_count_the_verdicts(verdicts):
     page = Page(page_of(verdicts))
     counts = Counter(found["verdict"] for found in verdicts)
     assert set(counts) == set(VERDICTS)
-    digits = counts["exact"] + counts["close"]
+    digits = counts["same digits"] + counts["close"]
     assert f"What the paper prints: {digits} of 185 values come out again" in page.text
     assert f"{counts['consistent']} random values are not contradicted." in page.text
     total = next(cells for _, cells in page.rows if cells[0] == "all")

@@ -48,7 +48,7 @@ def test_draws_zeros_and_repeats_say_nothing_of_their_own():
 
 
 def test_a_draw_that_is_not_contradicted_does_not_come_out_by_its_digits():
-    verdicts = ("exact", "close", "close", "consistent", "consistent", "consistent", "inconsistent")
+    verdicts = ("same digits", "close", "close", "consistent", "consistent", "consistent", "inconsistent")
     counts = count_verdicts([row(verdict=verdict) for verdict in verdicts])
     assert (counts.by_digits, counts.reproduced, counts.total) == (3, 6, 7)
 
