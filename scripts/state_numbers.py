@@ -13,7 +13,7 @@ with job(snakemake):
     ratios = pd.read_csv(files.ratios) if files.get("ratios") else pd.DataFrame(columns=["dataset"])
     results = Results(
         verdicts=read_rows(files.verdicts),
-        claims=read_rows(files.claims),
+        claim_verdicts=read_rows(files.claim_verdicts),
         totals=read_rows(files.totals),
         audit=read_rows(files.audit),
         ratios=ratios[ratios["dataset"].isin(snakemake.params.datasets)],

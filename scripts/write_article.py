@@ -8,7 +8,7 @@ from reproduction.jobs.job import job, write_bytes
 from reproduction.report.article import Results, article_values, set_article
 from reproduction.verification.printed import read_rows
 
-ROWS = ("verdicts", "claims", "audit", "joint", "grids", "totals")
+ROWS = ("verdicts", "claim_verdicts", "audit", "joint", "grids", "totals")
 
 with job(snakemake):
     files, titles = snakemake.input, snakemake.params.titles

@@ -60,7 +60,7 @@ class Results:
     """What the article is computed from: rows of their files, and the figures' captions by name."""
 
     verdicts: Sequence[Row]
-    claims: Sequence[Row]
+    claim_verdicts: Sequence[Row]
     audit: Sequence[Row]
     joint: Sequence[Row]
     grids: Sequence[Row]
@@ -78,7 +78,7 @@ def article_values(results: Results) -> Values:
         "version": tightshuffle.__version__,
         "changed": [list(difference) for difference in results.changed],
         "reproduced": _reproduced(results),
-        "claims": _claims(results.claims),
+        "claims": _claims(results.claim_verdicts),
         "joint": _joint(results.joint),
         "grids": _contradicted(results),
         "cells": _cells(results),

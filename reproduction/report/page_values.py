@@ -51,7 +51,7 @@ COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> th
         "item", "mechanism", "line", "test", "values", "below_median", "p", "corrected_p", "verdict", *TIMES,
     ],
     "grids": ["dataset", "grid", "p", "verdict"],
-    "claims": [
+    "claim_verdicts": [
         "id", "claim", "version", "where", "quote", "family", "about", "test_published", "test_exact",
         "statistic_published", "verdict_published", "statistic_exact", "verdict_exact", "verdict", "why",
     ],
@@ -108,9 +108,9 @@ def page_values(
         "grids": [row for row in optional["grids"] if row["verdict"]],
         "audit": optional["audit"],
         "audited": findings.audit(optional["audit"], verdicts),
-        "claims": optional["claims"],
-        "claimed": count_claims(optional["claims"]),
-        "claimed_twice": cross_claims(optional["claims"]),  # published -> exact -> number
+        "claims": optional["claim_verdicts"],
+        "claimed": count_claims(optional["claim_verdicts"]),
+        "claimed_twice": cross_claims(optional["claim_verdicts"]),  # published -> exact -> number
         "totals": tables["totals"],
         "parameters": tables["parameters"],
     }

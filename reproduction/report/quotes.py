@@ -70,7 +70,7 @@ class Results:
     """What the quotes are computed from: rows of their files, and lines of parity_plan.md and which.md."""
 
     verdicts: Sequence[Row]
-    claims: Sequence[Row]
+    claim_verdicts: Sequence[Row]
     totals: Sequence[Row]
     audit: Sequence[Row]
     ratios: pd.DataFrame
@@ -97,7 +97,7 @@ def quotes(results: Results) -> pd.DataFrame:
 
 
 def headline(results: Results) -> Quotes:
-    counts, claims = count_verdicts(results.verdicts), count_claims(results.claims)
+    counts, claims = count_verdicts(results.verdicts), count_claims(results.claim_verdicts)
     missed = counts.total - counts.reproduced
     largest = max(gap.orders for gap in gaps(chosen(results.verdicts, item="Table IV")))
     random = sum(row["kind"] == "random" for row in results.verdicts)
@@ -407,7 +407,7 @@ def worst_case(_: Results) -> Quotes:
 
 
 SOURCES: dict[Callable[[Results], Quotes], str] = {
-    headline: "results/report/verdicts.csv, claims.csv",
+    headline: "results/report/verdicts.csv, claim_verdicts.csv",
     audited: "results/audit.csv",
     deltas: "tightshuffle.literature.count, histogram",
     gaussian: "tightshuffle.gaussian, experiments.plan",

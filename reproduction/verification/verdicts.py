@@ -1,7 +1,7 @@
 """Counting verdicts, and the gaps between the published and the exact reading.
 
-Rows are dicts of strings, as results/report/verdicts.csv and claims.csv have them. Numbers stay decimal
-strings until they are shown, because deltas go below the smallest float (1e-308).
+Rows are dicts of strings, as results/report/verdicts.csv and claim_verdicts.csv have them. Numbers stay
+decimal strings until they are shown, because deltas go below the smallest float (1e-308).
 """
 
 import math
@@ -99,7 +99,7 @@ def fixed_values(rows: Iterable[Row]) -> list[Row]:
     return list(first.values())
 
 
-def counted_claims(rows: Sequence[Row], name: str = "claims.csv") -> list[Row]:
+def counted_claims(rows: Sequence[Row], name: str = "claim_verdicts.csv") -> list[Row]:
     """The statements that count: of each family the row that is best for the paper, every other row.
 
     A family (column ``family``) is one statement in several rows: statements that contradict each other, two
@@ -115,13 +115,13 @@ def counted_claims(rows: Sequence[Row], name: str = "claims.csv") -> list[Row]:
     return list(best.values())
 
 
-def count_claims(rows: Sequence[Row], name: str = "claims.csv") -> dict[str, int]:
+def count_claims(rows: Sequence[Row], name: str = "claim_verdicts.csv") -> dict[str, int]:
     """How many of the statements that count (`counted_claims`) got each verdict of `CLAIM_VERDICTS`."""
     counts = Counter(row["verdict"] for row in counted_claims(rows, name))
     return {verdict: counts[verdict] for verdict in CLAIM_VERDICTS}
 
 
-def cross_claims(rows: Sequence[Row], name: str = "claims.csv") -> dict[str, dict[str, int]]:
+def cross_claims(rows: Sequence[Row], name: str = "claim_verdicts.csv") -> dict[str, dict[str, int]]:
     """How many statements that count got which verdicts: as published -> for the exact values -> number.
 
     Both levels have the `READING_VERDICTS` that occur on either reading, in their order.

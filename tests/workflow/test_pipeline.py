@@ -75,7 +75,7 @@ def test_verdicts_cover_every_printed_value(finished):
 
 
 def test_every_statement_of_the_text_is_judged(finished):
-    rows = rows_of(finished.folder / "results/quick/report/claims.csv")
+    rows = rows_of(finished.folder / "results/quick/report/claim_verdicts.csv")
     claims = rows_of(ROOT / "data/published/claims.csv")
     assert [{name: row[name] for name in claims[0]} for row in rows] == claims
     assert {row["verdict"] for row in rows} <= set(CLAIM_VERDICTS)

@@ -13,7 +13,7 @@ MADE = "results/quick"
 CSV = {
     *(f"{MADE}/tables/table_{name}.csv" for name in ("II", "1", "III", "IV", "V", "VI")),
     *(f"{MADE}/{name}.csv" for name in ("audit", "parity", "parity_ratio", "parity_plan")),
-    *(f"{MADE}/{name}.csv" for name in ("report/verdicts", "report/claims", "checkins/totals")),
+    *(f"{MADE}/{name}.csv" for name in ("report/verdicts", "report/claim_verdicts", "checkins/totals")),
     *(f"{MADE}/{name}.csv" for name in ("report/joint_tests", "study/study")),
 }
 
@@ -52,7 +52,7 @@ def test_every_rerun_line_names_a_target(finished, page):
         "tables",
         "report",
         f"{MADE}/parity.csv",
-        f"{MADE}/report/claims.csv",
+        f"{MADE}/report/claim_verdicts.csv",
     } <= targets
     done = finished.snakemake("--configfile", "config/quick.yaml", "--dry-run", "--", *sorted(targets))
     assert done.returncode == 0, done.stdout

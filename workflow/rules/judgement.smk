@@ -93,12 +93,12 @@ rule judge_claims:
         parity=expand("<results>/parity/{dataset}.parquet", dataset=workload.having(PAPERS, "tv")),
     output:
         csv=report(
-            "<results>/report/claims.csv",
-            caption="../report/claims.rst",
+            "<results>/report/claim_verdicts.csv",
+            caption="../report/claim_verdicts.rst",
             category="Tables",
             labels={"table": "claims", "shows": "what the text says, and whether it holds"},
         ),
-        md="<results>/tables/claims.md",
+        md="<results>/tables/claim_verdicts.md",
     log:
         "<results>/logs/judge_claims.log",
     benchmark:

@@ -37,7 +37,7 @@ rule write_report:
     input:
         **COMPARED,
         audit="<results>/audit.csv",
-        claims="<results>/report/claims.csv",
+        claim_verdicts="<results>/report/claim_verdicts.csv",
         parity_plan="<results>/parity_plan.csv",
         verdicts="<results>/report/verdicts.csv",
         joint_tests="<results>/report/joint_tests.csv",
@@ -98,7 +98,7 @@ rule state_numbers:
     input:
         verdicts="<results>/report/verdicts.csv",
         totals="<results>/checkins/totals.csv",
-        claims="<results>/report/claims.csv",
+        claim_verdicts="<results>/report/claim_verdicts.csv",
         audit="<results>/audit.csv",
         ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
         means="<results>/parity.csv" if PARITY_DATASETS else [],
@@ -127,7 +127,7 @@ rule write_article:
     "The reproduction as an article, its numbers, tables and figures filled in."
     input:
         verdicts="<results>/report/verdicts.csv",
-        claims="<results>/report/claims.csv",
+        claim_verdicts="<results>/report/claim_verdicts.csv",
         audit="<results>/audit.csv",
         joint="<results>/report/joint_tests.csv",
         grids="<results>/report/grids.csv",

@@ -255,7 +255,7 @@ def grid_rows():
 EVERYTHING = dict(zip(("parity", "parity_ratio"), parity_rows(), strict=True)) | {
     "parity_plan": plan_rows(),
     "audit": audit_rows(),
-    "claims": claim_rows(),
+    "claim_verdicts": claim_rows(),
     "joint_tests": joint_rows(),
     "grids": grid_rows(),
 }

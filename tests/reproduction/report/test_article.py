@@ -45,7 +45,7 @@ def ratio_table():
 def results(**changed):
     found = {
         "verdicts": real_verdicts(),
-        "claims": claim_rows(),
+        "claim_verdicts": claim_rows(),
         "audit": audit_rows(),
         "joint": [
             {"verdict": "not rejected", "corrected_p": "0.25"} | dict.fromkeys(TIMES, "0.126"),

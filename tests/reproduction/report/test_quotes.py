@@ -10,7 +10,7 @@ from tightshuffle.bounds.enumeration import enumerate_worst_case
 ROW = audit_rows()[0] | {"observes": "count"}
 RESULTS = quotes.Results(
     verdicts=real_verdicts(),
-    claims=[{"verdict": verdict, "family": ""} for verdict in ("holds", "fails", "mostly holds")],
+    claim_verdicts=[{"verdict": verdict, "family": ""} for verdict in ("holds", "fails", "mostly holds")],
     totals=[],
     audit=[ROW | {"audited_delta": "0.00539", "joint_delta": "0.00499"}],
     ratios=pd.DataFrame(),

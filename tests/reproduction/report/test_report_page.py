@@ -239,7 +239,7 @@ def test_names_from_data_are_escaped():
         rows, [figure], {**SETTINGS, "source": evil, "datasets": plans, "papers": [evil]},
         [{"dataset": evil, "grid": evil}],
         [{"parameter": evil, evil: evil}], data=[{"path": evil, "bytes": 1, "sha256": evil}],
-        claims=[dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails"}],
+        claim_verdicts=[dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails"}],
         audit=[found | {"observes": evil} for found in audit_rows()],
         **dict(zip(("parity", "parity_ratio"), parity_rows(datasets=(evil,)), strict=True)),
     )  # fmt: skip

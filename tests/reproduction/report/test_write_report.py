@@ -92,7 +92,7 @@ def test_script_shows_the_optional_results_and_the_checksums(rule):
         ("fig1_delta_surface.txt", b" \n", "fig1_delta_surface.txt: the caption is empty"),
         ("fig1_delta_surface.png", b"GIF89a", "fig1_delta_surface.png: expected a PNG file"),
         ("fig1_delta_surface.svg", b"<html>", "fig1_delta_surface.svg: expected an SVG file"),
-        ("claims.csv", b"n,k\n100,10\n", "claims.csv: column "),
+        ("claim_verdicts.csv", b"n,k\n100,10\n", "claim_verdicts.csv: column "),
         ("audit.csv", b"n,k\n100,10\n", "audit.csv: column "),
         ("parity_ratio.csv", b"n,k\n100,10\n", "parity_ratio.csv: column "),
     ],

@@ -72,5 +72,5 @@ def test_claims_are_counted_each_family_once_with_its_best_row():
 
 
 def test_an_unknown_verdict_is_named():
-    with pytest.raises(ValueError, match=r"claims.csv, row 2: verdict is 'maybe'"):
-        count_claims([claim("", "", "holds"), claim("", "", "maybe")], "claims.csv")
+    with pytest.raises(ValueError, match=r"claim_verdicts.csv, row 2: verdict is 'maybe'"):
+        count_claims([claim("", "", "holds"), claim("", "", "maybe")], "claim_verdicts.csv")

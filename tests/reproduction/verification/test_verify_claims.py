@@ -35,7 +35,7 @@ def snakemake(tmp_path, monkeypatch):
         "estimates": [str(run)],
         "parity": [str(parity)],
     }
-    outputs = {"csv": "claims.csv", "md": "claims.md"}
+    outputs = {"csv": "claim_verdicts.csv", "md": "claim_verdicts.md"}
     params = {"sensitivity": 1, "boxes": {}}
     return fake_job("judge_claims", input=inputs, output=outputs, params=params)
 
@@ -44,14 +44,14 @@ def test_every_statement_gets_its_row(snakemake, tmp_path, monkeypatch):
     for module in (literature, privacy):  # the real bounds take seconds
         monkeypatch.setattr(module, "bracket", fabricated.bracket)
     run_script("judge_claims", snakemake)
-    judged = pd.read_csv(tmp_path / "claims.csv", keep_default_na=False)
+    judged = pd.read_csv(tmp_path / "claim_verdicts.csv", keep_default_na=False)
     listed = pd.read_csv(ROOT / "data/published/claims.csv", keep_default_na=False)
     assert tuple(judged.columns) == RESULT_COLUMNS
     pd.testing.assert_frame_equal(judged[list(listed.columns)].astype(str), listed.astype(str))
     row = judged.set_index("id").loc["figure-2-inversion"]
     assert (row["verdict_published"], row["verdict_exact"]) == ("fails", "holds")  # as fabricated
     assert judged.set_index("id").loc["figure-7-inversion"]["verdict"] == "untestable"  # no trials of Paris
-    cross, statements = (tmp_path / "claims.md").read_text().split("\n| claim |")
+    cross, statements = (tmp_path / "claim_verdicts.md").read_text().split("\n| claim |")
     assert statements.count("\n| ") == len(judged) + 1  # the header's rule
     assert "\n| untestable | " in cross
 
@@ -72,4 +72,4 @@ def test_a_bad_list_of_statements_is_one_line(snakemake, tmp_path):
     error = errors()
     assert error.count("\n") == 1
     assert error.startswith(f"error: judge_claims: {bad}: the columns must be id,claim,version")
-    assert not (tmp_path / "claims.csv").exists()
+    assert not (tmp_path / "claim_verdicts.csv").exists()
