@@ -4,4 +4,4 @@ from reproduction.experiments.curves.band import band
 from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
-    write_csv(band(snakemake.params.plan), snakemake.output[0])
+    write_csv(band(snakemake.params.settings), snakemake.output[0])

@@ -4,5 +4,5 @@ from reproduction.experiments.curves.blanket_regions import blanket_regions, bla
 from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
-    write_csv(blanket_regions(snakemake.params.plan), snakemake.output.regions)
-    write_csv(blanket_tightness(snakemake.params.plan), snakemake.output.tightness)
+    write_csv(blanket_regions(snakemake.params.settings), snakemake.output.regions)
+    write_csv(blanket_tightness(snakemake.params.settings), snakemake.output.tightness)

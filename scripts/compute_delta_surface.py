@@ -4,4 +4,4 @@ from reproduction.experiments.curves.delta_surface import delta_surface
 from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
-    write_csv(delta_surface(snakemake.params.plan), snakemake.output[0])
+    write_csv(delta_surface(snakemake.params.settings), snakemake.output[0])

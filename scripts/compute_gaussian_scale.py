@@ -4,4 +4,4 @@ from reproduction.experiments.curves.gaussian_scale import gaussian_scales
 from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
-    write_csv(gaussian_scales(snakemake.params.plan), snakemake.output[0])
+    write_csv(gaussian_scales(snakemake.params.settings), snakemake.output[0])

@@ -4,5 +4,5 @@ from reproduction.experiments.curves.girgis_rdp import renyi_composed, renyi_div
 from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
-    write_csv(renyi_divergences(snakemake.params.plan), snakemake.output.divergences)
-    write_csv(renyi_composed(snakemake.params.plan), snakemake.output.composed)
+    write_csv(renyi_divergences(snakemake.params.settings), snakemake.output.divergences)
+    write_csv(renyi_composed(snakemake.params.settings), snakemake.output.composed)

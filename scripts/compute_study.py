@@ -4,4 +4,4 @@ from reproduction.experiments.study import study
 from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
-    write_csv(study(snakemake.params.plan), snakemake.output[0])
+    write_csv(study(snakemake.params.settings), snakemake.output[0])

@@ -7,4 +7,4 @@ from reproduction.jobs.job import job, write_csv
 with job(snakemake):
     cells = read_sub_cells(snakemake.input.lines, snakemake.input.counts)
     params = snakemake.params
-    write_csv(cut_into_grids(*cells, params.city, params.plan, seed=params.seed), snakemake.output[0])
+    write_csv(cut_into_grids(*cells, params.city, params.settings, seed=params.seed), snakemake.output[0])

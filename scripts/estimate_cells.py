@@ -10,6 +10,6 @@ with job(snakemake):
         dataset=snakemake.wildcards.dataset,
         protocol=Protocol(**snakemake.params.protocol),
         seed=snakemake.params.seed,
-        **snakemake.params.plan,
+        **snakemake.params.settings,
     )
     write_csv(estimates, snakemake.output[0])

@@ -9,6 +9,6 @@ with job(snakemake):
         read_histogram(snakemake.input.histogram),
         dataset=snakemake.wildcards.dataset,
         seed=snakemake.params.seed,
-        **snakemake.params.plan,
+        **snakemake.params.settings,
     )
     write_csv(estimates, snakemake.output[0])

@@ -5,6 +5,6 @@ from reproduction.jobs.job import job, write_bytes, write_csv
 from reproduction.report.plan_page import plan_page
 
 with job(snakemake):
-    plans = plan_table(**snakemake.params.plan)
+    plans = plan_table(**snakemake.params.settings)
     write_csv(plans, snakemake.output.csv)
     write_bytes(plan_page(plans.astype(str).to_dict("records")).encode(), snakemake.output.md)

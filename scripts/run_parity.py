@@ -11,6 +11,6 @@ with job(snakemake):
         dataset=snakemake.wildcards.dataset,
         cells=snakemake.params.cells,
         seed=snakemake.params.seed,
-        **snakemake.params.plan,
+        **snakemake.params.settings,
     )
     write_parquet(points, snakemake.output[0])

@@ -8,5 +8,5 @@ from tightshuffle.numerics.seeds import seed_of
 
 with job(snakemake):
     seed = seed_of(snakemake.params.seed, stage="synthetic", dataset=snakemake.wildcards.dataset)
-    histogram = sample_normal(rng=np.random.default_rng(seed), **snakemake.params.plan)
+    histogram = sample_normal(rng=np.random.default_rng(seed), **snakemake.params.settings)
     write_csv(histogram, snakemake.output[0])

@@ -8,9 +8,9 @@ from reproduction.experiments.study_trials import simulate, simulate_uniform
 from reproduction.jobs.job import job, write_csv
 
 with job(snakemake):
-    plan, seed = snakemake.params.plan, snakemake.params.seed
-    parts = [simulate_uniform(plan, seed=seed)]
+    settings, seed = snakemake.params.settings, snakemake.params.seed
+    parts = [simulate_uniform(settings, seed=seed)]
     for dataset, path in zip(snakemake.params.datasets, snakemake.input, strict=True):
         counts = read_histogram(path)
-        parts.append(simulate(counts, plan, dataset=dataset, randomizers=list(FAMILIES), seed=seed))
+        parts.append(simulate(counts, settings, dataset=dataset, randomizers=list(FAMILIES), seed=seed))
     write_csv(pd.concat(parts, ignore_index=True), snakemake.output[0])

@@ -61,7 +61,7 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-def study(plan: Mapping[str, Any]) -> pd.DataFrame:
+def study(settings: Mapping[str, Any]) -> pd.DataFrame:
     """Every randomizer at every n, k, eps and rule of delta of the config's ``study``: one row each.
 
     Returns a DataFrame: n, k, eps, delta_rule, delta; of central noise sigma (the Gaussian's, in counts),
@@ -72,13 +72,13 @@ def study(plan: Mapping[str, Any]) -> pd.DataFrame:
     delta = 0), eps0_lower and ratio_lower (by `lower`; nan but for the first rule). eps0 is also the local
     guarantee left if the shuffler fails.
     """
-    rules = delta_rules(plan["delta"], plan["delta_exponents"])
+    rules = delta_rules(settings["delta"], settings["delta_exponents"])
     points = pd.DataFrame(
         [
             (int(n), int(k), float(eps), rule.name, rule.delta(n))
-            for n in plan["n"]
-            for k in plan["k"]
-            for eps in plan["eps"]
+            for n in settings["n"]
+            for k in settings["k"]
+            for eps in settings["eps"]
             for rule in rules
         ],
         columns=["n", "k", "eps", "delta_rule", "delta"],

@@ -31,14 +31,14 @@ _SLOW = 100  # values of m beyond which subsets take too long to draw
 
 
 def simulate(
-    counts: Integers, plan: Mapping[str, Any], *, dataset: str, randomizers: Sequence[str], seed: int
+    counts: Integers, settings: Mapping[str, Any], *, dataset: str, randomizers: Sequence[str], seed: int
 ) -> pd.DataFrame:
     """Mean TV distances of all mechanisms, with intervals and closed forms.
 
     Parameters
     ----------
     counts : users per cell, shape (k,), all of whom take part
-    plan : eps (a list), delta, repetitions, confidence
+    settings : eps (a list), delta, repetitions, confidence
     randomizers : of `FAMILIES`; the Gaussian comes along
 
     Returns
@@ -48,29 +48,29 @@ def simulate(
     else nan), uniform, repetitions. Subsets of more than 100 values are left out: drawing them is slow.
     """
     parts = [
-        _simulated(counts, float(eps), plan, name, {"dataset": dataset}, seed)
-        for eps in plan["eps"]
+        _simulated(counts, float(eps), settings, name, {"dataset": dataset}, seed)
+        for eps in settings["eps"]
         for name in (GAUSSIAN, *randomizers)
     ]
     return pd.DataFrame([row for part in parts for row in part])
 
 
-def simulate_uniform(plan: Mapping[str, Any], *, seed: int) -> pd.DataFrame:
-    """`simulate` on uniform data, for every n and k of ``plan`` with n >= k; n is cut to a multiple of k."""
+def simulate_uniform(settings: Mapping[str, Any], *, seed: int) -> pd.DataFrame:
+    """`simulate` on uniform data, for every n >= k of ``settings``; n is cut to a multiple of k."""
     parts = [
-        simulate(np.full(k, n // k), plan, dataset="uniform", randomizers=list(FAMILIES), seed=seed)
-        for n in plan["n"]
-        for k in plan["k"]
+        simulate(np.full(k, n // k), settings, dataset="uniform", randomizers=list(FAMILIES), seed=seed)
+        for n in settings["n"]
+        for k in settings["k"]
         if n >= k
     ]
     return pd.concat(parts, ignore_index=True)
 
 
 def _simulated(
-    counts: Integers, eps: float, plan: Mapping[str, Any], name: str, keys: dict[str, Any], seed: int
+    counts: Integers, eps: float, settings: Mapping[str, Any], name: str, keys: dict[str, Any], seed: int
 ) -> Iterator[dict[str, Any]]:
-    n, k, delta = int(counts.sum()), len(counts), float(plan["delta"])
-    repetitions, shares = plan["repetitions"], counts / n
+    n, k, delta = int(counts.sum()), len(counts), float(settings["delta"])
+    repetitions, shares = settings["repetitions"], counts / n
     inverted: Floats
     estimates: dict[str, Floats] = {}
     point = keys | {"n": n, "k": k, "eps": eps, "delta": delta, "randomizer": name}
@@ -105,7 +105,7 @@ def _simulated(
     estimates["projection"] = project_to_simplex(inverted)
     uniform = float(total_variation(uniform_histogram(k), shares))
     for estimator, estimate in estimates.items():
-        mean, half = _interval(total_variation(estimate, shares), plan["confidence"])
+        mean, half = _interval(total_variation(estimate, shares), settings["confidence"])
         yield point | {
             "eps0": eps0,
             "estimator": estimator,
@@ -125,7 +125,7 @@ def _interval(values: Floats, confidence: float) -> tuple[float, float]:
 
 
 def cut_into_grids(
-    sub_cells: Grid, sums: Integers, city: Mapping[str, Any], plan: Mapping[str, Any], *, seed: int
+    sub_cells: Grid, sums: Integers, city: Mapping[str, Any], settings: Mapping[str, Any], *, seed: int
 ) -> pd.DataFrame:
     """`simulate` on one city, cut into finer and coarser cells.
 
@@ -133,20 +133,22 @@ def cut_into_grids(
     ----------
     sub_cells, sums : the city's counts in small cells, as `sub_cells.read_sub_cells` gives them
     city : the config's section on the city: its box
-    plan : as for `simulate`; ``grids``, a list of columns and rows, and ``randomizers``
+    settings : as for `simulate`; ``grids``, a list of columns and rows, and ``randomizers``
 
     Returns
     -------
     The table of `simulate`, with columns and rows. Grids whose edges the sub-cells lack are left out.
     """
     parts = []
-    for size in plan["grids"]:
+    for size in settings["grids"]:
         try:
             _, cells = cut(sub_cells, sums, grids_of({"box": city["box"], "uniform": size})["uniform"])
         except ValueError:  # a box of your own
             continue
         dataset = f"{size['columns']} x {size['rows']}"
-        table = simulate(cells.ravel(), plan, dataset=dataset, randomizers=plan["randomizers"], seed=seed)
+        table = simulate(
+            cells.ravel(), settings, dataset=dataset, randomizers=settings["randomizers"], seed=seed
+        )
         parts.append(table.assign(columns=size["columns"], rows=size["rows"]))
     if not parts:
         raise ValueError("study.grids: none of the grids fits the city's box; change grids or the box")

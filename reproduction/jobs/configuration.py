@@ -356,13 +356,13 @@ def _audit_contradiction(audit: Mapping[str, Any]) -> str | None:
 
 
 def _counts_against_users(config: Mapping[str, Any]) -> Iterator[str]:
-    plans = {"delta_surface": config["delta_surface"]}
-    plans |= {
-        f"delta_bounds.settings[{i}]": plan for i, plan in enumerate(config["delta_bounds"]["settings"])
+    counted = {"delta_surface": config["delta_surface"]}
+    counted |= {
+        f"delta_bounds.settings[{i}]": setting for i, setting in enumerate(config["delta_bounds"]["settings"])
     }
-    for key, plan in plans.items():
-        if plan["count"] >= plan["n"]:
-            yield f"{key}.count must be less than {key}.n ({plan['n']}); got {plan['count']}"
+    for key, setting in counted.items():
+        if setting["count"] >= setting["n"]:
+            yield f"{key}.count must be less than {key}.n ({setting['n']}); got {setting['count']}"
 
 
 def _axes(config: Mapping[str, Any]) -> Iterator[str]:
@@ -374,10 +374,11 @@ def _axes(config: Mapping[str, Any]) -> Iterator[str]:
         ):
             wanted = "greater" if falls else "less"
             yield f"{key}.start must be {wanted} than stop ({axis['stop']}); got {axis['start']}"
-    for i, plan in enumerate(config["delta_bounds"]["settings"]):
-        if plan["eps"]["stop"] >= plan["eps0"]:
+    for i, setting in enumerate(config["delta_bounds"]["settings"]):
+        if setting["eps"]["stop"] >= setting["eps0"]:
             key = f"delta_bounds.settings[{i}]"
-            yield f"{key}.eps.stop must be less than {key}.eps0 ({plan['eps0']}); got {plan['eps']['stop']}"
+            stop, eps0 = setting["eps"]["stop"], setting["eps0"]
+            yield f"{key}.eps.stop must be less than {key}.eps0 ({eps0}); got {stop}"
 
 
 def _mappings(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -70,24 +70,25 @@ def trials_of(datasets: Datasets) -> Trials:
     trials: Trials = {}
     for name, dataset in datasets.items():
         for experiment in ("tv", "individual"):
-            plan = dataset.get(experiment, {"budgets": []})
-            for eps0, eps in [(budget["eps0"], budget["eps"]) for budget in plan["budgets"]]:
+            settings = dataset.get(experiment, {"budgets": []})
+            for eps0, eps in [(budget["eps0"], budget["eps"]) for budget in settings["budgets"]]:
                 points = trials.setdefault((name, label(eps0=eps0, eps=eps)), [])
-                points += _points(experiment, [(eps0, eps)], plan)
-        if plan := dataset.get("grid"):
-            budgets = [(eps0, eps) for eps0 in plan["eps0"] for eps in plan["eps"] if eps <= eps0]
-            points, size = _points("grid", budgets, plan), plan.get("points_per_job", len(plan["n"]))
+                points += _points(experiment, [(eps0, eps)], settings)
+        if settings := dataset.get("grid"):
+            budgets = [(eps0, eps) for eps0 in settings["eps0"] for eps in settings["eps"] if eps <= eps0]
+            points = _points("grid", budgets, settings)
+            size = settings.get("points_per_job", len(settings["n"]))
             for number, start in enumerate(range(0, len(points), size), start=1):
                 trials[name, f"grid-{number}"] = points[start : start + size]
     return trials
 
 
-def _points(experiment: str, budgets: Iterable[tuple[float, float]], plan: Config) -> list[Point]:
-    repetitions = plan["repetitions"]
+def _points(experiment: str, budgets: Iterable[tuple[float, float]], settings: Config) -> list[Point]:
+    repetitions = settings["repetitions"]
     return [
         {"experiment": experiment, "eps0": float(eps0), "eps": float(eps), "n": n, "repetitions": repetitions}
         for eps0, eps in budgets
-        for n in plan["n"]
+        for n in settings["n"]
     ]
 
 
@@ -129,8 +130,12 @@ def parity_sizes(datasets: Datasets, name: str) -> list[dict[str, Any]]:
 
 def parity_estimates(datasets: Datasets, name: str, delta: float) -> dict[str, Any]:
     """One run's settings for a dataset's heatmaps at equal privacy: their eps0 and n."""
-    plan = section(datasets, name, "estimates")
-    return {"eps0": sorted({budget["eps0"] for budget in plan["budgets"]}), "n": plan["n"], "delta": delta}
+    settings = section(datasets, name, "estimates")
+    return {
+        "eps0": sorted({budget["eps0"] for budget in settings["budgets"]}),
+        "n": settings["n"],
+        "delta": delta,
+    }
 
 
 def audit_settings(audit: Config) -> dict[str, dict[str, Any]]:

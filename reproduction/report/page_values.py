@@ -144,7 +144,8 @@ def _fewest_repetitions(rows: Iterable[Row], datasets: Mapping[str, Any]) -> int
     """The fewest repetitions behind a random verdict (the individual errors' runs); None without any."""
     judged = {row["dataset"] for row in rows if row["quantile"]}
     return min(
-        (plan["individual"]["repetitions"] for name, plan in datasets.items() if name in judged), default=None
+        (dataset["individual"]["repetitions"] for name, dataset in datasets.items() if name in judged),
+        default=None,
     )
 
 

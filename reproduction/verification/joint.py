@@ -221,7 +221,7 @@ def _rng(seed: int, **names: str) -> np.random.Generator:
 def compare_grids(
     values: Sequence[Row],
     cells: Mapping[str, pd.DataFrame],
-    plans: Mapping[str, Mapping[str, Any]],
+    settings: Mapping[str, Mapping[str, Any]],
     *,
     protocol: Protocol,
     seed: int,
@@ -232,7 +232,7 @@ def compare_grids(
     ----------
     values : rows of values.csv
     cells : dataset -> its cells in every kind of grid, as `data.grid.all_cells` gives them
-    plans : dataset -> the config's section ``individual``; all users of a grid are taken
+    settings : dataset -> the config's section ``individual``; all users of a grid are taken
     protocol, seed : as for `run_points`
 
     Returns
@@ -250,9 +250,9 @@ def compare_grids(
             k, n = len(counts), int(counts.sum())
             runs = run_points(
                 counts,
-                _points(plans[dataset]),
+                _points(settings[dataset]),
                 dataset=dataset,
-                cells=[cell for cell in plans[dataset]["cells"] if cell <= k],
+                cells=[cell for cell in settings[dataset]["cells"] if cell <= k],
                 protocol=protocol,
                 seed=seed,
             )
@@ -273,7 +273,7 @@ def compare_grids(
     return pd.DataFrame(rows, columns=GRID_COLUMNS)
 
 
-def _points(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _points(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The points of `run_points` for one section ``individual``, all users each."""
-    shared = {"experiment": "individual", "n": "all", "repetitions": plan["repetitions"]}
-    return [shared | budget for budget in plan["budgets"]]
+    shared = {"experiment": "individual", "n": "all", "repetitions": settings["repetitions"]}
+    return [shared | budget for budget in settings["budgets"]]

@@ -156,7 +156,7 @@ rule sample_synthetic:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/sample_synthetic.py"),
-        plan=lambda wildcards: {
+        settings=lambda wildcards: {
             key: DATASETS[wildcards.dataset][key]
             for key in ("mean", "spread", "spread_is", "range", "cells", "population")
         },

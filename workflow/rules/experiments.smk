@@ -37,7 +37,7 @@ rule estimate_cells:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_cells.py"),
-        plan=lambda wildcards: workload.section(DATASETS, wildcards.dataset, "estimates"),
+        settings=lambda wildcards: workload.section(DATASETS, wildcards.dataset, "estimates"),
         protocol=config["protocol"],
         seed=config["seed"],
     script:
@@ -58,7 +58,7 @@ rule run_parity:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/run_parity.py"),
-        plan={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
+        settings={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
         cells=lambda wildcards: DATASETS[wildcards.dataset].get("individual", {}).get("cells", []),
         sizes=lambda wildcards: workload.parity_sizes(DATASETS, wildcards.dataset),
         seed=config["seed"],
@@ -80,7 +80,7 @@ rule estimate_parity:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_parity.py"),
-        plan=lambda wildcards: workload.parity_estimates(DATASETS, wildcards.dataset, PARITY["delta"][0]),
+        settings=lambda wildcards: workload.parity_estimates(DATASETS, wildcards.dataset, PARITY["delta"][0]),
         seed=config["seed"],
     script:
         "../../scripts/estimate_parity.py"
@@ -140,7 +140,7 @@ rule plan_parity:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/plan_parity.py"),
-        plan=PARITY["plan"],
+        settings=PARITY["plan"],
     script:
         "../../scripts/plan_parity.py"
 

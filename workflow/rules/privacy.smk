@@ -14,7 +14,7 @@ rule compute_koskela:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_koskela.py"),
-        plan=config["koskela"],
+        settings=config["koskela"],
     script:
         "../../scripts/compute_koskela.py"
 
@@ -31,7 +31,7 @@ rule compute_delta_surface:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_delta_surface.py"),
-        plan=config["delta_surface"],
+        settings=config["delta_surface"],
     script:
         "../../scripts/compute_delta_surface.py"
 
@@ -48,7 +48,7 @@ rule compute_delta_bounds:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_delta_bounds.py"),
-        plan=config["delta_bounds"],
+        settings=config["delta_bounds"],
     script:
         "../../scripts/compute_delta_bounds.py"
 
@@ -66,7 +66,7 @@ rule compute_blanket_regions:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_blanket_regions.py"),
-        plan=config["blanket_regions"],
+        settings=config["blanket_regions"],
     script:
         "../../scripts/compute_blanket_regions.py"
 
@@ -83,7 +83,7 @@ rule compute_band:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_band.py"),
-        plan=config["band"],
+        settings=config["band"],
     script:
         "../../scripts/compute_band.py"
 
@@ -100,7 +100,7 @@ rule compute_gaussian_scale:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_gaussian_scale.py"),
-        plan=config["gaussian_scale"],
+        settings=config["gaussian_scale"],
     script:
         "../../scripts/compute_gaussian_scale.py"
 
@@ -118,7 +118,7 @@ rule compute_girgis_rdp:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_girgis_rdp.py"),
-        plan=config["girgis_rdp"],
+        settings=config["girgis_rdp"],
     script:
         "../../scripts/compute_girgis_rdp.py"
 

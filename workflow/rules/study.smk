@@ -29,7 +29,7 @@ rule compute_study:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_study.py"),
-        plan={key: STUDY[key] for key in ("n", "k", "eps", "delta", "delta_exponents")},
+        settings={key: STUDY[key] for key in ("n", "k", "eps", "delta", "delta_exponents")},
     script:
         "../../scripts/compute_study.py"
 
@@ -66,7 +66,7 @@ rule simulate_study:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/simulate_study.py"),
-        plan=STUDY["simulation"],
+        settings=STUDY["simulation"],
         datasets=STUDY_DATASETS,
         seed=config["seed"],
     script:
@@ -88,7 +88,7 @@ rule cut_study:
     params:
         code=code_of("scripts/cut_study.py"),
         city=lambda wildcards: workload.grids_of(DATASETS, STUDY_CITY),
-        plan={**STUDY["simulation"], **STUDY["grids"]},
+        settings={**STUDY["simulation"], **STUDY["grids"]},
         seed=config["seed"],
     script:
         "../../scripts/cut_study.py"

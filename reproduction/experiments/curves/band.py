@@ -10,14 +10,14 @@ from tightshuffle.bounds import histogram
 from tightshuffle.bounds.worst_known import tight
 
 
-def band(plan: Section) -> pd.DataFrame:
+def band(settings: Section) -> pd.DataFrame:
     """log10 delta of the whole histogram by lower, tight and upper, one row per (k, n, share of eps0).
 
-    ``plan``: the config's ``band``.
+    ``settings``: the config's ``band``.
     """
-    axes = plan["k"], plan["n"], rounded(linear_axis(plan["shares"]))
+    axes = settings["k"], settings["n"], rounded(linear_axis(settings["shares"]))
     k, n, share = (values.ravel() for values in np.meshgrid(*axes, indexing="ij"))
-    eps0 = float(plan["eps0"])
+    eps0 = float(settings["eps0"])
     table = pd.DataFrame({"eps0": eps0, "k": k, "n": n, "share": share, "eps": share * eps0})
     setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0}
     bounds = {"lower": histogram.lower, "tight": tight, "upper": histogram.upper}

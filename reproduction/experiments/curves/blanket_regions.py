@@ -14,16 +14,16 @@ from tightshuffle.literature import blanket, count
 BOUNDS = {"lower": histogram.lower, "upper": histogram.upper}  # of the whole histogram, for every dataset
 
 
-def blanket_regions(plan: Section) -> pd.DataFrame:
+def blanket_regions(settings: Section) -> pd.DataFrame:
     """Where the theorems' regions end and how many real roots P and H have, one row per eps0.
 
-    ``plan``: the config's ``blanket_regions``.
+    ``settings``: the config's ``blanket_regions``.
     """
-    eps0 = linear_axis(plan["eps0"])
-    setting = {"n": plan["n"], "k": plan["k"], "count": holders(plan["share"], plan["n"])}
-    constants = blanket.kappas(eps0=eps0, **setting)
-    roots_p = blanket.critical_polynomial_roots(eps0=eps0, **setting)
-    roots_h = blanket.critical_equation_roots(eps0=eps0, **setting)
+    eps0 = linear_axis(settings["eps0"])
+    fixed = {"n": settings["n"], "k": settings["k"], "count": holders(settings["share"], settings["n"])}
+    constants = blanket.kappas(eps0=eps0, **fixed)
+    roots_p = blanket.critical_polynomial_roots(eps0=eps0, **fixed)
+    roots_h = blanket.critical_equation_roots(eps0=eps0, **fixed)
     ends = {
         "log_kappa_2": constants.log_kappa_2,
         "kappa_4": constants.kappa_4,
@@ -31,26 +31,30 @@ def blanket_regions(plan: Section) -> pd.DataFrame:
         "roots_P": np.isfinite(roots_p).sum(axis=1),
         "roots_H": np.isfinite(roots_h).sum(axis=1),
     }
-    return pd.DataFrame({"eps0": eps0, **setting, **ends})
+    return pd.DataFrame({"eps0": eps0, **fixed, **ends})
 
 
-def blanket_tightness(plan: Section) -> pd.DataFrame:
+def blanket_tightness(settings: Section) -> pd.DataFrame:
     """log10 delta by eq. (3), of the count of x0 and of the whole histogram.
 
     The column ``series`` says over what: "eps" at one n, "n" at some eps, or "S_2" for eps = ln(kappa_2) / 2
-    at every n. ``plan``: the config's ``blanket_regions``. ValueError names the eps that reaches curve.eps0.
+    at every n. ``settings``: the config's ``blanket_regions``. ValueError names the eps that reaches
+    curve.eps0.
     """
-    eps0, k, share = plan["curve"]["eps0"], plan["k"], plan["share"]
-    largest = {"curve.eps.start": plan["curve"]["eps"]["start"], "growth.eps": max(plan["growth"]["eps"])}
+    eps0, k, share = settings["curve"]["eps0"], settings["k"], settings["share"]
+    largest = {
+        "curve.eps.start": settings["curve"]["eps"]["start"],
+        "growth.eps": max(settings["growth"]["eps"]),
+    }
     for key, eps in largest.items():
         if eps >= eps0:
             raise ValueError(
                 f"blanket_regions.{key} must be below curve.eps0 = {eps0}, or delta is 0; got {eps}"
             )
-    sizes = np.array(plan["growth"]["n"])
+    sizes = np.array(settings["growth"]["n"])
     middle = blanket.kappas(n=sizes, k=k, eps0=eps0, count=holders(share, sizes)).log_kappa_2 / 2
-    points = [("eps", eps, plan["n"]) for eps in log_axis(plan["curve"]["eps"])]
-    points += [("n", eps, n) for eps in plan["growth"]["eps"] for n in sizes]
+    points = [("eps", eps, settings["n"]) for eps in log_axis(settings["curve"]["eps"])]
+    points += [("n", eps, n) for eps in settings["growth"]["eps"] for n in sizes]
     points += [("S_2", eps, n) for eps, n in zip(middle, sizes, strict=True)]
     table = pd.DataFrame(points, columns=["series", "eps", "n"])
     table = table.assign(k=k, eps0=eps0, count=holders(share, table["n"].to_numpy()))

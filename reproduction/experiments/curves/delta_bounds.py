@@ -19,20 +19,21 @@ BOUNDS = {  # of the whole histogram; all but `lower` hold for every dataset
 }
 
 
-def delta_bounds(plan: Section) -> pd.DataFrame:
+def delta_bounds(settings: Section) -> pd.DataFrame:
     """log10 delta by every accountant, one row per setting (numbered from 1) and eps.
 
-    ``plan``: the config's ``delta_bounds``. ValueError names the setting whose eps do not rise or reach eps0.
+    ``settings``: the config's ``delta_bounds``. ValueError names the setting whose eps do not rise or
+    reach eps0.
     """
     tables = []
-    for number, setting in enumerate(plan["settings"], start=1):
+    for number, setting in enumerate(settings["settings"], start=1):
         start, stop, eps0 = setting["eps"]["start"], setting["eps"]["stop"], setting["eps0"]
         if not start < stop < eps0:
             raise ValueError(
                 f"delta_bounds.settings, number {number}: eps.start < eps.stop < eps0 must hold, since delta"
                 f" is 0 from eps0 on; got {start}, {stop} and {eps0}"
             )
-        eps = log_axis(setting["eps"] | {"steps": plan["steps"]})
+        eps = log_axis(setting["eps"] | {"steps": settings["steps"]})
         whole = {name: setting[name] for name in ("n", "k", "eps0")}
         counted = {"count": setting["count"], **whole}
         table = pd.DataFrame({"setting": number, **counted, "eps": eps})

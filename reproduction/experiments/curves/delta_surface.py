@@ -7,14 +7,14 @@ from reproduction.experiments.curves.axes import Section, linear_axis, rounded
 from tightshuffle.literature.count import delta
 
 
-def delta_surface(plan: Section) -> pd.DataFrame:
+def delta_surface(settings: Section) -> pd.DataFrame:
     """log10 delta, published and exact, one row per (eps, eps0).
 
-    ``plan``: the config's ``delta_surface`` (n, k, count; the axes eps and eps0). The axes are rounded, so
-    that the diagonal eps = eps0, from which on delta is 0, is met exactly.
+    ``settings``: the config's ``delta_surface`` (n, k, count; the axes eps and eps0). The axes are rounded,
+    so that the diagonal eps = eps0, from which on delta is 0, is met exactly.
     """
-    axes = [rounded(linear_axis(plan[name])) for name in ("eps", "eps0")]
+    axes = [rounded(linear_axis(settings[name])) for name in ("eps", "eps0")]
     eps, eps0 = (values.ravel() for values in np.meshgrid(*axes, indexing="ij"))
-    setting = {name: plan[name] for name in ("n", "k", "count")}
-    surface = {form: delta(eps, eps0=eps0, form=form, **setting) for form in ("published", "exact")}
-    return pd.DataFrame({"eps": eps, "eps0": eps0, **setting, **surface})
+    fixed = {name: settings[name] for name in ("n", "k", "count")}
+    surface = {form: delta(eps, eps0=eps0, form=form, **fixed) for form in ("published", "exact")}
+    return pd.DataFrame({"eps": eps, "eps0": eps0, **fixed, **surface})

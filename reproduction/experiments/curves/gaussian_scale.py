@@ -8,12 +8,13 @@ from reproduction.protocol.gaussian import published_scale
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 
-def gaussian_scales(plan: Section) -> pd.DataFrame:
+def gaussian_scales(settings: Section) -> pd.DataFrame:
     """Standard deviations for sensitivity 1, one row per (eps, log10 delta).
 
-    ``plan``: the config's ``gaussian_scale``. Column published_log10_delta: what the published scale gives.
+    ``settings``: the config's ``gaussian_scale``. Column published_log10_delta: what the published scale
+    gives.
     """
-    axes = plan["eps"], linear_axis(plan["log10_delta"])
+    axes = settings["eps"], linear_axis(settings["log10_delta"])
     eps, depths = (values.ravel() for values in np.meshgrid(*axes, indexing="ij"))
     table = pd.DataFrame({"eps": eps, "log10_delta": depths})
     table["exact"] = exact_scale(eps, log10_delta=depths)

@@ -10,13 +10,15 @@ from scipy import stats
 from reproduction.data import synthetic
 from reproduction.data.synthetic import sample_normal
 
-PLAN = {"mean": 0.5, "range": [-6, 6], "cells": 15, "population": 200_000}
+SETTINGS = {"mean": 0.5, "range": [-6, 6], "cells": 15, "population": 200_000}
 
 
 @pytest.mark.parametrize("mean", [0.5, -9.0, 13.0])
 def test_any_population_cell_by_cell(mean):
-    plan = PLAN | {"mean": mean, "population": 10**10}
-    histogram = sample_normal(spread=2, spread_is="standard deviation", rng=np.random.default_rng(4), **plan)
+    settings = SETTINGS | {"mean": mean, "population": 10**10}
+    histogram = sample_normal(
+        spread=2, spread_is="standard deviation", rng=np.random.default_rng(4), **settings
+    )
     assert histogram["cell"].tolist() == list(range(1, 16))
     assert histogram["count"].sum() == 10**10
     law = [
@@ -46,11 +48,11 @@ def test_probabilities_keep_their_digits_in_both_tails():
 def test_blocks_of_users_do_not_change_the_draw(monkeypatch):
     def draw():
         rng = np.random.default_rng(3)
-        return sample_normal(spread=2, spread_is="variance", rng=rng, **(PLAN | {"population": 25_001}))
+        return sample_normal(spread=2, spread_is="variance", rng=rng, **(SETTINGS | {"population": 25_001}))
 
     whole = draw()
     monkeypatch.setattr(synthetic, "_BLOCK", 1000)
     assert draw().equals(whole)
     edges = np.append(whole["low"], np.inf)
-    values = np.random.default_rng(3).normal(PLAN["mean"], np.sqrt(2), 25_001)
+    values = np.random.default_rng(3).normal(SETTINGS["mean"], np.sqrt(2), 25_001)
     assert np.histogram(values, edges)[0].tolist() == whole["count"].tolist()

@@ -9,10 +9,10 @@ from reproduction.figures import delta_bounds
 from reproduction.protocol.gaussian import published_scale
 from tests.reproduction.figures.examples import (
     band_table,
-    blanket_plan,
+    blanket_settings,
     blanket_tables,
     bound_table,
-    girgis_plan,
+    girgis_settings,
     girgis_tables,
     koskela_table,
     scale_table,
@@ -49,15 +49,15 @@ def test_blanket_tables_hold_the_accountants_values():
 
 
 @pytest.mark.parametrize(
-    ("key", "plan"),
+    ("key", "settings"),
     [
-        ("growth.eps", blanket_plan(growth=(0.1, 0.7))),
-        ("curve.eps.start", blanket_plan(eps0=0.01)),
+        ("growth.eps", blanket_settings(growth=(0.1, 0.7))),
+        ("curve.eps.start", blanket_settings(eps0=0.01)),
     ],
 )
-def test_a_blanket_plan_names_what_is_wrong(key, plan):
+def test_blanket_settings_name_what_is_wrong(key, settings):
     with pytest.raises(ValueError, match=f"^blanket_regions.{key} must be below curve.eps0"):
-        blanket_tightness(plan)
+        blanket_tightness(settings)
 
 
 def test_bounds_are_the_accountants_values_and_in_order():
@@ -115,7 +115,7 @@ def test_composed_curves_are_in_their_order_and_the_distribution_goes_as_deep_as
     assert np.all(known["clones_rdp"] <= known["girgis"] + 1e-9)
     unknown = composed[composed["clones_pld"].isna()]
     assert len(unknown) > 0
-    assert np.all(unknown["clones_rdp"] < girgis_plan()["composed"]["deepest"])
+    assert np.all(unknown["clones_rdp"] < girgis_settings()["composed"]["deepest"])
     local = composed["eps"] >= composed["compositions"] * composed["eps0"]
     assert local.any()
     assert np.all(np.isneginf(composed.loc[local, ["girgis", "clones_rdp"]]))

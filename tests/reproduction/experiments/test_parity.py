@@ -211,14 +211,14 @@ def test_predictions_are_those_of_the_runs():
 
 
 def test_every_number_of_users_is_run_once():
-    plan = {name: POINT[name] for name in ("dataset", "eps0", "cells", "seed")}
-    plan |= {"repetitions": 3}
+    settings = {name: POINT[name] for name in ("dataset", "eps0", "cells", "seed")}
+    settings |= {"repetitions": 3}
     users = int(COUNTS.sum())
     sizes = [{"n": 400, "bounds": ["upper", "lower"]}, {"n": users, "bounds": ["upper"]}]
     sizes.append({"n": "all", "bounds": ["upper", "lower"]})
-    first, second = parity.run_parity(COUNTS, sizes, delta=[1e-4], delta_exponents=[], **plan)
+    first, second = parity.run_parity(COUNTS, sizes, delta=[1e-4], delta_exponents=[], **settings)
     for n, frame in ((400, first), (users, second)):
-        alone = parity.run_parity_point(COUNTS, n=n, bounds=["upper", "lower"], rules=RULES[:1], **plan)
+        alone = parity.run_parity_point(COUNTS, n=n, bounds=["upper", "lower"], rules=RULES[:1], **settings)
         pd.testing.assert_frame_equal(frame, alone)
 
 

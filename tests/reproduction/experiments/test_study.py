@@ -20,7 +20,7 @@ from tightshuffle.planning import make_plan
 from tightshuffle.randomizers.krr import maximum_likelihood, project_to_simplex
 
 POINTS = [(1000, 16, 0.5, -6.0), (100_000, 256, 1.0, -6.0), (10_000, 2, 0.1, -4.4), (1000, 4096, 0.1, -6.0)]
-PLAN = {"n": [1000, 10_000], "k": [2, 64], "eps": [0.1, 1], "delta": [1e-6], "delta_exponents": [1.1]}
+SETTINGS = {"n": [1000, 10_000], "k": [2, 64], "eps": [0.1, 1], "delta": [1e-6], "delta_exponents": [1.1]}
 TRIALS = {"n": [20_000], "k": [20], "eps": [0.5], "delta": 1e-6, "repetitions": 200, "confidence": 0.9999}
 
 
@@ -42,7 +42,7 @@ def test_eps0_meets_the_guarantee_and_little_more_of_it_does_not(name):
 @pytest.mark.parametrize("n", [1000, 100_000])
 @pytest.mark.parametrize("name", ["grr", "oue", "rappor", "hadamard"])
 def test_rows_are_the_plans_of_another_search(name, n):
-    table = study({**PLAN, "n": [n], "k": [64], "eps": [0.5], "delta_exponents": []})
+    table = study({**SETTINGS, "n": [n], "k": [64], "eps": [0.5], "delta_exponents": []})
     row = table[table["randomizer"] == name].iloc[0]
     plan = make_plan(n, 64, 0.5, 1e-6, randomizer=name)
     assert row["eps0"] == pytest.approx(plan.eps0, rel=1e-3)
@@ -53,7 +53,7 @@ def test_rows_are_the_plans_of_another_search(name, n):
 
 @pytest.mark.slow
 def test_every_setting_has_one_row_per_randomizer_and_a_guarantee():
-    table = study(PLAN)
+    table = study(SETTINGS)
     assert len(table) == 2 * 2 * 2 * 2 * len(FAMILIES)
     assert not table.duplicated(["n", "k", "eps", "delta_rule", "randomizer"]).any()
     assert (table["log10_delta"] <= np.log10(table["delta"])).all()
@@ -88,15 +88,15 @@ def test_closed_forms_are_inside_of_the_simulations_intervals():
 
 def test_the_last_bit_of_eps0_decides_no_draw(monkeypatch):
     """Processors differ in it; a probability next to 1/2 decides which of two outcomes a sampler counts."""
-    plan = {**TRIALS, "n": [1000], "eps": [0.1, 0.5, 0.9], "repetitions": 3}
-    expected = simulate_uniform(plan, seed=5)["mean"]
+    settings = {**TRIALS, "n": [1000], "eps": [0.1, 0.5, 0.9], "repetitions": 3}
+    expected = simulate_uniform(settings, seed=5)["mean"]
     for towards in (0.0, 99.0):
 
         def neighbour(*where, towards=towards):
             return np.nextafter(largest_eps0(*where)[0], towards), None
 
         monkeypatch.setattr(study_trials, "largest_eps0", neighbour)
-        np.testing.assert_allclose(simulate_uniform(plan, seed=5)["mean"], expected, rtol=1e-11)
+        np.testing.assert_allclose(simulate_uniform(settings, seed=5)["mean"], expected, rtol=1e-11)
 
 
 def test_a_city_is_cut_into_grids_and_those_that_do_not_fit_are_left_out():
@@ -104,12 +104,12 @@ def test_a_city_is_cut_into_grids_and_those_that_do_not_fit_are_left_out():
     grid = uniform_grid(Box(**box), columns=12, rows=12)
     sums = np.random.default_rng(3).poisson(200, (12, 12))
     grids = [{"columns": c, "rows": r} for c, r in ((2, 3), (6, 6), (7, 5))]
-    plan = {**TRIALS, "repetitions": 3, "grids": grids, "randomizers": ["grr"]}
-    table = cut_into_grids(grid, sums, {"box": box}, plan, seed=1)
+    settings = {**TRIALS, "repetitions": 3, "grids": grids, "randomizers": ["grr"]}
+    table = cut_into_grids(grid, sums, {"box": box}, settings, seed=1)
     assert sorted(table["k"].unique()) == [6, 36]
     assert (table["n"] == sums.sum()).all()
     with pytest.raises(ValueError, match="none of the grids"):
-        cut_into_grids(grid, sums, {"box": box}, {**plan, "grids": grids[2:]}, seed=1)
+        cut_into_grids(grid, sums, {"box": box}, {**settings, "grids": grids[2:]}, seed=1)
 
 
 def test_normalised_subtraction_is_the_projection():

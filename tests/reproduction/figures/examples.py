@@ -114,17 +114,17 @@ def uneven_city():
 @cache
 def koskela_table(pairs=("strong", "weak"), compositions=(1, 3), lowest=-6):
     eps = {"start": 0.05, "stop": 1.5, "steps": 22}
-    plan = {"compositions": list(compositions), "eps": eps, "lowest": lowest}
+    settings = {"compositions": list(compositions), "eps": eps, "lowest": lowest}
     setting = {"n": 400, "k": 4, "eps0": 2.0}
-    parts = [koskela_curves.composed_curves(plan, setting, pairs)]
+    parts = [koskela_curves.composed_curves(settings, setting, pairs)]
     if "strong" in pairs:
         for name in ("balle_analytic", "balle_bennett"):
             bound = getattr(koskela_curves, name)
-            parts.append(koskela_curves.one_round(plan, setting, name, bound))
+            parts.append(koskela_curves.one_round(settings, setting, name, bound))
     return pd.concat(parts, ignore_index=True)
 
 
-def blanket_plan(n=40, eps0=0.7, growth=(0.1, 0.3)):
+def blanket_settings(n=40, eps0=0.7, growth=(0.1, 0.3)):
     return {
         "n": n,
         "k": 4,
@@ -137,8 +137,8 @@ def blanket_plan(n=40, eps0=0.7, growth=(0.1, 0.3)):
 
 @cache
 def blanket_tables(**changes):
-    plan = blanket_plan(**changes)
-    regions, tightness = blanket_curves.blanket_regions(plan), blanket_curves.blanket_tightness(plan)
+    settings = blanket_settings(**changes)
+    regions, tightness = blanket_curves.blanket_regions(settings), blanket_curves.blanket_tightness(settings)
     return blanket_regions.Tables(regions, tightness)
 
 
@@ -166,7 +166,7 @@ def bound_table(settings=BOUND_SETTINGS, steps=4):
     return bound_curves.delta_bounds({"steps": steps, "settings": settings})
 
 
-def girgis_plan(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 10)):
+def girgis_settings(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 10)):
     return {
         "n": 300,
         "k": 5,
@@ -183,8 +183,10 @@ def girgis_plan(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 10))
 
 @cache
 def girgis_tables(**changes):
-    plan = girgis_plan(**changes)
-    return girgis_rdp.Tables(girgis_curves.renyi_divergences(plan), girgis_curves.renyi_composed(plan))
+    settings = girgis_settings(**changes)
+    return girgis_rdp.Tables(
+        girgis_curves.renyi_divergences(settings), girgis_curves.renyi_composed(settings)
+    )
 
 
 AUDIT_SETTINGS = (
@@ -237,10 +239,10 @@ def study_table(n=(1000, 100_000), k=(4, 64), eps=(0.1, 1)):
 
 @cache
 def study_trials(repetitions=3):
-    plan = {"eps": [0.1, 1], "delta": 1e-6, "repetitions": repetitions, "confidence": 0.95}
+    settings = {"eps": [0.1, 1], "delta": 1e-6, "repetitions": repetitions, "confidence": 0.95}
     names = {"synthetic": 15, "paris": 40}
     tables = [
-        simulate(np.arange(100, 100 + k), plan, dataset=name, randomizers=list(FAMILIES), seed=1)
+        simulate(np.arange(100, 100 + k), settings, dataset=name, randomizers=list(FAMILIES), seed=1)
         for name, k in names.items()
     ]
     return pd.concat(

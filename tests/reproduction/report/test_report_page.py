@@ -121,7 +121,10 @@ def test_other_settings_than_the_papers_say_so(verdicts, whole):
 
 
 def test_quick_runs_say_so(verdicts, whole):
-    few = {name: {**plan, "individual": {"repetitions": 100}} for name, plan in SETTINGS["datasets"].items()}
+    few = {
+        name: {**dataset, "individual": {"repetitions": 100}}
+        for name, dataset in SETTINGS["datasets"].items()
+    }
     page = Page(page_of(verdicts, settings={**SETTINGS, "datasets": few}))
     assert "Quick run." in page.text
     assert "rest on 100" in page.text
@@ -233,10 +236,10 @@ def test_names_from_data_are_escaped():
     drawn = {"kind": "random", "tolerance": "central 99 %", "quantile": "0.5", "dataset": "mine"}
     drawn |= dict.fromkeys(("item", "quantity", "mechanism", "n", "note", "source"), evil)
     rows = [row(eps=eps, printed="0.1", **drawn) for eps in ("1", evil)]
-    plans = {"mine": {"title": evil, "kind": evil, "individual": {"repetitions": 10}}}
-    figure = page_figure("figures/tv_mine.png", PNG, SVG, evil, plans)
+    datasets = {"mine": {"title": evil, "kind": evil, "individual": {"repetitions": 10}}}
+    figure = page_figure("figures/tv_mine.png", PNG, SVG, evil, datasets)
     text = page_of(
-        rows, [figure], {**SETTINGS, "source": evil, "datasets": plans, "papers": [evil]},
+        rows, [figure], {**SETTINGS, "source": evil, "datasets": datasets, "papers": [evil]},
         [{"dataset": evil, "grid": evil}],
         [{"parameter": evil, evil: evil}], data=[{"path": evil, "bytes": 1, "sha256": evil}],
         claim_verdicts=[dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails"}],

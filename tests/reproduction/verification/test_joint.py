@@ -94,8 +94,8 @@ def test_both_grids_of_a_city_are_compared_and_tables_have_verdicts():
             for grid, k in (("uniform", 192), ("stepped", 165))
         ]
     )
-    plan = {"budgets": [{"eps0": 4, "eps": 4}], "cells": [*range(20, 160, 20)], "repetitions": 50}
-    table = joint.compare_grids(values, {"paris": cells}, {"paris": plan}, protocol=PROTOCOL, seed=5)
+    settings = {"budgets": [{"eps0": 4, "eps": 4}], "cells": [*range(20, 160, 20)], "repetitions": 50}
+    table = joint.compare_grids(values, {"paris": cells}, {"paris": settings}, protocol=PROTOCOL, seed=5)
     assert list(table.columns) == joint.GRID_COLUMNS
     assert table["k"].tolist() == [192] * 3 + [165] * 3
     assert table["n"].unique().tolist() == cells.groupby("grid", sort=False)["count"].sum().tolist()
@@ -107,7 +107,7 @@ def test_both_grids_of_a_city_are_compared_and_tables_have_verdicts():
     contradicted = np.where(table.loc[both, "p"] <= 0.01, "contradicted", "not contradicted")
     assert table.loc[both, "verdict"].tolist() == contradicted.tolist()
     assert table.loc[~both, "verdict"].eq("").all()
-    assert joint.compare_grids([], {"paris": cells}, {"paris": plan}, protocol=PROTOCOL, seed=5).empty
+    assert joint.compare_grids([], {"paris": cells}, {"paris": settings}, protocol=PROTOCOL, seed=5).empty
 
 
 def test_joint_tests_judge_each_table_and_mechanism_and_nothing_else():
