@@ -6,7 +6,7 @@ from scipy import special
 
 from tightshuffle.arguments import Floats
 
-USER_BY_USER = 10**7  # populations beyond it are sampled cell by cell: the same law, faster
+USER_BY_USER = 10**7  # populations beyond it are sampled cell by cell: the same distribution, faster
 _BLOCK = 10**6  # users sampled at a time: memory does not grow with the population
 
 

@@ -25,11 +25,11 @@ def expectation_maximisation(frequencies: npt.ArrayLike, matrix: npt.ArrayLike) 
     -------
     shares, shape (..., k), >= 0, rows sum to 1.
     """
-    observed, law = np.asarray(frequencies, dtype=float), np.asarray(matrix, dtype=float)
-    shares = np.full((*observed.shape[:-1], law.shape[1]), 1 / law.shape[1])
+    observed, probabilities = np.asarray(frequencies, dtype=float), np.asarray(matrix, dtype=float)
+    shares = np.full((*observed.shape[:-1], probabilities.shape[1]), 1 / probabilities.shape[1])
     for _ in range(STEPS):
-        expected = shares @ law.T
-        gain = np.divide(observed, expected, out=np.zeros_like(observed), where=observed > 0) @ law
+        expected = shares @ probabilities.T
+        gain = np.divide(observed, expected, out=np.zeros_like(observed), where=observed > 0) @ probabilities
         if gain.max() - 1 < GAP:
             break
         shares = shares * gain

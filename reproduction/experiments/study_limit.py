@@ -42,9 +42,9 @@ def poisson_ratio(eps: float, delta: float, *, truth: float = 1.0) -> float:
 
 def _hockey_stick(eps: float, mean: float, truth: float) -> float:
     """E[(P - e^eps Q)_+]: for each N1 the excess of N0 over a threshold, in closed form."""
-    law, growth = stats.poisson(mean), math.exp(eps)
+    poisson, growth = stats.poisson(mean), math.exp(eps)
     second = np.arange(int(mean + 12 * math.sqrt(mean)) + 50)
     threshold = growth * second + (growth - 1) * (1 - truth) * mean / truth
     first = np.floor(threshold)
-    excess = mean * law.sf(first - 1) - threshold * law.sf(first)
-    return truth / mean * float(law.pmf(second) @ np.maximum(excess, 0.0))
+    excess = mean * poisson.sf(first - 1) - threshold * poisson.sf(first)
+    return truth / mean * float(poisson.pmf(second) @ np.maximum(excess, 0.0))

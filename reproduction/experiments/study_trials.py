@@ -91,10 +91,10 @@ def _simulated(
         if isinstance(own, HadamardResponse) and own.order <= _LISTED:
             supported = hadamard(own.order)[:, 1 : k + 1] > 0
             p = round(own.p_star, 12)  # the same bits on every processor
-            law = np.where(supported, p, 1 - p) * 2 / own.order
-            columns = Finite(law).sample(counts, rng, repetitions)
+            probabilities = np.where(supported, p, 1 - p) * 2 / own.order
+            columns = Finite(probabilities).sample(counts, rng, repetitions)
             observed = columns @ supported
-            estimates["maximum_likelihood"] = expectation_maximisation(columns[:_FEW] / n, law)
+            estimates["maximum_likelihood"] = expectation_maximisation(columns[:_FEW] / n, probabilities)
         else:
             observed = own.sample(counts, rng, repetitions)
         inverted = own.estimate(observed, n)

@@ -153,7 +153,7 @@ def caption(table: pd.DataFrame) -> str:
     risk = 1 - table["confidence"].iloc[0]
     sure, together = _percent(1 - risk), _percent(max(0.0, 1 - len(table) * risk))
     text = (
-        "An audit of the shuffle model with k-RR. Each run draws the answers of all n users one by one and"
+        "An audit of the shuffle model with k-RR. Each run draws the reports of all n users one by one and"
         " shuffles them: once with a user who holds x₀, once with a user who holds x₁. An observer counts."
         f" Marks are lower bounds on δ, each with {sure} confidence, from one half of the runs; the other"
         f" half chose the event. Of the remaining users n_x₀ hold x₀, all others hold {_remaining(table)}."

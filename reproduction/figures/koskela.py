@@ -102,7 +102,7 @@ def caption(table: pd.DataFrame) -> str:
     if "weak" in names:
         text += (
             " Strong: the joint pair (N₁ + 1, N₂) against (N₁, N₂ + 1); weak: the counts of both cells among"
-            " B + 1 answers. The paper does not say how many rounds it plots."
+            " B + 1 reports. The paper does not say how many rounds it plots."
         )
     if "balle_analytic" in names:
         text += (

@@ -190,14 +190,14 @@ def _hand(n: int, k: int, growth: Fraction) -> Values:
     """
     p, q = growth / (growth + k - 1), 1 / (growth + k - 1)
 
-    def law(chances: Sequence[Fraction]) -> list[Fraction]:
+    def distribution(probabilities: Sequence[Fraction]) -> list[Fraction]:
         result = [Fraction(0)] * (n + 1)
         for bits in product((0, 1), repeat=n):
-            factors = (chance if bit else 1 - chance for bit, chance in zip(bits, chances, strict=True))
+            factors = (hit if bit else 1 - hit for bit, hit in zip(bits, probabilities, strict=True))
             result[sum(bits)] += math.prod(factors, start=Fraction(1))
         return result
 
-    with_x0, without = law([p, *[q] * (n - 1)]), law([q] * n)
+    with_x0, without = distribution([p, *[q] * (n - 1)]), distribution([q] * n)
     kappa = (1 - p) / (1 - q)
     printed = [kappa + (growth - kappa) * Fraction(s, n) ** 2 for s in range(n + 1)]  # nobody holds x0: J = s
     return {
@@ -207,7 +207,7 @@ def _hand(n: int, k: int, growth: Fraction) -> Values:
         "s": "1",
         "ratio": str(with_x0[1] / without[1]),
         "printed": str(printed[1]),
-        "mass": str(sum(chance * value for chance, value in zip(without, printed, strict=True))),
+        "mass": str(sum(mass * value for mass, value in zip(without, printed, strict=True))),
     }
 
 
@@ -218,9 +218,9 @@ def _theorem(verdicts: Sequence[Row]) -> Values | None:
         return None
     rows = []
     for eps in (0.1, 0.5, 1.0):
-        holders = {**TABLE_IV, "count": 80, "direction": "forward"}
+        setting = {**TABLE_IV, "count": 80, "direction": "forward"}
         worst = count.delta(eps, **TABLE_IV, count=np.arange(TABLE_IV["n"]), direction="both").max()
-        deltas = [delta_text(count.delta, eps, **holders, form=form) for form in ("published", "exact")]
+        deltas = [delta_text(count.delta, eps, **setting, form=form) for form in ("published", "exact")]
         deltas.append(_power(float(worst)))
         deltas += [delta_text(bound, eps, **TABLE_IV) for bound in (histogram.lower, histogram.upper)]
         rows.append([f"{eps:g}", *deltas])

@@ -150,9 +150,9 @@ def audited(results: Results) -> Quotes:
 def deltas(_: Results) -> Quotes:
     """Table IV's default setting."""
     for eps in (0.1, 0.5, 1.0):
-        holders = {**TABLE_IV, "count": 80, "direction": "forward"}
+        setting = {**TABLE_IV, "count": 80, "direction": "forward"}
         published, exact = (
-            delta_text(count.delta, eps, **holders, form=form) for form in ("published", "exact")
+            delta_text(count.delta, eps, **setting, form=form) for form in ("published", "exact")
         )
         whole = " to ".join(
             delta_text(bound, eps, **TABLE_IV) for bound in (histogram.lower, histogram.upper)
@@ -280,10 +280,10 @@ def equal_privacy(results: Results) -> Quotes:
     yield PARITY, f"differs from the measured ratio by at most {100 * far:.1f} %"
     steep = plain[(plain["dataset"] == "synthetic") & (plain["eps0"] == 6) & (plain["delta_rule"] == "1e-06")]
     worst, last = (steep.sort_values(name).iloc[-1] for name in ("ratio", "n"))
-    answers = worst["n"] / (math.exp(6) + 14)
+    reports = worst["n"] / (math.exp(6) + 14)
     yield PARITY, f"is largest at n = {worst['n']:,} and delta = 1e-6"
     yield PARITY, "({ratio:.2f}, closed form {predicted:.2f}, eps = {eps:.2f})".format(**worst)
-    yield PARITY, f"n q is {answers:.0f} there"
+    yield PARITY, f"n q is {reports:.0f} there"
     yield PARITY, "down to {predicted:.2f}, towards the limit {limit:.2f}".format(**last)
     keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
     both = tv.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
@@ -460,11 +460,11 @@ def _two_counts(eps: float, n: int, k: int, eps0: float) -> float:
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
     a, b = np.indices((n + 1, n + 1))
 
-    def law(a: NDArray[np.int_], b: NDArray[np.int_]) -> NDArray[np.float64]:
+    def distribution(a: NDArray[np.int_], b: NDArray[np.int_]) -> NDArray[np.float64]:
         remaining = stats.multinomial(n - 1, [q, q, 1 - 2 * q])
         return np.asarray(remaining.pmf(np.stack([a, b, n - 1 - a - b], axis=-1)))
 
-    same = (1 - p - q) * law(a, b)
-    first = p * law(a - 1, b) + q * law(a, b - 1) + same
-    second = q * law(a - 1, b) + p * law(a, b - 1) + same
+    same = (1 - p - q) * distribution(a, b)
+    first = p * distribution(a - 1, b) + q * distribution(a, b - 1) + same
+    second = q * distribution(a - 1, b) + p * distribution(a, b - 1) + same
     return float(np.maximum(first - math.exp(eps) * second, 0).sum())

@@ -2,7 +2,7 @@
 
 One printed value against an interval of 99 % is a weak test. Here the values of a table and a mechanism
 become their quantiles among our runs, which under the published protocol are uniform up to zeros and
-rounding, and two statistics say how uniform they are. The law of a statistic comes from our own runs: one
+rounding, and two statistics say how uniform they are. A statistic's distribution comes from our own runs: one
 repetition for each printed run, treated like the printed values, so that zeros, rounding and the dependence
 between the cells of one run count as they are. A test that does not reject says little if it seldom rejects
 what is wrong: `power` says how often. data/published/README.md states the rule.
@@ -25,7 +25,7 @@ from reproduction.verification.verdicts import CONTRADICTED, NOT_CONTRADICTED, N
 from tightshuffle.arguments import Floats
 from tightshuffle.numerics.seeds import seed_of
 
-RUNS = 20_000  # random runs of ours that give the law of a statistic
+RUNS = 20_000  # random runs of ours that give the distribution of a statistic
 BOTH = "both"  # tables, or mechanisms
 QUARTERS = 4  # bins of the chi-square statistic
 COLUMNS = [
@@ -114,7 +114,7 @@ def _among(draws: Floats, values: Floats) -> Floats:
 
 
 def kolmogorov_smirnov(quantiles: Floats) -> Floats:
-    """Largest distance of the empirical law of the last axis from the uniform one on [0, 1]."""
+    """Largest distance of the empirical distribution of the last axis from the uniform one on [0, 1]."""
     ordered = np.sort(quantiles, axis=-1)
     steps = np.arange(ordered.shape[-1] + 1) / ordered.shape[-1]
     return np.maximum(steps[1:] - ordered, ordered - steps[:-1]).max(axis=-1)
@@ -238,9 +238,9 @@ def compare_grids(
     Returns
     -------
     One row per dataset, grid and mechanism, and one for "both": how many printed values there are, how many
-    of them are below our median, the Kolmogorov-Smirnov distance of their quantiles from the uniform law and
-    its p-value (`p_value`), and our mean TV distance. The numbers of the cells are those of the grid itself.
-    Only "both" has a verdict, `CONTRADICTED` or `NOT_CONTRADICTED`.
+    of them are below our median, the Kolmogorov-Smirnov distance of their quantiles from the uniform
+    distribution and its p-value (`p_value`), and our mean TV distance. The numbers of the cells are those of
+    the grid itself. Only "both" has a verdict, `CONTRADICTED` or `NOT_CONTRADICTED`.
     """
     rows = []
     for dataset, table in cells.items():

@@ -46,7 +46,7 @@ def p_value(errors: Sequence[Error], scale: float, *, cut: bool, rng: np.random.
     """The Kolmogorov-Smirnov p-value of the errors of single cells, if the noise has the ``scale``.
 
     The quantile of an error is the middle of those that are printed alike, with its digits rounded or ``cut``
-    off. The law of the distance comes from `joint.RUNS` draws, of which the same is made.
+    off. The distribution of the distance comes from `joint.RUNS` draws, of which the same is made.
     """
     single = [error for error in errors if error.cells == 1]
     printed, digits, users, _ = np.array(single).T
@@ -65,11 +65,11 @@ def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike, *, cut: bool)
     for error in errors:
         low, high = _alike(np.array(error.printed), np.array(error.digits), cut) * error.users
         if error.cells == 1:
-            chance = stats.halfnorm.cdf(high / scales) - stats.halfnorm.cdf(low / scales)
+            probability = stats.halfnorm.cdf(high / scales) - stats.halfnorm.cdf(low / scales)
         else:
-            at, below = sum_law(error.cells)
-            chance = np.interp(2 * high / scales, at, below) - np.interp(2 * low / scales, at, below)
-        total += np.log(chance)
+            at, below = sum_distribution(error.cells)
+            probability = np.interp(2 * high / scales, at, below) - np.interp(2 * low / scales, at, below)
+        total += np.log(probability)
     return total
 
 
@@ -80,8 +80,8 @@ def likely(errors: Sequence[Error], *, cut: bool) -> tuple[float, float, float]:
     return float(inside[0]), float(inside[-1]), float(found.max())
 
 
-def sum_law(count: int) -> tuple[Floats, Floats]:
-    """The law of the sum of ``count`` <= 60 independent |Z|: points, and the probability up to each."""
+def sum_distribution(count: int) -> tuple[Floats, Floats]:
+    """Of the sum of ``count`` <= 60 independent |Z|: points, and the probability up to each."""
     ends = np.append(0, (np.arange(POINTS // 2) + 0.5) * STEP)
     spectrum = np.fft.rfft(np.diff(stats.halfnorm.cdf(ends)), POINTS)
     return (np.arange(POINTS) + 0.5) * STEP, np.cumsum(np.fft.irfft(spectrum**count, POINTS))

@@ -53,8 +53,8 @@ def _deltas(group: pd.DataFrame, k: int) -> dict[str, NDArray[np.floating[Any]]]
     eps, eps0 = group["eps"].astype(float).to_numpy(), group["eps0"].astype(float).to_numpy()
     n = group["n"].astype(int).to_numpy()
     if mechanism == OWN:
-        own_k, holders = group["k"].astype(int).to_numpy(), group["count"].astype(int).to_numpy()
-        setting: dict[str, Any] = {"n": n, "k": own_k, "eps0": eps0, "count": holders, "direction": "forward"}
+        own_k, held = group["k"].astype(int).to_numpy(), group["count"].astype(int).to_numpy()
+        setting: dict[str, Any] = {"n": n, "k": own_k, "eps0": eps0, "count": held, "direction": "forward"}
         return {form: count.delta(eps, form=form, **setting) for form in count.FORMS}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)

@@ -20,7 +20,7 @@ def blanket_regions(settings: Section) -> pd.DataFrame:
     ``settings``: the config's ``blanket_regions``.
     """
     eps0 = linear_axis(settings["eps0"])
-    fixed = {"n": settings["n"], "k": settings["k"], "count": holders(settings["share"], settings["n"])}
+    fixed = {"n": settings["n"], "k": settings["k"], "count": x0_count(settings["share"], settings["n"])}
     constants = blanket.kappas(eps0=eps0, **fixed)
     roots_p = blanket.critical_polynomial_roots(eps0=eps0, **fixed)
     roots_h = blanket.critical_equation_roots(eps0=eps0, **fixed)
@@ -52,12 +52,12 @@ def blanket_tightness(settings: Section) -> pd.DataFrame:
                 f"blanket_regions.{key} must be below curve.eps0 = {eps0}, or delta is 0; got {eps}"
             )
     sizes = np.array(settings["growth"]["n"])
-    middle = blanket.kappas(n=sizes, k=k, eps0=eps0, count=holders(share, sizes)).log_kappa_2 / 2
+    middle = blanket.kappas(n=sizes, k=k, eps0=eps0, count=x0_count(share, sizes)).log_kappa_2 / 2
     points = [("eps", eps, settings["n"]) for eps in log_axis(settings["curve"]["eps"])]
     points += [("n", eps, n) for eps in settings["growth"]["eps"] for n in sizes]
     points += [("S_2", eps, n) for eps, n in zip(middle, sizes, strict=True)]
     table = pd.DataFrame(points, columns=["series", "eps", "n"])
-    table = table.assign(k=k, eps0=eps0, count=holders(share, table["n"].to_numpy()))
+    table = table.assign(k=k, eps0=eps0, count=x0_count(share, table["n"].to_numpy()))
     eps, held = table["eps"].to_numpy(), table["count"].to_numpy()
     setting: dict[str, Any] = {name: table[name].to_numpy() for name in ("n", "k", "eps0")}
     constants = blanket.kappas(count=held, **setting)
@@ -69,6 +69,6 @@ def blanket_tightness(settings: Section) -> pd.DataFrame:
     return table.assign(**{name: bound(eps, **setting) for name, bound in BOUNDS.items()})
 
 
-def holders(share: float, n: npt.ArrayLike) -> Integers:
+def x0_count(share: float, n: npt.ArrayLike) -> Integers:
     """How many of the remaining n - 1 users hold x0: pi(x0) (n - 1), rounded; the shape of ``n``."""
     return np.rint(share * (np.asarray(n) - 1)).astype(int)

@@ -1,4 +1,4 @@
-"""Tests of the statements about delta, and of other statements without chance.
+"""Tests of the statements about delta, and of other statements without randomness.
 
 On the published reading delta is Theorem 1 as printed. On the exact reading it is delta of the whole
 histogram for the worst dataset, known to lie between `histogram.lower` and `histogram.upper`: a trend counts
@@ -49,8 +49,8 @@ def bracket(eps: float, n: int, k: int, eps0: float) -> tuple[float, float]:
 
 def as_printed(eps: float, n: int, k: int, eps0: float, share: float = _SHARE) -> float:
     """log10 delta of Theorem 1 as printed; ``share`` of n hold x0."""
-    holders = min(round(share * n), n - 1)
-    return float(published_delta(eps, n=n, k=k, eps0=eps0, count=holders))
+    held = min(round(share * n), n - 1)
+    return float(published_delta(eps, n=n, k=k, eps0=eps0, count=held))
 
 
 def trend(
@@ -103,7 +103,7 @@ def both_trends(
     points: Sequence[Point],
     shares: Sequence[float] = (_SHARE,),
 ) -> Outcome:
-    """Both trends, in eps and in eps0, over the same points; published for several shares of holders."""
+    """Both trends, in eps and in eps0, over the same points; published for several shares of x0."""
     outcomes = [
         trend(reading, axis, points, rising, share)
         for share in (shares if not reading.is_exact else shares[:1])
@@ -198,10 +198,10 @@ def varies_with_the_count(reading: Reading, eps: float, eps0: float, n: int, k: 
 
 
 def inference_falls(reading: Reading, k: Sequence[int], eps0: Sequence[float]) -> Outcome:
-    """Does the chance that an answer is the truth, p of k-RR, fall with k? The same on both readings."""
-    chances = np.array([[truth_probability(budget, cells) for cells in k] for budget in eps0])
-    signs = np.where(np.diff(chances, axis=1) < 0, 1, -1).ravel()
-    why = f"p falls from {chances[:, 0].max():.3g} to {chances[:, -1].min():.3g} over k = {k[0]} to {k[-1]}"
+    """Does the probability that a report is the truth, p of k-RR, fall with k? The same on both readings."""
+    p = np.array([[truth_probability(budget, cells) for cells in k] for budget in eps0])
+    signs = np.where(np.diff(p, axis=1) < 0, 1, -1).ravel()
+    why = f"p falls from {p[:, 0].max():.3g} to {p[:, -1].min():.3g} over k = {k[0]} to {k[-1]}"
     return Outcome(verdict_of(signs), count_signs(signs), why)
 
 
@@ -245,7 +245,7 @@ def local_is_worse(reading: Reading, factor: float, budgets: Budgets | None = No
 def approximate(reading: Reading, budgets: Budgets | None = None) -> Outcome:
     """Does the shuffle model need a delta above 0 at every setting of the experiments?
 
-    It does for every eps < eps0: if everybody answers x0, the likelihoods differ by the factor e^eps0. From
+    It does for every eps < eps0: if everybody reports x0, the likelihoods differ by the factor e^eps0. From
     eps0 on its delta is 0: pure differential privacy.
     """
     settings = reading.pick((GAUSSIAN,), budgets=budgets)
@@ -259,20 +259,20 @@ def approximate(reading: Reading, budgets: Budgets | None = None) -> Outcome:
 def unbiased(reading: Reading, histogram: Sequence[int], eps0: Iterable[float], projected: bool) -> Outcome:
     """Is the mean of the estimate by matrix inversion the histogram itself? The same on both readings.
 
-    All k^n answers of the users in ``histogram`` (k counts) are listed, for every ``eps0``.
+    All k^n reports of the users in ``histogram`` (k counts) are listed, for every ``eps0``.
     """
     k, truth = len(histogram), np.asarray(histogram) / sum(histogram)
     cells = np.repeat(np.arange(k), histogram)
-    answers = np.array(list(product(range(k), repeat=cells.size)))
-    counts = np.stack([(answers == cell).sum(axis=1) for cell in range(k)], axis=1)
+    reports = np.array(list(product(range(k), repeat=cells.size)))
+    counts = np.stack([(reports == cell).sum(axis=1) for cell in range(k)], axis=1)
     signs, misses = [], []
     for budget in eps0:
-        honest = answers == cells
-        chances = np.where(honest, truth_probability(budget, k), lie_probability(budget, k)).prod(axis=1)
+        honest = reports == cells
+        p = np.where(honest, truth_probability(budget, k), lie_probability(budget, k)).prod(axis=1)
         estimates = invert(counts / cells.size, budget)
         if projected:
             estimates = project_to_simplex(estimates)
-        misses.append(float(np.abs(chances @ estimates - truth).max()))
+        misses.append(float(np.abs(p @ estimates - truth).max()))
         signs.append(1 if misses[-1] < _ROUNDING else -1)
     what = "projected to the simplex" if projected else "not projected"
     why = (

@@ -13,7 +13,7 @@ from reproduction.verification.noise_scale import (
     likely,
     log_likelihood,
     p_value,
-    sum_law,
+    sum_distribution,
 )
 from tests import ROOT
 
@@ -75,7 +75,7 @@ def test_likelihoods_are_shares_of_draws_that_are_printed_so(printed, digits, n,
 
 
 def test_the_sum_of_absolute_values_has_the_moments_of_their_law():
-    at, below = sum_law(15)
+    at, below = sum_distribution(15)
     mass = np.diff(below, prepend=0)
     mean = mass @ at
     assert below[-1] == pytest.approx(1, abs=1e-12)
