@@ -3,9 +3,9 @@
 import pandas as pd
 
 from reproduction.jobs.job import job, write_bytes, write_csv
-from reproduction.report.claims import claims_page
+from reproduction.report.claims_page import claims_page
+from reproduction.verification.claims.claims_file import read_claims
 from reproduction.verification.claims.evidence import read_evidence
-from reproduction.verification.claims.file import read_claims
 from reproduction.verification.claims.registry import RESULT_COLUMNS, judge_claims
 
 with job(snakemake):

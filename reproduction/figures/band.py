@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reproduction.figures import style, wording
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "What upper and lower leave open", "Open band"
 COLUMNS = ["eps0", "k", "n", "share", "eps", "lower", "tight", "upper"]

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
 from reproduction.figures import style, wording
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "The blanket paper: where eq. (3) is called tight", "Blanket paper"
 REGION_COLUMNS = ["eps0", "n", "k", "count", "log_kappa_2", "kappa_4", "case_border", "roots_P", "roots_H"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reproduction.data.sub_cells import FINENESS
 from reproduction.figures import style, wording
 from reproduction.figures.grids import grid_edges, grid_shape, on_grid
-from reproduction.figures.tables import File, read_table
+from reproduction.figures.table_files import File, read_table
 
 TITLE = "Check-ins of both cities"
 CELLS = ["cell", "count", "row", "column", "south", "north", "west", "east"]

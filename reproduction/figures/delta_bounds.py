@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from reproduction.figures import style, wording
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "δ over ε: published, true, and every bound", "δ and all bounds"
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from reproduction.figures import style
-from reproduction.figures.tables import File, read_table
+from reproduction.figures.table_files import File, read_table
 
 TITLE = "δ over ε and ε₀"
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact"]

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from reproduction.figures import calibration, style, wording
 from reproduction.figures.grids import grid_edges, grid_shape, on_a_grid, on_a_map, on_grid
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 from reproduction.protocol.metrics import total_variation
 
 TITLE = "Estimated histograms"

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from reproduction.figures import style
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 from reproduction.protocol.saturation import SATURATED, saturation
 
 TITLE, SHORT_TITLE = "Scale of the analytic Gaussian over δ", "Gaussian scale"

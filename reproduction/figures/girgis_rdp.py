@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from reproduction.figures import style, wording
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Girgis et al.: Rényi differential privacy", "Girgis et al."
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]

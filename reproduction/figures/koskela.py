@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reproduction.figures import style, wording
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Koskela et al., Figure 1", "Koskela et al., 1"
 PANELS = {"a": "strong and weak adversary", "b": "clones"}

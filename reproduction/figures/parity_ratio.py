@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from reproduction.figures import style, wording
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Error of shuffle+INV over error of the Gaussian", "Ratio of errors"
 COLUMNS = [

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from reproduction.figures import calibration, tv, wording
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE = "Total variation distance at equal privacy"
 COLUMNS = [*tv.COLUMNS, "delta_rule", "bound", "estimator"]

@@ -7,7 +7,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "The best randomizer behind a shuffler", "Best randomizer"
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "tv", "ratio"]

@@ -11,7 +11,7 @@ from matplotlib.ticker import NullFormatter
 
 from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Estimators", "Estimators"
 COLUMNS = [

@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS, MARKERS, legend
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Finer and coarser cells", "Cells"
 COLUMNS = [

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS, MARKERS, legend
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE, SHORT_TITLE = "Every randomizer behind a shuffler, over the Gaussian", "All randomizers"
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "ratio", "ratio_lower"]

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from reproduction.figures import calibration, style, wording
-from reproduction.figures.tables import File, groups, read_table
+from reproduction.figures.table_files import File, groups, read_table
 
 TITLE = "Total variation distance"
 COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform"]

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 import tightshuffle
 from reproduction.report.findings import excess
-from reproduction.report.layout import like, position, shares
+from reproduction.report.verdict_layout import like, position, shares
 from reproduction.verification.printed import decimal_from_log10
 from reproduction.verification.verdicts import orders
 

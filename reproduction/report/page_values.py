@@ -10,11 +10,18 @@ from markupsafe import Markup
 
 from reproduction.report import findings
 from reproduction.report.document import document
-from reproduction.report.layout import APART, common, count_sources, place_notes, rows_by_item, small_tables
 from reproduction.report.page import symbols
 from reproduction.report.page_figures import by_section
 from reproduction.report.plan_page import EXPLANATION, HEADER, plan_lines
-from reproduction.verification.claims.decisions import CLAIM_VERDICTS
+from reproduction.report.verdict_layout import (
+    APART,
+    common,
+    count_sources,
+    place_notes,
+    rows_by_item,
+    small_tables,
+)
+from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from reproduction.verification.printed import Row, parse_tolerance
 from reproduction.verification.verdicts import (
     REPRODUCED,

@@ -21,7 +21,7 @@ from reproduction.experiments.study_limit import poisson_ratio
 from reproduction.protocol.gaussian import published_scale
 from reproduction.protocol.theorem_1 import published_delta
 from reproduction.report.findings import NEARLY, audit
-from reproduction.verification.claims.decisions import (
+from reproduction.verification.claims.verdict_rules import (
     FAILS,
     HOLDS,
     MOSTLY,

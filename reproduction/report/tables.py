@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction.report.layout import like
 from reproduction.report.markdown import markdown_page, markdown_table
+from reproduction.report.verdict_layout import like
 from reproduction.verification.printed import Row
 from reproduction.verification.verdicts import TIMES
 

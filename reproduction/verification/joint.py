@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import stats
 
 from reproduction.protocol.trials import Protocol, run_points
-from reproduction.verification.claims.decisions import LEVEL, corrected
+from reproduction.verification.claims.verdict_rules import LEVEL, corrected
 from reproduction.verification.printed import Row, printed_to_decimal
 from reproduction.verification.values import POINT, Point, Trials, draws_of
 from reproduction.verification.verdicts import CONTRADICTED, NOT_CONTRADICTED, NOT_REJECTED, REJECTED, TIMES

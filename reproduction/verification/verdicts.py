@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from reproduction.verification.claims.decisions import CLAIM_VERDICTS, READING_VERDICTS
+from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS, READING_VERDICTS
 from reproduction.verification.printed import COLUMNS, Row, printed_to_decimal
 
 VERDICTS = ("same digits", "close", "consistent", "differs", "inconsistent", "not comparable")

@@ -5,7 +5,7 @@ import csv
 import pandas as pd
 import pytest
 
-from reproduction.verification.claims.decisions import CLAIM_VERDICTS
+from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from tests import ROOT
 from tests.workflow.conftest import QUICK, Project
 

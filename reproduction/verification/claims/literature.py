@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.verification.claims.decisions import (
+from reproduction.verification.claims.evidence import NoEvidenceError, Reading
+from reproduction.verification.claims.privacy import as_printed, bracket, point_of, rows_of
+from reproduction.verification.claims.verdict_rules import (
     FAILS,
     HOLDS,
     Outcome,
@@ -21,8 +23,6 @@ from reproduction.verification.claims.decisions import (
     span,
     verdict_of,
 )
-from reproduction.verification.claims.evidence import NoEvidenceError, Reading
-from reproduction.verification.claims.privacy import as_printed, bracket, point_of, rows_of
 from reproduction.verification.printed import Row, printed_to_decimal
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.literature import amplification, clones, count

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from reproduction.protocol.theorem_1 import published_delta
-from reproduction.verification.claims.decisions import (
+from reproduction.verification.claims.evidence import GAUSSIAN, Budgets, NoEvidenceError, Reading
+from reproduction.verification.claims.verdict_rules import (
     FAILS,
     HOLDS,
     Outcome,
@@ -23,7 +24,6 @@ from reproduction.verification.claims.decisions import (
     verdict_of,
     weakest,
 )
-from reproduction.verification.claims.evidence import GAUSSIAN, Budgets, NoEvidenceError, Reading
 from reproduction.verification.printed import Row, printed_to_decimal
 from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale

@@ -13,8 +13,7 @@ import numpy as np
 
 from reproduction.protocol.gaussian import published_scale
 from reproduction.verification.claims import literature, privacy, utility
-from reproduction.verification.claims.decisions import UNTESTABLE as NO_VERDICT
-from reproduction.verification.claims.decisions import Outcome, combine
+from reproduction.verification.claims.claims_file import COLUMNS
 from reproduction.verification.claims.evidence import (
     GAUSSIAN,
     INV,
@@ -25,7 +24,8 @@ from reproduction.verification.claims.evidence import (
     NoEvidenceError,
     Reading,
 )
-from reproduction.verification.claims.file import COLUMNS
+from reproduction.verification.claims.verdict_rules import UNTESTABLE as NO_VERDICT
+from reproduction.verification.claims.verdict_rules import Outcome, combine
 from reproduction.verification.printed import Row
 
 Test = Callable[[Reading], Outcome]

@@ -1,4 +1,4 @@
-"""Tests of the statements about errors: paired over repetitions, with the family-wise level of `decisions`.
+"""Tests of the statements about errors: paired over repetitions, at the family-wise level of `verdict_rules`.
 
 Every test takes a `Reading` and gives an `Outcome`. "Error" is the total variation distance or the individual
 error, a fraction of n; the smaller the better.
@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from reproduction.verification.claims.decisions import (
+from reproduction.verification.claims.evidence import (
+    GAUSSIAN,
+    INV,
+    RAW_GAUSSIAN,
+    SHUFFLE,
+    Budgets,
+    NoEvidenceError,
+    Reading,
+    Setting,
+)
+from reproduction.verification.claims.verdict_rules import (
     HOLDS,
     Estimate,
     Outcome,
@@ -27,16 +37,6 @@ from reproduction.verification.claims.decisions import (
     span,
     two_sided_signs,
     verdict_of,
-)
-from reproduction.verification.claims.evidence import (
-    GAUSSIAN,
-    INV,
-    RAW_GAUSSIAN,
-    SHUFFLE,
-    Budgets,
-    NoEvidenceError,
-    Reading,
-    Setting,
 )
 from reproduction.verification.printed import printed_to_decimal
 from tightshuffle.arguments import Floats

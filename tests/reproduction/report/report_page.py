@@ -10,7 +10,7 @@ import pandas as pd
 
 from reproduction.report.page import render
 from reproduction.report.page_values import page_values
-from reproduction.verification.claims.decisions import CLAIM_VERDICTS
+from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from reproduction.verification.printed import printed_to_decimal, read_values
 from reproduction.verification.verdicts import VERDICT_COLUMNS
 from tests import ROOT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reproduction.report.claims import claims_page
+from reproduction.report.claims_page import claims_page
 from reproduction.report.tables import errors_page, paper_tables
 from reproduction.verification.printed import read_rows
 from tests import ROOT

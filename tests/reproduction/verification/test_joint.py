@@ -7,7 +7,7 @@ from scipy import stats
 
 from reproduction.protocol.trials import Protocol
 from reproduction.verification import joint
-from reproduction.verification.claims.decisions import corrected, holm
+from reproduction.verification.claims.verdict_rules import corrected, holm
 from reproduction.verification.printed import read_values
 from tests import ROOT
 

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from reproduction.verification.claims.file import COLUMNS, read_claims
+from reproduction.verification.claims.claims_file import COLUMNS, read_claims
 from tests import ROOT
 
 CLAIMS = ROOT / "data/published/claims.csv"

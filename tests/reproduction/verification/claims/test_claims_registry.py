@@ -3,9 +3,9 @@
 import pytest
 
 from reproduction.verification.claims import registry
-from reproduction.verification.claims.decisions import FAILS, HOLDS, UNTESTABLE, Outcome
+from reproduction.verification.claims.claims_file import COLUMNS, read_claims
 from reproduction.verification.claims.evidence import NoEvidenceError
-from reproduction.verification.claims.file import COLUMNS, read_claims
+from reproduction.verification.claims.verdict_rules import FAILS, HOLDS, UNTESTABLE, Outcome
 from tests import ROOT
 from tests.reproduction.verification.claims import fabricated
 

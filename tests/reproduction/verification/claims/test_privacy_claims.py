@@ -6,8 +6,8 @@ import pytest
 
 from reproduction.protocol.gaussian import published_scale
 from reproduction.verification.claims import literature, privacy
-from reproduction.verification.claims.decisions import FAILS, HOLDS, UNSETTLED
 from reproduction.verification.claims.evidence import GAUSSIAN, NoEvidenceError
+from reproduction.verification.claims.verdict_rules import FAILS, HOLDS, UNSETTLED
 from tests.reproduction.verification.claims.fabricated import exact, published, setting
 from tightshuffle.literature import count
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from reproduction.verification.claims import registry, utility
-from reproduction.verification.claims.decisions import FAILS, HOLDS, UNSETTLED
 from reproduction.verification.claims.evidence import GAUSSIAN, INV, RAW_GAUSSIAN, NoEvidenceError, Setting
+from reproduction.verification.claims.verdict_rules import FAILS, HOLDS, UNSETTLED
 from reproduction.verification.printed import read_values
 from tests import ROOT
 from tests.reproduction.verification.claims.fabricated import exact, published, setting, three

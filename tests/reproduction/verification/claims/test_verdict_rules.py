@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reproduction.verification.claims.decisions import (
+from reproduction.verification.claims.verdict_rules import (
     FAILS,
     HOLDS,
     LEVEL,

@@ -6,7 +6,7 @@ import pytest
 
 from reproduction.figures import checkins, delta_surface, estimates, girgis_rdp, koskela, parity_tv, tv
 from reproduction.figures.grids import grid_edges
-from reproduction.figures.tables import read_table
+from reproduction.figures.table_files import read_table
 from tests.reproduction.figures.examples import (
     city,
     estimate_table,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reproduction.report import layout
+from reproduction.report import verdict_layout as layout
 from reproduction.verification.printed import read_values
 from reproduction.verification.verdicts import count_verdicts
 from tests import ROOT
