@@ -410,7 +410,7 @@ SOURCES: dict[Callable[[Results], Quotes], str] = {
     headline: "results/report/verdicts.csv, claim_verdicts.csv",
     audited: "results/audit.csv",
     deltas: "tightshuffle.literature.count, histogram",
-    gaussian: "tightshuffle.gaussian, experiments.plan",
+    gaussian: "tightshuffle.gaussian, tightshuffle.planning",
     equal_privacy: "results/parity_ratio.csv, parity.csv, parity_plan.md",
     which: "results/study/which.md; reproduction.experiments.study_limit",
     noise: "reproduction.verification.noise_scale; results/report/verdicts.csv, results/parity_ratio.csv",

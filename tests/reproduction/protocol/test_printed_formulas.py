@@ -94,4 +94,4 @@ def test_theorem_1_gives_the_digits_of_table_iv():
     assert len(rows) > 3
     for row in rows:
         ours = decimal_from_log10(published_delta(float(row["eps"]), n=150, k=10, eps0=2, count=120))
-        assert digits_verdict(row["printed"], ours) == "exact"
+        assert digits_verdict(row["printed"], ours) == "same digits"
