@@ -322,7 +322,7 @@ def _epsilon_from_preview(
         wanted,
         setting["eps0"],
         mu=float(gaussian_mu(**setting, **more)),
-        side=1 if chosen.kind == UPPER else -1,
+        round_up=chosen.kind == UPPER,
     )
 
 

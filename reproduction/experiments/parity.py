@@ -68,7 +68,7 @@ def guaranteed_eps(bound: str, delta: float, *, n: int, k: int, eps0: float) -> 
         wanted,
         setting["eps0"],
         mu=float(gaussian_mu(**setting)),
-        side=1 if bound == "upper" else -1,
+        round_up=bound == "upper",
     )
 
 

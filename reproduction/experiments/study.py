@@ -106,9 +106,9 @@ def geometric_error(eps: Floats) -> Floats:
 
 
 def largest_eps0(
-    family: Family, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, *, side: int = 1
+    family: Family, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, *, round_up: bool = True
 ) -> tuple[Floats, Floats]:
-    """The largest eps0 at which `upper` (``side`` 1) or `lower` (-1) is at most ``log10_delta``, and it.
+    """The largest eps0 at which `upper` (``round_up``) or `lower` is at most ``log10_delta``, and it.
 
     All are arrays (points,). log log(1 / delta) is nearly linear in eps0, so secants from the eps0 of k-RR
     that leaves the Gaussian's noise in an empty cell need 3 or 4 evaluations. Where a parameter of the
@@ -127,7 +127,7 @@ def largest_eps0(
     while left.size:
         x = here[left]
         owns = [family(int(cells), float(eps0)) for cells, eps0 in zip(k[left], x, strict=True)]
-        value = bound_of_each(side, eps[left], owns, n=n[left], width=_WIDTH, mixtures=False)
+        value = bound_of_each(round_up, eps[left], owns, n=n[left], width=_WIDTH, mixtures=False)
         met = value <= log10_delta[left]
         low[left[met]], reached[left[met]] = x[met], value[met]
         high[left[~met]] = x[~met]
@@ -151,7 +151,7 @@ def _family_table(name: str, points: pd.DataFrame, searched: "pd.Series[bool]") 
     tv = _tv(owns, n)
     eps0_lower, tv_lower = np.full((2, len(points)), np.nan)
     here = np.flatnonzero(searched)
-    eps0_lower[here], _ = largest_eps0(family, eps[here], wanted[here], n[here], k[here], side=-1)
+    eps0_lower[here], _ = largest_eps0(family, eps[here], wanted[here], n[here], k[here], round_up=False)
     tv_lower[here] = _tv(_of(family, k[here], eps0_lower[here]), n[here])
     variances = [float(own.variance(0.0, int(users))) for own, users in zip(owns, n, strict=True)]
     return points.assign(

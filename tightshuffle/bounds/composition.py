@@ -48,6 +48,7 @@ from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.binomial import log_binomial_excess
 
+# The words of users of privacy loss distributions for round_up=True and False, here and in `pld.to_pld` only.
 ESTIMATES = ("pessimistic", "optimistic")
 
 _DEPTH = 80.0  # outcomes down to e^-80 at first, further down where delta asks for it
@@ -230,7 +231,7 @@ class _Curve:
         self.setting = (pair, int(n), int(k), eps0)
         self.eps0, self.compositions = eps0, int(compositions)
         self.bounded = pair != "strong"
-        self.pessimistic = estimate == "pessimistic"
+        self.round_up = estimate == "pessimistic"
         self.spacing = spacing
         self.depths: dict[float, _Depth] = {}
 
@@ -250,7 +251,7 @@ class _Curve:
             if last:
                 break
             depth = _deeper(depth)
-        if open_ends.size and self.setting[0] == "weak" and self.compositions == 1 and self.pessimistic:
+        if open_ends.size and self.setting[0] == "weak" and self.compositions == 1 and self.round_up:
             # Too deep for these sums, which start from the mean; histogram.upper starts from where delta is.
             _, n, k, eps0 = self.setting
             deep = upper(eps[open_ends], n=n, k=k, eps0=eps0) * _LN10
@@ -301,7 +302,7 @@ class _Curve:
         return self.depths[depth]
 
     def _rows(self, depth: float, blocks: int) -> Rows:
-        return rows(*self.setting, depth=depth, blocks=blocks, pessimistic=self.pessimistic)
+        return rows(*self.setting, depth=depth, blocks=blocks, round_up=self.round_up)
 
     def _size(self, depth: float) -> tuple[int, float]:
         """How many blocks of N to make, and about how many outcomes that are."""
@@ -314,10 +315,9 @@ class _Curve:
         weak = self.setting[0] == "weak"
         across = math.sqrt(per_value) if weak else 1.0  # about how many T per N
         table = self._rows(depth, max(_FEWEST_BLOCKS, int(_ROWS[weak] / across)))
-        sign = 1 if self.pessimistic else -1
 
         def ln_delta(eps: Floats) -> Floats:
-            return np.array([_log_excess(e, table, sign) for e in eps])
+            return np.array([_log_excess(e, table, self.round_up) for e in eps])
 
         last = table.log_left_out == -math.inf or across * values > 64 * _ROWS[weak]
         return ln_delta, table.log_left_out, last
@@ -337,13 +337,13 @@ class _Curve:
         if reach / spacing > _ENOUGH:
             raise ValueError(f"spacing must be at least {reach / _ENOUGH:.2g} here; got {spacing:g}")
         cells = loss_grid.gather(outcomes(table, depth), spacing, reach)
-        if self.pessimistic:
-            grid, sign = loss_grid.pessimistic(cells, table.log_left_out), 1
+        if self.round_up:
+            grid = loss_grid.pessimistic(cells, table.log_left_out)
         else:
-            grid, sign = loss_grid.optimistic(cells), -1
+            grid = loss_grid.optimistic(cells)
 
         def ln_delta(eps: Floats) -> Floats:
-            return loss_grid.ln_delta(eps, grid, self.compositions, sign)
+            return loss_grid.ln_delta(eps, grid, self.compositions, self.round_up)
 
         last = table.log_left_out == -math.inf or self._size(_deeper(depth))[1] > _ENOUGH
         return ln_delta, table.log_left_out + math.log(self.compositions), last
@@ -354,8 +354,9 @@ def _deeper(depth: float) -> float:
     return depth * (2 if depth <= _DEPTH else 4)
 
 
-def _log_excess(eps: float, table: Rows, sign: int) -> float:
+def _log_excess(eps: float, table: Rows, round_up: bool) -> float:
     """ln E[(P - e^eps Q)_+] of one round: given N and T an expected excess of Bin(T, 1/2), in closed form."""
+    sign = 1 if round_up else -1
     # room = T - threshold in two forms; next to the largest loss b only the first does not cancel.
     known, lie = table.total + table.short, special.expit(-eps)
     share = math.expm1(eps - table.largest) / math.expm1(-table.largest)
@@ -373,6 +374,6 @@ def _log_excess(eps: float, table: Rows, sign: int) -> float:
     excess = np.where(room < 1, log_room - table.total * math.log(2), excess)
     terms = table.log_weight + table.log_scale + excess
     value = special.logsumexp(terms) + math.log(table.gap) + np.logaddexp(0.0, eps)
-    if sign > 0:
+    if round_up:
         value = np.logaddexp(value, table.log_left_out)
     return min(0.0, value + sign * _SAFETY)

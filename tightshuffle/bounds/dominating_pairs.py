@@ -68,7 +68,7 @@ class Rows(NamedTuple):
         return math.exp(self.log_ratio)
 
 
-def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, pessimistic: bool) -> Rows:
+def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, round_up: bool) -> Rows:
     """The rows of a pair that weigh at least about e^-``depth``, with N in at most ``blocks`` blocks."""
     chance, log_ratio = _chance_and_log_ratio(pair, k, eps0)
     first, last = (int(end) for end in window(n - 1, chance, depth))
@@ -80,10 +80,10 @@ def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, p
         log_block = np.log(np.add.reduceat(np.exp(log_chances - peak), starts - first)) + peak
     # Far out the unit of that sum is too large: the block's largest term times its length is enough there.
     floor = np.maximum.reduceat(log_chances, starts - first)
-    if pessimistic:
+    if round_up:
         floor = floor + np.log(ends - starts + 1)
     log_block = np.where(log_block > peak - 600, log_block, floor)
-    known = 1 + (starts if pessimistic else ends)
+    known = 1 + (starts if round_up else ends)
 
     if pair == "weak":
         low, high = window(known, 2 / k, depth + log_block)

@@ -66,7 +66,7 @@ def upper(
     ValueError naming the argument that is out of range.
     """
     setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
-    return _bound(1, eps, setting, width)
+    return _bound(True, eps, setting, width)
 
 
 def lower(
@@ -84,10 +84,10 @@ def lower(
     Same parameters, result and errors as `upper`.
     """
     setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
-    return _bound(-1, eps, setting, width)
+    return _bound(False, eps, setting, width)
 
 
-def _bound(side: int, eps: npt.ArrayLike, setting: Setting, width: float) -> Floats:
+def _bound(round_up: bool, eps: npt.ArrayLike, setting: Setting, width: float) -> Floats:
     check_at_most("eps0", setting.eps0, LARGEST_EPS0_OF_UPPER)
     points = np.broadcast_arrays(check_eps(eps), setting.hidden, setting.k, setting.eps0)
     randomizer = setting.randomizer
@@ -106,12 +106,12 @@ def _bound(side: int, eps: npt.ArrayLike, setting: Setting, width: float) -> Flo
     if asked:
         places = [index for index, _ in asked]
         owns = [own for _, own in asked]
-        result[places] = bound_of_each(side, flat[0][places], owns, n=flat[1][places], width=width)
+        result[places] = bound_of_each(round_up, flat[0][places], owns, n=flat[1][places], width=width)
     return result.reshape(points[0].shape)[()]
 
 
 def bound_of_each(
-    side: int,
+    round_up: bool,
     eps: Floats,
     randomizers: Sequence[Randomizer],
     *,
@@ -119,7 +119,7 @@ def bound_of_each(
     width: float = 1e-4,
     mixtures: bool = True,
 ) -> Floats:
-    """`upper` (``side`` 1) or `lower` (-1) at many points at once, each with a randomizer of its own.
+    """`upper` (``round_up``) or `lower` at many points at once, each with a randomizer of its own.
 
     Parameters: ``eps`` (points,) and one of ``randomizers`` for each, ``n`` broadcasts; ``mixtures``: whether
     `lower` looks at random datasets too, three times the work. Returns log10 delta, (points,). Nothing is
@@ -132,19 +132,19 @@ def bound_of_each(
     counts = [index for index, own in asked if isinstance(own, KRandomizedResponse) and own.k == 2]
     if counts:
         low, high = binary(eps[counts], n=users[counts], eps0=eps0[counts])
-        result[counts] = high if side > 0 else low
-        if side > 0 and np.any(wide := high - low > np.log10(1 + _WIDEST)):
+        result[counts] = high if round_up else low
+        if round_up and np.any(wide := high - low > np.log10(1 + _WIDEST)):
             # Deep down too many datasets are doubtful. k-RR is subset selection of one value, too.
             some = np.array(counts)[wide]
             same = [SubsetSelection(2, budget, 1) for budget in eps0[some].tolist()]
-            other = bound_of_each(1, eps[some], same, n=users[some], width=width)
+            other = bound_of_each(True, eps[some], same, n=users[some], width=width)
             result[some] = np.minimum(result[some], other)
     counted = set(counts)
     laws = (
         (index, *some)
         for index, own in asked
         if index not in counted
-        for some in own.laws(eps[index], ["blanket"] if side > 0 else _references(own, mixtures))
+        for some in own.laws(eps[index], ["blanket"] if round_up else _references(own, mixtures))
     )
     of_matrices = any(isinstance(own, Finite) for _, own in asked)
     for owners, values, probabilities in _batches(laws):
@@ -152,9 +152,9 @@ def bound_of_each(
         if of_matrices:
             owners, values, probabilities = _merged(owners, values, probabilities)
             ulps = ulps.max() + 2.0 ** (53 - _BITS)
-        law = outwards(values, probabilities, side, ulps)
+        law = outwards(values, probabilities, round_up, ulps)
         bounds = log_positive_part(*law, users[owners], width=width, groups=owners)
-        np.maximum.at(result, owners, (bounds[side > 0] - np.log(users[owners])) / np.log(10))
+        np.maximum.at(result, owners, (bounds[int(round_up)] - np.log(users[owners])) / np.log(10))
     return np.minimum(result, 0.0)
 
 

@@ -58,7 +58,7 @@ def epsilon(
 
 
 def epsilon_from_gaussian(
-    log10_delta_at: Callable[[float], Any], wanted: float, budget: float, *, mu: float, side: int = 1
+    log10_delta_at: Callable[[float], Any], wanted: float, budget: float, *, mu: float, round_up: bool = True
 ) -> float:
     """The eps at which a bound that is nearly a Gaussian's delta is ``wanted``: mostly in 2 to 5 evaluations.
 
@@ -67,13 +67,13 @@ def epsilon_from_gaussian(
     log10_delta_at : log10 of the bound at eps; it falls with eps, to -inf at ``budget``
     wanted : log10 of the delta
     mu : of the Gaussian differential privacy to start from (`gaussian_mu`); fitted to the first value
-    side : 1 for an eps at which the bound is at most ``wanted``, -1 for one at which it is at least that
+    round_up : True for an eps at which the bound is at most ``wanted``, False for one with at least that
 
     Returns
     -------
     eps in [0, budget], where the bound is within ``TOLERANCE`` of ``wanted``, or eps within 1e-9 of its jump
     """
-    aim = wanted - side * TOLERANCE / 2
+    aim = wanted - (1 if round_up else -1) * TOLERANCE / 2
     low, high = 0.0, budget
     eps = gaussian_eps(aim, mu)
     seen: list[tuple[float, float]] = []
@@ -88,7 +88,7 @@ def epsilon_from_gaussian(
             # Bounds of few users jump next to eps0: their distance from it is found by its magnitude.
             eps = (low + high) / 2 if high < budget else budget - (budget - low) / 16
         value = float(log10_delta_at(eps))
-        if 0 <= side * (wanted - value) <= TOLERANCE:
+        if 0 <= (wanted - value if round_up else value - wanted) <= TOLERANCE:
             return eps
         low, high = (eps, high) if value > wanted else (low, eps)
         if -np.inf < value < 0:
@@ -100,7 +100,7 @@ def epsilon_from_gaussian(
             eps = x + (later - x) * (np.sqrt(-aim) - y) / (at_later - y)
         else:
             eps = gaussian_eps(aim, mu)
-    return high if side > 0 else low
+    return high if round_up else low
 
 
 def _solve(log10_delta_at: Callable[[float], Any], wanted: float, budget: float) -> float:

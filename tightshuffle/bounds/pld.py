@@ -133,7 +133,10 @@ def _one_dataset(own: Randomizer, pair: tuple[int, int], eps: Floats, n: int) ->
     reference = "x2" if own.k > 2 else {"x0": 0.5, "x1": 0.5}
     laws = np.array([own.gains(e, reference, pair) for e in eps.tolist()])
     ulps = 16 + 2 * (laws.shape[2] + eps + own.eps0)[:, None]
-    ends = (log_positive_part(*outwards(laws[:, 0], laws[:, 1], side, ulps), n)[side > 0] for side in (-1, 1))
+    ends = (
+        log_positive_part(*outwards(laws[:, 0], laws[:, 1], round_up, ulps), n)[int(round_up)]
+        for round_up in (False, True)
+    )
     low, high = (np.exp(np.minimum(end - np.log(n), 0.0)) for end in ends)
     return low * (1 - _SLACK), np.minimum(high * (1 + _SLACK), 1.0)
 

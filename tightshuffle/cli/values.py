@@ -136,15 +136,15 @@ def common_delta(text: str) -> float:
     return float(text)
 
 
-def written(log10: float, safe_side: int = 0) -> str:
+def written(log10: float, *, round_up: bool | None = None) -> str:
     """10^log10 with four digits, at any depth: 1.234e-567; 0 for -inf.
 
-    ``safe_side`` +1 rounds up, as an upper bound must be, -1 down, 0 to the nearest.
+    ``round_up`` True rounds up, as an upper bound must be, False down, None to the nearest.
     """
     if log10 == -math.inf:
         return "0"
     exponent = math.floor(log10)
-    mantissa = _rounded(10 ** (log10 - exponent) * 10 ** (_DIGITS - 1), safe_side)
+    mantissa = _rounded(10 ** (log10 - exponent) * 10 ** (_DIGITS - 1), round_up)
     if mantissa >= 10**_DIGITS:
         mantissa, exponent = mantissa // 10, exponent + 1
     if exponent >= 0:
@@ -153,21 +153,21 @@ def written(log10: float, safe_side: int = 0) -> str:
     return f"{digits[0]}.{digits[1:]}e{exponent:+03d}"
 
 
-def short(value: float, safe_side: int = 0) -> str:
+def short(value: float, *, round_up: bool | None = None) -> str:
     """A positive number with six digits, rounded as in `written`."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     unit = 5 - math.floor(math.log10(abs(value)))
-    if safe_side == 0 or abs(unit) > 300:
+    if round_up is None or abs(unit) > 300:
         return f"{value:.6g}"
-    return f"{_rounded(value * 10.0**unit, safe_side) / 10.0**unit:.6g}"
+    return f"{_rounded(value * 10.0**unit, round_up) / 10.0**unit:.6g}"
 
 
-def _rounded(value: float, safe_side: int) -> int:
-    if safe_side == 0:
+def _rounded(value: float, round_up: bool | None) -> int:
+    if round_up is None:
         return round(value)
     # A whole number that the logarithm's error moved a little stays as it is.
-    return math.ceil(value - 1e-6) if safe_side > 0 else math.floor(value + 1e-6)
+    return math.ceil(value - 1e-6) if round_up else math.floor(value + 1e-6)
 
 
 def _decimal(text: str, wanted: str) -> Decimal:

@@ -64,6 +64,6 @@ def _bound(
     loss = np.exp(log_unit + eps + eps0) * np.expm1(-eps - eps0)
     half = np.exp(log_chance) / 2
     ulps = 16 + 4 * (eps + eps0)[..., None]
-    law = outwards(np.stack([gain, loss], axis=-1), np.stack([half, half], axis=-1), 1, ulps)
+    law = outwards(np.stack([gain, loss], axis=-1), np.stack([half, half], axis=-1), True, ulps)
     _, high = log_positive_part(*law, n, width=_WIDTH)
     return np.minimum((high - np.log(n)) / np.log(10), 0.0)[()]

@@ -184,10 +184,10 @@ def _log_sums(index: Integers, logs: Floats, size: int) -> Floats:
     return np.log(sums, out=np.full(size, -np.inf), where=sums > 0) + np.where(sums > 0, peak, 0)
 
 
-def ln_delta(eps: npt.ArrayLike, grid: LossGrid, compositions: int, sign: int) -> Floats:
+def ln_delta(eps: npt.ArrayLike, grid: LossGrid, compositions: int, round_up: bool) -> Floats:
     """Natural log of delta of ``compositions`` independent rounds at ``eps`` (e,), for a `LossGrid`.
 
-    ``sign`` +1 moves the result up by the convolution's largest error, -1 moves it down.
+    ``round_up`` moves the result up by the convolution's largest error, else it moves down.
     """
     eps = np.asarray(eps, dtype=float)
     finite = np.full(eps.shape, -np.inf)
@@ -195,15 +195,15 @@ def ln_delta(eps: npt.ArrayLike, grid: LossGrid, compositions: int, sign: int) -
     coarse = _coarse(grid)
     waiting = np.flatnonzero(reached)[np.argsort(eps[reached], kind="stable")]
     while waiting.size:
-        served, values = _one_tilt(eps[waiting], grid, coarse, compositions, sign)
+        served, values = _one_tilt(eps[waiting], grid, coarse, compositions, round_up)
         finite[waiting[:served]] = values
         waiting = waiting[served:]
     total = np.logaddexp(finite, _log_any(grid.log_infinite, compositions))
-    return np.minimum(total + sign * _ROUNDING, 0.0)
+    return np.minimum(total + (_ROUNDING if round_up else -_ROUNDING), 0.0)
 
 
 def _one_tilt(
-    eps: Floats, grid: LossGrid, coarse: tuple[Floats, Floats, float], compositions: int, sign: int
+    eps: Floats, grid: LossGrid, coarse: tuple[Floats, Floats, float], compositions: int, round_up: bool
 ) -> tuple[int, Floats]:
     """How many of the ascending ``eps`` one tilt serves, and the natural log of delta's finite part."""
     losses = grid.losses
@@ -232,7 +232,7 @@ def _one_tilt(
     # Losses are wrong by a few units in the last place of the largest sum, and so is every 1 - e^(e - s).
     difference = _DIFFERENCE + 8 * _ULP * compositions * np.abs(losses[[0, -1]]).max()
     slack = (2 * compositions * _CUT + _WRAPPED) / (1 + theta) * np.exp(-theta * away) + difference * of_one
-    value = of_one - np.exp(away) * of_loss + sign * slack
+    value = of_one - np.exp(away) * of_loss + (slack if round_up else -slack)
     with np.errstate(divide="ignore"):
         return served, np.log(np.maximum(value, 0.0)) + compositions * log_mgf - theta * centre
 

@@ -121,8 +121,10 @@ def log_positive_part(
     return low.reshape(shape), high.reshape(shape)
 
 
-def outwards(values: Floats, probabilities: Floats, side: int, ulps: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Laws moved to the side of a larger (1) or smaller (-1) E[S_+], further than rounding moved them.
+def outwards(
+    values: Floats, probabilities: Floats, round_up: bool, ulps: npt.ArrayLike
+) -> tuple[Floats, Floats]:
+    """Laws moved to a larger (``round_up``) or smaller E[S_+], further than rounding moved them.
 
     ``values`` and ``probabilities`` (..., c) are known to ``ulps`` units in the last place, which broadcast.
     E[S_+] grows with every value, and with mass that moves to a larger value. So upwards positive values
@@ -131,8 +133,8 @@ def outwards(values: Floats, probabilities: Floats, side: int, ulps: npt.ArrayLi
     """
     up = 1 + np.asarray(ulps) * _ULP
     positive = values > 0
-    moved = np.where(positive == (side > 0), values * up, values / up)
-    if side > 0:
+    moved = np.where(positive == round_up, values * up, values / up)
+    if round_up:
         above = np.where(positive, probabilities * up, 0.0)
         below = np.where(positive, 0.0, probabilities / up)
         above /= np.maximum(above.sum(axis=-1, keepdims=True), 1.0)
@@ -241,7 +243,7 @@ def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats) -> Floats:
 
 def _chernoff(points: _Points) -> Floats:
     """log of M(theta)^n / (e theta), which is at least E[S_+]."""
-    return points.base + points.rounding - 1 + _log(1 / points.theta, 1)
+    return points.base + points.rounding - 1 + _log(1 / points.theta, round_up=True)
 
 
 def _largest(points: _Points, groups: Integers, width: float) -> tuple[Floats, Floats]:
@@ -350,8 +352,8 @@ def _contour(points: _Points, tau: Floats, guess: Floats, width: float) -> tuple
     above = growth[0] * (sums[0] + errors[0])
     below = 2 * growth[0] * (sums[0] - errors[0] - alias) - growth[1] * (sums[1] + errors[1])
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(below > 0, points.base - points.rounding + _log(below, -1), -np.inf)
-        high = points.base + points.rounding + _log(above, 1)
+        low = np.where(below > 0, points.base - points.rounding + _log(below, round_up=False), -np.inf)
+        high = points.base + points.rounding + _log(above, round_up=True)
     high = np.where(np.isfinite(above) & (above > 0), high, np.inf)
     return np.where(np.isnan(low), -np.inf, low), high
 
@@ -370,10 +372,11 @@ def _without_zero(points: _Points, tau: Floats, high: Floats) -> Floats:
     return high + slack + np.log1p(-np.exp(np.minimum(log_excess - high - slack, -_ULP)))
 
 
-def _log(x: npt.ArrayLike, side: int) -> Floats:
-    """log x, moved to one side further than rounding moves what it is added to."""
+def _log(x: npt.ArrayLike, round_up: bool) -> Floats:
+    """log x, moved up or down further than rounding moves what it is added to."""
     log = np.log(x)
-    return np.asarray(log + side * _ULP * (_OPERATIONS + 4 * np.abs(log)))
+    error = _ULP * (_OPERATIONS + 4 * np.abs(log))
+    return np.asarray(log + error if round_up else log - error)
 
 
 def _log_aliases(points: _Points, tau: Floats) -> Floats:
@@ -520,7 +523,9 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     mass = sum(math.exp(-n * _relative_entropy(x / n, min(w, 1.0))) for x, w in sides)
     low = high = -math.inf
     if mass > 0:
-        high = float(point.base + point.rounding - 1 + _log(1 / point.theta, 1) + _log(mass, 1))
+        high = float(
+            point.base + point.rounding - 1 + _log(1 / point.theta, round_up=True) + _log(mass, round_up=True)
+        )
 
     ranges = [np.arange(a, b + 1) for a, b in zip(box.first, box.last, strict=True)]
     x = np.array([counts.ravel() for counts in np.meshgrid(*ranges, indexing="ij")])
@@ -544,8 +549,8 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     below = float((np.maximum(s - slack, 0.0) * terms * np.exp(-lost)).sum())
     above = float(((s + slack) * terms * np.exp(np.minimum(lost, 700.0))).sum())
     if below > 0:
-        low = float(top + _log(below, -1)) - _ULP * 4 * abs(top)
-    return low, float(np.logaddexp(high, top + _log(above, 1) + _ULP * 4 * abs(top)))
+        low = float(top + _log(below, round_up=False)) - _ULP * 4 * abs(top)
+    return low, float(np.logaddexp(high, top + _log(above, round_up=True) + _ULP * 4 * abs(top)))
 
 
 def _relative_entropy(share: float, chance: float) -> float:

@@ -165,7 +165,7 @@ def test_rounds_far_below_what_a_fourier_transform_can_see():
     # At least: the event that both rounds have a loss of at least eps / 2 + 0.02. At most: Chernoff's bound
     # at any tilt. A sandwich that shares nothing with the convolution.
     n, k, eps0, eps = 400, 4, 2.0, 3.0
-    rows = dominating_pairs.rows("stronger-clones", n, k, eps0, depth=900, blocks=n, pessimistic=True)
+    rows = dominating_pairs.rows("stronger-clones", n, k, eps0, depth=900, blocks=n, round_up=True)
     parts = list(dominating_pairs.outcomes(rows, 900))
     loss, log_mass = (np.concatenate(column) for column in zip(*parts, strict=True))
     grid = np.arange(0.0, 60.0, 0.5)
@@ -303,10 +303,10 @@ def test_estimates_keep_the_mass_and_move_the_mean_to_their_side():
 
 def test_a_row_less_never_counts_for_the_optimist():
     for pair in PAIRS:
-        kept = dominating_pairs.rows(pair, 300, 5, 1.0, depth=6.0, blocks=8, pessimistic=False)
+        kept = dominating_pairs.rows(pair, 300, 5, 1.0, depth=6.0, blocks=8, round_up=False)
         mass = sum(np.exp(log_mass).sum() for _, log_mass in dominating_pairs.outcomes(kept, 6.0))
         assert mass < 1
-        kept = dominating_pairs.rows(pair, 300, 5, 1.0, depth=6.0, blocks=8, pessimistic=True)
+        kept = dominating_pairs.rows(pair, 300, 5, 1.0, depth=6.0, blocks=8, round_up=True)
         mass = sum(np.exp(log_mass).sum() for _, log_mass in dominating_pairs.outcomes(kept, 6.0))
         assert mass + np.exp(kept.log_left_out) > 1
 

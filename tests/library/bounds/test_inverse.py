@@ -41,22 +41,22 @@ def test_zero_and_eps0():
 
 
 @pytest.mark.parametrize(
-    ("side", "log10_delta", "setting"),
+    ("round_up", "log10_delta", "setting"),
     [
-        (-1, -0.001, {"n": 1, "k": 2, "eps0": 8.0, "randomizer": "rappor"}),
-        (1, -1e-16, {"n": 10_000, "k": 2, "eps0": 14.0, "randomizer": "hash:2"}),
-        (1, -1e-7, {"n": 1000, "k": 10, "eps0": 14.0}),
+        (False, -0.001, {"n": 1, "k": 2, "eps0": 8.0, "randomizer": "rappor"}),
+        (True, -1e-16, {"n": 10_000, "k": 2, "eps0": 14.0, "randomizer": "hash:2"}),
+        (True, -1e-7, {"n": 1000, "k": 10, "eps0": 14.0}),
     ],
 )
-def test_a_delta_that_eps_0_gives_is_found_at_once(side, log10_delta, setting):
-    bound, seen = histogram.upper if side > 0 else histogram.lower, []
+def test_a_delta_that_eps_0_gives_is_found_at_once(round_up, log10_delta, setting):
+    bound, seen = histogram.upper if round_up else histogram.lower, []
 
     def log_delta(eps):
         seen.append(eps)
         return bound(eps, **setting)
 
     mu = float(gaussian_mu(**setting))
-    assert epsilon_from_gaussian(log_delta, log10_delta, setting["eps0"], mu=mu, side=side) == 0
+    assert epsilon_from_gaussian(log_delta, log10_delta, setting["eps0"], mu=mu, round_up=round_up) == 0
     assert bound(0.0, **setting) <= log10_delta
     assert len(seen) <= 8
 
@@ -68,19 +68,21 @@ def test_a_search_for_any_eps_ends_soon_on_its_side():
     for _ in range(60):
         name = str(rng.choice(["grr", "rappor", "oue", "hash:2", "hadamard"]))
         eps0 = 10 ** (rng.uniform(-2, 1.4) if rng.random() < 0.8 else rng.uniform(-100, -2))
-        n, k, side = int(10 ** rng.uniform(0, 5)), int(rng.choice([2, 3, 10, 100])), int(rng.choice([-1, 1]))
+        n, k = int(10 ** rng.uniform(0, 5)), int(rng.choice([2, 3, 10, 100]))
+        round_up = rng.choice([-1, 1]) > 0
         setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
-        bound = functools.partial(histogram.upper if side > 0 else histogram.lower, **setting)
+        bound = functools.partial(histogram.upper if round_up else histogram.lower, **setting)
         wanted, seen = -(10 ** rng.uniform(-16, 2)), []
         eps = epsilon_from_gaussian(
             lambda e, bound=bound, seen=seen: seen.append(e) or bound(e),
             wanted,
             eps0,
             mu=float(gaussian_mu(**setting)),
-            side=side,
+            round_up=round_up,
         )
         assert len(seen) <= 20, (setting, wanted)
-        assert side * (bound(eps) - wanted) <= 0 or (side < 0 and eps == 0), (setting, wanted)
+        reached = bound(eps) <= wanted if round_up else bound(eps) >= wanted or eps == 0
+        assert reached, (setting, wanted)
 
 
 def theorem(first, last):

@@ -59,7 +59,8 @@ def test_one_round_is_the_bound_of_every_dataset():
 @pytest.mark.parametrize("rounds", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_rounds_of_pairs_that_are_written_out(rounds):
     above, below = (
-        tightshuffle.to_pld(pessimistic=side, **TINY).self_compose(rounds) for side in (True, False)
+        tightshuffle.to_pld(pessimistic=pessimistic, **TINY).self_compose(rounds)
+        for pessimistic in (True, False)
     )
     dominating = compose(weak(*TINY.values()), rounds)
     dataset = compose(histograms(krr(3, 1.0), (2, 2, 2), 4), rounds)
@@ -75,8 +76,8 @@ def test_rounds_of_pairs_that_are_written_out(rounds):
 def test_rounds_as_the_command_composes_them():
     setting, eps = {"n": 1000, "k": 10, "eps0": 2.0}, np.array([0.0, 0.1, 0.4, 0.8])
     above, below = (
-        tightshuffle.to_pld(pessimistic=side, **setting).self_compose(5).get_delta_for_epsilon(eps)
-        for side in (True, False)
+        tightshuffle.to_pld(pessimistic=pessimistic, **setting).self_compose(5).get_delta_for_epsilon(eps)
+        for pessimistic in (True, False)
     )
     least = 10 ** composed(eps, compositions=5, estimate="optimistic", **setting)
     command = tightshuffle.delta(eps, compositions=5, **setting)
@@ -120,7 +121,8 @@ def test_a_matrix_whose_directions_differ():
     own = Finite(columns)
     pair = compose(histograms(columns, (2, 2), 3), 2)
     above, below = (
-        tightshuffle.to_pld(n=3, randomizer=own, pessimistic=side).self_compose(2) for side in (True, False)
+        tightshuffle.to_pld(n=3, randomizer=own, pessimistic=pessimistic).self_compose(2)
+        for pessimistic in (True, False)
     )
     for eps in (0.0, 0.4, 1.1):
         least, real = (
@@ -144,7 +146,8 @@ def test_a_matrix_with_reports_that_are_alike(pessimistic):
 def test_two_values():
     setting = {"n": 6, "k": 2, "eps0": 1.0}
     above, below = (
-        tightshuffle.to_pld(pessimistic=side, **setting).self_compose(2) for side in (True, False)
+        tightshuffle.to_pld(pessimistic=pessimistic, **setting).self_compose(2)
+        for pessimistic in (True, False)
     )
     pairs = [compose(histograms(krr(2, 1.0), (0,) * m + (1,) * (5 - m), 6), 2) for m in range(6)]
     for eps in (0.0, 0.3, 0.8):
@@ -160,7 +163,9 @@ def test_colluding_users_do_not_count():
 def test_a_coarse_grid_is_still_a_bound():
     """A thousand times coarser than the loss: one atom beside 0."""
     setting = {"n": 10**6, "k": 10, "eps0": 1.0}
-    above, below = (tightshuffle.to_pld(spacing=0.7, pessimistic=side, **setting) for side in (True, False))
+    above, below = (
+        tightshuffle.to_pld(spacing=0.7, pessimistic=pessimistic, **setting) for pessimistic in (True, False)
+    )
     for eps in (0.0, 0.002, 0.1):
         assert below.get_delta_for_epsilon(eps) <= tightshuffle.lower(eps, **setting) * (1 + 2e-4)
         assert tightshuffle.upper(eps, **setting) * (1 - 2e-4) <= above.get_delta_for_epsilon(eps)

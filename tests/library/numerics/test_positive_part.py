@@ -192,7 +192,10 @@ def test_outwards_bounds_every_rounding():
             probabilities /= probabilities.sum()
         ulps = 2.0**40  # large enough to be seen: 2^-12
         n = int(rng.integers(1, 9))
-        ends = [log_positive_part(*outwards(values, probabilities, side, ulps), n) for side in (-1, 1)]
+        ends = [
+            log_positive_part(*outwards(values, probabilities, round_up, ulps), n)
+            for round_up in (False, True)
+        ]
         for _ in range(5):
             size = ulps * 2.0**-53
             moved = values * (1 + size * rng.uniform(-1, 1, values.shape))
@@ -201,8 +204,8 @@ def test_outwards_bounds_every_rounding():
             low, high = log_positive_part(moved, chances, n)
             assert ends[0][0] <= high
             assert low <= ends[1][1]
-        for side in (-1, 1):
-            assert outwards(values, probabilities, side, ulps)[1].sum() <= 1 + 1e-15
+        for round_up in (False, True):
+            assert outwards(values, probabilities, round_up, ulps)[1].sum() <= 1 + 1e-15
 
 
 def test_only_the_largest_of_a_group_are_narrow():

@@ -28,7 +28,7 @@ TRIALS = {"n": [20_000], "k": [20], "eps": [0.5], "delta": 1e-6, "repetitions": 
 def test_eps0_meets_the_guarantee_and_little_more_of_it_does_not(name):
     n, k, eps, wanted = np.array(POINTS).T
     found, reached = largest_eps0(FAMILIES[name], eps, wanted, n, k)
-    generous, _ = largest_eps0(FAMILIES[name], eps, wanted, n, k, side=-1)
+    generous, _ = largest_eps0(FAMILIES[name], eps, wanted, n, k, round_up=False)
     assert np.all(found <= generous * 1.001)
     for i, (users, cells, budget, target) in enumerate(POINTS):
         own = FAMILIES[name](cells, found[i])
