@@ -139,11 +139,11 @@ def precise_delta(eps, *, n, k, eps0, count):
         return sum((max(mp.mpf(0), a - bound * b) for a, b in zip(first, second, strict=True)), mp.mpf(0))
 
 
-def _precise_binomial(trials, chance):
-    """The consecutive probabilities of Binomial(trials, chance) that are not `NEGLIGIBLE`, as mpf objects."""
-    mode = min(trials, int((trials + 1) * chance))
-    top = math.comb(trials, mode) * chance**mode * (1 - chance) ** (trials - mode)
-    odds = chance / (1 - chance)
+def _precise_binomial(trials, probability):
+    """The consecutive probabilities of Binomial(trials, probability) that are not `NEGLIGIBLE`, as mpf."""
+    mode = min(trials, int((trials + 1) * probability))
+    top = math.comb(trials, mode) * probability**mode * (1 - probability) ** (trials - mode)
+    odds = probability / (1 - probability)
     up, down = [top], []
     for i in range(mode + 1, trials + 1):
         if up[-1] < NEGLIGIBLE:

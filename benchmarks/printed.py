@@ -40,14 +40,14 @@ def convolved_laws(*, n, k, eps0, count):
     e = mp.exp(mp.mpf(eps0))
     p, q = e / (e + k - 1), 1 / (e + k - 1)
     remaining = [mp.mpf(1)]
-    for chance in [p] * count + [q] * (n - 1 - count):
-        remaining = _add_user(remaining, chance)
+    for probability in [p] * count + [q] * (n - 1 - count):
+        remaining = _add_user(remaining, probability)
     return _add_user(remaining, p), _add_user(remaining, q)
 
 
-def _add_user(law, chance):
-    stay = [value * (1 - chance) for value in law] + [mp.mpf(0)]
-    step = [mp.mpf(0)] + [value * chance for value in law]
+def _add_user(law, probability):
+    stay = [value * (1 - probability) for value in law] + [mp.mpf(0)]
+    step = [mp.mpf(0)] + [value * probability for value in law]
     return [a + b for a, b in zip(stay, step, strict=True)]
 
 

@@ -56,14 +56,14 @@ def variation_ratio(eps, *, n, k, eps0):
 
 def fft_of_blanket(eps, *, n, k, eps0):
     """E[(G_1 + ... + G_n)_+] / n for the blanket of k-RR, from the law of the sum on a grid."""
-    values, chances = KRandomizedResponse(k, eps0).gains(eps)
-    mean, spread = chances @ values, np.sqrt(chances @ values**2)
+    values, probabilities = KRandomizedResponse(k, eps0).gains(eps)
+    mean, spread = probabilities @ values, np.sqrt(probabilities @ values**2)
     reach = max(REACH * spread * np.sqrt(n), 2 * np.abs(values).max()) + n * abs(mean)
     step = spread / 50
     size = min(LARGEST_GRID, 2 ** int(np.ceil(np.log2(2 * reach / step))))
     step = 2 * reach / size
     law = np.zeros(size)
-    places, kept = np.append(values, 0.0) / step, np.append(chances, 1 - chances.sum())
+    places, kept = np.append(values, 0.0) / step, np.append(probabilities, 1 - probabilities.sum())
     below = np.floor(places).astype(int)
     np.add.at(law, below % size, kept * (1 - places + below))
     np.add.at(law, (below + 1) % size, kept * (places - below))
@@ -90,8 +90,8 @@ def loss_distribution(eps, *, n, k, eps0):
     return float(loss.get_delta_for_epsilon(eps))
 
 
-def _window(n, chance):
-    centre, spread = n * chance, np.sqrt(n * chance)
+def _window(n, probability):
+    centre, spread = n * probability, np.sqrt(n * probability)
     first = max(0, int(centre - REACH * spread))
     return np.arange(first, min(n, int(centre + REACH * spread + 30)) + 1)
 
@@ -133,7 +133,7 @@ def engine_cost(n, k=K, eps0=EPS0):
     """One row: seconds and terms of one bracket, and of `upper`, at the eps of delta `DELTA`; n to 10^12."""
     setting = {"n": n, "k": k, "eps0": eps0}
     eps = eps_of("upper", n, k, eps0)
-    values, chances = KRandomizedResponse(k, eps0).gains(eps)
+    values, probabilities = KRandomizedResponse(k, eps0).gains(eps)
     row = {"n": n, "eps": eps, "nodes": 0.0, "atoms": 0.0}
     nodes, box = positive_part._sum_nodes, positive_part._sum_box
 
@@ -146,9 +146,9 @@ def engine_cost(n, k=K, eps0=EPS0):
         return box(point, boxes)
 
     with mock.patch.multiple(positive_part, _sum_nodes=counted_nodes, _sum_box=counted_atoms):
-        low, high = positive_part.log_positive_part(values, chances, n)
+        low, high = positive_part.log_positive_part(values, probabilities, n)
     row["width"] = float(np.expm1(high - low))
-    row["engine"], _ = timed(lambda: positive_part.log_positive_part(values, chances, n))
+    row["engine"], _ = timed(lambda: positive_part.log_positive_part(values, probabilities, n))
     row["upper"], _ = timed(lambda: histogram.upper(eps, **setting))
     many = np.linspace(0, 2 * eps, 100)
     row["upper_per_eps_of_100"] = timed(lambda: histogram.upper(many, **setting))[0] / 100

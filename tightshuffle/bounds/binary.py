@@ -110,9 +110,9 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
 def _ln_delta(a: Integers, c: Integers, eps: float, eps0: float) -> tuple[Floats, Floats]:
     """Natural log of delta where a of the others hold x0 and c hold x1, shape (m,), and its largest error."""
     theta = float(np.log1p(np.expm1(eps) * (1 + np.exp(-eps0)) / -np.expm1(eps - eps0)))
-    chances = scipy.special.expit(np.array([theta + eps0, theta - eps0]))
+    probabilities = scipy.special.expit(np.array([theta + eps0, theta - eps0]))
     misses = scipy.special.expit(-np.array([theta + eps0, theta - eps0]))
-    spread = np.sqrt(a * chances[0] * misses[0] + c * chances[1] * misses[1])
+    spread = np.sqrt(a * probabilities[0] * misses[0] + c * probabilities[1] * misses[1])
     # Points of one length of period together: powers of 2.
     group = np.ceil(np.log2(np.maximum(spread, _SHORTEST / _PERIOD))).astype(int)
     value, error = np.empty((2, a.size))
@@ -130,9 +130,9 @@ def _integral(
     widest = max(float(spread.max()), _SHORTEST / _PERIOD)
     theta = max(root, _CLOSEST / widest)
     period = 2 * int(_PERIOD * widest / 2) + 1
-    chances = scipy.special.expit(np.array([theta + eps0, theta - eps0]))[:, None]
+    probabilities = scipy.special.expit(np.array([theta + eps0, theta - eps0]))[:, None]
     misses = scipy.special.expit(-np.array([theta + eps0, theta - eps0]))[:, None]
-    variance = a * chances[0] * misses[0] + c * chances[1] * misses[1]
+    variance = a * probabilities[0] * misses[0] + c * probabilities[1] * misses[1]
 
     reach = (_DECAY + np.log(widest)) / 2 / max(float(variance.min()), 1e-9)  # sin^2 of half the last angle
     count = period // 2
@@ -141,8 +141,8 @@ def _integral(
     u = 2 * np.pi * np.arange(count + 1) / period
     sine, versine = np.sin(u), 2 * np.sin(u / 2) ** 2
     with np.errstate(divide="ignore"):
-        fall = 0.5 * np.log1p(-2 * chances * misses * versine)  # (2, points)
-    turn = np.arctan2(chances * sine, 1 - chances * versine) - chances * u
+        fall = 0.5 * np.log1p(-2 * probabilities * misses * versine)  # (2, points)
+    turn = np.arctan2(probabilities * sine, 1 - probabilities * versine) - probabilities * u
 
     # The crossing is next to the mean under ``root``, angles count from the mean under ``theta``.
     wide_a, wide_c = a.astype(_Wide), c.astype(_Wide)

@@ -82,8 +82,8 @@ def composed(
     ----------
     eps, n, k, eps0, compositions : numbers or arrays, which broadcast; ``eps`` is that of all rounds.
         ``k`` does not matter for the clones, but is checked.
-    pair : "strong", "weak", "clones" (chance e^-eps0, as section 4 states it) or "stronger-clones" (chance
-        2 / (e^eps0 + 1), as its figure is drawn)
+    pair : "strong", "weak", "clones" (probability e^-eps0, as section 4 states it) or "stronger-clones"
+        (2 / (e^eps0 + 1), as its figure is drawn)
     estimate : "pessimistic" (an upper bound) or "optimistic" (a lower bound of the same quantity)
     spacing : distance of the grid's points in units of eps; None for 1/512 of a standard deviation of the
         loss. Without meaning for one round.
@@ -184,7 +184,7 @@ def composed_clones(
     compositions: npt.ArrayLike = 1,
     estimate: str = "pessimistic",
 ) -> Floats:
-    """log10 delta of the clones (section 4): any eps0-LDP randomizer, clones with chance e^-eps0.
+    """log10 delta of the clones (section 4): any eps0-LDP randomizer, clones with probability e^-eps0.
 
     Parameters, result and errors as for `composed`.
     """

@@ -70,16 +70,16 @@ class Rows(NamedTuple):
 
 def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, round_up: bool) -> Rows:
     """The rows of a pair that weigh at least about e^-``depth``, with N in at most ``blocks`` blocks."""
-    chance, log_ratio = _chance_and_log_ratio(pair, k, eps0)
-    first, last = (int(end) for end in window(n - 1, chance, depth))
-    starts = _block_starts(first, last, n - 1, chance, blocks)
+    probability, log_ratio = _probability_and_log_ratio(pair, k, eps0)
+    first, last = (int(end) for end in window(n - 1, probability, depth))
+    starts = _block_starts(first, last, n - 1, probability, blocks)
     ends = np.append(starts[1:] - 1, last)
-    log_chances = log_binomial_pmf(np.arange(first, last + 1), n - 1, chance)
-    peak = log_chances.max()
+    log_probabilities = log_binomial_pmf(np.arange(first, last + 1), n - 1, probability)
+    peak = log_probabilities.max()
     with np.errstate(divide="ignore"):
-        log_block = np.log(np.add.reduceat(np.exp(log_chances - peak), starts - first)) + peak
+        log_block = np.log(np.add.reduceat(np.exp(log_probabilities - peak), starts - first)) + peak
     # Far out the unit of that sum is too large: the block's largest term times its length is enough there.
-    floor = np.maximum.reduceat(log_chances, starts - first)
+    floor = np.maximum.reduceat(log_probabilities, starts - first)
     if round_up:
         floor = floor + np.log(ends - starts + 1)
     log_block = np.where(log_block > peak - 600, log_block, floor)
@@ -120,8 +120,8 @@ def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, r
 
 def typical_spread(pair: str, n: int, k: int, eps0: float) -> float:
     """The size of the privacy loss under P: its standard deviation given a typical T, at most 1 or eps0."""
-    chance, log_ratio = _chance_and_log_ratio(pair, k, eps0)
-    known = 1 + (n - 1) * chance
+    probability, log_ratio = _probability_and_log_ratio(pair, k, eps0)
+    known = 1 + (n - 1) * probability
     total, offset = known, 0.0
     if pair == "weak":
         total, offset = known * 2 / k, known * math.exp(-eps0) / -math.expm1(-eps0)
@@ -130,9 +130,9 @@ def typical_spread(pair: str, n: int, k: int, eps0: float) -> float:
 
 def outcome_count(pair: str, n: int, k: int, eps0: float, depth: float) -> tuple[float, int]:
     """About how many outcomes `outcomes` gives for one value of N, and how many values N has."""
-    chance, _ = _chance_and_log_ratio(pair, k, eps0)
-    first, last = window(n - 1, chance, depth)
-    known = 1 + (n - 1) * chance
+    probability, _ = _probability_and_log_ratio(pair, k, eps0)
+    first, last = window(n - 1, probability, depth)
+    known = 1 + (n - 1) * probability
     total, totals = known, 1.0
     if pair == "weak":
         total, totals = known * 2 / k, float(np.diff(window(known, 2 / k, depth))[0]) + 1
@@ -183,18 +183,18 @@ def largest_finite_loss(rows: Rows, depth: float) -> float:
     return float(np.max(np.log1p(rows.gap * (high - low) / under_q)))
 
 
-def window(trials: npt.ArrayLike, chance: float, depth: npt.ArrayLike) -> tuple[Integers, Integers]:
-    """First and last value beyond which Binomial(trials, chance) has at most 2 e^-depth (Bernstein)."""
+def window(trials: npt.ArrayLike, probability: float, depth: npt.ArrayLike) -> tuple[Integers, Integers]:
+    """First and last value beyond which Binomial(trials, probability) has at most 2 e^-depth (Bernstein)."""
     depth, trials = np.maximum(depth, 0.0), np.asarray(trials)
-    mean = trials * chance
-    reach = depth / 3 + np.sqrt(depth**2 / 9 + 2 * depth * mean * (1 - chance))
-    reach = reach if chance < 1 else 0 * reach
+    mean = trials * probability
+    reach = depth / 3 + np.sqrt(depth**2 / 9 + 2 * depth * mean * (1 - probability))
+    reach = reach if probability < 1 else 0 * reach
     low = np.maximum(np.ceil(mean - reach), 0).astype(np.int64)
     high = np.minimum(np.floor(mean + reach), trials).astype(np.int64)
     return low, np.maximum(high, low)
 
 
-def _chance_and_log_ratio(pair: str, k: int, eps0: float) -> tuple[float, float]:
+def _probability_and_log_ratio(pair: str, k: int, eps0: float) -> tuple[float, float]:
     tail = math.exp(-eps0)
     return {
         "strong": (2 * tail / (1 + (k - 1) * tail), -math.inf),
@@ -209,11 +209,11 @@ def _log_truthful(k: int, eps0: float) -> float:
     return math.log(-math.expm1(-eps0)) - math.log1p((k - 1) * math.exp(-eps0))
 
 
-def _block_starts(first: int, last: int, trials: int, chance: float, blocks: int) -> Integers:
+def _block_starts(first: int, last: int, trials: int, probability: float, blocks: int) -> Integers:
     """First values of at most ``blocks`` blocks that cover first..last, finest around the mean."""
     if last - first < blocks:
         return np.arange(first, last + 1)
-    mean, unit = trials * chance, 1.5 * math.sqrt(trials * chance * (1 - chance))
+    mean, unit = trials * probability, 1.5 * math.sqrt(trials * probability * (1 - probability))
     places = np.linspace(math.asinh((first - mean) / unit), math.asinh((last + 1 - mean) / unit), blocks + 1)
     starts = np.floor(mean + unit * np.sinh(places[:-1])).astype(np.int64)
     return np.unique(np.clip(starts, first, last))

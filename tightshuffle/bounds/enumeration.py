@@ -56,15 +56,15 @@ def _histograms(users: int, cells: int) -> Iterator[tuple[int, ...]]:
 
 def _add(law: dict[tuple[int, ...], float], answer: Floats) -> dict[tuple[int, ...], float]:
     added: dict[tuple[int, ...], float] = {}
-    for histogram, chance in law.items():
+    for histogram, probability in law.items():
         for cell, weight in enumerate(answer):
             after = (*histogram[:cell], histogram[cell] + 1, *histogram[cell + 1 :])
-            added[after] = added.get(after, 0.0) + chance * weight
+            added[after] = added.get(after, 0.0) + probability * weight
     return added
 
 
 def _as_array(law: dict[tuple[int, ...], float], outcomes: dict[tuple[int, ...], int]) -> Floats:
     array = np.zeros(len(outcomes))
-    for histogram, chance in law.items():
-        array[outcomes[histogram]] = chance
+    for histogram, probability in law.items():
+        array[outcomes[histogram]] = probability
     return array

@@ -32,7 +32,7 @@ def gaussian_mu(
     """
     own = parse(randomizer, k=k, eps0=eps0) if isinstance(randomizer, str) else randomizer
     laws = (own.gains(0.0, "blanket", pair) for pair in own.pairs())
-    return np.sqrt(max(float(chances @ values**2) for values, chances in laws) / check_n(n))
+    return np.sqrt(max(float(probabilities @ values**2) for values, probabilities in laws) / check_n(n))
 
 
 def gaussian_eps(log10_delta: float, mu: float) -> float:

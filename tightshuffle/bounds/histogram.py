@@ -177,9 +177,9 @@ def _batches(
             owners = np.repeat([owner for owner, _, _ in block], [len(own) for _, own, _ in block])
             values, probabilities = np.zeros((2, len(owners), max(own.shape[1] for _, own, _ in block)))
             first = 0
-            for _, own, chances in block:
+            for _, own, masses in block:
                 part = slice(first, first := first + len(own)), slice(own.shape[1])
-                values[part], probabilities[part] = own, chances
+                values[part], probabilities[part] = own, masses
             yield owners, values, probabilities
             block, held = [], 0
         if law is not None:
@@ -197,10 +197,10 @@ def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[In
     rounded, probabilities = (np.take_along_axis(part, order, axis=1) for part in (rounded, probabilities))
     place = np.cumsum(np.diff(rounded, axis=1, prepend=rounded[:, :1]) > 0, axis=1)
     laws = np.zeros((len(owners), 1 + 2 * (place.max() + 1)))
-    rows, (kept, chances) = np.arange(len(owners))[:, None], np.split(laws[:, 1:], 2, axis=1)
+    rows, (kept, masses) = np.arange(len(owners))[:, None], np.split(laws[:, 1:], 2, axis=1)
     kept[rows, place] = rounded
-    np.add.at(chances, (rows, place), probabilities)
-    laws[:, 0], chances[:] = owners, _rounded(chances)
+    np.add.at(masses, (rows, place), probabilities)
+    laws[:, 0], masses[:] = owners, _rounded(masses)
     laws = np.unique(laws, axis=0)
     values, probabilities = np.split(laws[:, 1:], 2, axis=1)
     return laws[:, 0].astype(int), values, probabilities

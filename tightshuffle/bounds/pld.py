@@ -7,7 +7,7 @@ other direction: delta_PQ(-eps) = 1 - e^-eps + e^-eps delta_QP(eps).
 * *Pessimistic.* delta is convex in e^eps, so between points of a grid it lies below the line that connects
   its values, or upper bounds of them (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). The largest
   convex function below all points of `histogram.upper` is the delta of a pair: each jump of its slope is the
-  chance of one loss under Q.
+  probability of one loss under Q.
 * *Optimistic.* The largest delta over datasets need not be the delta of one pair, so one dataset is taken:
   all remaining users hold a third value. With two values each draws one of both anew in each round, which is
   at most as bad as some such values. Between points a line exceeds a convex function by at most a quarter of
@@ -108,10 +108,10 @@ def to_pld(
 def _masses(
     index: npt.NDArray[Any], eps: Floats, forward: Floats, reverse: Floats, largest: float
 ) -> dict[int, float]:
-    """The chances of the losses under P, by their index, from delta at ``eps`` of both directions.
+    """The probabilities of the losses under P, by their index, from delta at ``eps`` of both directions.
 
     The loss 0 has what they lack to 1. Where they add up to more, as values are bounds only, they stay for an
-    upper bound (``largest`` 0: more chance is more delta), and shrink to ``largest`` for a lower one.
+    upper bound (``largest`` 0: more probability is more delta), and shrink to ``largest`` for a lower one.
     """
     (at_p, _), (_, at_minus_p) = (_jumps(eps, values) for values in (forward, reverse))
     total = float(forward[-1] + at_p.sum() + at_minus_p.sum())
@@ -121,7 +121,7 @@ def _masses(
 
 
 def _jumps(eps: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Chances under P and Q of the losses eps[1:], from the largest convex function of e^eps below values."""
+    """Probabilities under P and Q of the losses eps[1:], from the largest convex function of e^eps below."""
     steps = np.exp(eps[:-1]) * np.expm1(np.diff(eps))
     slopes = optimize.isotonic_regression(np.diff(values) / steps, weights=steps).x
     jumps = np.maximum(np.diff(np.append(slopes, 0.0)), 0.0)

@@ -204,16 +204,16 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
         [[math.exp(x0 + eps0), math.exp(x2), elsewhere], [math.exp(x0), math.exp(x2 + eps0), elsewhere]]
     )
     masses = weights.sum(axis=1)
-    chances = weights / masses[:, None]
+    probabilities = weights / masses[:, None]
     users = np.array([a, n - 1 - a])
-    mean, variances = users @ chances, users @ (chances * (1 - chances))
+    mean, variances = users @ probabilities, users @ (probabilities * (1 - probabilities))
     # Two coordinates of the answers: of N0 and N2 the one that varies less, and M.
     one = int(variances[0] > variances[1])
     low, high = (
         np.clip(f(mean + side * (_REACH * np.sqrt(variances) + _MARGIN)), 0, n).astype(int)[[one, 2]]
         for f, side in ((np.floor, -1), (np.ceil, 1))
     )
-    law, wrong = _law(users, chances[:, [one, 2]], low - 1, high)
+    law, wrong = _law(users, probabilities[:, [one, 2]], low - 1, high)
     # Of the remaining users: as many answers as in all, one less of the coordinate, one less elsewhere.
     same, fewer, outside = law[1:, 1:], law[:-1, 1:], law[1:, :-1]
     head, m = np.arange(low[0], high[0] + 1)[:, None], np.arange(low[1], high[1] + 1)[None]
@@ -227,18 +227,18 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
     slope = per_answer * outside
     centre = mean[2] * math.exp(x1) / elsewhere  # of N1
     if k == 3:
-        top, log_chance = m, -x1 * (m - centre)
+        top, log_probability = m, -x1 * (m - centre)
         value = surplus - slope * m
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
             threshold = np.where(m == 0, 0.0, np.where(slope > 0, surplus / slope, -1.0))
-        top, room, log_chance = _lower_tail(threshold, m, x1, k, centre)
+        top, room, log_probability = _lower_tail(threshold, m, x1, k, centre)
         value = np.where(m == 0, surplus, slope * room)
     value = value - wrong * (own0 + own2 + e * (k - 2) + per_answer * top)
     kept = (zeros >= 0) & (twos >= 0) & (value > 0)  # not where it is nan
     if not np.any(kept):
         return -np.inf
-    weight = log_chance - x0 * (zeros - mean[0]) - x2 * (twos - mean[1])
+    weight = log_probability - x0 * (zeros - mean[0]) - x2 * (twos - mean[1])
     logs = np.log(value[kept]) + weight[kept]
     parts: list[float] = [*(users * np.log(masses / (gain + k))), unit - math.log(gain + k)]
     parts += [-x0 * mean[0], -x2 * mean[1], -x1 * centre]
@@ -246,15 +246,15 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
     return min(0.0, float(special.logsumexp(logs)) + math.fsum(parts) - error)
 
 
-def _law(users: Integers, chances: Floats, low: Integers, high: Integers) -> tuple[Floats, float]:
+def _law(users: Integers, probabilities: Floats, low: Integers, high: Integers) -> tuple[Floats, float]:
     """The law of two coordinates of the answers, from low to high, and the largest error of its values.
 
-    ``chances`` (2, 2): of holders of x0 and x2 (rows) to answer in either coordinate (columns).
+    ``probabilities`` (2, 2): of holders of x0 and x2 (rows) to answer in either coordinate (columns).
     """
-    rest = 1 - chances.sum(axis=1)
-    both = float(users @ (chances[:, 0] * chances[:, 1]))
-    single = users @ (chances * rest[:, None])
-    mean, variance = users @ chances, users @ (chances * (1 - chances))
+    rest = 1 - probabilities.sum(axis=1)
+    both = float(users @ (probabilities[:, 0] * probabilities[:, 1]))
+    single = users @ (probabilities * rest[:, None])
+    mean, variance = users @ probabilities, users @ (probabilities * (1 - probabilities))
     reach = _PERIOD / 3 + np.sqrt((_PERIOD / 3) ** 2 + 2 * _PERIOD * variance)  # Bernstein's inequality
     periods = [fft.next_fast_len(int(length) + 3) for length in np.minimum(2 * reach, users.sum() + 1)]
     periods = [
@@ -279,7 +279,7 @@ def _law(users: Integers, chances: Floats, low: Integers, high: Integers) -> tup
     u, w = (2 * np.pi * signed / periods[0])[:, None], angles[1][None]
 
     transform = np.zeros((u.size, w.size), dtype=complex)
-    for count, (x, y) in zip(users, chances, strict=True):
+    for count, (x, y) in zip(users, probabilities, strict=True):
         lack = 2 * x * np.sin(u / 2) ** 2 + 2 * y * np.sin(w / 2) ** 2
         across = x * np.sin(u) + y * np.sin(w)
         with np.errstate(divide="ignore"):
@@ -310,12 +310,12 @@ def _lower_tail(
     first, last = max(0, math.floor(centre - reach)), min(int(m.max()), math.ceil(centre + reach))
     j = np.arange(first, last + 1)
     trials = m.ravel()
-    chance = math.exp(x1) / (math.exp(x1) + (k - 3))
+    probability = math.exp(x1) / (math.exp(x1) + (k - 3))
     # Ratios of neighbouring terms p(j - 1) / p(j), beside the weight.
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = j[:, None] / (trials - j[:, None] + 1) * math.exp(x1) * ((1 - chance) / chance)
+        ratio = j[:, None] / (trials - j[:, None] + 1) * math.exp(x1) * ((1 - probability) / probability)
     ratio[trials - j[:, None] < 0] = 1
-    log_term = log_binomial_pmf(first, trials, chance) - x1 * (first - centre)
+    log_term = log_binomial_pmf(first, trials, probability) - x1 * (first - centre)
     share = np.ones(trials.size)  # Pr[<= j] / p(j)
     room = np.zeros(trials.size)  # E[j - N1 | <= j]
     shares, rooms = np.empty((2, *ratio.shape))

@@ -1,24 +1,24 @@
 """Exact delta of the clones' pairs: Feldman, McMillan, Talwar 2020 and 2023.
 
-Each remaining user hides a clone of the user who differs with some probability. With C ~ Bin(n - 1, chance)
+Each remaining user hides a clone of the user who differs with some probability c. With C ~ Bin(n - 1, c)
 clones, A ~ Bin(C, 1/2) and D ~ Bern(e^eps0 / (e^eps0 + 1)), the shuffled answers are at most as telling as
 
     (A + D, C - A + 1 - D)  against  (A + 1 - D, C - A + D).
 
-- clones (2020, "Hiding among the clones"): chance = e^-eps0. Valid for every eps0-LDP randomizer, even if
+- clones (2020, "Hiding among the clones"): c = e^-eps0. Valid for every eps0-LDP randomizer, even if
   it is chosen adaptively.
-- stronger clones (2023, "Stronger privacy amplification by shuffling"): chance = 2 / (e^eps0 + 1). The
+- stronger clones (2023, "Stronger privacy amplification by shuffling"): c = 2 / (e^eps0 + 1). The
   paper's errata limit its theorem to a class of randomizers. k-RR is safe for every k, which is easy to see:
   with R_x the law of the answers for x, R_x >= (R_0 + R_1) / (e^eps0 + 1) cell by cell (at x0 and x1 the
-  right side is q <= R_x, elsewhere 2 q / (e^eps0 + 1) <= q). So each remaining user answers with that chance
+  right side is q <= R_x, elsewhere 2 q / (e^eps0 + 1) <= q). So a remaining user reports with probability c
   from (R_0 + R_1) / 2 = (S_0 + S_1) / 2, where R_0 and R_1 mix the laws S_0 and S_1, proportional to
   e^eps0 R_0 - R_1 and e^eps0 R_1 - R_0, as e^eps0 : 1 and 1 : e^eps0. How many drew from S_0 and from S_1 is
-  the pair; all else is post-processing. (With the smaller chance 2 q, where answers other than x0 and x1 are
+  the pair; all else is post-processing. (With the smaller c = 2 q, where answers other than x0 and x1 are
   no clones, the counts no longer tell C: that pair, the two counts of renyi_pairs.py, is no upper bound.)
 
 The pair is its own mirror image: both directions have the same delta. It is the law of n messages of which
-n - 1 are independent, 0 and 1 with probability chance / 2 each, so that delta is E[(G_1 + ... + G_n)_+] / n
-as in `histogram`, w being that law: G is 2 / (chance (e^eps0 + 1)) times e^eps0 - e^eps,
+n - 1 are independent, 0 and 1 with probability c / 2 each, so that delta is E[(G_1 + ... + G_n)_+] / n
+as in `histogram`, w being that law: G is 2 / (c (e^eps0 + 1)) times e^eps0 - e^eps,
 1 - e^(eps + eps0) or 0.
 """
 
@@ -53,16 +53,18 @@ def stronger_clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, e
 
 
 def _bound(
-    eps: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, log_chance: Floats
+    eps: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, log_probability: Floats
 ) -> Floats:
     check_k(k)
-    eps, n, eps0, log_chance, _ = np.broadcast_arrays(check_eps(eps), check_n(n), eps0, log_chance, k)
+    eps, n, eps0, log_probability, _ = np.broadcast_arrays(
+        check_eps(eps), check_n(n), eps0, log_probability, k
+    )
     gap = np.maximum(eps0 - eps, 0.0)
-    log_unit = np.log(2) - log_chance + special.log_expit(-eps0)
+    log_unit = np.log(2) - log_probability + special.log_expit(-eps0)
     # Exponents are added before the exponential: each value is a float where its parts are not.
     gain = np.exp(log_unit + eps0) * -np.expm1(-gap)
     loss = np.exp(log_unit + eps + eps0) * np.expm1(-eps - eps0)
-    half = np.exp(log_chance) / 2
+    half = np.exp(log_probability) / 2
     ulps = 16 + 4 * (eps + eps0)[..., None]
     law = outwards(np.stack([gain, loss], axis=-1), np.stack([half, half], axis=-1), True, ulps)
     _, high = log_positive_part(*law, n, width=_WIDTH)

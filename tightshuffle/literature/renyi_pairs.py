@@ -45,15 +45,15 @@ def rdp_clones(
     """Renyi divergence of the clones' pair (clones.py): an upper bound on eps(lambda) of the shuffle model.
 
     Parameters: ``order`` lambda > 1, ``n`` users, ``eps0``; numbers or arrays, which broadcast; ``pair``
-    "clones" (chance e^-eps0) or "stronger-clones" (chance 2 / (e^eps0 + 1)). Returns the divergence of the
-    broadcast shape (a float for scalars), natural logarithms, relative error 1e-8. Raises ValueError that
-    names a bad argument.
+    "clones" (probability e^-eps0) or "stronger-clones" (probability 2 / (e^eps0 + 1)). Returns the divergence
+    of the broadcast shape (a float for scalars), natural logarithms, relative error 1e-8. Raises ValueError
+    that names a bad argument.
     """
     stronger = check_choice("pair", pair, CLONES) == "stronger-clones"
 
     def weights(t: Floats, users: int, budget: float) -> tuple[Floats, Floats]:
-        chance = 2 * special.expit(-budget) if stronger else np.exp(-budget)
-        return log_binomial_pmf(t - 1, users - 1, chance), np.full(t.shape, 2 * special.expit(-budget))
+        probability = 2 * special.expit(-budget) if stronger else np.exp(-budget)
+        return log_binomial_pmf(t - 1, users - 1, probability), np.full(t.shape, 2 * special.expit(-budget))
 
     values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
     return _divergences(weights, *values)

@@ -16,14 +16,14 @@ _UNDERFLOW = 1e-290  # and below which it has to be
 _PRECISION = 1e-17  # relative size of the last term
 
 
-def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, chance: npt.ArrayLike) -> Floats:
-    """Natural log of the Binomial(trials, chance) probabilities; arguments broadcast.
+def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, probability: npt.ArrayLike) -> Floats:
+    """Natural log of the Binomial(trials, probability) probabilities; arguments broadcast.
 
     Loader's saddle-point form: the deviance and Stirling's remainders instead of differences of large
     log-factorials, so that the relative error stays near 1e-13 for 10^9 trials as for ten. -inf outside
-    of 0..trials. ``chance`` in [0, 1].
+    of 0..trials. ``probability`` in [0, 1].
     """
-    x, n, p = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (successes, trials, chance)))
+    x, n, p = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (successes, trials, probability)))
     y = n - x
     with np.errstate(divide="ignore", invalid="ignore"):
         inner = (

@@ -210,12 +210,12 @@ def _one_tilt(
     theta = _tilt(eps[0] / compositions, coarse)
     logs = grid.log_mass + theta * losses
     log_mgf = special.logsumexp(logs)
-    chances = np.exp(logs - log_mgf)
-    mean = chances @ losses
-    spread = math.sqrt(compositions * (chances @ (losses - mean) ** 2))
-    first = int(np.searchsorted(np.cumsum(chances), _CUT))
-    last = chances.size - int(np.searchsorted(np.cumsum(chances[::-1]), _CUT))
-    offset, composed = _self_convolve(chances[first:last], compositions)
+    probabilities = np.exp(logs - log_mgf)
+    mean = probabilities @ losses
+    spread = math.sqrt(compositions * (probabilities @ (losses - mean) ** 2))
+    first = int(np.searchsorted(np.cumsum(probabilities), _CUT))
+    last = probabilities.size - int(np.searchsorted(np.cumsum(probabilities[::-1]), _CUT))
+    offset, composed = _self_convolve(probabilities[first:last], compositions)
     point = (compositions * (grid.first + first) + offset + np.arange(composed.size)) * grid.spacing
 
     limit = min(compositions * mean + _SERVED * spread, eps[0] + _FAR / 2 / (1 + theta))
@@ -237,16 +237,16 @@ def _one_tilt(
         return served, np.log(np.maximum(value, 0.0)) + compositions * log_mgf - theta * centre
 
 
-def _self_convolve(chances: Floats, rounds: int) -> tuple[int, Floats]:
-    """The law of the sum of ``rounds`` independent indices drawn by ``chances``: its first index, its masses.
+def _self_convolve(probabilities: Floats, rounds: int) -> tuple[int, Floats]:
+    """The law of the sum of ``rounds`` indices drawn by ``probabilities``: its first index, its masses.
 
     Outside of them lies at most _WRAPPED, by Chernoff's bound at forty orders (as in dp-accounting).
     """
-    low, high = 0, (chances.size - 1) * rounds
-    step = max(1, chances.size // _BINS)  # neighbours count at the one where they weigh most
-    bins = np.arange(0, chances.size, step)
-    mass = np.add.reduceat(chances, bins)
-    for order in np.concatenate([np.arange(-20, 0), np.arange(1, 21)]) / chances.size:
+    low, high = 0, (probabilities.size - 1) * rounds
+    step = max(1, probabilities.size // _BINS)  # neighbours count at the one where they weigh most
+    bins = np.arange(0, probabilities.size, step)
+    mass = np.add.reduceat(probabilities, bins)
+    for order in np.concatenate([np.arange(-20, 0), np.arange(1, 21)]) / probabilities.size:
         log_mgf = math.log(mass @ np.exp(order * (bins + (step - 1) * (order > 0))))
         bound = (rounds * log_mgf + math.log(2 / _WRAPPED)) / order
         if order > 0:
@@ -254,8 +254,8 @@ def _self_convolve(chances: Floats, rounds: int) -> tuple[int, Floats]:
         else:
             low = max(low, math.floor(bound))
     size = high - low + 1
-    length = fft.next_fast_len(max(size, chances.size), real=True)
-    composed = fft.irfft(fft.rfft(chances, length) ** rounds, length)
+    length = fft.next_fast_len(max(size, probabilities.size), real=True)
+    composed = fft.irfft(fft.rfft(probabilities, length) ** rounds, length)
     return low, np.roll(composed, -low)[:size]
 
 
@@ -279,8 +279,8 @@ def _tilt(target: float, coarse: tuple[Floats, Floats, float]) -> float:
 
     def missing(theta: float) -> float:
         logs = log_mass + theta * losses
-        chances = np.exp(logs - logs.max())
-        return chances @ losses / chances.sum() - target
+        probabilities = np.exp(logs - logs.max())
+        return probabilities @ losses / probabilities.sum() - target
 
     if missing(0.0) >= 0:
         return 0.0
@@ -290,10 +290,10 @@ def _tilt(target: float, coarse: tuple[Floats, Floats, float]) -> float:
     return optimize.brentq(missing, 0.0, high, rtol=1e-2) if missing(high) > 0 else high
 
 
-def _log_any(log_chance: float, rounds: int) -> float:
-    """log(1 - (1 - e^log_chance)^rounds)."""
-    if log_chance < -600:
-        return log_chance + math.log(rounds)
-    if log_chance >= 0:
+def _log_any(log_probability: float, rounds: int) -> float:
+    """log(1 - (1 - e^log_probability)^rounds)."""
+    if log_probability < -600:
+        return log_probability + math.log(rounds)
+    if log_probability >= 0:
         return 0.0
-    return math.log(-math.expm1(rounds * math.log1p(-math.exp(log_chance))))
+    return math.log(-math.expm1(rounds * math.log1p(-math.exp(log_probability))))

@@ -517,9 +517,9 @@ def _unlikely_counts(expected: Floats, unlikely: Floats) -> tuple[Floats, Floats
 def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     """Bounds for one point: the sum over its box. What is outside counts for the upper one only."""
     n = float(point.n)
-    chances = np.exp(box.log_weights)
-    sides = [(a - 1, w) for a, w in zip(box.first, chances, strict=False) if a > 0]
-    sides += [(b + 1, w) for b, w in zip(box.last, chances, strict=False) if b < n and w > 0]
+    probabilities = np.exp(box.log_weights)
+    sides = [(a - 1, w) for a, w in zip(box.first, probabilities, strict=False) if a > 0]
+    sides += [(b + 1, w) for b, w in zip(box.last, probabilities, strict=False) if b < n and w > 0]
     mass = sum(math.exp(-n * _relative_entropy(x / n, min(w, 1.0))) for x, w in sides)
     low = high = -math.inf
     if mass > 0:
@@ -553,6 +553,8 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     return low, float(np.logaddexp(high, top + _log(above, round_up=True) + _ULP * 4 * abs(top)))
 
 
-def _relative_entropy(share: float, chance: float) -> float:
-    """Kullback-Leibler divergence of Bernoulli(share) from Bernoulli(chance); chance in (0, 1)."""
-    return float(scipy.special.rel_entr(share, chance) + scipy.special.rel_entr(1 - share, 1 - chance))
+def _relative_entropy(share: float, probability: float) -> float:
+    """Kullback-Leibler divergence of Bernoulli(share) from Bernoulli(probability); probability in (0, 1)."""
+    return float(
+        scipy.special.rel_entr(share, probability) + scipy.special.rel_entr(1 - share, 1 - probability)
+    )

@@ -47,8 +47,8 @@ class SubsetSelection(SupportRandomizer):
     def patterns(self, values: Sequence[int]) -> Floats:
         """Drawing without replacement: j of r given values are among the m."""
         k, m, r = self.k, int(self.m), len(values)
-        chances = [_falling(m, j) * _falling(k - m, r - j) / _falling(k, r) for j in range(r + 1)]
-        return np.array(chances)[np.indices((2,) * r).sum(axis=0)]
+        probabilities = [_falling(m, j) * _falling(k - m, r - j) / _falling(k, r) for j in range(r + 1)]
+        return np.array(probabilities)[np.indices((2,) * r).sum(axis=0)]
 
     def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
         """See `Randomizer.sample`. Exact, in O(k m) steps instead of O(n k).

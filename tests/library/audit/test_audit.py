@@ -32,8 +32,8 @@ def enumerated_pair_law(*, n, k, eps0, count, remaining, user):
     cells = [user] + [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
     law = np.zeros((n + 1, n + 1))
     for answers in itertools.product(range(k), repeat=n):
-        chance = np.prod([p if a == cell else q for a, cell in zip(answers, cells, strict=True)])
-        law[answers.count(0), answers.count(1)] += chance
+        probability = np.prod([p if a == cell else q for a, cell in zip(answers, cells, strict=True)])
+        law[answers.count(0), answers.count(1)] += probability
     return law
 
 
@@ -86,11 +86,11 @@ def test_all_orders_are_equally_likely():
 def test_the_count_of_x0_has_its_exact_law(tally):
     p, q = truth_probability(1.5, 5), lie_probability(1.5, 5)
     remaining = np.convolve(stats.binom.pmf(np.arange(21), 20, p), stats.binom.pmf(np.arange(10), 9, q))
-    for world, chance in enumerate((p, q)):
-        law = np.convolve(remaining, [1 - chance, chance])
+    for world, probability in enumerate((p, q)):
+        law = np.convolve(remaining, [1 - probability, probability])
         for half in range(2):
             assert consistent(tally.tables[half, world].sum(axis=1), law)
-    laws = [np.convolve(remaining, [1 - chance, chance]) for chance in (p, q)]
+    laws = [np.convolve(remaining, [1 - probability, probability]) for probability in (p, q)]
     excess = np.maximum(laws[0] - np.exp(0.2) * laws[1], 0).sum()
     assert np.log10(excess) == pytest.approx(count.delta(0.2, **SETTING), rel=1e-9)  # the accountant's law
 

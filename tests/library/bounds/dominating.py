@@ -1,6 +1,6 @@
 """Pairs of laws that dominate the shuffle model, outcome by outcome in 50 digits, and their composition.
 
-A pair is {outcome: (its chance under P, its chance under Q)}; an outcome starts with the counts of x0 and x1.
+A pair is {outcome: (its probability under P, and under Q)}; an outcome starts with the counts of x0 and x1.
 """
 
 import itertools
@@ -10,15 +10,17 @@ from math import comb
 import mpmath as mp
 
 
-def binomial(trials, chance):
-    return {i: comb(trials, i) * chance**i * (1 - chance) ** (trials - i) for i in range(trials + 1)}
+def binomial(trials, probability):
+    return {
+        i: comb(trials, i) * probability**i * (1 - probability) ** (trials - i) for i in range(trials + 1)
+    }
 
 
-def _two_counts(users, chance, at_x0, at_x1, elsewhere=0):
-    """``users`` users report x0 or x1 with ``chance``, each half of the time; what the last user reports
-    with the other three chances, Q has with x0 and x1 exchanged."""
+def _two_counts(users, probability, at_x0, at_x1, elsewhere=0):
+    """``users`` users report x0 or x1 with ``probability``, each half of the time; what the last user reports
+    with the other three probabilities, Q has with x0 and x1 exchanged."""
     pair = defaultdict(lambda: (0, 0))
-    for both, outer in binomial(users, chance).items():
+    for both, outer in binomial(users, probability).items():
         for n1, half in binomial(both, mp.mpf(1) / 2).items():
             n2, weight = both - n1, outer * half
             for counts, p, q in [
@@ -43,8 +45,8 @@ def weak(n, k, eps0):
     gamma = k / (mp.exp(eps0) + k - 1)
     victim = (gamma / k + 1 - gamma, gamma / k, gamma * (k - 2) / k)
     return {
-        (*counts, b): (chance * p, chance * q)
-        for b, chance in binomial(n - 1, gamma).items()
+        (*counts, b): (probability * p, probability * q)
+        for b, probability in binomial(n - 1, gamma).items()
         for counts, (p, q) in _two_counts(b, mp.mpf(2) / k, *victim).items()
     }
 
@@ -72,7 +74,7 @@ PAIRS = {"strong": strong, "weak": weak, "clones": clones, "stronger-clones": st
 
 
 def compose(pair, rounds):
-    """The chances of all outcomes of ``rounds`` independent rounds, from one outcome per ratio P / Q."""
+    """The probabilities of all outcomes of ``rounds`` rounds, from one outcome per ratio P / Q."""
     merged = defaultdict(lambda: (0.0, 0.0))
     for p, q in pair.values():
         ratio = float(p / q) if q else None
@@ -84,7 +86,9 @@ def compose(pair, rounds):
 
 
 @mp.workdps(50)
-def hockey_stick(eps, chances, direction=1):
-    """sum (P - e^eps Q)_+ over pairs of chances, or of Q against P in direction -1."""
+def hockey_stick(eps, probabilities, direction=1):
+    """sum (P - e^eps Q)_+ over pairs of probabilities, or of Q against P in direction -1."""
     grown = mp.exp(eps)
-    return sum(max(mp.mpf(0), first - grown * second) for first, second in (c[::direction] for c in chances))
+    return sum(
+        max(mp.mpf(0), first - grown * second) for first, second in (c[::direction] for c in probabilities)
+    )

@@ -54,8 +54,8 @@ def test_one_round_is_the_pair_written_out(pair, n, k, eps0):
 def test_one_round_far_below_the_smallest_float():
     n, eps0, eps = 8000, 2.0, 4.0
     with mp.workdps(40):
-        e, chance, tail = mp.exp(eps), 2 / (mp.exp(mp.mpf(eps0)) + 3), mp.mpf(0)
-        outer = (1 - chance) ** (n - 1)
+        e, probability, tail = mp.exp(eps), 2 / (mp.exp(mp.mpf(eps0)) + 3), mp.mpf(0)
+        outer = (1 - probability) ** (n - 1)
         for c in range(1500):  # far more clones weigh nothing
             first = max(1, math.ceil((c + 1) * e / (1 + e)))
             ways = mp.mpf(math.comb(c, first - 1))
@@ -63,7 +63,7 @@ def test_one_round_far_below_the_smallest_float():
                 more = ways * (c - n1 + 1) / n1  # C(c, n1) from C(c, n1 - 1)
                 tail += outer * (ways - e * more) / mp.mpf(2) ** c
                 ways = more
-            outer *= chance / (1 - chance) * (n - 1 - c) / (c + 1)
+            outer *= probability / (1 - probability) * (n - 1 - c) / (c + 1)
         expected = float(mp.log10(tail))
     assert expected < -308
     for estimate in ESTIMATES:

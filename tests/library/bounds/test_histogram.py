@@ -94,9 +94,9 @@ def test_two_counts_are_no_upper_bound():
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(1, 4, 1.0), (12, 5, 2.0), (20, 3, 0.5)])
 def test_upper_is_the_weak_adversary(n, k, eps0):
-    chances = dominating.weak(n, k, eps0).values()
+    probabilities = dominating.weak(n, k, eps0).values()
     for eps in (0.0, 0.2 * eps0, 0.7 * eps0):
-        expected = dominating.hockey_stick(eps, chances)
+        expected = dominating.hockey_stick(eps, probabilities)
         assert 0 <= upper(eps, n=n, k=k, eps0=eps0) - math.log10(expected) < 5e-5
 
 

@@ -29,9 +29,9 @@ def histograms(columns, values, n):
         law = {(0,) * len(columns): 1.0}
         for value in (own, *values):
             after = defaultdict(float)
-            for (histogram, chance), report in itertools.product(law.items(), range(len(columns))):
+            for (histogram, probability), report in itertools.product(law.items(), range(len(columns))):
                 grown = tuple(count + (place == report) for place, count in enumerate(histogram))
-                after[grown] += chance * columns[report][value]
+                after[grown] += probability * columns[report][value]
             law = after
         laws.append(law)
     assert len(values) == n - 1

@@ -48,10 +48,10 @@ def histogram_law(k, ratio, held):
     law = {(0,) * k: Fraction(1)}
     for own in held:
         after: dict[tuple[int, ...], Fraction] = {}
-        for counts, chance in law.items():
+        for counts, probability in law.items():
             for cell in range(k):
                 key = (*counts[:cell], counts[cell] + 1, *counts[cell + 1 :])
-                after[key] = after.get(key, Fraction(0)) + chance * q * (ratio if cell == own else 1)
+                after[key] = after.get(key, Fraction(0)) + probability * q * (ratio if cell == own else 1)
         law = after
     return law
 
@@ -61,10 +61,10 @@ def test_the_map_from_one_third_cell_to_a_split(k, held):
     """docs/worst_case.md, the direct proof: one map of histograms serves both laws."""
     ratio = Fraction(27, 10)
     worlds = {own: histogram_law(k, ratio, (own, *held)) for own in (0, 1)}
-    only_third = {h: chance for h, chance in worlds[0].items() if h[0] + h[1] == 0}
+    only_third = {h: probability for h, probability in worlds[0].items() if h[0] + h[1] == 0}
     for own, wanted in worlds.items():
         mapped: dict[tuple[int, ...], Fraction] = {}
-        for counts, chance in histogram_law(k, ratio, (own, *(2,) * len(held))).items():
+        for counts, probability in histogram_law(k, ratio, (own, *(2,) * len(held))).items():
             answers = [cell for cell in range(2, k) for _ in range(counts[cell])]
             if len(answers) > len(held):
                 images = [(h, weight / sum(only_third.values())) for h, weight in only_third.items()]
@@ -77,7 +77,7 @@ def test_the_map_from_one_third_cell_to_a_split(k, held):
                         image[{2: user, user: 2}.get(cell, cell)] += 1
                     images.append((tuple(image), Fraction(1, len(slots))))
             for image, weight in images:
-                mapped[image] = mapped.get(image, Fraction(0)) + chance * weight
+                mapped[image] = mapped.get(image, Fraction(0)) + probability * weight
         assert mapped == wanted
 
 
@@ -88,20 +88,22 @@ def exact_delta(n, k, ratio, bound, a):
     for user in range(n - 1):
         x0, x2 = (ratio * q, q) if user < a else (q, ratio * q)
         after: dict[tuple[int, int], Fraction] = {}
-        for (i, j), chance in law.items():
+        for (i, j), probability in law.items():
             for cell, weight in (((i + 1, j), x0), ((i, j + 1), x2), ((i, j), (k - 2) * q)):
-                after[cell] = after.get(cell, Fraction(0)) + chance * weight
+                after[cell] = after.get(cell, Fraction(0)) + probability * weight
         law = after
 
-    def world(chances):
-        """Law of (N0, N2, N1) if the user answers x0, x2, x1 or elsewhere with these chances."""
+    def world(probabilities):
+        """Law of (N0, N2, N1) if the user answers x0, x2, x1 or elsewhere with these probabilities."""
         result: dict[tuple[int, int, int], Fraction] = {}
-        for (i, j), chance in law.items():
+        for (i, j), probability in law.items():
             m = n - 1 - i - j
             for ones in range(m + 1):
-                split = chance * math.comb(m, ones) * Fraction(k - 3) ** (m - ones) / Fraction(k - 2) ** m
+                split = (
+                    probability * math.comb(m, ones) * Fraction(k - 3) ** (m - ones) / Fraction(k - 2) ** m
+                )
                 steps = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0)]
-                for step, own in zip(steps, chances, strict=True):
+                for step, own in zip(steps, probabilities, strict=True):
                     key = (i + step[0], j + step[1], ones + step[2])
                     result[key] = result.get(key, Fraction(0)) + split * own
         return result
@@ -125,13 +127,13 @@ def test_in_fractions(k):
 def all_hold_x0(eps, n, k, eps0):
     """log10 delta: e^eps kappa / n E[(Bin(n - N1, p / (1 - q)) - e^eps0 N1 - n (1 - e^-eps) / kappa)_+]."""
     q, kappa = 1 / (math.expm1(eps0) + k), -math.expm1(-eps0)
-    chance = math.exp(eps0) * q / (1 - q)
+    probability = math.exp(eps0) * q / (1 - q)
     terms = []
     for ones in range(n + 1):
         x = np.arange(n - ones + 1)
         excess = x - math.exp(eps0) * ones + n * math.expm1(-eps) / kappa
         with np.errstate(divide="ignore"):
-            logs = log_binomial_pmf(x, n - ones, chance) + np.log(np.maximum(excess, 0))
+            logs = log_binomial_pmf(x, n - ones, probability) + np.log(np.maximum(excess, 0))
         terms.append(np.logaddexp.reduce(logs) + log_binomial_pmf(ones, n, q))
     return (np.logaddexp.reduce(terms) + eps + math.log(kappa / n)) / math.log(10)
 

@@ -14,7 +14,7 @@ BLANKETS = [balle_hoeffding, balle_bennett]
 
 
 def amplification_variable(eps, k, eps0):
-    """The values of L for k-RR with their chances under the uniform blanket, and gamma, by definition."""
+    """L of k-RR with its probabilities under the uniform blanket, and gamma, by definition."""
     e, grown = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
     p, q = e / (e + k - 1), 1 / (e + k - 1)
     ratios = [(p, q), (q, p)] + [(q, q)] * (k - 2)  # laws of the answers for x0 and x1, cell by cell
@@ -31,7 +31,7 @@ def hoeffding_by_definition(eps, n, k, eps0):
     with mp.workdps(50):
         law, gamma = amplification_variable(eps, k, eps0)
         width = max(value for value, _ in law) - min(value for value, _ in law)
-        a = -sum(value * chance for value, chance in law)
+        a = -sum(value * probability for value, probability in law)
         return sum_over_blanket(
             lambda m: width**2 / (4 * a) * mp.exp(-2 * m * a**2 / width**2), n, gamma, first=0
         )
@@ -41,8 +41,8 @@ def bennett_by_definition(eps, n, k, eps0):
     with mp.workdps(50):
         law, gamma = amplification_variable(eps, k, eps0)
         largest = max(value for value, _ in law)
-        a = -sum(value * chance for value, chance in law)
-        square = sum(value**2 * chance for value, chance in law)
+        a = -sum(value * probability for value, probability in law)
+        square = sum(value**2 * probability for value, probability in law)
         u = a * largest / square
         rate = square / largest**2 * ((1 + u) * mp.log(1 + u) - u)
         return sum_over_blanket(lambda m: largest / mp.log(1 + u) * mp.exp(-m * rate), n, gamma, first=1)

@@ -13,9 +13,9 @@ BOUNDS = [clones, stronger_clones]
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize(("n", "eps0"), [(1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5)])
 def test_against_the_definition_in_both_directions(bound, n, eps0):
-    chances = getattr(dominating, bound.__name__)(n, 7, eps0).values()
+    probabilities = getattr(dominating, bound.__name__)(n, 7, eps0).values()
     for share in (0, 0.01, 0.2, 0.6, 0.95, 0.9999):
-        wanted, reverse = (dominating.hockey_stick(share * eps0, chances, side) for side in (1, -1))
+        wanted, reverse = (dominating.hockey_stick(share * eps0, probabilities, side) for side in (1, -1))
         assert mp.almosteq(wanted, reverse, rel_eps=mp.mpf("1e-40"))
         got = bound(share * eps0, n=n, k=7, eps0=eps0)
         assert -1e-13 <= got - float(mp.log10(wanted)) <= 5e-7

@@ -29,9 +29,9 @@ def theorem_3_1(lam, n, eps0):
         return mp.log(total) / (lam - 1)
 
 
-def divergence(lam, chances):
+def divergence(lam, probabilities):
     with mp.workdps(60):
-        return float(mp.log(sum(p**lam * q ** (1 - mp.mpf(lam)) for p, q in chances if p)) / (lam - 1))
+        return float(mp.log(sum(p**lam * q ** (1 - mp.mpf(lam)) for p, q in probabilities if p)) / (lam - 1))
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ def test_conversion_against_dp_accounting():
 @pytest.mark.parametrize("pair", CLONES)
 @pytest.mark.parametrize(("n", "eps0"), [(1, 1.0), (2, 0.2), (9, 3.0), (40, 1.0), (3, 30.0)])
 def test_clones_divergence_from_the_laws(pair, n, eps0):
-    chances = dominating.PAIRS[pair](n, 3, eps0).values()
+    probabilities = dominating.PAIRS[pair](n, 3, eps0).values()
     for lam in (1.01, 1.7, 2, 11.3, 300, 5000):
-        wanted = divergence(lam, chances)
-        assert wanted == pytest.approx(divergence(lam, [c[::-1] for c in chances]), rel=1e-14)
+        wanted = divergence(lam, probabilities)
+        assert wanted == pytest.approx(divergence(lam, [c[::-1] for c in probabilities]), rel=1e-14)
         assert rdp_clones(lam, n=n, eps0=eps0, pair=pair) == pytest.approx(wanted, rel=1e-9)
 
 
@@ -86,9 +86,11 @@ def test_clones_divergence_from_the_laws(pair, n, eps0):
     ("n", "k", "eps0"), [(1, 3, 1.0), (2, 2, 0.2), (2, 5, 0.7), (9, 3, 3.0), (25, 10, 2.0), (4, 3, 30.0)]
 )
 def test_two_counts_divergence_from_the_laws(n, k, eps0):
-    chances = dominating.third_cell(n, k, eps0).values()
+    probabilities = dominating.third_cell(n, k, eps0).values()
     for lam in (1.01, 2, 11.3, 300):
-        assert rdp_two_counts(lam, n=n, k=k, eps0=eps0) == pytest.approx(divergence(lam, chances), rel=1e-9)
+        assert rdp_two_counts(lam, n=n, k=k, eps0=eps0) == pytest.approx(
+            divergence(lam, probabilities), rel=1e-9
+        )
 
 
 def clones_by_all_outcomes(lam, n, eps0):

@@ -11,20 +11,24 @@ from hypothesis import strategies as st
 from tightshuffle.numerics.binomial import log_binomial_excess, log_binomial_pmf
 
 
-def log_pmf(successes, trials, chance):
+def log_pmf(successes, trials, probability):
     with mp.workdps(50):
         ways = mp.loggamma(trials + 1) - mp.loggamma(successes + 1) - mp.loggamma(trials - successes + 1)
-        return ways + successes * mp.log(mp.mpf(chance)) + (trials - successes) * mp.log1p(-mp.mpf(chance))
+        return (
+            ways
+            + successes * mp.log(mp.mpf(probability))
+            + (trials - successes) * mp.log1p(-mp.mpf(probability))
+        )
 
 
 @pytest.mark.parametrize("trials", [1, 5, 15, 16, 17, 1000, 10**6, 10**9])
 def test_binomial_pmf(trials):
-    for chance in (0.5, 0.0147, 0.9, 1e-8):
-        spread = (trials * chance * (1 - chance)) ** 0.5
-        near = [int(trials * chance + z * spread) for z in (-6, -1, 0, 2, 9)]
+    for probability in (0.5, 0.0147, 0.9, 1e-8):
+        spread = (trials * probability * (1 - probability)) ** 0.5
+        near = [int(trials * probability + z * spread) for z in (-6, -1, 0, 2, 9)]
         for successes in {min(max(x, 0), trials) for x in [0, 1, trials // 2, trials, *near]}:
-            expected = log_pmf(successes, trials, chance)
-            error = float(log_binomial_pmf(successes, trials, chance) - expected)
+            expected = log_pmf(successes, trials, probability)
+            error = float(log_binomial_pmf(successes, trials, probability) - expected)
             assert abs(error) < 1e-10 + 1e-15 * abs(float(expected))
 
 

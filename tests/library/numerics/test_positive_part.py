@@ -16,8 +16,8 @@ from tightshuffle.randomizers import KRandomizedResponse
 def exact_log(values, probabilities, n):
     """log E[(G_1 + ... + G_n)_+] in rational numbers: every way in which n gains fall into their classes."""
     values = [*map(Fraction, values), Fraction(0)]
-    chances = [*map(Fraction, probabilities)]
-    chances.append(1 - sum(chances))
+    probabilities = [*map(Fraction, probabilities)]
+    probabilities.append(1 - sum(probabilities))
     total = Fraction(0)
     for dividers in itertools.combinations(range(n + len(values) - 1), len(values) - 1):
         ends = (-1, *dividers, n + len(values) - 1)
@@ -25,7 +25,7 @@ def exact_log(values, probabilities, n):
         s = sum(number * value for number, value in zip(often, values, strict=True))
         if s > 0:
             ways = math.factorial(n) // math.prod(map(math.factorial, often))
-            total += ways * math.prod(c**m for c, m in zip(chances, often, strict=True)) * s
+            total += ways * math.prod(c**m for c, m in zip(probabilities, often, strict=True)) * s
     if total == 0:
         return -math.inf
     with mpmath.workdps(40):
@@ -199,9 +199,9 @@ def test_outwards_bounds_every_rounding():
         for _ in range(5):
             size = ulps * 2.0**-53
             moved = values * (1 + size * rng.uniform(-1, 1, values.shape))
-            chances = probabilities * (1 + size * rng.uniform(-1, 1, values.shape))
-            chances /= max(1.0, chances.sum())
-            low, high = log_positive_part(moved, chances, n)
+            perturbed = probabilities * (1 + size * rng.uniform(-1, 1, values.shape))
+            perturbed /= max(1.0, perturbed.sum())
+            low, high = log_positive_part(moved, perturbed, n)
             assert ends[0][0] <= high
             assert low <= ends[1][1]
         for round_up in (False, True):

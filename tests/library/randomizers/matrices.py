@@ -39,8 +39,8 @@ def matrix_of(name, k, eps0):
         return normalised(supports, eps0)
     half = np.exp(eps0 / 2)
     p, q = (half / (half + 1), 1 / (half + 1)) if name == "rappor" else (0.5, 1 / (np.exp(eps0) + 1))
-    chance = np.where(np.eye(k, dtype=bool), p, q)  # of a 1: [value, bit]
-    return np.prod(np.where(supports[:, None, :], chance, 1 - chance), axis=2)
+    probability = np.where(np.eye(k, dtype=bool), p, q)  # of a 1: [value, bit]
+    return np.prod(np.where(supports[:, None, :], probability, 1 - probability), axis=2)
 
 
 def merged(reports, *arrays):

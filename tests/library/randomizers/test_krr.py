@@ -28,9 +28,11 @@ def enumerated_law(counts, eps0):
     users = np.repeat(np.arange(k), counts)
     law = {}
     for answers in itertools.product(range(k), repeat=len(users)):
-        chance = np.prod([p if answer == user else q for answer, user in zip(answers, users, strict=True)])
+        probability = np.prod(
+            [p if answer == user else q for answer, user in zip(answers, users, strict=True)]
+        )
         histogram = tuple(np.bincount(answers, minlength=k))
-        law[histogram] = law.get(histogram, 0) + chance
+        law[histogram] = law.get(histogram, 0) + probability
     return law
 
 

@@ -15,13 +15,16 @@ PARTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # of eps0
 
 def mean_gain(gains, n):
     """E[(G_1 + ... + G_n)_+] / n, from every way in which n gains fall into their classes."""
-    values, chances = gains
-    values, chances = np.append(values, 0.0), np.append(chances, max(0.0, 1 - chances.sum()))
+    values, probabilities = gains
+    values, probabilities = (
+        np.append(values, 0.0),
+        np.append(probabilities, max(0.0, 1 - probabilities.sum())),
+    )
     total = 0.0
     for drawn in itertools.combinations_with_replacement(range(len(values)), n):
         often = np.bincount(drawn, minlength=len(values))
         ways = math.factorial(n) / math.prod(math.factorial(number) for number in often.tolist())
-        total += ways * np.prod(chances**often) * max(0.0, float(often @ values))
+        total += ways * np.prod(probabilities**often) * max(0.0, float(often @ values))
     return total / n
 
 
@@ -39,16 +42,16 @@ class Shuffled:
         if not dataset:
             return {(): 1.0}
         law = {}
-        for reports, chance in self.partial(dataset[:-1]).items():
+        for reports, probability in self.partial(dataset[:-1]).items():
             for report, weight in enumerate(self.matrix[:, dataset[-1]]):
                 key = tuple(sorted((*reports, report)))
-                law[key] = law.get(key, 0.0) + chance * weight
+                law[key] = law.get(key, 0.0) + probability * weight
         return law
 
     def law(self, dataset):
         array = np.zeros(len(self.places))
-        for outcome, chance in self.partial(dataset).items():
-            array[self.places[outcome]] = chance
+        for outcome, probability in self.partial(dataset).items():
+            array[self.places[outcome]] = probability
         return array
 
     def delta(self, remaining, pair, eps):

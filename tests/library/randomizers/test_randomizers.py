@@ -62,8 +62,8 @@ def test_references_are_all_that_there_are(name, k):
     randomizer, matrix = both(name, k, 1.0)
     laws = []
     for reference in randomizer.references():
-        values, chances = randomizer.gains(0.4, reference)
-        laws.append(np.sum(chances * np.maximum(values, 0) ** 2))
+        values, probabilities = randomizer.gains(0.4, reference)
+        laws.append(np.sum(probabilities * np.maximum(values, 0) ** 2))
     for other in range(2, k):
         gains = (matrix[:, 0] - np.exp(0.4) * matrix[:, 1]) / matrix[:, other]
         assert np.isclose(laws, matrix[:, other] @ np.maximum(gains, 0) ** 2, rtol=1e-11).any()
@@ -110,9 +110,9 @@ def test_a_matrix_keeps_all_digits(scale):
             with mpmath.workdps(60):
                 gains = [(one[pair[0]] - mpmath.exp(near) * one[pair[1]]) / min(one) for one in own]
                 exact = np.array([float(gain) for gain in gains])
-            values, chances = finite.gains(near, "blanket", pair)
+            values, probabilities = finite.gains(near, "blanket", pair)
             np.testing.assert_allclose(values, exact, rtol=2e-14, atol=0)
-            np.testing.assert_allclose(chances, own.min(axis=1).astype(float), rtol=1e-15)
+            np.testing.assert_allclose(probabilities, own.min(axis=1).astype(float), rtol=1e-15)
 
 
 def test_laws_are_the_gains_of_every_pair():
@@ -123,8 +123,8 @@ def test_laws_are_the_gains_of_every_pair():
     expected_laws = [
         finite.gains(0.3, reference, (x0, x1)) for x0, reference in asked for x1 in range(4) if x1 != x0
     ]
-    for (values, chances), law in zip(laws, expected_laws, strict=True):
-        assert_same_law(law, values, chances)
+    for (values, probabilities), law in zip(laws, expected_laws, strict=True):
+        assert_same_law(law, values, probabilities)
 
 
 @pytest.mark.parametrize("decimals", [1, 3, 17])
@@ -167,10 +167,14 @@ def test_no_cancellation(eps0, part, k):
                 "_truthful": c * (e0 - 1) * p1,
                 "gamma": c * (1 + (e0 - 1) * everywhere),
             }
-            wanted = np.array([(float(value), float(chance)) for value, chance in wanted if chance > 1e-50])
+            wanted = np.array(
+                [(float(value), float(probability)) for value, probability in wanted if probability > 1e-50]
+            )
             oracle = {key: float(value) for key, value in oracle.items()}
-        values, chances = randomizer.gains(eps)
-        np.testing.assert_allclose(np.transpose([values, chances]), wanted, rtol=2e-14, atol=0, err_msg=name)
+        values, probabilities = randomizer.gains(eps)
+        np.testing.assert_allclose(
+            np.transpose([values, probabilities]), wanted, rtol=2e-14, atol=0, err_msg=name
+        )
         for key, value in oracle.items():
             assert getattr(randomizer, key) == pytest.approx(value, rel=2e-14, abs=0), (name, key)
 
@@ -198,12 +202,17 @@ def exact_supports(name, k, eps0):
 def test_oracle_is_unbiased_and_has_its_variance(name, k):
     eps0, n = 1.1, 1000
     randomizer, matrix = both(name, k, eps0)
-    chances = supports_of(name, k).T @ matrix  # [supported value, true value]
-    np.testing.assert_allclose(np.diag(chances), randomizer.p_star, rtol=1e-12)
-    np.testing.assert_allclose(chances[~np.eye(k, dtype=bool)], randomizer.q_star, rtol=1e-12)
+    probabilities = supports_of(name, k).T @ matrix  # [supported value, true value]
+    np.testing.assert_allclose(np.diag(probabilities), randomizer.p_star, rtol=1e-12)
+    np.testing.assert_allclose(probabilities[~np.eye(k, dtype=bool)], randomizer.q_star, rtol=1e-12)
     shares = np.random.default_rng(8).dirichlet(np.ones(k))
-    np.testing.assert_allclose(randomizer.estimate(n * chances @ shares, n), shares, atol=1e-12)
-    variance = n * (chances * (1 - chances)) @ shares / (n * (randomizer.p_star - randomizer.q_star)) ** 2
+    np.testing.assert_allclose(randomizer.estimate(n * probabilities @ shares, n), shares, atol=1e-12)
+    variance = (
+        n
+        * (probabilities * (1 - probabilities))
+        @ shares
+        / (n * (randomizer.p_star - randomizer.q_star)) ** 2
+    )
     np.testing.assert_allclose(randomizer.variance(shares, n), variance, rtol=1e-12)
     several = randomizer.variance(np.stack([shares, shares[::-1]]), [n, 2 * n])
     np.testing.assert_allclose(several, [variance, variance[::-1] / 2], rtol=1e-12)
@@ -236,8 +245,8 @@ def test_where_the_blanket_is_reached_by_many_users(name, k):
     randomizer = parse(name, k=k, eps0=1.7)
     seconds = {}
     for reference in ("blanket", *randomizer.references()):
-        values, chances = randomizer.gains(0, reference)
-        seconds[reference] = chances @ values**2
+        values, probabilities = randomizer.gains(0, reference)
+        seconds[reference] = probabilities @ values**2
     reached = name in ("grr", "hadamard", "subset:1")
     assert np.isclose(seconds["x2"], seconds["blanket"], rtol=1e-12) == reached
     assert max(seconds.values()) <= seconds["blanket"] * (1 + 1e-12)
@@ -274,13 +283,13 @@ def law_of_supports(reports, matrix, counts):
     law = {(0,) * reports.shape[1]: 1.0}
     kinds, inverse = np.unique(reports, axis=0, return_inverse=True)
     for value in np.repeat(np.arange(len(counts)), counts):
-        chances = np.bincount(inverse.ravel(), matrix[:, value])
+        probabilities = np.bincount(inverse.ravel(), matrix[:, value])
         after = {}
-        for (before, chance), (kind, weight) in itertools.product(
-            law.items(), zip(kinds, chances, strict=True)
+        for (before, probability), (kind, weight) in itertools.product(
+            law.items(), zip(kinds, probabilities, strict=True)
         ):
             key = tuple(before + kind)
-            after[key] = after.get(key, 0.0) + chance * weight
+            after[key] = after.get(key, 0.0) + probability * weight
         law = after
     return law
 
