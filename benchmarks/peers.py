@@ -93,7 +93,7 @@ def of_log10(log10_delta):
     return mp.mpf(10) ** mp.mpf(float(log10_delta))
 
 
-def count_laws(*, n, k, eps0, count, convolve):
+def count_distributions(*, n, k, eps0, count, convolve):
     """The laws P and Q of the noisy count of x0, arrays (n + 1,), without tilting or windows.
 
     ``convolve`` is numpy.convolve or scipy.signal.fftconvolve.
@@ -106,17 +106,18 @@ def count_laws(*, n, k, eps0, count, convolve):
 
 
 def convolved_delta(eps, **setting):
-    """delta of the count of x0 from `count_laws` by numpy.convolve."""
-    p, q = count_laws(**setting, convolve=np.convolve)
+    """delta of the count of x0 from `count_distributions` by numpy.convolve."""
+    p, q = count_distributions(**setting, convolve=np.convolve)
     return float(np.maximum(p - math.exp(eps) * q, 0).sum())
 
 
 def log_outcomes(**setting):
     """What dp-accounting needs: for P and Q a dict of outcome -> log probability, noise left out."""
-    laws = count_laws(**setting, convolve=signal.fftconvolve)
-    kept = [np.flatnonzero(law > ROUNDING) for law in laws]
+    distributions = count_distributions(**setting, convolve=signal.fftconvolve)
+    kept = [np.flatnonzero(distribution > ROUNDING) for distribution in distributions]
     return [
-        dict(zip(s.tolist(), np.log(law[s]).tolist(), strict=True)) for s, law in zip(kept, laws, strict=True)
+        dict(zip(s.tolist(), np.log(distribution[s]).tolist(), strict=True))
+        for s, distribution in zip(kept, distributions, strict=True)
     ]
 
 

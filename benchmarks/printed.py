@@ -35,7 +35,7 @@ def printed_delta(eps, terms, *, form, direction):
     return total
 
 
-def convolved_laws(*, n, k, eps0, count):
+def convolved_distributions(*, n, k, eps0, count):
     """The two laws of the count of x0 by adding one user's Bernoulli at a time: no binomials, no kappas."""
     e = mp.exp(mp.mpf(eps0))
     p, q = e / (e + k - 1), 1 / (e + k - 1)
@@ -45,9 +45,9 @@ def convolved_laws(*, n, k, eps0, count):
     return _add_user(remaining, p), _add_user(remaining, q)
 
 
-def _add_user(law, probability):
-    stay = [value * (1 - probability) for value in law] + [mp.mpf(0)]
-    step = [mp.mpf(0)] + [value * probability for value in law]
+def _add_user(distribution, probability):
+    stay = [value * (1 - probability) for value in distribution] + [mp.mpf(0)]
+    step = [mp.mpf(0)] + [value * probability for value in distribution]
     return [a + b for a, b in zip(stay, step, strict=True)]
 
 

@@ -62,12 +62,12 @@ def fft_of_blanket(eps, *, n, k, eps0):
     step = spread / 50
     size = min(LARGEST_GRID, 2 ** int(np.ceil(np.log2(2 * reach / step))))
     step = 2 * reach / size
-    law = np.zeros(size)
+    distribution = np.zeros(size)
     places, kept = np.append(values, 0.0) / step, np.append(probabilities, 1 - probabilities.sum())
     below = np.floor(places).astype(int)
-    np.add.at(law, below % size, kept * (1 - places + below))
-    np.add.at(law, (below + 1) % size, kept * (places - below))
-    of_sum = fft.irfft(fft.rfft(law) ** n, size)
+    np.add.at(distribution, below % size, kept * (1 - places + below))
+    np.add.at(distribution, (below + 1) % size, kept * (places - below))
+    of_sum = fft.irfft(fft.rfft(distribution) ** n, size)
     return float(of_sum[1 : size // 2] @ np.arange(1, size // 2) * step / n)
 
 
@@ -81,9 +81,9 @@ def loss_distribution(eps, *, n, k, eps0):
         at_x0 = np.arange(count + 1)
         half = stats.binom.pmf(at_x0, count, 0.5)
         share = at_x0 / max(count, 1)
-        law = half * (one * 2 * (p * share + q * (1 - share)) + (1 - p - q) * none)
-        for a in np.flatnonzero((law > 1e-16) & (law[::-1] > 1e-16)).tolist():
-            first[count, a], second[count, a] = np.log(law[a]), np.log(law[count - a])
+        distribution = half * (one * 2 * (p * share + q * (1 - share)) + (1 - p - q) * none)
+        for a in np.flatnonzero((distribution > 1e-16) & (distribution[::-1] > 1e-16)).tolist():
+            first[count, a], second[count, a] = np.log(distribution[a]), np.log(distribution[count - a])
     loss = privacy_loss_distribution.from_two_probability_mass_functions(
         second, first, value_discretization_interval=SPACING
     )

@@ -65,10 +65,10 @@ class Tally:
 
     @cached_property
     def log_likelihood_ratio(self) -> Floats:
-        """log P/Q of every pair of counts (n+1, n+1), by the exact laws."""
-        # No number of runs shows pairs as rare as the laws' error; any value is fine for them.
-        laws = [np.maximum(pair_law(self, world), 1e-15) for world in range(2)]
-        return np.log(laws[0]) - np.log(laws[1])
+        """log P/Q of every pair of counts (n+1, n+1), by the exact distributions."""
+        # No number of runs shows pairs as rare as the distributions' error; any value is fine for them.
+        distributions = [np.maximum(pair_distribution(self, world), 1e-15) for world in range(2)]
+        return np.log(distributions[0]) - np.log(distributions[1])
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The tally as a tidy table's columns: its setting, half, user (x0 or x1), x0, x1, runs; no zeros."""
@@ -202,8 +202,8 @@ def _lie_weight(eps0: float, k: int) -> int:
     return int(np.floor(lie_probability(eps0, k) * 2.0**32)) + 1
 
 
-def pair_law(tally: Tally, world: int) -> Floats:
-    """Exact law of (count of x0, count of x1), shape (n+1, n+1); absolute error about 1e-16."""
+def pair_distribution(tally: Tally, world: int) -> Floats:
+    """Exact distribution of (count of x0, count of x1), shape (n+1, n+1); absolute error about 1e-16."""
     n, k, eps0 = tally.n, tally.k, tally.eps0
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
     root = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1)) - 1

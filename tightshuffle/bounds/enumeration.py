@@ -39,10 +39,10 @@ def enumerate_worst_case(eps: npt.ArrayLike, *, n: int, k: int, eps0: float) -> 
     bound = np.exp(eps)[..., None]
     result = {}
     for remaining in _histograms(n - 1, k):
-        law = {(0,) * k: 1.0}
+        distribution = {(0,) * k: 1.0}
         for user in np.repeat(np.arange(k), remaining):
-            law = _add(law, answers[user])
-        first, second = (_as_array(_add(law, answers[cell]), outcomes) for cell in (0, 1))
+            distribution = _add(distribution, answers[user])
+        first, second = (_as_array(_add(distribution, answers[cell]), outcomes) for cell in (0, 1))
         result[remaining] = np.maximum(first - bound * second, 0).sum(axis=-1)
     return result
 
@@ -54,17 +54,17 @@ def _histograms(users: int, cells: int) -> Iterator[tuple[int, ...]]:
         yield tuple(b - a - 1 for a, b in itertools.pairwise(edges))
 
 
-def _add(law: dict[tuple[int, ...], float], answer: Floats) -> dict[tuple[int, ...], float]:
+def _add(distribution: dict[tuple[int, ...], float], answer: Floats) -> dict[tuple[int, ...], float]:
     added: dict[tuple[int, ...], float] = {}
-    for histogram, probability in law.items():
+    for histogram, probability in distribution.items():
         for cell, weight in enumerate(answer):
             after = (*histogram[:cell], histogram[cell] + 1, *histogram[cell + 1 :])
             added[after] = added.get(after, 0.0) + probability * weight
     return added
 
 
-def _as_array(law: dict[tuple[int, ...], float], outcomes: dict[tuple[int, ...], int]) -> Floats:
+def _as_array(distribution: dict[tuple[int, ...], float], outcomes: dict[tuple[int, ...], int]) -> Floats:
     array = np.zeros(len(outcomes))
-    for histogram, probability in law.items():
+    for histogram, probability in distribution.items():
         array[outcomes[histogram]] = probability
     return array

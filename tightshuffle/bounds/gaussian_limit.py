@@ -31,8 +31,10 @@ def gaussian_mu(
     ``n`` is a number or an array, the rest as for `histogram.upper`. Raises ValueError naming a bad argument.
     """
     own = parse(randomizer, k=k, eps0=eps0) if isinstance(randomizer, str) else randomizer
-    laws = (own.gains(0.0, "blanket", pair) for pair in own.pairs())
-    return np.sqrt(max(float(probabilities @ values**2) for values, probabilities in laws) / check_n(n))
+    distributions = (own.gains(0.0, "blanket", pair) for pair in own.pairs())
+    return np.sqrt(
+        max(float(probabilities @ values**2) for values, probabilities in distributions) / check_n(n)
+    )
 
 
 def gaussian_eps(log10_delta: float, mu: float) -> float:

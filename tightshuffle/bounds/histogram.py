@@ -30,8 +30,8 @@ from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, Su
 from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, Setting, make_setting
 
 _MIXTURES = (0.25, 0.5, 0.75)  # weight of the first of two values
-_BITS = 40  # in which classes and laws of a matrix agree that are the same
-_BATCH = 2**15  # laws times classes that are computed at once, about
+_BITS = 40  # in which classes and distributions of a matrix agree that are the same
+_BATCH = 2**15  # distributions times classes that are computed at once, about
 _WIDEST = 2e-3  # of the bracket of k-RR with two values, which mostly reaches half of that
 
 
@@ -140,20 +140,20 @@ def bound_of_each(
             other = bound_of_each(True, eps[some], same, n=users[some], width=width)
             result[some] = np.minimum(result[some], other)
     counted = set(counts)
-    laws = (
+    distributions = (
         (index, *some)
         for index, own in asked
         if index not in counted
-        for some in own.laws(eps[index], ["blanket"] if round_up else _references(own, mixtures))
+        for some in own.distributions(eps[index], ["blanket"] if round_up else _references(own, mixtures))
     )
     of_matrices = any(isinstance(own, Finite) for _, own in asked)
-    for owners, values, probabilities in _batches(laws):
+    for owners, values, probabilities in _batches(distributions):
         ulps = 16.0 + 2 * (values.shape[1] + (eps + eps0)[owners, None])
         if of_matrices:
             owners, values, probabilities = _merged(owners, values, probabilities)
             ulps = ulps.max() + 2.0 ** (53 - _BITS)
-        law = outwards(values, probabilities, round_up, ulps)
-        bounds = log_positive_part(*law, users[owners], width=width, groups=owners)
+        distribution = outwards(values, probabilities, round_up, ulps)
+        bounds = log_positive_part(*distribution, users[owners], width=width, groups=owners)
         np.maximum.at(result, owners, (bounds[int(round_up)] - np.log(users[owners])) / np.log(10))
     return np.minimum(result, 0.0)
 
@@ -167,13 +167,13 @@ def _references(randomizer: Randomizer, mixtures: bool) -> list[str | dict[str, 
 
 
 def _batches(
-    laws: Iterator[tuple[int, Floats, Floats]],
+    distributions: Iterator[tuple[int, Floats, Floats]],
 ) -> Iterator[tuple[Integers, Floats, Floats]]:
-    """Owners (m,), values and probabilities (m, classes), of some laws at a time."""
+    """Owners (m,), values and probabilities (m, classes), of some distributions at a time."""
     block: list[tuple[int, Floats, Floats]] = []
     held = 0
-    for law in itertools.chain(laws, [None]):
-        if block and (law is None or held >= _BATCH):
+    for distribution in itertools.chain(distributions, [None]):
+        if block and (distribution is None or held >= _BATCH):
             owners = np.repeat([owner for owner, _, _ in block], [len(own) for _, own, _ in block])
             values, probabilities = np.zeros((2, len(owners), max(own.shape[1] for _, own, _ in block)))
             first = 0
@@ -182,13 +182,13 @@ def _batches(
                 values[part], probabilities[part] = own, masses
             yield owners, values, probabilities
             block, held = [], 0
-        if law is not None:
-            block.append(law)
-            held += law[1].size
+        if distribution is not None:
+            block.append(distribution)
+            held += distribution[1].size
 
 
 def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[Integers, Floats, Floats]:
-    """Laws (m, classes), rounded to `_BITS` bits, without repetitions of a class or of an owner's law.
+    """Distributions (m, classes) in `_BITS` bits, without repetitions of a class or of an owner's one.
 
     A symmetric matrix makes few different ones, if one does not look at the last digits.
     """
@@ -196,14 +196,14 @@ def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[In
     order = np.argsort(rounded, axis=1)
     rounded, probabilities = (np.take_along_axis(part, order, axis=1) for part in (rounded, probabilities))
     place = np.cumsum(np.diff(rounded, axis=1, prepend=rounded[:, :1]) > 0, axis=1)
-    laws = np.zeros((len(owners), 1 + 2 * (place.max() + 1)))
-    rows, (kept, masses) = np.arange(len(owners))[:, None], np.split(laws[:, 1:], 2, axis=1)
+    distributions = np.zeros((len(owners), 1 + 2 * (place.max() + 1)))
+    rows, (kept, masses) = np.arange(len(owners))[:, None], np.split(distributions[:, 1:], 2, axis=1)
     kept[rows, place] = rounded
     np.add.at(masses, (rows, place), probabilities)
-    laws[:, 0], masses[:] = owners, _rounded(masses)
-    laws = np.unique(laws, axis=0)
-    values, probabilities = np.split(laws[:, 1:], 2, axis=1)
-    return laws[:, 0].astype(int), values, probabilities
+    distributions[:, 0], masses[:] = owners, _rounded(masses)
+    distributions = np.unique(distributions, axis=0)
+    values, probabilities = np.split(distributions[:, 1:], 2, axis=1)
+    return distributions[:, 0].astype(int), values, probabilities
 
 
 def _rounded(numbers: Floats) -> Floats:

@@ -131,10 +131,10 @@ def _jumps(eps: Floats, values: Floats) -> tuple[Floats, Floats]:
 def _one_dataset(own: Randomizer, pair: tuple[int, int], eps: Floats, n: int) -> tuple[Floats, Floats]:
     """Lower and upper bound on delta at ``eps`` where all remaining users hold a third value if there is."""
     reference = "x2" if own.k > 2 else {"x0": 0.5, "x1": 0.5}
-    laws = np.array([own.gains(e, reference, pair) for e in eps.tolist()])
-    ulps = 16 + 2 * (laws.shape[2] + eps + own.eps0)[:, None]
+    gains = np.array([own.gains(e, reference, pair) for e in eps.tolist()])
+    ulps = 16 + 2 * (gains.shape[2] + eps + own.eps0)[:, None]
     ends = (
-        log_positive_part(*outwards(laws[:, 0], laws[:, 1], round_up, ulps), n)[int(round_up)]
+        log_positive_part(*outwards(gains[:, 0], gains[:, 1], round_up, ulps), n)[int(round_up)]
         for round_up in (False, True)
     )
     low, high = (np.exp(np.minimum(end - np.log(n), 0.0)) for end in ends)

@@ -213,9 +213,9 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
         np.clip(f(mean + side * (_REACH * np.sqrt(variances) + _MARGIN)), 0, n).astype(int)[[one, 2]]
         for f, side in ((np.floor, -1), (np.ceil, 1))
     )
-    law, wrong = _law(users, probabilities[:, [one, 2]], low - 1, high)
+    distribution, wrong = _distribution(users, probabilities[:, [one, 2]], low - 1, high)
     # Of the remaining users: as many answers as in all, one less of the coordinate, one less elsewhere.
-    same, fewer, outside = law[1:, 1:], law[:-1, 1:], law[1:, :-1]
+    same, fewer, outside = distribution[1:, 1:], distribution[:-1, 1:], distribution[1:, :-1]
     head, m = np.arange(low[0], high[0] + 1)[:, None], np.arange(low[1], high[1] + 1)[None]
     zeros, twos = (n - m - head, head) if one else (head, n - m - head)
 
@@ -246,8 +246,10 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
     return min(0.0, float(special.logsumexp(logs)) + math.fsum(parts) - error)
 
 
-def _law(users: Integers, probabilities: Floats, low: Integers, high: Integers) -> tuple[Floats, float]:
-    """The law of two coordinates of the answers, from low to high, and the largest error of its values.
+def _distribution(
+    users: Integers, probabilities: Floats, low: Integers, high: Integers
+) -> tuple[Floats, float]:
+    """The distribution of two coordinates of the answers, from low to high, and its largest error.
 
     ``probabilities`` (2, 2): of holders of x0 and x2 (rows) to answer in either coordinate (columns).
     """
@@ -291,12 +293,12 @@ def _law(users: Integers, probabilities: Floats, low: Integers, high: Integers) 
     sizes = high - low + 1
     padded = np.zeros((periods[0], w.size), dtype=complex)
     padded[indices] = transform
-    law = fft.irfft(fft.ifft(padded, axis=0)[: sizes[0]], n=periods[1], axis=1)[:, : sizes[1]]
-    law[np.arange(low[0], high[0] + 1) < 0] = 0
-    law[:, np.arange(low[1], high[1] + 1) < 0] = 0
+    distribution = fft.irfft(fft.ifft(padded, axis=0)[: sizes[0]], n=periods[1], axis=1)[:, : sizes[1]]
+    distribution[np.arange(low[0], high[0] + 1) < 0] = 0
+    distribution[:, np.arange(low[1], high[1] + 1) < 0] = 0
     largest = 2 * float(np.abs(transform).sum()) / (periods[0] * periods[1])
     phase = 4e-16 * float(users.sum()) * (angles[0][-1] + angles[1][-1])
-    return law, largest * (_ROUNDING + phase) + math.exp(-_BELL) + 4 * math.exp(-_PERIOD)
+    return distribution, largest * (_ROUNDING + phase) + math.exp(-_BELL) + 4 * math.exp(-_PERIOD)
 
 
 def _lower_tail(

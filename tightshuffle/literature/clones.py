@@ -66,6 +66,6 @@ def _bound(
     loss = np.exp(log_unit + eps + eps0) * np.expm1(-eps - eps0)
     half = np.exp(log_probability) / 2
     ulps = 16 + 4 * (eps + eps0)[..., None]
-    law = outwards(np.stack([gain, loss], axis=-1), np.stack([half, half], axis=-1), True, ulps)
-    _, high = log_positive_part(*law, n, width=_WIDTH)
+    distribution = outwards(np.stack([gain, loss], axis=-1), np.stack([half, half], axis=-1), True, ulps)
+    _, high = log_positive_part(*distribution, n, width=_WIDTH)
     return np.minimum((high - np.log(n)) / np.log(10), 0.0)[()]

@@ -199,17 +199,17 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     log_odds = edge.log_threshold - edge.log_gap if power == 1 else _second_moment_log_odds(edge, non_holders)
     # Never tilted away from the tail: where the printed loss puts its edge beyond the mean, the mean matters.
     theta = sign * max(0.0, sign * (log_odds - logit_q))
-    first_x, x_law = _binomial_window(int(m), logit_p + theta)
+    first_x, x_distribution = _binomial_window(int(m), logit_p + theta)
     first_j, excess, weight, loss, lift = _moments(edge, non_holders, logit_q + theta, eps0, power)
-    surplus, direct = _convolve(x_law, sign * excess)
+    surplus, direct = _convolve(x_distribution, sign * excess)
     s = first_x + first_j + np.arange(surplus.size)
     centre = m * special.expit(logit_p + theta) + non_holders * special.expit(logit_q + theta)
     spread = np.sqrt(_variance(m, logit_p + theta) + _variance(non_holders, logit_q + theta))
     distance = sign * (s - centre) / max(spread, _NARROWEST)
     tail = _tail(surplus[::sign], distance[::sign], np.inf if direct else _TRUSTED)[::sign]
     if power == 2 and sign == 1:  # eq. (6) weighs with P(s), the printed loss has another denominator
-        weight, _ = _convolve(x_law, weight)
-        loss, _ = _convolve(x_law, loss)
+        weight, _ = _convolve(x_distribution, weight)
+        loss, _ = _convolve(x_distribution, loss)
         tail = np.divide(tail * weight, loss, out=np.zeros_like(tail), where=tail > 0)
 
     divergence = m * _relative_entropy(logit_p, theta) + non_holders * _relative_entropy(logit_q, theta)
@@ -238,8 +238,8 @@ def _moments(
             for moment in (1, 2)
         )
         return 0, excess, weight, loss, lift
-    first, law = _binomial_window(trials, logit)
-    j = first + np.arange(law.size)
+    first, distribution = _binomial_window(trials, logit)
+    j = first + np.arange(distribution.size)
     # J / N, and its distance to 1 without cancellation
     share, miss = j / trials, (trials - j) / trials
     if power == 1:
@@ -247,7 +247,7 @@ def _moments(
     else:
         excess = np.where(share < 0.5, share**2 - edge.threshold, edge.gap - miss * (1 + share))
     weight, loss = (math.exp(log_ratio) + edge.span * share**moment for moment in (1, 2))
-    return first, law * excess, law * weight, law * loss, 0.0
+    return first, distribution * excess, distribution * weight, distribution * loss, 0.0
 
 
 class _Edge(NamedTuple):
@@ -337,8 +337,8 @@ def _binomial_window(trials: int, logit: float) -> tuple[int, Floats]:
     odds = np.exp(np.clip(logit, -700, 700))
     upwards = np.cumprod((trials - up + 1) / up * odds)
     downwards = np.cumprod(down / (trials - down + 1) / odds)
-    law = np.concatenate([downwards[::-1], [1.0], upwards])
-    return first, law / law.sum()
+    distribution = np.concatenate([downwards[::-1], [1.0], upwards])
+    return first, distribution / distribution.sum()
 
 
 def _convolve(first: Floats, second: Floats) -> tuple[Floats, bool]:

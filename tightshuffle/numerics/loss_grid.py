@@ -238,7 +238,7 @@ def _one_tilt(
 
 
 def _self_convolve(probabilities: Floats, rounds: int) -> tuple[int, Floats]:
-    """The law of the sum of ``rounds`` indices drawn by ``probabilities``: its first index, its masses.
+    """The distribution of the sum of ``rounds`` indices drawn by ``probabilities``: first index, masses.
 
     Outside of them lies at most _WRAPPED, by Chernoff's bound at forty orders (as in dp-accounting).
     """

@@ -48,13 +48,13 @@ class Randomizer(ABC):
 
     @abstractmethod
     def references(self) -> tuple[str, ...]:
-        """The values, as `gains` names them, whose laws differ as references: "x0", "x1", "x2", ..."""
+        """The values, as `gains` names them, that differ as references: "x0", "x1", "x2", ..."""
 
     @abstractmethod
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
-        """The law of one report's gain G under a reference measure w.
+        """The distribution of one report's gain G under a reference measure w.
 
         Parameters
         ----------
@@ -75,8 +75,8 @@ class Randomizer(ABC):
         ValueError naming a bad argument, also for eps or eps0 above 350: gains would overflow.
         """
 
-    def laws(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
-        """`gains` for every pair and reference, some at a time: values, probabilities (laws, classes)."""
+    def distributions(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
+        """`gains` for every pair and reference, some at a time: values, probabilities (m, classes)."""
         for pair in self.pairs():
             for reference in references:
                 values, probabilities = self.gains(eps, reference, pair)
@@ -264,11 +264,13 @@ class SupportRandomizer(Randomizer):
             ]
         )
         if reference == "blanket":
-            law = self._base * self.patterns(pair)
+            masses = self._base * self.patterns(pair)
             # for k = 2 all that support both support every value: no difference of equal numbers
-            law[1, 1] = 0.0 if self.k == 2 and self.everywhere else law[1, 1] - self._base * self.everywhere
-            law[0, 0] += self._raised * self.everywhere  # there the likelihoods are those of no support
-            values, probabilities = numerators.ravel(), law.ravel()
+            masses[1, 1] = (
+                0.0 if self.k == 2 and self.everywhere else masses[1, 1] - self._base * self.everywhere
+            )
+            masses[0, 0] += self._raised * self.everywhere  # there the likelihoods are those of no support
+            values, probabilities = numerators.ravel(), masses.ravel()
         else:
             weights = self._weights(reference, pair)
             supports = np.indices((2,) * len(weights)).reshape(len(weights), -1)

@@ -90,8 +90,8 @@ class Finite(Randomizer):
         w = self._measures(reference, pair[0], [pair[1]])[0]
         return self._excess(pair[0], [pair[1]], eps)[0] / w, w
 
-    def laws(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
-        """See `Randomizer.laws`: those of all pairs with one x0 at a time."""
+    def distributions(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
+        """See `Randomizer.distributions`: those of all pairs with one x0 at a time."""
         eps = self._check_question(eps, (0, 1))
         for x0 in range(self.k):
             x1 = [value for value in range(self.k) if value != x0]

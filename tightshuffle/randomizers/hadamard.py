@@ -50,10 +50,10 @@ class HadamardResponse(SupportRandomizer):
         for bit in range(self.k.bit_length()):
             column = sum(((value + 1) >> bit & 1) << place for place, value in enumerate(values))
             occurring |= {pattern ^ column for pattern in occurring}
-        law = np.zeros((2,) * len(values))
+        masses = np.zeros((2,) * len(values))
         for pattern in occurring:
-            law[tuple(1 - (pattern >> place & 1) for place in range(len(values)))] = 1 / len(occurring)
-        return law
+            masses[tuple(1 - (pattern >> place & 1) for place in range(len(values)))] = 1 / len(occurring)
+        return masses
 
     def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
         """See `Randomizer.sample`. One column per user, or all of a value's at once if more than K hold it.

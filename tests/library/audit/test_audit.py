@@ -12,7 +12,16 @@ from scipy import stats
 
 from tests.chi_square import SIGNIFICANCE, consistent
 from tightshuffle.audit.assessment import OBSERVES, assess, find, lower_bound
-from tightshuffle.audit.game import HALVES, REMAINING, Tally, _lie_weight, answer, pair_law, play, shuffle
+from tightshuffle.audit.game import (
+    HALVES,
+    REMAINING,
+    Tally,
+    _lie_weight,
+    answer,
+    pair_distribution,
+    play,
+    shuffle,
+)
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import count
 from tightshuffle.randomizers.krr import lie_probability, truth_probability
@@ -26,15 +35,15 @@ def tally():
     return play(**SETTING, runs=200_000, seed=5)
 
 
-def enumerated_pair_law(*, n, k, eps0, count, remaining, user):
+def enumerated_pair_distribution(*, n, k, eps0, count, remaining, user):
     """Law of (count of x0, count of x1) by going through all k^n possible answers."""
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
     cells = [user] + [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
-    law = np.zeros((n + 1, n + 1))
+    distribution = np.zeros((n + 1, n + 1))
     for answers in itertools.product(range(k), repeat=n):
         probability = np.prod([p if a == cell else q for a, cell in zip(answers, cells, strict=True)])
-        law[answers.count(0), answers.count(1)] += probability
-    return law
+        distribution[answers.count(0), answers.count(1)] += probability
+    return distribution
 
 
 # --- the game ----------------------------------------------------------------------------------------------
@@ -45,9 +54,9 @@ def test_every_answer_is_krr(eps0, k):
     cells = np.array([0, 1, 0, k - 1])
     answers = answer(cells, eps0, k, np.random.default_rng(3), 100_000)
     for user, cell in enumerate(cells):
-        law = np.full(k, lie_probability(eps0, k))
-        law[cell] = truth_probability(eps0, k)
-        assert consistent(np.bincount(answers[:, user], minlength=k), law)
+        distribution = np.full(k, lie_probability(eps0, k))
+        distribution[cell] = truth_probability(eps0, k)
+        assert consistent(np.bincount(answers[:, user], minlength=k), distribution)
     # Two users' answers are independent: also those of two holders of one cell.
     p = truth_probability(eps0, k)
     both = (answers[:, 0] == 0) * 2 + (answers[:, 2] == 0)
@@ -87,11 +96,11 @@ def test_the_count_of_x0_has_its_exact_law(tally):
     p, q = truth_probability(1.5, 5), lie_probability(1.5, 5)
     remaining = np.convolve(stats.binom.pmf(np.arange(21), 20, p), stats.binom.pmf(np.arange(10), 9, q))
     for world, probability in enumerate((p, q)):
-        law = np.convolve(remaining, [1 - probability, probability])
+        distribution = np.convolve(remaining, [1 - probability, probability])
         for half in range(2):
-            assert consistent(tally.tables[half, world].sum(axis=1), law)
-    laws = [np.convolve(remaining, [1 - probability, probability]) for probability in (p, q)]
-    excess = np.maximum(laws[0] - np.exp(0.2) * laws[1], 0).sum()
+            assert consistent(tally.tables[half, world].sum(axis=1), distribution)
+    distributions = [np.convolve(remaining, [1 - probability, probability]) for probability in (p, q)]
+    excess = np.maximum(distributions[0] - np.exp(0.2) * distributions[1], 0).sum()
     assert np.log10(excess) == pytest.approx(count.delta(0.2, **SETTING), rel=1e-9)  # the accountant's law
 
 
@@ -99,10 +108,10 @@ def test_the_count_of_x0_has_its_exact_law(tally):
 def test_the_pair_has_its_exact_law(remaining):
     tally = play(**TINY, remaining=remaining, runs=1_000_000, seed=6)
     for world in range(2):
-        law = enumerated_pair_law(**TINY, remaining=remaining, user=world)
-        np.testing.assert_allclose(pair_law(tally, world), law, rtol=0, atol=1e-14)
+        distribution = enumerated_pair_distribution(**TINY, remaining=remaining, user=world)
+        np.testing.assert_allclose(pair_distribution(tally, world), distribution, rtol=0, atol=1e-14)
         for half in range(2):
-            assert consistent(tally.tables[half, world], law)
+            assert consistent(tally.tables[half, world], distribution)
 
 
 def test_the_halves_and_worlds_are_different_runs(tally):
@@ -164,10 +173,10 @@ def test_coverage_for_one_event(confidence):
 def test_coverage_of_whole_audits(observes):
     # Chosen events and all, against the exact delta of what is observed, with all answers enumerated.
     tiny = {"n": 3, "k": 3, "eps0": 2.0, "count": 1}
-    laws = [enumerated_pair_law(**tiny, remaining="x2", user=user) for user in range(2)]
+    distributions = [enumerated_pair_distribution(**tiny, remaining="x2", user=user) for user in range(2)]
     if observes == "count":
-        laws = [law.sum(axis=1) for law in laws]
-    first, second = laws
+        distributions = [distribution.sum(axis=1) for distribution in distributions]
+    first, second = distributions
     truth = max(np.maximum(a - np.exp(0.2) * b, 0).sum() for a, b in ((first, second), (second, first)))
     deltas = [
         find(play(**tiny, runs=400, seed=seed), 0.2, observes=observes, confidence=0.6).delta

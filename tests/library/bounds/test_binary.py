@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from benchmarks.printed import convolved_laws, hockey_stick
+from benchmarks.printed import convolved_distributions, hockey_stick
 from tightshuffle.bounds.binary import binary
 from tightshuffle.literature import count
 
@@ -17,8 +17,8 @@ def test_every_dataset_in_60_digits():
     cases += [(int(rng.integers(1, 16)), 10 ** rng.uniform(-4, 1.2), rng.uniform()) for _ in range(12)]
     for n, eps0, eps in cases:
         eps = eps * eps0 if eps < 1 and eps0 > 1e-5 else eps
-        laws = [convolved_laws(n=n, k=2, eps0=eps0, count=m) for m in range(n)]
-        worst = max(max(hockey_stick(eps, p, q), hockey_stick(eps, q, p)) for p, q in laws)
+        distributions = [convolved_distributions(n=n, k=2, eps0=eps0, count=m) for m in range(n)]
+        worst = max(max(hockey_stick(eps, p, q), hockey_stick(eps, q, p)) for p, q in distributions)
         low, high = binary(eps, n=n, eps0=eps0, width=1e-9)
         truth = mp.log10(worst)
         assert mp.mpf(float(low)) <= truth + mp.mpf(1e-15) * abs(truth)

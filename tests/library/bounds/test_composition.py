@@ -113,8 +113,8 @@ def test_interval_holds_the_rounds_multiplied_out(pair, n, k, eps0, compositions
 @pytest.mark.parametrize("pair", ["strong", "weak", "stronger-clones"])
 def test_dp_accounting_gives_the_same_within_its_spacing(pair):
     n, k, eps0, compositions, spacing = 25, 4, 1.0, 4, 2e-4
-    laws = dominating.PAIRS[pair](n, k, eps0)
-    p, q = ({o: float(mp.log(c[i])) for o, c in laws.items() if c[i]} for i in (0, 1))
+    distributions = dominating.PAIRS[pair](n, k, eps0)
+    p, q = ({o: float(mp.log(c[i])) for o, c in distributions.items() if c[i]} for i in (0, 1))
     for estimate in ESTIMATES:
         theirs = pld.from_two_probability_mass_functions(
             q, p, estimate == "pessimistic", spacing, symmetric=False

@@ -24,18 +24,23 @@ CLOSE = 5e-3
 
 def histograms(columns, values, n):
     """Chances (P, Q) of all histograms: the user holds 0 or 1, the other n - 1 hold what ``values`` lists."""
-    laws = []
+    distributions = []
     for own in (0, 1):
-        law = {(0,) * len(columns): 1.0}
+        distribution = {(0,) * len(columns): 1.0}
         for value in (own, *values):
             after = defaultdict(float)
-            for (histogram, probability), report in itertools.product(law.items(), range(len(columns))):
+            for (histogram, probability), report in itertools.product(
+                distribution.items(), range(len(columns))
+            ):
                 grown = tuple(count + (place == report) for place, count in enumerate(histogram))
                 after[grown] += probability * columns[report][value]
-            law = after
-        laws.append(law)
+            distribution = after
+        distributions.append(distribution)
     assert len(values) == n - 1
-    return {histogram: (laws[0][histogram], laws[1][histogram]) for histogram in laws[0]}
+    return {
+        histogram: (distributions[0][histogram], distributions[1][histogram])
+        for histogram in distributions[0]
+    }
 
 
 def krr(k, eps0):

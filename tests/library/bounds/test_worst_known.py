@@ -42,29 +42,29 @@ def test_one_third_cell_is_worse_than_any_split_if_nobody_holds_x0():
                     assert value <= table[gathered] * (1 + 1e-12)
 
 
-def histogram_law(k, ratio, held):
+def histogram_distribution(k, ratio, held):
     """The histogram's exact law, users answering one after the other; ``ratio`` = e^eps0."""
     q = 1 / (ratio + k - 1)
-    law = {(0,) * k: Fraction(1)}
+    distribution = {(0,) * k: Fraction(1)}
     for own in held:
         after: dict[tuple[int, ...], Fraction] = {}
-        for counts, probability in law.items():
+        for counts, probability in distribution.items():
             for cell in range(k):
                 key = (*counts[:cell], counts[cell] + 1, *counts[cell + 1 :])
                 after[key] = after.get(key, Fraction(0)) + probability * q * (ratio if cell == own else 1)
-        law = after
-    return law
+        distribution = after
+    return distribution
 
 
 @pytest.mark.parametrize(("k", "held"), [(4, (2, 3, 3)), (5, (2, 3, 4))])
 def test_the_map_from_one_third_cell_to_a_split(k, held):
     """docs/worst_case.md, the direct proof: one map of histograms serves both laws."""
     ratio = Fraction(27, 10)
-    worlds = {own: histogram_law(k, ratio, (own, *held)) for own in (0, 1)}
+    worlds = {own: histogram_distribution(k, ratio, (own, *held)) for own in (0, 1)}
     only_third = {h: probability for h, probability in worlds[0].items() if h[0] + h[1] == 0}
     for own, wanted in worlds.items():
         mapped: dict[tuple[int, ...], Fraction] = {}
-        for counts, probability in histogram_law(k, ratio, (own, *(2,) * len(held))).items():
+        for counts, probability in histogram_distribution(k, ratio, (own, *(2,) * len(held))).items():
             answers = [cell for cell in range(2, k) for _ in range(counts[cell])]
             if len(answers) > len(held):
                 images = [(h, weight / sum(only_third.values())) for h, weight in only_third.items()]
@@ -84,19 +84,19 @@ def test_the_map_from_one_third_cell_to_a_split(k, held):
 def exact_delta(n, k, ratio, bound, a):
     """delta in fractions: ``ratio`` = e^eps0, ``bound`` = e^eps. N1 among all other cells by their number."""
     q = 1 / (ratio + k - 1)
-    law = {(0, 0): Fraction(1)}  # answers x0 and x2 of the remaining users
+    distribution = {(0, 0): Fraction(1)}  # answers x0 and x2 of the remaining users
     for user in range(n - 1):
         x0, x2 = (ratio * q, q) if user < a else (q, ratio * q)
         after: dict[tuple[int, int], Fraction] = {}
-        for (i, j), probability in law.items():
+        for (i, j), probability in distribution.items():
             for cell, weight in (((i + 1, j), x0), ((i, j + 1), x2), ((i, j), (k - 2) * q)):
                 after[cell] = after.get(cell, Fraction(0)) + probability * weight
-        law = after
+        distribution = after
 
     def world(probabilities):
         """Law of (N0, N2, N1) if the user answers x0, x2, x1 or elsewhere with these probabilities."""
         result: dict[tuple[int, int, int], Fraction] = {}
-        for (i, j), probability in law.items():
+        for (i, j), probability in distribution.items():
             m = n - 1 - i - j
             for ones in range(m + 1):
                 split = (

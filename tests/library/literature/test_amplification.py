@@ -29,9 +29,9 @@ def sum_over_blanket(per_m, n, gamma, first):
 
 def hoeffding_by_definition(eps, n, k, eps0):
     with mp.workdps(50):
-        law, gamma = amplification_variable(eps, k, eps0)
-        width = max(value for value, _ in law) - min(value for value, _ in law)
-        a = -sum(value * probability for value, probability in law)
+        distribution, gamma = amplification_variable(eps, k, eps0)
+        width = max(value for value, _ in distribution) - min(value for value, _ in distribution)
+        a = -sum(value * probability for value, probability in distribution)
         return sum_over_blanket(
             lambda m: width**2 / (4 * a) * mp.exp(-2 * m * a**2 / width**2), n, gamma, first=0
         )
@@ -39,10 +39,10 @@ def hoeffding_by_definition(eps, n, k, eps0):
 
 def bennett_by_definition(eps, n, k, eps0):
     with mp.workdps(50):
-        law, gamma = amplification_variable(eps, k, eps0)
-        largest = max(value for value, _ in law)
-        a = -sum(value * probability for value, probability in law)
-        square = sum(value**2 * probability for value, probability in law)
+        distribution, gamma = amplification_variable(eps, k, eps0)
+        largest = max(value for value, _ in distribution)
+        a = -sum(value * probability for value, probability in distribution)
+        square = sum(value**2 * probability for value, probability in distribution)
         u = a * largest / square
         rate = square / largest**2 * ((1 + u) * mp.log(1 + u) - u)
         return sum_over_blanket(lambda m: largest / mp.log(1 + u) * mp.exp(-m * rate), n, gamma, first=1)

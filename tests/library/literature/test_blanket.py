@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.printed import convolved_laws
+from benchmarks.printed import convolved_distributions
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import blanket, count
 
@@ -112,8 +112,11 @@ def test_kappas_as_printed(setting):
 
 def test_surplus_is_a_difference_of_expected_counts_and_h_equates_it_to_equation_3():
     for setting in ({"n": 30, "k": 10, "eps0": 2.0, "count": 24}, {"n": 60, "k": 3, "eps0": 0.5, "count": 0}):
-        (law_p, law_q), printed = convolved_laws(**setting), Printed(**setting)
-        mean_p, mean_q = (sum(s * mass for s, mass in enumerate(law)) for law in (law_p, law_q))
+        (distribution_p, distribution_q), printed = convolved_distributions(**setting), Printed(**setting)
+        mean_p, mean_q = (
+            sum(s * mass for s, mass in enumerate(distribution))
+            for distribution in (distribution_p, distribution_q)
+        )
         for eps in (0.0, 1e-3, 0.4):
             expected = mean_p - mp.exp(eps) * mean_q
             assert_close(blanket.surplus(eps, **setting), expected)

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from benchmarks.printed import convolved_laws, hockey_stick, printed_delta, printed_terms
+from benchmarks.printed import convolved_distributions, hockey_stick, printed_delta, printed_terms
 from tightshuffle.literature import count as accountant
 from tightshuffle.literature.count import ceiling, delta, delta_hat
 
@@ -43,9 +43,9 @@ def test_down_to_1e_minus_300():
         assert_close(delta(eps, form="published", **setting), expected)
     assert mp.log10(expected) < -180
     setting = {"n": 1000, "k": 408, "eps0": 4.0, "count": 100}
-    laws = convolved_laws(**setting)
+    distributions = convolved_distributions(**setting)
     for eps, below in ((1.0, -30), (2.2, -250), (3.0, -300)):
-        expected = hockey_stick(eps, *laws)
+        expected = hockey_stick(eps, *distributions)
         assert mp.log10(expected) < below
         assert_close(delta(eps, **setting), expected)
 
@@ -53,8 +53,8 @@ def test_down_to_1e_minus_300():
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
 def test_exact_form_is_the_hockey_stick_of_the_two_laws(direction):
     for n, count, k, eps0 in [(1, 0, 3, 1.0), (30, 24, 10, 2.0), (60, 0, 5, 0.5), (60, 59, 2, 3.0)]:
-        laws = convolved_laws(n=n, k=k, eps0=eps0, count=count)
-        pair = laws if direction == "forward" else laws[::-1]
+        distributions = convolved_distributions(n=n, k=k, eps0=eps0, count=count)
+        pair = distributions if direction == "forward" else distributions[::-1]
         for eps in (0.0, 0.1 * eps0, 0.5 * eps0):
             actual = delta(eps, n=n, k=k, eps0=eps0, count=count, direction=direction)
             assert_close(actual, hockey_stick(eps, *pair))
@@ -205,8 +205,8 @@ def test_bad_arguments_are_named(changed, message):
 )
 def test_extreme_budgets(n, count, k, eps0, eps):
     with mp.workdps(60 + int(2 * eps0 / math.log(10))):
-        laws = convolved_laws(n=n, k=k, eps0=eps0, count=count)
-        for direction, pair in (("forward", laws), ("reverse", laws[::-1])):
+        distributions = convolved_distributions(n=n, k=k, eps0=eps0, count=count)
+        for direction, pair in (("forward", distributions), ("reverse", distributions[::-1])):
             actual = delta(eps, n=n, k=k, eps0=eps0, count=count, direction=direction)
             assert_close(actual, hockey_stick(eps, *pair))
 

@@ -32,7 +32,7 @@ def exact_log(values, probabilities, n):
         return mpmath.log(mpmath.mpf(total.numerator) / total.denominator)
 
 
-def random_law(rng):
+def random_distribution(rng):
     """Values of like or of very different sizes, or a lattice; probabilities that sum to less than 1."""
     classes = rng.integers(1, 4)
     values = [
@@ -54,7 +54,7 @@ def test_random_laws_against_rational_sums(few_atoms, monkeypatch):
     rng = np.random.default_rng(20)
     with np.errstate(all="raise", under="ignore"):
         for _ in range(150 if few_atoms else 15):
-            values, probabilities = random_law(rng)
+            values, probabilities = random_distribution(rng)
             n, width = int(rng.integers(1, 12)), 10 ** rng.uniform(-6, -1)
             low, high = log_positive_part(values, probabilities, n, width=width)
             truth = exact_log(values, probabilities, n)
@@ -84,7 +84,7 @@ EDGES = [
 ]
 
 
-def law_at_an_edge(rng):
+def distribution_at_an_edge(rng):
     """As in EDGES: nearly all of the probability on one value, of any size; what is missing to 1 is tiny."""
     classes = rng.integers(1, 4)
     values = rng.normal(size=classes) * 10.0 ** rng.uniform(-3, 3, classes)
@@ -101,9 +101,11 @@ def law_at_an_edge(rng):
 def test_laws_at_the_edge_of_rounding_against_rational_sums(few_atoms, monkeypatch):
     monkeypatch.setattr(positive_part, "_FEW_ATOMS", few_atoms)
     rng = np.random.default_rng(23)
-    laws = [(*law_at_an_edge(rng), int(rng.integers(1, 9))) for _ in range(200 if few_atoms else 20)]
+    distributions = [
+        (*distribution_at_an_edge(rng), int(rng.integers(1, 9))) for _ in range(200 if few_atoms else 20)
+    ]
     with np.errstate(all="raise", under="ignore"):
-        for values, probabilities, n in EDGES + laws:
+        for values, probabilities, n in EDGES + distributions:
             low, high = map(float, log_positive_part(values, probabilities, n))
             truth = exact_log(values, probabilities, n)
             assert low <= truth <= high, (values, probabilities, n)
@@ -156,8 +158,8 @@ def test_two_values_of_many_users(n, p, up, down):
 def test_every_size_is_answered(n, k, eps0):
     """From eps = 0 to next to eps0, down to 10^-100,000: finite, ordered, as narrow as asked."""
     eps = eps0 * np.concatenate([[0.0], np.logspace(-5, 0, 40)[:-1], [1 - 1e-9]])
-    laws = [KRandomizedResponse(k, eps0).gains(one) for one in eps]
-    values, probabilities = (np.array(column) for column in zip(*laws, strict=True))
+    distributions = [KRandomizedResponse(k, eps0).gains(one) for one in eps]
+    values, probabilities = (np.array(column) for column in zip(*distributions, strict=True))
     with np.errstate(all="raise", under="ignore"):
         low, high = log_positive_part(values, probabilities, n)
     asked = high > -1e5 * math.log(10)  # what is deeper is bounded too, but not as narrowly
@@ -170,13 +172,13 @@ def test_every_size_is_answered(n, k, eps0):
 def test_a_batch_gives_what_one_point_gives():
     rng = np.random.default_rng(21)
     eps = np.sort(rng.uniform(0, 2, 60))
-    laws = [KRandomizedResponse(10, 2.0).gains(one) for one in eps]
-    values, probabilities = (np.array(column) for column in zip(*laws, strict=True))
+    distributions = [KRandomizedResponse(10, 2.0).gains(one) for one in eps]
+    values, probabilities = (np.array(column) for column in zip(*distributions, strict=True))
     n = rng.integers(1, 10**5, 60)
     together = log_positive_part(values, probabilities, n)
     alone = [
-        log_positive_part(*law, users)
-        for law, users in zip(zip(values, probabilities, strict=True), n, strict=True)
+        log_positive_part(*distribution, users)
+        for distribution, users in zip(zip(values, probabilities, strict=True), n, strict=True)
     ]
     np.testing.assert_array_equal(np.array(together).T, alone)
     np.testing.assert_array_equal(
@@ -187,7 +189,7 @@ def test_a_batch_gives_what_one_point_gives():
 def test_outwards_bounds_every_rounding():
     rng = np.random.default_rng(22)
     for _ in range(100):
-        values, probabilities = random_law(rng)
+        values, probabilities = random_distribution(rng)
         if rng.random() < 0.5:
             probabilities /= probabilities.sum()
         ulps = 2.0**40  # large enough to be seen: 2^-12

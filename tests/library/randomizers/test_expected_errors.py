@@ -21,9 +21,9 @@ def test_deviation_is_that_of_two_binomials(eps0):
 
 @pytest.mark.parametrize(("bias", "deviation"), [(0.0, 2.0), (1.0, 2.0), (-3.0, 0.5), (40.0, 1.0)])
 def test_mean_absolute_is_the_integral(bias, deviation):
-    law = stats.norm(bias, deviation)
+    distribution = stats.norm(bias, deviation)
     ends = [bias - 9 * deviation, bias + 9 * deviation]
-    value, _ = integrate.quad(lambda x: abs(x) * law.pdf(x), *ends, points=[0.0], epsabs=1e-13)
+    value, _ = integrate.quad(lambda x: abs(x) * distribution.pdf(x), *ends, points=[0.0], epsabs=1e-13)
     assert expected_errors.mean_absolute(deviation, bias) == pytest.approx(value, rel=1e-9)
 
 

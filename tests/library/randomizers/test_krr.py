@@ -21,33 +21,33 @@ from tightshuffle.randomizers.krr import (
 LEVEL = 1e-4  # significance of each test of a sampler, with a fixed seed
 
 
-def enumerated_law(counts, eps0):
+def enumerated_distribution(counts, eps0):
     """Probability of every histogram, from every user's every answer."""
     k = len(counts)
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
     users = np.repeat(np.arange(k), counts)
-    law = {}
+    distribution = {}
     for answers in itertools.product(range(k), repeat=len(users)):
         probability = np.prod(
             [p if answer == user else q for answer, user in zip(answers, users, strict=True)]
         )
         histogram = tuple(np.bincount(answers, minlength=k))
-        law[histogram] = law.get(histogram, 0) + probability
-    return law
+        distribution[histogram] = distribution.get(histogram, 0) + probability
+    return distribution
 
 
 @pytest.mark.parametrize(("counts", "eps0"), [([3, 1, 0], 1.0), ([2, 2], 0.3), ([0, 1, 2, 1], 3.0)])
 def test_histogram_has_its_exact_law(counts, eps0):
-    law = enumerated_law(counts, eps0)
-    assert sum(law.values()) == pytest.approx(1)
+    distribution = enumerated_distribution(counts, eps0)
+    assert sum(distribution.values()) == pytest.approx(1)
     draws = 40_000
     rows, seen = np.unique(
         sample_histogram(counts, eps0, np.random.default_rng(7), draws), axis=0, return_counts=True
     )
     observed = dict(zip(map(tuple, rows.tolist()), seen, strict=True))
-    assert set(observed) <= set(law)
-    keys = sorted(law, key=law.get)
-    expected = np.array([law[key] for key in keys]) * draws
+    assert set(observed) <= set(distribution)
+    keys = sorted(distribution, key=distribution.get)
+    expected = np.array([distribution[key] for key in keys]) * draws
     table = np.array([observed.get(key, 0) for key in keys])
     # Rare histograms are pooled, so that every expectation is at least 5.
     pooled = np.searchsorted(np.cumsum(expected), 5) + 1

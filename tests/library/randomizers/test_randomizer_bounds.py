@@ -35,28 +35,28 @@ class Shuffled:
         self.matrix, self.n, self.k = matrix, n, matrix.shape[1]
         outcomes = itertools.combinations_with_replacement(range(len(matrix)), n)
         self.places = {outcome: place for place, outcome in enumerate(outcomes)}
-        self.partial, self.law = cache(self.partial), cache(self.law)
+        self.partial, self.distribution = cache(self.partial), cache(self.distribution)
 
     def partial(self, dataset):
         """Probability of each multiset of reports, ascending, of the users with these values, ascending."""
         if not dataset:
             return {(): 1.0}
-        law = {}
+        distribution = {}
         for reports, probability in self.partial(dataset[:-1]).items():
             for report, weight in enumerate(self.matrix[:, dataset[-1]]):
                 key = tuple(sorted((*reports, report)))
-                law[key] = law.get(key, 0.0) + probability * weight
-        return law
+                distribution[key] = distribution.get(key, 0.0) + probability * weight
+        return distribution
 
-    def law(self, dataset):
+    def distribution(self, dataset):
         array = np.zeros(len(self.places))
         for outcome, probability in self.partial(dataset).items():
             array[self.places[outcome]] = probability
         return array
 
     def delta(self, remaining, pair, eps):
-        laws = [self.law(tuple(sorted((*remaining, value)))) for value in pair]
-        return np.maximum(laws[0] - np.exp(eps) * laws[1], 0).sum()
+        distributions = [self.distribution(tuple(sorted((*remaining, value)))) for value in pair]
+        return np.maximum(distributions[0] - np.exp(eps) * distributions[1], 0).sum()
 
     def datasets(self):
         return itertools.combinations_with_replacement(range(self.k), self.n - 1)

@@ -29,7 +29,7 @@ def classes(values, weights):
     return means[kept], np.bincount(groups, weights)[kept]
 
 
-def assert_same_law(gains, values, weights):
+def assert_same_distribution(gains, values, weights):
     """Whether ``gains`` has the law of ``values`` that occur with ``weights``; zeros do not matter."""
     assert np.all(gains[1] > 0)
     for own, wanted in zip(classes(*gains), classes(values, weights), strict=True):
@@ -44,7 +44,7 @@ def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
     for first, second in itertools.permutations(range(k), 2):
         w = blanket_of(name, matrix)
         gains = (matrix[:, first] - np.exp(eps) * matrix[:, second]) / w
-        assert_same_law(randomizer.gains(eps), gains, w)
+        assert_same_distribution(randomizer.gains(eps), gains, w)
     assert randomizer.gamma == pytest.approx(w.sum(), rel=1e-12)
     mixtures = [{"x0": 0.3, "x1": 0.7}, *([{"x0": 0.25, "x2": 0.75}, {"x1": 1.0}] if k > 2 else [])]
     for pair in [(0, 1), (1, 0), *([(2, 0), (1, 2)] if k > 2 else [])]:
@@ -53,20 +53,20 @@ def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
             weights = {reference: 1.0} if isinstance(reference, str) else reference
             w = sum(weight * matrix[:, order[int(place[1:])]] for place, weight in weights.items())
             gains = (matrix[:, pair[0]] - np.exp(eps) * matrix[:, pair[1]]) / w
-            assert_same_law(randomizer.gains(eps, reference, pair), gains, w)
+            assert_same_distribution(randomizer.gains(eps, reference, pair), gains, w)
 
 
 @pytest.mark.parametrize(("name", "k"), SMALL)
 def test_references_are_all_that_there_are(name, k):
     # Whichever third value the remaining users hold, its law is that of one of the references.
     randomizer, matrix = both(name, k, 1.0)
-    laws = []
+    distributions = []
     for reference in randomizer.references():
         values, probabilities = randomizer.gains(0.4, reference)
-        laws.append(np.sum(probabilities * np.maximum(values, 0) ** 2))
+        distributions.append(np.sum(probabilities * np.maximum(values, 0) ** 2))
     for other in range(2, k):
         gains = (matrix[:, 0] - np.exp(0.4) * matrix[:, 1]) / matrix[:, other]
-        assert np.isclose(laws, matrix[:, other] @ np.maximum(gains, 0) ** 2, rtol=1e-11).any()
+        assert np.isclose(distributions, matrix[:, other] @ np.maximum(gains, 0) ** 2, rtol=1e-11).any()
 
 
 @pytest.mark.parametrize(("name", "k"), SMALL)
@@ -75,9 +75,9 @@ def test_a_matrix_has_the_law_of_its_randomizer(name, k):
     finite = Finite(matrix)
     assert (finite.k, finite.eps0) == (k, pytest.approx(1.3, rel=1e-14))
     for reference in ("x0", "x1"):
-        assert_same_law(randomizer.gains(0.7, reference), *finite.gains(0.7, reference))
+        assert_same_distribution(randomizer.gains(0.7, reference), *finite.gains(0.7, reference))
     if not name.startswith("hash") or k == 2:
-        assert_same_law(randomizer.gains(0.7), *finite.gains(0.7))
+        assert_same_distribution(randomizer.gains(0.7), *finite.gains(0.7))
         assert finite.gamma == pytest.approx(randomizer.gamma, rel=1e-12)
 
 
@@ -93,7 +93,7 @@ def test_a_matrix_of_ones_own():
             least = reference == "blanket"
             w = matrix.min(axis=1) if least else matrix[:, order[int(reference[1])]]
             gains = (matrix[:, pair[0]] - np.exp(0.2) * matrix[:, pair[1]]) / w
-            assert_same_law(finite.gains(0.2, reference, pair), gains, w)
+            assert_same_distribution(finite.gains(0.2, reference, pair), gains, w)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 20.0])
@@ -118,13 +118,17 @@ def test_a_matrix_keeps_all_digits(scale):
 def test_laws_are_the_gains_of_every_pair():
     finite = Finite(np.random.default_rng(7).dirichlet(np.full(5, 2.0), 4).T)
     references = ["blanket", "x0", "x1", "x2", "x3", {"x0": 0.25, "x2": 0.75}]
-    laws = [law for some in finite.laws(0.3, references) for law in zip(*some, strict=True)]
+    distributions = [
+        distribution
+        for some in finite.distributions(0.3, references)
+        for distribution in zip(*some, strict=True)
+    ]
     asked = [(x0, reference) for x0 in range(4) for reference in references]
-    expected_laws = [
+    expected_distributions = [
         finite.gains(0.3, reference, (x0, x1)) for x0, reference in asked for x1 in range(4) if x1 != x0
     ]
-    for (values, probabilities), law in zip(laws, expected_laws, strict=True):
-        assert_same_law(law, values, probabilities)
+    for (values, probabilities), distribution in zip(distributions, expected_distributions, strict=True):
+        assert_same_distribution(distribution, values, probabilities)
 
 
 @pytest.mark.parametrize("decimals", [1, 3, 17])
@@ -273,34 +277,36 @@ def test_a_matrix_estimates_at_least_as_well(name, k):
     # and its variance is that of the multinomials
     weights = finite.estimate(np.eye(len(finite.matrix)), 1).T
     for share, variance in zip(shares, finite.variance(shares, n), strict=True):
-        laws = [np.diag(law) - np.outer(law, law) for law in finite.matrix.T]
-        covariance = np.tensordot(share, laws, 1)
+        distributions = [
+            np.diag(distribution) - np.outer(distribution, distribution) for distribution in finite.matrix.T
+        ]
+        covariance = np.tensordot(share, distributions, 1)
         np.testing.assert_allclose(np.diag(weights @ covariance @ weights.T) / n, variance, rtol=1e-10)
 
 
-def law_of_supports(reports, matrix, counts):
+def distribution_of_supports(reports, matrix, counts):
     """Probability of each sum of ``reports`` (rows: what is counted), one report for each user."""
-    law = {(0,) * reports.shape[1]: 1.0}
+    distribution = {(0,) * reports.shape[1]: 1.0}
     kinds, inverse = np.unique(reports, axis=0, return_inverse=True)
     for value in np.repeat(np.arange(len(counts)), counts):
         probabilities = np.bincount(inverse.ravel(), matrix[:, value])
         after = {}
         for (before, probability), (kind, weight) in itertools.product(
-            law.items(), zip(kinds, probabilities, strict=True)
+            distribution.items(), zip(kinds, probabilities, strict=True)
         ):
             key = tuple(before + kind)
             after[key] = after.get(key, 0.0) + probability * weight
-        law = after
-    return law
+        distribution = after
+    return distribution
 
 
-def assert_sampled(sampled, law):
-    keys = list(law)
+def assert_sampled(sampled, distribution):
+    keys = list(distribution)
     places = {key: place for place, key in enumerate(keys)}
     seen, often = np.unique(sampled, axis=0, return_counts=True)
     observed = np.zeros(len(keys))
     observed[[places[tuple(key)] for key in seen.tolist()]] = often
-    assert consistent(observed, np.array([law[key] for key in keys]))
+    assert consistent(observed, np.array([distribution[key] for key in keys]))
 
 
 @pytest.mark.parametrize(
@@ -322,22 +328,22 @@ def assert_sampled(sampled, law):
 )
 def test_samples_follow_the_exact_law(name, counts):
     randomizer, matrix = both(name, len(counts), 0.8)
-    law = law_of_supports(supports_of(name, len(counts)).astype(int), matrix, counts)
-    assert sum(law.values()) == pytest.approx(1)
-    assert_sampled(randomizer.sample(counts, np.random.default_rng(20261122), 1_500), law)
+    distribution = distribution_of_supports(supports_of(name, len(counts)).astype(int), matrix, counts)
+    assert sum(distribution.values()) == pytest.approx(1)
+    assert_sampled(randomizer.sample(counts, np.random.default_rng(20261122), 1_500), distribution)
 
 
 def test_subsets_of_very_many_users_are_drawn_in_parts(monkeypatch):
     monkeypatch.setattr(subset, "_MOST_DRAWN", 4)  # here more than 4, of 9 users
     randomizer, matrix = both("subset:2", 3, 3.0)
-    law = law_of_supports(supports_of("subset:2", 3).astype(int), matrix, [4, 3, 2])
-    assert_sampled(randomizer.sample([4, 3, 2], np.random.default_rng(20261122), 1_500), law)
+    distribution = distribution_of_supports(supports_of("subset:2", 3).astype(int), matrix, [4, 3, 2])
+    assert_sampled(randomizer.sample([4, 3, 2], np.random.default_rng(20261122), 1_500), distribution)
 
 
 def test_samples_of_a_matrix_follow_the_exact_law():
     matrix = np.random.default_rng(5).dirichlet(np.full(4, 3.0), 3).T
-    law = law_of_supports(np.eye(4, dtype=int), matrix, [2, 0, 1])
-    assert_sampled(Finite(matrix).sample([2, 0, 1], np.random.default_rng(20261122), 1_500), law)
+    distribution = distribution_of_supports(np.eye(4, dtype=int), matrix, [2, 0, 1])
+    assert_sampled(Finite(matrix).sample([2, 0, 1], np.random.default_rng(20261122), 1_500), distribution)
 
 
 @pytest.mark.parametrize("name", ["grr", "subset:7", "rappor", "oue", "hadamard", "hash:4"])

@@ -47,7 +47,7 @@ def test_precise_delta_is_that_of_the_laws_added_user_by_user():
     for count_of_x0 in (0, 17, 59):
         setting = SETTING | {"count": count_of_x0}
         for eps in (0.0, 0.2, 1.0):
-            expected = printed.hockey_stick(eps, *printed.convolved_laws(**setting))
+            expected = printed.hockey_stick(eps, *printed.convolved_distributions(**setting))
             # At most 120 values of the two laws are left out, each below 1e-34; all others have 40 digits.
             assert expected > 1e-18
             assert abs(peers.precise_delta(eps, **setting) - expected) < mp.mpf(10) ** -31
@@ -64,7 +64,9 @@ def test_peers_compute_the_count_of_x0():
 
 
 def test_laws_are_the_same_by_both_convolutions():
-    direct, fast = (peers.count_laws(**SETTING, convolve=way) for way in (np.convolve, signal.fftconvolve))
+    direct, fast = (
+        peers.count_distributions(**SETTING, convolve=way) for way in (np.convolve, signal.fftconvolve)
+    )
     assert np.shape(direct) == (2, SETTING["n"] + 1)
     np.testing.assert_allclose(np.sum(direct, axis=1), 1, rtol=0, atol=1e-12)
     np.testing.assert_allclose(fast, direct, rtol=0, atol=1e-14)

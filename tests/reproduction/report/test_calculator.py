@@ -12,7 +12,7 @@ import pytest
 
 import tightshuffle
 from reproduction.protocol.theorem_1 import published_delta
-from tests.library.numerics.test_positive_part import EDGES, exact_log, law_at_an_edge
+from tests.library.numerics.test_positive_part import EDGES, distribution_at_an_edge, exact_log
 from tests.reproduction.jobs.fake_job import fake_job, run_script
 from tests.reproduction.report import browser
 from tests.reproduction.report.test_report_browser import CONTRAST
@@ -142,13 +142,13 @@ def test_500_random_settings_agree_with_the_package_and_no_bound_is_on_the_wrong
 def test_laws_at_the_edge_of_rounding_end_and_hold_the_truth(tab, page):
     tab.open(page)
     rng = np.random.default_rng(24)
-    laws = EDGES + [(*law_at_an_edge(rng), int(rng.integers(1, 9))) for _ in range(200)]
-    given = json.dumps([(list(values), list(chances), n) for values, chances, n in laws])
+    distributions = EDGES + [(*distribution_at_an_edge(rng), int(rng.integers(1, 9))) for _ in range(200)]
+    given = json.dumps([(list(values), list(chances), n) for values, chances, n in distributions])
     found = numbers(tab, f"{given}.map(law => engine.logPositivePart(...law))")
-    for law, (low, high) in zip(laws, found, strict=True):
-        truth = exact_log(*law)
-        assert low <= truth <= high, law
-        assert truth == -np.inf or high - low <= np.log1p(1e-4), law
+    for distribution, (low, high) in zip(distributions, found, strict=True):
+        truth = exact_log(*distribution)
+        assert low <= truth <= high, distribution
+        assert truth == -np.inf or high - low <= np.log1p(1e-4), distribution
     for name, k, eps0, eps, n in (("grr", 3, 50, 49.95, 1), ("subset:2", 3, 40, 39.99996, 3)):
         setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
         for side, method in enumerate(("lower", "upper")):

@@ -41,11 +41,11 @@ def test_the_printed_errors_are_28_of_single_cells_and_two_distances(errors):
 @pytest.mark.parametrize(("scale", "cut"), [(1.739, False), (1.974, False), (2.152, True), (2.833, True)])
 def test_p_values_are_those_of_draws_that_are_printed(scale, cut, rows, errors):
     """`joint.p_value` on quantiles among 5,000 quantiles of the noise, each of them rounded as a text."""
-    lines, law = [], stats.halfnorm.ppf((np.arange(5000) + 0.5) / 5000)
+    lines, distribution = [], stats.halfnorm.ppf((np.arange(5000) + 0.5) / 5000)
     for row in rows:
         if row["quantity"] == "individual_error" and row["mechanism"] == "gaussian":
             n = USERS[row["dataset"]] if row["n"] == "all" else int(row["n"])
-            draws = [f"{scale * value / n:.16e}" for value in law]
+            draws = [f"{scale * value / n:.16e}" for value in distribution]
             digits = len(row["printed"].partition("E")[0])
             if cut:
                 draws = [f"{text[: digits + (digits > 1)]}{text[-4:]}" for text in draws]
