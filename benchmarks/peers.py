@@ -160,5 +160,5 @@ def _precise_binomial(trials, probability):
 def simulate_users(values, k, eps0, rng):
     """The shuffled histogram of users one by one, all at once: ``values`` (n,) cells from 0; returns (k,)."""
     lies = k * float(lie_probability(eps0, k))
-    answers = np.where(rng.random(values.size) < lies, rng.integers(k, size=values.size), values)
-    return np.bincount(answers, minlength=k)
+    reports = np.where(rng.random(values.size) < lies, rng.integers(k, size=values.size), values)
+    return np.bincount(reports, minlength=k)

@@ -126,8 +126,10 @@ def test_the_trade_off_curve_bounds_the_count():
 
     n, k, eps0 = 200, 5, 1.0
     p, q = np.exp(eps0) / (np.exp(eps0) + k - 1), 1 / (np.exp(eps0) + k - 1)
-    others = stats.binom(n - 1, q).pmf(np.arange(-1, n + 1))
-    distributions = [probability * others[:-1] + (1 - probability) * others[1:] for probability in (p, q)]
+    remaining = stats.binom(n - 1, q).pmf(np.arange(-1, n + 1))
+    distributions = [
+        probability * remaining[:-1] + (1 - probability) * remaining[1:] for probability in (p, q)
+    ]
     alpha = np.cumsum(distributions[1][::-1])  # x1 taken for x0: the count is large though the user holds x1
     beta = 1 - np.cumsum(distributions[0][::-1])
     curve = tightshuffle.tradeoff(np.clip(alpha, 0, 1), n=n, k=k, eps0=eps0)

@@ -52,7 +52,7 @@ def find(tally: Tally, eps: float, *, observes: str = "histogram", confidence: f
     eps : >= 0
     observes : "count": events are tails of the count of x0, what the paper's theorem is about. "histogram":
         the whole histogram; events are sets of pairs (count of x0, count of x1) with a likelihood ratio
-        beyond some value, by the exact law of the pair, which the observer knows. Other cells do not matter.
+        beyond some value, by the exact law of the pair, which the observer knows. Other values do not matter.
     confidence : of the bound on its own, below 1
 
     Returns

@@ -1,15 +1,15 @@
-"""The game of differential privacy for shuffled k-RR, played for real: every message drawn, then shuffled.
+"""The game of differential privacy for shuffled k-RR, played for real: every report drawn, then shuffled.
 
 In either of two worlds n users answer through k-RR, independently of each other, and a shuffler puts the n
-messages into a random order. The worlds differ in one user, the victim, who holds x0 or x1. Of the remaining
-users ``count`` hold x0, and all who do not hold x0 hold one cell, ``remaining``. The observer counts the
-messages.
+reports into a random order. The worlds differ in one user, the victim, who holds x0 or x1. Of the remaining
+users ``count`` hold x0, and all who do not hold x0 hold one value, ``remaining``. The observer counts the
+reports.
 
 A user lies when one of 2^32 values says so, and q is rounded up to a multiple of 2^-32. This is exactly k-RR
-with a slightly smaller eps0, which is a post-processing, message by message, of k-RR with eps0 and commutes
+with a slightly smaller eps0, which is a post-processing, report by report, of k-RR with eps0 and commutes
 with shuffling: the rounding can only lower delta, and a lower bound needs no allowance for it. The shuffler
-sorts by random keys of 48 bits. Two equal keys (n^2 2^-49 per run) leave two messages in the order
-of their cells; the counts, all that the observer uses, do not depend on the order.
+sorts by random keys of 48 bits. Two equal keys (n^2 2^-49 per run) leave two reports in the order
+of their values; the counts, all that the observer uses, do not depend on the order.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,13 +36,13 @@ from tightshuffle.arguments import (
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.krr import lie_probability, truth_probability
 
-REMAINING = ("x1", "x2")  # the cells that the remaining users without x0 may hold
+REMAINING = ("x1", "x2")  # the values that the remaining users without x0 may hold
 HALVES = ("choose", "report")
 USERS = ("x0", "x1")  # what the victim holds in either world
 _SETTING = ["n", "k", "eps0", "count", "remaining"]
 
 _X0, _X1, _X2 = 0, 1, 2
-_BLOCK = 2**17  # messages with a random stream of their own: what the caches hold
+_BLOCK = 2**17  # reports with a random stream of their own: what the caches hold
 _KEY_BITS = 48
 _LARGEST_N = 2000  # the tallies hold (n + 1)^2 pairs of counts
 _LARGEST_K = 2 ** (64 - _KEY_BITS)
@@ -89,32 +89,32 @@ class Tally:
         return cls(**setting, runs=int(tables[:, 0].sum()), tables=tables)
 
 
-def answer(
-    cells: npt.ArrayLike, eps0: float, k: int, rng: np.random.Generator, runs: int
+def randomize(
+    values: npt.ArrayLike, eps0: float, k: int, rng: np.random.Generator, runs: int
 ) -> NDArray[np.uint32]:
-    """Every user's answer through k-RR in each of ``runs`` runs.
+    """Every user's report by k-RR in each of ``runs`` runs.
 
-    Parameters: ``cells``, whole numbers in 0..k-1, shape (n,). Returns whole numbers, shape (runs, n).
+    Parameters: ``values``, whole numbers in 0..k-1, shape (n,). Returns whole numbers, shape (runs, n).
     """
-    cells = np.asarray(cells, dtype=np.uint32)
-    draws = rng.integers(0, 2**32, size=(runs, len(cells)), dtype=np.uint32)
-    # Steps 1 to k - 1 around the ring of cells are the lies, equally likely; step k is the truth.
+    values = np.asarray(values, dtype=np.uint32)
+    draws = rng.integers(0, 2**32, size=(runs, len(values)), dtype=np.uint32)
+    # Steps 1 to k - 1 around the ring of values are the lies, equally likely; step k is the truth.
     draws //= np.uint32(_lie_weight(eps0, k))
     np.minimum(draws, np.uint32(k - 1), out=draws)
-    draws += cells + np.uint32(1)
+    draws += values + np.uint32(1)
     # Unsigned: draws - k wraps to a huge number where draws < k.
     np.minimum(draws, draws - np.uint32(k), out=draws)
     return draws
 
 
-def shuffle(messages: NDArray[np.uint32], rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Each run's messages, shape (runs, n), in a random order of its own."""
-    keyed = rng.integers(0, 2**64, size=messages.shape, dtype=np.uint64)
-    cell = np.uint64(_LARGEST_K - 1)
-    keyed &= ~cell
-    keyed |= messages
+def shuffle(reports: NDArray[np.uint32], rng: np.random.Generator) -> NDArray[np.uint64]:
+    """Each run's reports, shape (runs, n), in a random order of its own."""
+    keyed = rng.integers(0, 2**64, size=reports.shape, dtype=np.uint64)
+    value = np.uint64(_LARGEST_K - 1)
+    keyed &= ~value
+    keyed |= reports
     keyed.sort(axis=1)
-    keyed &= cell
+    keyed &= value
     return keyed
 
 
@@ -133,16 +133,16 @@ def play(
 
     Parameters
     ----------
-    n, k, eps0, count : ``n`` users, ``k`` cells, ``count`` of the remaining n - 1 users hold x0
+    n, k, eps0, count : ``n`` users, ``k`` values, ``count`` of the remaining n - 1 users hold x0
     runs : in each world, at least 2; the first half is for choosing events, the second for reporting
-    remaining : "x1" or "x2" (any third cell), held by the remaining users who do not hold x0; by default x2
+    remaining : "x1" or "x2" (any third value), held by the remaining users who do not hold x0; by default x2
         if there is one
     seed : root seed; the tally depends on it and the parameters above alone
     cores : threads; any number gives the same tally
 
     Returns
     -------
-    Tally. Time about 8 ns per message and core, memory some MB per core.
+    Tally. Time about 8 ns per report and core, memory some MB per core.
 
     Raises
     ------
@@ -156,11 +156,11 @@ def play(
         remaining = "x2" if k > 2 else "x1"
     check_choice("remaining", remaining, REMAINING)
     if n > _LARGEST_N:
-        raise ValueError(f"n must be at most {_LARGEST_N} for an audit, which draws every message; got {n}")
+        raise ValueError(f"n must be at most {_LARGEST_N} for an audit, which draws every report; got {n}")
     if k > _LARGEST_K:
         raise ValueError(f"k must be at most {_LARGEST_K} for an audit; got {k}")
     if k == 2 and remaining == "x2":
-        raise ValueError("remaining must be x1 for k = 2; got x2, a third cell")
+        raise ValueError("remaining must be x1 for k = 2; got x2, a third value")
     if k * _lie_weight(eps0, k) > 2**32:
         raise ValueError(f"eps0 must be at least about {k * k / 2**32:.0e} for an audit; got {eps0:g}")
     runs, cores = check_whole("runs", runs, 2), check_whole("cores", cores, 1)
@@ -176,9 +176,9 @@ def play(
             # Seeds call ``remaining`` "rest": another name would change every run.
             names = {"stage": "audit", "half": HALVES[half], "rest": remaining}
             rng = np.random.default_rng(seed_of(seed, **names, **place, **setting))
-            cells = np.array([_X0 if world == 0 else _X1, *all_but_one])
-            received = shuffle(answer(cells, eps0, k, rng, size), rng)
-            seen = [(received == cell).view(np.uint8).sum(axis=1, dtype=np.intp) for cell in (_X0, _X1)]
+            values = np.array([_X0 if world == 0 else _X1, *all_but_one])
+            received = shuffle(randomize(values, eps0, k, rng, size), rng)
+            seen = [(received == value).view(np.uint8).sum(axis=1, dtype=np.intp) for value in (_X0, _X1)]
             tables[half, world] += np.bincount(seen[0] * (n + 1) + seen[1], minlength=(n + 1) ** 2)
         return tables
 

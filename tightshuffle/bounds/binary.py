@@ -4,12 +4,12 @@ The worst dataset is the number m of the remaining n - 1 users who hold x0 for w
 largest. Exchanging the two values turns Q against P into P against Q for n - 1 - m holders, so that one
 direction with every m is all there is.
 
-**One m.** Of the others a hold x0 and c hold x1; R0(z) = q + p e^z and R1(z) = p + q e^z are the moment
-generating functions of one answer, 1 for x0. That of f = P - e^eps Q is
+**One m.** Of the remaining users a hold x0 and c hold x1; R0(z) = q + p e^z and R1(z) = p + q e^z are the
+moment generating functions of one report, 1 for x0. That of f = P - e^eps Q is
 
     R0(z)^a R1(z)^c (p - e^eps q)(e^z - e^theta),   e^theta = (e^(eps + eps0) - 1) / (e^eps0 - e^eps).
 
-f(s) >= 0 where the law of the others, tilted by theta, falls from s - 1 to s. That law has one mode, which is
+f(s) >= 0 where the remaining users' law, tilted by theta, falls from s - 1 to s. It has one mode, which is
 one of the two whole numbers next to its mean (Darroch 1964). So delta = F(t), the sum of f(s) over s >= t,
 with t one of two known numbers, whichever F is larger. F(t) is a Fourier integral, of f's function times
 e^(-z t) / (1 - e^-z), over one period along Re z = theta (a little to the right where theta is next to 0).
@@ -80,9 +80,9 @@ def binary(
 
 def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float]:
     """Natural logs of both bounds."""
-    others = n - 1
-    ends = np.unique(np.linspace(0, others, _FIRST + 1).astype(np.int64))
-    value, error = _ln_delta(ends, others - ends, eps, eps0)
+    remaining = n - 1
+    ends = np.unique(np.linspace(0, remaining, _FIRST + 1).astype(np.int64))
+    value, error = _ln_delta(ends, remaining - ends, eps, eps0)
     best, surest = np.max(value + error), np.max(value - error)
     first, last = ends[:-1], ends[1:]
     bound = np.full(first.size, np.inf)
@@ -90,7 +90,7 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
     while True:
         inside = last - first > 1
         first, last, bound = first[inside], last[inside], bound[inside]
-        value, error = _ln_delta(first, others - last, eps, eps0)
+        value, error = _ln_delta(first, remaining - last, eps, eps0)
         bound = np.minimum(bound, value + error)
         doubtful = bound > surest + goal
         if looked_at > _MOST:
@@ -100,7 +100,7 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
         if first.size == 0:
             return float(min(surest, 0.0)), float(min(max(best, dropped), 0.0))
         middle = (first + last) // 2
-        value, error = _ln_delta(middle, others - middle, eps, eps0)
+        value, error = _ln_delta(middle, remaining - middle, eps, eps0)
         best, surest = max(best, np.max(value + error)), max(surest, np.max(value - error))
         first, last = np.concatenate([first, middle]), np.concatenate([middle, last])
         bound = np.concatenate([bound, bound])
@@ -108,7 +108,7 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
 
 
 def _ln_delta(a: Integers, c: Integers, eps: float, eps0: float) -> tuple[Floats, Floats]:
-    """Natural log of delta where a of the others hold x0 and c hold x1, shape (m,), and its largest error."""
+    """Natural log of delta if a remaining users hold x0 and c hold x1, shape (m,), and its largest error."""
     theta = float(np.log1p(np.expm1(eps) * (1 + np.exp(-eps0)) / -np.expm1(eps - eps0)))
     probabilities = scipy.special.expit(np.array([theta + eps0, theta - eps0]))
     misses = scipy.special.expit(-np.array([theta + eps0, theta - eps0]))

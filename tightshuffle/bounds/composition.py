@@ -192,7 +192,7 @@ def composed_clones(
 
 
 def eps0_of_blanket(gamma: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
-    """The eps0 of the k-RR that answers with a uniform cell with probability ``gamma`` in (0, 1).
+    """The eps0 of the k-RR that answers with a uniform value with probability ``gamma`` in (0, 1).
 
     gamma = k / (e^eps0 + k - 1) (Balle et al. 2019); both broadcast. Raises ValueError like the bounds.
     """

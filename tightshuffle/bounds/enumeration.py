@@ -16,7 +16,7 @@ _LARGEST = 200_000  # outcomes times datasets
 def enumerate_worst_case(eps: npt.ArrayLike, *, n: int, k: int, eps0: float) -> dict[tuple[int, ...], Floats]:
     """delta of the whole histogram for every dataset of the remaining users, by full enumeration.
 
-    By symmetry one pair of cells suffices: the user holds cell 0 (P) or cell 1 (Q), and the remaining users
+    By symmetry one pair of values suffices: the user holds value 0 (P) or 1 (Q), and the remaining users
     run through all histograms of n - 1 users.
 
     Parameters: ``eps`` a number or an array of shape (e,); ``n``, ``k``, ``eps0`` numbers.
@@ -35,30 +35,30 @@ def enumerate_worst_case(eps: npt.ArrayLike, *, n: int, k: int, eps0: float) -> 
     if math.comb(n + k - 1, n) ** 2 > _LARGEST:
         raise ValueError(f"n and k must be tiny for an enumeration; got n = {n}, k = {k}")
     outcomes = {outcome: i for i, outcome in enumerate(_histograms(n, k))}
-    answers = [np.where(np.arange(k) == cell, p, q) for cell in range(k)]
+    reports = [np.where(np.arange(k) == value, p, q) for value in range(k)]
     bound = np.exp(eps)[..., None]
     result = {}
     for remaining in _histograms(n - 1, k):
         distribution = {(0,) * k: 1.0}
         for user in np.repeat(np.arange(k), remaining):
-            distribution = _add(distribution, answers[user])
-        first, second = (_as_array(_add(distribution, answers[cell]), outcomes) for cell in (0, 1))
+            distribution = _add(distribution, reports[user])
+        first, second = (_as_array(_add(distribution, reports[value]), outcomes) for value in (0, 1))
         result[remaining] = np.maximum(first - bound * second, 0).sum(axis=-1)
     return result
 
 
-def _histograms(users: int, cells: int) -> Iterator[tuple[int, ...]]:
-    """All ways to put ``users`` into ``cells``, as tuples of counts."""
-    for bars in itertools.combinations(range(users + cells - 1), cells - 1):
-        edges = (-1, *bars, users + cells - 1)
+def _histograms(users: int, values: int) -> Iterator[tuple[int, ...]]:
+    """All ways to put ``users`` into ``values``, as tuples of counts."""
+    for bars in itertools.combinations(range(users + values - 1), values - 1):
+        edges = (-1, *bars, users + values - 1)
         yield tuple(b - a - 1 for a, b in itertools.pairwise(edges))
 
 
-def _add(distribution: dict[tuple[int, ...], float], answer: Floats) -> dict[tuple[int, ...], float]:
+def _add(distribution: dict[tuple[int, ...], float], report: Floats) -> dict[tuple[int, ...], float]:
     added: dict[tuple[int, ...], float] = {}
     for histogram, probability in distribution.items():
-        for cell, weight in enumerate(answer):
-            after = (*histogram[:cell], histogram[cell] + 1, *histogram[cell + 1 :])
+        for value, weight in enumerate(report):
+            after = (*histogram[:value], histogram[value] + 1, *histogram[value + 1 :])
             added[after] = added.get(after, 0.0) + probability * weight
     return added
 

@@ -12,9 +12,9 @@ Differential privacy asks for the worst dataset of the remaining n - 1 users. No
 * ``lower`` takes the largest over w = R_x, the exact delta of the dataset in which all remaining users hold
   x, for x in {x0, x1, x2, ...}, and over mixtures of two, the delta of a random dataset told to nobody: by
   joint convexity at most that of the worst one.
-* k-RR with two cells has one count only: there both come from `two_values`, and are mostly equal to 0.1 %.
+* k-RR with two values has one count only: there both come from `binary`, and are mostly equal to 0.1 %.
 
-`engine` computes the expectations, with every error on the safe side.
+`positive_part` computes the expectations, with every error on the safe side.
 """
 
 import itertools
@@ -96,13 +96,13 @@ def _bound(round_up: bool, eps: npt.ArrayLike, setting: Setting, width: float) -
     known: dict[tuple[int, float], Randomizer] = {}
     asked = []
     for index in np.flatnonzero(flat[0] < flat[3]):
-        cells, budget = int(flat[2][index]), float(flat[3][index])
-        if (cells, budget) not in known:
+        values, budget = int(flat[2][index]), float(flat[3][index])
+        if (values, budget) not in known:
             if isinstance(randomizer, str):
-                known[cells, budget] = parse(randomizer, k=cells, eps0=budget)
+                known[values, budget] = parse(randomizer, k=values, eps0=budget)
             else:
-                known[cells, budget] = randomizer
-        asked.append((int(index), known[cells, budget]))
+                known[values, budget] = randomizer
+        asked.append((int(index), known[values, budget]))
     if asked:
         places = [index for index, _ in asked]
         owns = [own for _, own in asked]

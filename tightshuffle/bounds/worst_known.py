@@ -1,11 +1,11 @@
 """delta of the whole histogram for the dataset that seems to be the worst: (a, 0, n - 1 - a, 0, ..., 0).
 
-Of the remaining users a hold x0, nobody holds x1, and all who do not hold x0 hold ONE third cell x2
+Of the remaining users a hold x0, nobody holds x1, and all who do not hold x0 hold ONE third value x2
 (docs/worst_case.md has what speaks for it, and what is proved). ``tight`` takes the largest delta over a. It
 is exact if the conjecture holds; in any case it is a lower bound, as each of these datasets may occur.
 
 **One a.** Let G be the law of (N0, N2), the remaining users' answers x0 and x2; each of them answers in the
-k - 2 other cells with probability (k - 2) q, whatever it holds. For the histogram of all n users with N0, N2
+k - 2 other values with probability (k - 2) q, whatever it holds. For the histogram of all n users with N0, N2
 and M = n - N0 - N2 answers elsewhere, N1 of them x1, and y = e^eps0 - 1,
 
     P / q = (y + 1) G(N0 - 1, N2) + G(N0, N2 - 1) + (k - 2) G(N0, N2)
@@ -67,8 +67,8 @@ def tight(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.A
 
     Parameters
     ----------
-    eps, n, k, eps0 : numbers or arrays, which broadcast. ``n`` users in all, at most 100,000; ``k`` cells, at
-        least 3 (for k = 2 see `two_values.binary`); eps0 at most 300.
+    eps, n, k, eps0 : numbers or arrays, which broadcast. ``n`` users in all, at most 100,000; ``k`` values,
+        at least 3 (for k = 2 see `binary`); eps0 at most 300.
 
     Returns
     -------
@@ -81,26 +81,26 @@ def tight(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.A
     points = _points(eps, n, k, eps0, 0)
     result = np.full(points[0].shape, -np.inf)
     for index in np.ndindex(result.shape):
-        e, users, cells, e0, _ = (point[index].item() for point in points)
+        e, users, values, e0, _ = (point[index].item() for point in points)
         if e < e0:
-            result[index] = _largest(e, users, cells, e0)
+            result[index] = _largest(e, users, values, e0)
     return result[()] / np.log(10)
 
 
-def one_third_cell(
+def one_third_value(
     eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
 ) -> Floats:
     """log10 of the whole histogram's delta, P against Q, where ``count`` of the remaining users hold x0.
 
-    All others hold one third cell. Rounded down, by about 1e-10 of delta where it is above 1e-10, up to 1e-6
-    far below. Other parameters, shape and errors as for `tight`.
+    All remaining users without x0 hold one third value. Rounded down, by about 1e-10 of delta where it is
+    above 1e-10, up to 1e-6 far below. Other parameters, shape and errors as for `tight`.
     """
     points = _points(eps, n, k, eps0, count)
     result = np.full(points[0].shape, -np.inf)
     for index in np.ndindex(result.shape):
-        e, users, cells, e0, holders = (point[index].item() for point in points)
+        e, users, values, e0, a = (point[index].item() for point in points)
         if e < e0:
-            result[index] = _ln_delta(e, users, cells, e0, holders)
+            result[index] = _ln_delta(e, users, values, e0, a)
     return result[()] / np.log(10)
 
 
@@ -110,7 +110,7 @@ def _points(
     n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0, LARGEST_EXPONENT)
     check_at_most("n", n, LARGEST_N_OF_TIGHT)
     if np.any(k < 3):
-        raise ValueError(f"k must be at least 3 for a third cell to exist; got {k.min()}")
+        raise ValueError(f"k must be at least 3 for a third value to exist; got {k.min()}")
     return list(np.broadcast_arrays(check_eps(eps), n, k, eps0, check_count(count, n)))
 
 
@@ -118,7 +118,7 @@ def _points(
 
 
 def _largest(eps: float, n: int, k: int, eps0: float) -> float:
-    others = n - 1
+    remaining = n - 1
     if n <= _FEW:
         return max(_ln_delta(eps, n, k, eps0, a) for a in range(n))
     tilts: dict[int, _Tilt] = {}
@@ -139,12 +139,14 @@ def _largest(eps: float, n: int, k: int, eps0: float) -> float:
         return seen[a]
 
     # With few answers x1, delta goes up and down with a: evenly spaced ones find a high place.
-    near = np.unique(np.geomspace(1, others / 2, 6).astype(int))
-    evenly = np.linspace(0, others, _EVENLY + 1).astype(int)
-    best = max(sorted({*near.tolist(), *(others - near).tolist(), *evenly.tolist()}, key=entropy), key=look)
-    step = max(1, others // (2 * _EVENLY))
-    while step >= max(1, others // 400):
-        better = max((a for a in (best - step, best + step) if 0 <= a <= others), key=look)
+    near = np.unique(np.geomspace(1, remaining / 2, 6).astype(int))
+    evenly = np.linspace(0, remaining, _EVENLY + 1).astype(int)
+    best = max(
+        sorted({*near.tolist(), *(remaining - near).tolist(), *evenly.tolist()}, key=entropy), key=look
+    )
+    step = max(1, remaining // (2 * _EVENLY))
+    while step >= max(1, remaining // 400):
+        better = max((a for a in (best - step, best + step) if 0 <= a <= remaining), key=look)
         if look(better) > look(best):
             best = better
         else:
@@ -156,7 +158,7 @@ def _largest(eps: float, n: int, k: int, eps0: float) -> float:
 
 
 class _Tilt(NamedTuple):
-    """The exponents for one answer x0, x1, x2 (0 for all other cells), and n times the relative entropy."""
+    """The exponents for one report x0, x1, x2 (0 for all other values), and n times the relative entropy."""
 
     x0: float
     x1: float
@@ -183,7 +185,7 @@ def _tilt(eps: float, n: int, k: int, eps0: float, a: int) -> _Tilt:
             total += users * ((w0 * x0 + w1 * x1 + w2 * x2) / mass - math.log(mass / (gain + k)))
         return total
 
-    # x1, and x2 unless there is no other cell: then only differences of the exponents matter.
+    # x1, and x2 unless there is no other value: then only differences of the exponents matter.
     start = np.array([-eps / 2, 0.0])[: 2 if k > 3 else 1]
     simplex = np.vstack([start, start + 0.2 * np.eye(start.size)])
     options = {"xatol": 1e-4, "fatol": 1e-6, "initial_simplex": simplex}
@@ -223,8 +225,8 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
     unit = math.log(elsewhere / (k - 2))
     own0, own2 = -math.expm1(eps - eps0) * math.exp(x0 + eps0 - unit), e * math.exp(x2 - unit)
     surplus = own0 * (same if one else fewer) - own2 * (fewer if one else same) - e * (k - 2) * outside
-    per_answer = math.exp(eps) * gain * (k - 2) / np.maximum(m, 1)
-    slope = per_answer * outside
+    per_report = math.exp(eps) * gain * (k - 2) / np.maximum(m, 1)
+    slope = per_report * outside
     centre = mean[2] * math.exp(x1) / elsewhere  # of N1
     if k == 3:
         top, log_probability = m, -x1 * (m - centre)
@@ -234,7 +236,7 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
             threshold = np.where(m == 0, 0.0, np.where(slope > 0, surplus / slope, -1.0))
         top, room, log_probability = _lower_tail(threshold, m, x1, k, centre)
         value = np.where(m == 0, surplus, slope * room)
-    value = value - wrong * (own0 + own2 + e * (k - 2) + per_answer * top)
+    value = value - wrong * (own0 + own2 + e * (k - 2) + per_report * top)
     kept = (zeros >= 0) & (twos >= 0) & (value > 0)  # not where it is nan
     if not np.any(kept):
         return -np.inf

@@ -38,7 +38,7 @@ def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: 
     Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled answers are
     (eps, delta)-DP with eps = 12 eps0 sqrt(log(1 / delta) / n).
 
-    Arguments are numbers or arrays, which broadcast: ``eps``, ``n`` users, ``eps0``; ``k`` cells is checked
+    Arguments are numbers or arrays, which broadcast: ``eps``, ``n`` users, ``eps0``; ``k`` values is checked
     but does not matter. Returns log10 delta of the broadcast shape (a float for scalars); nan with an
     `OutsideRange` warning where the conditions fail. Raises ValueError that names a bad argument.
     """

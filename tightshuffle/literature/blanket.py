@@ -54,7 +54,7 @@ def blanket(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt
 
     Parameters
     ----------
-    eps, n, k, eps0 : numbers or arrays, which broadcast. ``n`` users in all; ``k`` cells is checked but
+    eps, n, k, eps0 : numbers or arrays, which broadcast. ``n`` users in all; ``k`` values is checked but
         does not matter: eq. (3) holds for every eps0-LDP randomizer.
 
     Returns
@@ -116,7 +116,7 @@ class Kappas:
 def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike) -> Kappas:
     """The constants of eqs. (4) to (8), as printed.
 
-    ``n`` users in all, ``k`` cells; ``count`` of the remaining n - 1 users hold x0, the paper's
+    ``n`` users in all, ``k`` values; ``count`` of the remaining n - 1 users hold x0, the paper's
     pi(x0) (n - 1). Numbers or arrays, which broadcast; eps0 up to 300. Raises ValueError that names a bad
     argument.
     """

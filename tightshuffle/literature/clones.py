@@ -9,7 +9,7 @@ clones, A ~ Bin(C, 1/2) and D ~ Bern(e^eps0 / (e^eps0 + 1)), the shuffled answer
   it is chosen adaptively.
 - stronger clones (2023, "Stronger privacy amplification by shuffling"): c = 2 / (e^eps0 + 1). The
   paper's errata limit its theorem to a class of randomizers. k-RR is safe for every k, which is easy to see:
-  with R_x the law of the answers for x, R_x >= (R_0 + R_1) / (e^eps0 + 1) cell by cell (at x0 and x1 the
+  with R_x the law of the answers for x, R_x >= (R_0 + R_1) / (e^eps0 + 1) value by value (at x0 and x1 the
   right side is q <= R_x, elsewhere 2 q / (e^eps0 + 1) <= q). So a remaining user reports with probability c
   from (R_0 + R_1) / 2 = (S_0 + S_1) / 2, where R_0 and R_1 mix the laws S_0 and S_1, proportional to
   e^eps0 R_0 - R_1 and e^eps0 R_1 - R_0, as e^eps0 : 1 and 1 : e^eps0. How many drew from S_0 and from S_1 is
@@ -35,7 +35,7 @@ _WIDTH = 1e-6  # relative, of the computed bracket
 def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of the clones' pair (Feldman et al. 2020, Theorem 3.1's proof): an upper bound on delta.
 
-    Parameters: ``eps``, ``n`` users, ``eps0``, numbers or arrays, which broadcast; ``k`` cells is checked but
+    Parameters: ``eps``, ``n`` users, ``eps0``, numbers or arrays, which broadcast; ``k`` is checked but
     does not matter. Returns log10 delta of the broadcast shape (a float for scalars), -inf where delta is 0
     (eps >= eps0); rounded up, by 1e-6 of delta; eps0 at most 300. ValueError names a bad argument.
     """

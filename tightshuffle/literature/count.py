@@ -44,7 +44,7 @@ from tightshuffle.setting import DIRECTIONS
 FORMS = ("exact", "published")
 
 _REACH = 12.0  # standard deviations of a window: what is left out weighs less than exp(-72)
-_MARGIN = 80  # further cells of a window, for laws so lopsided that deviations say little
+_MARGIN = 80  # further values of a window, for laws so lopsided that deviations say little
 _TRUSTED = 8.0  # standard deviations within which an FFT's noise is far below the signal
 _ROUNDING = 1e-8  # of log10 delta: more than what two computed values are off together
 _DIRECT = 3e7  # products up to which a direct convolution is faster than an FFT
@@ -67,7 +67,7 @@ def delta(
 
     Parameters
     ----------
-    eps, n, k, eps0, count : numbers or arrays, which broadcast. ``n`` users in all, ``k`` cells;
+    eps, n, k, eps0, count : numbers or arrays, which broadcast. ``n`` users in all, ``k`` values;
         ``count`` of the remaining n - 1 users hold x0 (n_x0 of the paper).
     form : "exact" for the hockey-stick divergence of the two laws, "published" with the privacy loss
         v_s as printed in Theorem 1. The published form is not a privacy guarantee.
@@ -107,7 +107,7 @@ def delta_hat(
     direction: str = "forward",
     known: dict[tuple[int, int], float] | None = None,
 ) -> float:
-    """log10 of the largest delta over all cells that somebody holds: eq. (15), eq. (10) of the long version.
+    """log10 of the largest delta over all values that somebody holds: eq. (15), eq. (10) of the long version.
 
     It depends on the data and is no guarantee for other datasets. The exact form computes only the counts
     that can be the worst, some dozens out of any number; the published form computes all.
@@ -294,7 +294,7 @@ def _edge(eps: float, k: int, eps0: float, sign: int, trials: int = 1) -> _Edge 
 
 
 def _logit_lie(k: int, eps0: float) -> float:
-    """The logit of q, the probability to report one given cell that is not one's own."""
+    """The logit of q, the probability to report one given value that is not one's own."""
     return -(eps0 + np.log1p((k - 2) * np.exp(-eps0)))
 
 

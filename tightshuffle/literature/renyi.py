@@ -81,7 +81,7 @@ def girgis(
     """log10 delta of ``compositions`` rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order.
 
     Parameters: ``eps`` of all rounds, ``n`` users, ``eps0`` of one round, ``compositions`` rounds, numbers or
-    arrays, which broadcast; ``k`` cells is checked but does not matter. Returns log10 delta of the
+    arrays, which broadcast; ``k`` values is checked but does not matter. Returns log10 delta of the
     broadcast shape (a float for scalars), an upper bound on the truth for every eps0-LDP randomizer with
     discrete answers; -inf where eps >= compositions * eps0. Raises ValueError that names a bad argument.
     """

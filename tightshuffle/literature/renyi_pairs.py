@@ -62,11 +62,11 @@ def rdp_clones(
 def rdp_two_counts(
     order: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike
 ) -> Floats:
-    """Renyi divergence of the counts of x0 and x1 when all remaining users hold one third cell (k = 2: x1).
+    """Renyi divergence of the counts of x0 and x1 when all remaining users hold one third value (k = 2: x1).
 
     A lower bound on eps(lambda) of shuffled k-RR: it belongs to one dataset and a part of the histogram.
     With p = e^eps0 / (e^eps0 + k - 1) and q = 1 / (e^eps0 + k - 1), C ~ Bin(n - 1, 2 q) of the remaining
-    users answer x0 or x1. Parameters, result and errors as for `rdp_clones`, with ``k`` cells.
+    users answer x0 or x1. Parameters, result and errors as for `rdp_clones`, with ``k`` values.
     """
     values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0), check_k(k))
     return _divergences(_two_counts, *values)

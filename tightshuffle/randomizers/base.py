@@ -281,11 +281,11 @@ class SupportRandomizer(Randomizer):
         return values[possible], probabilities[possible]
 
     def estimate(self, observed: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """(count / n - q*) / (p* - q*) in each cell (Wang et al. 2017, eq. (3))."""
+        """(count / n - q*) / (p* - q*) for each value (Wang et al. 2017, eq. (3))."""
         return (np.asarray(observed, dtype=float) / _column(n) - self.q_star) / self._difference
 
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """(f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2) for a cell of share f (ibid., eq. (4))."""
+        """(f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2) for a value of share f (ibid., eq. (4))."""
         shares, alpha = np.asarray(shares, dtype=float), self.alpha
         own = self.p_star * self._base * float(self.patterns((0,))[0])
         other = self.q_star * (self._base * float(self.patterns((0, 1))[0, 0]) + self._raised * alpha)
@@ -293,6 +293,6 @@ class SupportRandomizer(Randomizer):
 
 
 def _column(n: npt.ArrayLike) -> Integers:
-    """``n`` with one more axis, for cells; a number stays one."""
+    """``n`` with one more axis, for values; a number stays one."""
     n = check_n(n)
     return n[..., None] if n.ndim else n

@@ -1,11 +1,11 @@
 """Expected errors of unbiased estimates, in closed form, for any histogram.
 
-A cell that holds the share f of n users has the k-RR count Bin(n f, p) + Bin(n (1 - f), q), and inversion
+A value that the share f of n users holds has the k-RR count Bin(n f, p) + Bin(n (1 - f), q), and inversion
 (Biswas et al., eq. (12)) is y -> (y / n - q) / (p - q), hence its estimate is unbiased with the variance
 
     (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2).
 
-The Gaussian's is (sigma / n)^2 for each cell. The mean absolute value of a normal variable is its standard
+The Gaussian's is (sigma / n)^2 for each value. The mean absolute value of a normal variable is its standard
 deviation times sqrt(2 / pi): exact for the Gaussian; for k-RR it holds by the central limit theorem, with a
 relative error of about 1 / (n q). Both are errors before any projection to the simplex.
 """
@@ -22,7 +22,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
 def krr_deviation(share: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """Standard deviation of the inverted estimate of a cell that holds the ``share`` (0 to 1) of n users.
+    """Standard deviation of the inverted estimate of a value that the ``share`` (0 to 1) of n users holds.
 
     All arguments broadcast. Raises ValueError that names a bad argument.
     """
@@ -72,7 +72,7 @@ def largest_error(deviations: npt.ArrayLike) -> float:
 
 
 def krr_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
-    """Expected absolute error of every cell's inverted k-RR estimate; ``shares`` (k,) sum to 1."""
+    """Expected absolute error of every value's inverted k-RR estimate; ``shares`` (k,) sum to 1."""
     return mean_absolute(krr_deviation(shares, n=n, k=np.size(shares), eps0=eps0))
 
 

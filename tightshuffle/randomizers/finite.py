@@ -148,7 +148,7 @@ class Finite(Randomizer):
         return frequencies @ self._reconstruction().T
 
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """See `Randomizer.variance`; each cell's depends on all shares."""
+        """See `Randomizer.variance`; each value's depends on all shares."""
         shares = np.asarray(shares, dtype=float)
         second_moments = shares @ (self._reconstruction() ** 2 @ self.matrix).T
         return (second_moments - shares) / check_n(n)[..., None]

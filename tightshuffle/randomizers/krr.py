@@ -1,8 +1,8 @@
 """k-randomized response: its probabilities, the shuffled histogram of n users in O(k), its estimators.
 
 k-RR with local budget eps0 reports the truth with probability p = e^eps0 / (e^eps0 + k - 1) and each
-other cell with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same law in two
-steps, the "blanket": with probability gamma = k q report a uniform cell, else the truth.
+other value with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same law in two
+steps, the "blanket": with probability gamma = k q report a uniform value, else the truth.
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ _SMALLEST_EPS0 = 1e-9  # of an inversion: it divides by about eps0, and so a rou
 
 
 def truth_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
-    """p, the probability that k-RR reports the true cell. ``eps0`` and ``k`` broadcast."""
+    """p, the probability that k-RR reports the true value. ``eps0`` and ``k`` broadcast."""
     return 1 / (1 + (check_k(k) - 1) * np.exp(-check_eps0(eps0)))
 
 
 def lie_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
-    """q, the probability that k-RR reports one given other cell. ``eps0`` and ``k`` broadcast."""
+    """q, the probability that k-RR reports one given other value. ``eps0`` and ``k`` broadcast."""
     tail = np.exp(-check_eps0(eps0))
     return tail / (1 + (check_k(k) - 1) * tail)
 
@@ -29,8 +29,8 @@ def sample_histogram(
 ) -> Integers:
     """Draw the shuffled k-RR histogram of a dataset, exactly and in O(k) instead of O(n).
 
-    The users of cell x who tell the truth outright are Binomial(counts[x], 1 - gamma); all remaining users
-    report a uniform cell, together a multinomial.
+    The users of value x who tell the truth outright are Binomial(counts[x], 1 - gamma); all remaining users
+    report a uniform value, together a multinomial.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _gain(eps0: float) -> Floats:
 
 
 def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
-    """``values`` (users per cell) as an integer array of shape (repetitions, k), from (k,) or this shape.
+    """``values`` (users per value) as an integer array of shape (repetitions, k), from (k,) or this shape.
 
     ValueError for counts that are negative, not whole numbers, or of another shape.
     """

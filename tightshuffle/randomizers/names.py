@@ -40,12 +40,14 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
         return read_matrix(parameter)
     if kind not in (*_PLAIN, "subset", "hash") or bool(colon) != (kind in ("subset", "hash")):
         raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {name!r}")
-    values, budget = check_given(name, k, eps0)
-    cells = int(check_k(values))
+    given, budget = check_given(name, k, eps0)
+    values = int(check_k(given))
     if kind in _PLAIN:
-        return _PLAIN[kind](cells, budget)
+        return _PLAIN[kind](values, budget)
     number = _whole("m" if kind == "subset" else "g", parameter)
-    return SubsetSelection(cells, budget, number) if kind == "subset" else LocalHashing(cells, budget, number)
+    return (
+        SubsetSelection(values, budget, number) if kind == "subset" else LocalHashing(values, budget, number)
+    )
 
 
 def check_given(name: str, k: T | None, eps0: T | None) -> tuple[T, T]:

@@ -32,7 +32,7 @@ class IndependentSupport(SupportRandomizer):
         return self.q**supported * (1 - self.q) ** (len(values) - supported)
 
     def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
-        """See `Randomizer.sample`: Bin(count, p*) + Bin(n - count, q*) in each cell, O(k)."""
+        """See `Randomizer.sample`: Bin(count, p*) + Bin(n - count, q*) for each value, O(k)."""
         datasets = self._datasets(counts, repetitions)
         rest = datasets.sum(axis=1, keepdims=True) - datasets
         return rng.binomial(datasets, self.p_star) + rng.binomial(rest, self.q)

@@ -17,9 +17,9 @@ from tightshuffle.audit.game import (
     REMAINING,
     Tally,
     _lie_weight,
-    answer,
     pair_distribution,
     play,
+    randomize,
     shuffle,
 )
 from tightshuffle.bounds import histogram
@@ -36,13 +36,13 @@ def tally():
 
 
 def enumerated_pair_distribution(*, n, k, eps0, count, remaining, user):
-    """Law of (count of x0, count of x1) by going through all k^n possible answers."""
+    """Law of (count of x0, count of x1) by going through all k^n possible reports."""
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    cells = [user] + [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
+    values = [user] + [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
     distribution = np.zeros((n + 1, n + 1))
-    for answers in itertools.product(range(k), repeat=n):
-        probability = np.prod([p if a == cell else q for a, cell in zip(answers, cells, strict=True)])
-        distribution[answers.count(0), answers.count(1)] += probability
+    for reports in itertools.product(range(k), repeat=n):
+        probability = np.prod([p if a == value else q for a, value in zip(reports, values, strict=True)])
+        distribution[reports.count(0), reports.count(1)] += probability
     return distribution
 
 
@@ -51,15 +51,15 @@ def enumerated_pair_distribution(*, n, k, eps0, count, remaining, user):
 
 @pytest.mark.parametrize(("eps0", "k"), [(0.7, 4), (3.0, 2), (1.0, 300)])
 def test_every_answer_is_krr(eps0, k):
-    cells = np.array([0, 1, 0, k - 1])
-    answers = answer(cells, eps0, k, np.random.default_rng(3), 100_000)
-    for user, cell in enumerate(cells):
+    values = np.array([0, 1, 0, k - 1])
+    reports = randomize(values, eps0, k, np.random.default_rng(3), 100_000)
+    for user, value in enumerate(values):
         distribution = np.full(k, lie_probability(eps0, k))
-        distribution[cell] = truth_probability(eps0, k)
-        assert consistent(np.bincount(answers[:, user], minlength=k), distribution)
-    # Two users' answers are independent: also those of two holders of one cell.
+        distribution[value] = truth_probability(eps0, k)
+        assert consistent(np.bincount(reports[:, user], minlength=k), distribution)
+    # Two users' reports are independent: also those of two holders of one value.
     p = truth_probability(eps0, k)
-    both = (answers[:, 0] == 0) * 2 + (answers[:, 2] == 0)
+    both = (reports[:, 0] == 0) * 2 + (reports[:, 2] == 0)
     assert consistent(np.bincount(both, minlength=4), [(1 - p) ** 2, p * (1 - p), p * (1 - p), p**2])
 
 
@@ -77,10 +77,10 @@ def test_rounding_can_only_lower_eps0(eps0, k):
 
 def test_the_shuffler_permutes():
     rng = np.random.default_rng(8)
-    messages = rng.integers(0, 7, size=(500, 40)).astype(np.uint32)
-    received = shuffle(messages, rng)
-    assert np.array_equal(np.sort(received, axis=1), np.sort(messages, axis=1))
-    assert not np.array_equal(received, messages)
+    reports = rng.integers(0, 7, size=(500, 40)).astype(np.uint32)
+    received = shuffle(reports, rng)
+    assert np.array_equal(np.sort(received, axis=1), np.sort(reports, axis=1))
+    assert not np.array_equal(received, reports)
     assert np.any(received[:, 0] > received[:, 1])  # and does not sort
 
 
@@ -171,7 +171,7 @@ def test_coverage_for_one_event(confidence):
 @pytest.mark.slow
 @pytest.mark.parametrize("observes", OBSERVES)
 def test_coverage_of_whole_audits(observes):
-    # Chosen events and all, against the exact delta of what is observed, with all answers enumerated.
+    # Chosen events and all, against the exact delta of what is observed, with all reports enumerated.
     tiny = {"n": 3, "k": 3, "eps0": 2.0, "count": 1}
     distributions = [enumerated_pair_distribution(**tiny, remaining="x2", user=user) for user in range(2)]
     if observes == "count":

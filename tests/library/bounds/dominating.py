@@ -64,8 +64,8 @@ def stronger_clones(n, k, eps0):
 
 
 @mp.workdps(50)
-def third_cell(n, k, eps0):
-    """No dominating pair: the counts of x0 and x1 if all remaining users hold one third cell."""
+def third_value(n, k, eps0):
+    """No dominating pair: the counts of x0 and x1 if all remaining users hold one third value."""
     q = 1 / (mp.exp(eps0) + k - 1)
     return _two_counts(n - 1, 2 * q, mp.exp(eps0) * q, q, (k - 2) * q)
 

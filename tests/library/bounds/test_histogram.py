@@ -86,7 +86,7 @@ def test_two_counts_are_no_upper_bound():
     truth = enumerate_worst_case(0.6, **setting)
     worst = max(float(value) for value in truth.values())
     assert worst == pytest.approx(0.01245, abs=5e-6)
-    two_counts = dominating.hockey_stick(0.6, dominating.third_cell(**setting).values())
+    two_counts = dominating.hockey_stick(0.6, dominating.third_value(**setting).values())
     assert float(two_counts) == pytest.approx(0.01014, abs=5e-6)
     assert 10 ** lower(0.6, **setting) == pytest.approx(worst, rel=1e-7)
     assert min(10 ** bound(0.6, **setting) for bound in UPPER_BOUNDS) > worst
@@ -151,7 +151,7 @@ def test_monotone():
 
 
 def test_real_protocol():
-    """Real users, real answers: the best event's frequencies agree with the exact delta at 99.99 %."""
+    """Real users, real reports: the best event's frequencies agree with the exact delta at 99.99 %."""
     n, k, eps0, eps, runs = 30, 5, 2.0, 0.7, 10**6
     rng = np.random.default_rng(2)
     e = math.exp(eps0)
@@ -163,8 +163,8 @@ def test_real_protocol():
             users = np.full((runs // 10, n), 2, dtype=np.int8)
             users[:, 0] = cell
             uniform = rng.integers(0, k, users.shape, dtype=np.int8)
-            messages = np.where(rng.random(users.shape, dtype=np.float32) < keep, users, uniform)
-            a, b, c = (np.count_nonzero(messages == x, axis=1) for x in (0, 1, 2))
+            reports = np.where(rng.random(users.shape, dtype=np.float32) < keep, users, uniform)
+            a, b, c = (np.count_nonzero(reports == x, axis=1) for x in (0, 1, 2))
             elsewhere = n - a - b - c
             ratio = (e * a + b + c / e + elsewhere) / (a + e * b + c / e + elsewhere)
             seen += np.count_nonzero(ratio > math.exp(eps))
@@ -336,18 +336,18 @@ def ring(k):
 
 
 @pytest.mark.parametrize("given", [ring(7), np.random.default_rng(4).dirichlet(np.full(10, 3.0), 5).T])
-@pytest.mark.parametrize(("bound", "side"), [(lower, 0), (upper, 1)])
-def test_a_matrix_is_judged_by_its_worst_pair(given, bound, side):
+@pytest.mark.parametrize(("bound", "round_up"), [(lower, False), (upper, True)])
+def test_a_matrix_is_judged_by_its_worst_pair(given, bound, round_up):
     own, n = Finite(given), 400
-    references = ["blanket"] if side else [*own.references(), {"x0": 0.5, "x1": 0.5}]
-    for eps in (0.2 * own.eps0, 0.9 * own.eps0)[: 1 + side]:
+    references = ["blanket"] if round_up else [*own.references(), {"x0": 0.5, "x1": 0.5}]
+    for eps in (0.2 * own.eps0, 0.9 * own.eps0)[: 1 + round_up]:
         brackets = [
-            log_positive_part(*own.gains(eps, reference, pair), n)[side]
+            log_positive_part(*own.gains(eps, reference, pair), n)[round_up]
             for pair in own.pairs()
             for reference in references
         ]
         worst = (max(brackets) - np.log(n)) / np.log(10)
-        assert 0 <= bound(eps, n=n, randomizer=own) - worst + 1e-9 < (1e-8 if side else 1)
+        assert 0 <= bound(eps, n=n, randomizer=own) - worst + 1e-9 < (1e-8 if round_up else 1)
 
 
 def test_colluding_users_leave_the_rest():

@@ -10,7 +10,7 @@ from scipy import special
 
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.enumeration import enumerate_worst_case
-from tightshuffle.bounds.worst_known import one_third_cell, tight
+from tightshuffle.bounds.worst_known import one_third_value, tight
 from tightshuffle.numerics.binomial import log_binomial_excess, log_binomial_pmf
 
 PROMISED = 1e-9  # for small n, of delta; far more than is subtracted
@@ -27,11 +27,11 @@ def test_no_dataset_is_worse(n, k, eps0):
         table = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
         for a in (0, n // 2, n - 1):
             truth = table[(a, 0, n - 1 - a, *(0,) * (k - 3))]
-            assert_just_below(one_third_cell(eps, n=n, k=k, eps0=eps0, count=a), np.log10(truth))
+            assert_just_below(one_third_value(eps, n=n, k=k, eps0=eps0, count=a), np.log10(truth))
         assert_just_below(tight(eps, n=n, k=k, eps0=eps0), np.log10(max(table.values())))
 
 
-def test_one_third_cell_is_worse_than_any_split_if_nobody_holds_x0():
+def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0():
     """docs/worst_case.md, 5, and for both directions if nobody holds x1 either."""
     for n, k, eps0 in ((6, 4, 1.0), (5, 5, 4.0)):
         for eps in np.array([0.0, 0.05, 0.2, 0.5, 0.9]) * eps0:
@@ -49,15 +49,15 @@ def histogram_distribution(k, ratio, held):
     for own in held:
         after: dict[tuple[int, ...], Fraction] = {}
         for counts, probability in distribution.items():
-            for cell in range(k):
-                key = (*counts[:cell], counts[cell] + 1, *counts[cell + 1 :])
-                after[key] = after.get(key, Fraction(0)) + probability * q * (ratio if cell == own else 1)
+            for value in range(k):
+                key = (*counts[:value], counts[value] + 1, *counts[value + 1 :])
+                after[key] = after.get(key, Fraction(0)) + probability * q * (ratio if value == own else 1)
         distribution = after
     return distribution
 
 
 @pytest.mark.parametrize(("k", "held"), [(4, (2, 3, 3)), (5, (2, 3, 4))])
-def test_the_map_from_one_third_cell_to_a_split(k, held):
+def test_the_map_from_one_third_value_to_a_split(k, held):
     """docs/worst_case.md, the direct proof: one map of histograms serves both laws."""
     ratio = Fraction(27, 10)
     worlds = {own: histogram_distribution(k, ratio, (own, *held)) for own in (0, 1)}
@@ -65,16 +65,16 @@ def test_the_map_from_one_third_cell_to_a_split(k, held):
     for own, wanted in worlds.items():
         mapped: dict[tuple[int, ...], Fraction] = {}
         for counts, probability in histogram_distribution(k, ratio, (own, *(2,) * len(held))).items():
-            answers = [cell for cell in range(2, k) for _ in range(counts[cell])]
-            if len(answers) > len(held):
+            reports = [value for value in range(2, k) for _ in range(counts[value])]
+            if len(reports) > len(held):
                 images = [(h, weight / sum(only_third.values())) for h, weight in only_third.items()]
             else:
-                slots = list(itertools.permutations(held, len(answers)))
+                slots = list(itertools.permutations(held, len(reports)))
                 images = []
                 for slot in slots:
                     image = [*counts[:2], *(0,) * (k - 2)]
-                    for user, cell in zip(slot, answers, strict=True):
-                        image[{2: user, user: 2}.get(cell, cell)] += 1
+                    for user, value in zip(slot, reports, strict=True):
+                        image[{2: user, user: 2}.get(value, value)] += 1
                     images.append((tuple(image), Fraction(1, len(slots))))
             for image, weight in images:
                 mapped[image] = mapped.get(image, Fraction(0)) + probability * weight
@@ -82,15 +82,15 @@ def test_the_map_from_one_third_cell_to_a_split(k, held):
 
 
 def exact_delta(n, k, ratio, bound, a):
-    """delta in fractions: ``ratio`` = e^eps0, ``bound`` = e^eps. N1 among all other cells by their number."""
+    """delta in fractions: ``ratio`` = e^eps0, ``bound`` = e^eps. N1 among other values by their number."""
     q = 1 / (ratio + k - 1)
-    distribution = {(0, 0): Fraction(1)}  # answers x0 and x2 of the remaining users
+    distribution = {(0, 0): Fraction(1)}  # reports x0 and x2 of the remaining users
     for user in range(n - 1):
         x0, x2 = (ratio * q, q) if user < a else (q, ratio * q)
         after: dict[tuple[int, int], Fraction] = {}
         for (i, j), probability in distribution.items():
-            for cell, weight in (((i + 1, j), x0), ((i, j + 1), x2), ((i, j), (k - 2) * q)):
-                after[cell] = after.get(cell, Fraction(0)) + probability * weight
+            for value, weight in (((i + 1, j), x0), ((i, j + 1), x2), ((i, j), (k - 2) * q)):
+                after[value] = after.get(value, Fraction(0)) + probability * weight
         distribution = after
 
     def world(probabilities):
@@ -119,7 +119,7 @@ def test_in_fractions(k):
     for bound in (Fraction(1), Fraction(3, 2), Fraction(28, 10), Fraction(2899, 1000)):
         for a in (0, 4, 11):
             truth = math.log10(exact_delta(n, k, ratio, bound, a))
-            value = one_third_cell(math.log(bound), n=n, k=k, eps0=math.log(ratio), count=a)
+            value = one_third_value(math.log(bound), n=n, k=k, eps0=math.log(ratio), count=a)
             # e^eps0 and e^eps are rounded to floats, whose difference is 1e-3 at the least.
             assert abs(value - truth) * math.log(10) < 1e-9
 
@@ -153,7 +153,7 @@ def nobody_holds_x0(eps, n, k, eps0):
 def test_both_ends_in_closed_form(n, k, eps0):
     for share in (0.1, 0.5, 0.9):
         eps = share * eps0
-        ends = one_third_cell(eps, n=n, k=k, eps0=eps0, count=[0, n - 1])
+        ends = one_third_value(eps, n=n, k=k, eps0=eps0, count=[0, n - 1])
         assert_just_below(ends[0], nobody_holds_x0(eps, n, k, eps0), 1e-8)
         assert_just_below(ends[1], all_hold_x0(eps, n, k, eps0), 1e-8)
 
@@ -174,7 +174,7 @@ def test_between_the_bounds():
 @pytest.mark.slow
 def test_a_hundred_thousand_users():
     n, k, eps0 = 10**5, 408, 4.0
-    value = one_third_cell(1.2, n=n, k=k, eps0=eps0, count=0)
+    value = one_third_value(1.2, n=n, k=k, eps0=eps0, count=0)
     low = histogram.lower(1.2, n=n, k=k, eps0=eps0)  # the same dataset, to 1e-4
     assert low < -3000
     assert value == pytest.approx(low, abs=1e-4)
@@ -190,7 +190,7 @@ def test_shape_and_no_delta_from_eps0_on():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"k": 2}, "k must be at least 3 for a third cell to exist; got 2"),
+        ({"k": 2}, "k must be at least 3 for a third value to exist; got 2"),
         ({"n": 100_001}, "n must be at most 100000; got 100001"),
         ({"eps0": 301.0}, "eps0 must be at most 300"),
         ({"eps": -1.0}, "eps must be"),

@@ -86,7 +86,7 @@ def test_clones_divergence_from_the_laws(pair, n, eps0):
     ("n", "k", "eps0"), [(1, 3, 1.0), (2, 2, 0.2), (2, 5, 0.7), (9, 3, 3.0), (25, 10, 2.0), (4, 3, 30.0)]
 )
 def test_two_counts_divergence_from_the_laws(n, k, eps0):
-    probabilities = dominating.third_cell(n, k, eps0).values()
+    probabilities = dominating.third_value(n, k, eps0).values()
     for lam in (1.01, 2, 11.3, 300):
         assert rdp_two_counts(lam, n=n, k=k, eps0=eps0) == pytest.approx(
             divergence(lam, probabilities), rel=1e-9

@@ -22,16 +22,16 @@ LEVEL = 1e-4  # significance of each test of a sampler, with a fixed seed
 
 
 def enumerated_distribution(counts, eps0):
-    """Probability of every histogram, from every user's every answer."""
+    """Probability of every histogram, from every user's every report."""
     k = len(counts)
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
     users = np.repeat(np.arange(k), counts)
     distribution = {}
-    for answers in itertools.product(range(k), repeat=len(users)):
+    for reports in itertools.product(range(k), repeat=len(users)):
         probability = np.prod(
-            [p if answer == user else q for answer, user in zip(answers, users, strict=True)]
+            [p if report == user else q for report, user in zip(reports, users, strict=True)]
         )
-        histogram = tuple(np.bincount(answers, minlength=k))
+        histogram = tuple(np.bincount(reports, minlength=k))
         distribution[histogram] = distribution.get(histogram, 0) + probability
     return distribution
 

@@ -87,7 +87,7 @@ def test_users_one_by_one_have_the_same_law_as_the_sampler():
 
 def test_variation_ratio_is_the_pair_written_out():
     setting = {"n": 9, "k": 4, "eps0": 1.3}
-    pair = dominating.third_cell(*setting.values())
+    pair = dominating.third_value(*setting.values())
     for eps in (0.0, 0.2, 0.8):
         expected = float(dominating.hockey_stick(eps, pair.values()))
         assert rivals.variation_ratio(eps, **setting) == pytest.approx(expected, rel=1e-10)
