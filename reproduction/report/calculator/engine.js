@@ -133,6 +133,7 @@ const engine = (() => {
         high = Math.min(high, found[1]);
         guess = Math.min(guess, high - base);
         if (attempt === 0 && open() > 1) sumBox(SOME_ATOMS, depth());
+        if (open() > 1) high = Math.min(high, withoutZero(point, tau, found[1]));
         const excess = open();
         tau /= clip(1.1 * Math.sqrt(Math.max(excess, 0)), 1.2, 6);
         if (!(excess > 1 && (excess < 0.8 * before || excess === Infinity))) break;
@@ -141,6 +142,15 @@ const engine = (() => {
     }
     if (open() > 1) sumBox(MOST_ATOMS, depth());
     return [low, high];
+  }
+
+  // high, a bound on log A(tau), less what U adds where all n gains are 0: a bound on log E[S_+] still.
+  function withoutZero({ p, n }, tau, high) {
+    const most = sum(p) * (1 + ULP * (p.length + OPERATIONS)), logZero = n * Math.log1p(-Math.min(most, 1));
+    let logExcess = Math.log(tau / Math.sqrt(2 * Math.PI)) + logZero;
+    logExcess -= ULP * OPERATIONS * (1 + Math.abs(logExcess) + Math.abs(logZero));
+    const slack = ULP * (Math.abs(high) + 1);
+    return high + slack + Math.log1p(-Math.exp(Math.min(logExcess - high - slack, -ULP)));
   }
 
   // --- the contour integral ---------------------------------------------------------------------------------
