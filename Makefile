@@ -126,4 +126,5 @@ pictures: all
 	@cp $(addprefix results/figures/,delta_bounds.png parity_ratio.png study_best.png) docs/images/
 
 clean:
-	rm -rf results .snakemake
+	rm -rf .snakemake
+	! test -d results || find results/ -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +

@@ -22,8 +22,8 @@ project = "tight-shuffle"
 author = "the tight-shuffle authors"
 release = tightshuffle.__version__
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/**", "config/README.md", "data/**/README.md"]
-exclude_patterns = [".*", "results", "tests", "workflow"]
+include_patterns = ["*.md", "docs/**", "config/README.md", "data/**/README.md", "results/README.md"]
+exclude_patterns = [".*", "results/[!R]*", "tests", "workflow"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 myst_enable_extensions = ["dollarmath"]

@@ -163,6 +163,17 @@ def test_make_help_names_every_target():
     assert helped.stdout in wrong.stderr
 
 
+def test_make_clean_leaves_only_the_readme_of_results(tmp_path):
+    shutil.copy2(ROOT / "Makefile", tmp_path)
+    for name in ("results/README.md", "results/a.csv", "results/figures/README.md", ".snakemake/x", "mine/a"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for left in (["Makefile", "mine/a", "results/README.md"], ["Makefile", "mine/a"]):
+        subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
+        assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()) == left
+        shutil.rmtree(tmp_path / "results", ignore_errors=True)  # and then there is nothing to clean
+
+
 def test_python_that_is_too_old_is_refused_in_one_line(tmp_path):
     old = tmp_path / "python3"
     old.write_text("#!/bin/sh\ncase $1 in --version) echo Python 3.9.2;; *) exit 1;; esac\n")

@@ -21,7 +21,7 @@ from reproduction.jobs.run_facts import patience, settled
 
 RESULTS = Path("results")
 SUMS = Path(".snakemake/sums")
-UNRECORDED = {"logs", "benchmarks", "bench", "site"}  # folders that hold no results
+UNRECORDED = {"logs", "benchmarks", "bench", "site", "README.md"}  # in results/, but no results
 COPIED = "results that were copied here need the folder .snakemake that belongs to them"
 NO_FILE = "a folder, a pipe or a broken link instead of a file. Remove it and run again"
 

@@ -13,7 +13,11 @@ import pytest
 from tests import ROOT
 from tightshuffle.cli import main as cli
 
-NAMES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+NAMES = [
+    "README.md",
+    "results/README.md",
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+]
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 COMMAND = re.compile(r"^ *\$ (tightshuffle .*)$", re.MULTILINE)
 FENCE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)

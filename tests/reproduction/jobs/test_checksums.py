@@ -111,6 +111,7 @@ BESIDE = [
     "quick/benchmarks/a/b.tsv",
     "site/html/index.html",
     "a/.DS_Store",
+    "README.md",
     "a/.~lock.x#",
 ]
 

@@ -102,6 +102,11 @@ def test_an_edited_file_of_the_papers_is_named(tmp_path, monkeypatch):
     assert differences(CONFIG) == []
 
 
+def test_the_results_readme_names_every_folder():
+    readme = (ROOT / "results/README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)/` \|", readme, flags=re.MULTILINE)) == configuration.TAKEN
+
+
 def test_a_users_own_counts_are_a_dataset():
     own = {"kind": "counts", "title": "Mine", "file": "mine.csv", "tv": CONFIG["datasets"]["paris"]["tv"]}
     assert config_error(changed("datasets.mine", own)) is None
