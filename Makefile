@@ -1,4 +1,4 @@
-# make            install and regenerate everything, offline    make test    a newcomer's tests: minutes
+# make            install and regenerate everything, offline    make test    the fast tests: minutes
 # make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports
 # make verify     is every result as its job left it?           make help    this list
 # make pictures   renew the documents' pictures                 make lock    renew the pinned versions

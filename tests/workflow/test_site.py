@@ -21,7 +21,7 @@ LOADED = re.compile(
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The site's folder, built as `make docs` builds it; warnings are errors."""
-    pytest.importorskip("sphinx", reason="the extra `docs` is not installed: make docs")
+    pytest.importorskip("sphinx", reason="Sphinx is not installed: make docs")
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, *f"-m sphinx -M html . {folder} -c docs -W --keep-going -q".split()],
