@@ -1,4 +1,4 @@
-"""Where histograms come from: check-ins, grids, counts files, N(0, 2)."""
+"""Where histograms come from: check-ins, grids, sub-cells, N(0, 2)."""
 
 import os
 

@@ -1,1 +1,1 @@
-"""What is run: the published protocol, the comparison at equal privacy, the privacy game, the plan."""
+"""The comparison at equal privacy, the study of randomizers, and the curves of the figures."""
