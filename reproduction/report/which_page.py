@@ -41,7 +41,7 @@ def statement(study: pd.DataFrame) -> list[str]:
     return [
         "Behind a shuffler k-RR has the least expected error of the six single-message randomizers, or is"
         f" within {100 * _TIE:g} % of it, in {wins} of {len(ratio)} settings, and in {sure} of"
-        f" {len(generous)} even if the other five get all that their bounds leave open.",
+        f" {len(generous)} even if the other five are judged by their lower bound.",
         "The m of subset selection and the g of local hashing are those that are best without a shuffler;"
         " tuned behind one, both would err less with few users and very many cells.",
         "For eps up to 1 and more than two cells the total variation error of k-RR is"

@@ -70,7 +70,7 @@ def test_headline_and_summary_count_the_verdicts(verdicts):
     counts = Counter(found["verdict"] for found in verdicts)
     assert set(counts) == set(VERDICTS)
     digits = counts["same digits"] + counts["close"]
-    assert f"What the paper prints: {digits} of 185 values come out again" in page.text
+    assert f"What the paper prints: {digits} of 185 values match ours" in page.text
     assert f"{counts['consistent']} random values are not contradicted." in page.text
     total = next(cells for _, cells in page.rows if cells[0] == "all")
     assert total[1] == f"{digits + counts['consistent']} of 185"
