@@ -102,7 +102,7 @@ def check_at_work() -> None:
 
 
 def check_folder() -> None:
-    """ValueError, one line: the folder cannot be written, or something else is in the place of a result.
+    """ValueError, one line: the folder cannot be written, or a result is no file.
 
     Snakemake would end with a traceback, or take a folder for the result.
     """

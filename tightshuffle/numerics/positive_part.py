@@ -111,7 +111,7 @@ def log_positive_part(
     if not np.all((largest[some] > _SMALLEST) & (largest[some] < 1 / _SMALLEST)):
         raise ValueError(f"the largest value must lie between {_SMALLEST:g} and {1 / _SMALLEST:g}")
     if some.size:
-        # One user further below 0 than all the others can be above it: how far does not matter.
+        # Below this, one value outweighs all that the remaining users can add: how far below does not matter.
         g = np.maximum(g[some], -10 * _MOST_USERS * largest[some, None])
         points = _at_saddle(g, p[some], users[some])
         if groups is None:

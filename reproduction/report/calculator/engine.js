@@ -1,6 +1,6 @@
 "use strict";
 // A certified bracket of log E[(G_1 + ... + G_n)_+]: tightshuffle/numerics/positive_part.py once more, for one law at a
-// time. What is computed, and why every error goes to the safe side, is told there; its round_up is side 1 or -1 here.
+// time. That file says what is computed and why rounding errors always go to the safe side; its round_up is side 1 or -1 here.
 const engine = (() => {
   const ULP = 2 ** -52, OPERATIONS = 24, ATTEMPTS = 8, MOST_NODES = 2 ** 20, PAIRED = 8, UNLIKELY = 42, MOST_USERS = 1e12;
   const FEW_ATOMS = 4000, SOME_ATOMS = 5e4, MOST_ATOMS = 2e6, MOST_COUNTED = 4000;

@@ -107,8 +107,8 @@ def printed(
     """Is ``claim`` true of the errors that the paper prints for N(0, 2), one run at each n?
 
     ``claim``: the printed `Errors` at the smallest and at the largest n -> one truth value per comparison.
-    ``quantity``: "tv" or "individual_error". ``ours``: the test of the same on our runs of the protocol; what
-    it finds is told, and judges nothing.
+    ``quantity``: "tv" or "individual_error". ``ours``: the same test on our runs of the protocol; its finding
+    goes into the reason and decides nothing.
     """
     runs: dict[int, dict[str, list[float]]] = {}
     for row in reading.values:
