@@ -45,7 +45,7 @@ if SOURCE == "snap":
 
     # Neither its code nor its address is an input: whatever they are, the md5 says what comes out.
     rule download_checkins:
-        "SNAP's file of Gowalla check-ins: resumed after an interruption, checked by size and md5."
+        "SNAP's file of Gowalla check-ins: checked by md5, from the beginning after an interruption."
         output:
             DOWNLOADED,
         log:
@@ -57,7 +57,6 @@ if SOURCE == "snap":
         conda:
             "../envs/rules.yml"
         params:
-            bytes=config["gowalla"]["download"]["bytes"],
             md5=config["gowalla"]["download"]["md5"],
         script:
             "../../scripts/download_checkins.py"
