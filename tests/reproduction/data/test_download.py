@@ -111,7 +111,7 @@ def test_a_disk_without_room_is_named_by_the_file(site, tmp_path):
 
 def test_killed_in_the_middle(server, site, tmp_path):
     path = tmp_path / "checkins.txt.gz"
-    call = "import sys; from reproduction.data.download import download as d; d(*sys.argv[1:3], md5=sys.argv[3])"
+    call = "import sys, reproduction.data.download as d; d.download(*sys.argv[1:3], md5=sys.argv[3])"
     process = subprocess.Popen([sys.executable, "-c", call, f"{site}/stuck", str(path), MD5])
     try:
         assert server.sent.wait(30)
