@@ -19,6 +19,7 @@ with job(snakemake):
         sensitivity=float(params.sensitivity),
         boxes=params.boxes,
     )
-    verdicts = judge_claims(read_claims(files.claims), published, exact)
-    write_csv(pd.DataFrame(verdicts)[list(RESULT_COLUMNS)], snakemake.output.csv)
+    judged = judge_claims(read_claims(files.claims), published, exact)
+    verdicts = pd.DataFrame(judged)[list(RESULT_COLUMNS)]
+    write_csv(verdicts, snakemake.output.csv)
     write_bytes(claims_page(verdicts).encode(), snakemake.output.md)

@@ -115,10 +115,11 @@ def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
 def _reproduced(results: Results) -> Values:
     """The verdicts on printed values, in all and per item of the paper."""
     items = dict.fromkeys(row["item"] for row in results.verdicts)
-    counts, fixed = count_verdicts(results.verdicts), count_verdicts(fixed_values(results.verdicts))
+    frame = pd.DataFrame(results.verdicts)
+    counts, fixed = count_verdicts(frame), count_verdicts(fixed_values(frame))
     rows = []
     for item in items:
-        found = count_verdicts(chosen(results.verdicts, item=item))
+        found = count_verdicts(frame[frame["item"] == item])
         by = found.by_verdict
         numbers = [found.total, *(by[verdict] for verdict in REPRODUCED), found.total - found.reproduced]
         rows.append([item, *map(str, numbers)])
@@ -144,7 +145,7 @@ def _tolerance(verdicts: Sequence[Row], rule: str) -> str:
 
 
 def _claims(claims: Sequence[Row]) -> Values:
-    counts = count_claims(claims)
+    counts = count_claims(pd.DataFrame(claims))
     rows = [[verdict, str(number)] for verdict, number in counts.items() if number]
     return {"of": str(sum(counts.values())), "rows": rows}
 
@@ -230,7 +231,7 @@ def _theorem(verdicts: Sequence[Row]) -> Values | None:
     )
     setting = {name: f"{value:g}" for name, value in TABLE_IV.items()}
     return {
-        "orders": f"{found.largest.orders:.1f}",
+        "orders": f"{found.largest:.1f}",
         "below": str(found.below),
         "of": str(found.of),
         "setting": setting | {"count": "80"},

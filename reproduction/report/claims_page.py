@@ -1,9 +1,8 @@
 """The statements of the paper's text and their verdicts as a Markdown page."""
 
-from collections.abc import Sequence
+import pandas as pd
 
 from reproduction.report.markdown import markdown_page, markdown_table
-from reproduction.verification.printed import Row
 from reproduction.verification.verdicts import cross_claims
 
 TITLE = "What the paper's text says, and whether it holds"
@@ -18,7 +17,7 @@ FAMILIES = (
 )
 
 
-def claims_page(rows: Sequence[Row]) -> str:
+def claims_page(rows: pd.DataFrame) -> str:
     """The counts, published x exact, and the statements: claim, quote, the readings' verdicts, why."""
     counts = cross_claims(rows)
     header = ["published \\ exact", *counts]
@@ -32,7 +31,7 @@ def claims_page(rows: Sequence[Row]) -> str:
             f"**{row['verdict']}**",
             row["why"],
         ]
-        for row in rows
+        for row in rows.to_dict("records")
     ]
     escaped = [[text.replace("|", "\\|") for text in line] for line in lines]
     statements = markdown_table(["claim", "where", "published", "exact", "verdict", "why"], escaped)

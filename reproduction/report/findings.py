@@ -8,8 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from reproduction.verification.printed import Row
-from reproduction.verification.verdicts import Gap, VerdictCounts, count_verdicts, gaps
+from reproduction.verification.verdicts import VERDICT_COLUMNS, gaps
 
 NEARLY = 0.05  # errors that differ by at most this share count as nearly the same
 SETTING = ("dataset", "n", "k", "eps0", "delta")
@@ -20,24 +22,18 @@ COMPARISONS = ("unprojected", "projected", "maximum likelihood", "the paper's pa
 class Theorem:
     """How far the published delta of Table IV is from the exact one."""
 
-    largest: Gap
+    largest: float
     below: int  # rows in which the published delta is the smaller one,
     of: int  # of those in which both readings are positive
-    counts: VerdictCounts
 
 
 def theorem(verdicts: Iterable[Row]) -> Theorem | None:
     """The finding on Table IV; None where no row has both readings."""
     rows = [row for row in verdicts if row["item"] == "Table IV"]
-    distances = gaps(rows)
-    if not distances:
+    distances = gaps(pd.DataFrame(rows, columns=[*VERDICT_COLUMNS]))
+    if distances.empty:
         return None
-    return Theorem(
-        largest=max(distances, key=lambda gap: gap.orders),
-        below=sum(gap.orders > 0 for gap in distances),
-        of=len(distances),
-        counts=count_verdicts(rows),
-    )
+    return Theorem(largest=distances.max(), below=int((distances > 0).sum()), of=len(distances))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+import pandas as pd
 from markupsafe import Markup
 
 from reproduction.report import findings
@@ -77,7 +78,8 @@ def page_values(
     `COLUMNS`; ``figures`` from `page_figure`; ``settings`` the config's values; ``errata`` the text of
     docs/errata.md. Raises ValueError that names the table and what is wrong with it.
     """
-    verdicts = check_verdicts(tables["verdicts"])
+    verdicts = tables["verdicts"]
+    frame = check_verdicts(pd.DataFrame(verdicts))
     optional = {name: _checked(tables.get(name, ()), columns, name) for name, columns in COLUMNS.items()}
     file_of = _file_of(settings["results"])
     fewest = _fewest_repetitions(verdicts, settings["datasets"])
@@ -86,9 +88,10 @@ def page_values(
     told = [one for one in compared if one.setting["dataset"] in papers]
     parity = {kind: findings.parity(told, kind) for kind in findings.COMPARISONS}
     plans = optional["parity_plan"]
+    claims = pd.DataFrame(optional["claim_verdicts"], columns=COLUMNS["claim_verdicts"])
     return {
-        "overall": count_verdicts(verdicts),
-        "fixed": count_verdicts(fixed_values(verdicts)),
+        "overall": count_verdicts(frame),
+        "fixed": count_verdicts(fixed_values(frame)),
         "items": [_item_view(name, rows) for name, rows in rows_by_item(verdicts).items()],
         "VERDICTS": VERDICTS,
         "CLAIM_VERDICTS": CLAIM_VERDICTS,
@@ -116,8 +119,8 @@ def page_values(
         "audit": optional["audit"],
         "audited": findings.audit(optional["audit"], verdicts),
         "claims": optional["claim_verdicts"],
-        "claimed": count_claims(optional["claim_verdicts"]),
-        "claimed_twice": cross_claims(optional["claim_verdicts"]),  # published -> exact -> number
+        "claimed": count_claims(claims),
+        "claimed_twice": cross_claims(claims),  # published -> exact -> number
         "totals": tables["totals"],
         "parameters": tables["parameters"],
     }
@@ -137,7 +140,7 @@ def _item_view(name: str, rows: Sequence[Row]) -> dict[str, Any]:
         "name": name,
         "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
         "target": TARGETS.get(name, VERDICTS_FILE),
-        "counts": count_verdicts(rows),
+        "counts": count_verdicts(pd.DataFrame(rows)),
         "shared": common(rows),
         "tables": tables,
         "notes": notes,

@@ -97,9 +97,12 @@ def quotes(results: Results) -> pd.DataFrame:
 
 
 def headline(results: Results) -> Quotes:
-    counts, claims = count_verdicts(results.verdicts), count_claims(results.claim_verdicts)
+    counts, claims = (
+        count_verdicts(pd.DataFrame(results.verdicts)),
+        count_claims(pd.DataFrame(results.claim_verdicts)),
+    )
     missed = counts.total - counts.reproduced
-    largest = max(gap.orders for gap in gaps(chosen(results.verdicts, item="Table IV")))
+    largest = gaps(pd.DataFrame(chosen(results.verdicts, item="Table IV"))).max()
     random = sum(row["kind"] == "random" for row in results.verdicts)
     for document in (README, ERRATA):
         yield document, f"{counts.by_digits} of the {counts.total} printed values"
@@ -108,7 +111,7 @@ def headline(results: Results) -> Quotes:
             f"Of the {random} random errors {counts.by_verdict['consistent']} are not contradicted",
         )
         yield document, f"too small by up to {largest:.1f} orders of magnitude"
-    fixed = count_verdicts(fixed_values(results.verdicts))
+    fixed = count_verdicts(fixed_values(pd.DataFrame(results.verdicts)))
     for document in (README, ERRATA):
         yield (
             document,

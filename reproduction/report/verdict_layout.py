@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+import pandas as pd
+
 from reproduction.verification.printed import Row
 from reproduction.verification.verdicts import VerdictCounts, count_verdicts
 
@@ -100,7 +102,7 @@ def small_tables(rows: Iterable[Row], apart: Sequence[str] = ()) -> list[SmallTa
             heading={name: value for name, value in common(group).items() if name not in shared},
             columns=[name for name in PARAMETERS if len({row[name] for row in group}) > 1],
             rows=group,
-            counts=count_verdicts(group),
+            counts=count_verdicts(pd.DataFrame(group)),
         )
         for group in groups.values()
     ]

@@ -1,17 +1,19 @@
 """Counting verdicts, and the gaps between the published and the exact reading.
 
-Rows are dicts of strings, as results/report/verdicts.csv and claim_verdicts.csv have them. Numbers stay
-decimal strings until they are shown, because deltas go below the smallest float (1e-308).
+Tables are results/report/verdicts.csv and claim_verdicts.csv, every column text (`read_verdicts`): numbers
+stay decimal strings until they are shown, because deltas go below the smallest float (1e-308).
 """
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+import pandas as pd
+
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS, READING_VERDICTS
-from reproduction.verification.printed import COLUMNS, Row, printed_to_decimal
+from reproduction.verification.printed import COLUMNS, printed_to_decimal
 
 VERDICTS = ("same digits", "close", "consistent", "differs", "inconsistent", "not comparable")
 REPRODUCED = ("same digits", "close", "consistent")
@@ -40,37 +42,35 @@ class VerdictCounts:
         return self.by_verdict["same digits"] + self.by_verdict["close"]
 
 
-@dataclass(frozen=True)
-class Gap:
-    """``orders`` = log10(exact / published) of one row, and that row."""
-
-    orders: float
-    row: Row
+def read_verdicts(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """A table of verdicts, every column text; blank where there is nothing. OSError if it cannot be read."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def check_verdicts(rows: Sequence[Row], name: str = "verdicts.csv") -> Sequence[Row]:
+def check_verdicts(rows: pd.DataFrame, name: str = "verdicts.csv") -> pd.DataFrame:
     """``rows`` themselves if they are verdicts on printed values.
 
-    Raises ValueError if there are no rows, or one that names the row (counted from 1, the header not counted)
-    and the column: a column is missing, a verdict is unknown, or a number is no finite decimal number.
+    Raises ValueError if there are no rows or a column is missing, or one that names the row (counted from 1,
+    the header not counted) and the column: a verdict is unknown, or a number is no finite decimal number.
     """
-    if not rows:
-        raise ValueError(f"{name}: no rows; make the file again")
-    for number, row in enumerate(rows, start=1):
-        where = f"{name}, row {number}"
-        missing = [column for column in VERDICT_COLUMNS if row.get(column) is None]
-        if missing:
-            raise ValueError(f"{where}: column {missing[0]} is missing; make the file again")
-        _check_verdict(row, VERDICTS, where)
-        for column in NUMBERS:
-            if row[column] and not _is_number(row[column]):
-                raise ValueError(f"{where}: {column} is {row[column]!r}, expected a finite number or nothing")
+    missing = [column for column in VERDICT_COLUMNS if column not in rows]
+    if rows.empty or missing:
+        what = "no rows" if rows.empty else f"column {missing[0]} is missing"
+        raise ValueError(f"{name}: {what}; make the file again")
+    _check_verdicts(rows, VERDICTS, name)
+    for column in NUMBERS:
+        for number, text in enumerate(rows[column], start=1):
+            if text and not _is_number(text):
+                expected = "expected a finite number or nothing"
+                raise ValueError(f"{name}, row {number}: {column} is {text!r}, {expected}")
     return rows
 
 
-def _check_verdict(row: Row, verdicts: Sequence[str], where: str) -> None:
-    if row["verdict"] not in verdicts:
-        raise ValueError(f"{where}: verdict is {row['verdict']!r}, expected one of {', '.join(verdicts)}")
+def _check_verdicts(rows: pd.DataFrame, verdicts: Sequence[str], name: str) -> None:
+    for number, verdict in enumerate(rows["verdict"], start=1):
+        if verdict not in verdicts:
+            expected = f"expected one of {', '.join(verdicts)}"
+            raise ValueError(f"{name}, row {number}: verdict is {verdict!r}, {expected}")
 
 
 def _is_number(text: str) -> bool:
@@ -80,56 +80,51 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def count_verdicts(rows: Sequence[Row]) -> VerdictCounts:
+def count_verdicts(rows: pd.DataFrame) -> VerdictCounts:
     """Count the verdicts on printed values."""
-    counts = Counter(row["verdict"] for row in rows)
-    return VerdictCounts(len(rows), {verdict: counts[verdict] for verdict in VERDICTS})
+    counts = rows["verdict"].value_counts()
+    return VerdictCounts(len(rows), {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS})
 
 
-def fixed_values(rows: Iterable[Row]) -> list[Row]:
+def fixed_values(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows that say something of their own: no draw, no printed zero, and no value that is printed twice.
 
     A row repeats another one if it prints the same digits for the same quantity, setting and mechanism.
     """
     same = [name for name in COLUMNS if name not in ("item", "source", "kind", "tolerance", "note")]
-    first: dict[tuple[str, ...], Row] = {}
-    for row in rows:
-        if row["kind"] != "random" and printed_to_decimal(row["printed"]) != 0:
-            first.setdefault(tuple(row[name] for name in same), row)
-    return list(first.values())
+    own = (rows["kind"] != "random") & (rows["printed"].map(printed_to_decimal) != 0)
+    return rows[own].drop_duplicates(same)
 
 
-def counted_claims(rows: Sequence[Row], name: str = "claim_verdicts.csv") -> list[Row]:
+def counted_claims(rows: pd.DataFrame, name: str = "claim_verdicts.csv") -> pd.DataFrame:
     """The statements that count: of each family the row that is best for the paper, every other row.
 
     A family (column ``family``) is one statement in several rows: statements that contradict each other, two
     readings of one sentence, or one comparison made twice. "Best" is first in `CLAIM_VERDICTS`. Raises
     ValueError that names the row (counted from 1, the header not counted) with an unknown verdict.
     """
-    best: dict[str, Row] = {}
-    for number, row in enumerate(rows, start=1):
-        _check_verdict(row, CLAIM_VERDICTS, f"{name}, row {number}")
-        rival = best.setdefault(row["family"] or f"row {number}", row)
-        if CLAIM_VERDICTS.index(row["verdict"]) < CLAIM_VERDICTS.index(rival["verdict"]):
-            best[row["family"]] = row
-    return list(best.values())
+    _check_verdicts(rows, CLAIM_VERDICTS, name)
+    rank = rows["verdict"].map(CLAIM_VERDICTS.index)
+    family = rows["family"].where(rows["family"] != "", rows.index.to_series())
+    return rows.loc[rank.groupby(family, sort=False).idxmin()]
 
 
-def count_claims(rows: Sequence[Row], name: str = "claim_verdicts.csv") -> dict[str, int]:
+def count_claims(rows: pd.DataFrame, name: str = "claim_verdicts.csv") -> dict[str, int]:
     """How many of the statements that count (`counted_claims`) got each verdict of `CLAIM_VERDICTS`."""
-    counts = Counter(row["verdict"] for row in counted_claims(rows, name))
-    return {verdict: counts[verdict] for verdict in CLAIM_VERDICTS}
+    counts = counted_claims(rows, name)["verdict"].value_counts()
+    return {verdict: int(counts.get(verdict, 0)) for verdict in CLAIM_VERDICTS}
 
 
-def cross_claims(rows: Sequence[Row], name: str = "claim_verdicts.csv") -> dict[str, dict[str, int]]:
+def cross_claims(rows: pd.DataFrame, name: str = "claim_verdicts.csv") -> dict[str, dict[str, int]]:
     """How many statements that count got which verdicts: as published -> for the exact values -> number.
 
     Both levels have the `READING_VERDICTS` that occur on either reading, in their order.
     """
-    pairs = Counter((row["verdict_published"], row["verdict_exact"]) for row in counted_claims(rows, name))
-    found = {verdict for pair in pairs for verdict in pair}
+    counted = counted_claims(rows, name)
+    pairs = counted.groupby(["verdict_published", "verdict_exact"]).size()
+    found = {verdict for pair in pairs.index for verdict in pair}
     verdicts = [verdict for verdict in READING_VERDICTS if verdict in found]
-    return {first: {second: pairs[first, second] for second in verdicts} for first in verdicts}
+    return {first: {second: int(pairs.get((first, second), 0)) for second in verdicts} for first in verdicts}
 
 
 def orders(published: str, exact: str) -> float | None:
@@ -142,7 +137,7 @@ def orders(published: str, exact: str) -> float | None:
     return float(after.log10() - before.log10())
 
 
-def gaps(rows: Iterable[Row]) -> list[Gap]:
-    """The `Gap` of every row that has a positive value in both readings."""
-    distances = ((orders(row["reproduced"], row["exact"]), row) for row in rows)
-    return [Gap(distance, row) for distance, row in distances if distance is not None]
+def gaps(rows: pd.DataFrame) -> "pd.Series[float]":
+    """log10(exact / published) of every row that has a positive value in both readings."""
+    found = [orders(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
+    return pd.Series(found, rows.index, dtype=float).dropna()

@@ -1,5 +1,6 @@
 """The papers' tables: every printed value in its cell, and the parameters."""
 
+import pandas as pd
 import pytest
 
 from reproduction.report.claims_page import claims_page
@@ -59,6 +60,6 @@ def test_parameters(verdicts):
 def test_the_claims_page_escapes_bars():
     names = ("claim", "quote", "where", "about", "verdict_published", "verdict_exact", "verdict", "why")
     row = dict(zip(names, ("a | b", "b", "SV 5", "it", "holds", "fails", "fails", "so"), strict=True))
-    page = claims_page([row | {"family": ""}])
+    page = claims_page(pd.DataFrame([row | {"family": ""}]))
     assert "| a \\| b | \u201cb\u201d SV 5; it | holds |" in page
     assert "| holds | 0 | 1 |" in page  # as published it holds, for the exact values it fails

@@ -1,5 +1,6 @@
 """How the page lays out the verdicts: numbers as printed, rows and notes in their place."""
 
+import pandas as pd
 import pytest
 
 from reproduction.report import verdict_layout as layout
@@ -76,5 +77,5 @@ def test_like_writes_ours_as_the_printed_value(printed, value, shown):
 def test_positions_and_shares():
     assert layout.position("0.25") == "25.00"
     assert layout.position("") is None
-    counts = count_verdicts([row(), row(), row(verdict="differs")]).by_verdict
+    counts = count_verdicts(pd.DataFrame([row(), row(), row(verdict="differs")])).by_verdict
     assert layout.shares(counts) == [("same digits", "66.667"), ("differs", "33.333")]

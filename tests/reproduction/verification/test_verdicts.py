@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 
 from reproduction.verification.verdicts import (
@@ -30,26 +31,37 @@ def test_orders_of_magnitude():
         ({"verdict": "good"}, "row 1: verdict is 'good'"),
         ({"exact": "nan"}, "row 1: exact is 'nan'"),
         ({"low": "much"}, "row 1: low is 'much'"),
-        ({"source": None}, "row 1: column source is missing"),
     ],
 )
 def test_check_names_row_and_column(change, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        check_verdicts([row(**change)])
+        check_verdicts(pd.DataFrame([row(**change)]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (pd.DataFrame(), "verdicts.csv: no rows"),
+        (pd.DataFrame([row()]).drop(columns="source"), "verdicts.csv: column source is missing"),
+    ],
+)
+def test_check_names_what_is_missing(rows, message):
+    with pytest.raises(ValueError, match=message):
+        check_verdicts(rows)
 
 
 def test_draws_zeros_and_repeats_say_nothing_of_their_own():
     rows = [row(printed="1E-4"), row(printed="0"), row(printed="1E-4", source="again"), row(printed="2E-4")]
     rows += [row(printed="1E-4", eps="77"), row(printed="3E-4", kind="random")]
-    assert fixed_values(rows) == [rows[0], rows[3], rows[4]]
-    real = real_verdicts()
+    assert fixed_values(pd.DataFrame(rows)).index.tolist() == [0, 3, 4]
+    real = pd.DataFrame(real_verdicts())
     # 60 draws, 27 zeros, 14 repeats, 6 of them zeros
     assert (len(real), len(fixed_values(real))) == (185, 90)
 
 
 def test_a_draw_that_is_not_contradicted_does_not_come_out_by_its_digits():
     verdicts = ("same digits", "close", "close", "consistent", "consistent", "consistent", "inconsistent")
-    counts = count_verdicts([row(verdict=verdict) for verdict in verdicts])
+    counts = count_verdicts(pd.DataFrame([row(verdict=verdict) for verdict in verdicts]))
     assert (counts.by_digits, counts.reproduced, counts.total) == (3, 6, 7)
 
 
@@ -65,7 +77,8 @@ def test_claims_are_counted_each_family_once_with_its_best_row():
         claim("holds", "fails", "holds only as published", "twins"),
         claim("fails", "fails", "fails"),
     ]
-    assert counted_claims(rows) == [rows[2], rows[1], rows[3]]
+    rows = pd.DataFrame(rows)
+    assert counted_claims(rows).index.tolist() == [2, 1, 3]
     counts = {name: number for name, number in count_claims(rows).items() if number}
     assert counts == {"holds": 1, "holds only as published": 1, "fails": 1}
     assert cross_claims(rows) == {"holds": {"holds": 1, "fails": 1}, "fails": {"holds": 0, "fails": 1}}
@@ -73,4 +86,4 @@ def test_claims_are_counted_each_family_once_with_its_best_row():
 
 def test_an_unknown_verdict_is_named():
     with pytest.raises(ValueError, match=r"claim_verdicts.csv, row 2: verdict is 'maybe'"):
-        count_claims([claim("", "", "holds"), claim("", "", "maybe")], "claim_verdicts.csv")
+        count_claims(pd.DataFrame([claim("", "", "holds"), claim("", "", "maybe")]))
