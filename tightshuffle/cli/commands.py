@@ -14,8 +14,8 @@ import numpy as np
 
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange, check_colluding
-from tightshuffle.cli import values
 from tightshuffle.cli.layout import INDENT, Answer, indented, one_or_all, table
+from tightshuffle.number_text import e_notation, from_log10, plain
 from tightshuffle.randomizers import Randomizer, parse
 
 _ROUND_UP = {methods.UPPER: True, methods.LOWER: False, methods.CONJECTURE: False}
@@ -43,7 +43,7 @@ def _answer_delta(arguments: Namespace) -> Answer:
         return answers, "; ".join(dict.fromkeys(outside))
 
     def show(method: methods.Method, log10_delta: float) -> str:
-        return values.written(log10_delta, round_up=_ROUND_UP.get(method.kind))
+        return _delta(log10_delta, round_up=_ROUND_UP.get(method.kind))
 
     columns = [
         _Column(method, setting, answers, [_note_on_delta(x, reason) for x in answers], reason)
@@ -65,7 +65,7 @@ def _answer_epsilon(arguments: Namespace) -> Answer:
         return answers, f"not promised at any eps up to {largest:g}, which holds without shuffling"
 
     def show(method: methods.Method, eps: float) -> str:
-        return values.short(eps, round_up=_ROUND_UP.get(method.kind))
+        return plain(eps, round_up=_ROUND_UP.get(method.kind))
 
     columns, complaints = [], []
     for method, setting, answers, reason in _ask_all(arguments, ask):
@@ -184,9 +184,7 @@ def _answer_sigma(arguments: Namespace) -> Answer:
     json = {"method": "gaussian", "eps": eps, "log10_delta": log10_delta, "sensitivity": sensitivity}
     json["sigma"] = sigma
     rows = [("eps", "delta", "sensitivity", "sigma")]
-    rows.append(
-        (f"{eps:g}", values.written(log10_delta), f"{sensitivity:.6g}", values.short(sigma, round_up=True))
-    )
+    rows.append((f"{eps:g}", _delta(log10_delta), f"{sensitivity:.6g}", plain(sigma, round_up=True)))
     of_what = f"; sensitivity sqrt(2): {_HISTOGRAM}" * math.isclose(sensitivity, HISTOGRAM_SENSITIVITY)
     return Answer(f"analytic Gaussian mechanism, exact{of_what}\n\n{table(rows)}", json, [json])
 
@@ -251,16 +249,16 @@ def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[
     rows = [("eps", "delta", users, "largest eps0", "shuffle+INV", "gaussian", "sigma", "local")]
     for eps, log10_delta, plan in found:
         errors = {name: f"{value:.4g}" for name, value in plan.tv.items()}
-        most = values.short(plan.eps0, round_up=False) + " (capped)" * plan.capped
+        most = plain(plan.eps0, round_up=False) + " (capped)" * plan.capped
         rows.append(
             (
                 f"{eps:g}",
-                values.written(log10_delta),
+                _delta(log10_delta),
                 str(plan.n),
                 most,
                 errors["shuffle+INV"],
                 errors["gaussian"],
-                values.short(plan.sigma, round_up=True),
+                plain(plan.sigma, round_up=True),
                 errors["local"],
             )
         )
@@ -277,31 +275,31 @@ def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[
 
 
 def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any) -> str:
-    reached = values.written(plan.log10_delta, round_up=True)
+    reached = _delta(plan.log10_delta, round_up=True)
     rounds, colluding = given.get("compositions", 1), int(check_colluding(given.get("colluding", 0), plan.n))
     name = given.get("randomizer", "k-RR")
     tv = {name: f"{value:.4g}" for name, value in plan.tv.items()}
     rows = [
         (
-            f"{name} with eps0 = {values.short(plan.eps0, round_up=False)}, shuffled, inverted",
+            f"{name} with eps0 = {plain(plan.eps0, round_up=False)}, shuffled, inverted",
             tv["shuffle+INV"],
         ),
-        (f"analytic Gaussian, sigma = {values.short(plan.sigma, round_up=True)}", tv["gaussian"]),
+        (f"analytic Gaussian, sigma = {plain(plan.sigma, round_up=True)}", tv["gaussian"]),
         (f"{name} with eps0 = {eps / rounds:g}, not shuffled (delta = 0)", tv["local"]),
     ]
     if "uniform" in tv:
         rows.append(("the uniform histogram, which uses no data", tv["uniform"]))
     width = max(len(name) for name, _ in rows)
     lines = [
-        f"(eps = {eps:g}, delta = {values.written(log10_delta)}) for every dataset"
+        f"(eps = {eps:g}, delta = {_delta(log10_delta)}) for every dataset"
         f" of n = {plan.n} users, k = {k} cells"
         + f", after {rounds} rounds" * (rounds > 1)
         + f", {colluding} of the users colluding" * (colluding > 0),
         "",
         *(f"fewest users   {plan.n}   (error at most {error:g})" for error in [given.get("error")] if error),
-        f"largest eps0   {values.short(plan.eps0, round_up=False)}   (upper: delta = {reached})"
+        f"largest eps0   {plain(plan.eps0, round_up=False)}   (upper: delta = {reached})"
         + "; larger ones are not looked at" * plan.capped,
-        f"if the shuffler fails, eps = {values.short(rounds * plan.eps0, round_up=True)} is left,"
+        f"if the shuffler fails, eps = {plain(rounds * plan.eps0, round_up=True)} is left,"
         " without a delta" + f", for the {rounds} rounds together" * (rounds > 1),
         "",
         f"expected total variation distance, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
@@ -360,14 +358,10 @@ def _answer_audit(arguments: Namespace) -> Answer:
     )
     shown = [("eps", "observer", "delta at least", "published", "exact", "upper", "event")]
     for row in rows:
-        audited = (
-            values.written(math.log10(row["audited_delta"]), round_up=False)
-            if row["audited_delta"] > 0
-            else "0"
-        )
+        audited = e_notation(row["audited_delta"], 4, round_up=False)
         fits = ("published", "exact") if row["observes"] == "count" else ("published", "upper")
         published, exact, upper = (
-            values.written(row[f"{name}_log10_delta"], round_up=round_up) if name in fits else ""
+            _delta(row[f"{name}_log10_delta"], round_up=round_up) if name in fits else ""
             for name, round_up in (("published", None), ("exact", None), ("upper", True))
         )
         event = f"{row['event']} ({row['direction']})"
@@ -455,6 +449,10 @@ def _written(setting: Mapping[str, Any]) -> str:
         f"{name} = {value:g}" if name == "eps0" else f"{name} = {value}"
         for name, value in _names(setting).items()
     )
+
+
+def _delta(log10_delta: float, *, round_up: bool | None = None) -> str:
+    return e_notation(from_log10(log10_delta), 4, round_up=round_up)
 
 
 def _floats(array: Any) -> list[float]:

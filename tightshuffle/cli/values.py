@@ -13,7 +13,6 @@ from tightshuffle import methods
 
 _LARGEST_COUNT = 2**53
 _LONGEST_RANGE = 10_000
-_DIGITS = 4
 
 
 def whole_number(least: int) -> Callable[[str], int]:
@@ -134,40 +133,6 @@ def common_delta(text: str) -> float:
             text,
         )
     return float(text)
-
-
-def written(log10: float, *, round_up: bool | None = None) -> str:
-    """10^log10 with four digits, at any depth: 1.234e-567; 0 for -inf.
-
-    ``round_up`` True rounds up, as an upper bound must be, False down, None to the nearest.
-    """
-    if log10 == -math.inf:
-        return "0"
-    exponent = math.floor(log10)
-    mantissa = _rounded(10 ** (log10 - exponent) * 10 ** (_DIGITS - 1), round_up)
-    if mantissa >= 10**_DIGITS:
-        mantissa, exponent = mantissa // 10, exponent + 1
-    if exponent >= 0:
-        return "1"
-    digits = str(mantissa)
-    return f"{digits[0]}.{digits[1:]}e{exponent:+03d}"
-
-
-def short(value: float, *, round_up: bool | None = None) -> str:
-    """A positive number with six digits, rounded as in `written`."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    unit = 5 - math.floor(math.log10(abs(value)))
-    if round_up is None or abs(unit) > 300:
-        return f"{value:.6g}"
-    return f"{_rounded(value * 10.0**unit, round_up) / 10.0**unit:.6g}"
-
-
-def _rounded(value: float, round_up: bool | None) -> int:
-    if round_up is None:
-        return round(value)
-    # A whole number that the logarithm's error moved a little stays as it is.
-    return math.ceil(value - 1e-6) if round_up else math.floor(value + 1e-6)
 
 
 def _decimal(text: str, wanted: str) -> Decimal:

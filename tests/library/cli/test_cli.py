@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import tightshuffle
 from tightshuffle import gaussian, methods
 from tightshuffle.bounds import histogram
-from tightshuffle.cli import values as cli_values
 from tightshuffle.cli.main import main
 from tightshuffle.randomizers.expected_errors import krr_errors
 
@@ -559,37 +558,6 @@ def test_a_closed_pipe_is_no_traceback():
     )
     assert done.stderr == ""
     assert done.stdout.strip() in ("0", "1")  # 0 where the pipe took all of it before it closed
-
-
-# --- numbers -----------------------------------------------------------------------------------------------
-
-
-@settings(derandomize=True)
-@given(st.floats(-5000, 0), st.sampled_from([False, None, True]))
-def test_written(log10, round_up):
-    text = cli_values.written(log10, round_up=round_up)
-    error = float(Decimal(text).log10()) - log10
-    assert float(Decimal(text)) <= 1
-    # A unit of the fourth digit, and the 1e-9 by which a rounding may be on the wrong side.
-    assert abs(error) <= (2.2e-4 if round_up is None else 4.4e-4) + 1e-9
-    assert round_up is None or (error if round_up else -error) >= -1e-9
-    assert len(text.split("e")[0].replace(".", "")) in (1, 4)
-
-
-def test_written_ends():
-    assert cli_values.written(-math.inf, round_up=True) == "0"
-    assert cli_values.written(0.0) == "1"
-    assert cli_values.written(-1e-9, round_up=False) == "9.999e-01"
-    assert cli_values.written(-567 + math.log10(1.2341), round_up=True) == "1.235e-567"
-    assert {cli_values.written(-6.0, round_up=up) for up in (True, False)} == {"1.000e-06"}
-
-
-@settings(derandomize=True)
-@given(st.floats(1e-12, 1e12), st.sampled_from([False, None, True]))
-def test_short(value, round_up):
-    error = float(cli_values.short(value, round_up=round_up)) / value - 1
-    assert abs(error) <= (5.1e-6 if round_up is None else 1.1e-5)
-    assert round_up is None or (error if round_up else -error) >= -1e-11
 
 
 # --- anything at all ---------------------------------------------------------------------------------------

@@ -1,0 +1,100 @@
+"""Numbers as text: every form at its edges, and rounding that stays on its side at any depth."""
+
+import math
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tightshuffle.number_text import (
+    e_notation,
+    from_log10,
+    percent,
+    plain,
+    rounded,
+    span,
+    typeset,
+    with_powers,
+)
+
+ROUND_UP = st.sampled_from([False, None, True])
+
+
+@settings(derandomize=True)
+@given(st.floats(-5000, 0), ROUND_UP)
+def test_e_notation_of_a_logarithm_rounds_to_its_side(log10, round_up):
+    text = e_notation(from_log10(log10), 4, round_up=round_up)
+    error = float(Decimal(text).log10()) - log10
+    assert float(Decimal(text)) <= 1
+    assert abs(error) <= (2.2e-4 if round_up is None else 4.4e-4) + 1e-11  # a unit of the fourth digit
+    assert round_up is None or (error if round_up else -error) >= -1e-11
+    assert len(text.split("e")[0].replace(".", "")) in (1, 4)
+
+
+@settings(derandomize=True)
+@given(st.floats(1e-12, 1e12), ROUND_UP)
+def test_plain_rounds_to_its_side(value, round_up):
+    text = plain(value, round_up=round_up)
+    error = float(text) / value - 1
+    assert abs(error) <= (5.1e-6 if round_up is None else 1.1e-5)
+    assert round_up is None or (error if round_up else -error) >= -1e-11
+    assert round_up is not None or text == f"{value:.6g}"
+
+
+TEXTS = [
+    (plain(0.1, 4, round_up=True), "0.1"),  # the float is a hair above
+    (plain(-0.12345, 2, round_up=True), "-0.12"),
+    (plain(1e-7), "1e-07"),
+    (plain(0), "0"),
+    (plain(np.int64(7)), "7"),
+    (plain(math.inf, round_up=True), "inf"),
+    (plain(math.nan, noughts=True), "nan"),
+    (plain(0.1, 2, noughts=True), "0.10"),
+    (plain("0.99996", 4, noughts=True), "1.000"),
+    (plain(123.4, 2, noughts=True), "120"),
+    (e_notation("2.48e-5"), "2.48e-05"),
+    (e_notation(from_log10(-math.inf), 4, round_up=True), "0"),
+    (e_notation(from_log10(0.0), 4), "1"),
+    (e_notation(from_log10(-1e-9), 4, round_up=True), "1"),
+    (e_notation(from_log10(-1e-9), 4, round_up=False), "9.999e-01"),
+    (e_notation(from_log10(-567 + math.log10(1.2341)), 4, round_up=True), "1.235e-567"),
+    (e_notation(from_log10(-6.0), 4, round_up=True), "1.000e-06"),
+    (e_notation(from_log10(-6.0), 4, round_up=False), "1.000e-06"),
+    (e_notation(from_log10(-1e11), 4, round_up=False), "1.000e-100000000000"),
+    (typeset(0), "0"),
+    (typeset(1234), "1,234"),
+    (typeset("1000000000"), "10⁹"),
+    (typeset(999_999_999), "999,999,999"),
+    (typeset(99.7), "100"),
+    (typeset(1234.5), "1,234"),
+    (typeset("0.001"), "0.001"),
+    (typeset(0.0009996), "10⁻³"),
+    (typeset("2.34567e-9", 4), "2.346×10⁻⁹"),
+    (typeset(2.5e-7), "2.5×10⁻⁷"),
+    (typeset(2.51e-7, round_up=True), "2.6×10⁻⁷"),
+    (typeset("0.0339", round_up=False), "0.033"),
+    (typeset(from_log10(-30)), "10⁻³⁰"),
+    (typeset(from_log10(-1234567.8)), "1.6×10⁻¹²³⁴⁵⁶⁸"),
+    (typeset(math.inf, round_up=True), "inf"),
+    (with_powers("delta 2.49E-15, 1e6, 1.0e-3 and x1e5"), "delta 2.49×10⁻¹⁵, 10⁶, 1.0×10⁻³ and x1e5"),
+    (percent(0.0534), "5.3 %"),
+    (percent(0.0531, round_up=True), "5.4 %"),
+    (span([2, 0.5, 1]), "0.5 to 2"),
+    (span([1.0001, 1.0002], "{:.2f}".format), "1.00"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TEXTS, ids=range(len(TEXTS)))
+def test_texts(text, expected):
+    assert text == expected
+
+
+def test_numbers_from_logarithms():
+    assert from_log10(math.log10(2.5) - 400) == Decimal("2.5e-400")
+    assert rounded(from_log10(-400), 3).as_tuple().exponent == -402
+    assert rounded("9.9991", 4, round_up=True) == 10
+    for log10 in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="log10 of a value must be finite or -inf"):
+            from_log10(log10)
