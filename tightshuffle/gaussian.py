@@ -16,7 +16,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import Floats, check_delta, check_eps, check_positive
 from tightshuffle.numerics.roots import find_root
@@ -136,7 +135,7 @@ def _ln_delta(eps: Floats, ratio: Floats) -> Floats:
     large = a >= np.maximum(b, 0.5)
     between = (a < b) & ~close
     result[close] = _by_integral(a[close], b[close])
-    if np.any(large):  # not for none: scipy.special takes long to import
+    if np.any(large):
         result[large] = _by_complement(a[large], b[large])
     if np.any(between):
         a, b = a[between], b[between]
@@ -156,7 +155,9 @@ def _by_integral(a: Floats, b: Floats) -> Floats:
 
 def _by_complement(a: Floats, b: Floats) -> Floats:
     """log delta where delta is not small: 1 - delta = Phi(b - a) + e^eps Phi(-a - b)."""
-    miss = scipy.special.ndtr(b - a) + np.exp(_log_phi(a - b)) * _mills(a + b)
+    from scipy.special import ndtr  # here, for it takes as long to import as numpy
+
+    miss = ndtr(b - a) + np.exp(_log_phi(a - b)) * _mills(a + b)
     return np.log1p(-miss)
 
 
@@ -166,4 +167,6 @@ def _log_phi(x: Floats) -> Floats:
 
 def _mills(x: Floats) -> Floats:
     """Phi(-x) / phi(x) for x >= 0."""
-    return np.sqrt(np.pi / 2) * scipy.special.erfcx(x / np.sqrt(2))
+    from scipy.special import erfcx
+
+    return np.sqrt(np.pi / 2) * erfcx(x / np.sqrt(2))

@@ -90,7 +90,7 @@ class Tally:
 
 
 def randomize(
-    values: npt.ArrayLike, eps0: float, k: int, rng: np.random.Generator, runs: int
+    values: npt.ArrayLike, eps0: float, k: int, rng: "np.random.Generator", runs: int
 ) -> NDArray[np.uint32]:
     """Every user's report by k-RR in each of ``runs`` runs.
 
@@ -107,7 +107,7 @@ def randomize(
     return draws
 
 
-def shuffle(reports: NDArray[np.uint32], rng: np.random.Generator) -> NDArray[np.uint64]:
+def shuffle(reports: NDArray[np.uint32], rng: "np.random.Generator") -> NDArray[np.uint64]:
     """Each run's reports, shape (runs, n), in a random order of its own."""
     keyed = rng.integers(0, 2**64, size=reports.shape, dtype=np.uint64)
     value = np.uint64(_LARGEST_K - 1)

@@ -26,7 +26,6 @@ m between ``low`` and ``high``: the users whom it lacks are noise that does not 
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import (
     LARGEST_EXPONENT,
@@ -109,9 +108,11 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
 
 def _ln_delta(a: Integers, c: Integers, eps: float, eps0: float) -> tuple[Floats, Floats]:
     """Natural log of delta if a remaining users hold x0 and c hold x1, shape (m,), and its largest error."""
+    from scipy.special import expit  # here, for it takes as long to import as numpy
+
     theta = float(np.log1p(np.expm1(eps) * (1 + np.exp(-eps0)) / -np.expm1(eps - eps0)))
-    probabilities = scipy.special.expit(np.array([theta + eps0, theta - eps0]))
-    misses = scipy.special.expit(-np.array([theta + eps0, theta - eps0]))
+    probabilities = expit(np.array([theta + eps0, theta - eps0]))
+    misses = expit(-np.array([theta + eps0, theta - eps0]))
     spread = np.sqrt(a * probabilities[0] * misses[0] + c * probabilities[1] * misses[1])
     # Points of one length of period together: powers of 2.
     group = np.ceil(np.log2(np.maximum(spread, _SHORTEST / _PERIOD))).astype(int)
@@ -127,11 +128,13 @@ def _ln_delta(a: Integers, c: Integers, eps: float, eps0: float) -> tuple[Floats
 def _integral(
     a: Integers, c: Integers, eps: float, eps0: float, root: float, spread: Floats
 ) -> tuple[Floats, Floats]:
+    from scipy.special import expit
+
     widest = max(float(spread.max()), _SHORTEST / _PERIOD)
     theta = max(root, _CLOSEST / widest)
     period = 2 * int(_PERIOD * widest / 2) + 1
-    probabilities = scipy.special.expit(np.array([theta + eps0, theta - eps0]))[:, None]
-    misses = scipy.special.expit(-np.array([theta + eps0, theta - eps0]))[:, None]
+    probabilities = expit(np.array([theta + eps0, theta - eps0]))[:, None]
+    misses = expit(-np.array([theta + eps0, theta - eps0]))[:, None]
     variance = a * probabilities[0] * misses[0] + c * probabilities[1] * misses[1]
 
     reach = (_DECAY + np.log(widest)) / 2 / max(float(variance.min()), 1e-9)  # sin^2 of half the last angle

@@ -11,7 +11,6 @@ How far it is from the truth depends on n: for k-RR as soon as n q is small it p
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import Floats, check_n
 from tightshuffle.gaussian import log10_delta_of_scale
@@ -53,4 +52,6 @@ def gaussian_eps(log10_delta: float, mu: float) -> float:
 
 def gaussian_tradeoff(alpha: npt.ArrayLike, mu: float) -> Floats:
     """The trade-off curve of mu-Gaussian differential privacy: Phi(Phi^-1(1 - alpha) - mu)."""
-    return scipy.special.ndtr(-scipy.special.ndtri(np.asarray(alpha, dtype=float)) - mu)
+    from scipy.special import ndtr, ndtri  # here, for it takes as long to import as numpy
+
+    return ndtr(-ndtri(np.asarray(alpha, dtype=float)) - mu)

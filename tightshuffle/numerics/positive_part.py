@@ -41,7 +41,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import Booleans, Floats, Integers
 
@@ -251,8 +250,8 @@ def _largest(points: _Points, groups: Integers, width: float) -> tuple[Floats, F
     low, high = np.full(len(points), -np.inf), _chernoff(points)
     best = np.full(groups.max() + 1, -np.inf)
     order = np.lexsort((-high, groups))
-    likely = order[np.unique(groups[order], return_index=True)[1]]
-    unlikely = np.setdiff1d(order, likely)
+    first = np.unique(groups[order], return_index=True)[1]
+    likely, unlikely = order[first], np.sort(np.delete(order, first))
     for rows, wanted in ((likely, width), (unlikely, _COARSE), (unlikely, width)):
         rows = rows[~(high[rows] < best[groups[rows]]) & ~(high[rows] - low[rows] <= math.log1p(wanted))]
         if rows.size:
@@ -342,7 +341,7 @@ def _contour(points: _Points, tau: Floats, guess: Floats, width: float) -> tuple
     errors = np.full((2, len(points)), np.inf)
     feasible = np.flatnonzero(nodes <= _MOST_NODES)
     batches = np.floor(np.cumsum(nodes[feasible]) / _BATCH)
-    for batch in np.unique(batches):
+    for batch in sorted(set(batches.tolist())):
         rows = feasible[batches == batch]
         sums[:, rows], errors[:, rows] = _sum_nodes(
             points.rows(rows), tau[rows], h[rows], last[rows], distance[rows], half[rows], windows[rows]
@@ -516,6 +515,8 @@ def _unlikely_counts(expected: Floats, unlikely: Floats) -> tuple[Floats, Floats
 
 def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     """Bounds for one point: the sum over its box. What is outside counts for the upper one only."""
+    from scipy.special import gammaln  # here, for it takes as long to import as numpy
+
     n = float(point.n)
     probabilities = np.exp(box.log_weights)
     sides = [(a - 1, w) for a, w in zip(box.first, probabilities, strict=False) if a > 0]
@@ -539,7 +540,7 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     # log of n! / (n - counted)! as a running sum: for large n the two factorials nearly cancel.
     counted = (n - x[-1]).astype(np.int64)
     falling = np.concatenate([[0.0], np.cumsum(np.log(n - np.arange(counted.max())))])[counted]
-    factorials = scipy.special.gammaln(x[:-1] + 1).sum(axis=0)
+    factorials = gammaln(x[:-1] + 1).sum(axis=0)
     log_p = np.where(np.isneginf(box.log_p), 0.0, box.log_p)
     exponent = log_p @ x + falling - factorials
     units = 4 * np.abs(log_p) @ x + (counted + 4) * falling + 8 * factorials
@@ -555,6 +556,6 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
 
 def _relative_entropy(share: float, probability: float) -> float:
     """Kullback-Leibler divergence of Bernoulli(share) from Bernoulli(probability); probability in (0, 1)."""
-    return float(
-        scipy.special.rel_entr(share, probability) + scipy.special.rel_entr(1 - share, 1 - probability)
-    )
+    from scipy.special import rel_entr
+
+    return float(rel_entr(share, probability) + rel_entr(1 - share, 1 - probability))

@@ -83,7 +83,7 @@ class Randomizer(ABC):
                 yield values[None], probabilities[None]
 
     @abstractmethod
-    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
         """Draw what the analyst counts in the shuffled reports of a dataset, exactly.
 
         Parameters

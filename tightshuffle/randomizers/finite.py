@@ -132,7 +132,7 @@ class Finite(Randomizer):
                     result[row, report] = float(own - factor * other)
         return result
 
-    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
         """See `Randomizer.sample`: how often each report occurs, one multinomial per value, O(k reports)."""
         datasets = self._datasets(counts, repetitions)
         return np.array([rng.multinomial(dataset, self.matrix.T).sum(axis=0) for dataset in datasets])

@@ -55,14 +55,14 @@ class HadamardResponse(SupportRandomizer):
             masses[tuple(1 - (pattern >> place & 1) for place in range(len(values)))] = 1 / len(occurring)
         return masses
 
-    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
         """See `Randomizer.sample`. One column per user, or all of a value's at once if more than K hold it.
 
         A value costs the smaller of its users and K, the transform K log K.
         """
         return np.array([self._supports(dataset, rng) for dataset in self._datasets(counts, repetitions)])
 
-    def _supports(self, counts: Integers, rng: np.random.Generator) -> Integers:
+    def _supports(self, counts: Integers, rng: "np.random.Generator") -> Integers:
         columns = np.arange(self.order)
         truthful = rng.binomial(counts, self._truthful)
         reports = rng.multinomial(counts.sum() - truthful.sum(), np.full(self.order, 1 / self.order))

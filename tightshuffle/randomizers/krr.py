@@ -25,7 +25,7 @@ def lie_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
 
 
 def sample_histogram(
-    counts: npt.ArrayLike, eps0: float, rng: np.random.Generator, repetitions: int = 1
+    counts: npt.ArrayLike, eps0: float, rng: "np.random.Generator", repetitions: int = 1
 ) -> Integers:
     """Draw the shuffled k-RR histogram of a dataset, exactly and in O(k) instead of O(n).
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.randomizers.base import SupportRandomizer
@@ -40,9 +39,9 @@ class SubsetSelection(SupportRandomizer):
 
     @property
     def bits(self) -> float:
-        return float(
-            -(np.log(self.k + 1) + scipy.special.betaln(self.k - self.m + 1, self.m + 1)) / np.log(2)
-        )
+        from scipy.special import betaln  # here, for it takes as long to import as numpy
+
+        return float(-(np.log(self.k + 1) + betaln(self.k - self.m + 1, self.m + 1)) / np.log(2))
 
     def patterns(self, values: Sequence[int]) -> Floats:
         """Drawing without replacement: j of r given values are among the m."""
@@ -50,7 +49,7 @@ class SubsetSelection(SupportRandomizer):
         probabilities = [_falling(m, j) * _falling(k - m, r - j) / _falling(k, r) for j in range(r + 1)]
         return np.array(probabilities)[np.indices((2,) * r).sum(axis=0)]
 
-    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
         """See `Randomizer.sample`. Exact, in O(k m) steps instead of O(n k).
 
         Values are visited one by one. Of a user all that matters is how many values the report still lacks,
@@ -64,7 +63,7 @@ class SubsetSelection(SupportRandomizer):
         uniform = datasets.sum(axis=1) - truthful.sum(axis=1)
         return np.array([self._supports(*one, rng) for one in zip(truthful, uniform, strict=True)])
 
-    def _supports(self, truthful: Integers, uniform: np.int64, rng: np.random.Generator) -> Integers:
+    def _supports(self, truthful: Integers, uniform: np.int64, rng: "np.random.Generator") -> Integers:
         """How many subsets contain each value, (k,): of ``uniform`` ones and ``truthful[x]`` that hold x."""
         if truthful.sum() >= _MOST_DRAWN:
             half = truthful // 2
@@ -100,7 +99,7 @@ class KRandomizedResponse(SubsetSelection):
     def name(self) -> str:
         return "grr"
 
-    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
         """See `Randomizer.sample` and `krr.sample_histogram`: O(k)."""
         return sample_histogram(self._datasets(counts, repetitions), self.eps0, rng, repetitions)
 

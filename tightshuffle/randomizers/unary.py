@@ -4,12 +4,12 @@ Under u every value is supported independently with probability q. So alpha = q 
 number of reports that support a value is a sum of two binomials, independent of all other values.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.randomizers.base import SupportRandomizer
@@ -31,7 +31,7 @@ class IndependentSupport(SupportRandomizer):
         supported = np.indices((2,) * len(values)).sum(axis=0)
         return self.q**supported * (1 - self.q) ** (len(values) - supported)
 
-    def sample(self, counts: npt.ArrayLike, rng: np.random.Generator, repetitions: int = 1) -> Integers:
+    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
         """See `Randomizer.sample`: Bin(count, p*) + Bin(n - count, q*) for each value, O(k)."""
         datasets = self._datasets(counts, repetitions)
         rest = datasets.sum(axis=1, keepdims=True) - datasets
@@ -65,7 +65,7 @@ class SymmetricUnaryEncoding(UnaryEncoding):
 
     @property
     def q(self) -> float:
-        return float(scipy.special.expit(-self.eps0 / 2))
+        return _logistic(-self.eps0 / 2)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 
     @property
     def q(self) -> float:
-        return float(scipy.special.expit(-self.eps0))
+        return _logistic(-self.eps0)
 
 
 @dataclass(frozen=True)
@@ -121,3 +121,8 @@ class LocalHashing(IndependentSupport):
     @property
     def everywhere(self) -> float:
         return self.q**2 if self.k == 2 else 0.0
+
+
+def _logistic(x: float) -> float:
+    """1 / (1 + e^-x), as `scipy.special.expit`, which takes as long to import as numpy."""
+    return 1 / (1 + math.exp(min(-x, 700.0)))
