@@ -101,7 +101,7 @@ def _settle(figure: Figure) -> None:
         if before is not None and np.allclose(now, before, rtol=0, atol=1e-4):
             break
         before = now
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)  # "none" would let savefig draw everything twice
 
 
 FORMATS = {"png": png, "pdf": pdf, "svg": svg}  # a file's ending -> its bytes

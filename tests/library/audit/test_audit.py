@@ -20,7 +20,6 @@ from tightshuffle.audit.game import (
     pair_distribution,
     play,
     randomize,
-    shuffle,
 )
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import count
@@ -73,23 +72,6 @@ def test_rounding_can_only_lower_eps0(eps0, k):
     assert played <= eps0
     # ln(q played / q) and ln(p / p played): q moves by less than 2^-32, p by less than k - 1 times that.
     assert eps0 - played < 1 / (weight - 1) + (k - 1) / truth
-
-
-def test_the_shuffler_permutes():
-    rng = np.random.default_rng(8)
-    reports = rng.integers(0, 7, size=(500, 40)).astype(np.uint32)
-    received = shuffle(reports, rng)
-    assert np.array_equal(np.sort(received, axis=1), np.sort(reports, axis=1))
-    assert not np.array_equal(received, reports)
-    assert np.any(received[:, 0] > received[:, 1])  # and does not sort
-
-
-def test_all_orders_are_equally_likely():
-    rng = np.random.default_rng(9)
-    received = shuffle(np.tile(np.arange(4, dtype=np.uint32), (48_000, 1)), rng)
-    orders = {order: i for i, order in enumerate(itertools.permutations(range(4)))}
-    seen = np.bincount([orders[tuple(row)] for row in received.tolist()], minlength=24)
-    assert consistent(seen, np.full(24, 1 / 24))
 
 
 def test_the_count_of_x0_has_its_exact_law(tally):
