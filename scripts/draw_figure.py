@@ -8,14 +8,14 @@ from reproduction.jobs.job import job, write_bytes
 
 
 def call(function, *data):
-    """Call a function of the figure's module with those inputs and params of the rule that it asks for."""
-    available = {**dict(snakemake.input.items()), **dict(snakemake.params.items())}
+    """Call a function of the figure's module with those inputs and settings of the rule that it asks for."""
+    available = {**dict(snakemake.input.items()), **snakemake.params.settings}
     asked = list(signature(function).parameters)[len(data) :]
     return function(*data, **{name: available[name] for name in asked})
 
 
 with job(snakemake):
-    figure = import_module(f"reproduction.figures.{snakemake.params.figure}")
+    figure = import_module(f"reproduction.figures.{snakemake.params.module}")
     data = call(figure.read)
     drawing, caption = call(figure.draw, data), call(figure.caption, data)
     for kind, encoded in style.FORMATS.items():

@@ -13,12 +13,11 @@ TABLES = ("verdicts", "totals", "parameters", *COLUMNS)
 
 with job(snakemake):
     files, settings = snakemake.input, dict(snakemake.params.items())
-    datasets = settings["datasets"]
     figures = [
-        page_figure(
-            png, Path(png).read_bytes(), Path(svg).read_bytes(), Path(txt).read_text("utf-8"), datasets
+        page_figure(row, png, Path(png).read_bytes(), Path(svg).read_bytes(), Path(txt).read_text("utf-8"))
+        for row, png, svg, txt in zip(
+            settings["figures"], files.figures, files.vectors, files.captions, strict=True
         )
-        for png, svg, txt in zip(files.figures, files.vectors, files.captions, strict=True)
     ]
     tables = {name: read_rows(files[name]) for name in TABLES if files.get(name)}
     errata = Path(files.errata).read_text("utf-8")

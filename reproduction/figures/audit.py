@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "Audit: δ shown on the real protocol", "Audit"
 COUNT, HISTOGRAM = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, all counts
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look
 LINES: Curves = {

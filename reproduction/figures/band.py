@@ -7,7 +7,6 @@ from matplotlib.lines import Line2D
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "What upper and lower leave open", "Open band"
 COLUMNS = ["eps0", "k", "n", "share", "eps", "lower", "tight", "upper"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
 USED, USED_NAME = -12.0, "10⁻¹²"  # log10 delta from which on guarantees are asked for

@@ -13,7 +13,6 @@ from matplotlib.ticker import NullFormatter
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "The blanket paper: where eq. (3) is called tight", "Blanket paper"
 REGION_COLUMNS = ["eps0", "n", "k", "count", "log_kappa_2", "kappa_4", "case_border", "roots_P", "roots_H"]
 TIGHTNESS_COLUMNS = [
     *["series", "eps", "n", "k", "eps0", "count", "log_kappa_2", "kappa_4", "equation_3", "surplus"],

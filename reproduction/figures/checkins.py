@@ -14,7 +14,6 @@ from reproduction.figures import style, wording
 from reproduction.figures.grids import grid_edges, grid_shape, on_grid
 from reproduction.figures.table_files import File, read_table
 
-TITLE = "Check-ins of both cities"
 CELLS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
 POINTS = ["latitude", "longitude", "spread"]
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "δ over ε: published, true, and every bound", "δ and all bounds"
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 SETTING = ["n", "k", "eps0", "count"]
 BAND = ["lower", "upper"]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from reproduction.figures import style
 from reproduction.figures.table_files import File, read_table
 
-TITLE = "δ over ε and ε₀"
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact"]
 PANELS = {"published": "(a) published", "exact": "(b) exact"}
 Array = NDArray[np.float64]

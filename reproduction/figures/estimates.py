@@ -13,7 +13,6 @@ from reproduction.figures.grids import grid_edges, grid_shape, on_a_grid, on_a_m
 from reproduction.figures.table_files import File, groups, read_table
 from reproduction.protocol.metrics import total_variation
 
-TITLE = "Estimated histograms"
 MAP = 1.38  # inches, the width of a map
 NAMED = 60  # cells with a name below them at most
 MECHANISMS = ["gaussian", "shuffle+INV"]

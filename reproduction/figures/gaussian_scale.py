@@ -12,7 +12,6 @@ from reproduction.figures import style
 from reproduction.figures.table_files import File, groups, read_table
 from reproduction.protocol.saturation import SATURATED, saturation
 
-TITLE, SHORT_TITLE = "Scale of the analytic Gaussian over δ", "Gaussian scale"
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
 NAMES = {"exact": "exact", "published": "diffprivlib"}

@@ -12,7 +12,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "Girgis et al.: Rényi differential privacy", "Girgis et al."
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
 COMPOSED = ["compositions", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]
 # No colour means a budget in (a) and a number of rounds in (b).

@@ -11,8 +11,6 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "Koskela et al., Figure 1", "Koskela et al., 1"
-PANELS = {"a": "strong and weak adversary", "b": "clones"}
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]
 LABELS = {
     "strong": "strong adversary",

@@ -6,8 +6,6 @@ from reproduction.figures import calibration
 from reproduction.figures.estimates import MECHANISMS, Runs, caption_of_runs, draw_runs
 from reproduction.figures.estimates import read as read  # the files have the same form
 
-TITLE = "Estimated histograms at equal privacy"
-
 
 def draw(data: Runs, title: str) -> Figure:
     """The figure: the original, and a row per eps0 with each estimate and its error; or step lines."""

@@ -15,7 +15,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "Error of shuffle+INV over error of the Gaussian", "Ratio of errors"
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "bound", "eps", "comparison", "metric",
     "ratio", "low", "high", "repetitions", "predicted", "informative",

@@ -6,7 +6,6 @@ from matplotlib.figure import Figure
 from reproduction.figures import calibration, tv, wording
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE = "Total variation distance at equal privacy"
 COLUMNS = [*tv.COLUMNS, "delta_rule", "bound", "estimator"]
 NAMES = {  # (mechanism, estimator) -> the paper's name; there the Gaussian is not projected
     ("shuffle", "none"): "shuffle",

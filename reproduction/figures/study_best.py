@@ -9,7 +9,6 @@ from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "The best randomizer behind a shuffler", "Best randomizer"
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "tv", "ratio"]
 USELESS = 0.5  # TV error: about that of the uniform histogram on the cities
 

@@ -13,7 +13,6 @@ from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "Estimators", "Estimators"
 COLUMNS = [
     "dataset", "n", "k", "eps", "delta", "randomizer", "estimator", "mean", "low", "high", "predicted",
     "uniform", "repetitions",

@@ -10,7 +10,6 @@ from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS, MARKERS, legend
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "Finer and coarser cells", "Cells"
 COLUMNS = [
     "n", "k", "eps", "delta", "randomizer", "eps0", "estimator", "mean", "predicted", "uniform",
     "repetitions", "columns", "rows",

@@ -9,7 +9,6 @@ from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS, MARKERS, legend
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE, SHORT_TITLE = "Every randomizer behind a shuffler, over the Gaussian", "All randomizers"
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "ratio", "ratio_lower"]
 MOST = 4  # columns, and half as many rows, that fit
 HIGHEST = 60.0  # of the ratios drawn

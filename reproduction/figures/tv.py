@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from reproduction.figures import calibration, style, wording
 from reproduction.figures.table_files import File, groups, read_table
 
-TITLE = "Total variation distance"
 COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform"]
 DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
 SIDE_BY_SIDE = 2

@@ -79,7 +79,7 @@ def code_of(*paths: str) -> dict[str, str]:
 
 
 def workflow_of(config: Mapping[str, Any]) -> str:
-    """Digest of what decides which jobs there are: the settings, the rules and this package.
+    """Digest of what decides which jobs there are: the settings, the rules, this package, catalogues.
 
     ValueError in a job of a run that was planned with another.
     """
@@ -87,6 +87,8 @@ def workflow_of(config: Mapping[str, Any]) -> str:
         ROOT / "workflow/Snakefile",
         *(ROOT / "workflow/rules").glob("*.smk"),
         *Path(__file__).parent.glob("*.py"),
+        ROOT / "reproduction/figures/catalogue.py",
+        ROOT / "reproduction/experiments/curves/tables.py",
     ]
     parts = [json.dumps(config, sort_keys=True, default=str), *map(digest, sorted(files))]
     found = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

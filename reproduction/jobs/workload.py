@@ -1,4 +1,4 @@
-"""What a configuration asks for, as plain data: datasets, the points of every file of trials, figures."""
+"""What a configuration asks for, as plain data: datasets, the points of every file of trials."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,22 +9,6 @@ Point = dict[str, Any]  # experiment, eps0, eps, n (a number or "all"), repetiti
 Trials = dict[tuple[str, str], list[Point]]  # (dataset, part) -> the points of one file
 
 EXPERIMENTS = ("tv", "individual", "grid")  # those that make trials
-AT_PARITY = {"tv": "parity", "estimates": "parity_estimates"}  # the same figures at equal privacy
-FIGURES = [  # beside those of each dataset
-    "audit",
-    "band",
-    "blanket_regions",
-    "delta_bounds",
-    "fig1_delta_surface",
-    "gaussian_scale",
-    "girgis_rdp",
-    "koskela_fig1a",
-    "koskela_fig1b",
-    "study_best",
-    "study_estimators",
-    "study_grids",
-    "study_ratio",
-]
 
 
 def datasets_of(config: Config) -> Datasets:
@@ -142,19 +126,3 @@ def audit_settings(audit: Config) -> dict[str, dict[str, Any]]:
     """Name of the file with its tallies -> setting of the audit."""
     names = ("n", "k", "eps0", "count")
     return {label(**{name: setting[name] for name in names}): setting for setting in audit["settings"]}
-
-
-def figure_names(datasets: Datasets) -> list[str]:
-    """The names of all figures, in the papers' order; those that the papers do not know come last."""
-    names = list(FIGURES)
-    if of_kind(datasets, "gowalla"):
-        names.append("fig3_checkins")
-    if having(datasets, "tv"):
-        names.append("parity_ratio")
-    for name, dataset in datasets.items():
-        for form in AT_PARITY:
-            if form in dataset:
-                number = dataset.get("figures", {}).get(form)
-                prefix = f"{number}_" if number else ""
-                names += [f"{prefix}{form}_{name}", f"{prefix}{AT_PARITY[form]}_{name}"]
-    return sorted(names, key=lambda name: (not name.startswith("fig"), name))

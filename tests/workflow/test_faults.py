@@ -42,7 +42,7 @@ def test_a_damaged_result_is_named_and_not_used(calm, small):
     done = small.run()
     assert done.returncode != 0
     wanted = f"{small.SURFACE}: cut or edited since its job ended. Remove it and run again"
-    assert last_line(done) == f"error: draw_delta_surface: {wanted}"
+    assert last_line(done) == f"error: draw_figure: {wanted}"
     checked = verify(small)
     assert (checked.returncode, checked.stderr) == (1, f"error: {wanted}\n")
     surface.unlink()
@@ -86,7 +86,7 @@ def date_all(folder, seconds):
 
 def test_clocks_that_jump(calm, small):
     """Contents decide: files dated a year ahead or in 1970 rerun nothing, edits with such dates do."""
-    script = small.folder / "scripts/compute_delta_surface.py"
+    script = small.folder / "scripts/compute_table.py"
     made, ahead = small.folder / small.made, time.time() + 300 * DAY
     for name in ("histograms", "figures"):
         date_all(made / name, ahead)  # newer than what is made from it, and the other way round
@@ -100,7 +100,7 @@ def test_clocks_that_jump(calm, small):
     os.utime(script, (DAY, DAY))  # an edit that no date shows
     done = small.run()
     assert done.returncode == 0, done.stdout
-    assert set(counted(done.stdout)) == {"compute_delta_surface", "draw_delta_surface"}
+    assert set(counted(done.stdout)) == {"compute_curve", "draw_figure"}
     assert small.results() == calm.results()
 
     (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,50\n4,0\n")
@@ -174,7 +174,7 @@ def test_a_full_disk(calm, small):
         done = small.run(targets=[small.FIGURE])
         assert done.returncode != 0
         error = last_line(done)
-        assert error.startswith(f"error: draw_delta_surface: {small.made}/figures/fig1_delta_surface.")
+        assert error.startswith(f"error: draw_figure: {small.made}/figures/fig1_delta_surface.")
         assert error.endswith("the disk is full: make room and run again")
         assert "Traceback" not in done.stdout
         assert not {name for name in small.results() if name.startswith("figures/")}

@@ -9,7 +9,7 @@ sys.path.insert(0, str(HERE))
 
 from reproduction.jobs import cluster_check, code, configuration, run_facts, workload, run
 from reproduction.jobs.code import code_of, digest, run_code_of, source
-from reproduction.jobs.figures import KINDS
+from reproduction.figures.catalogue import KINDS, catalogue
 
 if workflow.is_main_process:
     run_facts.tell()
@@ -73,10 +73,21 @@ def trial_files(*experiments, datasets=DATASETS):
     return [f"<results>/trials/{file}" for file in workload.files_of_trials(TRIALS, experiments, datasets)]
 
 
-def figure_files(start="", kind="png"):
-    """The figures whose names start so, in the papers' order."""
-    names = workload.figure_names(DATASETS)
-    return [f"<results>/figures/{name}.{kind}" for name in names if name.startswith(start)]
+FIGURES = catalogue(config, DATASETS, PAPERS, lambda name: trial_files("tv", datasets=[name]))
+
+
+def figure_files(names=FIGURES, kind="png"):
+    """Files of figures, in the order of the page."""
+    return [f"<results>/figures/{name}.{kind}" for name in names]
+
+
+def drawn_from(start):
+    """The figures with an input that starts so, in the results folder."""
+    return [
+        name
+        for name, figure in FIGURES.items()
+        if any(str(file).startswith(f"<results>/{start}") for file in figure.inputs.values())
+    ]
 
 
 # What the default run makes, so that whatever is removed comes back; every file of rules adds its own.

@@ -194,7 +194,7 @@ rule collect_audit:
 PARITY_FILES = [
     *rules.summarise_parity.output,
     *rules.plan_parity.output,
-    *(file for file in figure_files() if "parity" in file),
+    *figure_files(drawn_from("parity")),
 ]
 EVERYTHING += [
     *PARITY_FILES,

@@ -28,8 +28,8 @@ CHANGED = configuration.differences(config)  # from the papers' settings: told o
 ARTICLE_PARTS = [
     f"reproduction/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")
 ]
-ARTICLE_FIGURES = ["band", "delta_bounds", "fig6_tv_san_francisco", "parity_ratio", "study_ratio"]
-ARTICLE_FIGURES = [name for name in ARTICLE_FIGURES if name in workload.figure_names(DATASETS)]
+ARTICLE_TEXT = HERE.joinpath(ARTICLE_PARTS[0]).read_text(encoding="utf-8")
+ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in ARTICLE_TEXT]
 
 
 rule write_report:
@@ -72,6 +72,7 @@ rule write_report:
         datasets=config["datasets"],
         papers=list(PAPERS),
         changed=CHANGED,
+        figures=[figure._asdict() for figure in FIGURES.values()],
     script:
         "../../scripts/write_report.py"
 

@@ -28,10 +28,12 @@ rule compute_study:
     conda:
         "../envs/rules.yml"
     params:
-        code=code_of("scripts/compute_study.py"),
+        code=code_of("scripts/compute_table.py", "reproduction/experiments/study.py"),
+        module="study",
+        function="study",
         settings={key: STUDY[key] for key in ("n", "k", "eps", "delta", "delta_exponents")},
     script:
-        "../../scripts/compute_study.py"
+        "../../scripts/compute_table.py"
 
 
 rule write_which:
@@ -99,6 +101,6 @@ STUDY_FILES = [
     *rules.write_which.output,
     *rules.simulate_study.output,
     *rules.cut_study.output,
-    *figure_files("study_"),
+    *figure_files(drawn_from("study/")),
 ]
 EVERYTHING += STUDY_FILES

@@ -8,7 +8,7 @@ from reproduction.protocol.gaussian import published_scale
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 
-def gaussian_scales(settings: Section) -> pd.DataFrame:
+def gaussian_scale(settings: Section) -> pd.DataFrame:
     """Standard deviations for sensitivity 1, one row per (eps, log10 delta).
 
     ``settings``: the config's ``gaussian_scale``. Column published_log10_delta: what the published scale

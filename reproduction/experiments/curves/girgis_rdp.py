@@ -9,7 +9,7 @@ from tightshuffle.literature.renyi import girgis, rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
 
 
-def renyi_divergences(settings: Section) -> pd.DataFrame:
+def girgis_rdp(settings: Section) -> pd.DataFrame:
     """eps(lambda) of the bound and of the exact pairs, one row per (eps0, order).
 
     ``settings``: the config's ``girgis_rdp``.
@@ -23,7 +23,7 @@ def renyi_divergences(settings: Section) -> pd.DataFrame:
     return table
 
 
-def renyi_composed(settings: Section) -> pd.DataFrame:
+def girgis_composed(settings: Section) -> pd.DataFrame:
     """log10 delta after compositions, one row per (compositions, eps).
 
     ``girgis`` is from the bound; ``clones_rdp`` from the clones' exact Renyi divergence with the same lemma

@@ -150,7 +150,7 @@ def band_table(n=(10, 40), eps0=1.0):
 
 @cache
 def scale_table(eps=(1, 5), stop=-60):
-    return scale_curves.gaussian_scales(
+    return scale_curves.gaussian_scale(
         {"eps": list(eps), "log10_delta": {"start": -2, "stop": stop, "steps": 30}}
     )
 
@@ -184,9 +184,7 @@ def girgis_settings(eps0=(0.5, 3), compositions=(1, 20), deepest=-8, eps=(0.05, 
 @cache
 def girgis_tables(**changes):
     settings = girgis_settings(**changes)
-    return girgis_rdp.Tables(
-        girgis_curves.renyi_divergences(settings), girgis_curves.renyi_composed(settings)
-    )
+    return girgis_rdp.Tables(girgis_curves.girgis_rdp(settings), girgis_curves.girgis_composed(settings))
 
 
 AUDIT_SETTINGS = (

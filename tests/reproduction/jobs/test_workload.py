@@ -1,4 +1,4 @@
-"""What a configuration asks for: datasets in order, the points of every file of trials, the figures."""
+"""What a configuration asks for: datasets in order, the points of every file of trials."""
 
 import pytest
 
@@ -100,12 +100,3 @@ def test_the_audits_settings_have_names_of_their_own():
     settings = workload.audit_settings(CONFIG["audit"])
     assert list(settings.values()) == CONFIG["audit"]["settings"]
     assert all(name.startswith("n-") and "_count-" in name for name in settings)
-
-
-def test_every_dataset_has_its_figures_with_the_papers_numbers_first():
-    names = workload.figure_names(with_own(tv={"budgets": [], "n": []}))
-    assert names == sorted(names, key=lambda name: (not name.startswith("fig"), name))
-    assert {"fig6_tv_san_francisco", "fig6_parity_san_francisco", "tv_a_own", "parity_a_own"} <= set(names)
-    assert {"fig3_checkins", "parity_ratio", "koskela_fig1a"} <= set(names)
-    alone = workload.figure_names({"a_own": OWN})
-    assert not {"fig3_checkins", "parity_ratio"} & set(alone)

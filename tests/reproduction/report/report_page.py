@@ -14,6 +14,7 @@ from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from reproduction.verification.printed import printed_to_decimal, read_values
 from reproduction.verification.verdicts import VERDICT_COLUMNS
 from tests import ROOT
+from tests.reproduction.figures.rows import rows
 
 PARTS = {
     path.name: path.read_text(encoding="utf-8")
@@ -23,6 +24,8 @@ STYLE = PARTS["style.css"]
 VOID = {"meta", "link", "img", "input", "br", "hr"}
 PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + struct.pack(">II", 640, 480) + bytes(9)
 SVG = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="640" height="480"></svg>'
+OWN = {"kind": "counts", "title": "mine", "file": "own.csv", "tv": {}}
+FIGURES = rows(mine=OWN)
 SETTINGS = {
     "results": "results",
     "configfiles": [],
@@ -30,6 +33,7 @@ SETTINGS = {
     "grid": "uniform",
     "seed": 7,
     "changed": [],
+    "figures": [FIGURES["fig1_delta_surface"]._asdict()],
     "papers": ["synthetic", "san_francisco", "paris"],
     "protocol": {"delta_form": "published", "delta_floor": 1e-30, "sensitivity": 1},
     "datasets": {

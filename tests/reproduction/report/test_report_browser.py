@@ -11,10 +11,10 @@ from reproduction.verification.verdicts import REPRODUCED
 from tests.reproduction.report import browser
 from tests.reproduction.report.report_page import (
     EVERYTHING,
+    FIGURES,
     PARTS,
     PNG,
     REAL_ERRATA,
-    SETTINGS,
     SVG,
     claim_rows,
     page_of,
@@ -62,7 +62,7 @@ def page(tmp_path_factory):
         (folder / name).mkdir()
     figures = []
     for name in ("parity_ratio", "audit", "fig1_delta_surface", "delta_bounds", "gaussian_scale"):
-        figures.append(page_figure(f"figures/{name}.png", _png(), SVG, "A caption.", SETTINGS["datasets"]))
+        figures.append(page_figure(FIGURES[name]._asdict(), f"figures/{name}.png", _png(), SVG, "A caption."))
     verdicts = real_verdicts()
     verdicts[40]["note"] = "a_long_word_without_any_place_to_break_it_" * 4  # nothing may widen the page
     (folder / "report/index.html").write_text(

@@ -14,6 +14,7 @@ from reproduction.verification.verdicts import VERDICTS
 from tests.reproduction.report.report_page import (
     CHANGED,
     EVERYTHING,
+    FIGURES,
     PNG,
     REAL_ERRATA,
     SETTINGS,
@@ -33,7 +34,6 @@ NAMES = (
     *(
         "fig6_parity_san_francisco",
         "fig6_tv_san_francisco",
-        "new_one",
         "parity_ratio",
         "tv_mine",
         "parity_mine",
@@ -59,7 +59,8 @@ def whole(verdicts):
 @pytest.fixture(scope="module")
 def figures():
     caption = "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n"
-    return [page_figure(f"figures/{name}.png", PNG, SVG, caption, SETTINGS["datasets"]) for name in NAMES]
+    drawn = [FIGURES[name] for name in FIGURES if name in NAMES]
+    return [page_figure(row._asdict(), f"figures/{row.name}.png", PNG, SVG, caption) for row in drawn]
 
 
 # What it says
@@ -203,7 +204,7 @@ def test_figures_are_in_their_sections(figures):
         *("audit-section", "audit"),
         *("figures", "fig1_delta_surface", "fig6_tv_san_francisco"),
         *("own-figures", "parity_mine", "tv_mine"),
-        *("beyond", "delta_bounds", "new_one"),
+        *("beyond", "delta_bounds"),
     ]
     alone = page_of([row(printed="0")], [found for found in figures if found["name"] == "fig1_delta_surface"])
     for words in ("Own datasets", "Parity", "Audit", "Beyond the paper", "claims"):
@@ -237,7 +238,8 @@ def test_names_from_data_are_escaped():
     drawn |= dict.fromkeys(("item", "quantity", "mechanism", "n", "note", "source"), evil)
     rows = [row(eps=eps, printed="0.1", **drawn) for eps in ("1", evil)]
     datasets = {"mine": {"title": evil, "kind": evil, "individual": {"repetitions": 10}}}
-    figure = page_figure("figures/tv_mine.png", PNG, SVG, evil, datasets)
+    row_of_figure = FIGURES["tv_mine"]._replace(title=evil, short=evil)._asdict()
+    figure = page_figure(row_of_figure, "figures/tv_mine.png", PNG, SVG, evil)
     text = page_of(
         rows, [figure], {**SETTINGS, "source": evil, "datasets": datasets, "papers": [evil]},
         [{"dataset": evil, "grid": evil}],

@@ -55,7 +55,7 @@ def test_snakemake_gives_every_job_of_the_cluster_these_resources(fresh, profile
         "--workflow-profile", f"profiles/{profile}", "--dry-run", environment={"PYTHONPATH": ""}
     )
     jobs = re.findall(r"^rule (\w+):\n((?:    .*\n)*)", plan, flags=re.M)
-    assert {"run_trials", "run_audit", "judge_claims", "compute_koskela"} <= {rule for rule, _ in jobs}
+    assert {"run_trials", "run_audit", "judge_claims", "compute_curve"} <= {rule for rule, _ in jobs}
     memory, minutes = (asked(profile, name, 1) for name in ("mem_mb", "runtime"))
     for rule, details in jobs:
         assert re.search(rf"resources: .*mem_mb={memory},.* runtime={minutes}\b", details), rule

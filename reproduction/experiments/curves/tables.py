@@ -1,0 +1,28 @@
+"""Every table that is computed from settings alone: which function makes it from which of them.
+
+Rules read this before anything runs, so that it imports no library.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+CURVES = {  # of results/privacy: file and function -> module beside this one, section of the config
+    "band": ("band", "band"),
+    "blanket_regions": ("blanket_regions", "blanket_regions"),
+    "blanket_tightness": ("blanket_regions", "blanket_regions"),
+    "delta_bounds": ("delta_bounds", "delta_bounds"),
+    "delta_surface": ("delta_surface", "delta_surface"),
+    "gaussian_scale": ("gaussian_scale", "gaussian_scale"),
+    "girgis_composed": ("girgis_rdp", "girgis_rdp"),
+    "girgis_rdp": ("girgis_rdp", "girgis_rdp"),
+    "koskela_fig1a": ("koskela", "koskela.fig1a"),
+    "koskela_fig1b": ("koskela", "koskela.fig1b"),
+}
+
+
+def settings_of(name: str, config: Mapping[str, Any]) -> Any:
+    """The section of the config that a curve is computed from."""
+    section: Any = config
+    for key in CURVES[name][1].split("."):
+        section = section[key]
+    return section
