@@ -76,28 +76,3 @@ def test_shapes_and_edges():
     assert log10_delta_of_scale([1.0, 2.0], scale=[[1.0], [2.0], [3.0]]).shape == (3, 2)
     assert log10_delta_of_scale(1.0, scale=1e200) == -np.inf
     assert exact_scale(0.0, 1e-5) == pytest.approx(0.5 / stats.norm.isf(0.5 - 0.5e-5), rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"delta": 0}, "^delta must be"),
-        ({"delta": 1}, "^delta must be"),
-        ({"delta": 1e-5, "eps": -1}, "^eps must be"),
-        ({"delta": 1e-5, "sensitivity": 0}, "^sensitivity must be"),
-        ({"log10_delta": 0}, "^log10_delta must be .* got 0"),
-        ({"log10_delta": [-1, np.nan]}, "^log10_delta must be"),
-        ({}, "^delta or log10_delta must be given"),
-        ({"delta": 1e-5, "log10_delta": -5}, "^delta or log10_delta must be given, and not both"),
-        ({"eps": 0, "log10_delta": -400}, "^eps must be larger"),
-    ],
-)
-def test_bad_arguments_of_the_scale_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        exact_scale(arguments.pop("eps", 1.0), arguments.pop("delta", None), **arguments)
-
-
-@pytest.mark.parametrize(("name", "value"), [("scale", 0), ("scale", np.inf), ("sensitivity", -1)])
-def test_bad_arguments_of_delta_are_named(name, value):
-    with pytest.raises(ValueError, match=f"^{name} must be"):
-        log10_delta_of_scale(1.0, **({"scale": 1.0} | {name: value}))

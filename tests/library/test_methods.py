@@ -45,16 +45,21 @@ def test_every_name_stands_for_its_function():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_broadcasting(name):
-    table = delta(name, EPS[:2, None], n=[2000, 3000, 4000], k=8, eps0=0.45, **extra(name))
+def test_shape_and_direction(name):
+    n = np.array([2000, 3000, 4000]) // (20 if name == "tight" else 1)  # which is slow
+    table = delta(name, EPS[:2, None], n=n, k=8, eps0=0.45, **extra(name))
     assert table.shape == (2, 3)
-    alone = delta(name, EPS[1], n=4000, k=8, eps0=0.45, **extra(name))
+    alone = delta(name, EPS[1], n=n[2], k=8, eps0=0.45, **extra(name))
     assert table[1, 2] == pytest.approx(alone, abs=1e-8)
+    if METHODS[name].kind == methods.UPPER:
+        assert np.all(np.diff(table, axis=0) < 0)
+        assert np.all(np.diff(table, axis=1) < 0)
+        assert delta(name, EPS[1], n=4000, k=8, eps0=0.48, **extra(name)) > alone
 
 
-@settings(max_examples=150, derandomize=True)
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=8, derandomize=True)
 @given(
-    name=st.sampled_from(NAMES),
     n=st.integers(1, 10**4),
     k=st.integers(2, 10**4),
     eps0=st.floats(1e-3, 20),
@@ -65,6 +70,7 @@ def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share):
     assume(k >= 3 or name != "tight")
     eps = share * eps0 * np.array([1, 1.01])
     first, second = delta(name, eps, n=n, k=k, eps0=eps0, **extra(name, n // 2))
+    assert name != "lower" or first <= delta("upper", eps[0], n=n, k=k, eps0=eps0)
     assert first <= 0 or name in ("erlingsson", "feldman")  # which may be nan
     assert second <= first + 1e-12 or name not in ("count-exact", "clones")
     if share >= 1 and name not in ("koskela-strong", "blanket"):
@@ -142,32 +148,3 @@ def test_every_accountant_names_a_bad_argument(name, argument, value):
     setting = {"eps": 0.1, "n": 100, "k": 3, "eps0": 0.5} | extra(name, 30) | {argument: value}
     with pytest.raises(ValueError, match=f"^{argument} must be"):
         METHODS[name].function(setting.pop("eps"), **setting)
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "words"),
-    [
-        ("uper", {}, "method must be one of count-exact, .*; got 'uper'"),
-        ("count-published", {"count": 3}, "method must be one of count-exact"),
-        ("upper", {"n": 10**12 + 1}, "n must be at most"),
-        ("count-exact", {"count": 3, "eps0": 21}, "eps0 must be at most 20"),
-        ("count-exact", {}, "count must be given for count-exact"),
-        ("count-exact", {"count": 10}, "count must be a whole number between 0 and n - 1; got 10"),
-        ("count-exact", {"count": 3, "direction": "up"}, "direction must be one of"),
-        ("clones", {"compositions": 0}, "compositions must be"),
-        ("clones", {"compositions": 10**5 + 1}, "compositions must be at most"),
-        (
-            "lower",
-            {"compositions": 2},
-            "work for upper, clones, stronger-clones, koskela-strong, girgis; lower is for one round",
-        ),
-        ("count-exact", {"count": 3, "compositions": [1, 2]}, "compositions above 1"),
-    ],
-)
-def test_the_registry_names_a_bad_argument(name, changes, words):
-    setting = {"n": 10, "k": 3, "eps0": 1.0} | changes
-    with pytest.raises(ValueError, match=words):
-        delta(name, setting.pop("eps", 0.5), **setting)
-    if "eps" not in changes:
-        with pytest.raises(ValueError, match=words):
-            epsilon(name, 1e-6, **setting)

@@ -102,26 +102,6 @@ def test_ends_of_the_range():
     assert planning.make_plan(50, 4, 3.0, log10_delta=-1e-9).capped
     # So small a delta leaves nothing but eps0 = eps, but for the last digits.
     assert planning.make_plan(3, 4, 3.0, log10_delta=-1e5).eps0 == pytest.approx(3.0, rel=1e-6)
-    for arguments, name in [
-        ((0, 5, 1.0), "n"),
-        ((2 * 10**12, 5, 1.0), "n"),
-        ((9, 1, 1.0), "k"),
-        ((9, 5, 0.0), "eps"),
-        ((9, 5, 1e-101), "eps"),
-        ((9, 5, 20.0), "eps"),
-    ]:
-        with pytest.raises(ValueError, match=f"^{name} must be"):
-            planning.make_plan(*arguments, log10_delta=-6)
-    with pytest.raises(ValueError, match="log10_delta"):
-        planning.make_plan(9, 5, 1.0, log10_delta=0.0)
-    for n, error, message in [
-        (None, None, "n or error must be given"),
-        (9, 0.1, "n or error must be given, and not both"),
-        (None, 0.0, "error must be"),
-        (None, 1e-12, "error must be larger: 1e\\+12 users"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            planning.make_plan(n, 5, 1.0, log10_delta=-6, error=error)
 
 
 @pytest.mark.parametrize(("n", "k", "eps", "log10_delta"), [(20_000, 20, 0.5, -6.0), (4000, 2, 0.1, -4.0)])

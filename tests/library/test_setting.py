@@ -25,20 +25,3 @@ def test_a_matrix_brings_its_k_and_eps0(as_file, tmp_path):
     setting = make_setting(n=9, randomizer=f"file:{tmp_path}/own.csv" if as_file else OWN, colluding=2)
     users, randomizer = setting.one()
     assert (users, randomizer.k, randomizer.eps0) == (7, 2, OWN.eps0) == (7, setting.k, setting.eps0)
-
-
-@pytest.mark.parametrize(
-    ("message", "changes"),
-    [
-        ("k must be given for randomizer 'grr'", {"k": None}),
-        ("eps0 must be given for randomizer 'oue'", {"eps0": None, "randomizer": "oue"}),
-        ("k must be left out for a randomizer", {"randomizer": OWN}),
-        ("colluding must be a whole number between 0 and n - 1", {"colluding": 10}),
-        ("count must be a whole number between 0 and n - 1", {"count": 8, "colluding": 2}),
-        ("compositions must be a whole number >= 1", {"compositions": 0}),
-        ("direction must be one of forward, reverse, both", {"direction": "up"}),
-    ],
-)
-def test_a_bad_part_is_named(message, changes):
-    with pytest.raises(ValueError, match=message):
-        make_setting(**{"n": 10, "k": 3, "eps0": 1.0} | changes)

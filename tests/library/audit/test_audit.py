@@ -1,7 +1,6 @@
 """The audit: its game has the exact laws, its bound the stated confidence, and its choices change nothing."""
 
 import itertools
-import math
 import warnings
 from dataclasses import replace
 from fractions import Fraction
@@ -145,7 +144,9 @@ def test_coverage_for_one_event(confidence):
     rng = np.random.default_rng(12)
     hits = np.stack([rng.binomial(400, 0.3, 20_000), rng.binomial(400, 0.2, 20_000)], axis=1)
     truth = 0.3 - np.exp(0.1) * 0.2
-    above = sum(lower_bound(pair, 400, 0.1, confidence=confidence) > truth for pair in hits)
+    pairs, often = np.unique(hits, axis=0, return_counts=True)
+    bounds = np.array([lower_bound(pair, 400, 0.1, confidence=confidence) for pair in pairs])
+    above = int(often[bounds > truth].sum())
     assert stats.binomtest(above, 20_000, 1 - confidence, alternative="greater").pvalue > SIGNIFICANCE
     assert above > 0  # the bounds are no empty promise: the risk is really taken
 
@@ -225,34 +226,3 @@ def test_a_huge_eps_shows_nothing(tally):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert find(tally, 1e6).delta == 0
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"n": 2001, "count": 3}, "n must be at most 2000 for an audit"),
-        ({"k": 65537}, "k must be at most 65536"),
-        ({"k": 2, "remaining": "x2"}, "remaining must be x1 for k = 2"),
-        ({"eps0": 1e-9}, "eps0 must be at least about"),
-        ({"count": 30}, "count must be"),
-        ({"n": [30]}, "n must be one number; got 1 of them"),
-        ({"runs": 2.5}, "runs must be a whole number >= 2; got 2.5"),
-        ({"runs": math.inf}, "runs must be a whole number >= 2; got inf"),
-        ({"cores": 0}, "cores must be a whole number >= 1; got 0"),
-    ],
-)
-def test_bad_arguments_are_named(changes, message):
-    with pytest.raises(ValueError, match=message):
-        play(**(SETTING | {"runs": 10} | changes))
-
-
-def test_bad_questions_are_named(tally):
-    with pytest.raises(ValueError, match="eps must be"):
-        find(tally, -1)
-    with pytest.raises(ValueError, match="observes must be"):
-        find(tally, 1, observes="sum")
-    for confidence in (0, 1, float("nan")):
-        with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
-            lower_bound((1, 0), 2, 1, confidence=confidence)
-    with pytest.raises(ValueError, match="hits must be a whole number from 0 to 10; got 11"):
-        lower_bound((11, 0), 10, 1, confidence=0.9)

@@ -49,12 +49,3 @@ def test_a_billion_users():
 
 def test_no_delta_from_eps0_on():
     assert binary([1.0, 2.0], n=10, eps0=1.0)[1].tolist() == [-math.inf, -math.inf]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [({"eps0": 301.0}, "eps0 must be at most 300"), ({"width": 0}, "width must be"), ({"n": 0}, "n must be")],
-)
-def test_bad_arguments_are_named(change, message):
-    with pytest.raises(ValueError, match=message):
-        binary(**{"eps": 0.1, "n": 10, "eps0": 1.0} | change)

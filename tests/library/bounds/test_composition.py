@@ -150,9 +150,9 @@ def test_estimates_are_ordered_close_and_fall_with_eps(pair):
 
 def test_order_of_the_pairs_and_of_the_rounds():
     eps = np.array([0.05, 0.3, 0.8])
-    setting = {"n": 1000, "k": 4, "eps0": EPS0_1A}
+    setting = {"n": 200, "k": 4, "eps0": EPS0_1A}
     before = {pair: np.full(3, -np.inf) for pair in PAIRS}
-    for compositions in (1, 2, 5, 16):
+    for compositions in (1, 2, 5):
         now = {pair: composed(eps, pair, compositions=compositions, **setting) for pair in PAIRS}
         assert np.all(now["strong"] >= now["weak"])
         assert np.all(now["clones"] >= now["stronger-clones"])
@@ -215,32 +215,6 @@ def test_shapes_and_inverse():
     assert np.isnan(composed_epsilon(1e-9, "strong", n=2, k=4, eps0=1.0))  # infinite losses weigh more
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"pair": "medium"}, "pair must be one of strong, weak"),
-        ({"estimate": "both"}, "estimate must be one of pessimistic, optimistic"),
-        ({"compositions": 0}, "compositions must be a whole number >= 1; got 0"),
-        ({"spacing": -1.0}, "spacing must be finite and > 0"),
-        ({"spacing": 1e-12}, "spacing must be at least"),
-        ({"spacing": [0.1, 0.2]}, "spacing must be one number; got 2 of them"),
-    ],
-)
-def test_bad_arguments_are_named(change, message):
-    arguments = {"eps": 0.1, "pair": "strong", "n": 20, "k": 4, "eps0": 1.0, "compositions": 2} | change
-    with pytest.raises(ValueError, match=f"^{message}"):
-        composed(**arguments)
-
-
-def test_two_cells_next_to_the_largest_loss():
-    setting = {"pair": "weak", "n": 5, "k": 2, "eps0": 1.0, "compositions": 2}
-    low, high = (composed(1.998, estimate=name, **setting) for name in ("optimistic", "pessimistic"))
-    p = 1 / (1 + math.exp(-1.0))
-    # Both rounds: all answers are x0.
-    truth = math.log10(p**10 * -math.expm1(-0.002))
-    assert low <= truth <= high < 0
-
-
 # The pieces -----------------------------------------------------------------------------------
 
 
@@ -264,6 +238,7 @@ def test_estimates_hold_next_to_the_largest_loss():
         (0.00099999999999999, "weak", 1, 4, 0.001, 1),
         (3.99999999999996, "weak", 1, 7, 4.0, 1),
         (0.001 * (1 - 1e-9), "weak", 3, 7, 0.001, 1),
+        (1.998, "weak", 5, 2, 1.0, 2),
     ]
     rng = np.random.default_rng(25)
     for _ in range(60):
@@ -313,7 +288,7 @@ def test_a_row_less_never_counts_for_the_optimist():
 
 def test_shallow_depths_still_bound(monkeypatch):
     setting = {"n": 300, "k": 5, "eps0": 1.0, "compositions": 3}
-    exact = {pair: interval(0.6, pair, **setting) for pair in PAIRS}
+    exact = {pair: interval(0.6, pair, **setting) for pair in ("weak", "stronger-clones")}
     monkeypatch.setattr(composition, "_DEPTH", 5.0)
     monkeypatch.setattr(composition, "_CLEAR", -100.0)  # be content with the first depth
     monkeypatch.setattr(composition, "_OUTCOMES", 2e3)  # and with few blocks
@@ -339,5 +314,3 @@ def test_balle_analytic():
 
 def test_eps0_of_blanket():
     assert 4 / (math.exp(eps0_of_blanket(0.25, 4)) + 3) == pytest.approx(0.25, rel=1e-14)
-    with pytest.raises(ValueError, match=r"^gamma must be"):
-        eps0_of_blanket(1.0, 4)

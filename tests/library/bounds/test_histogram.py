@@ -7,16 +7,13 @@ from functools import partial
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from tests.library.bounds import dominating
-from tests.library.randomizers.matrices import both, exact_columns, merged, supports_of
+from tests.library.randomizers.matrices import exact_columns
 from tests.library.randomizers.test_randomizer_bounds import Shuffled
 from tightshuffle.bounds.enumeration import enumerate_worst_case
 from tightshuffle.bounds.histogram import lower, upper
-from tightshuffle.literature import count
 from tightshuffle.literature.amplification import balle_bennett, balle_hoeffding
 from tightshuffle.literature.clones import clones, stronger_clones
 from tightshuffle.numerics.positive_part import log_positive_part
@@ -39,6 +36,12 @@ UPPER_BOUNDS = [
 SHARES = np.array([0, 0.02, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.97])  # of eps0
 
 
+def one_dataset(eps, cell, *, n, k, eps0):
+    """delta of the dataset in which all remaining users hold ``cell``: x0, x1 or x2; to 1e-4."""
+    low, high = log_positive_part(*KRandomizedResponse(k, eps0).gains(eps, cell), n)
+    return np.exp(low) / n, np.exp(high) / n
+
+
 @pytest.mark.parametrize(("n", "k", "eps0"), TINY)
 def test_no_dataset_violates_the_bounds(n, k, eps0):
     eps = SHARES * eps0
@@ -48,22 +51,9 @@ def test_no_dataset_violates_the_bounds(n, k, eps0):
     for bound in UPPER_BOUNDS:
         assert np.all(np.log10(worst) <= bound(eps, n=n, k=k, eps0=eps0) + 1e-12), bound
     assert np.all(10 ** lower(eps, n=n, k=k, eps0=eps0) <= worst)
-
-
-def one_dataset(eps, cell, *, n, k, eps0):
-    """delta of the dataset in which all remaining users hold ``cell``: x0, x1 or x2; to 1e-4."""
-    low, high = log_positive_part(*KRandomizedResponse(k, eps0).gains(eps, cell), n)
-    return np.exp(low) / n, np.exp(high) / n
-
-
-@pytest.mark.parametrize(("n", "k", "eps0"), [case for case in TINY if case[1] > 2])
-def test_exact_delta_of_uniform_datasets(n, k, eps0):
-    eps = SHARES * eps0
-    truth = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
-    for place in range(3):
-        remaining = [0] * k
-        remaining[place] = n - 1
-        for one, exact in zip(eps, truth[tuple(remaining)], strict=True):
+    for place in range(3 if k > 2 else 0):  # everybody else at x0, x1 or x2
+        dataset = truth[tuple((n - 1) * (cell == place) for cell in range(k))]
+        for one, exact in zip(eps, dataset, strict=True):
             low, high = one_dataset(one, f"x{place}", n=n, k=k, eps0=eps0)
             assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12)
             assert 10 ** lower(one, n=n, k=k, eps0=eps0) >= exact * (1 - 1e-9)
@@ -118,38 +108,6 @@ def test_the_band_is_narrow(n, k, eps0):
     assert np.all(high[asked] - low[asked] <= math.log10(1.02))
 
 
-def test_deep_tails_near_eps0():
-    """Where B's own probabilities span more orders of magnitude than a float."""
-    setting = {"n": 642, "k": 150, "eps0": 0.75}
-    eps = 0.9921875 * 0.75
-    assert count.delta(eps, count=641, **setting) <= upper(eps, **setting) + 1e-7
-    assert lower(eps, **setting) <= upper(eps, **setting)
-
-
-@given(
-    n=st.integers(1, 10**5),
-    k=st.integers(2, 10**4),
-    eps0=st.floats(0.01, 10),
-    share=st.floats(0, 1.1),
-)
-@settings(max_examples=40)
-def test_bounds_are_ordered_probabilities(n, k, eps0, share):
-    low, high = (bound(share * eps0, n=n, k=k, eps0=eps0) for bound in (lower, upper))
-    assert not np.isnan(low)
-    assert low <= high <= 0
-    if share >= 1:
-        assert high == -np.inf
-
-
-def test_monotone():
-    eps = np.linspace(0, 1.9, 12)
-    assert np.all(np.diff(upper(eps, n=300, k=20, eps0=2.0)) <= 0)
-    n = np.array([10, 100, 1000, 10**4, 10**5])
-    assert np.all(np.diff(upper(0.2, n=n, k=20, eps0=2.0)) < 0)
-    assert np.all(np.diff(upper(0.2, n=300, k=20, eps0=np.linspace(0.3, 5, 10))) > 0)
-    assert upper(5e-4, n=10**9, k=408, eps0=4.0) < upper(5e-4, n=10**8, k=408, eps0=4.0)
-
-
 def test_real_protocol():
     """Real users, real reports: the best event's frequencies agree with the exact delta at 99.99 %."""
     n, k, eps0, eps, runs = 30, 5, 2.0, 0.7, 10**6
@@ -175,11 +133,6 @@ def test_real_protocol():
     assert first.low - math.exp(eps) * second.high > 0.8 * exact  # the interval says something
 
 
-def test_too_large_an_enumeration():
-    with pytest.raises(ValueError, match="tiny"):
-        enumerate_worst_case(0.1, n=50, k=10, eps0=1.0)
-
-
 @pytest.mark.parametrize("gap", [1e-2, 1e-5, 1e-8, 1e-11, 1e-14])
 @pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0, 10.0, 19.0])
 @pytest.mark.parametrize(("n", "k"), [(2, 3), (20, 3), (100, 15)])
@@ -192,15 +145,14 @@ def test_next_to_eps0_rounding_stays_on_the_safe_side(n, k, eps0, gap):
         assert lower(eps, n=n, k=k, eps0=eps0) <= true
 
 
-@pytest.mark.parametrize("n", [10**6, 10**9])
-def test_two_cells_deep_down_are_bounded_as_closely_as_floats_can(n):
-    """As above, at delta = 10^-301,046 and 10^-301,029,795."""
-    eps, eps0 = 9.9999999998e-07, 1e-6
+def test_two_cells_deep_down_are_bounded_as_closely_as_floats_can():
+    """As above, at delta = 10^-301,029,795."""
+    n, eps, eps0 = 10**9, 9.9999999998e-07, 1e-6
     with mpmath.workdps(40):
         size = mpmath.mpf(eps0)
         true = mpmath.log10(-mpmath.expm1(eps - size)) - n * mpmath.log10(1 + mpmath.exp(-size))
-    assert lower(eps, n=n, k=2, eps0=eps0) <= true <= upper(eps, n=n, k=2, eps0=eps0)
-    assert upper(eps, n=n, k=2, eps0=eps0) - true < 1e-4 + 1e-12 * abs(true)
+    low, high = (bound(eps, n=n, k=2, eps0=eps0) for bound in (lower, upper))
+    assert low <= true <= high < true + 1e-4 + 1e-12 * abs(true)
 
 
 @pytest.mark.parametrize(
@@ -231,32 +183,6 @@ def test_one_user_for_any_budget_and_any_number_of_cells(eps, k, eps0):
 def test_lower_does_not_jump():
     deep = lower(7.61, n=[20_000, 20_001], k=50, eps0=8.53)
     assert abs(np.diff(deep)) < 0.01
-
-
-@pytest.mark.parametrize(
-    ("name", "k", "n"), [("subset:2", 4, 4), ("rappor", 3, 4), ("hadamard", 3, 5), ("hash:2", 3, 4)]
-)
-def test_no_dataset_of_another_randomizer_violates_the_bounds(name, k, n):
-    eps0 = 1.5
-    randomizer, matrix = both(name, k, eps0)
-    shuffled = Shuffled(merged(supports_of(name, k), matrix)[0], n)
-    for eps in SHARES[::2] * eps0:
-        worst = max(shuffled.delta(left, (0, 1), eps) for left in shuffled.datasets())
-        for setting in ({"randomizer": name, "k": k, "eps0": eps0}, {"randomizer": randomizer}):
-            low, high = (10 ** bound(eps, n=n, **setting) for bound in (lower, upper))
-            assert low * (1 - 1e-12) <= worst <= high * (1 + 1e-12)
-            assert high < 20 * low
-
-
-def test_a_matrix_of_ones_own():
-    matrix = np.random.default_rng(3).dirichlet(np.full(4, 4.0), 3).T
-    shuffled, finite = Shuffled(matrix, 4), Finite(matrix)
-    for eps in (0.1 * finite.eps0, 0.6 * finite.eps0):
-        worst = max(
-            shuffled.delta(left, pair, eps) for left in shuffled.datasets() for pair in finite.pairs()
-        )
-        low, high = (10 ** bound(eps, n=4, randomizer=finite) for bound in (lower, upper))
-        assert low <= worst <= high
 
 
 def exact_log10_delta(given, n, eps):
@@ -315,10 +241,9 @@ def test_random_matrices_next_to_their_budget(alike):
             assert low - slack <= truth <= high + slack
 
 
-@pytest.mark.parametrize("reports", [100, 1000])
-def test_many_reports_of_few_users(reports):
+def test_many_reports_of_few_users():
     """The sum of gains is mostly 0, and hardly ever next to it: what smooths it must not count there."""
-    own = Finite(np.random.default_rng(1).dirichlet(np.full(reports, 3.0), 2).T)
+    own = Finite(np.random.default_rng(1).dirichlet(np.full(1000, 3.0), 2).T)
     eps = 0.9 * own.eps0
     truth = max(
         np.maximum(first - np.exp(eps) * second, 0).sum()
@@ -335,7 +260,7 @@ def ring(k):
     return matrix / matrix.sum(axis=0)
 
 
-@pytest.mark.parametrize("given", [ring(7), np.random.default_rng(4).dirichlet(np.full(10, 3.0), 5).T])
+@pytest.mark.parametrize("given", [ring(5), np.random.default_rng(4).dirichlet(np.full(10, 3.0), 4).T])
 @pytest.mark.parametrize(("bound", "round_up"), [(lower, False), (upper, True)])
 def test_a_matrix_is_judged_by_its_worst_pair(given, bound, round_up):
     own, n = Finite(given), 400
@@ -356,24 +281,3 @@ def test_colluding_users_leave_the_rest():
         np.testing.assert_array_equal(
             bound(0.3, n=1000, colluding=[0, 400], **setting), bound(0.3, n=[1000, 600], **setting)
         )
-
-
-@pytest.mark.parametrize(
-    ("name", "setting"),
-    [
-        ("colluding", {"n": 5, "k": 3, "eps0": 1.0, "colluding": 5}),
-        ("colluding", {"n": 5, "k": 3, "eps0": 1.0, "colluding": -1}),
-        ("eps0", {"n": 5, "k": 3, "eps0": 51.0}),
-        ("eps0", {"n": 5, "k": 3, "eps0": math.inf}),
-        ("eps0", {"n": 5, "k": 3, "eps0": 1e-101}),
-        ("eps0", {"n": 5, "k": 3}),
-        ("k", {"n": 5, "eps0": 1.0}),
-        ("k", {"n": 5, "k": 3, "randomizer": KRandomizedResponse(4, 1.0)}),
-        ("randomizer", {"n": 5, "k": 3, "eps0": 1.0, "randomizer": "gaussian"}),
-        ("m", {"n": 5, "k": 3, "eps0": 1.0, "randomizer": "subset:3"}),
-        ("g", {"n": 5, "k": 3, "eps0": 1.0, "randomizer": "hash:1"}),
-    ],
-)
-def test_bad_arguments_are_named(name, setting):
-    with pytest.raises(ValueError, match=f"^{name} must"):
-        upper(0.1, **setting)

@@ -112,9 +112,3 @@ def theorem(first, last):
 )
 def test_theorems_with_a_range(first, last, delta, expected):
     assert epsilon(theorem(first, last), delta, eps0=1.0) == pytest.approx(expected, abs=1e-9)
-
-
-def test_bad_delta():
-    for delta in (0, 1, -1, float("nan")):
-        with pytest.raises(ValueError, match="delta must be between 0 and 1"):
-            epsilon(count.delta, delta, n=10, k=3, eps0=1.0, count=0)

@@ -174,18 +174,3 @@ def test_a_coarse_grid_is_still_a_bound():
     for eps in (0.0, 0.002, 0.1):
         assert below.get_delta_for_epsilon(eps) <= tightshuffle.lower(eps, **setting) * (1 + 2e-4)
         assert tightshuffle.upper(eps, **setting) * (1 - 2e-4) <= above.get_delta_for_epsilon(eps)
-
-
-@pytest.mark.parametrize(
-    ("message", "change"),
-    [
-        ("spacing must be", {"spacing": 0.0}),
-        ("spacing must be at least 1e-07", {"spacing": 1e-12}),
-        ("n must be one number", {"n": [3, 4]}),
-        ("colluding must be", {"colluding": 4}),
-        ("eps0 must be given", {"eps0": None}),
-    ],
-)
-def test_bad_arguments_are_named(message, change):
-    with pytest.raises(ValueError, match=message):
-        tightshuffle.to_pld(**(TINY | change))

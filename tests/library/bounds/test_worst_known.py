@@ -164,6 +164,7 @@ def test_between_the_bounds():
         (60, 3, 1.0, 0.7),
         (100, 3, 0.49, 0.816),
         (2000, 5, 1.0, 0.2),
+        (642, 150, 0.75, 0.9921875),  # B's own probabilities span more orders of magnitude than a float
         (370, 206, 0.076, 0.88),  # a thousand orders of magnitude down, with many local maxima in a
     ):
         setting = {"n": n, "k": k, "eps0": eps0}
@@ -178,24 +179,3 @@ def test_a_hundred_thousand_users():
     low = histogram.lower(1.2, n=n, k=k, eps0=eps0)  # the same dataset, to 1e-4
     assert low < -3000
     assert value == pytest.approx(low, abs=1e-4)
-
-
-def test_shape_and_no_delta_from_eps0_on():
-    values = tight([[0.5], [2.0]], n=[10, 20, 30], k=4, eps0=2.0)
-    assert values.shape == (2, 3)
-    assert np.all(np.isfinite(values[0]))
-    assert np.all(np.isneginf(values[1]))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"k": 2}, "k must be at least 3 for a third value to exist; got 2"),
-        ({"n": 100_001}, "n must be at most 100000; got 100001"),
-        ({"eps0": 301.0}, "eps0 must be at most 300"),
-        ({"eps": -1.0}, "eps must be"),
-    ],
-)
-def test_bad_arguments_are_named(change, message):
-    with pytest.raises(ValueError, match=message):
-        tight(**{"eps": 0.1, "n": 10, "k": 3, "eps0": 1.0} | change)

@@ -139,9 +139,3 @@ def test_feldman_holds_between_its_condition_and_that_of_its_authors_code(n, eps
 
 def test_feldman_is_silent_where_eps_belongs_to_no_delta():
     assert feldman(1e-4, n=10**4, k=2, eps0=0.5) == 0
-
-
-@pytest.mark.parametrize("bound", BLANKETS)
-def test_bad_randomizer_is_named(bound):
-    with pytest.raises(ValueError, match=r"^randomizer must be one of krr, generic"):
-        bound(0.1, n=10, k=3, eps0=0.5, randomizer="laplace")

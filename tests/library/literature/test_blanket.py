@@ -246,10 +246,3 @@ def test_shapes_of_the_roots():
     setting = {"n": np.array([[4], [5]]), "k": 3, "eps0": np.array([0.5, 1.0, 2.0]), "count": 2}
     assert blanket.critical_polynomial_roots(**setting).shape == (2, 3, 2)
     assert blanket.critical_equation_roots(**setting).shape == (2, 3, 2)
-
-
-def test_bad_arguments_of_the_constants_are_named():
-    with pytest.raises(ValueError, match=r"^count must be"):
-        blanket.kappas(n=5, k=3, eps0=1.0, count=5)
-    with pytest.raises(ValueError, match=r"^eps0 must be at most 300"):
-        blanket.kappas(n=5, k=3, eps0=301.0, count=4)

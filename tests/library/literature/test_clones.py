@@ -30,13 +30,3 @@ def test_a_billion_users(bound):
     assert got[-1] < -1e6
     # At eps = 0 it is the total variation distance, which falls like 1 / sqrt(n).
     assert got[0] - bound(0, n=10**7, k=2, eps0=4.0) == pytest.approx(-1, abs=1e-4)
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-def test_falls_with_eps_and_n_and_grows_with_eps0(bound):
-    eps, n, eps0 = np.linspace(0, 1, 6), np.array([10, 100, 1000, 10**4]), np.array([1.1, 2.0, 3.5])
-    table = bound(eps[:, None, None], n=n[:, None], k=3, eps0=eps0)
-    assert table.shape == (6, 4, 3)
-    assert np.all(np.diff(table, axis=0) < 0)
-    assert np.all(np.diff(table, axis=1) < 0)
-    assert np.all(np.diff(table, axis=2) > 0)

@@ -121,8 +121,6 @@ def test_delta_hat_is_the_worst_cell_that_somebody_holds():
     counts = np.array([0, 5, 12, 12, 71])
     cells = [delta(0.3, n=100, k=5, eps0=1.0, count=c - 1) for c in (5, 12, 71)]
     assert delta_hat(counts, 0.3, eps0=1.0) == max(cells)
-    with pytest.raises(ValueError, match="at least one user"):
-        delta_hat([0, 0], 0.3, eps0=1.0)
 
 
 @pytest.mark.parametrize("direction", ["forward", "reverse", "both"])
@@ -166,27 +164,6 @@ def test_ceiling_bounds_both_forms_at_every_smaller_count():
                 checked += bound < 0
     assert checked > 60  # elsewhere it says no more than 1
     assert ceiling(2.0, n=10, k=3, eps0=2.0, count=4) == -np.inf
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"eps": -0.1}, "eps must be finite and >= 0; got -0.1"),
-        ({"n": 0}, "n must be a whole number >= 1; got 0"),
-        ({"n": "many"}, "n must be a whole number >= 1; got 'many'"),
-        ({"eps": "0.1"}, "eps must be finite and >= 0; got '0.1'"),
-        ({"eps": True}, "eps must be finite and >= 0; got True"),
-        ({"n": 10**400}, "n must be a whole number >= 1; got a number beyond 1e308"),
-        ({"count": 100}, "count must be a whole number between 0 and n - 1; got 100"),
-        ({"count": -1}, "count must be"),
-        ({"form": "tight"}, "form must be one of exact, published; got 'tight'"),
-        ({"direction": "up"}, "direction must be one of forward, reverse, both"),
-    ],
-)
-def test_bad_arguments_are_named(changed, message):
-    arguments = {"eps": 0.1, "n": 100, "k": 10, "eps0": 2.0, "count": 80} | changed
-    with pytest.raises(ValueError, match=message):
-        delta(arguments.pop("eps"), **arguments)
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,3 @@ def test_it_is_the_root_of_scipy(function, low, high, xtol, rtol):
     wanted, full = optimize.brentq(function, low, high, xtol=xtol, rtol=rtol, full_output=True)
     assert found == pytest.approx(wanted, rel=1e-12, abs=xtol / 100)
     assert len(calls) == full.function_calls
-
-
-def test_equal_signs_are_refused():
-    with pytest.raises(ValueError, match="different signs at 1 and 2"):
-        find_root(math.exp, 1, 2, xtol=1e-9)

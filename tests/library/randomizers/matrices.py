@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 from scipy.linalg import hadamard
 
-from tightshuffle.randomizers import parse
+from tightshuffle.randomizers import Finite, parse
 
 
 def normalised(supports, eps0):
@@ -69,5 +69,8 @@ def exact_columns(given):
 
 
 def both(name, k, eps0):
-    """The object and its matrix."""
+    """The object and its matrix; "matrix" is some matrix of one's own, whatever eps0."""
+    if name == "matrix":
+        matrix = np.random.default_rng(5).dirichlet(np.full(4, 4.0), k).T
+        return Finite(matrix), matrix
     return parse(name, k=k, eps0=eps0), matrix_of(name, k, eps0)

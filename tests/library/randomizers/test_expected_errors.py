@@ -10,15 +10,6 @@ from tightshuffle.randomizers.krr import invert, lie_probability, sample_histogr
 SHARES = np.array([0.5, 0.3, 0.15, 0.05, 0.0])
 
 
-@pytest.mark.parametrize("eps0", [0.1, 2.0, 6.0])
-def test_deviation_is_that_of_two_binomials(eps0):
-    n, k = 2000, len(SHARES)
-    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    held = SHARES * n
-    exact = np.sqrt(held * p * (1 - p) + (n - held) * q * (1 - q)) / (n * (p - q))
-    np.testing.assert_allclose(expected_errors.krr_deviation(SHARES, n=n, k=k, eps0=eps0), exact, rtol=1e-12)
-
-
 @pytest.mark.parametrize(("bias", "deviation"), [(0.0, 2.0), (1.0, 2.0), (-3.0, 0.5), (40.0, 1.0)])
 def test_mean_absolute_is_the_integral(bias, deviation):
     distribution = stats.norm(bias, deviation)

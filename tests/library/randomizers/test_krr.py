@@ -1,13 +1,11 @@
 """The sampler against its exact law, the inversion against its mean, the projection against a solver."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import optimize, stats
+from scipy import optimize
 
 from tightshuffle.randomizers.krr import (
     invert,
@@ -17,64 +15,6 @@ from tightshuffle.randomizers.krr import (
     sample_histogram,
     truth_probability,
 )
-
-LEVEL = 1e-4  # significance of each test of a sampler, with a fixed seed
-
-
-def enumerated_distribution(counts, eps0):
-    """Probability of every histogram, from every user's every report."""
-    k = len(counts)
-    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    users = np.repeat(np.arange(k), counts)
-    distribution = {}
-    for reports in itertools.product(range(k), repeat=len(users)):
-        probability = np.prod(
-            [p if report == user else q for report, user in zip(reports, users, strict=True)]
-        )
-        histogram = tuple(np.bincount(reports, minlength=k))
-        distribution[histogram] = distribution.get(histogram, 0) + probability
-    return distribution
-
-
-@pytest.mark.parametrize(("counts", "eps0"), [([3, 1, 0], 1.0), ([2, 2], 0.3), ([0, 1, 2, 1], 3.0)])
-def test_histogram_has_its_exact_law(counts, eps0):
-    distribution = enumerated_distribution(counts, eps0)
-    assert sum(distribution.values()) == pytest.approx(1)
-    draws = 40_000
-    rows, seen = np.unique(
-        sample_histogram(counts, eps0, np.random.default_rng(7), draws), axis=0, return_counts=True
-    )
-    observed = dict(zip(map(tuple, rows.tolist()), seen, strict=True))
-    assert set(observed) <= set(distribution)
-    keys = sorted(distribution, key=distribution.get)
-    expected = np.array([distribution[key] for key in keys]) * draws
-    table = np.array([observed.get(key, 0) for key in keys])
-    # Rare histograms are pooled, so that every expectation is at least 5.
-    pooled = np.searchsorted(np.cumsum(expected), 5) + 1
-    expected = np.append(expected[pooled:], expected[:pooled].sum())
-    table = np.append(table[pooled:], table[:pooled].sum())
-    assert stats.chisquare(table, expected).pvalue > LEVEL
-
-
-def test_one_dataset_per_repetition():
-    samples = np.array([[10, 0, 0], [0, 0, 25]])
-    assert sample_histogram(samples, 2.0, np.random.default_rng(1), 2).sum(axis=1).tolist() == [10, 25]
-
-
-@pytest.mark.parametrize(
-    "counts", [[-1, 3], [1.5, 2], [np.nan, 1], [3], ["a", "b"], [[1, 2], [3, 4], [5, 6]]]
-)
-def test_bad_counts(counts):
-    with pytest.raises(ValueError, match="counts must"):
-        sample_histogram(counts, 1.0, np.random.default_rng(1), 2)
-
-
-def test_inversion_inverts_the_channel():
-    k, eps0 = 7, 0.8
-    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    channel = np.full((k, k), q) + np.eye(k) * (p - q)
-    frequencies = np.random.default_rng(3).dirichlet(np.ones(k), 20)
-    np.testing.assert_allclose(invert(frequencies, eps0), frequencies @ np.linalg.inv(channel), atol=1e-13)
 
 
 def test_projection_is_the_quadratic_programs_solution():
@@ -104,18 +44,10 @@ def test_projection_of_points_far_out():
     np.testing.assert_array_equal(project_to_simplex(points), expected)
 
 
-@pytest.mark.parametrize("estimate", [invert, maximum_likelihood])
-def test_budgets_that_tell_nothing_cannot_be_inverted(estimate):
-    with pytest.raises(ValueError, match="eps0 must be at least 1e-09 to be inverted"):
-        estimate([0.3, 0.7], 1e-12)
+def test_inversion_of_a_budget_that_tells_little():
     eps0 = 1e-6  # 1 / (p - q) = coth(eps0 / 2) for k = 2
     expected = 0.5 - 0.2 / np.tanh(eps0 / 2)
     assert invert([0.3, 0.7], eps0)[0] == pytest.approx(expected, rel=1e-9)
-
-
-def test_projection_refuses_nan():
-    with pytest.raises(ValueError, match="finite"):
-        project_to_simplex([np.nan, 1])
 
 
 # Maximum likelihood ----------------------------------------------------------------------------
@@ -181,9 +113,3 @@ def test_maximum_likelihood_satisfies_its_conditions(counts, eps0):
     inverted = invert(frequencies, eps0)
     inside = np.all(inverted >= 0, axis=1)
     np.testing.assert_allclose(found[inside], inverted[inside], atol=1e-9)
-
-
-@pytest.mark.parametrize("bad", [[-0.1, 1.1], [0.5, 0.6], [np.nan, 1.0]])
-def test_maximum_likelihood_refuses_what_is_no_histogram(bad):
-    with pytest.raises(ValueError, match="frequencies >= 0 that sum to 1"):
-        maximum_likelihood(bad, 1.0)

@@ -1,4 +1,4 @@
-"""What a report's gain promises: delta of every dataset of the remaining users, by full enumeration."""
+"""What a report's gain and the bounds promise: delta of every dataset of the remaining users, enumerated."""
 
 import itertools
 import math
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.library.randomizers.matrices import both, merged, supports_of
-from tightshuffle.randomizers import Finite
+from tightshuffle.bounds.histogram import lower, upper
 
 PARTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # of eps0
 
@@ -77,34 +77,35 @@ CASES = [
     ("hadamard", 4, 4),
     ("hash:2", 3, 4),
     ("hash:3", 3, 4),
+    ("matrix", 3, 4),
 ]
 
 
 @pytest.mark.parametrize("eps0", [0.5, 2.0])
 @pytest.mark.parametrize(("name", "k", "n"), CASES)
-def test_no_dataset_is_above_the_blanket_and_references_are_datasets(name, k, n, eps0):
+def test_no_dataset_violates_the_blanket_or_the_bounds_and_references_are_datasets(name, k, n, eps0):
     randomizer, matrix = both(name, k, eps0)
-    shuffled = Shuffled(merged(supports_of(name, k), matrix)[0], n)
-    assert_bounds(shuffled, randomizer, [part * eps0 for part in PARTS], itertools.permutations(range(k), 2))
-
-
-def test_bounds_of_a_matrix():
-    matrix = np.random.default_rng(11).dirichlet(np.full(4, 4.0), 3).T
-    finite = Finite(matrix)
-    shuffled = Shuffled(matrix, 4)
-    for pair in finite.pairs():
-        assert_bounds(shuffled, finite, [part * finite.eps0 for part in PARTS[:-1]], [pair], pair)
-
-
-def assert_bounds(shuffled, randomizer, epses, pairs, asked=(0, 1)):
-    pairs, n = list(pairs), shuffled.n
-    for eps in epses:
-        worst = max(shuffled.delta(left, pair, eps) for left in shuffled.datasets() for pair in pairs)
-        assert worst <= mean_gain(randomizer.gains(eps, pair=asked), n) * (1 + 1e-12) + 1e-16
-        mixture = {"x0": 0.5, **({"x2": 0.5} if randomizer.k > 2 else {"x1": 0.5})}
-        assert mean_gain(randomizer.gains(eps, mixture, asked), n) <= worst * (1 + 1e-12) + 1e-16
-        order = [*asked, *[value for value in range(randomizer.k) if value not in asked]]
-        for place, reference in enumerate(randomizer.references()):
-            exact = shuffled.delta((order[place],) * (n - 1), asked, eps)
-            ours = mean_gain(randomizer.gains(eps, reference, asked), n)
-            assert ours == pytest.approx(exact, rel=1e-9, abs=1e-15), (reference, eps)
+    pairs = list(itertools.permutations(range(k), 2))
+    reports = np.eye(len(matrix)) if name == "matrix" else supports_of(name, k)
+    shuffled = Shuffled(merged(reports, matrix)[0], n)
+    epses = np.array(PARTS) * randomizer.eps0
+    lows, highs = (10 ** bound(epses, n=n, randomizer=randomizer) for bound in (lower, upper))
+    if name != "matrix":
+        np.testing.assert_array_equal(10 ** upper(epses, n=n, k=k, eps0=eps0, randomizer=name), highs)
+    for eps, low, high in zip(epses, lows, highs, strict=True):
+        deltas = {
+            pair: max(shuffled.delta(left, pair, eps) for left in shuffled.datasets()) for pair in pairs
+        }
+        worst = max(deltas.values())
+        for pair in pairs if name == "matrix" else [(0, 1)]:  # which stands for all, but in a matrix
+            most = deltas[pair] if name == "matrix" else worst
+            assert most <= mean_gain(randomizer.gains(eps, "blanket", pair), n) * (1 + 1e-12) + 1e-16
+            mixture = {"x0": 0.5, "x2" if k > 2 else "x1": 0.5}
+            assert mean_gain(randomizer.gains(eps, mixture, pair), n) <= most * (1 + 1e-12) + 1e-16
+            order = [*pair, *[value for value in range(k) if value not in pair]]
+            for place, reference in enumerate(randomizer.references()):
+                exact = shuffled.delta((order[place],) * (n - 1), pair, eps)
+                ours = mean_gain(randomizer.gains(eps, reference, pair), n)
+                assert ours == pytest.approx(exact, rel=1e-9, abs=1e-15), (reference, eps)
+        assert low * (1 - 1e-12) <= worst <= high * (1 + 1e-12)
+        assert high < 25 * low
