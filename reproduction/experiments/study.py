@@ -1,13 +1,12 @@
 """Which randomizer should users run behind a shuffler? All of them at one wanted (eps, delta).
 
 For every n, k and (eps, delta): the largest eps0 that each randomizer may have, by the rigorous `upper`; the
-expected errors that it leaves (`mechanisms.expected`, uniform data, unbiased, before any projection), and
+expected errors that it leaves (`expected_errors`, uniform data, unbiased, before any projection), and
 those of the central analytic Gaussian with the same (eps, delta). `upper` may be far from the truth, and not
 equally far for each randomizer. So every search is repeated with `lower` for the first rule of delta: no
 guarantee can go beyond it, and the truth is between the two.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,14 +17,7 @@ from reproduction.experiments.parity import delta_rules
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.histogram import bound_of_each
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.randomizers import (
-    HadamardResponse,
-    KRandomizedResponse,
-    LocalHashing,
-    OptimizedUnaryEncoding,
-    SubsetSelection,
-    SymmetricUnaryEncoding,
-)
+from tightshuffle.randomizers import BY_KEY
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.expected_errors import errors, largest_error, mean_absolute
 from tightshuffle.setting import LARGEST_EPS0_OF_UPPER
@@ -36,29 +28,7 @@ _CLOSE = 1e-3  # how far below the wanted log10 delta a search may end
 _SHORTEST = 1e-6  # of eps0, relative: there it ends in any case, where a parameter jumps
 _SECANTS = 8  # steps before it halves
 
-
-def subset(k: int, eps0: float) -> SubsetSelection:
-    """Subset selection with the m near k / (e^eps0 + 1), which has the least error at equal eps0.
-
-    With m = 1 it is k-RR.
-    """
-    m = min(k - 1, round(k / (math.exp(eps0) + 1)))
-    return SubsetSelection(k, eps0, m) if m > 1 else KRandomizedResponse(k, eps0)
-
-
-def hashing(k: int, eps0: float) -> LocalHashing:
-    """Local hashing with the g near e^eps0 + 1, which has the least error of an empty cell at equal eps0."""
-    return LocalHashing(k, eps0, max(2, min(round(math.exp(eps0) + 1), 2**62)))
-
-
-FAMILIES: dict[str, Family] = {
-    "grr": KRandomizedResponse,
-    "subset": subset,
-    "oue": OptimizedUnaryEncoding,
-    "hash": hashing,
-    "rappor": SymmetricUnaryEncoding,
-    "hadamard": HadamardResponse,
-}
+FAMILIES: dict[str, Family] = {key: kind.tuned for key, kind in BY_KEY.items()}
 
 
 def study(settings: Mapping[str, Any]) -> pd.DataFrame:

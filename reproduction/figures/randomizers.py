@@ -6,25 +6,10 @@ from matplotlib.lines import Line2D
 
 from reproduction.figures import style
 from reproduction.figures.wording import RANDOMIZERS
+from tightshuffle.randomizers import BY_KEY
 
-COLOURS = {
-    "grr": style.COLOURS["shuffle+INV"],
-    "subset": "#009E73",
-    "oue": "#CC79A7",
-    "hash": "#E69F00",
-    "rappor": style.COLOURS["shuffle"],
-    "hadamard": "#000000",
-    "gaussian": style.COLOURS["gaussian"],
-}
-MARKERS = {
-    "grr": "o",
-    "subset": "s",
-    "oue": "^",
-    "hash": "v",
-    "rappor": "D",
-    "hadamard": "P",
-    "gaussian": "X",
-}
+COLOURS = {key: kind.colour for key, kind in BY_KEY.items()} | {"gaussian": style.COLOURS["gaussian"]}
+MARKERS = {key: kind.marker for key, kind in BY_KEY.items()} | {"gaussian": "X"}
 
 
 def legend(names: Iterable[str]) -> list[Line2D]:

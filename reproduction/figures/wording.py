@@ -6,15 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-RANDOMIZERS = {
-    "grr": "k-RR",
-    "subset": "subset selection",
-    "oue": "OUE",
-    "hash": "local hashing",
-    "rappor": "RAPPOR",
-    "hadamard": "Hadamard",
-    "gaussian": "Gaussian",
-}
+from tightshuffle import randomizers
+
+RANDOMIZERS = {**{key: kind.label for key, kind in randomizers.BY_KEY.items()}, "gaussian": "Gaussian"}
 DELTA_AXIS = "δ, drawn as log(−log δ)"  # orders of magnitude below 1 on a logarithmic axis
 
 

@@ -39,9 +39,9 @@ def statement(study: pd.DataFrame) -> list[str]:
     gain = (local["local_tv"] / local["tv"]).min()
     central = small["gaussian_tv"] / small["geometric_tv"]
     return [
-        "Behind a shuffler k-RR has the least expected error of the six single-message randomizers, or is"
+        "Behind a shuffler k-RR has the least expected error of these single-message randomizers, or is"
         f" within {100 * _TIE:g} % of it, in {wins} of {len(ratio)} settings, and in {sure} of"
-        f" {len(generous)} even if the other five are judged by their lower bound.",
+        f" {len(generous)} even if the others are judged by their lower bound.",
         "The m of subset selection and the g of local hashing are those that are best without a shuffler;"
         " tuned behind one, both would err less with few users and very many cells.",
         "For eps up to 1 and more than two cells the total variation error of k-RR is"
@@ -49,7 +49,7 @@ def statement(study: pd.DataFrame) -> list[str]:
         f" Gaussian with the same guarantee, which errs {central.min():.1f} to {central.max():.1f} times as"
         " much as central geometric noise with delta = 0; without the shuffler the best randomizer errs at"
         f" least {gain:.1f} times as much as with it.",
-        f"With many users four of them fall behind: at n = {most:,} and eps up to 1 OUE and local hashing err"
+        f"With many users some fall behind: at n = {most:,} and eps up to 1 OUE and local hashing err"
         f" at least {large[['oue', 'hash']].min():.1f} times as much as the Gaussian, RAPPOR"
         f" {large['rappor']:.1f} times and Hadamard response {large['hadamard']:.0f} times.",
     ]
@@ -64,12 +64,8 @@ def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> li
     local = rows.groupby(["eps", "k", "n"])["local_tv"].min()
     lines = []
     for row in best.to_dict("records"):
-        parameter = row["randomizer"] in ("subset", "hash") and row["name"] != "grr"
-        use = (
-            str(row["name"])
-            if parameter
-            else RANDOMIZERS["grr" if row["name"] == "grr" else str(row["randomizer"])]
-        )
+        name = str(row["name"])
+        use = name if ":" in name else RANDOMIZERS[name]
         lines.append(
             [
                 f"{row['n']:,}",

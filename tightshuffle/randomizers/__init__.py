@@ -3,14 +3,18 @@
 All have the interface of `base.Randomizer`; `parse` makes one from a name such as "subset:3".
 """
 
-from tightshuffle.randomizers.base import Randomizer
+from typing import TypeVar
+
+from tightshuffle.arguments import check_k
+from tightshuffle.randomizers.base import Randomizer, SupportRandomizer
 from tightshuffle.randomizers.finite import Finite
 from tightshuffle.randomizers.hadamard import HadamardResponse
-from tightshuffle.randomizers.names import NAMES, check_given, parse
+from tightshuffle.randomizers.matrix_file import read_matrix
 from tightshuffle.randomizers.subset import KRandomizedResponse, SubsetSelection
 from tightshuffle.randomizers.unary import LocalHashing, OptimizedUnaryEncoding, SymmetricUnaryEncoding
 
 __all__ = [
+    "BY_KEY",
     "NAMES",
     "Finite",
     "HadamardResponse",
@@ -23,3 +27,60 @@ __all__ = [
     "check_given",
     "parse",
 ]
+
+T = TypeVar("T")
+BY_KEY: dict[str, type[SupportRandomizer]] = {
+    kind.key: kind
+    for kind in (
+        KRandomizedResponse,
+        SubsetSelection,
+        OptimizedUnaryEncoding,
+        LocalHashing,
+        SymmetricUnaryEncoding,
+        HadamardResponse,
+    )
+}
+NAMES = (
+    *(f"{key}:{kind.parameter.upper()}" if kind.parameter else key for key, kind in BY_KEY.items()),
+    "file:MATRIX.csv",
+)
+
+
+def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Randomizer:
+    """The randomizer of a name, one of `NAMES` with a number for M or G.
+
+    Parameters
+    ----------
+    name : such as "subset:3"; "file:..." reads a matrix, see `read_matrix`
+    k, eps0 : the number of values and the local budget; a file has its own
+
+    Raises
+    ------
+    ValueError that names the argument which is bad, missing or does not belong.
+    """
+    key, colon, number = name.partition(":")
+    if key == "file" and colon:
+        for unwanted, value in (("k", k), ("eps0", eps0)):
+            if value is not None:
+                raise ValueError(f"{unwanted} must not be given for {name}, whose matrix tells; got {value}")
+        return read_matrix(number)
+    if key not in BY_KEY or bool(colon) != bool(BY_KEY[key].parameter):
+        raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {name!r}")
+    kind = BY_KEY[key]
+    given, budget = check_given(name, k, eps0)
+    fields = {kind.parameter: _whole(kind.parameter, number)} if colon else {}
+    return kind(int(check_k(given)), budget, **fields)
+
+
+def check_given(name: str, k: T | None, eps0: T | None) -> tuple[T, T]:
+    """k and eps0; ValueError where one is missing for the randomizer of that name."""
+    if k is None or eps0 is None:
+        raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {name!r}")
+    return k, eps0
+
+
+def _whole(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{name} must be a whole number; got {text!r}") from None

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -184,8 +185,24 @@ class SupportRandomizer(Randomizer):
     and 0 otherwise, where ``everywhere`` is P_u(y supports every value).
     """
 
+    key: ClassVar[str]  # its name, but for a parameter
+    parameter: ClassVar[str] = ""  # the field that its name states, too
+    title: ClassVar[str]
+    label: ClassVar[str]  # short
+    colour: ClassVar[str]  # of its lines in figures
+    marker: ClassVar[str]  # of its points, as matplotlib calls it
+
     k: int
     eps0: float
+
+    @classmethod
+    def tuned(cls, k: int, eps0: float) -> "SupportRandomizer":
+        """The one whose parameter leaves the least error at this eps0."""
+        return cls(k, eps0)
+
+    @property
+    def name(self) -> str:
+        return f"{self.key}:{getattr(self, self.parameter)}" if self.parameter else self.key
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", int(check_k(self.k)))

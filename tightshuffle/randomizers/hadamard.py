@@ -24,9 +24,9 @@ class HadamardResponse(SupportRandomizer):
     "x2" is, that of "x3" (for k >= 4) is not.
     """
 
-    @property
-    def name(self) -> str:
-        return "hadamard"
+    key = "hadamard"
+    title, label = "Hadamard response", "Hadamard"
+    colour, marker = "#000000", "P"
 
     @property
     def order(self) -> int:

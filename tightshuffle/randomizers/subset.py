@@ -26,16 +26,23 @@ class SubsetSelection(SupportRandomizer):
     1 <= m < k.
     """
 
+    key = "subset"
+    parameter = "m"
+    title, label = "subset selection", "subset selection"
+    colour, marker = "#009E73", "s"
+
     m: int
+
+    @classmethod
+    def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
+        """With the m near k / (e^eps0 + 1), which has the least error at equal eps0; k-RR if that is 1."""
+        m = min(k - 1, round(k / (math.exp(eps0) + 1)))
+        return cls(k, eps0, m) if m > 1 else KRandomizedResponse(k, eps0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.m, int | np.integer) and 1 <= self.m < self.k):
             raise ValueError(f"m must be a whole number between 1 and k - 1 = {self.k - 1}; got {self.m!r}")
-
-    @property
-    def name(self) -> str:
-        return f"subset:{self.m}"
 
     @property
     def bits(self) -> float:
@@ -93,11 +100,16 @@ class KRandomizedResponse(SubsetSelection):
     A report supports the value that it names: alpha = 1 / k, beta = 0.
     """
 
+    key = "grr"
+    parameter = ""
+    title, label = "k-randomized response", "k-RR"
+    colour, marker = "#0072B2", "o"
+
     m: int = field(default=1, init=False, repr=False)
 
-    @property
-    def name(self) -> str:
-        return "grr"
+    @classmethod
+    def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
+        return cls(k, eps0)
 
     def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
         """See `Randomizer.sample` and `krr.sample_histogram`: O(k)."""

@@ -59,9 +59,9 @@ class SymmetricUnaryEncoding(UnaryEncoding):
     with probability q. Wang et al. 2017 call it symmetric unary encoding.
     """
 
-    @property
-    def name(self) -> str:
-        return "rappor"
+    key = "rappor"
+    title, label = "RAPPOR (symmetric unary encoding)", "RAPPOR"
+    colour, marker = "#56B4E9", "D"
 
     @property
     def q(self) -> float:
@@ -72,9 +72,9 @@ class SymmetricUnaryEncoding(UnaryEncoding):
 class OptimizedUnaryEncoding(UnaryEncoding):
     """Unary encoding with p = 1/2, q = 1 / (e^eps0 + 1): the least q* (1 - q*) / (p* - q*)^2 (ibid.)."""
 
-    @property
-    def name(self) -> str:
-        return "oue"
+    key = "oue"
+    title, label = "optimized unary encoding", "OUE"
+    colour, marker = "#CC79A7", "^"
 
     @property
     def p_star(self) -> float:
@@ -99,16 +99,22 @@ class LocalHashing(IndependentSupport):
     g < 2.
     """
 
+    key = "hash"
+    parameter = "g"
+    title, label = "local hashing", "local hashing"
+    colour, marker = "#E69F00", "v"
+
     g: int
+
+    @classmethod
+    def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
+        """With the g near e^eps0 + 1, which has the least error of an empty cell at equal eps0."""
+        return cls(k, eps0, max(2, min(round(math.exp(eps0) + 1), 2**62)))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.g, int | np.integer) and self.g >= 2):
             raise ValueError(f"g must be a whole number >= 2; got {self.g!r}")
-
-    @property
-    def name(self) -> str:
-        return f"hash:{self.g}"
 
     @property
     def bits(self) -> float:

@@ -3,8 +3,8 @@
   const $ = (id) => document.getElementById(id);
   const COARSE = 1e-3; // the width of a bracket that a picture does not show
   const POINTS = 32, MOST_USERS_PUBLISHED = 1e7, LARGEST_EPS0 = 20, LARGEST_N = 1e12;
-  const TITLES = { grr: "k-RR", subset: "subset selection", rappor: "RAPPOR", oue: "optimized unary encoding",
-    hadamard: "Hadamard response", hash: "local hashing" };
+  // The options say of each randomizer its short name, and the parameter that it needs besides k and eps0.
+  const about = (name) => [...$("randomizer").options].find((option) => option.value === name)?.dataset;
   const DEFAULTS = { randomizer: "grr", n: "100000", k: "408", given: "eps0", eps0: "4", eps: "0.5", error: "0.05", delta: "1e-6",
     colluding: "0", count: "", size: "" };
 
@@ -38,7 +38,7 @@
 
   function show(given) {
     for (const [name, value] of Object.entries({ ...DEFAULTS, ...given })) {
-      if (name === "randomizer" && !TITLES[value]) continue;
+      if (name === "randomizer" && !about(value)) continue;
       if (name === "given" && !["eps0", "eps", "error"].includes(value)) continue;
       fields[name].value = value;
     }
@@ -48,7 +48,7 @@
   // Only the fields that matter are there.
   function arrange() {
     const { randomizer, given } = texts();
-    $("field-size").hidden = randomizer !== "subset" && randomizer !== "hash";
+    $("field-size").hidden = !about(randomizer).parameter;
     $("field-size").querySelector("label").textContent = randomizer === "subset" ? "Values in a subset, m" : "Values of the hash, g";
     $("field-eps0").hidden = given !== "eps0";
     $("field-eps").hidden = given === "eps0";
@@ -226,7 +226,7 @@
       return own !== run;
     };
     const make = (eps0) => shuffle.randomizer(s.randomizer, { k: s.k, eps0, size: s.size });
-    const name = s.randomizer + (s.randomizer === "subset" || s.randomizer === "hash" ? `:${s.size}` : "");
+    const name = s.randomizer + (about(s.randomizer).parameter ? `:${s.size}` : "");
     elsewhere(s, name);
     if (await pause()) return;
 
@@ -280,7 +280,7 @@
       $("command").textContent += `\npython -c "from reproduction.protocol.theorem_1 import published_delta as log10_delta; print(log10_delta(${Number(at.toPrecision(6))},`
         + ` n=${s.users}, k=${s.k}, eps0=${Number(eps0.toPrecision(6))}, count=${s.count}))"`;
     }
-    const deviation = beside.sigma(at, s.log10Delta), own_ = TITLES[s.randomizer];
+    const deviation = beside.sigma(at, s.log10Delta), own_ = about(s.randomizer).label;
     const found = [
       [`${own_} with ε₀ = ${short(eps0, -1)}, shuffled, inverted`, beside.distance(randomizer, s.n)],
       [`central Gaussian noise of deviation ${short(deviation, 1)}, same ε and δ`, beside.gaussianDistance(s.n, s.k, deviation)],

@@ -1,14 +1,24 @@
 """Each randomizer's law, oracle and sampler against its full matrix, and against mpmath at the extremes."""
 
 import itertools
+import re
 
 import mpmath
 import numpy as np
 import pytest
 
+from tests import ROOT
 from tests.chi_square import consistent
 from tests.library.randomizers.matrices import SMALL, both, exact_columns, matrix_of, supports_of
-from tightshuffle.randomizers import Finite, KRandomizedResponse, expected_errors, parse, subset
+from tightshuffle.randomizers import (
+    BY_KEY,
+    NAMES,
+    Finite,
+    KRandomizedResponse,
+    expected_errors,
+    parse,
+    subset,
+)
 from tightshuffle.randomizers.krr import invert, sample_histogram
 
 
@@ -328,3 +338,13 @@ def test_bits():
         assert parse(name, k=6, eps0=1.0).bits == pytest.approx(number, rel=1e-12)
     assert parse("grr", k=10**12, eps0=1.0).bits == pytest.approx(np.log2(1e12), rel=1e-12)
     assert Finite(matrix_of("oue", 3, 1.0)).bits == 3
+
+
+def test_the_documents_list_every_randomizer_and_no_two_look_alike():
+    table = (ROOT / "docs" / "randomizers.md").read_text("utf-8").split("\n\n")[2]
+    listed = re.findall(r"^\| `([^`]+)`", table, flags=re.MULTILINE)
+    assert [name.lower() for name in listed] == [name.lower() for name in NAMES]
+    for look in ("title", "label", "colour", "marker"):
+        assert len({getattr(kind, look) for kind in BY_KEY.values()}) == len(BY_KEY)
+    for key, kind in BY_KEY.items():
+        assert parse(kind.tuned(20, 1.0).name, k=20, eps0=1.0) == kind.tuned(20, 1.0), key
