@@ -1,12 +1,10 @@
 """A verdict on every statement of the paper's text, on the published and on the exact reading."""
 
-import pandas as pd
-
 from reproduction.jobs.job import job, write_bytes, write_csv
 from reproduction.report.claims_page import claims_page
 from reproduction.verification.claims.claims_file import read_claims
 from reproduction.verification.claims.evidence import read_evidence
-from reproduction.verification.claims.registry import RESULT_COLUMNS, judge_claims
+from reproduction.verification.claims.registry import judge_claims
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
@@ -19,7 +17,6 @@ with job(snakemake):
         sensitivity=float(params.sensitivity),
         boxes=params.boxes,
     )
-    judged = judge_claims(read_claims(files.claims), published, exact)
-    verdicts = pd.DataFrame(judged)[list(RESULT_COLUMNS)]
+    verdicts = judge_claims(read_claims(files.claims), published, exact)
     write_csv(verdicts, snakemake.output.csv)
     write_bytes(claims_page(verdicts).encode(), snakemake.output.md)

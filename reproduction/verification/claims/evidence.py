@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reproduction.verification.printed import Row, read_rows, read_values
+from reproduction.verification.printed import COLUMNS, NUMBERS, Row, printed_to_decimal, read_values
 
 Paths = Iterable[str | os.PathLike[str]]
-Cited = dict[tuple[str, str, str, str], float]  # (item, mechanism, n, eps) -> log10 delta of the cited bound
 
+OWN = "this paper"
 Budgets = Mapping[str, Collection[float] | None]  # dataset -> its eps0s; None for all of them
 
 PAPER: Budgets = {
@@ -71,8 +71,7 @@ class Reading:
 
     name: str
     settings: list[Setting] = field(default_factory=list)
-    values: list[Row] = field(default_factory=list)  # rows of values.csv
-    cited: Cited = field(default_factory=dict)  # of Tables II and 1; nan where a theorem does not apply
+    values: pd.DataFrame = field(default_factory=lambda: printed_numbers([]))
     calibrations: frozenset[tuple[float, float]] = frozenset()  # (eps, delta) of Gaussians at eps >= eps0
     sensitivity: float = 1.0  # L2, as the trials' protocol takes it
     boxes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # dataset -> its box in degrees
@@ -134,18 +133,28 @@ def read_evidence(
     the published experiments, of single runs, of the experiments at equal privacy. ``sensitivity`` and
     ``boxes``: as in the config.
     """
-    common = read_values(values), read_cited(deltas), read_calibrations(trials), sensitivity, boxes
+    printed = printed_numbers(read_values(values), pd.read_csv(deltas))
+    common = printed, read_calibrations(trials), sensitivity, boxes
     published = Reading(PUBLISHED, read_trials(trials) + read_estimates(estimates), *common)
     return published, Reading(EXACT, read_parity(parity), *common)
 
 
-def read_cited(path: str | os.PathLike[str]) -> Cited:
-    """The literature's deltas in printed_deltas.csv; nan where a theorem does not apply."""
-    return {
-        (row["item"], row["mechanism"], row["n"], row["eps"]): float(row["exact"] or "nan")
-        for row in read_rows(path)
-        if row["mechanism"] != "this paper"
-    }
+def printed_numbers(rows: Iterable[Row], deltas: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Rows of values.csv with numbers: its columns, ``log10_printed`` and ``log10_cited``.
+
+    ``deltas``: the rows of printed_deltas.csv; ``log10_cited`` is nan where a theorem does not apply and in
+    this paper's own rows. n is nan for all users of a dataset.
+    """
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    frame[[*NUMBERS]] = frame[[*NUMBERS]].apply(pd.to_numeric, errors="coerce")
+    printed = [printed_to_decimal(text) for text in frame["printed"]]
+    frame["log10_printed"] = [float(value.log10()) if value else -np.inf for value in printed]
+    if deltas is None:
+        return frame.assign(log10_cited=np.nan)
+    cited = deltas[deltas["mechanism"] != OWN].rename(columns={"exact": "log10_cited"})
+    key = ["item", "mechanism", "n", "eps"]
+    cited = cited.astype({"n": float, "eps": float})
+    return frame.merge(cited[[*key, "log10_cited"]], on=key, how="left", validate="many_to_one")
 
 
 def read_trials(paths: Paths) -> list[Setting]:

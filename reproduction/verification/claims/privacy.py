@@ -7,24 +7,22 @@ only where these intervals do not overlap. Settings of Table IV are read from th
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby, product
+from dataclasses import replace
+from itertools import groupby, pairwise, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from reproduction.protocol.theorem_1 import published_delta
 from reproduction.verification.claims.evidence import GAUSSIAN, Budgets, NoEvidenceError, Reading
 from reproduction.verification.claims.verdict_rules import (
-    FAILS,
-    HOLDS,
-    Outcome,
-    count_signs,
-    falling,
-    span,
-    verdict_of,
-    weakest,
+    Comparisons,
+    log10_ratio,
+    ratio,
+    versus,
+    yes_or_no,
 )
-from reproduction.verification.printed import Row, printed_to_decimal
 from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.literature import count
@@ -47,6 +45,7 @@ def bracket(eps: float, n: int, k: int, eps0: float) -> tuple[float, float]:
     return low, high
 
 
+@functools.lru_cache(maxsize=4096)
 def as_printed(eps: float, n: int, k: int, eps0: float, share: float = _SHARE) -> float:
     """log10 delta of Theorem 1 as printed; ``share`` of n hold x0."""
     held = min(round(share * n), n - 1)
@@ -55,8 +54,8 @@ def as_printed(eps: float, n: int, k: int, eps0: float, share: float = _SHARE) -
 
 def trend(
     reading: Reading, axis: str, points: Iterable[Point], rising: bool = False, share: float = _SHARE
-) -> Outcome:
-    """Does delta fall (or rise) along ``axis`` between neighbours of ``points``?"""
+) -> Comparisons:
+    """Does delta fall (or rise) along ``axis`` between neighbours of ``points``? From 0 to 0 is no step."""
     position = AXES.index(axis)
 
     def line_of(point: Point) -> tuple[float, ...]:
@@ -65,17 +64,13 @@ def trend(
     steps = []
     for _, line in groupby(sorted(set(points), key=lambda p: (line_of(p), p[position])), key=line_of):
         intervals = [_interval(reading, point, share) for point in line]
-        if len(intervals) > 1:
-            low, high = zip(*intervals, strict=True)
-            steps.append(falling(low, high, rising=rising))
-    signs = np.concatenate(steps) if steps else np.array([])
-    word = "rises" if rising else "falls"
-    what = "the true delta" if reading.is_exact else "the printed formula's delta"
-    why = f"{what} {word} with {axis} in {np.sum(signs > 0)} of {signs.size} steps, goes the other way in "
-    why += f"{np.sum(signs < 0)}"
-    if np.any(signs == 0):
-        why += f", and the bounds leave {np.sum(signs == 0)} open"
-    return Outcome(verdict_of(signs), count_signs(signs), why)
+        steps += [step for step in pairwise(intervals) if step != ((-np.inf, -np.inf),) * 2]
+    before, after = np.array(steps).reshape(-1, 2, 2).swapaxes(0, 1)
+    (smaller, larger) = (before, after) if rising else (after, before)
+    signs = np.subtract(smaller[:, 1] < larger[:, 0], smaller[:, 0] > larger[:, 1], dtype=int)
+    whose = "the true delta" if reading.is_exact else "the printed formula's delta"
+    what = f"{whose} {'rises' if rising else 'falls'} with {axis} from step to step"
+    return Comparisons(what, signs, smaller[:, 1], larger[:, 0])
 
 
 def _interval(reading: Reading, point: Point, share: float) -> tuple[float, float]:
@@ -86,14 +81,12 @@ def _interval(reading: Reading, point: Point, share: float) -> tuple[float, floa
     return value, value
 
 
-def table_iv(reading: Reading, axis: str, rising: bool = False) -> Outcome:
+def table_iv(reading: Reading, axis: str, rising: bool = False) -> Comparisons:
     """The trend along ``axis`` over the printed settings of Table IV."""
-    points = [
-        point_of(row)
-        for row in rows_of(reading, "Table IV")
-        if f"varying {axis}" in row["source"] or axis == "eps"
-    ]
-    return trend(reading, axis, points, rising)
+    rows = rows_of(reading, "Table IV")
+    if axis != "eps":
+        rows = rows[rows["source"].str.contains(f"varying {axis}", regex=False)]
+    return trend(reading, axis, points_of(rows), rising)
 
 
 def both_trends(
@@ -102,110 +95,90 @@ def both_trends(
     eps0_rising: bool,
     points: Sequence[Point],
     shares: Sequence[float] = (_SHARE,),
-) -> Outcome:
+) -> list[Comparisons]:
     """Both trends, in eps and in eps0, over the same points; published for several shares of x0."""
-    outcomes = [
+    return [
         trend(reading, axis, points, rising, share)
         for share in (shares if not reading.is_exact else shares[:1])
         for axis, rising in (("eps", eps_rising), ("eps0", eps0_rising))
     ]
-    return Outcome(
-        weakest([outcome.verdict for outcome in outcomes]),
-        "; ".join(outcome.statistic for outcome in outcomes),
-        "; ".join(dict.fromkeys(outcome.why for outcome in outcomes)),
-    )
 
 
-def zero_exactly_at_zeros(reading: Reading) -> Outcome:
+def zero_exactly_at_zeros(reading: Reading) -> Comparisons:
     """Is delta 0 at the settings of Table IV printed as 0, and only there?"""
     rows = rows_of(reading, "Table IV")
-    signs = []
-    for row in rows:
-        eps, eps0, n, k = point_of(row)
-        low, high = _interval(reading, (eps, eps0, n, k), _SHARE)
-        zero = np.isneginf(high)
-        signs.append(
-            1 if zero == (printed_to_decimal(row["printed"]) == 0) and zero == np.isneginf(low) else -1
-        )
-    zeros = sum(printed_to_decimal(row["printed"]) == 0 for row in rows)
-    wrong = sum(sign < 0 for sign in signs)
-    why = f"delta is 0 at the {zeros} settings printed as 0, and at no other of {len(rows)}"
-    if wrong:
-        why = f"at {wrong} of {len(rows)} settings delta is 0 where it is not printed so, or the reverse"
-    return Outcome(verdict_of(signs), count_signs(signs), why)
+    deltas = np.array([_interval(reading, point, _SHARE) for point in points_of(rows)])
+    printed = rows["log10_printed"].to_numpy()
+    signs = yes_or_no((np.isneginf(deltas) == np.isneginf(printed)[:, None]).all(axis=1))
+    what = f"delta is 0 at the {np.isneginf(printed).sum()} settings of Table IV printed as 0, and only there"
+    return Comparisons(what, signs, deltas[:, 1], printed)
 
 
-def least_delta(reading: Reading) -> Outcome:
+def least_delta(reading: Reading) -> Comparisons:
     """Is the formula's delta the smallest one that holds, within 5 %?
 
     Published: the printed form against the tight delta of the same count. Exact: that tight delta, both
     directions, against the whole histogram.
     """
-    signs, misses = [], []
-    for eps, eps0, n, k in sorted({point_of(row) for row in rows_of(reading, "Table IV")}):
+    found = []
+    for eps, eps0, n, k in sorted(set(points_of(rows_of(reading, "Table IV")))):
         if eps >= eps0:
             continue
         setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0, "count": round(_SHARE * n)}
-        exact = float(count.delta(eps, **setting, direction="both" if reading.is_exact else "forward"))
+        tight = float(count.delta(eps, **setting, direction="both" if reading.is_exact else "forward"))
         if reading.is_exact:
-            value, (low, high) = exact, bracket(eps, n, k, eps0)
+            found.append((tight, *bracket(eps, n, k, eps0)))
         else:
-            value, low, high = as_printed(eps, n, k, eps0), exact, exact
-        slack = np.log10(1 + _TIGHT)
-        signs.append(1 if low - slack <= value <= high + slack else -1)
-        misses.append(low - value)
+            found.append((as_printed(eps, n, k, eps0), tight, tight))
+    value, low, high = np.array(found).T
+    slack = np.log10(1 + _TIGHT)
     what = (
-        "the exact delta of the count is below delta of the whole histogram"
+        "the exact delta of the count is delta of the whole histogram"
         if reading.is_exact
-        else ("the printed formula is below the exact delta of the same count")
+        else "the printed formula is the exact delta of the same count"
     )
-    why = (
-        f"{what} by {span(misses)} decades; within 5 % at "
-        f"{sum(s > 0 for s in signs)} of {len(signs)} settings of Table IV with eps < eps0"
+    signs = yes_or_no((low - slack <= value) & (value <= high + slack))
+    return Comparisons(
+        f"{what}, within 5 %, at the settings of Table IV with eps < eps0", signs, value, low, log10_ratio
     )
-    return Outcome(verdict_of(signs), count_signs(signs), why)
 
 
-def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: int, k: int) -> Outcome:
+def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: int, k: int) -> Comparisons:
     """Is the largest delta over all counts that a cell may have a guarantee for the whole histogram?"""
     counts = np.arange(n)
     form, direction = ("exact", "both") if reading.is_exact else ("published", "forward")
-    misses = []
-    for e in eps:
-        largest = np.max(count.delta(e, n=n, k=k, eps0=eps0, count=counts, form=form, direction=direction))
-        misses.append(bracket(e, n, k, eps0)[0] - float(largest))
-    signs = [1 if miss <= 0 else -1 for miss in misses]
-    why = (
-        f"even the largest of the count's deltas ({form} form) over all counts lies {span(misses)} "
-        f"decades below what some dataset's histogram leaks (n = {n}, k = {k}, "
-        f"eps0 = {eps0:g})"
+    largest = np.array(
+        [
+            np.max(count.delta(e, n=n, k=k, eps0=eps0, count=counts, form=form, direction=direction))
+            for e in eps
+        ]
     )
-    return Outcome(verdict_of(signs), count_signs(signs), why)
+    leaked = np.array([bracket(e, n, k, eps0)[0] for e in eps])
+    what = (
+        f"the largest of the count's deltas ({form} form) over all counts is at least what some dataset's "
+        f"histogram leaks (n = {n}, k = {k}, eps0 = {eps0:g})"
+    )
+    return Comparisons(what, yes_or_no(leaked <= largest), largest, leaked, log10_ratio)
 
 
-def varies_with_the_count(reading: Reading, eps: float, eps0: float, n: int, k: int) -> Outcome:
+def varies_with_the_count(reading: Reading, eps: float, eps0: float, n: int, k: int) -> Comparisons:
     """Does delta at the experiments' budget depend on how many hold x0?"""
     counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
-    form = reading.name
-    deltas = count.delta(eps, n=n, k=k, eps0=eps0, count=counts, form=form)
-    different = len(set(deltas.tolist()))
-    values = "one value" if different == 1 else f"{different} values"
-    why = (
-        f"at eps = {eps:g}, eps0 = {eps0:g} the {form} delta takes {values} over counts from 0 "
-        f"to {n - 1}, the largest {'0' if np.isneginf(deltas.max()) else f'1e{deltas.max():.3g}'}"
-    )
-    return Outcome(HOLDS if different > 1 else FAILS, values, why)
+    log10_deltas = count.delta(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
+    least, largest = np.array([log10_deltas.min()]), np.array([log10_deltas.max()])
+    what = f"at eps = {eps:g}, eps0 = {eps0:g} the {reading.name} delta varies over counts from 0 to {n - 1}"
+    return Comparisons(what, yes_or_no(least < largest), 10**least, 10**largest, versus)
 
 
-def inference_falls(reading: Reading, k: Sequence[int], eps0: Sequence[float]) -> Outcome:
+def inference_falls(reading: Reading, k: Sequence[int], eps0: Sequence[float]) -> Comparisons:
     """Does the probability that a report is the truth, p of k-RR, fall with k? The same on both readings."""
     p = np.array([[truth_probability(budget, cells) for cells in k] for budget in eps0])
-    signs = np.where(np.diff(p, axis=1) < 0, 1, -1).ravel()
-    why = f"p falls from {p[:, 0].max():.3g} to {p[:, -1].min():.3g} over k = {k[0]} to {k[-1]}"
-    return Outcome(verdict_of(signs), count_signs(signs), why)
+    after, before = p[:, 1:].ravel(), p[:, :-1].ravel()
+    what = f"p falls with k from step to step, k = {k[0]} to {k[-1]}"
+    return Comparisons(what, yes_or_no(after < before), after, before, versus)
 
 
-def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], float]) -> Outcome:
+def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], float]) -> Comparisons:
     """Does the Gaussian have delta 0, as the shuffle model has at eps = eps0, at every budget of the trials?
 
     ``scale_of``: (eps, delta, sensitivity) -> the scale of the trials; no other one has delta 0 either.
@@ -213,50 +186,53 @@ def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], fl
     """
     if not reading.calibrations:
         raise NoEvidenceError("the config has no trials at eps = eps0")
-    budgets = sorted(reading.calibrations)
     sensitivity = HISTOGRAM_SENSITIVITY if reading.is_exact else reading.sensitivity
-    scales = [scale_of(eps, delta, reading.sensitivity) for eps, delta in budgets]
-    deltas = [
-        float(log10_delta_of_scale(eps, scale=scale, sensitivity=sensitivity))
-        for (eps, _), scale in zip(budgets, scales, strict=True)
-    ]
-    signs = [1 if np.isneginf(delta) else -1 for delta in deltas]
-    why = "no Gaussian has the shuffle model's delta = 0; that of our trials has"
-    why += f" 1e{min(deltas):.3g} to 1e{max(deltas):.3g}"
-    return Outcome(verdict_of(signs), f"{count_signs(signs)}; log10 delta up to {max(deltas):.3g}", why)
+    deltas = np.array(
+        [
+            log10_delta_of_scale(
+                eps, scale=scale_of(eps, delta, reading.sensitivity), sensitivity=sensitivity
+            )
+            for eps, delta in sorted(reading.calibrations)
+        ]
+    )
+    what = "log10 delta of the Gaussian of our trials is the shuffle model's, which no Gaussian has"
+    return Comparisons(what, yes_or_no(np.isneginf(deltas)), deltas, np.full(len(deltas), -np.inf), versus)
 
 
-def local_is_worse(reading: Reading, factor: float, budgets: Budgets | None = None) -> Outcome:
+def local_is_worse(reading: Reading, factor: float, budgets: Budgets | None = None) -> Comparisons:
     """Is the local model's expected error more than ``factor`` times the Gaussian's at equal privacy?
 
     Closed forms for a uniform histogram at the settings of the exact reading: k-RR with eps0 = eps and no
     shuffler, against the Gaussian at (eps, delta).
     """
     settings = {(s.n, s.k, s.eps, s.delta) for s in reading.pick((GAUSSIAN,), budgets=budgets)}
-    ratios = []
+    errors = []
     for n, k, eps, delta in sorted(settings):
         scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
-        ratios.append(float(expected_tv_krr(n, k, eps) / expected_tv_gaussian(n, k, scale)))
-    signs = [1 if ratio > factor else -1 for ratio in ratios]
-    why = f"the local model's expected error is {span(ratios)} times that of gaussian"
-    return Outcome(verdict_of(signs), f"{count_signs(signs)}; ratio {span(ratios)}", why)
+        errors.append((float(expected_tv_krr(n, k, eps)), float(expected_tv_gaussian(n, k, scale))))
+    local, gaussian = np.array(errors).T
+    what = f"the local model's expected error is more than {factor:g} times that of {GAUSSIAN}"
+    return Comparisons(what, yes_or_no(local > factor * gaussian), local, gaussian, ratio)
 
 
-def approximate(reading: Reading, budgets: Budgets | None = None) -> Outcome:
+def approximate(reading: Reading, budgets: Budgets | None = None) -> Comparisons:
     """Does the shuffle model need a delta above 0 at every setting of the experiments?
 
     It does for every eps < eps0: if everybody reports x0, the likelihoods differ by the factor e^eps0. From
     eps0 on its delta is 0: pure differential privacy.
     """
     settings = reading.pick((GAUSSIAN,), budgets=budgets)
-    signs = [1 if setting.eps < setting.eps0 else -1 for setting in settings]
-    why = f"delta is above 0 at {sum(s > 0 for s in signs)} of {len(signs)} settings of the experiments"
-    if min(signs) < 0:
-        why += "; where eps = eps0 it is 0, pure differential privacy"
-    return Outcome(verdict_of(signs), count_signs(signs), why)
+    eps, eps0 = np.array([(setting.eps, setting.eps0) for setting in settings]).T
+    found = Comparisons(
+        "delta is above 0 at the settings of the experiments", yes_or_no(eps < eps0), eps, eps0
+    )
+    pure = "where eps = eps0 it is 0, pure differential privacy"
+    return replace(found, notes=(pure,)) if (found.signs < 0).any() else found
 
 
-def unbiased(reading: Reading, histogram: Sequence[int], eps0: Iterable[float], projected: bool) -> Outcome:
+def unbiased(
+    reading: Reading, histogram: Sequence[int], eps0: Sequence[float], projected: bool
+) -> Comparisons:
     """Is the mean of the estimate by matrix inversion the histogram itself? The same on both readings.
 
     All k^n reports of the users in ``histogram`` (k counts) are listed, for every ``eps0``.
@@ -265,25 +241,24 @@ def unbiased(reading: Reading, histogram: Sequence[int], eps0: Iterable[float], 
     cells = np.repeat(np.arange(k), histogram)
     reports = np.array(list(product(range(k), repeat=cells.size)))
     counts = np.stack([(reports == cell).sum(axis=1) for cell in range(k)], axis=1)
-    signs, misses = [], []
+    misses = []
     for budget in eps0:
         honest = reports == cells
         p = np.where(honest, truth_probability(budget, k), lie_probability(budget, k)).prod(axis=1)
         estimates = invert(counts / cells.size, budget)
         if projected:
             estimates = project_to_simplex(estimates)
-        misses.append(float(np.abs(p @ estimates - truth).max()))
-        signs.append(1 if misses[-1] < _ROUNDING else -1)
-    what = "projected to the simplex" if projected else "not projected"
-    why = (
-        f"{what}, the mean estimate of {cells.size} users in {k} cells is "
-        f"{span(misses) if max(misses) > _ROUNDING else 'nothing'} off (eps0 = "
-        f"{', '.join(f'{value:g}' for value in eps0)})"
+        miss = float(np.abs(p @ estimates - truth).max())
+        misses.append(miss if miss >= _ROUNDING else 0.0)
+    off, none = np.array(misses), np.zeros(len(misses))
+    what = (
+        f"{'projected to the simplex' if projected else 'not projected'}, the mean estimate of {cells.size} "
+        f"users in {k} cells is not off (eps0 = {', '.join(f'{value:g}' for value in eps0)})"
     )
-    return Outcome(verdict_of(signs), count_signs(signs), why)
+    return Comparisons(what, yes_or_no(off == none), off, none, versus)
 
 
-def area(reading: Reading, dataset: str, width: int, height: int) -> Outcome:
+def area(reading: Reading, dataset: str, width: int, height: int) -> Comparisons:
     """Does the dataset's box measure ``width`` by ``height`` km, rounded to whole km?"""
     if dataset not in reading.boxes:
         raise NoEvidenceError(f"the config has no dataset {dataset} with a box")
@@ -292,19 +267,21 @@ def area(reading: Reading, dataset: str, width: int, height: int) -> Outcome:
     wide = (
         (box["east"] - box["west"]) * _KM_PER_DEGREE * np.cos(np.radians((box["north"] + box["south"]) / 2))
     )
-    holds = (round(wide), round(tall)) == (width, height)
-    measured = f"{wide:.2f} km x {tall:.2f} km"
-    return Outcome(HOLDS if holds else FAILS, measured, f"the printed box measures {measured}")
+    ours, printed = np.array([wide, tall]), np.array([width, height], dtype=float)
+    what = f"the printed box measures {width} km x {height} km"
+    measured = (f"it measures {wide:.2f} km x {tall:.2f} km",)
+    return Comparisons(what, yes_or_no(np.round(ours) == printed), ours, printed, notes=measured)
 
 
-def rows_of(reading: Reading, item: str) -> list[Row]:
+def rows_of(reading: Reading, item: str) -> pd.DataFrame:
     """The printed values of one item; `NoEvidenceError` if there are none."""
-    rows = [row for row in reading.values if row["item"] == item]
-    if not rows:
+    rows = reading.values[reading.values["item"] == item]
+    if rows.empty:
         raise NoEvidenceError(f"there are no printed values of {item}")
     return rows
 
 
-def point_of(row: Row) -> Point:
-    """The setting of a printed value."""
-    return float(row["eps"]), float(row["eps0"]), int(row["n"]), int(row["k"])
+def points_of(rows: pd.DataFrame) -> list[Point]:
+    """The settings of printed values of this paper's deltas."""
+    points = rows[["eps", "eps0", "n", "k"]].to_numpy(dtype=float).tolist()
+    return [(eps, eps0, int(n), int(k)) for eps, eps0, n, k in points]

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from reproduction.protocol.gaussian import published_scale
 from reproduction.verification.claims import literature, privacy, utility
@@ -25,10 +26,10 @@ from reproduction.verification.claims.evidence import (
     Reading,
 )
 from reproduction.verification.claims.verdict_rules import UNTESTABLE as NO_VERDICT
-from reproduction.verification.claims.verdict_rules import Outcome, combine
+from reproduction.verification.claims.verdict_rules import Comparisons, Outcome, combine, judge
 from reproduction.verification.printed import Row
 
-Test = Callable[[Reading], Outcome]
+Test = Callable[[Reading], Comparisons | list[Comparisons]]
 
 RESULT_COLUMNS = (
     *COLUMNS,
@@ -75,40 +76,36 @@ _FEW_USERS: dict[str, Any] = {"histogram": (4, 1, 0), "eps0": (1.0, 4.0)}
 _VALUES: dict[str, Any] = {"eps": 4, "eps0": 4, "n": 1000, "k": 15}  # Table V
 
 
-def _figure_1(reading: Reading, eps_rising: bool, eps0_rising: bool) -> Outcome:
+def _figure_1(reading: Reading, eps_rising: bool, eps0_rising: bool) -> list[Comparisons]:
     return privacy.both_trends(reading, eps_rising, eps0_rising, _FIGURE_1[reading.name])
 
 
-def _both(test: Callable[..., Outcome], **settings: Any) -> tuple[Test, Test]:
+def _both(test: Callable[..., Any], **settings: Any) -> tuple[Test, Test]:
     """The same test on both readings."""
     chosen = partial(test, **settings)
     return chosen, chosen
 
 
 def _as_printed(
-    claim: Callable[[utility.Errors, utility.Errors], Iterable[bool]],
-    test: Callable[..., Outcome],
-    **settings: Any,
+    test: Callable[..., Comparisons], over_cells: bool = False, **settings: Any
 ) -> tuple[Test, Test]:
-    """Published: the claim about the printed errors (`utility.printed`); exact: the test."""
-    ours = partial(test, **settings)
-    quantity = settings.get("metric", "tv")
-    return partial(utility.printed, claim=claim, quantity=quantity, ours=ours), ours
+    """Published: the test on the printed errors (`utility.printed`); exact: the test."""
+    return partial(utility.printed, test=test, over_cells=over_cells, **settings), partial(test, **settings)
 
 
-def _everywhere(test: Callable[..., Outcome], **settings: Any) -> tuple[Test, Test]:
+def _everywhere(test: Callable[..., Comparisons], **settings: Any) -> tuple[Test, Test]:
     """The test at all of the paper's settings; the exact reading also says how it goes at others."""
 
-    def exact(reading: Reading) -> Outcome:
-        outcome, beyond = test(reading, **settings, budgets=PAPER), reading.beyond()
+    def exact(reading: Reading) -> Comparisons:
+        found, beyond = test(reading, **settings, budgets=PAPER), reading.beyond()
         if not beyond:
-            return outcome
-        eps0 = sorted({value for values in beyond.values() for value in values or ()})
-        elsewhere = test(reading, **settings, budgets=beyond).statistic
-        more = (
-            f"; at eps0 = {', '.join(f'{value:g}' for value in eps0)}, which the paper does not run there: "
+            return found
+        eps0 = ", ".join(
+            f"{value:g}" for value in sorted({v for values in beyond.values() for v in values or ()})
         )
-        return replace(outcome, why=outcome.why + more + elsewhere)
+        elsewhere = judge(test(reading, **settings, budgets=beyond)).statistic
+        note = f"at eps0 = {eps0}, which the paper does not run there: {elsewhere}"
+        return replace(found, notes=(*found.notes, note))
 
     return partial(test, **settings, budgets=PAPER), exact
 
@@ -160,44 +157,25 @@ TESTS: dict[str, tuple[Test | str, Test | str]] = {
         literature.best_of_the_cited, item="Table II", best="feldman", others=("erlingsson", "balle")
     ),
     "literature-far-from-tight": _both(
-        literature.mostly_loose, items=("Table II",), mechanisms=_ERLINGSSON_TO_FELDMAN
+        literature.below_the_literature, items=("Table II",), mechanisms=_ERLINGSSON_TO_FELDMAN, majority=True
     ),
     "equal-privacy": _both(privacy.equal_privacy, scale_of=published_scale),
     "local-much-worse": (
         partial(utility.far, budgets=PAPER),
         partial(privacy.local_is_worse, factor=utility.COMPARABLE, budgets=PAPER),
     ),
-    "table-V-small-n": _as_printed(
-        lambda small, _: utility.printed_close(small), utility.close, ends="small n", **INDIVIDUAL
-    ),
+    "table-V-small-n": _as_printed(utility.close, over_cells=True, ends="small n", **INDIVIDUAL),
     "table-V-depends-on-x0": _both(utility.depends_on_cell, ends="small n", **SYNTHETIC),
-    "table-V-large-n": _as_printed(
-        lambda _, large: large[GAUSSIAN] < large[INV], utility.gaussian_better, ends="large n", **INDIVIDUAL
-    ),
+    "table-V-large-n": _as_printed(utility.gaussian_better, ends="large n", **INDIVIDUAL),
     "delta-explains-table-V": _both(privacy.varies_with_the_count, **_VALUES),
     "fixed-noise": _both(utility.same_noise_for_all_n, **SYNTHETIC),
-    "table-V-slightly-worse": _as_printed(
-        lambda _, large: utility.printed_close(large), utility.close, ends="large n", **INDIVIDUAL
-    ),
+    "table-V-slightly-worse": _as_printed(utility.close, over_cells=True, ends="large n", **INDIVIDUAL),
     "table-V-low-error": _as_printed(
-        lambda _, large: large[INV] < 0.01,
-        utility.small,
-        limit=0.01,
-        mechanisms=(INV,),
-        ends="large n",
-        **INDIVIDUAL,
+        utility.small, limit=0.01, mechanisms=(INV,), ends="large n", **INDIVIDUAL
     ),
-    "tv-small-n": _as_printed(
-        lambda small, _: utility.printed_close(small), utility.close, ends="small n", **SYNTHETIC
-    ),
-    "tv-gaussian-gains": _as_printed(
-        lambda small, large: [utility.printed_ratio(small) < utility.printed_ratio(large)],
-        utility.gap_grows_with_n,
-        **SYNTHETIC,
-    ),
-    "tv-large-n-close": _as_printed(
-        lambda _, large: utility.printed_close(large), utility.close, ends="large n", **SYNTHETIC
-    ),
+    "tv-small-n": _as_printed(utility.close, ends="small n", **SYNTHETIC),
+    "tv-gaussian-gains": _as_printed(utility.gap_grows_with_n, **SYNTHETIC),
+    "tv-large-n-close": _as_printed(utility.close, ends="large n", **SYNTHETIC),
     "figure-2-inversion": _both(utility.better, first=INV, second=SHUFFLE, **SYNTHETIC),
     "figure-2-central-better": _both(utility.gaussian_better, **SYNTHETIC),
     "figure-2-slightly": _both(utility.close, **SYNTHETIC),
@@ -263,8 +241,8 @@ UNTESTABLE = {
 }
 
 
-def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> list[Row]:
-    """One dict per statement: the columns of claims.csv and the verdicts (`RESULT_COLUMNS`), in order.
+def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> pd.DataFrame:
+    """One row per statement: the columns of claims.csv and the verdicts (`RESULT_COLUMNS`), in order.
 
     ``claims`` as `read_claims` gives them, ``published`` and ``exact`` of type `Reading`. Raises ValueError
     if a statement has no entry in `TESTS` or `UNTESTABLE`, or an entry has no statement.
@@ -278,28 +256,17 @@ def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> l
         )
     rows = []
     for row in claims:
-        if row["id"] in UNTESTABLE:
-            reason = UNTESTABLE[row["id"]]
+        if reason := UNTESTABLE.get(row["id"]):
             first = second = Outcome(NO_VERDICT, "", reason)
             why = f"Untestable: {reason}."
         else:
-            first, second = (
-                _outcome(test, reading)
-                for test, reading in zip(TESTS[row["id"]], (published, exact), strict=True)
-            )
+            tests = zip(TESTS[row["id"]], (published, exact), strict=True)
+            first, second = (_outcome(test, reading) for test, reading in tests)
             why = f"As published, {first.why}. Exactly, {second.why}."
-        rows.append(
-            {
-                **row,
-                "statistic_published": first.statistic,
-                "verdict_published": first.verdict,
-                "statistic_exact": second.statistic,
-                "verdict_exact": second.verdict,
-                "verdict": combine(first.verdict, second.verdict),
-                "why": why,
-            }
-        )
-    return rows
+        verdict = combine(first.verdict, second.verdict)
+        found = first.statistic, first.verdict, second.statistic, second.verdict, verdict, why
+        rows.append((*row.values(), *found))
+    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
 
 
 def _outcome(test: Test | str, reading: Reading) -> Outcome:
@@ -307,6 +274,7 @@ def _outcome(test: Test | str, reading: Reading) -> Outcome:
     if isinstance(test, str):
         return Outcome(NO_VERDICT, "", f"untestable: {test}")
     try:
-        return test(reading)
+        found = test(reading)
     except NoEvidenceError as error:
         return Outcome(NO_VERDICT, "", f"untestable: {error}")
+    return judge(*found) if isinstance(found, list) else judge(found)

@@ -7,13 +7,15 @@ two-sided p-value of Wilcoxon's test is 1/512, above LEVEL over the number of se
 sums over many cells, hence nearly normal, and the errors of single cells come with 1,000 repetitions.)
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy import stats
+
+from tightshuffle.arguments import Floats
 
 LEVEL = 0.01
 Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it, 0 neither
@@ -37,6 +39,25 @@ class Outcome:
     verdict: str
     statistic: str
     why: str
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """What a test of a statement finds: numbers of two kinds, ``left`` and ``right``, one comparison each.
+
+    ``what`` says what is compared and which way, ``signs`` whether each comparison shows it. ``shown`` tells
+    the numbers: `ratio`, `log10_ratio` or `versus`; None: not at all. ``at``: the settings, to name one that
+    goes against the statement. ``notes`` are told and not judged. ``majority``: more than half are enough.
+    """
+
+    what: str
+    signs: Signs
+    left: Floats
+    right: Floats
+    shown: Callable[[Floats, Floats], str] | None = None
+    at: Sequence[str] = ()
+    notes: tuple[str, ...] = ()
+    majority: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,17 +148,9 @@ def signs_within(log_ratios: Sequence[Estimate], factor: float, level: float = L
     return two_sided_signs(inside, outside, level)
 
 
-def falling(low: npt.ArrayLike, high: npt.ArrayLike, *, rising: bool = False) -> Signs:
-    """Signs of the steps of numbers known to lie in [low, high], shape (steps + 1,), -inf for an exact 0.
-
-    +1: the next number is smaller whatever both are; -1: larger; 0: the intervals overlap. Two zeros in a
-    row are no step and left out.
-    """
-    lows, highs = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
-    steps = np.subtract(highs[1:] < lows[:-1], lows[1:] > highs[:-1], dtype=int)
-    zeros = np.isneginf(highs)
-    steps = steps[~(zeros[1:] & zeros[:-1])]
-    return -steps if rising else steps
+def yes_or_no(shown: npt.ArrayLike) -> Signs:
+    """+1 where something is so, -1 where it is not: comparisons that leave nothing open."""
+    return np.where(shown, 1, -1)
 
 
 def verdict_of(comparisons: npt.ArrayLike) -> str:
@@ -157,26 +170,59 @@ def verdict_of(comparisons: npt.ArrayLike) -> str:
     return FAILS if against else UNSETTLED
 
 
+def judge(*found: Comparisons) -> Outcome:
+    """Verdict, numbers and sentence of one reading, from comparisons of which all groups must hold."""
+    return Outcome(
+        weakest([_verdict(each) for each in found]),
+        "; ".join(_numbers(each) for each in found),
+        "; ".join(dict.fromkeys(_sentence(each) for each in found)),
+    )
+
+
 def weakest(verdicts: Collection[str]) -> str:
     """The verdict on statements that must hold together: fails before not settled before mostly holds."""
     return max(verdicts, key=READING_VERDICTS.index)
 
 
-def count_signs(comparisons: npt.ArrayLike) -> str:
-    """How many comparisons are for and against the claim, in words."""
-    comparisons = np.asarray(comparisons)
-    return f"{np.sum(comparisons > 0)} of {comparisons.size} for, {np.sum(comparisons < 0)} against"
+def _verdict(found: Comparisons) -> str:
+    if found.majority:
+        return HOLDS if 2 * np.sum(found.signs > 0) > len(found.signs) else FAILS
+    return verdict_of(found.signs)
 
 
-def span(values: Sequence[float]) -> str:
+def _numbers(found: Comparisons) -> str:
+    signs = found.signs
+    counts = f"{np.sum(signs > 0)} of {len(signs)} for, {np.sum(signs < 0)} against"
+    return f"{counts}; {found.shown(found.left, found.right)}" if found.shown else counts
+
+
+def _sentence(found: Comparisons) -> str:
+    against = (
+        [place for place, sign in zip(found.at, found.signs, strict=True) if sign < 0] if found.at else []
+    )
+    instance = [f"against for instance at {against[0]}"] if against else []
+    return "; ".join([f"{found.what}: {_numbers(found)}", *instance, *found.notes])
+
+
+def span(values: npt.ArrayLike) -> str:
     """The range of numbers as text: "0.5 to 2", or one number if they are the same to three digits."""
-    low, high = f"{min(values):.3g}", f"{max(values):.3g}"
+    low, high = f"{np.min(values):.3g}", f"{np.max(values):.3g}"
     return low if low == high else f"{low} to {high}"
 
 
-def change(before: Sequence[float], after: Sequence[float]) -> str:
-    """How ranges of numbers change as text: "from 0.5 .. 2 to 1 .. 3"."""
-    return "from {} to {}".format(*(span(values).replace(" to ", " .. ") for values in (before, after)))
+def ratio(left: Floats, right: Floats) -> str:
+    """The range of left / right as text."""
+    return f"ratio {span(left / right)}"
+
+
+def log10_ratio(left: Floats, right: Floats) -> str:
+    """How many decades right lies above left, both log10, as text."""
+    return f"log10 of the ratio {span(right - left)}"
+
+
+def versus(left: Floats, right: Floats) -> str:
+    """The range of left and that of right as text."""
+    return f"{span(left)} versus {span(right)}"
 
 
 def combine(published: str, exact: str) -> str:

@@ -11,7 +11,11 @@ from reproduction.verification.claims.evidence import (
     SHUFFLE,
     Reading,
     Setting,
+    printed_numbers,
 )
+from reproduction.verification.claims.verdict_rules import judge
+from reproduction.verification.printed import read_values
+from tests import ROOT
 
 REPETITIONS = 40
 K = {"synthetic": 15, "san_francisco": 408, "paris": 192, "mine": 9}
@@ -31,6 +35,35 @@ def setting(dataset="synthetic", n=1000, eps0=4.0, metric="tv", cell=0, rule="",
 def three(gaussian, inv, shuffle=0.5, **point):
     """A setting with the paper's three mechanisms."""
     return setting(**point, **{GAUSSIAN: gaussian, INV: inv, SHUFFLE: shuffle})
+
+
+def row(mechanism="this paper", item="Table II", n=100, eps=0.1, printed="1E-2", eps0=0.5, varying="eps0"):
+    """A printed delta; its count is 0.8 n."""
+    own = mechanism == "this paper"
+    return {
+        "item": item, "mechanism": mechanism, "n": str(n), "k": "10" if own else "", "eps0": str(eps0),
+        "eps": str(eps), "count": str(round(0.8 * n)) if own else "", "printed": printed,
+        "source": f"varying {varying}",
+    }  # fmt: skip
+
+
+def numbers(rows, **cited):
+    """Printed values as the tests take them; ``cited``: mechanism -> log10 delta of the cited bound."""
+    frame = printed_numbers(rows)
+    return frame.assign(log10_cited=frame["mechanism"].map(cited).astype(float))
+
+
+PRINTED = printed_numbers(read_values(ROOT / "data/published/values.csv"))  # the paper's own
+
+
+def verdict(found):
+    """The verdict on what a test returns."""
+    return outcome(found).verdict
+
+
+def outcome(found):
+    """Verdict, numbers and sentence of what a test returns."""
+    return judge(*found) if isinstance(found, list) else judge(found)
 
 
 def bracket(eps, n, k, eps0):

@@ -6,14 +6,17 @@ import pytest
 from reproduction.verification.claims import registry, utility
 from reproduction.verification.claims.evidence import GAUSSIAN, INV, RAW_GAUSSIAN, NoEvidenceError, Setting
 from reproduction.verification.claims.verdict_rules import FAILS, HOLDS, UNSETTLED
-from reproduction.verification.printed import read_values
-from tests import ROOT
-from tests.reproduction.verification.claims.fabricated import exact, published, setting, three
+from tests.reproduction.verification.claims.fabricated import (
+    PRINTED,
+    exact,
+    outcome,
+    published,
+    setting,
+    three,
+    verdict,
+)
 
 N = (1000, 2000, 5000)
-
-
-PRINTED = read_values(ROOT / "data/published/values.csv")
 
 
 def curve(ratios, error=0.1, n=N, **point):
@@ -24,97 +27,108 @@ def curve(ratios, error=0.1, n=N, **point):
     ]
 
 
-def test_better():
-    good, bad = three(0.1, 0.2), three(0.2, 0.1, n=2000)
-    tie = setting(n=5000, spread=0.0, **{GAUSSIAN: 0.1, INV: 0.1})
-    assert utility.better(published(good), GAUSSIAN, INV).verdict == HOLDS
-    assert utility.better(published(good, tie), GAUSSIAN, INV).verdict == UNSETTLED
-    outcome = utility.better(published(good, bad, tie), GAUSSIAN, INV)
-    assert outcome.verdict == FAILS
-    assert "1 of 3 settings, the larger at 1" in outcome.why
-    assert "synthetic, n = 2,000, eps0 = 4" in outcome.why
-    assert utility.better(published(good, bad), GAUSSIAN, INV, ends="small n").verdict == HOLDS
+def cells(*ratios, n=1000):
+    return [
+        three(0.1, 0.1 * ratio, n=n, metric="individual_error", cell=cell)
+        for cell, ratio in enumerate(ratios, start=1)
+    ]
+
+
+GOOD, BAD = three(0.1, 0.2), three(0.2, 0.1, n=2000)
+TIE = setting(n=5000, spread=0.0, **{GAUSSIAN: 0.1, INV: 0.1})
+ENDS = [three(0.1, 0.15, eps0=6.0), three(0.1, 0.9, eps0=4.0), three(0.1, 0.9, n=2000, eps0=6.0)]
+SMALL = [three(0.001, 0.02), three(0.001, 0.02, n=2000)]
+EPS0 = [three(0.1, 0.3 if eps0 == 4 else 0.2, n=n, eps0=eps0) for n in N for eps0 in (4.0, 6.0)]
+CORNER = [*curve((1.5, 2, 3), eps0=6.0), *curve((2.5, 3, 4), eps0=4.0)]
+RULES = [*curve((2, 4, 8), rule="1e-06"), *curve((8, 4, 2), rule="n^-1.1")]
+ORDER = {"first": GAUSSIAN, "second": INV}
+BOTH = (GAUSSIAN, INV)
+SHRINKS = {"axis": "n", "towards": "large", "relative": True}
+
+
+@pytest.mark.parametrize(
+    ("test", "settings", "where", "expected", "told"),
+    [
+        ("better", [GOOD], ORDER, HOLDS, "1 of 1 for, 0 against; ratio 0."),
+        ("better", [GOOD, TIE], ORDER, UNSETTLED, "1 of 2 for, 0 against"),
+        ("better", [GOOD, BAD, TIE], ORDER, FAILS, "1 of 3 for, 1 against"),
+        ("better", [GOOD, BAD], ORDER | {"ends": "small n"}, HOLDS, "1 of 1 for"),
+        ("close", [three(0.1, 0.18)], {}, HOLDS, "1 of 1 for"),
+        ("close", [three(0.1, 0.06)], {}, HOLDS, "1 of 1 for"),
+        ("close", [three(0.1, 0.22)], {}, FAILS, "0 of 1 for, 1 against"),
+        ("close", [three(0.1, 0.04)], {}, FAILS, "0 of 1 for, 1 against"),
+        ("close", [three(0.1, 0.2)], {}, UNSETTLED, "0 of 1 for, 0 against"),
+        ("close", [three(0.1, 0.15)], {"factor": 1.1}, FAILS, "0 of 1 for, 1 against"),
+        ("close", ENDS, {}, FAILS, "1 of 3 for, 2 against"),
+        ("close", ENDS, {"ends": "corner"}, HOLDS, "1 of 1 for"),
+        ("close", ENDS, {"ends": "small n", "budgets": {"synthetic": (6,)}}, HOLDS, "1 of 1 for"),
+        ("close", ENDS, {"ends": "small n"}, FAILS, "1 of 2 for, 1 against"),
+        ("close", ENDS, {"ends": "large n"}, FAILS, "0 of 1 for, 1 against"),
+        ("far", [three(0.1, 0.3)], {}, HOLDS, "1 of 1 for"),
+        ("far", [three(0.1, 0.3), three(0.1, 0.15, n=2000)], {}, FAILS, "1 of 2 for, 1 against"),
+        ("small", SMALL, {"limit": 0.05, "mechanisms": BOTH}, HOLDS, "4 of 4 for"),
+        ("small", SMALL, {"limit": 0.01, "mechanisms": BOTH}, FAILS, "2 of 4 for, 2 against"),
+        ("small", SMALL, {"limit": 0.01, "mechanisms": (GAUSSIAN,)}, HOLDS, "2 of 2 for"),
+        ("gap_shrinks", curve((2, 4, 8)), SHRINKS | {"towards": "small"}, HOLDS, "1 of 1 for"),
+        ("gap_shrinks", curve((2, 4, 8)), SHRINKS, FAILS, "0 of 1 for, 1 against"),
+        ("gap_shrinks", curve((8, 4, 2)), SHRINKS, HOLDS, "1 of 1 for"),
+        ("gap_shrinks", curve((0.25, 0.5, 0.5)), SHRINKS, HOLDS, "1 of 1 for"),  # whoever is better
+        ("gap_shrinks", curve((2, 2, 2)), SHRINKS, UNSETTLED, "0 of 1 for, 0 against"),
+        # both errors fall, and so does their difference
+        ("gap_shrinks", curve((2, 2, 2)), SHRINKS | {"relative": False}, HOLDS, "1 of 1 for"),
+        ("gap_shrinks", curve((2, 8, 16)), SHRINKS | {"relative": False}, FAILS, "0 of 1 for, 1"),
+        ("gap_shrinks", EPS0, SHRINKS | {"axis": "eps0"}, HOLDS, "3 of 3 for"),
+        ("gap_shrinks", EPS0, SHRINKS | {"axis": "eps0", "towards": "small"}, FAILS, "0 of 3 for, 3"),
+        ("gap_grows_with_n", RULES[:3], {}, HOLDS, "1 of 1 for"),
+        ("gap_grows_with_n", RULES[3:], {}, FAILS, "0 of 1 for, 1 against"),
+        ("gap_grows_with_n", RULES, {}, FAILS, "1 of 2 for, 1 against"),  # curves do not mix the rules
+        ("closest_at_corner", CORNER, {}, HOLDS, "5 of 5 for"),
+        ("closest_at_corner", [*CORNER, three(0.1, 0.1, n=9000)], {}, FAILS, "5 of 6 for, 1 against"),
+        ("closest_at_corner", RULES, {}, FAILS, "2 of 4 for, 2 against"),
+        ("depends_on_cell", cells(2, 2, 4), {"ends": "small n"}, HOLDS, "1 of 1 for"),
+        ("depends_on_cell", cells(2, 2, 2), {"ends": "small n"}, UNSETTLED, "0 of 1 for, 0 against"),
+        ("depends_on_cell", cells(2, 4) + cells(2, 2, n=2000), {"ends": "small n"}, HOLDS, "1 of 1 for"),
+        ("falls_along", curve((2, 2, 2)), {"axis": "n"}, HOLDS, "2 of 2 for, 0 against; ratio 0."),
+        ("falls_along", curve((2, 4, 16)), {"axis": "n"}, FAILS, "1 of 2 for, 1 against"),
+        ("falls_along", curve((2, 4, 16)), {"axis": "n", "mechanisms": (GAUSSIAN,)}, HOLDS, "1 of 1 for"),
+    ],
+)
+def test_statements_about_errors(test, settings, where, expected, told):
+    found = outcome(getattr(utility, test)(published(*settings), **where))
+    assert (found.verdict, found.statistic[: len(told)]) == (expected, told)
+
+
+def test_one_setting_against_the_statement_is_named():
+    found = outcome(utility.better(published(GOOD, BAD, TIE), **ORDER))
+    assert found.why.endswith("against for instance at synthetic, n = 2,000, eps0 = 4")
+    cell = three(0.2, 0.1, metric="cell_error", cell=7, rule="1e-06")
+    assert utility.better(exact(cell), **ORDER, metric="cell_error").at == [
+        "synthetic, n = 1,000, eps0 = 4, delta 1e-06, cell 7"
+    ]
+
+
+def test_the_numbers_are_mean_errors():
+    found = utility.close(published(GOOD))
+    means = GOOD.samples[INV].mean(), GOOD.samples[GAUSSIAN].mean()
+    assert (found.left, found.right) == means
+    assert found.notes == (f"difference {means[0] - means[1]:.3g}",)
+    corner = utility.closest_at_corner(published(*CORNER))
+    assert corner.left == pytest.approx([1.5] * 5, rel=0.02)
+    assert sorted(corner.right) == pytest.approx([2, 2.5, 3, 3, 4], rel=0.02)
+
+
+@pytest.mark.parametrize(("test", "where"), [("gap_shrinks", SHRINKS), ("closest_at_corner", {})])
+def test_one_setting_has_no_trend(test, where):
+    with pytest.raises(NoEvidenceError, match=r"experiments have one (n|setting) only"):
+        getattr(utility, test)(published(GOOD), **where)
 
 
 def test_the_unequal_pairing_is_told_but_does_not_decide():
     both = setting(**{GAUSSIAN: 0.1, INV: 0.12, RAW_GAUSSIAN: 0.2})
-    outcome = utility.gaussian_better(exact(both))
-    assert outcome.verdict == HOLDS
-    assert "the Gaussian is better at 0 and worse at 1 of 1" in outcome.why
-    assert "pairing" not in utility.gaussian_better(published(both)).why
-
-
-@pytest.mark.parametrize(
-    ("ratio", "verdict"), [(1.8, HOLDS), (0.6, HOLDS), (2.2, FAILS), (0.4, FAILS), (2.0, UNSETTLED)]
-)
-def test_close(ratio, verdict):
-    assert utility.close(published(three(0.1, 0.1 * ratio, spread=0.02))).verdict == verdict
-
-
-def test_close_looks_where_it_is_told():
-    settings = [three(0.1, 0.15, eps0=6.0), three(0.1, 0.9, eps0=4.0), three(0.1, 0.9, n=2000, eps0=6.0)]
-    assert utility.close(published(*settings)).verdict == FAILS
-    assert utility.close(published(*settings), ends="corner").verdict == HOLDS
-    assert utility.close(published(*settings), ends="small n", budgets={"synthetic": (6,)}).verdict == HOLDS
-    assert utility.close(published(*settings), ends="large n").verdict == FAILS
-
-
-def test_far():
-    assert utility.far(published(three(0.1, 0.3))).verdict == HOLDS
-    assert utility.far(published(three(0.1, 0.3), three(0.1, 0.15, n=2000))).verdict == FAILS
-
-
-def test_small():
-    settings = [three(0.001, 0.02), three(0.001, 0.02, n=2000)]
-    assert utility.small(published(*settings), 0.05, (GAUSSIAN, INV)).verdict == HOLDS
-    assert utility.small(published(*settings), 0.01, (GAUSSIAN, INV)).verdict == FAILS
-    assert utility.small(published(*settings), 0.01, (GAUSSIAN,)).verdict == HOLDS
-
-
-@pytest.mark.parametrize(
-    ("ratios", "relative", "towards", "verdict"),
-    [
-        ((2, 4, 8), True, "small", HOLDS),
-        ((2, 4, 8), True, "large", FAILS),
-        ((8, 4, 2), True, "large", HOLDS),
-        ((0.25, 0.5, 0.5), True, "large", HOLDS),  # the gap is the size of the difference, whoever is better
-        ((2, 2, 2), True, "large", UNSETTLED),
-        ((2, 2, 2), False, "large", HOLDS),  # both errors fall, and so does their difference
-        ((2, 8, 16), False, "large", FAILS),
-    ],
-)
-def test_gap_shrinks_with_n(ratios, relative, towards, verdict):
-    reading = published(*curve(ratios))
-    outcome = utility.gap_shrinks(reading, "n", towards, relative)
-    assert outcome.verdict == verdict
-
-
-def test_gap_shrinks_with_eps0_at_every_n():
-    settings = [three(0.1, 0.3, n=n, eps0=4.0) for n in N] + [three(0.1, 0.2, n=n, eps0=6.0) for n in N]
-    assert utility.gap_shrinks(published(*settings), "eps0", "large", True).verdict == HOLDS
-    assert utility.gap_shrinks(published(*settings), "eps0", "small", True).verdict == FAILS
-    with pytest.raises(NoEvidenceError, match="one eps0 only"):
-        utility.gap_shrinks(published(*settings), "eps0", "large", True, budgets={"synthetic": (4,)})
-
-
-def test_curves_do_not_mix_ways_to_choose_delta():
-    first, second = curve((2, 4, 8), rule="1e-06"), curve((8, 4, 2), rule="n^-1.1")
-    assert utility.gap_grows_with_n(exact(*first)).verdict == HOLDS
-    assert utility.gap_grows_with_n(exact(*second)).verdict == FAILS
-    assert utility.gap_grows_with_n(exact(*first, *second)).statistic.startswith("1 of 2 for, 1 against")
-
-
-def test_closest_at_corner():
-    settings = [*curve((1.5, 2, 3), eps0=6.0), *curve((2.5, 3, 4), eps0=4.0)]
-    assert utility.closest_at_corner(published(*settings)).verdict == HOLDS
-    assert utility.closest_at_corner(published(*settings, three(0.1, 0.1, n=9000))).verdict == FAILS
-
-
-def test_depends_on_cell():
-    same = [three(0.1, 0.2, metric="individual_error", cell=cell) for cell in (1, 3, 5)]
-    different = [*same[:2], three(0.1, 0.4, metric="individual_error", cell=7)]
-    assert utility.depends_on_cell(published(*different), "small n").verdict == HOLDS
-    assert utility.depends_on_cell(published(*same), "small n").verdict == UNSETTLED
+    found = outcome(utility.gaussian_better(exact(both)))
+    assert found.verdict == HOLDS
+    assert "only shuffle+INV is projected: 0 of 1 for, 1 against" in found.why
+    assert "pairing" not in outcome(utility.gaussian_better(published(both))).why
 
 
 @pytest.mark.slow
@@ -127,29 +141,25 @@ def test_depends_on_cell_has_its_level():
             samples = dict(zip((INV, GAUSSIAN), errors, strict=True))
             point = "synthetic", 1000, 15, 4.0, 4.0, 1e-30, "individual_error", cell
             cells.append(Setting(*point, samples))
-        wrong += utility.depends_on_cell(published(*cells), "small n").verdict == HOLDS
+        wrong += verdict(utility.depends_on_cell(published(*cells), "small n")) == HOLDS
     assert wrong / 500 <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / 500)
 
 
-@pytest.mark.parametrize(("factor", "verdict"), [(1.0, HOLDS), (1.3, FAILS), (0.8, FAILS)])
-def test_same_noise_for_all_n(factor, verdict):
+@pytest.mark.parametrize(("factor", "expected"), [(1.0, HOLDS), (1.3, FAILS), (0.8, FAILS)])
+def test_same_noise_for_all_n(factor, expected):
     """The individual error in users: value times n."""
     settings = [
         setting(metric="individual_error", cell=cell, n=n, **{GAUSSIAN: error, RAW_GAUSSIAN: error})
         for cell in (1, 3)
         for n, error in ((1000, 0.01), (100000, 0.0001 * factor))
     ]
-    assert utility.same_noise_for_all_n(published(*settings)).verdict == verdict
-    outcome = utility.same_noise_for_all_n(exact(*settings))
-    assert outcome.verdict == HOLDS  # by definition
-    ratio = float(outcome.why.split(" times")[0].split()[-1])
-    assert ratio == pytest.approx(factor, rel=0.02)  # of 2 x 40 draws with 2 %: seven deviations
-
-
-def test_falls_along():
-    assert utility.falls_along(published(*curve((2, 2, 2))), "n").verdict == HOLDS
-    assert utility.falls_along(published(*curve((2, 4, 16))), "n").verdict == FAILS  # shuffle+INV's rises
-    assert utility.falls_along(published(*curve((2, 4, 16))), "n", mechanisms=(GAUSSIAN,)).verdict == HOLDS
+    assert verdict(utility.same_noise_for_all_n(published(*settings))) == expected
+    found = utility.same_noise_for_all_n(published(*settings))
+    assert found.left == pytest.approx(factor, rel=0.02)  # of 2 x 40 draws with 2 %: seven deviations
+    found = utility.same_noise_for_all_n(exact(*settings))
+    assert verdict(found) == HOLDS  # by definition
+    told = float(found.notes[0].split(" times")[0].split()[-1])
+    assert told == pytest.approx(factor, rel=0.02)
 
 
 def test_same_order():
@@ -157,38 +167,61 @@ def test_same_order():
     alike = [three(0.2, 0.3, 0.6, dataset="paris", n=n) for n in N]
     other = three(0.2, 0.7, 0.6, dataset="paris", n=9000)
     cities = {"model": {"san_francisco": (4,)}, "tested": {"paris": (4,)}}
-    assert utility.same_order(published(*model, *alike), **cities).verdict == HOLDS
-    outcome = utility.same_order(published(*model, *alike, other), **cities)
-    assert outcome.verdict == FAILS
-    assert "gaussian < shuffle+INV < shuffle" in outcome.why
-    six = [three(0.01, 0.1, 0.3, dataset="san_francisco", n=n, eps0=6.0) for n in N]
+    found = outcome(utility.same_order(published(*model, *alike), **cities))
+    assert (found.verdict, found.statistic) == (HOLDS, "6 of 6 for, 0 against")
+    found = outcome(utility.same_order(published(*model, *alike, other), **cities))
+    assert (found.verdict, found.statistic) == (FAILS, "7 of 8 for, 1 against")
+    assert "gaussian < shuffle+INV < shuffle" in found.why
+
+
+@pytest.mark.parametrize(("other", "expected"), [((0.01, 0.1, 0.3), HOLDS), ((0.1, 0.01, 0.3), FAILS)])
+def test_same_order_at_another_eps0(other, expected):
+    model = [three(0.1, 0.2, 0.3, dataset="san_francisco", n=n) for n in N]
+    six = [three(*other, dataset="san_francisco", n=n, eps0=6.0) for n in N]
     budgets = {"model": {"san_francisco": (4,)}, "tested": {"san_francisco": (6,)}}
-    assert utility.same_order(published(*model, *six), **budgets).verdict == HOLDS
+    assert verdict(utility.same_order(published(*model, *six), **budgets)) == expected
+
+
+def test_each_eps0_has_its_own_order_where_both_cities_have_them():
+    errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}
+    cities = [
+        three(*errors[eps0], dataset=city, eps0=eps0)
+        for city in ("paris", "san_francisco")
+        for eps0 in errors
+    ]
+    budgets = {"model": {"san_francisco": (4, 6)}, "tested": {"paris": (4, 6)}}
+    found = outcome(utility.same_order(published(*cities), **budgets))
+    assert (found.verdict, found.statistic) == (HOLDS, "4 of 4 for, 0 against")
+    assert "gaussian < shuffle+INV < shuffle or shuffle < shuffle+INV < gaussian" in found.why
 
 
 @pytest.mark.parametrize(
-    ("claim", "verdict", "statistic"),
+    ("claim", "expected", "statistic", "ratios"),
     [
-        ("tv-small-n", HOLDS, "1 of 1 for, 0 against; ratio 1.86 and 48"),  # 0.026 / 0.014, 0.0048 / 0.0001
-        ("tv-large-n-close", FAILS, "0 of 1 for, 1 against"),
-        ("tv-gaussian-gains", HOLDS, "1 of 1 for"),
-        ("table-V-small-n", HOLDS, "1 of 1 for, 0 against; ratio 1.49 and 88.5"),
-        ("table-V-slightly-worse", FAILS, "0 of 1 for, 1 against"),
-        ("table-V-large-n", HOLDS, "7 of 7 for, 0 against"),
-        ("table-V-low-error", HOLDS, "7 of 7 for"),
+        ("tv-small-n", HOLDS, "1 of 1 for, 0 against; ratio 1.86", "1.86"),  # 0.026 / 0.014
+        ("tv-large-n-close", FAILS, "0 of 1 for, 1 against; ratio 48", "48"),  # 0.0048 / 0.0001
+        ("tv-gaussian-gains", HOLDS, "1 of 1 for, 0 against; 1.86 versus 48", "48"),
+        ("table-V-small-n", HOLDS, "1 of 1 for, 0 against; ratio 1.49", "1.49"),  # of the cells' means
+        ("table-V-slightly-worse", FAILS, "0 of 1 for, 1 against; ratio 88.5", "88.5"),
+        ("table-V-large-n", HOLDS, "7 of 7 for, 0 against", "88.5"),
+        ("table-V-low-error", HOLDS, "7 of 7 for, 0 against; 3e-05 to 0.003 versus 0.01", "88.5"),
     ],
 )
-def test_where_the_paper_prints_the_numbers_they_judge(claim, verdict, statistic):
+def test_where_the_paper_prints_the_numbers_they_judge(claim, expected, statistic, ratios):
     """Whatever our runs of the protocol give: here shuffle+INV errs ten times as much as the Gaussian."""
     test = registry.TESTS[claim][0]
-    cells = [three(0.1, 1.0, n=n, metric="individual_error", cell=1) for n in N]
-    for settings in ((), (*curve([10, 10, 10]), *cells)):
-        outcome = test(published(*settings, values=PRINTED))
-        assert outcome.verdict == verdict
-        assert outcome.statistic.startswith(statistic)
-        assert ("which do not judge here" in outcome.why) == bool(settings)
-    opposite = [row | {"printed": {"0.014": "0.01"}.get(row["printed"], row["printed"])} for row in PRINTED]
-    if claim == "tv-small-n":
-        assert test(published(values=opposite)).verdict == FAILS
+    single = [three(0.1, 1.0, n=n, metric="individual_error", cell=1) for n in N]
+    for settings in ((), (*curve([10, 10, 10]), *single)):
+        found = outcome(test(published(*settings, values=PRINTED)))
+        assert found.verdict == expected
+        assert found.statistic.startswith(statistic)
+        assert ("which do not judge here" in found.why) == bool(settings)
+        n = "1,000" if ratios in ("1.86", "1.49") else "100,000"
+        assert f"{ratios} at n = {n}" in found.why
     with pytest.raises(NoEvidenceError):
         test(published())
+
+
+def test_another_printed_number_would_have_another_verdict():
+    opposite = PRINTED.assign(printed=PRINTED["printed"].replace("0.014", "0.01"))
+    assert verdict(registry.TESTS["tv-small-n"][0](published(values=opposite))) == FAILS

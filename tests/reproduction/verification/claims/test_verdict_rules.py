@@ -13,15 +13,19 @@ from reproduction.verification.claims.verdict_rules import (
     MOSTLY,
     UNSETTLED,
     UNTESTABLE,
+    Comparisons,
     Estimate,
     combine,
-    falling,
     holm,
+    judge,
+    log10_ratio,
     log_ratio,
     mean,
+    ratio,
     signs_below,
     signs_within,
     verdict_of,
+    versus,
 )
 
 SIMULATIONS = 1000
@@ -106,12 +110,6 @@ def test_equivalence_is_two_sided(ratio, sign):
     assert signs_within([Estimate(np.log(ratio), 1e-4, 199)], 2.0)[0] == sign
 
 
-def test_intervals_decide_steps_only_where_they_do_not_overlap():
-    low, high = [-1.0, -3.0, -3.5, -2.0, -np.inf, -np.inf], [-0.9, -2.8, -2.9, -1.9, -np.inf, -np.inf]
-    assert falling(low, high).tolist() == [1, 0, -1, 1]  # the last step is from 0 to 0, no step
-    assert falling(low, high, rising=True).tolist() == [-1, 0, 1, -1]
-
-
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [([1, 1], HOLDS), ([1, 0], UNSETTLED), ([0, 0], UNSETTLED), ([1, -1, 0], FAILS), ([-1], FAILS)],
@@ -139,6 +137,45 @@ def test_no_comparison_is_no_verdict():
 )
 def test_mostly_holds_is_nine_in_ten_for_and_one_in_twenty_against(shown, neither, against, verdict):
     assert verdict_of([1] * shown + [0] * neither + [-1] * against) == verdict
+
+
+def found(signs, what="a is below b", **more):
+    return Comparisons(what, np.array(signs), np.array([1.0, 2.0, 6.0]), np.array([2.0, 2.0, 3.0]), **more)
+
+
+@pytest.mark.parametrize(
+    ("shown", "told"),
+    [
+        (None, ""),
+        (ratio, "; ratio 0.5 to 2"),
+        (log10_ratio, "; log10 of the ratio -3 to 1"),
+        (versus, "; 1 to 6 versus 2 to 3"),
+    ],
+)
+def test_numbers_are_told_after_the_counts(shown, told):
+    outcome = judge(found([1, 0, -1], shown=shown))
+    assert (outcome.verdict, outcome.statistic) == (FAILS, f"1 of 3 for, 1 against{told}")
+    assert outcome.why == f"a is below b: {outcome.statistic}"
+
+
+def test_the_first_setting_against_the_statement_is_named_before_the_notes():
+    why = judge(found([1, -1, -1], at=["x", "y", "z"], notes=("so",))).why
+    assert why == "a is below b: 1 of 3 for, 2 against; against for instance at y; so"
+    assert judge(found([1, 1, 0], at=["x", "y", "z"])).why == "a is below b: 2 of 3 for, 0 against"
+
+
+@pytest.mark.parametrize(
+    ("signs", "verdict"), [([1, 1, -1], HOLDS), ([1, -1, 0], FAILS), ([1, 1, -1, -1], FAILS)]
+)
+def test_a_majority_is_more_than_half(signs, verdict):
+    assert judge(found(signs, majority=True)).verdict == verdict
+
+
+def test_groups_of_comparisons_must_all_hold_and_are_told_once():
+    outcome = judge(found([1, 1, 1]), found([1, 0, 1], what="c"), found([1, 1, 1]))
+    assert outcome.verdict == UNSETTLED
+    assert outcome.statistic == "3 of 3 for, 0 against; 2 of 3 for, 0 against; 3 of 3 for, 0 against"
+    assert outcome.why == "a is below b: 3 of 3 for, 0 against; c: 2 of 3 for, 0 against"
 
 
 def test_combined_verdicts_follow_the_readme():
