@@ -116,9 +116,11 @@ def test_grids_of_a_dataset():
     ("make", "arguments", "message"),
     [
         (Box, (3, 0, 10, 14), "south 3 must lie below north 0"),
-        (Box, (0, 91, 10, 14), r"both in \[-90, 90\]"),
+        (Box, (0, 90.01, 10, 14), r"both in \[-90, 90\]"),
+        (Box, (-90.01, 3, 10, 14), r"both in \[-90, 90\]"),
+        (Box, (0, 3, -180.01, 14), r"both in \[-180, 180\]"),
         (Box, (0, 3, 14, 10), "west 14 must lie left of east 10"),
-        (Box, (0, 3, 10, 181), r"both in \[-180, 180\]"),
+        (Box, (0, 3, 10, 180.01), r"both in \[-180, 180\]"),
         (Box, (float("nan"), 3, 10, 14), "south nan"),
         (grid.uniform_grid, (UNIT, 0, 3), "must be at least 1"),
         (grid.uniform_grid, (UNIT, 4, 0), "must be at least 1"),

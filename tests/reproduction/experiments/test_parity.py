@@ -91,6 +91,8 @@ def test_gaussian_noise_has_the_exact_scale():
     scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
     assert log10_delta_of_scale(eps, scale=scale, sensitivity=np.sqrt(2)) == pytest.approx(-4, abs=1e-8)
     assert stats.kstest(rows["value"] * 400 / scale, "halfnorm").pvalue > 1e-4
+    plain = parity.gaussian_estimates(np.array([[1, 3]]), np.array([[0.5, -0.5]]))["none"]
+    assert plain.tolist() == [[0.375, 0.625]]
 
 
 def test_one_run_of_every_cell():
@@ -222,7 +224,7 @@ def test_every_number_of_users_is_run_once():
         pd.testing.assert_frame_equal(frame, alone)
 
 
-def test_the_published_protocols_ratio():
+def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials):
     values = {"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1], "shuffle": [9, 9]}
     rows = [
         {"dataset": "toy", "n": 10, "k": 3, "eps0": 4.0, "eps": 4.0, "delta": 1e-30, "mechanism": name}
@@ -231,8 +233,12 @@ def test_the_published_protocols_ratio():
         for i, value in enumerate(pair)
         for metric in ("tv", "individual_error")
     ]
-    table = parity_summary.published_ratios(pd.DataFrame(rows), **HOW)
-    assert list(table.columns) == parity_summary.RATIOS
+    means, ratios = parity_summary.summarise_parity([trials], [pd.DataFrame(rows)], {"toy": COUNTS}, **HOW)
+    expected = parity_summary.summarise_point(trials, COUNTS, **HOW)
+    pd.testing.assert_frame_equal(means, expected[0])
+    pd.testing.assert_frame_equal(ratios[:-1], expected[1], check_dtype=False)
+    table = ratios[-1:]
+    assert table["comparison"].item() == parity_summary.PUBLISHED
     assert table["ratio"].item() == pytest.approx(5)
     assert (table["low"].item(), table["high"].item()) == pytest.approx((4, 6))
     assert (table["uniform"].item(), table["informative"].item()) == (pytest.approx(0.3), True)

@@ -17,6 +17,8 @@ from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.bounds.histogram import lower, upper
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.planning import make_plan
+from tightshuffle.randomizers import LocalHashing, SubsetSelection
+from tightshuffle.randomizers.expected_errors import largest_error
 from tightshuffle.randomizers.krr import maximum_likelihood, project_to_simplex
 
 POINTS = [(1000, 16, 0.5, -6.0), (100_000, 256, 1.0, -6.0), (10_000, 2, 0.1, -4.4), (1000, 4096, 0.1, -6.0)]
@@ -40,15 +42,37 @@ def test_eps0_meets_the_guarantee_and_little_more_of_it_does_not(name):
 
 
 @pytest.mark.parametrize("n", [1000, 100_000])
-@pytest.mark.parametrize("name", ["grr", "oue", "rappor", "hadamard"])
-def test_rows_are_the_plans_of_another_search(name, n):
+def test_rows_are_the_plans_of_another_search(n):
     table = study({**SETTINGS, "n": [n], "k": [64], "eps": [0.5], "delta_exponents": []})
-    row = table[table["randomizer"] == name].iloc[0]
-    plan = make_plan(n, 64, 0.5, 1e-6, randomizer=name)
-    assert row["eps0"] == pytest.approx(plan.eps0, rel=1e-3)
-    assert row["tv"] == pytest.approx(plan.tv["shuffle+INV"], rel=1e-3)
-    assert row["gaussian_tv"] == pytest.approx(plan.tv["gaussian"], rel=1e-9)
-    assert row["local_tv"] == pytest.approx(plan.tv["local"], rel=1e-9)
+    for name in ("grr", "oue", "rappor", "hadamard"):
+        row = table[table["randomizer"] == name].iloc[0]
+        plan = make_plan(n, 64, 0.5, 1e-6, randomizer=name)
+        assert row["eps0"] == pytest.approx(plan.eps0, rel=1e-3)
+        assert row["tv"] == pytest.approx(plan.tv["shuffle+INV"], rel=1e-3)
+        own = FAMILIES[name](64, row["eps0"])
+        expected = {
+            "sigma": plan.sigma,
+            "gaussian_tv": plan.tv["gaussian"],
+            "local_tv": plan.tv["local"],
+            "ratio": row["tv"] / plan.tv["gaussian"],
+            "geometric_tv": 64 / 2 / math.sinh(0.5 / 2) / n,
+            "empty_ratio": math.sqrt(own.variance(0.0, 1) * n) / plan.sigma,
+            "expected": n * own.q_star,
+            "bits": own.bits,
+            # Of 64 cells whose errors are those of a normal with the mean absolute error 2 tv / 64.
+            "largest": largest_error(np.ones(64)) * row["tv"] / 32 * math.sqrt(math.pi / 2),
+            "gaussian_largest": largest_error(np.full(64, plan.sigma / n)),
+        }
+        assert row[list(expected)].tolist() == pytest.approx(list(expected.values()), rel=1e-9)
+
+
+@pytest.mark.parametrize("eps0", [1.0, 2.5, 4.0])
+def test_subsets_and_hashes_are_of_the_size_of_least_error(eps0):
+    k = 200
+    hashes = [LocalHashing(k, eps0, g).variance(0.0, 1) for g in range(2, 99)]
+    assert FAMILIES["hash"](k, eps0).variance(0.0, 1) <= min(hashes) * 1.001
+    subsets = [SubsetSelection(k, eps0, m).variance(1 / k, 1) for m in range(1, 99)]
+    assert FAMILIES["subset"](k, eps0).variance(1 / k, 1) <= min(subsets) * 1.001
 
 
 @pytest.mark.slow

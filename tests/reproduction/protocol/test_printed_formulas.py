@@ -65,16 +65,13 @@ def test_broadcasting_and_zero(function):
 
 
 @pytest.mark.parametrize("function", FORMULAS.values())
-@pytest.mark.parametrize(("name", "value"), [("eps", -0.1), ("n", 10.5), ("eps0", 0)])
-def test_bad_argument_is_named(function, name, value):
-    with pytest.raises(ValueError, match=rf"^{name} must be"):
-        function(**({"eps": 0.1, "n": 100, "eps0": 0.5} | {name: value}))
-
-
-@pytest.mark.parametrize("function", [balle_as_printed, feldman_as_printed])
-def test_bad_version_is_named(function):
-    with pytest.raises(ValueError, match=r"^version must be one of long, short"):
-        function(0.1, n=100, eps0=0.5, version="Table 3")
+def test_a_bad_argument_is_named(function):
+    for name, value in {"eps": -0.1, "n": 10.5, "eps0": 0}.items():
+        with pytest.raises(ValueError, match=rf"^{name} must be"):
+            function(**({"eps": 0.1, "n": 100, "eps0": 0.5} | {name: value}))
+    if function in (balle_as_printed, feldman_as_printed):
+        with pytest.raises(ValueError, match=r"^version must be one of long, short"):
+            function(0.1, n=100, eps0=0.5, version="Table 3")
 
 
 def test_every_printed_literature_value():

@@ -31,15 +31,11 @@ PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
 POINT = {"dataset": "toy", "eps0": 4.0, "eps": 4.0, "n": 1000, "protocol": PROTOCOL, "seed": 1}
 
 
-def test_tidy_frame():
-    frame = run_point(COUNTS, repetitions=6, cells=[1, 4], **POINT)
-    assert len(frame) == 6 * len(MECHANISMS) * (1 + 2)
-    assert set(frame.loc[frame.metric == "tv", "cell"]) == {0}
-    assert frame.notna().all().all()
-
-
 def test_same_parameters_same_values_and_nothing_else_matters():
     first = run_point(COUNTS, repetitions=5, cells=[1], **POINT)
+    assert len(first) == 5 * len(MECHANISMS) * (1 + 1)
+    assert first.notna().all().all()
+    assert set(zip(first.metric, first.cell, strict=True)) == {("tv", 0), ("individual_error", 1)}
     run_point(COUNTS, repetitions=5, cells=[1], **(POINT | {"n": 500}))
     assert first.equals(run_point(COUNTS, repetitions=5, cells=[1], **POINT))
     other = run_point(COUNTS, repetitions=5, cells=[1], **(POINT | {"seed": 2}))
