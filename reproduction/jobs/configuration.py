@@ -1,34 +1,32 @@
-"""What is wrong with a configuration, in one line that names the key and what it may be.
+"""The settings of a run: files put together, checked, and compared with the paper's.
 
     python -m reproduction.jobs.configuration config/mine.yaml
 
 checks a file before Snakemake reads it, and prints the folder of its results. Snakemake would run the code in
-a stranger's file; here nothing in it is run.
+a stranger's file; here nothing in it is run. Every mistake is one line that names the key and what it may be.
 """
 
-import contextlib
 import csv
 import difflib
 import functools
 import hashlib
 import json
-import math
 import os
 import re
 import reprlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from reproduction.jobs.code import ROOT
+from reproduction.jobs.settings import City, Counts, Settings, above
 
 PAPERS = ROOT / "config/config.yaml"
-SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 TAKEN = {  # the folders in results/
     "article", "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs",
     "parity", "privacy", "report", "site", "study", "tables", "trials",
@@ -38,23 +36,33 @@ UNJUDGED = {  # but for these keys in it
     "source", "bad_rows_at_most", "download", "title", "figures", "bootstrap", "confidence", "plan",
 }  # fmt: skip
 DELIVERED = "206d6c5cd3fd2c1d"  # `fingerprint` of what is `judged` in config/config.yaml
-MOST_CELLS = 1_000_000
-MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size
+T = TypeVar("T")
 
 
-def check(config: Mapping[str, Any], files: Iterable[str | os.PathLike[str]] = ()) -> None:
-    """ValueError, in one line, for the first mistake in ``files`` or in ``config``, their settings."""
+def checked(config: Mapping[str, Any], files: Iterable[str | os.PathLike[str]] = ()) -> Settings:
+    """The settings of a run as attributes; ValueError, in one line, for the first mistake.
+
+    Parameters: ``config``, the merged settings; ``files``, where they are from, which `read` looks at.
+    """
     for path in files:
         read(path)
-    if problem := config_error(config) or _missing_file(config):
+    settings = settings_of(config)
+    if problem := _missing_file(settings):
         raise ValueError(problem)
+    return settings
 
 
-def config_error(config: Mapping[str, Any]) -> str | None:
-    """The first thing wrong with the settings themselves, as one line, or None."""
-    if error := best_match(_validator().iter_errors(config)):
-        return _one_line(_explain(error))
-    return _not_finite(config) or _contradiction(config)
+def settings_of(config: Mapping[str, Any]) -> Settings:
+    """As `checked`, without a look at any file."""
+    try:
+        settings = Settings.model_validate(config)
+    except ValidationError as problem:
+        # The name of a dataset before what is in it, then the outermost mistake.
+        error = min(problem.errors(), key=lambda error: ("[key]" not in error["loc"], len(error["loc"])))
+        raise ValueError(_one_line(f"config: {_explain(error)}")) from None
+    if not of_the_papers(settings.datasets):
+        raise ValueError("config: datasets must keep one of the papers' datasets: synthetic needs no file")
+    return settings
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -136,7 +144,7 @@ def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
     return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS]
 
 
-def of_the_papers(datasets: Mapping[str, Any]) -> dict[str, Any]:
+def of_the_papers(datasets: Mapping[str, T]) -> dict[str, T]:
     """Those of the datasets that config/config.yaml has: all that the papers' statements can be about."""
     papers = read(PAPERS)["datasets"]
     return {name: dataset for name, dataset in datasets.items() if name in papers}
@@ -206,231 +214,99 @@ def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[s
     return f"results/{name}" if name else "results"
 
 
-@functools.cache
-def _validator() -> Draft202012Validator:
-    return Draft202012Validator(yaml.load(SCHEMA.read_text(encoding="utf-8"), _Reader))
-
-
 def _one_line(text: str) -> str:
     """Control characters from the user's text as escapes, so that they cannot break or forge lines."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda match: repr(match[0])[1:-1], text)
 
 
-def _not_finite(value: object, path: tuple[str | int, ...] = ()) -> str | None:
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"config: {_dotted(path)} must be a finite number; got {value}"
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return next((problem for key, part in parts if (problem := _not_finite(part, (*path, key)))), None)
-
-
-def _explain(error: ValidationError) -> str:
-    key = _dotted(error.absolute_path)
-    if "propertyNames" in error.absolute_schema_path:
-        key = f"a name in {key}"
-    value, wanted = error.instance, error.validator_value
-    match error.validator:
-        case "additionalProperties":
-            allowed = sorted(error.schema["properties"])
-            unknown = sorted(set(value) - set(allowed))[0]
-            near = difflib.get_close_matches(str(unknown), allowed, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            return f"config: unknown key {_join(key, unknown)!r}{hint} Allowed: {', '.join(allowed)}"
-        case "required":
-            missing = next(name for name in wanted if name not in value)
-            return f"config: the key {_join(key, missing)!r} is missing"
-        case "enum":
-            problem = f"must be one of: {', '.join(map(str, wanted))}"
-        case "type":
-            problem = f"must be {_ARTICLE.get(wanted, wanted)}"
-        case "minimum":
-            problem = f"must be at least {wanted}"
-        case "maximum":
-            problem = f"must be at most {wanted}"
-        case "exclusiveMinimum":
-            problem = f"must be greater than {wanted}"
-        case "exclusiveMaximum":
-            problem = f"must be less than {wanted}"
-        case "anyOf" | "const":
-            problem = "must be a whole number >= 1, or all"
-        case "pattern":
-            problem = f"must be {error.schema['description']}"
-        case "uniqueItems":
-            problem = "must not name anything twice"
-        case "minItems" | "minProperties" | "minLength":
-            problem = f"must have at least {wanted} entries"
-        case "maxItems" | "maxLength":
-            problem = f"must have at most {wanted} entries"
-        case _:
-            problem = error.message
-    hint = ""
-    if error.validator == "type" and wanted in ("number", "integer") and _is_number(value):
-        hint = " (it is text: write it without quotes, 1e-30 as 1.0e-30, and in a file, not in --config)"
-    return f"config: {key or 'the file'!s} {problem}; got {_SHORT.repr(value)}{hint}"
-
-
+_MAPPING = "must be a mapping (key: value)"
+_PROBLEMS = {  # pydantic's type of an error -> what to say; braces take from its context
+    "contradiction": "{key}{text}",
+    "dict_type": _MAPPING,
+    "finite_number": "must be a finite number",
+    "float_type": "must be a number",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "int_type": "must be a whole number",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "list_type": "must be a list",
+    "literal_error": "must be one of: {expected}",
+    "model_attributes_type": _MAPPING,
+    "model_type": _MAPPING,
+    "null": "must have a value; to leave it out, remove the key",
+    "repeated": "must not name anything twice",
+    "string_type": "must be text",
+    "text": "must be {wanted}",
+    "too_long": "must have at most {max_length} entries",
+    "too_short": "must have at least {min_length} entries",
+    "union_tag_invalid": "must be one of: {expected_tags}",
+}
 _SHORT = reprlib.Repr()  # a mistake may be megabytes long
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
-_ARTICLE = {
-    "integer": "a whole number",
-    "number": "a number",
-    "string": "text",
-    "object": "a mapping (key: value)",
-    "array": "a list",
-}
 
 
-def _missing_file(config: Mapping[str, Any]) -> str | None:
-    """A file of the user, or a city's bundled counts, that is not there."""
-    gowalla = config["gowalla"]
-    for name, dataset in config["datasets"].items():
-        if dataset["kind"] == "counts" and not Path(dataset["file"]).is_file():
-            return f"datasets.{name}.file: no file {dataset['file']!r}; expected a CSV file with cell,count"
-        bundled = dataset["kind"] == "gowalla" and gowalla["source"] == "bundled"
-        if bundled and not (ROOT / f"data/gowalla/{name}_counts.csv").is_file():
+def _explain(error: ErrorDetails) -> str:
+    path, value, kind, context = list(error["loc"]), error["input"], error["type"], error.get("ctx", {})
+    name_of_dataset = path[-1:] == ["[key]"]
+    if path[:1] == ["datasets"]:
+        del path[2:3]  # the dataset's kind, or [key]
+    key = _dotted(path[:1] if name_of_dataset else path)
+    match kind:
+        case "unknown":
+            unknown, allowed = str(context["unknown"]), context["allowed"]
+            near = difflib.get_close_matches(unknown, allowed, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            return f"unknown key {_join(key, unknown)!r}{hint} Allowed: {', '.join(allowed)}"
+        case "missing":
+            return f"the key {key!r} is missing"
+        case "union_tag_not_found":
+            return f"the key {_join(key, 'kind')!r} is missing"
+        case "contradiction":
+            return f"{key}{context['key']}{context['text']}".removeprefix(".")
+        case "union_tag_invalid":
+            key, value = _join(key, "kind"), value["kind"]
+    if name_of_dataset:
+        key = f"a name in {key}"
+    told = {name: str(limit).removesuffix(".0") for name, limit in context.items()}
+    for choices in told.keys() & {"expected", "expected_tags"}:  # 'a', 'b' or 'c'
+        told[choices] = ", ".join(re.findall("'(.*?)'", told[choices]))
+    problem = _PROBLEMS[kind].format(**told) if kind in _PROBLEMS else error["msg"]
+    hint = ""
+    if kind in ("float_type", "int_type") and isinstance(value, str) and _is_number(value):
+        hint = " (it is text: write it without quotes, 1e-30 as 1.0e-30, and in a file, not in --config)"
+    return f"{key or 'the file'} {problem}; got {_SHORT.repr(value)}{hint}"
+
+
+def _missing_file(settings: Settings) -> str | None:
+    """A file of the user, or a city's bundled counts, that is not there; or an n above the users in it."""
+    gowalla = settings.gowalla
+    for name, dataset in settings.datasets.items():
+        bundled = ROOT / f"data/gowalla/{name}_counts.csv"
+        if isinstance(dataset, Counts) and not Path(dataset.file).is_file():
+            return f"datasets.{name}.file: no file {dataset.file!r}; expected a CSV file with cell,count"
+        if isinstance(dataset, City) and gowalla.source == "bundled" and not bundled.is_file():
             return f"datasets.{name}: no bundled counts; set gowalla.source to snap or file"
-    if gowalla["source"] == "file" and not Path(gowalla["file"]).is_file():
-        return f"gowalla.file: no file {gowalla['file']!r}; expected check-ins in SNAP's format"
-    return _too_many_users(config)
-
-
-def _too_many_users(config: Mapping[str, Any]) -> str | None:
-    """An n above the number of users in a file of counts; what is wrong with the file itself its job says."""
-    for name, dataset in config["datasets"].items():
-        path = Path(dataset.get("file", ROOT / f"data/gowalla/{name}_counts.csv"))
-        bundled = dataset["kind"] == "gowalla" and config["gowalla"]["source"] == "bundled"
-        if bundled or dataset["kind"] == "counts":
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, csv.Error):
-                with path.open(encoding="utf-8-sig", newline="") as file:
-                    rows = csv.DictReader(file)
-                    rows.fieldnames = [field.strip().lower() for field in rows.fieldnames or ()]
-                    users = sum(int(row["count"]) for row in rows)
-                if users and (problem := _above(dataset, users)):
-                    return f"datasets.{name}.{problem}"
+    if gowalla.source == "file" and not Path(gowalla.file).is_file():
+        return f"gowalla.file: no file {gowalla.file!r}; expected check-ins in SNAP's format"
+    for name, dataset in settings.datasets.items():
+        path = dataset.file if isinstance(dataset, Counts) else ROOT / f"data/gowalla/{name}_counts.csv"
+        if isinstance(dataset, Counts) or (isinstance(dataset, City) and gowalla.source == "bundled"):
+            users = _users_in(Path(path))
+            if users and (problem := above(dataset, users)):
+                return f"datasets.{name}.{problem[1]} {problem[0]}"
     return None
 
 
-def _above(dataset: Mapping[str, Any], population: int) -> str | None:
-    """The first n of a dataset's experiments that is above its number of users."""
-    for experiment in ("tv", "estimates", "individual", "grid"):
-        users = dataset.get(experiment, {}).get("n", [])
-        for n in users if isinstance(users, list) else [users]:
-            if n != "all" and n > population:
-                return f"{experiment}.n must be at most the population ({population}); got {n}"
-    return None
-
-
-def _contradiction(config: Mapping[str, Any]) -> str | None:
-    """What a schema cannot say: values that do not fit each other."""
-    gowalla = config["gowalla"]
-    if gowalla["source"] == "file" and not gowalla["file"]:
-        return "config: gowalla.source is 'file', so gowalla.file must name a file in SNAP's format; got ''"
-    for line in (*_counts_against_users(config), *_axes(config)):
-        return f"config: {line}"
-    if problem := _audit_contradiction(config["audit"]):
-        return f"config: audit.settings{problem}"
-    cities = [name for name, dataset in config["datasets"].items() if dataset["kind"] == "gowalla"]
-    if (city := config["study"]["grids"]["city"]) not in cities:
-        named = ", ".join(cities) or "none"
-        return f"config: study.grids.city must be one of the cities in datasets ({named}); got {city!r}"
-    if not of_the_papers(config["datasets"]):
-        return "config: datasets must keep one of the papers' datasets: synthetic needs no file"
-    for name, dataset in config["datasets"].items():
-        if dataset["kind"] == "gowalla" and gowalla["grid"] not in dataset:
-            return f"config: the key 'datasets.{name}.{gowalla['grid']}' is missing; gowalla.grid asks for it"
-        if problem := _dataset_contradiction(dataset, config["parity"]["repetitions"]):
-            return f"config: datasets.{name}.{problem}"
-    return None
-
-
-def _audit_contradiction(audit: Mapping[str, Any]) -> str | None:
-    met: dict[tuple[float, ...], int] = {}
-    for number, setting in enumerate(audit["settings"]):
-        if setting["count"] >= setting["n"]:
-            return f"[{number}].count must be less than n ({setting['n']}); got {setting['count']}"
-        if setting["k"] == 2 and audit["remaining"] == "x2":
-            return f"[{number}].k must be at least 3 with audit.remaining x2, a third cell; got 2"
-        first = met.setdefault(tuple(setting[name] for name in ("n", "k", "eps0", "count")), number)
-        if first != number:
-            return f"[{number}] repeats [{first}]: n, k, eps0 and count must differ; give it all runs at once"
-    return None
-
-
-def _counts_against_users(config: Mapping[str, Any]) -> Iterator[str]:
-    counted = {"delta_surface": config["delta_surface"]}
-    counted |= {
-        f"delta_bounds.settings[{i}]": setting for i, setting in enumerate(config["delta_bounds"]["settings"])
-    }
-    for key, setting in counted.items():
-        if setting["count"] >= setting["n"]:
-            yield f"{key}.count must be less than {key}.n ({setting['n']}); got {setting['count']}"
-
-
-def _axes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Every axis (a mapping with start and stop) rises, except the one that falls on purpose."""
-    for key, axis in _mappings(config):
-        falls = key == "gaussian_scale.log10_delta"
-        if {"start", "stop"} <= axis.keys() and (
-            axis["start"] <= axis["stop"] if falls else axis["start"] >= axis["stop"]
-        ):
-            wanted = "greater" if falls else "less"
-            yield f"{key}.start must be {wanted} than stop ({axis['stop']}); got {axis['start']}"
-    for i, setting in enumerate(config["delta_bounds"]["settings"]):
-        if setting["eps"]["stop"] >= setting["eps0"]:
-            key = f"delta_bounds.settings[{i}]"
-            stop, eps0 = setting["eps"]["stop"], setting["eps0"]
-            yield f"{key}.eps.stop must be less than {key}.eps0 ({eps0}); got {stop}"
-
-
-def _mappings(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(dotted key, mapping) of every mapping in a configuration."""
-    if isinstance(value, dict):
-        yield _dotted(path), value
-        for key, part in value.items():
-            yield from _mappings(part, (*path, key))
-
-
-def _dataset_contradiction(dataset: Mapping[str, Any], repetitions: int) -> str | None:
-    if box := dataset.get("box"):
-        for low, high in (("south", "north"), ("west", "east")):
-            if box[low] >= box[high]:
-                return f"box.{low} must be less than box.{high} ({box[high]}); got {box[low]}"
-    if dataset["kind"] == "gowalla" and (problem := _grid_contradiction(dataset)):
-        return problem
-    if (limits := dataset.get("range")) and limits[0] >= limits[1]:
-        return f"range must be [low, high] with low < high; got {limits}"
-    if (grid := dataset.get("grid")) and min(grid["eps"]) > max(grid["eps0"]):
-        return f"grid.eps: none is at most the largest eps0 ({max(grid['eps0'])}); got {grid['eps']}"
-    cells = dataset.get("cells", MOST_CELLS)
-    if dataset["kind"] == "gowalla":
-        cells = _cells(dataset)["uniform"]
-    asked = dataset.get("individual", {}).get("cells", [])
-    if dataset["kind"] != "counts" and max(asked, default=0) > cells:
-        return f"individual.cells must be at most the number of cells ({cells}); got {max(asked)}"
-    if "tv" in dataset and dataset["kind"] != "counts" and repetitions * cells > MOST_VALUES:
-        return (
-            f"cells ({cells:,}) times parity.repetitions ({repetitions:,}) must be at most {MOST_VALUES:,}, "
-            "or memory runs out: take fewer of either"
-        )
-    if population := dataset.get("population"):
-        return _above(dataset, population)
-    return None
-
-
-def _cells(dataset: Mapping[str, Any]) -> dict[str, float]:
-    """Number of cells of each kind of grid that a city has."""
-    box, uniform, stepped = dataset["box"], dataset["uniform"], dataset.get("stepped")
-    cells = {"uniform": uniform["columns"] * uniform["rows"]}
-    if stepped:
-        across = (box["north"] - box["south"]) / stepped["latitude_step"]
-        cells["stepped"] = across * (box["east"] - box["west"]) / stepped["longitude_step"]
-    return cells
-
-
-def _grid_contradiction(dataset: Mapping[str, Any]) -> str | None:
-    for name, cells in _cells(dataset).items():
-        if not 2 <= cells <= MOST_CELLS:
-            return f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {cells:,.0f}"
-    return None
+def _users_in(path: Path) -> int:
+    """The users in a file of counts; 0 if something is wrong with it, which its job says."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file)
+            rows.fieldnames = [field.strip().lower() for field in rows.fieldnames or ()]
+            return sum(int(row["count"]) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError, csv.Error):
+        return 0
 
 
 def _dotted(path: Iterable[str | int]) -> str:
@@ -455,7 +331,7 @@ def _is_number(text: object) -> bool:
 if __name__ == "__main__":
     try:
         settings = merged([PAPERS, *sys.argv[1:]])
-        check(settings)
+        checked(settings)
         print(results_folder(settings, overlays(sys.argv[1:])))
     except IsADirectoryError as error:
         sys.exit(f"error: {error.filename}: a folder; name a file in it, such as config/quick.yaml")

@@ -3,42 +3,35 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-Config = Mapping[str, Any]
-Datasets = dict[str, dict[str, Any]]  # name -> the config's section, in the papers' order
+from reproduction.jobs.settings import Audit, Dataset, Grid, Individual, Settings, Tv
+
+Datasets = Mapping[str, Dataset]  # in the papers' order
 Point = dict[str, Any]  # experiment, eps0, eps, n (a number or "all"), repetitions
 Trials = dict[tuple[str, str], list[Point]]  # (dataset, part) -> the points of one file
 
 EXPERIMENTS = ("tv", "individual", "grid")  # those that make trials
 
 
-def datasets_of(config: Config) -> Datasets:
+def datasets_of(settings: Settings) -> Datasets:
     """The datasets by figure number, then by name; an overlay may change the order in the config."""
-    datasets = config["datasets"]
-    names = sorted(datasets, key=lambda name: (datasets[name].get("figures", {}).get("tv", "~"), name))
-    return {name: datasets[name] for name in names}
+    return dict(sorted(settings.datasets.items(), key=lambda item: (item[1].figures.tv or "~", item[0])))
 
 
 def of_kind(datasets: Datasets, kind: str) -> list[str]:
     """The names of the datasets of a kind (gowalla, normal, counts)."""
-    return [name for name, dataset in datasets.items() if dataset["kind"] == kind]
+    return [name for name, dataset in datasets.items() if dataset.kind == kind]
 
 
 def having(datasets: Datasets, section: str) -> list[str]:
     """The names of the datasets whose config has a section (tv, individual, estimates, grid)."""
-    return [name for name, dataset in datasets.items() if section in dataset]
+    return [name for name, dataset in datasets.items() if getattr(dataset, section)]
 
 
-def section(datasets: Datasets, name: str, experiment: str) -> dict[str, Any]:
+def section(datasets: Datasets, name: str, experiment: str) -> Any:
     """The config's section on one experiment of a dataset; ValueError if it has none."""
-    if experiment not in datasets[name]:
+    if not (settings := getattr(datasets[name], experiment)):
         raise ValueError(f"datasets.{name}: the config has no section {experiment!r} to run")
-    settings: dict[str, Any] = datasets[name][experiment]
     return settings
-
-
-def grids_of(datasets: Datasets, name: str) -> dict[str, Any]:
-    """The config's settings on a city's cells: its box and grids."""
-    return {key: value for key, value in datasets[name].items() if key in ("box", "uniform", "stepped")}
 
 
 def label(**numbers: float) -> str:
@@ -54,25 +47,32 @@ def trials_of(datasets: Datasets) -> Trials:
     trials: Trials = {}
     for name, dataset in datasets.items():
         for experiment in ("tv", "individual"):
-            settings = dataset.get(experiment, {"budgets": []})
-            for eps0, eps in [(budget["eps0"], budget["eps"]) for budget in settings["budgets"]]:
-                points = trials.setdefault((name, label(eps0=eps0, eps=eps)), [])
-                points += _points(experiment, [(eps0, eps)], settings)
-        if settings := dataset.get("grid"):
-            budgets = [(eps0, eps) for eps0 in settings["eps0"] for eps in settings["eps"] if eps <= eps0]
-            points = _points("grid", budgets, settings)
-            size = settings.get("points_per_job", len(settings["n"]))
+            settings = getattr(dataset, experiment)
+            for pair in settings.budgets if settings else []:
+                points = trials.setdefault((name, label(eps0=pair.eps0, eps=pair.eps)), [])
+                points += _points(experiment, [(pair.eps0, pair.eps)], settings)
+        if grid := dataset.grid:
+            budgets = [(eps0, eps) for eps0 in grid.eps0 for eps in grid.eps if eps <= eps0]
+            points = _points("grid", budgets, grid)
+            size = grid.points_per_job or len(grid.n)
             for number, start in enumerate(range(0, len(points), size), start=1):
                 trials[name, f"grid-{number}"] = points[start : start + size]
     return trials
 
 
-def _points(experiment: str, budgets: Iterable[tuple[float, float]], settings: Config) -> list[Point]:
-    repetitions = settings["repetitions"]
+def _points(
+    experiment: str, budgets: Iterable[tuple[float, float]], settings: Tv | Individual | Grid
+) -> list[Point]:
     return [
-        {"experiment": experiment, "eps0": float(eps0), "eps": float(eps), "n": n, "repetitions": repetitions}
+        {
+            "experiment": experiment,
+            "eps0": float(eps0),
+            "eps": float(eps),
+            "n": n,
+            "repetitions": settings.repetitions,
+        }
         for eps0, eps in budgets
-        for n in settings["n"]
+        for n in settings.n
     ]
 
 
@@ -100,13 +100,13 @@ def parity_sizes(datasets: Datasets, name: str) -> list[dict[str, Any]]:
     At the first and the last n also ``lower``, which takes the longest. At an n of its table of individual
     errors as many repetitions as the table has: a cell's error varies more than the sum over all cells.
     """
-    sizes, individual = section(datasets, name, "tv")["n"], datasets[name].get("individual", {"n": []})
+    sizes, individual = section(datasets, name, "tv").n, datasets[name].individual
     ends = (sizes[0], sizes[-1])
     return [
         {
             "n": n,
             "bounds": ["upper", "lower"] if n in ends else ["upper"],
-            "fewest": individual["repetitions"] if n in individual["n"] else 0,
+            "fewest": individual.repetitions if individual and n in individual.n else 0,
         }
         for n in sizes
     ]
@@ -116,13 +116,12 @@ def parity_estimates(datasets: Datasets, name: str, delta: float) -> dict[str, A
     """One run's settings for a dataset's heatmaps at equal privacy: their eps0 and n."""
     settings = section(datasets, name, "estimates")
     return {
-        "eps0": sorted({budget["eps0"] for budget in settings["budgets"]}),
-        "n": settings["n"],
+        "eps0": sorted({pair.eps0 for pair in settings.budgets}),
+        "n": settings.n,
         "delta": delta,
     }
 
 
-def audit_settings(audit: Config) -> dict[str, dict[str, Any]]:
+def audit_settings(audit: Audit) -> dict[str, dict[str, Any]]:
     """Name of the file with its tallies -> setting of the audit."""
-    names = ("n", "k", "eps0", "count")
-    return {label(**{name: setting[name] for name in names}): setting for setting in audit["settings"]}
+    return {label(**setting.plain("n", "k", "eps0", "count")): setting.plain() for setting in audit.settings}

@@ -14,13 +14,13 @@ from reproduction.figures.catalogue import KINDS, catalogue
 if workflow.is_main_process:
     run_facts.tell()
 OVERLAYS = configuration.overlays(workflow.configfiles)
-SETTINGS = sorted(f"{key}={value}" for key, value in workflow.config_settings.config.items())
+GIVEN = sorted(f"{key}={value}" for key, value in workflow.config_settings.config.items())
 try:
     run_code_of(HERE)
     if workflow.is_main_process:
         run.check_folder()
     configuration.leave_out(config)
-    configuration.check(config, workflow.configfiles)
+    SETTINGS = configuration.checked(config, workflow.configfiles)
     FOLDER = configuration.results_folder(config, OVERLAYS)
 except ValueError as error:
     raise WorkflowError(str(error))
@@ -30,14 +30,14 @@ pathvars:
     results=FOLDER,
 
 
-DATASETS = workload.datasets_of(config)
+DATASETS = workload.datasets_of(SETTINGS)
 GOWALLA, NORMAL, COUNTS = (workload.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts"))
 PAPERS = configuration.of_the_papers(DATASETS)  # your own datasets move no verdict on what the papers say
 ESTIMATE_DATASETS = workload.having(DATASETS, "estimates")
 PARITY_DATASETS = workload.having(DATASETS, "tv")
-PARITY = config["parity"]
+PARITY = SETTINGS.parity
 TRIALS = workload.trials_of(DATASETS)
-AUDITS = workload.audit_settings(config["audit"])
+AUDITS = workload.audit_settings(SETTINGS.audit)
 TABLES = {  # table: its number in both versions of the paper, and what it shows
     "table_II": ("Table II", "delta beside three bounds of the literature"),
     "table_1": ("Table 1", "delta beside four bounds of the literature"),
@@ -73,7 +73,8 @@ def trial_files(*experiments, datasets=DATASETS):
     return [f"<results>/trials/{file}" for file in workload.files_of_trials(TRIALS, experiments, datasets)]
 
 
-FIGURES = catalogue(config, DATASETS, PAPERS, lambda name: trial_files("tv", datasets=[name]))
+ASKED = {name: config["datasets"][name] for name in DATASETS}  # as it is written
+FIGURES = catalogue(config, ASKED, PAPERS, lambda name: trial_files("tv", datasets=[name]))
 
 
 def figure_files(names=FIGURES, kind="png"):

@@ -2,11 +2,11 @@
 # other histograms are drawn from a normal distribution, or are yours.
 import re
 
-SOURCE = config["gowalla"]["source"]
+SOURCE = SETTINGS.gowalla.source
 CITY = "|".join(map(re.escape, GOWALLA)) or "(?!)"  # (?!) matches nothing
 SUB_CELLS = {table: f"data/gowalla/{{dataset}}_{table}.csv" for table in ("lines", "counts")}
 DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
-CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
+CHECKINS = DOWNLOADED if SOURCE == "snap" else SETTINGS.gowalla.file
 
 
 if SOURCE == "bundled":
@@ -32,9 +32,9 @@ if SOURCE == "bundled":
             code=lambda wildcards: code_of(
                 "scripts/use_bundled_counts.py", *expand(SUB_CELLS.values(), dataset=wildcards.dataset)
             ),
-            dataset=lambda wildcards: workload.grids_of(DATASETS, wildcards.dataset),
-            grid=config["gowalla"]["grid"],
-            seed=config["seed"],
+            dataset=lambda wildcards: DATASETS[wildcards.dataset].grids(),
+            grid=SETTINGS.gowalla.grid,
+            seed=SETTINGS.seed,
         script:
             "../../scripts/use_bundled_counts.py"
 
@@ -57,7 +57,7 @@ if SOURCE == "snap":
         conda:
             "../envs/rules.yml"
         params:
-            md5=config["gowalla"]["download"]["md5"],
+            md5=SETTINGS.gowalla.download.md5,
         script:
             "../../scripts/download_checkins.py"
 
@@ -82,8 +82,8 @@ if SOURCE in ("snap", "file"):
         params:
             code=code_of("scripts/crop_checkins.py"),
             contents=(lambda wildcards: digest(CHECKINS)) if SOURCE == "file" else None,
-            boxes={dataset: config["datasets"][dataset]["box"] for dataset in GOWALLA},
-            bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
+            boxes={dataset: DATASETS[dataset].box.plain() for dataset in GOWALLA},
+            bad_rows_at_most=SETTINGS.gowalla.bad_rows_at_most,
         script:
             "../../scripts/crop_checkins.py"
 
@@ -107,8 +107,8 @@ if SOURCE in ("snap", "file"):
             "../envs/rules.yml"
         params:
             code=code_of("scripts/grid_checkins.py"),
-            dataset=lambda wildcards: workload.grids_of(DATASETS, wildcards.dataset),
-            grid=config["gowalla"]["grid"],
+            dataset=lambda wildcards: DATASETS[wildcards.dataset].grids(),
+            grid=SETTINGS.gowalla.grid,
         script:
             "../../scripts/grid_checkins.py"
 
@@ -155,11 +155,8 @@ rule sample_synthetic:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/sample_synthetic.py"),
-        settings=lambda wildcards: {
-            key: DATASETS[wildcards.dataset][key]
-            for key in ("mean", "spread", "spread_is", "range", "cells", "population")
-        },
-        seed=config["seed"],
+        settings=lambda wildcards: DATASETS[wildcards.dataset].law(),
+        seed=SETTINGS.seed,
     script:
         "../../scripts/sample_synthetic.py"
 
@@ -167,7 +164,7 @@ rule sample_synthetic:
 rule use_counts:
     "Check your own histogram and take it as a dataset."
     input:
-        counts=lambda wildcards: DATASETS[wildcards.dataset]["file"],
+        counts=lambda wildcards: DATASETS[wildcards.dataset].file,
     output:
         "<results>/histograms/{dataset}.csv",
     log:
@@ -181,7 +178,7 @@ rule use_counts:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/use_counts.py"),
-        contents=lambda wildcards: digest(DATASETS[wildcards.dataset]["file"]),
+        contents=lambda wildcards: digest(DATASETS[wildcards.dataset].file),
     script:
         "../../scripts/use_counts.py"
 

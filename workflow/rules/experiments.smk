@@ -16,9 +16,9 @@ rule run_trials:
     params:
         code=code_of("scripts/run_trials.py"),
         points=lambda wildcards: workload.points_of(TRIALS, wildcards.dataset, wildcards.part),
-        cells=lambda wildcards: DATASETS[wildcards.dataset].get("individual", {}).get("cells", []),
-        protocol=config["protocol"],
-        seed=config["seed"],
+        cells=lambda wildcards: DATASETS[wildcards.dataset].asked_cells,
+        protocol=SETTINGS.protocol.plain(),
+        seed=SETTINGS.seed,
     script:
         "../../scripts/run_trials.py"
 
@@ -37,9 +37,9 @@ rule estimate_cells:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_cells.py"),
-        settings=lambda wildcards: workload.section(DATASETS, wildcards.dataset, "estimates"),
-        protocol=config["protocol"],
-        seed=config["seed"],
+        settings=lambda wildcards: workload.section(DATASETS, wildcards.dataset, "estimates").plain(),
+        protocol=SETTINGS.protocol.plain(),
+        seed=SETTINGS.seed,
     script:
         "../../scripts/estimate_cells.py"
 
@@ -58,10 +58,10 @@ rule run_parity:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/run_parity.py"),
-        settings={key: PARITY[key] for key in ("eps0", "delta", "delta_exponents", "repetitions")},
-        cells=lambda wildcards: DATASETS[wildcards.dataset].get("individual", {}).get("cells", []),
+        settings=PARITY.plain("eps0", "delta", "delta_exponents", "repetitions"),
+        cells=lambda wildcards: DATASETS[wildcards.dataset].asked_cells,
         sizes=lambda wildcards: workload.parity_sizes(DATASETS, wildcards.dataset),
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     script:
         "../../scripts/run_parity.py"
 
@@ -80,8 +80,8 @@ rule estimate_parity:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_parity.py"),
-        settings=lambda wildcards: workload.parity_estimates(DATASETS, wildcards.dataset, PARITY["delta"][0]),
-        seed=config["seed"],
+        settings=lambda wildcards: workload.parity_estimates(DATASETS, wildcards.dataset, PARITY.delta[0]),
+        seed=SETTINGS.seed,
     script:
         "../../scripts/estimate_parity.py"
 
@@ -115,9 +115,9 @@ rule summarise_parity:
     params:
         code=code_of("scripts/summarise_parity.py"),
         datasets=PARITY_DATASETS,
-        resamples=PARITY["bootstrap"],
-        confidence=PARITY["confidence"],
-        seed=config["seed"],
+        resamples=PARITY.bootstrap,
+        confidence=PARITY.confidence,
+        seed=SETTINGS.seed,
     script:
         "../../scripts/summarise_parity.py"
 
@@ -140,7 +140,7 @@ rule plan_parity:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/plan_parity.py"),
-        settings=PARITY["plan"],
+        settings=PARITY.plan.plain(),
     script:
         "../../scripts/plan_parity.py"
 
@@ -159,8 +159,8 @@ rule run_audit:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/run_audit.py"),
-        setting=lambda wildcards: {**AUDITS[wildcards.setting], "remaining": config["audit"]["remaining"]},
-        seed=config["seed"],
+        setting=lambda wildcards: {**AUDITS[wildcards.setting], "remaining": SETTINGS.audit.remaining},
+        seed=SETTINGS.seed,
     script:
         "../../scripts/run_audit.py"
 
@@ -185,8 +185,8 @@ rule collect_audit:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/collect_audit.py"),
-        eps=config["audit"]["eps"],
-        confidence=config["audit"]["confidence"],
+        eps=SETTINGS.audit.eps,
+        confidence=SETTINGS.audit.confidence,
     script:
         "../../scripts/collect_audit.py"
 

@@ -19,9 +19,9 @@ rule draw_figure:
         "<results>/logs/draw_figure/{figure}.log",
     benchmark:
         "<results>/benchmarks/draw_figure/{figure}.tsv"
-    localrule: True
     wildcard_constraints:
         figure="|".join(FIGURES),
+    localrule: True
     conda:
         "../envs/rules.yml"
     params:

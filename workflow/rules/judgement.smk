@@ -75,7 +75,7 @@ rule judge_jointly:
     params:
         code=code_of("scripts/judge_jointly.py", VALUES),
         datasets=INDIVIDUAL,
-        cities={name: DATASETS[name]["individual"] for name in CITIES},
+        cities={name: DATASETS[name].individual.plain() for name in CITIES},
         protocol=config["protocol"],
         seed=config["seed"],
     script:
@@ -108,7 +108,7 @@ rule judge_claims:
     params:
         code=code_of("scripts/judge_claims.py", CLAIMS, VALUES),
         sensitivity=config["protocol"]["sensitivity"],
-        boxes={name: PAPERS[name]["box"] for name in workload.of_kind(PAPERS, "gowalla")},
+        boxes={name: PAPERS[name].box.plain() for name in workload.of_kind(PAPERS, "gowalla")},
     script:
         "../../scripts/judge_claims.py"
 

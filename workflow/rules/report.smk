@@ -18,7 +18,7 @@ CALCULATOR = [
 DATA = [source(path.relative_to(HERE)) for path in sorted(HERE.glob("data/published/*.csv"))]
 CITY_FILES = expand(map(source, SUB_CELLS.values()), dataset=GOWALLA) if SOURCE == "bundled" else [CHECKINS]
 DATA += CITY_FILES if GOWALLA else []
-DATA += [DATASETS[name]["file"] for name in COUNTS]
+DATA += [DATASETS[name].file for name in COUNTS]
 
 # A section of the page that only some configurations have.
 COMPARED = {name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"] if PARITY_DATASETS else [])}
@@ -149,7 +149,7 @@ rule write_article:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/write_article.py", *ARTICLE_PARTS),
-        titles={name: dataset["title"] for name, dataset in PAPERS.items()},
+        titles={name: dataset.title for name, dataset in PAPERS.items()},
         changed=CHANGED,
     script:
         "../../scripts/write_article.py"

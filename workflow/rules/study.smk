@@ -1,6 +1,6 @@
 # The study: every randomizer at equal privacy, and which one to use (docs/which.md).
-STUDY = config["study"]
-STUDY_CITY = STUDY["grids"]["city"]
+STUDY = SETTINGS.study
+STUDY_CITY = STUDY.grids.city
 STUDY_CELLS = {
     table: (
         source(path.format(dataset=STUDY_CITY))
@@ -31,7 +31,7 @@ rule compute_study:
         code=code_of("scripts/compute_table.py", "reproduction/experiments/study.py"),
         module="study",
         function="study",
-        settings={key: STUDY[key] for key in ("n", "k", "eps", "delta", "delta_exponents")},
+        settings=STUDY.plain("n", "k", "eps", "delta", "delta_exponents"),
     script:
         "../../scripts/compute_table.py"
 
@@ -49,7 +49,7 @@ rule write_which:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/write_which.py"),
-        which=STUDY["which"],
+        which=STUDY.which.plain(),
     script:
         "../../scripts/write_which.py"
 
@@ -68,9 +68,9 @@ rule simulate_study:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/simulate_study.py"),
-        settings=STUDY["simulation"],
+        settings=STUDY.simulation.plain(),
         datasets=STUDY_DATASETS,
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     script:
         "../../scripts/simulate_study.py"
 
@@ -89,9 +89,9 @@ rule cut_study:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/cut_study.py"),
-        city=lambda wildcards: workload.grids_of(DATASETS, STUDY_CITY),
-        settings={**STUDY["simulation"], **STUDY["grids"]},
-        seed=config["seed"],
+        city=lambda wildcards: DATASETS[STUDY_CITY].grids(),
+        settings={**STUDY.simulation.plain(), **STUDY.grids.plain()},
+        seed=SETTINGS.seed,
     script:
         "../../scripts/cut_study.py"
 

@@ -1,7 +1,6 @@
 """The catalogue's rows of the papers' configuration."""
 
 from reproduction.figures.catalogue import catalogue
-from reproduction.jobs import workload
 from reproduction.jobs.configuration import PAPERS, merge, merged
 
 CONFIG = merged([PAPERS])
@@ -9,5 +8,5 @@ CONFIG = merged([PAPERS])
 
 def rows(**own):
     """Name -> row; ``own``: datasets of your own, by name."""
-    datasets = workload.datasets_of(merge(CONFIG, {"datasets": own}))
+    datasets = merge(CONFIG, {"datasets": own})["datasets"]
     return catalogue(CONFIG, datasets, CONFIG["datasets"], lambda name: [f"{name}.parquet"])

@@ -6,27 +6,32 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
+from reproduction.experiments.study import FAMILIES
 from reproduction.jobs import configuration
 from reproduction.jobs.configuration import (
     DELIVERED,
     PAPERS,
-    check,
-    config_error,
+    checked,
     differences,
     fingerprint,
     judged,
     merged,
     read,
+    settings_of,
 )
+from reproduction.jobs.settings import Section, Settings, StudyGrids
 from tests import ROOT
 
 CONFIG = read(PAPERS)
 MISSING = object()
 NAN, INF = float("nan"), float("inf")
+OWN = {"kind": "counts", "title": "Mine", "file": "mine.csv"}
 
 
 def changed(path, value, config=CONFIG):
@@ -42,13 +47,68 @@ def changed(path, value, config=CONFIG):
     return config
 
 
-def test_the_papers_configuration_is_valid():
-    assert config_error(CONFIG) is None
+def config_error(config):
+    """The one line that a user reads, or None."""
+    try:
+        settings_of(config)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 @pytest.mark.parametrize("overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name)
-def test_overlays_are_valid(overlay):
-    assert config_error(merged([PAPERS, overlay])) is None
+def test_every_file_in_config_is_valid_and_its_numbers_stay_as_they_are_written(overlay):
+    """4 and 4.0 would be other parameters to Snakemake, which would run the job again."""
+    config = merged([PAPERS, overlay])
+    settings = settings_of(config)
+    for name in ("protocol", "parity", "study", "audit", "koskela", "delta_bounds"):
+        assert typed(getattr(settings, name).plain()) == typed(config[name])
+    for name, dataset in settings.datasets.items():
+        assert typed(dataset.plain()) == typed(config["datasets"][name])
+
+
+def typed(value):
+    """The same text for the same values of the same types, whatever the order of the keys."""
+    if isinstance(value, dict):
+        return "".join(f"{key}: {typed(value[key])}; " for key in sorted(value))
+    return f"[{', '.join(map(typed, value))}]" if isinstance(value, list) else repr(value)
+
+
+def test_what_is_handed_to_a_script_does_not_depend_on_the_order_of_the_keys():
+    upside_down = dict(reversed(CONFIG["parity"].items()))
+    assert str(settings_of(CONFIG | {"parity": upside_down}).parity.plain()) == str(CONFIG["parity"])
+
+
+def sections(annotation):
+    """The sections of the configuration in a type: itself, or those in a list, a dict or a choice."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return [annotation]
+    return [section for part in get_args(annotation) for section in sections(part)]
+
+
+def keys(section):
+    """The names of all keys in a section and below it."""
+    for name, field in section.model_fields.items():
+        yield name
+        for inner in sections(field.annotation):
+            yield from keys(inner)
+
+
+def test_the_readme_explains_every_key_and_names_no_other():
+    readme = (ROOT / "config/README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w.]+).*", readme, flags=re.MULTILINE)
+    datasets = readme.split("\n## ")[1]
+    for name, field in Settings.model_fields.items():
+        told = [row for row in readme.splitlines() if re.match(rf"\| `({name}\b|start`)", row)]
+        text = datasets if name == "datasets" else " ".join(told)
+        named = set(re.findall(r"\w+", " ".join(re.findall("`([^`]*)`", text))))
+        assert {name, *(key for part in sections(field.annotation) for key in keys(part))} <= named, name
+    assert {part for row in rows for part in row.split(".")} <= set(keys(Settings))
+
+
+def test_the_study_knows_every_randomizer_of_the_configuration():
+    (named,) = get_args(StudyGrids.model_fields["randomizers"].annotation)
+    assert set(get_args(named)) == set(FAMILIES)
 
 
 @pytest.mark.parametrize(
@@ -108,122 +168,112 @@ def test_the_results_readme_names_every_folder():
 
 
 def test_a_users_own_counts_are_a_dataset():
-    own = {"kind": "counts", "title": "Mine", "file": "mine.csv", "tv": CONFIG["datasets"]["paris"]["tv"]}
-    assert config_error(changed("datasets.mine", own)) is None
+    assert config_error(changed("datasets.mine", OWN | {"tv": CONFIG["datasets"]["paris"]["tv"]})) is None
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "words"),
-    [
-        ("gowalla.sourc", "snap", ["gowalla.sourc", "did you mean 'source'?", "bad_rows_at_most"]),
-        ("gowalla.source", "web", ["gowalla.source", "bundled, snap, file", "'web'"]),
-        ("gowalla.source", "file", ["gowalla.file must name a file"]),
-        ("gowalla.download.md5", "abc", ["gowalla.download.md5", "'abc'"]),
-        ("gowalla.download.url", "ftp://example.org/x", ["gowalla.download.url", "http:// or https://"]),
-        ("gowalla.bad_rows_at_most", 2, ["gowalla.bad_rows_at_most must be at most 1; got 2"]),
-        ("protocol.delta_floor", "1e-30", ["protocol.delta_floor must be a number", "1e-30 as 1.0e-30"]),
-        ("protocol.delta_floor", 0, ["protocol.delta_floor must be at least 1e-300"]),
-        ("protocol", MISSING, ["the key 'protocol' is missing"]),
-        ("seed", -1, ["seed must be at least 0; got -1"]),
-        ("seed", "one", ["seed must be a whole number; got 'one'"]),
-        ("datasets.paris.tv.repetitions", 0, ["datasets.paris.tv.repetitions must be at least 1"]),
-        ("datasets.paris.tv.n.1", "most", ["datasets.paris.tv.n[1]", "whole number >= 1, or all", "'most'"]),
-        ("datasets.paris.tv.budgets.0.eps", 0, ["datasets.paris.tv.budgets[0].eps", "greater than 0"]),
-        ("datasets.paris.tv.n", [], ["datasets.paris.tv.n must have at least 1 entries"]),
-        ("datasets.paris.box.south", 91, ["datasets.paris.box.south must be at most 90; got 91"]),
-        ("datasets.paris.box.south", 49, ["datasets.paris.box.south must be less than box.north"]),
-        ("datasets.paris.box", MISSING, ["'datasets.paris.box' is missing"]),
-        ("datasets.paris.cells", 3, ["unknown key 'datasets.paris.cells'"]),
-        ("datasets.paris.kind", "tiles", ["datasets.paris.kind must be one of: normal, gowalla, counts"]),
-        ("datasets.synthetic.spread_is", "sd", ["standard deviation, variance; got 'sd'"]),
-        ("datasets.synthetic.range", [3, -3], ["datasets.synthetic.range", "low < high"]),
-        ("datasets.synthetic.population", 50_000, ["n must be at most the population (50000); got 100000"]),
-        ("datasets.Bad Name", {}, ["Bad Name"]),
-        ("datasets.paris", 7, ["datasets.paris must be a mapping (key: value); got 7"]),
-        ("parity.delta", [], ["parity.delta must have at least 1 entries"]),
-        ("parity.delta.0", "1e-6", ["parity.delta[0] must be a number", "1e-30 as 1.0e-30"]),
-        (
-            "parity.repetitions",
-            "3",
-            ["repetitions must be a whole number; got '3' (it is text", "not in --config"],
-        ),
-        ("datasets.paris.figures.tv", "fig9", ["paris.figures.tv must be one of fig1 to fig7; got 'fig9'"]),
-        ("parity.delta_exponents.0", 0, ["parity.delta_exponents[0] must be greater than 0; got 0"]),
-        ("parity.eps0.3", 21, ["parity.eps0[3] must be at most 20; got 21"]),
-        ("parity.repetition", 5, ["parity.repetition", "did you mean 'repetitions'?"]),
-        ("gowalla.grid", "published", ["gowalla.grid must be one of: uniform, stepped; got 'published'"]),
-        ("datasets.paris.published", {}, ["unknown key 'datasets.paris.published'", "title, tv, uniform"]),
-        ("parity.plan.guarantees.0.eps", 20, ["parity.plan.guarantees[0].eps must be less than 20"]),
-        ("parity.plan.guarantees.1.delta", MISSING, ["'parity.plan.guarantees[1].delta' is missing"]),
-        ("delta_surface.count", 100, ["delta_surface.count must be less than delta_surface.n (100)"]),
-        ("audit.remaining", "x3", ["audit.remaining must be one of: x1, x2"]),
-        ("audit.confidence", 1, ["audit.confidence must be less than 1"]),
-        ("audit.settings.0.runs", 1, ["audit.settings[0].runs must be at least 2; got 1"]),
-        ("audit.settings.2.count", 100, ["audit.settings[2].count must be less than n (100); got 100"]),
-        ("audit.settings.3.k", 2, ["audit.settings[3].k must be at least 3 with audit.remaining x2"]),
-        ("audit.settings.1.eps0", 1.0, ["audit.settings[1] repeats [0]", "all runs at once"]),
-        ("delta_surface.eps.start", 3, ["delta_surface.eps.start must be less than stop (3.0)"]),
-        ("protocol.sensitivity", NAN, ["protocol.sensitivity must be a finite number; got nan"]),
-        ("datasets.synthetic.mean", INF, ["datasets.synthetic.mean must be a finite number"]),
-        ("datasets.synthetic.range", [-INF, 6], ["datasets.synthetic.range[0] must be a fin"]),
-        ("seed", True, ["seed must be a whole number; got True"]),
-        ("protocol", [1], ["protocol must be a mapping (key: value); got [1]"]),
-        ("koskela", None, ["koskela must be a mapping (key: value); got None"]),
-        ("datasets.paris.box.south", "48.8", ["datasets.paris.box.south must be a number"]),
-        ("datasets.paris.tv.n", [0.5], ["datasets.paris.tv.n[0] must be a whole number"]),
-        ("datasets.paris.tv.n", [10, 10], ["datasets.paris.tv.n must not name anything twice"]),
-        ("datasets.paris.individual.repetitions", 0, ["repetitions must be at least 1; got 0"]),
-        ("seed", 10**40, ["seed must be at most 9223372036854775807; got 1000000"]),
-        ("datasets.paris.tv.n", [10**30], ["datasets.paris.tv.n[0]"]),
-        ("datasets.paris.tv.budgets", [{"eps0": 1e308, "eps": 1}], ["eps0 must be at most 100"]),
-        ("datasets.synthetic.cells", 10**12, ["datasets.synthetic.cells must be at most 1000000"]),
-        ("delta_surface.eps.steps", 10**9, ["delta_surface.eps.steps must be at most 1000"]),
-        (
-            "parity.repetitions",
-            10**5,
-            ["datasets.san_francisco.cells (408) times parity.repetitions (100,000)", "at most 20,000,000"],
-        ),
-        (
-            "datasets.paris.stepped.latitude_step",
-            1e-12,
-            ["datasets.paris.stepped must cut the box into 2 to 1,000,000 cells"],
-        ),
-        (
-            "datasets.paris.uniform",
-            {"columns": 1, "rows": 1},
-            ["datasets.paris.uniform must cut the box into 2 to 1,000,000 cells; got 1"],
-        ),
-        (
-            "datasets.synthetic.individual.cells",
-            [16],
-            ["datasets.synthetic.individual.cells must be at most the number of cells (15); got 16"],
-        ),
-        ("koskela.fig1a.eps.start", 4.0, ["koskela.fig1a.eps.start must be less than stop (4.0)"]),
-        ("koskela.fig1b.eps.stop", 0.01, ["koskela.fig1b.eps.start must be less than stop"]),
-        ("blanket_regions.eps0.start", 9, ["blanket_regions.eps0.start must be less than stop"]),
-        ("girgis_rdp.orders.stop", 1.05, ["girgis_rdp.orders.start must be less than stop"]),
-        ("gaussian_scale.log10_delta.stop", -1, ["log10_delta.start must be greater than stop"]),
-        (
-            "delta_bounds.settings.0.eps.stop",
-            0.5,
-            ["settings[0].eps.stop must be less than delta_bounds.settings[0].eps0 (0.5); got 0.5"],
-        ),
-        (
-            "delta_bounds.settings.1.count",
-            1000,
-            ["delta_bounds.settings[1].count must be less than delta_bounds.settings[1].n (1000); got 1000"],
-        ),
-        ("gowalla.source", "x" * 100_000, ["gowalla.source must be one of"]),
-    ],
-)
-def test_mistakes_are_named(path, value, words):
-    error = config_error(changed(path, value))
+MISTAKES = [  # key, its value, and what the error says after the key, or the whole of it
+    ("gowalla.sourc", "snap", "unknown key 'gowalla.sourc'; did you mean 'source'? Allowed:"),
+    ("gowalla.source", "web", "must be one of: bundled, snap, file; got 'web'"),
+    ("gowalla.source", "file", "gowalla.file must name a file in SNAP's format, as source is 'file'; got"),
+    ("gowalla.download.md5", "abc", "must be 32 of the digits 0-9 and a-f; got 'abc'"),
+    ("gowalla.download.url", "ftp://example.org/x", "must be an address that begins with http:// or"),
+    ("gowalla.bad_rows_at_most", 2, "must be at most 1; got 2"),
+    ("protocol.delta_floor", "1e-30", "must be a number; got '1e-30' (it is text: write it without"),
+    ("protocol.delta_floor", 0, "must be at least 1e-300; got 0"),
+    ("protocol", MISSING, "the key 'protocol' is missing"),
+    ("seed", -1, "must be at least 0; got -1"),
+    ("seed", "one", "must be a whole number; got 'one'"),
+    ("datasets.paris.tv.repetitions", 0, "must be at least 1; got 0"),
+    ("datasets.paris.tv.n.1", "most", "must be a whole number from 1 to 10^12, or all; got 'most'"),
+    ("datasets.paris.tv.budgets.0.eps", 0, "must be greater than 0; got 0"),
+    ("datasets.paris.tv.n", [], "must have at least 1 entries; got []"),
+    ("datasets.paris.box.south", 91, "must be at most 90; got 91"),
+    ("datasets.paris.box.south", 49, "must be less than north (48.8798); got 49"),
+    ("datasets.paris.box", MISSING, "the key 'datasets.paris.box' is missing"),
+    ("datasets.paris.cells", 3, "unknown key 'datasets.paris.cells' Allowed: box, estimates, figures,"),
+    ("datasets.paris.kind", "tiles", "must be one of: normal, gowalla, counts; got 'tiles'"),
+    ("datasets.synthetic.spread_is", "sd", "must be one of: standard deviation, variance; got 'sd'"),
+    ("datasets.synthetic.range", [3, -3], "must be [low, high] with low < high; got [3, -3]"),
+    ("datasets.synthetic.population", 50000, "datasets.synthetic.tv.n must be at most the population"),
+    ("datasets.Bad Name", {}, "a name in datasets must be made of a to z, 0 to 9 and _, at most 40 of"),
+    ("datasets.paris", 7, "must be a mapping (key: value); got 7"),
+    ("parity.delta", [], "must have at least 1 entries; got []"),
+    ("parity.delta.0", "1e-6", "must be a number; got '1e-6' (it is text: write it without quotes, 1e-30"),
+    ("parity.repetitions", "3", "must be a whole number; got '3' (it is text: write it without quotes,"),
+    ("datasets.paris.figures.tv", "fig9", "must be one of fig1 to fig7; got 'fig9'"),
+    ("parity.delta_exponents.0", 0, "must be greater than 0; got 0"),
+    ("parity.eps0.3", 21, "must be at most 20; got 21"),
+    ("parity.repetition", 5, "unknown key 'parity.repetition'; did you mean 'repetitions'? Allowed:"),
+    ("gowalla.grid", "published", "must be one of: uniform, stepped; got 'published'"),
+    ("datasets.paris.published", {}, "unknown key 'datasets.paris.published' Allowed: box, estimates,"),
+    ("parity.plan.guarantees.0.eps", 20, "must be less than 20; got 20"),
+    ("parity.plan.guarantees.1.delta", MISSING, "the key 'parity.plan.guarantees[1].delta' is missing"),
+    ("delta_surface.count", 100, "must be less than n (100); got 100"),
+    ("audit.remaining", "x3", "must be one of: x1, x2; got 'x3'"),
+    ("audit.confidence", 1, "must be less than 1; got 1"),
+    ("audit.settings.0.runs", 1, "must be at least 2; got 1"),
+    ("audit.settings.2.count", 100, "must be less than n (100); got 100"),
+    ("audit.settings.3.k", 2, "must be at least 3 with audit.remaining x2, a third cell; got 2"),
+    ("audit.settings.1.eps0", 1.0, "audit.settings[1] repeats [0]: n, k, eps0 and count must differ;"),
+    ("delta_surface.eps.start", 3, "must be less than stop (3.0); got 3"),
+    ("protocol.sensitivity", NAN, "must be a finite number; got nan"),
+    ("datasets.synthetic.mean", INF, "must be a finite number; got inf"),
+    ("datasets.synthetic.range", [-INF, 6], "datasets.synthetic.range[0] must be a finite number; got"),
+    ("seed", True, "must be a whole number; got True"),
+    ("protocol", [1], "must be a mapping (key: value); got [1]"),
+    ("koskela", None, "must be a mapping (key: value); got None"),
+    ("datasets.paris.box.south", "48.8", "must be a number; got '48.8' (it is text: write it without"),
+    ("datasets.paris.tv.n", [0.5], "datasets.paris.tv.n[0] must be a whole number from 1 to 10^12, or"),
+    ("datasets.paris.tv.n", [10, 10], "must not name anything twice; got [10, 10]"),
+    ("datasets.paris.individual.repetitions", 0, "must be at least 1; got 0"),
+    ("seed", 10**40, "must be at most 9223372036854775807; got 10000000000000000000000000000000000000000"),
+    ("datasets.paris.tv.n", [10**30], "datasets.paris.tv.n[0] must be a whole number from 1 to 10^12, or"),
+    ("datasets.paris.tv.budgets", [{"eps0": 1e308, "eps": 1}], "datasets.paris.tv.budgets[0].eps0 must"),
+    ("datasets.synthetic.cells", 10**12, "must be at most 1000000; got 1000000000000"),
+    ("delta_surface.eps.steps", 1000000000, "must be at most 1000; got 1000000000"),
+    ("parity.repetitions", 100000, "datasets.san_francisco.cells (408) times parity.repetitions"),
+    ("datasets.paris.stepped.latitude_step", 1e-12, "datasets.paris.stepped must cut the box into 2 to"),
+    ("datasets.paris.uniform", {"columns": 1, "rows": 1}, "must cut the box into 2 to 1,000,000 cells;"),
+    ("datasets.synthetic.individual.cells", [16], "must be at most the number of cells (15); got 16"),
+    ("koskela.fig1a.eps.start", 4.0, "must be less than stop (4.0); got 4.0"),
+    ("koskela.fig1b.eps.stop", 0.01, "koskela.fig1b.eps.start must be less than stop (0.01); got 0.02"),
+    ("blanket_regions.eps0.start", 9, "must be less than stop (3.0); got 9"),
+    ("girgis_rdp.orders.stop", 1.05, "girgis_rdp.orders.start must be less than stop (1.05); got 1.1"),
+    ("gaussian_scale.log10_delta.stop", -1, "must be less than start (-2); got -1"),
+    ("delta_bounds.settings.0.eps.stop", 0.5, "must be less than eps0 (0.5); got 0.5"),
+    ("delta_bounds.settings.1.count", 1000, "must be less than n (1000); got 1000"),
+    ("gowalla.source", "x" * 100_000, "must be one of: bundled, snap, file; got"),
+    ("seed", 5.0, "must be a whole number; got 5.0"),
+    ("datasets.paris.tv", None, "must have a value; to leave it out, remove the key; got None"),
+    ("datasets.paris.kind", MISSING, "the key 'datasets.paris.kind' is missing"),
+    ("datasets.paris.kind", [], "must be one of: normal, gowalla, counts; got []"),
+    ("datasets", {}, "must have at least 1 entries; got {}"),
+    ("parity.eps0", [1, 2, 3, 4, 5, 6, 7], "must have at most 6 entries; got [1, 2, 3, 4, 5, 6, ...]"),
+    ("protocol.sensitivity", 10**400, "must be a number; got"),
+    ("datasets.paris.tv.n", ["all/../x"], "datasets.paris.tv.n[0] must be a whole number from 1 to"),
+    ("datasets.paris.figures.tv", "fig1/../../x", "must be one of fig1 to fig7; got 'fig1/../../x'"),
+    ("datasets.paris.figures.tv", "fig1\n", "must be one of fig1 to fig7; got 'fig1\\n'"),
+    ("datasets.mine.file", "a{b}.csv", "must be a path without braces, which mean wildcards to"),
+    ("datasets.paris.title", "a\n.. raw:: html", "must be 1 to 60 characters, none of them a control"),
+    ("datasets.paris.title", "a\x1b[2J", "must be 1 to 60 characters, none of them a control character;"),
+    ("gowalla.download.url", "file:///etc/passwd", "must be an address that begins with http:// or"),
+    ("gowalla.download.url", "https://x.org/a\n", "must be an address that begins with http:// or"),
+    ("gowalla.download.md5", "0" * 32 + "\n", "must be 32 of the digits 0-9 and a-f; got"),
+    ("gowalla.grid", "../uniform", "must be one of: uniform, stepped; got '../uniform'"),
+    ("datasets.paris.tv.budgets.0.eps0", "4; touch x", "must be a number; got '4; touch x'"),
+    ("datasets.paris.tv.budgets.0.eps", "1e3", "must be a number; got '1e3' (it is text: write it"),
+    ("datasets.paris.figures.estimates", "fig4\n", "must be one of fig1 to fig7; got 'fig4\\n'"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "told"), MISTAKES)
+def test_mistakes_are_named(path, value, told):
+    error = config_error(changed(path, value, CONFIG | {"datasets": CONFIG["datasets"] | {"mine": OWN}}))
+    key = re.sub(r"\.(\d+)", r"[\1]", path)
     assert error is not None
-    assert error.startswith("config: ")
+    assert error.startswith((f"config: {key} {told}", f"config: {told}"))
     assert error.isprintable()
     assert len(error) < 400
-    for word in words:
-        assert word in error
 
 
 CITY = (
@@ -257,9 +307,7 @@ def test_a_city_needs_the_grid_that_is_used_and_no_other():
     del config["datasets"]["paris"]["stepped"]
     assert config_error(config) is None
     config["gowalla"]["grid"] = "stepped"
-    assert config_error(config) == (
-        "config: the key 'datasets.paris.stepped' is missing; gowalla.grid asks for it"
-    )
+    assert config_error(config) == "config: datasets.paris.stepped is missing; gowalla.grid asks for it"
 
 
 @pytest.mark.parametrize("name", ["folder", "pipe.csv", "/dev/zero", "missing.csv"])
@@ -270,9 +318,9 @@ def test_data_come_from_a_file_that_is_there(tmp_path, monkeypatch, name):
     os.mkfifo("pipe.csv")
     own = {"kind": "counts", "title": "Mine", "file": name}
     with pytest.raises(ValueError, match=rf"^datasets\.mine\.file: no file '{name}'"):
-        check(changed("datasets.mine", own))
+        checked(changed("datasets.mine", own))
     with pytest.raises(ValueError, match=rf"^gowalla\.file: no file '{name}'"):
-        check(CONFIG | {"gowalla": CONFIG["gowalla"] | {"source": "file", "file": name}})
+        checked(CONFIG | {"gowalla": CONFIG["gowalla"] | {"source": "file", "file": name}})
 
 
 def test_n_is_at_most_the_number_of_users_in_a_file_of_counts(tmp_path):
@@ -280,7 +328,7 @@ def test_n_is_at_most_the_number_of_users_in_a_file_of_counts(tmp_path):
     with pytest.raises(
         ValueError, match=r"^datasets\.paris\.tv\.n must be at most the population \(11190\); got"
     ):
-        check(config)
+        checked(config)
     path = tmp_path / "mine.csv"
     own = {"kind": "counts", "title": "Mine", "file": str(path), "tv": CONFIG["datasets"]["paris"]["tv"]}
     for text in ("cell, Count\n1,600\n2,399\n", "\ufeffCELL,count\n1,999\n"):
@@ -288,14 +336,15 @@ def test_n_is_at_most_the_number_of_users_in_a_file_of_counts(tmp_path):
         with pytest.raises(
             ValueError, match=r"^datasets\.mine\.tv\.n must be at most the population \(999\)"
         ):
-            check(changed("datasets.mine", own))
+            checked(changed("datasets.mine", own))
     for text in ("", "cell\n1\n", "cell,count\n1,x\n", "cell,count\n1\n", "\xff"):
         path.write_text(text, "latin-1")
-        check(changed("datasets.mine", own))  # its job names the row that is wrong
+        checked(changed("datasets.mine", own))  # its job names the row that is wrong
 
 
 # Files -----------------------------------------------------------------------------------------------
 
+NO_CODE = "line 1: not valid YAML: could not determine a constructor for the tag"
 FILES = {
     "a key twice": ("seed: 1\nseed: 2\n", "line 2: the key 'seed' is in line 1 already"),
     "a nested key twice": ("protocol:\n  a: 1\n  b: 2\n  a: 3\n", "line 4: the key 'a' is in line 2"),
@@ -307,24 +356,29 @@ FILES = {
     "two documents": ("seed: 1\n---\nseed: 2\n", "line 2: not valid YAML: but found another document"),
     "a missing anchor": ("x: *y\n", "line 1: not valid YAML: found undefined alias"),
     "control characters": ("x: \x00\n", "characters are not allowed"),
+    "a call": ("x: !!python/object/apply:os.system ['touch mark']\n", NO_CODE),
+    "a new object": ("x: !!python/object/new:os.system ['touch mark']\n", NO_CODE),
+    "a call as a key": ("? !!python/object/apply:os.system ['touch mark']\n: 1\n", NO_CODE),
+    "a module": ("x: !!python/module:os\n", NO_CODE),
+    "an own tag": ("x: !run 'touch mark'\n", NO_CODE),
+    "a template": ("__use_yte__: true\nx: ?__import__('os').system('touch mark')\n", "line 1: '__use_yte__'"),
+    "a template deep down": (
+        "a:\n  __use_yte__: true\n",
+        "line 2: '__use_yte__' makes a config a program; remove it",
+    ),
 }
 
 
-def refused(folder, text):
-    """The error of a configuration file with this text."""
-    (folder / "mine.yaml").write_text(text)
-    with pytest.raises(ValueError, match=r"mine\.yaml") as info:
-        read(folder / "mine.yaml")
-    return str(info.value).removeprefix(f"{folder}/")
-
-
 @pytest.mark.parametrize(("text", "words"), FILES.values(), ids=FILES)
-def test_configuration_files(tmp_path, text, words):
-    error = refused(tmp_path, text)
-    assert error.startswith("mine.yaml")
-    assert words in error
-    assert error.isprintable()
-    assert len(error) < 400
+def test_a_file_that_is_no_plain_yaml_is_refused_and_nothing_in_it_is_run(tmp_path, monkeypatch, text, words):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(text)
+    with pytest.raises(ValueError, match=r"^mine\.yaml") as info:
+        read("mine.yaml")
+    assert words in str(info.value)
+    assert str(info.value).isprintable()
+    assert len(str(info.value)) < 400
+    assert not Path("mark").exists()
 
 
 @pytest.mark.parametrize(
@@ -333,26 +387,6 @@ def test_configuration_files(tmp_path, text, words):
 def test_unusual_configuration_files_are_fine(tmp_path, text):
     (tmp_path / "mine.yaml").write_text(text)
     read(tmp_path / "mine.yaml")
-
-
-CODE = {
-    "call": "x: !!python/object/apply:os.system ['touch {mark}']\n",
-    "new object": "x: !!python/object/new:os.system ['touch {mark}']\n",
-    "key": "? !!python/object/apply:os.system ['touch {mark}']\n: 1\n",
-    "module": "x: !!python/module:os\n",
-    "own tag": "x: !run 'touch {mark}'\n",
-    "template": "__use_yte__: true\nx: ?__import__('os').system('touch {mark}')\n",
-    "template deep down": "a:\n  __use_yte__: true\n",
-}
-
-
-@pytest.mark.parametrize("text", CODE.values(), ids=CODE)
-def test_code_in_a_configuration_is_refused_unrun(tmp_path, text):
-    mark = tmp_path / "mark"
-    error = refused(tmp_path, text.replace("{mark}", str(mark)))
-    assert re.search(r"mine.yaml, line \d: .*(no.* constructor for the tag|remove it)", error)
-    assert error.isprintable()
-    assert not mark.exists()
 
 
 def test_a_billion_laughs_is_not_unfolded(tmp_path):
@@ -373,36 +407,6 @@ def test_names_of_datasets(name):
     error = config_error(CONFIG | {"datasets": datasets})
     assert error is not None
     assert "a name in datasets must be made of a to z, 0 to 9 and _, at most 40 of them" in error
-    assert error.isprintable()
-
-
-@pytest.mark.parametrize("number", ["1/../../x", "4; touch x", "$(x)", "4\n", "1e3", "nan", "{n}"])
-@pytest.mark.parametrize("key", ["eps0", "eps"])
-def test_numbers_that_become_parts_of_paths(key, number):
-    error = config_error(changed(f"datasets.paris.tv.budgets.0.{key}", number))
-    assert f"datasets.paris.tv.budgets[0].{key} must be a number" in error
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("datasets.paris.tv.n", ["all/../x"]),
-        ("datasets.paris.figures.tv", "fig1/../../x"),
-        ("datasets.paris.figures.tv", "fig1\n"),
-        ("datasets.mine.file", "a{b}.csv"),
-        ("datasets.paris.title", "a\n.. raw:: html"),
-        ("datasets.paris.title", "a\x1b[2J"),
-        ("gowalla.download.url", "file:///etc/passwd"),
-        ("gowalla.download.url", "https://x.org/a\n"),
-        ("gowalla.download.md5", "0" * 32 + "\n"),
-        ("gowalla.grid", "../uniform"),
-    ],
-)
-def test_texts_that_become_parts_of_something_else(path, value):
-    own = CONFIG["datasets"] | {"mine": {"kind": "counts", "title": "Mine", "file": "mine.csv"}}
-    error = config_error(changed(path, value, CONFIG | {"datasets": own}))
-    assert error is not None
-    assert path in error
     assert error.isprintable()
 
 

@@ -3,17 +3,17 @@
 import pytest
 
 from reproduction.jobs import workload
-from reproduction.jobs.configuration import PAPERS, merge, merged, of_the_papers
+from reproduction.jobs.configuration import PAPERS, merge, merged, of_the_papers, settings_of
 from tests import ROOT
 
 CONFIG = merged([PAPERS])
-DATASETS = workload.datasets_of(CONFIG)
-SCALE = workload.datasets_of(merged([PAPERS, ROOT / "config/scale.yaml"]))
+DATASETS = workload.datasets_of(settings_of(CONFIG))
+SCALE = workload.datasets_of(settings_of(merged([PAPERS, ROOT / "config/scale.yaml"])))
 OWN = {"kind": "counts", "title": "Own", "file": "own.csv"}
 
 
 def with_own(**sections):
-    return workload.datasets_of(merge(CONFIG, {"datasets": {"a_own": OWN | sections}}))
+    return workload.datasets_of(settings_of(merge(CONFIG, {"datasets": {"a_own": OWN | sections}})))
 
 
 def test_datasets_are_in_the_papers_order_and_your_own_come_last():
@@ -34,7 +34,7 @@ def test_a_file_of_trials_holds_all_points_of_one_budget():
     points = trials["paris", "eps0-4_eps-4"]
     assert {point["experiment"] for point in points} == {"tv", "individual"}
     assert {(point["eps0"], point["eps"]) for point in points} == {(4.0, 4.0)}
-    assert [point["n"] for point in points if point["experiment"] == "tv"] == DATASETS["paris"]["tv"]["n"]
+    assert [point["n"] for point in points if point["experiment"] == "tv"] == DATASETS["paris"].tv.n
     assert workload.points_of(trials, "paris", "eps0-4_eps-4") == points
     with pytest.raises(ValueError, match=r"^paris_x: no such trials in the config; those of paris: eps0-4"):
         workload.points_of(trials, "paris", "x")
@@ -56,7 +56,7 @@ def test_the_scale_runs_grid_has_a_thousand_points_each_once():
     asked = {(name, point["eps0"], point["eps"], point["n"]) for name, point in points}
     assert len(points) == len(asked) == 1100
     assert max(n for *_, n in asked) == 10**9
-    assert max(SCALE[name]["cells"] for name in names) == 10**5
+    assert max(SCALE[name].cells for name in names) == 10**5
     assert all(eps <= eps0 for _, eps0, eps, _ in asked)
     assert {(point["experiment"], point["repetitions"]) for _, point in points} == {("grid", 1000)}
 
@@ -84,7 +84,7 @@ def test_at_equal_privacy_the_slow_bound_is_for_the_first_and_the_last_n():
     assert all(size["bounds"] == ["upper"] for size in others)
     fewest = {size["n"]: size["fewest"] for size in workload.parity_sizes(DATASETS, "synthetic")}
     assert {n for n in fewest if fewest[n]} == {1000, 100000}  # Table V's, whose repetitions these are
-    assert fewest[1000] == DATASETS["synthetic"]["individual"]["repetitions"]
+    assert fewest[1000] == DATASETS["synthetic"].individual.repetitions
     assert workload.parity_estimates(DATASETS, "paris", 1e-6) == {
         "eps0": [2, 4, 6],
         "n": "all",
@@ -97,6 +97,6 @@ def test_at_equal_privacy_the_slow_bound_is_for_the_first_and_the_last_n():
 
 
 def test_the_audits_settings_have_names_of_their_own():
-    settings = workload.audit_settings(CONFIG["audit"])
+    settings = workload.audit_settings(settings_of(CONFIG).audit)
     assert list(settings.values()) == CONFIG["audit"]["settings"]
     assert all(name.startswith("n-") and "_count-" in name for name in settings)
