@@ -39,7 +39,9 @@ class Method:
     """One accountant.
 
     ``kind`` is one of KINDS, ``valid`` says in a few words for what it is valid, ``source`` names paper and
-    theorem. ``pair`` is the dominating pair of composition.py for several rounds, if there is one.
+    theorem. ``pair`` is the dominating pair of composition.py for several rounds, if there is one. Figures
+    call it ``label`` and draw it in ``colour`` and ``dashes`` (none: a whole line); the comparison of bounds
+    has those with ``compared``, which its caption says of them.
     """
 
     name: str
@@ -51,8 +53,17 @@ class Method:
     composes: bool = False
     pair: str | None = None
     randomizers: bool = False  # takes any randomizer, not only k-RR
+    label: str = ""
+    compared: str = ""
+    colour: str = "#0072B2"
+    dashes: tuple[float, ...] = ()
     largest_n: int = LARGEST_N
     largest_eps0: float = LARGEST_EPS0
+
+    @property
+    def column(self) -> str:
+        """The name of its columns in tables."""
+        return self.name.replace("-", "_")
 
     @property
     def function(self) -> Callable[..., Floats]:
@@ -83,6 +94,7 @@ METHODS = {
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
             largest_eps0=LARGEST_EPS0_OF_UPPER,
+            dashes=(4, 1.5),
         ),
         Method(
             name="upper",
@@ -110,6 +122,9 @@ METHODS = {
             kind=UPPER,
             valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
             source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
+            label="Erlingsson et al.",
+            colour="#56B4E9",
+            dashes=(1.2, 1.2),
         ),
         Method(
             name="balle-hoeffding",
@@ -117,6 +132,9 @@ METHODS = {
             kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Hoeffding's inequality",
+            label="Balle et al., Hoeffding",
+            colour="#009E73",
+            dashes=(4, 1.5),
         ),
         Method(
             name="balle-bennett",
@@ -124,6 +142,9 @@ METHODS = {
             kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Bennett's inequality",
+            label="Balle et al., Bennett",
+            compared="Balle et al. (2019) by Bennett's inequality for k-RR",
+            colour="#009E73",
         ),
         Method(
             name="feldman",
@@ -131,6 +152,9 @@ METHODS = {
             kind=UPPER,
             valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
             source=f"{_FELDMAN}, closed form",
+            label="clones, closed form",
+            colour="#CC79A7",
+            dashes=(1.2, 1.2),
         ),
         Method(
             name="clones",
@@ -140,6 +164,10 @@ METHODS = {
             source=f"{_FELDMAN}'s pair, computed exactly",
             composes=True,
             pair="clones",
+            label="clones",
+            compared="clones (2020), summed exactly",
+            colour="#CC79A7",
+            dashes=(4, 1.5),
         ),
         Method(
             name="stronger-clones",
@@ -150,6 +178,9 @@ METHODS = {
             " Theorem 3.1's pair, computed exactly",
             composes=True,
             pair="stronger-clones",
+            label="stronger clones",
+            compared="stronger clones (2023), summed exactly",
+            colour="#CC79A7",
         ),
         Method(
             name="koskela-strong",
@@ -159,6 +190,10 @@ METHODS = {
             source=f"{_KOSKELA}, section 3 (strong adversary)",
             composes=True,
             pair="strong",
+            label="Koskela et al., strong",
+            compared="the strong adversary of Koskela et al.",
+            colour="#000000",
+            dashes=(1, 1.2),
         ),
         Method(
             name="girgis",
@@ -168,6 +203,10 @@ METHODS = {
             source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
             " Theorem 3.1, Lemmas 2.1 and 2.2",
             composes=True,
+            label="Girgis et al., RDP",
+            compared="Theorem 3.1 of Girgis et al. at its best order",
+            colour="#000000",
+            dashes=(5, 1.5, 1.2, 1.5),
         ),
         Method(
             name="blanket",
@@ -175,6 +214,9 @@ METHODS = {
             kind=UPPER,
             valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
             source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
+            label="blanket paper, eq. (3)",
+            compared="the blanket paper's eq. (3), cut at 1",
+            colour="#E69F00",
         ),
     )
 }

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
+from tightshuffle.methods import METHODS
 
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 SETTING = ["n", "k", "eps0", "count"]
@@ -19,13 +20,10 @@ COUNTS: Curves = {  # of one cell, and with a given count: no guarantee for the 
     "published": ("count of x₀, published", {"color": "#D55E00", "linewidth": 2.2}),
     "exact": ("count of x₀, exact", {"color": "#D55E00", "linewidth": 1.3, "linestyle": (0, (4, 1.5))}),
 }
+COMPARED = [method for method in METHODS.values() if method.compared]
 BOUNDS: Curves = {  # valid for every dataset
-    "balle_bennett": ("Balle et al., Bennett", {"color": "#009E73"}),
-    "stronger_clones": ("stronger clones", {"color": "#CC79A7"}),
-    "clones": ("clones", {"color": "#CC79A7", "linestyle": (0, (4, 1.5))}),
-    "koskela_strong": ("Koskela et al., strong", {"color": "#000000", "linestyle": (0, (1, 1.2))}),
-    "blanket": ("blanket paper, eq. (3)", {"color": "#E69F00"}),
-    "girgis": ("Girgis et al., RDP", {"color": "#000000", "linestyle": (0, (5, 1.5, 1.2, 1.5))}),
+    method.column: (method.label, {"color": method.colour, "linestyle": (0, method.dashes)})
+    for method in COMPARED
 }
 COLUMNS = ["setting", "eps", *SETTING, *COUNTS, *BAND, *BOUNDS]
 TRUTH, FALSE = "#0072B2", "#f9e4d8"
@@ -121,9 +119,8 @@ def caption(table: pd.DataFrame) -> str:
         " this n_x₀: as the theorem is printed (published), and exactly (the worse of both directions). Even"
         f" the exact one is no guarantee. The published δ lies below the lower bound by {', '.join(gaps)}"
         " orders of magnitude.\n\n"
-        "The other lines hold for every dataset and one round: Balle et al. (2019) by Bennett's inequality"
-        " for k-RR; clones (2020) and stronger clones (2023), summed exactly; the strong adversary of Koskela"
-        " et al.; the blanket paper's eq. (3), cut at 1; Theorem 3.1 of Girgis et al. at its best order."
+        "The other lines hold for every dataset and one round:"
+        f" {'; '.join(method.compared for method in COMPARED)}."
         f" At each ε the best of them exceeds the upper bound by {', '.join(best)} orders of magnitude."
     )
 

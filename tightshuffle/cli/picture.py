@@ -6,9 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tightshuffle.arguments import Floats, check_installed
-
-_BAND = "#0072B2"
-_COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B", "#7F7F7F", "#BCBD22")
+from tightshuffle.methods import METHODS
 
 
 def curves_as_png(eps: Floats, curves: Mapping[str, Floats], title: str) -> bytes:
@@ -28,14 +26,11 @@ def curves_as_png(eps: Floats, curves: Mapping[str, Floats], title: str) -> byte
     low, high = (
         np.fmax(np.nan_to_num(curve, nan=2 * bottom, neginf=2 * bottom), deep) for curve in (lower, upper)
     )
-    axes.fill_between(eps, low, high, color=_BAND, alpha=0.3, linewidth=0)
-    colours = iter(_COLOURS)
+    axes.fill_between(eps, low, high, color=METHODS["upper"].colour, alpha=0.3, linewidth=0)
     for name in sorted(curves, key=lambda name: -np.nan_to_num(curves[name][-1], nan=0.0)):
-        if name in ("lower", "upper"):
-            dashes = "--" if name == "lower" else "-"
-            axes.plot(eps, curves[name], dashes, color=_BAND, linewidth=2, label=name)
-        elif np.isfinite(curves[name]).any():
-            axes.plot(eps, curves[name], color=next(colours), linewidth=1.2, label=name)
+        if np.isfinite(curves[name]).any():
+            (line,) = axes.plot(eps, curves[name], color=METHODS[name].colour, label=name)
+            line.set(linewidth=2 if name in ("lower", "upper") else 1.2, linestyle=(0, METHODS[name].dashes))
     axes.set(xlim=(0, max(eps[-1], 1e-12)), ylim=(bottom, 0), xlabel="eps", ylabel="log10 delta", title=title)
     axes.grid(alpha=0.3)
     figure.legend(loc="outside right upper", frameon=False)

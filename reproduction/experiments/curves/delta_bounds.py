@@ -3,19 +3,13 @@
 import pandas as pd
 
 from reproduction.experiments.curves.axes import Section, log_axis
-from reproduction.protocol.theorem_1 import published_delta
-from tightshuffle.bounds import composition, histogram
-from tightshuffle.literature import amplification, blanket, clones, count, renyi
+from tightshuffle import methods
+from tightshuffle.literature import count
 
-BOUNDS = {  # of the whole histogram; all but `lower` hold for every dataset
-    "lower": histogram.lower,
-    "upper": histogram.upper,
-    "balle_bennett": amplification.balle_bennett,
-    "stronger_clones": clones.stronger_clones,
-    "clones": clones.clones,
-    "koskela_strong": composition.koskela_strong,
-    "blanket": blanket.blanket,
-    "girgis": renyi.girgis,
+METHODS = {  # of the whole histogram; all but `lower` hold for every dataset
+    method.column: method
+    for method in methods.METHODS.values()
+    if method.compared or method.name in ("lower", "upper")
 }
 
 
@@ -37,7 +31,9 @@ def delta_bounds(settings: Section) -> pd.DataFrame:
         whole = {name: setting[name] for name in ("n", "k", "eps0")}
         counted = {"count": setting["count"], **whole}
         table = pd.DataFrame({"setting": number, **counted, "eps": eps})
-        table["published"] = published_delta(eps, **counted)
+        table["published"] = count.delta(eps, form="published", **counted)
         table["exact"] = count.delta(eps, direction="both", **counted)
-        tables.append(table.assign(**{name: bound(eps, **whole) for name, bound in BOUNDS.items()}))
+        tables.append(
+            table.assign(**{name: method.function(eps, **whole) for name, method in METHODS.items()})
+        )
     return pd.concat(tables, ignore_index=True)

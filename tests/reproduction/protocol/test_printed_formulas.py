@@ -9,9 +9,9 @@ from reproduction.protocol.printed_formulas import (
     erlingsson_as_printed,
     feldman_as_printed,
 )
-from reproduction.protocol.theorem_1 import published_delta
 from reproduction.verification.printed import decimal_from_log10, digits_verdict, read_values
 from tests import ROOT
+from tightshuffle.literature.count import delta
 
 VALUES = ROOT / "data/published/values.csv"
 FORMULAS = {
@@ -90,5 +90,5 @@ def test_theorem_1_gives_the_digits_of_table_iv():
     rows = [row for row in read_values(VALUES) if (row["item"], row["n"]) == ("Table IV", "150")]
     assert len(rows) > 3
     for row in rows:
-        ours = decimal_from_log10(published_delta(float(row["eps"]), n=150, k=10, eps0=2, count=120))
+        ours = decimal_from_log10(delta(float(row["eps"]), n=150, k=10, eps0=2, count=120, form="published"))
         assert digits_verdict(row["printed"], ours) == "same digits"

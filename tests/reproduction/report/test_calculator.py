@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from reproduction.protocol.theorem_1 import published_delta
 from tests.library.numerics.test_positive_part import EDGES, distribution_at_an_edge, exact_log
 from tests.reproduction.jobs.fake_job import fake_job, run_script
 from tests.reproduction.report import browser
@@ -20,6 +19,7 @@ from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.cli.parser import make_parser
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
+from tightshuffle.literature import count as count_of_x0
 from tightshuffle.planning import expected_tv_gaussian
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import errors
@@ -189,7 +189,9 @@ def test_what_stands_beside_the_bracket_agrees_with_the_package(tab, page):
         # The clones' bracket is 1e-4 wide on the page, 1e-6 in the package.
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-4)
         published = numbers(tab, f"[beside.published({eps}, {json.dumps(setting)}, {count})]")[0]
-        assert published == pytest.approx(published_delta(eps, **setting, count=count), rel=1e-9, abs=1e-6)
+        assert published == pytest.approx(
+            count_of_x0.delta(eps, **setting, count=count, form="published"), rel=1e-9, abs=1e-6
+        )
         sigma = numbers(tab, f"[beside.sigma({eps}, -6)]")[0]
         assert sigma == pytest.approx(exact_scale(eps, 1e-6, sensitivity=np.sqrt(2)), rel=1e-6)
         for name in NAMES:
