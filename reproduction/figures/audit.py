@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.path import Path
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from reproduction.figures import style, wording
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, reader
+from tightshuffle.number_text import percent, typeset
 
 COUNT, HISTOGRAM = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, all counts
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look
@@ -27,6 +27,7 @@ AUDITS: Curves = {
     "histogram": ("audited, histogram:\nδ is at least", {"color": HISTOGRAM}),
 }
 SETTING = ["n", "k", "eps0", "count"]
+# One row per setting, eps and observer.
 COLUMNS = [
     *[*SETTING, "eps", *LINES, "audited_delta", "confidence", "runs", "observes", "remaining", "direction"],
     *["joint_delta", "violated", "violated_jointly", "upper_violated"],
@@ -55,10 +56,7 @@ MARK: dict[str, Any] = {
     "linestyle": "",
 }
 
-
-def read(audit: File) -> pd.DataFrame:
-    """The audit's table: one row per setting, eps and observer."""
-    return read_table(audit, COLUMNS)
+read = reader(COLUMNS)
 
 
 @style.applied()
@@ -77,12 +75,8 @@ def draw(table: pd.DataFrame) -> Figure:
     axes.set(xscale="log", yscale="log", ylim=(bottom, TOP))
     low, high = (shown if len(shown) else table)["eps"].agg(["min", "max"])
     axes.set_xlim(low / 1.25, 1.25 * high)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{-{value:g}}}$"))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_formatter(NullFormatter())
+    style.log_ticks(axes.xaxis)
+    style.log_ticks(axes.yaxis, text=style.ORDERS)
     for number, axes in enumerate(panels):
         axes.set_axis_on() if number < len(settings) else axes.set_axis_off()
         axes.set_xlabel("ε" if number + columns >= len(settings) else "")
@@ -120,7 +114,7 @@ def _name_lines(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _draw_setting(axes: Axes, rows: pd.DataFrame, bottom: float) -> None:
-    first = rows.iloc[0]
+    axes.set_title(wording.folded(wording.setting(rows, "n", "k", "eps0"), 1.45))
     rows = rows[rows["eps"] < rows["eps0"]]
     curve = rows[rows["observes"] == "count"]
     for name, (_, look) in LINES.items():
@@ -131,8 +125,6 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame, bottom: float) -> None:
         axes.plot(own["eps"], -np.log10(own["audited_delta"]), **MARK, **look)
     blind = sorted(set(rows["eps"]) - set(seen["eps"]))
     axes.plot(blind, np.full(len(blind), bottom / 1.25), markersize=4, **POWERLESS)
-    title = f"n = {first['n']:,.0f}, k = {first['k']:,.0f}, ε₀ = {first['eps0']:g}"
-    axes.set_title(wording.folded(title, 1.45))
     axes.grid()
 
 
@@ -144,13 +136,13 @@ def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
 def caption(table: pd.DataFrame) -> str:
     """The caption of the figure: every parameter, what is shown jointly, and where the audit has no power."""
     settings = [
-        f"n = {n:,.0f}, k = {k:,.0f}, ε₀ = {eps0:g}, n_x₀ = {count:,.0f}: {runs:,.0f}"
-        for (n, k, eps0, count, runs), _ in groups(table, [*SETTING, "runs"], sort=False)
+        f"{wording.setting(rows, *SETTING)}: {runs:,.0f}"
+        for (*_, runs), rows in groups(table, [*SETTING, "runs"], sort=False)
     ]
     inside = table[table["eps"] < table["eps0"]]
     beyond = table[table["eps"] >= table["eps0"]]
     risk = 1 - table["confidence"].iloc[0]
-    sure, together = _percent(1 - risk), _percent(max(0.0, 1 - len(table) * risk))
+    sure, together = percent(1 - risk, 6), percent(max(0.0, 1 - len(table) * risk), 6)
     text = (
         "An audit of the shuffle model with k-RR. Each run draws the reports of all n users one by one and"
         " shuffles them: once with a user who holds x₀, once with a user who holds x₁. An observer counts."
@@ -178,30 +170,20 @@ def _strongest(table: pd.DataFrame) -> str:
     if own.empty:
         return ""
     gaps = np.log10(own["audited_delta"]) - own["published_log10_delta"]
-    row = own.loc[gaps.idxmax()]
+    widest = own.loc[[gaps.idxmax()]]
+    row = widest.iloc[0]
     return (
-        f" The widest gap of the count of x₀ is at n = {row['n']:,.0f}, k = {row['k']:,.0f},"
-        f" ε₀ = {row['eps0']:g}, ε = {row['eps']:g}: published"
-        f" {wording.scientific(10 ** row['published_log10_delta'])}, audited at least"
-        f" {wording.scientific(_floor(row['audited_delta']))}, exact"
-        f" {wording.scientific(10 ** row['exact_log10_delta'])}."
+        f" The widest gap of the count of x₀ is at {wording.setting(widest, 'n', 'k', 'eps0', 'eps')}:"
+        f" published {typeset(10 ** row['published_log10_delta'])}, audited at least"
+        f" {typeset(row['audited_delta'], round_up=False)}, exact"
+        f" {typeset(10 ** row['exact_log10_delta'])}."
     )
-
-
-def _floor(value: float, digits: int = 2) -> float:
-    """A lower bound rounded down."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
-    return math.floor(value / unit) * unit
 
 
 def _remaining(table: pd.DataFrame) -> str:
     """Which cells the remaining users hold that do not hold x0."""
     cells = {"x1": "x₁", "x2": "one same third cell"}
     return " or ".join(cells[cell] for cell in sorted(set(table["remaining"])))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.6g} %"
 
 
 def _of(which: "pd.Series[bool]", noun: str) -> str:

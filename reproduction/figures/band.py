@@ -5,17 +5,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reproduction.figures import style, wording
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, reader
 
+# One row per (k, n, share of eps0).
 COLUMNS = ["eps0", "k", "n", "share", "eps", "lower", "tight", "upper"]
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
 USED, USED_NAME = -12.0, "10⁻¹²"  # log10 delta from which on guarantees are asked for
 TOP = 3.0  # log10 of the largest ratio drawn
 
-
-def read(band: File) -> pd.DataFrame:
-    """The table of results/privacy/band.csv: one row per (k, n, share of eps0)."""
-    return read_table(band, COLUMNS)
+read = reader(COLUMNS)
 
 
 @style.applied()
@@ -27,7 +24,7 @@ def draw(table: pd.DataFrame) -> Figure:
     names = {}
     for axes, (k, rows) in zip(panels, cells, strict=True):
         for rank, (n, curve) in enumerate(groups(rows, "n")):
-            colour = COLOURS[rank % len(COLOURS)]
+            colour = style.CYCLE[rank % len(style.CYCLE)]
             names[f"n = {wording.short_number(n)}"] = colour
             for bound in ("upper", "lower"):
                 ratio = 10 ** (curve[bound] - curve["tight"]).clip(-TOP - 1, TOP + 1)

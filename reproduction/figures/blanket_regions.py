@@ -122,7 +122,7 @@ def _draw_growth(axes: Axes, tightness: pd.DataFrame) -> None:
 def caption(tables: Tables) -> str:
     """The caption of the figure, with every parameter and what the theorems come to."""
     regions, tightness = tables
-    at, curve = regions.iloc[0], tightness[tightness["series"] == "eps"]
+    curve = tightness[tightness["series"] == "eps"]
     inside = curve[curve["eps"] < curve["eps0"]].assign(orders=_orders)
     closest = inside.iloc[inside["orders"].argmin()]
     growth = tightness[tightness["series"] != "eps"].assign(orders=_orders)
@@ -133,7 +133,7 @@ def caption(tables: Tables) -> str:
     with_roots = int(((regions["roots_P"] > 0) | (regions["roots_H"] > 0)).sum())
     return (
         "The blanket paper (Biswas, Jung, Palamidessi). (a) The budgets ε at which its theorems call the δ of"
-        f" eq. (3) tight, over ε₀, at n = {at['n']:,.0f}, k = {at['k']:,.0f}, n_x₀ = {at['count']:,.0f}:"
+        f" eq. (3) tight, over ε₀, at {wording.setting(regions, 'n', 'k', 'count')}:"
         " Theorem 2.1 above max(κ₄, ln κ₂), Theorem 2.2 between ln κ₂ and κ₄, S₂ of Theorem 2.3 below ln κ₂."
         " Theorems 2.1 and 2.2 claim this asymptotically only, for n → ∞: (a) and (b) show where, (c) whether"
         " eq. (3) comes closer as n grows. Theorem 2.3 claims it at every n."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reproduction.figures.wording import scientific
+from tightshuffle.number_text import typeset
 
 AS_PUBLISHED = "published"
 AT_EQUAL_PRIVACY = "at equal ε, δ"
@@ -28,7 +28,7 @@ def published(protocol: Mapping[str, Any]) -> str:
     return (
         f"Reading: published{form}. The Gaussian noise has diffprivlib's analytic scale for ε, δ and"
         f" sensitivity {protocol['sensitivity']:g}. Here δ is the shuffle model's δ̂, but at least"
-        f" {scientific(protocol['delta_floor'])}: δ̂ is 0 for ε ≥ ε₀, and no Gaussian mechanism has δ = 0."
+        f" {typeset(protocol['delta_floor'])}: δ̂ is 0 for ε ≥ ε₀, and no Gaussian mechanism has δ = 0."
         " Sensitivity and floor are ours: the paper states neither, and its numbers fit other ones as well"
         " (errata, 7). Below δ ≈ 10⁻¹⁷ the library's scale no longer grows: soon it is too small for (ε, δ)."
     )

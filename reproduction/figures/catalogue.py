@@ -53,7 +53,7 @@ def catalogue(
     rows = [
         Figure(
             *("parity_ratio", "parity", "Error of shuffle+INV over error of the Gaussian", "Ratio of errors"),
-            {"ratios": "<results>/parity_ratio.csv"},
+            {"table": "<results>/parity_ratio.csv"},
             {"titles": compared},
         ),
         Figure(
@@ -69,32 +69,32 @@ def catalogue(
         ),
         Figure(
             *("study_grids", "parity", "Finer and coarser cells", "Cells"),
-            {"grids": f"{STUDY}/grids.csv"},
+            {"table": f"{STUDY}/grids.csv"},
             {"title": titles[config["study"]["grids"]["city"]]},
         ),
         Figure(
             *("study_estimators", "parity", "Estimators", "Estimators"),
-            {"simulation": f"{STUDY}/simulation.csv"},
+            {"table": f"{STUDY}/simulation.csv"},
             {"titles": {name: titles[name] for name in papers}},
         ),
         Figure(
             *("audit", "audit", "Audit: δ shown on the real protocol", "Audit"),
-            {"audit": "<results>/audit.csv"},
+            {"table": "<results>/audit.csv"},
             {},
         ),
         Figure(
             *("delta_bounds", "beyond", "δ over ε: published, true, and every bound", "δ and all bounds"),
-            {"bounds": f"{PRIVACY}/delta_bounds.csv"},
+            {"table": f"{PRIVACY}/delta_bounds.csv"},
             {},
         ),
         Figure(
             *("band", "beyond", "What upper and lower leave open", "Open band"),
-            {"band": f"{PRIVACY}/band.csv"},
+            {"table": f"{PRIVACY}/band.csv"},
             {},
         ),
         Figure(
             *("gaussian_scale", "beyond", "Scale of the analytic Gaussian over δ", "Gaussian scale"),
-            {"scales": f"{PRIVACY}/gaussian_scale.csv"},
+            {"table": f"{PRIVACY}/gaussian_scale.csv"},
             {},
         ),
         Figure(
@@ -111,19 +111,19 @@ def catalogue(
         Figure(
             *("koskela_fig1a", "beyond", "Koskela et al., Figure 1a: strong and weak adversary"),
             "Koskela et al., 1a",
-            {"curves": f"{PRIVACY}/koskela_fig1a.csv"},
+            {"table": f"{PRIVACY}/koskela_fig1a.csv"},
             {"lowest": config["koskela"]["fig1a"]["lowest"]},
             drawn_by="koskela",
         ),
         Figure(
             *("koskela_fig1b", "beyond", "Koskela et al., Figure 1b: clones", "Koskela et al., 1b"),
-            {"curves": f"{PRIVACY}/koskela_fig1b.csv"},
+            {"table": f"{PRIVACY}/koskela_fig1b.csv"},
             {"lowest": config["koskela"]["fig1b"]["lowest"]},
             drawn_by="koskela",
         ),
         Figure(
             *("fig1_delta_surface", "figures", "δ over ε and ε₀", "Figure 1"),
-            {"surface": f"{PRIVACY}/delta_surface.csv"},
+            {"table": f"{PRIVACY}/delta_surface.csv"},
             {},
             number=1,
             drawn_by="delta_surface",

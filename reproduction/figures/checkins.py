@@ -58,7 +58,7 @@ def draw(cities: Sequence[City]) -> Figure:
     norm = style.count_norm(1, max(city.histogram["count"].max() for city in cities))
     for number, city in enumerate(cities):
         top, bottom = panels[:, number]
-        title, counts = wording.plain(city.title), on_grid(city.histogram, city.histogram["count"])
+        title, counts = wording.literal(city.title), on_grid(city.histogram, city.histogram["count"])
         style.points(top, city.points["longitude"].to_numpy(), city.points["latitude"].to_numpy())
         heading = [f"{_letter(number)} {title}: {len(city.points):,} check-ins"]
         heading += ["spread inside sub-cells: only counts are bundled"] * bool(city.points["spread"].any())

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from reproduction.figures import style, wording
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, reader
 from tightshuffle.methods import METHODS
 
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
@@ -25,16 +24,14 @@ BOUNDS: Curves = {  # valid for every dataset
     method.column: (method.label, {"color": method.colour, "linestyle": (0, method.dashes)})
     for method in COMPARED
 }
+# One row per setting and eps; log10 delta, -inf for 0.
 COLUMNS = ["setting", "eps", *SETTING, *COUNTS, *BAND, *BOUNDS]
 TRUTH, FALSE = "#0072B2", "#f9e4d8"
 SHADE_INK = "#8a4b20"
 PUBLISHED_INK = "#9c4400"  # the line's colour, darker: readable on the shade
 TOP = 0.4  # orders of magnitude below 1 at which the axes begin
 
-
-def read(bounds: File) -> pd.DataFrame:
-    """The table of bounds: one row per setting and eps, log10 delta with -inf for 0."""
-    return read_table(bounds, COLUMNS)
+read = reader(COLUMNS)
 
 
 @style.applied()
@@ -65,12 +62,8 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
     axes.fill_between(eps, upper, lower, color=TRUTH, linewidth=2.2)
     _name_published(axes, eps, orders["published"])
     axes.set(xscale="log", yscale="log", xlim=(eps[0], eps[-1]), ylim=(bottom, TOP), xlabel="ε")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 3) if bottom < 3000 else (1,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{-{value:g}}}$"))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_formatter(NullFormatter())
+    style.log_ticks(axes.xaxis)
+    style.log_ticks(axes.yaxis, (1, 3) if bottom < 3000 else (1,), style.ORDERS)
     axes.grid()
 
 
@@ -101,11 +94,7 @@ def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter, and how far the lines lie from the truth."""
     settings, gaps, best, widths = [], [], [], []
     for letter, (_, rows) in zip("abc", groups(table, "setting"), strict=False):
-        first = rows.iloc[0]
-        settings.append(
-            f"({letter}) n = {first['n']:,.0f}, k = {first['k']:,.0f}, ε₀ = {first['eps0']:g},"
-            f" n_x₀ = {first['count']:,.0f}"
-        )
+        settings.append(f"({letter}) {wording.setting(rows, *SETTING)}")
         gaps.append(f"({letter}) {_span(rows['lower'] - rows['published'])}")
         best.append(f"({letter}) {_span((rows[list(BOUNDS)].min(axis=1) - rows['upper']).clip(lower=0))}")
         widths.append(f"({letter}) {_finite(rows['upper'] - rows['lower']).max():.2g}")

@@ -8,17 +8,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from reproduction.figures import style
-from reproduction.figures.table_files import File, read_table
+from reproduction.figures import style, wording
+from reproduction.figures.table_files import reader
 
-COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact"]
+# One row per (eps, eps0); log10 delta, -inf for 0.
+SETTING = ["n", "k", "count"]
+COLUMNS = ["eps", "eps0", *SETTING, "published", "exact"]
 PANELS = {"published": "(a) published", "exact": "(b) exact"}
 Array = NDArray[np.float64]
 
-
-def read(surface: File) -> pd.DataFrame:
-    """The table of the surface: one row per (eps, eps0), log10 delta with -inf for 0."""
-    return read_table(surface, COLUMNS)
+read = reader(COLUMNS)
 
 
 @style.applied()
@@ -42,7 +41,7 @@ def draw(table: pd.DataFrame) -> Figure:
         style.contours(below, eps, eps0, surfaces[reading], limits=limits)
         below.set(xlabel="ε", ylabel="" if column else "ε₀")
         below.text(0.97, 0.05, "δ = 0 (ε ≥ ε₀)", transform=below.transAxes, ha="right")
-    setting = _setting(table).replace("n_x₀", "$n_{x_0}$")
+    setting = wording.setting(table, *SETTING).replace("n_x₀", "$n_{x_0}$")
     figure.suptitle(f"log₁₀ δ of the count of x₀: {setting}")
     return figure
 
@@ -56,7 +55,8 @@ def caption(table: pd.DataFrame) -> str:
     left_out = {name: int(np.isneginf(values[inside]).sum()) for name, values in surfaces.items()}
     missing = "".join(f", and {number} more in {name}" for name, number in left_out.items() if number)
     return (
-        f"log₁₀ δ of the count of x₀ over ε ({_range(eps)}) and ε₀ ({_range(eps0)}), {_setting(table)}."
+        f"log₁₀ δ of the count of x₀ over ε ({_range(eps)}) and ε₀ ({_range(eps0)}),"
+        f" {wording.setting(table, *SETTING)}."
         " (a) published: δ with the terms v_s as Theorem 1 prints them; (b) exact: the tight δ of the same"
         " count. Above: surfaces; below: contours with their log₁₀ δ, on the same colour scale."
         " For ε ≥ ε₀ every tight δ is 0 and has no logarithm:"
@@ -87,11 +87,6 @@ def _limits(surfaces: dict[str, Array]) -> tuple[float, float]:
             "delta surface: delta is 0 everywhere; widen delta_surface.eps0 beyond delta_surface.eps"
         )
     return float(10 * np.floor(finite.min() / 10)), 0.0
-
-
-def _setting(table: pd.DataFrame) -> str:
-    first = table.iloc[0]
-    return f"n = {first['n']:,.0f}, k = {first['k']:,.0f}, n_x₀ = {first['count']:,.0f}"
 
 
 def _range(values: Array) -> str:

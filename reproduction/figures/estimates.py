@@ -81,7 +81,7 @@ def draw_runs(data: Runs, title: str, calibrated: str, estimators: Estimators) -
     """The figure; ``calibrated`` says how the Gaussian was, ``estimators`` what is projected."""
     sizes = wording.listing(sorted({run.n for run in data.runs}))
     heading = (
-        f"Original and estimates, {wording.plain(title)}: n = {sizes}, k = {len(data.histogram):,} cells,"
+        f"Original and estimates, {wording.literal(title)}: n = {sizes}, k = {len(data.histogram):,} cells,"
         f" one run per row ({calibrated})"
     )
     figure = (_maps if on_a_grid(data.histogram) else _steps)(*data, estimators)
@@ -156,7 +156,7 @@ def _steps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> 
 def _name_cells(axes: Axes, labels: list[str]) -> None:
     """Your own names below the steps, at most `NAMED` of them; long ones stand upright and are cut."""
     every = math.ceil(len(labels) / NAMED)
-    names = [wording.plain(label if len(label) < 25 else f"{label[:23]}…") for label in labels[::every]]
+    names = [wording.literal(label if len(label) < 25 else f"{label[:23]}…") for label in labels[::every]]
     upright = sum(map(len, names)) > 90  # characters that fit beside each other
     axes.set_xticks(range(1, len(labels) + 1, every), names, rotation=90 if upright else 0)
 

@@ -9,21 +9,18 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from reproduction.figures import style
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, reader
 from reproduction.protocol.saturation import SATURATED, saturation
 
+# One row per (eps, log10 delta), for sensitivity 1.
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
 NAMES = {"exact": "exact", "published": "diffprivlib"}
 LOOKS: dict[str, dict[str, Any]] = {
     "exact": {"linewidth": 1.6, "alpha": 0.55},
     "published": {"linestyle": (0, (4, 1.5))},
 }
 
-
-def read(scales: File) -> pd.DataFrame:
-    """The table of scales for sensitivity 1: one row per (eps, log10 delta)."""
-    return read_table(scales, COLUMNS)
+read = reader(COLUMNS)
 
 
 @style.applied()
@@ -32,7 +29,7 @@ def draw(table: pd.DataFrame) -> Figure:
     figure = style.new_figure(3.0)
     scales, shares = figure.subplots(1, 2)
     legend, ends_of_shares = [], []
-    for colour, (eps, curve) in zip(COLOURS, groups(table, "eps"), strict=False):
+    for colour, (eps, curve) in zip(style.CYCLE, groups(table, "eps"), strict=False):
         legend.append(Line2D([], [], color=colour, linewidth=1.6, label=f"ε = {eps:g}"))
         for reading, look in LOOKS.items():
             scales.plot(curve["log10_delta"], curve[reading], color=colour, **look)

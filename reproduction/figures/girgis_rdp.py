@@ -7,10 +7,11 @@ import pandas as pd
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import NullFormatter
 
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
+from tightshuffle.number_text import typeset
 
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
 COMPOSED = ["compositions", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]
@@ -79,25 +80,24 @@ def draw(tables: Tables, deepest: float) -> Figure:
         panel.set_xlim(table[x].min(), table[x].max())
         _label_logarithms(panel.xaxis, panel.get_xlim())
     _label_logarithms(left.yaxis, left.get_ylim())
-    figure.suptitle(_setting(divergences))
+    figure.suptitle(wording.setting(divergences, "n", "k"))
     return figure
 
 
 def _label_logarithms(axis: Axis, limits: tuple[float, float]) -> None:
     """Decades, or 1, 2, 5 on an axis of less than two: matplotlib's own labels would overlap."""
     if limits[1] < 100 * limits[0]:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        style.log_ticks(axis, (1, 2, 5))
     axis.set_minor_formatter(NullFormatter())
 
 
 def caption(tables: Tables) -> str:
     """The caption of the figure, with every parameter and how much larger the bound is."""
     divergences, composed = tables
-    ratio = divergences["girgis"] / divergences["clones"]
+    setting, ratio = wording.setting(divergences, "n", "k"), divergences["girgis"] / divergences["clones"]
     rounds, eps0 = _listing(composed["compositions"]), composed["eps0"].iloc[0]
     return (
-        f"Rényi differential privacy of the shuffle model, {_setting(divergences)}. (a) ε(λ) of one round for"
+        f"Rényi differential privacy of the shuffle model, {setting}. (a) ε(λ) of one round for"
         f" ε₀ = {_listing(divergences['eps0'])}: the bound of Girgis et al., Theorem 3.1 (real orders by"
         " their eq. (7)), drawn as its monotone envelope: where it falls with the order, its value at a"
         " larger order is used. That holds at the smaller one too: no Rényi divergence falls with its order."
@@ -121,13 +121,9 @@ def _where_reached(composed: pd.DataFrame, wanted: float = -6) -> str:
             return ""
         reached_at.append(f"{label}: {reached.iloc[0]:.2g}")
     return (
-        f" The first ε drawn at which δ ≤ {wording.scientific(10.0**wanted)} after {rounds:,} rounds:"
+        f" The first ε drawn at which δ ≤ {typeset(10.0**wanted)} after {rounds:,} rounds:"
         f" {'; '.join(reached_at)}."
     )
-
-
-def _setting(table: pd.DataFrame) -> str:
-    return f"n = {table['n'].iloc[0]:,}, k = {table['k'].iloc[0]:,}"
 
 
 def _listing(values: "pd.Series[float]") -> str:

@@ -9,8 +9,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reproduction.figures import style, wording
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, reader
 
+# One row per curve, number of rounds and eps; lower and upper are log10 delta.
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]
 LABELS = {
     "strong": "strong adversary",
@@ -43,10 +44,7 @@ DASHES: tuple[Any, ...] = (
     (0, (3, 1, 1, 1, 1, 1)),
 )
 
-
-def read(curves: File) -> pd.DataFrame:
-    """The table of curves: one row per curve, number of rounds and eps; log10 delta in lower and upper."""
-    return read_table(curves, COLUMNS)
+read = reader(COLUMNS)
 
 
 @style.applied()

@@ -10,11 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator
 
 from reproduction.figures import style, wording
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, reader
+from tightshuffle.number_text import typeset
 
+# One row per setting, bound and comparison.
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "bound", "eps", "comparison", "metric",
     "ratio", "low", "high", "repetitions", "predicted", "informative",
@@ -34,10 +36,7 @@ Colours = dict[float, Any]  # eps0 -> red, green, blue, alpha
 SPREAD = 0.74  # of the room of one n, over which its points are spread
 LEAST = 0.08  # of the ratio, above and below 1, that the linear axes show at least
 
-
-def read(ratios: File) -> pd.DataFrame:
-    """The table of ratios: one row per setting, bound and comparison."""
-    return read_table(ratios, COLUMNS)
+read = reader(COLUMNS)
 
 
 @style.applied()
@@ -50,7 +49,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     panels = figure.subplots(len(rows), len(titles), sharex="col", squeeze=False)
     for column, (dataset, title) in zip(panels.T, titles.items(), strict=True):
         here = truth[truth["dataset"] == dataset]
-        column[0].set_title(f"{wording.plain(title)}, k = {here['k'].iloc[0]:,.0f}")
+        column[0].set_title(f"{wording.literal(title)}, k = {here['k'].iloc[0]:,.0f}")
         sizes = sorted(here["n"].unique())
         for axes, name in zip(column, rows, strict=True):
             if name == PUBLISHED:
@@ -134,9 +133,7 @@ def _logarithmic(axes: Axes, published: pd.DataFrame) -> None:
     """One y axis for all datasets: the published protocol's ratios have another order of magnitude."""
     axes.set_yscale("log")
     axes.set_ylim(min(0.8, published["low"].min() / 1.05), 1.4 * published["high"].max())
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    style.log_ticks(axes.yaxis, (1, 2, 5))
 
 
 def _linear(axes: Axes, here: pd.DataFrame) -> None:
@@ -144,7 +141,7 @@ def _linear(axes: Axes, here: pd.DataFrame) -> None:
     low, high = min(1 - LEAST, here["low"].min() - 0.03), max(1 + LEAST, here["high"].max() + 0.03)
     axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2f}"))
+    axes.yaxis.set_major_formatter("{x:.2f}")
 
 
 def _legend(figure: Figure, colours: Colours, rules: Sequence[str]) -> None:
@@ -168,7 +165,7 @@ def _delta(rule: str) -> str:
     """'10⁻⁶' or 'n^−1.1' with a typeset exponent."""
     if rule.startswith("n^"):
         return f"$n^{{{rule[2:]}}}$"
-    return wording.scientific(float(rule))
+    return typeset(float(rule))
 
 
 def _heading(truth: pd.DataFrame, published: pd.DataFrame) -> str:
@@ -180,7 +177,7 @@ def _heading(truth: pd.DataFrame, published: pd.DataFrame) -> str:
             " where either beats the uniform histogram"
         )
     ends = (
-        f"{wording.span(published['ratio'])} in our rerun of the published protocol; "
+        f"{wording.two_digits(published['ratio'])} in our rerun of the published protocol; "
         if len(published)
         else ""
     )
@@ -225,7 +222,8 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
         same = paired.loc[paired["metric"] == "tv", "ratio"]
         if len(same):
             sentences.append(
-                f"At equal (ε, δ) this pairing has {wording.span(same)}, in the settings without crosses."
+                f"At equal (ε, δ) this pairing has {wording.two_digits(same)}, in the settings without"
+                " crosses."
             )
     return " ".join(sentences)
 

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from reproduction.figures import calibration, tv, wording
 from reproduction.figures.table_files import File, groups, read_table
+from tightshuffle.number_text import typeset
 
 COLUMNS = [*tv.COLUMNS, "delta_rule", "bound", "estimator"]
 NAMES = {  # (mechanism, estimator) -> the paper's name; there the Gaussian is not projected
@@ -40,6 +41,6 @@ def _panels(trials: pd.DataFrame) -> list[tv.Panel]:
     """One panel per eps0: eps falls with n."""
     panels = []
     for eps0, rows in groups(trials, "eps0"):
-        eps, delta = wording.span(rows["eps"]), wording.scientific(rows["delta"].iloc[0])
+        eps, delta = wording.two_digits(rows["eps"]), typeset(rows["delta"].iloc[0])
         panels.append(tv.Panel(f"ε₀ = {eps0:g}, ε = {eps}, δ = {delta}", rows))
     return panels

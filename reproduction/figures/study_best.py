@@ -8,6 +8,7 @@ from matplotlib.patches import Patch, Rectangle
 from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS
 from reproduction.figures.table_files import File, groups, read_table
+from tightshuffle.number_text import typeset
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "tv", "ratio"]
 USELESS = 0.5  # TV error: about that of the uniform histogram on the cities
@@ -70,7 +71,7 @@ def caption(table: pd.DataFrame) -> str:
     pale = int((best["tv"] > USELESS).sum())
     return (
         "The randomizer with the least expected total variation (TV) error behind a shuffler at"
-        f" (ε, {wording.scientific(table['delta'].iloc[0])}), uniform data, no projection; the number is its"
+        f" (ε, {typeset(table['delta'].iloc[0])}), uniform data, no projection; the number is its"
         " error over that of the central analytic Gaussian with the same guarantee, 1 or less: as good as"
         " that Gaussian, which for k = 2 ignores that the two counts have a fixed sum. Subset selection and"
         f" local hashing have the m and g that are best without a shuffler. It is {listed} of the {len(best)}"

@@ -11,8 +11,10 @@ from matplotlib.ticker import NullFormatter
 
 from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, reader
+from tightshuffle.number_text import typeset
 
+# One row per setting, mechanism and estimator.
 COLUMNS = [
     "dataset", "n", "k", "eps", "delta", "randomizer", "estimator", "mean", "low", "high", "predicted",
     "uniform", "repetitions",
@@ -29,10 +31,7 @@ WORDS = {
     "maximum_likelihood": "maximum likelihood",
 }
 
-
-def read(simulation: File) -> pd.DataFrame:
-    """The table of results/study/simulation.csv: one row per setting, mechanism and estimator."""
-    return read_table(simulation, COLUMNS)
+read = reader(COLUMNS)
 
 
 @style.applied()
@@ -54,7 +53,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
             axes.plot(row["mean"], place, marker=marker, linestyle="", zorder=3, **look)
         axes.axvline(rows["uniform"].iloc[0], color=style.UNIFORM[0], linestyle=style.UNIFORM[1])
         axes.set(xscale="log", xlim=_ends(shown[shown["dataset"] == dataset]))
-        axes.set_title(f"{wording.plain(titles[dataset])}, k = {rows['k'].iloc[0]:,}, ε = {eps:g}")
+        axes.set_title(f"{wording.literal(titles[dataset])}, k = {rows['k'].iloc[0]:,}, ε = {eps:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_yticks(np.arange(len(names)), [wording.RANDOMIZERS[name] for name in names])
         axes.set_ylim(len(names) - 0.5, -0.5)
@@ -93,7 +92,7 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     off = (plain["mean"] / plain["predicted"] - 1).abs().max()
     return (
         "Mean total variation (TV) error of"
-        f" {table['repetitions'].max()} repetitions at (ε, {wording.scientific(table['delta'].iloc[0])}),"
+        f" {table['repetitions'].max()} repetitions at (ε, {typeset(table['delta'].iloc[0])}),"
         f" all users of {wording.listing(list(titles.values()))}: each randomizer behind a shuffler with the"
         " largest ε₀ that the upper bound allows, and the central Gaussian. Inversion is the unbiased"
         " estimate; its projection to the simplex is what normalised subtraction ends in; maximum likelihood"

@@ -8,17 +8,16 @@ from matplotlib.lines import Line2D
 
 from reproduction.figures import style, wording
 from reproduction.figures.randomizers import COLOURS, MARKERS, legend
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, reader
+from tightshuffle.number_text import typeset
 
+# One row per grid, eps, mechanism and estimator.
 COLUMNS = [
     "n", "k", "eps", "delta", "randomizer", "eps0", "estimator", "mean", "predicted", "uniform",
     "repetitions", "columns", "rows",
 ]  # fmt: skip
 
-
-def read(grids: File) -> pd.DataFrame:
-    """The table of results/study/grids.csv: one row per grid, eps, mechanism and estimator."""
-    return read_table(grids, COLUMNS)
+read = reader(COLUMNS)
 
 
 @style.applied()
@@ -36,7 +35,7 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
             look: Any = {"marker": MARKERS[name], "markersize": 3.5, "linewidth": 1.2}
             axes.plot(projected["k"], projected["mean"], color=COLOURS[name], **look)
         axes.plot(cells["k"], cells["uniform"], color=style.UNIFORM[0], linestyle=style.UNIFORM[1])
-        axes.set(xscale="log", yscale="log", title=f"{wording.plain(title)}, ε = {eps:g}", xlabel="cells")
+        axes.set(xscale="log", yscale="log", title=f"{wording.literal(title)}, ε = {eps:g}", xlabel="cells")
         axes.set_xticks(
             cells["k"],
             [f"{columns} × {rows}" for columns, rows in zip(cells["columns"], cells["rows"], strict=True)],
@@ -70,7 +69,7 @@ def caption(table: pd.DataFrame, title: str) -> str:
     return (
         f"Total variation (TV) error on {title}, all {table['n'].iloc[0]:,} check-ins, cut in"
         f" {table['k'].nunique()} ways into {table['k'].min():,} to {table['k'].max():,} cells, at"
-        f" (ε, {wording.scientific(table['delta'].iloc[0])}) behind a shuffler, and the central Gaussian."
+        f" (ε, {typeset(table['delta'].iloc[0])}) behind a shuffler, and the central Gaussian."
         " Solid: projected to the simplex, means of"
         f" {table['repetitions'].iloc[0]} repetitions; dotted: the closed form before any projection;"
         " dashed: the uniform histogram, which knows no data. The most cells among these with at most half"

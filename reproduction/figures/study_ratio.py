@@ -5,9 +5,10 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from reproduction.figures import style, wording
+from reproduction.figures import style
 from reproduction.figures.randomizers import COLOURS, MARKERS, legend
 from reproduction.figures.table_files import File, groups, read_table
+from tightshuffle.number_text import typeset
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "ratio", "ratio_lower"]
 MOST = 4  # columns, and half as many rows, that fit
@@ -54,7 +55,7 @@ def caption(table: pd.DataFrame) -> str:
     open_ = (table["ratio"] / table["ratio_lower"]).groupby(table["randomizer"]).max() - 1
     return (
         "Expected total variation (TV) error of the unbiased estimate over that of the central analytic"
-        f" Gaussian with the same (ε, δ), δ = {wording.scientific(table['delta'].iloc[0])}: uniform data, no"
+        f" Gaussian with the same (ε, δ), δ = {typeset(table['delta'].iloc[0])}: uniform data, no"
         " projection. Each randomizer has the largest ε₀ that the rigorous upper bound allows behind a"
         " shuffler, subset selection m near k / (e^ε₀ + 1), local hashing g near e^ε₀ + 1: those that are"
         " best without a shuffler, so that with few users and many cells both can do better. Shaded: what the"

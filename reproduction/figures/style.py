@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap, LogNorm, SymLogNorm, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.tri import Triangulation
 from numpy.typing import NDArray
 
@@ -45,6 +46,8 @@ SIGNED = matplotlib.colormaps["RdBu_r"].with_extremes(
     bad=EMPTY
 )  # of errors: too few is blue, too many is red
 SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
+CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")  # of up to six curves
+ORDERS = "$10^{{-{x:g}}}$"  # of magnitude below 1
 INK = "#222222"
 BOTH = (True, True)
 LEAD = 0.12  # length of the piece of a line before its name, a share of the axes' width
@@ -207,6 +210,13 @@ def _triangles(drawn: NDArray[np.bool_]) -> NDArray[np.intp]:
     return np.concatenate(parts)
 
 
+def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3), text: str = "{x:g}") -> None:
+    """Number a logarithmic axis at ``subs`` of every decade; with matplotlib's own, labels would overlap."""
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_major_formatter(text)
+    axis.set_minor_formatter(NullFormatter())
+
+
 def boxplots(axes: Axes, values: Mapping[str, Mapping[int, npt.ArrayLike]]) -> None:
     """Draw grouped boxes: for each n one box per mechanism, numbers of users as labels.
 
@@ -253,7 +263,7 @@ def distance_axis(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_major_locator(
         even if high < 6 * low else LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,))
     )
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.12g}"))
+    axes.yaxis.set_major_formatter("{x:.12g}")
     axes.yaxis.set_minor_locator(LogLocator(subs=range(2, 10)))
     axes.yaxis.set_minor_formatter(NullFormatter())
 
@@ -436,15 +446,13 @@ def map_axes(
     """
     axes.set(xlim=box[:2], ylim=box[2:])
     axes.set_aspect(true_aspect(box))
-    degrees = FuncFormatter(lambda value, _: f"{value:.2f}".replace("-", "−"))
-    _name_axes(axes, ("longitude (°)", "latitude (°)"), names, numbers, degrees, bins=bins)
+    _name_axes(axes, ("longitude (°)", "latitude (°)"), names, numbers, "{x:.2f}", bins=bins)
 
 
 def grid_axes(axes: Axes, *, names: tuple[bool, bool] = BOTH, numbers: tuple[bool, bool] = BOTH) -> None:
     """Rows and columns on the axes, square cells: for a grid without degrees."""
     axes.set_aspect("equal")
-    whole = FuncFormatter(lambda value, _: f"{value:.0f}")
-    _name_axes(axes, ("column", "row"), names, numbers, whole, integer=True)
+    _name_axes(axes, ("column", "row"), names, numbers, "{x:.0f}", integer=True)
 
 
 def _name_axes(
@@ -452,7 +460,7 @@ def _name_axes(
     labels: tuple[str, str],
     names: tuple[bool, bool],
     numbers: tuple[bool, bool],
-    formatter: Formatter,
+    text: str,
     *,
     bins: int = 4,
     **ticks: Any,
@@ -461,7 +469,7 @@ def _name_axes(
     axes.tick_params(labelbottom=numbers[0], labelleft=numbers[1])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(bins, steps=[1, 2, 4, 5, 10], **ticks))
-        axis.set_major_formatter(formatter)
+        axis.set_major_formatter(text)
 
 
 def proportion(box: Box) -> float:

@@ -1,7 +1,7 @@
 """Tables of the results folder: read with their columns checked."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -31,6 +31,15 @@ def read_table(path: File, columns: Sequence[str], filters: Filters = ()) -> pd.
         wanted = " with " + ", ".join(f"{name} {value!r}" for name, _, value in filters) if filters else ""
         raise ValueError(f"{path}: no rows{wanted}; expected at least one")
     return table
+
+
+def reader(columns: Sequence[str]) -> Callable[[File], pd.DataFrame]:
+    """The ``read`` of a figure that is drawn from one table with these columns."""
+
+    def read(table: File) -> pd.DataFrame:
+        return read_table(table, columns)
+
+    return read
 
 
 def groups(

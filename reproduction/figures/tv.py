@@ -67,7 +67,7 @@ def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
     Raises ValueError for a mechanism without a colour.
     """
     heading = (
-        f"TV distance to the original, {wording.plain(title)}: {_setting(_trials(panels))} ({calibrated})"
+        f"TV distance to the original, {wording.literal(title)}: {_setting(_trials(panels))} ({calibrated})"
     )
     heading = wording.folded(heading, style.WIDTH, size=9)
     columns = min(SIDE_BY_SIDE, len(panels))
@@ -148,7 +148,7 @@ def caption_of_panels(panels: Sequence[Panel], title: str, paragraph: str) -> st
     """The caption of `draw_panels`; ``paragraph`` says how the Gaussian was calibrated."""
     trials = _trials(panels)
     sizes = wording.listing(sorted(trials["n"].unique()))
-    uniform = wording.span(trials.groupby("n")["uniform"].mean())
+    uniform = wording.two_digits(trials.groupby("n")["uniform"].mean())
     return (
         "Total variation (TV) distance between the histogram of n users and its estimate from shuffle+INV"
         f" and the Gaussian mechanism, {title}: {_setting(trials)}, n = {sizes}. {'; '.join(_names(panels))}."

@@ -5,11 +5,17 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+
+from tightshuffle.number_text import plain, span, typeset
 
 from tightshuffle import randomizers
 
 RANDOMIZERS = {**{key: kind.label for key, kind in randomizers.BY_KEY.items()}, "gaussian": "Gaussian"}
 DELTA_AXIS = "δ, drawn as log(−log δ)"  # orders of magnitude below 1 on a logarithmic axis
+
+
+SYMBOLS = {"n": "n", "k": "k", "eps0": "ε₀", "eps": "ε", "count": "n_x₀"}
 
 
 def short_number(value: float) -> str:
@@ -20,24 +26,21 @@ def short_number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def scientific(value: float, digits: int = 2) -> str:
-    """A positive number with a typeset exponent: 10⁻³⁰, 2.5×10⁻⁷; 0 stays 0, and 0.01 to 9,999 stay plain."""
-    if value == 0 or 1e-2 <= abs(value) < 1e4:
-        return f"{value:,.{digits}g}" if abs(value) < 100 else f"{value:,.0f}"
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return power if float(mantissa) == 1 else f"{float(mantissa):g}×{power}"
+def significant(value: float) -> str:
+    """A number in two digits, noughts too: 0.10, 0.047, 12."""
+    return plain(value, 2, noughts=True)
 
 
-def significant(value: float, digits: int = 2) -> str:
-    """A number with all its digits, noughts too: 0.10, 0.047, 12; below 10⁻⁴ as `scientific` writes it."""
-    return scientific(value, digits) if 0 < abs(value) < 1e-4 else f"{value:#.{digits}g}".rstrip(".")
-
-
-def span(values: Iterable[float]) -> str:
+def two_digits(values: Iterable[float]) -> str:
     """'0.0040 to 0.014', or one number where the ends are written alike."""
-    low, high = (significant(end(list(values))) for end in (min, max))
-    return low if low == high else f"{low} to {high}"
+    return span(values, significant)
+
+
+def setting(table: pd.DataFrame, *names: str) -> str:
+    """'n = 1,000, k = 408, ε₀ = 2' from the first row of a table."""
+    row = table.iloc[0]
+    texts = [f"{row[name]:g}" if name.startswith("eps") else f"{row[name]:,.0f}" for name in names]
+    return ", ".join(f"{SYMBOLS[name]} = {text}" for name, text in zip(names, texts, strict=True))
 
 
 def listing(values: Iterable[float | str], *, at_most: int = 12) -> str:
@@ -53,8 +56,8 @@ def budget(eps0: float, eps: float, delta: npt.ArrayLike) -> str:
     budgets = f"ε₀ = ε = {eps:.4g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:.4g}"
     low, high = float(np.min(delta)), float(np.max(delta))
     if low == high:
-        return f"{budgets}, δ = {scientific(low)}"
-    return f"{budgets}, δ from {scientific(low)} to {scientific(high)}"
+        return f"{budgets}, δ = {typeset(low)}"
+    return f"{budgets}, δ from {typeset(low)} to {typeset(high)}"
 
 
 def row_label(budget: str, inches: float) -> str:
@@ -65,7 +68,7 @@ def row_label(budget: str, inches: float) -> str:
     return budget.replace(", ", "\n")
 
 
-def plain(text: str) -> str:
+def literal(text: str) -> str:
     """A name from the config for a title: matplotlib takes text between dollar signs for a formula."""
     return text.replace("$", r"\$")
 

@@ -101,7 +101,7 @@ def test_a_figure_is_four_whole_files(tmp_path, monkeypatch):
     output = {kind: f"scale.{kind}" for kind in KINDS}
     params = {"module": "gaussian_scale", "settings": {}}
     run_script(
-        "draw_figure", fake_job("draw_figure", input={"scales": "scales.csv"}, output=output, params=params)
+        "draw_figure", fake_job("draw_figure", input={"table": "scales.csv"}, output=output, params=params)
     )
     assert {path.name for path in tmp_path.glob("scale.*")} == set(output.values())
     caption = (tmp_path / "scale.txt").read_text(encoding="utf-8")
