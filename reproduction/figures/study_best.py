@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from reproduction.figures import style, wording
-from reproduction.figures.randomizers import COLOURS
+from reproduction.figures.randomizers import COLOURS, LABELS
 from reproduction.figures.table_files import File, groups, read_table
 from tightshuffle.number_text import typeset
 
@@ -57,7 +57,7 @@ def draw(table: pd.DataFrame) -> Figure:
         axes.tick_params(labelbottom=True)
     figure.supylabel("number of cells k", fontsize=8)
     names = [name for name in COLOURS if (best["randomizer"] == name).any()]
-    handles = [Patch(facecolor=COLOURS[name], alpha=0.55, label=wording.RANDOMIZERS[name]) for name in names]
+    handles = [Patch(facecolor=COLOURS[name], alpha=0.55, label=LABELS[name]) for name in names]
     handles.append(Patch(facecolor=style.INK, alpha=0.18, label=f"pale: TV error above {USELESS:g}"))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
@@ -67,7 +67,7 @@ def caption(table: pd.DataFrame) -> str:
     """The caption: what the colours and numbers are, and how often which one wins."""
     best = best_of(table)
     wins = best["randomizer"].value_counts()
-    listed = wording.listing([f"{wording.RANDOMIZERS[str(name)]} in {count}" for name, count in wins.items()])
+    listed = wording.listing([f"{LABELS[str(name)]} in {count}" for name, count in wins.items()])
     pale = int((best["tv"] > USELESS).sum())
     return (
         "The randomizer with the least expected total variation (TV) error behind a shuffler at"

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from reproduction.figures import style, wording
-from reproduction.figures.randomizers import COLOURS
+from reproduction.figures.randomizers import COLOURS, LABELS
 from reproduction.figures.table_files import groups, reader
 from tightshuffle.number_text import typeset
 
@@ -38,7 +38,7 @@ read = reader(COLUMNS)
 def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """The figure of the ``titles``' datasets: mechanisms from top to bottom, error to the right."""
     shown = table[table["dataset"].isin(list(titles))]
-    names = [name for name in wording.RANDOMIZERS if (shown["randomizer"] == name).any()]
+    names = [name for name in LABELS if (shown["randomizer"] == name).any()]
     panels_of = list(groups(shown, ["eps", "dataset"], sort=False))
     datasets, budgets = list(dict.fromkeys(shown["dataset"])), sorted(shown["eps"].unique())
     figure = style.new_figure(0.7 + 1.9 * len(budgets))
@@ -55,7 +55,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
         axes.set(xscale="log", xlim=_ends(shown[shown["dataset"] == dataset]))
         axes.set_title(f"{wording.literal(titles[dataset])}, k = {rows['k'].iloc[0]:,}, ε = {eps:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_yticks(np.arange(len(names)), [wording.RANDOMIZERS[name] for name in names])
+        axes.set_yticks(np.arange(len(names)), [LABELS[name] for name in names])
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.grid(axis="x")
     for axes in panels[-1]:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reproduction.figures import style, wording
-from reproduction.figures.randomizers import COLOURS, MARKERS, legend
+from reproduction.figures.randomizers import COLOURS, LABELS, MARKERS, legend
 from reproduction.figures.table_files import groups, reader
 from tightshuffle.number_text import typeset
 
@@ -62,7 +62,7 @@ def caption(table: pd.DataFrame, title: str) -> str:
     for eps, rows in groups(projected, "eps"):
         cells = good[good["eps"] == eps].groupby("randomizer")["k"].max()
         each = [
-            f"{wording.RANDOMIZERS[name]} " + (f"{cells[name]:,}" if name in cells else "none")
+            f"{LABELS[name]} " + (f"{cells[name]:,}" if name in cells else "none")
             for name in dict.fromkeys(rows["randomizer"])
         ]
         finest.append(f"at ε = {eps:g} {wording.listing(each)}")

@@ -9,9 +9,6 @@ import pandas as pd
 
 from tightshuffle.number_text import plain, span, typeset
 
-from tightshuffle import randomizers
-
-RANDOMIZERS = {**{key: kind.label for key, kind in randomizers.BY_KEY.items()}, "gaussian": "Gaussian"}
 DELTA_AXIS = "δ, drawn as log(−log δ)"  # orders of magnitude below 1 on a logarithmic axis
 
 

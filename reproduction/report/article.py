@@ -19,7 +19,7 @@ import pandas as pd
 import typst
 
 import tightshuffle
-from reproduction.figures.wording import RANDOMIZERS
+from reproduction.figures.randomizers import LABELS
 from reproduction.protocol.gaussian import published_scale
 from reproduction.report import findings
 from reproduction.report.quotes import TABLE_1, TABLE_IV, chosen, delta_text, scientific
@@ -361,7 +361,7 @@ def _study(study: pd.DataFrame) -> Values:
         "sizes": [f"{int(n):,}" for n in shown],
         "rows": [
             [name, *(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in shown.loc[key])]
-            for key, name in RANDOMIZERS.items()
+            for key, name in LABELS.items()
             if key in shown.index
         ],
     }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from reproduction.figures.wording import RANDOMIZERS
+from reproduction.figures.randomizers import LABELS
 from reproduction.report.markdown import markdown_page, markdown_table
 
 TITLE = "Which randomizer to use"
@@ -65,7 +65,7 @@ def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> li
     lines = []
     for row in best.to_dict("records"):
         name = str(row["name"])
-        use = name if ":" in name else RANDOMIZERS[name]
+        use = name if ":" in name else LABELS[name]
         lines.append(
             [
                 f"{row['n']:,}",
