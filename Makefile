@@ -8,7 +8,7 @@
 #                 before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 # make cluster    add what Snakemake needs to send jobs to Slurm or PBS (docs/cluster.md)
-# make cluster-check    send one job of a second to the cluster and say what is wrong; PROFILE=profiles/cluster-generic for PBS
+# make cluster-check    send one job of a second to the cluster by its profile; PROFILE=profiles/cluster-generic for PBS
 # make docs       the documentation as a site that works offline
 
 # Not sh: make 3.81, which macOS has, starts a plain command without a shell, and then by the PATH of before.
@@ -70,8 +70,9 @@ cluster: $(VENV)/cluster
 	@echo "Edit profiles/slurm/config.yaml (partition, account), then: make cluster-check"
 
 PROFILE := profiles/slurm
+SMALL := results/privacy/delta_surface.csv
 cluster-check: $(VENV)/cluster
-	@python -m reproduction.jobs.cluster_check $(PROFILE)
+	@snakemake --workflow-profile $(PROFILE) --retries 0 --forcerun $(SMALL) -- $(SMALL) && echo "The cluster made $(SMALL)."
 
 # `-W`: a link that leads nowhere or a docstring that cannot be read is an error.
 docs: $(VENV)/docs

@@ -12,12 +12,11 @@ import contextlib
 import functools
 import os
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from reproduction.jobs.code import digest
-from reproduction.jobs.run_facts import patience, settled
+from reproduction.jobs.run_facts import settled
 
 RESULTS = Path("results")
 SUMS = Path(".snakemake/sums")
@@ -66,18 +65,6 @@ def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
             raise ValueError(f"{path}: changed while this job read it. Run again")
     for path in outputs:
         (SUMS / path).write_text(digest(path))
-    _outlive(inputs, outputs)
-
-
-def _outlive(inputs: list[str], outputs: list[str]) -> None:
-    """Wait until the clock that dates outputs is past the dates of the inputs, if other machines made those.
-
-    Snakemake dates the outputs once more after this, and refuses what is older than an input.
-    """
-    if inputs and outputs:
-        behind = max(map(os.path.getmtime, inputs)) - min(map(os.path.getmtime, outputs))
-        if 0 < behind < patience():
-            time.sleep(behind)
 
 
 def made() -> list[Path]:

@@ -136,10 +136,7 @@ def end_with_errors(logs: Iterable[str]) -> None:
     """
     own = errors()
     reported = {line.split(": ")[1] for line in own}
-    try:
-        last = {rule: line for log in logs for rule, line in _last_words(log).items()}
-    except FileNotFoundError:
-        own, last = [*own, f"error: {STATE}: removed while this run was at work: run again"], {}
+    last = {rule: line for log in logs for rule, line in _last_words(log).items()}
     words = [f"error: {rule}: {line}" for rule, line in last.items() if rule not in reported]
     if words or own:
         atexit.register(print, *words, *own, sep="\n", file=sys.stderr)

@@ -76,18 +76,22 @@ def test_a_typo_in_the_config_is_one_line(fresh):
 
 @pytest.mark.slow
 def test_a_histogram_of_your_own(fresh):
-    """The name of its file holds a space, its title markup."""
+    """The name of its file holds a space, its title markup, and another one's name looks like a budget."""
     (fresh.folder / "my counts.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
+    own = "    kind: counts\n    file: my counts.csv\n    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], "
     (fresh.folder / "config/mine.yaml").write_text(
-        "datasets:\n  mine:\n    kind: counts\n    title: Mine <b>&\n    file: my counts.csv\n"
-        "    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}\n"
+        f"datasets:\n  mine:\n{own}repetitions: 4}}\n    title: Mine <b>&\n"
         "    estimates: {budgets: [{eps0: 2, eps: 1}], n: all}\n"
+        f"  mine_eps0:\n{own}repetitions: 3}}\n    title: Other\n"
         "parity: {eps0: [2], repetitions: 5, bootstrap: 20}\n"
     )
     figures = ("tv", "estimates", "parity", "parity_estimates")
     targets = [f"results/quick_mine/figures/{name}_mine.png" for name in figures]
-    done = fresh.snakemake(*targets, *QUICK, "config/mine.yaml")
+    trials = "results/quick_mine/trials/mine_eps0_eps0-2_eps-1.parquet"
+    done = fresh.snakemake(*targets, trials, *QUICK, "config/mine.yaml")
     assert done.returncode == 0, done.stdout
+    frame = pd.read_parquet(fresh.folder / trials)
+    assert (set(frame["dataset"]), set(frame["repetitions"])) == ({"mine_eps0"}, {3})
     assert all((fresh.folder / target).stat().st_size > 5000 for target in targets)
     for target in targets:
         assert "Mine" in (fresh.folder / target).with_suffix(".txt").read_text()
@@ -133,30 +137,3 @@ def test_named_targets(fresh):
     planned = fresh.planned("fig6").keys()
     assert planned >= {"run_trials", "draw_figure", "run_parity"}
     assert not planned & {"estimate_cells", "run_audit", "write_report"}
-
-
-@pytest.mark.slow
-def test_points_that_the_config_does_not_have_are_named(fresh):
-    for file, words in {
-        "trials/synthetic_eps0-6_eps-6.parquet": "those of synthetic: eps0-4_eps-4",
-        "estimates/synthetic.csv": "datasets.synthetic: the config has no section 'estimates'",
-        "audit/n-9_k-9_eps0-9_count-9.parquet": "",
-    }.items():
-        done = fresh.snakemake("--dry-run", f"results/{file}")
-        assert done.returncode != 0
-        assert words in done.stdout
-
-
-@pytest.mark.slow
-def test_a_dataset_whose_name_looks_like_a_budget(fresh):
-    (fresh.folder / "own.csv").write_text("cell,count\n1,40\n2,60\n")
-    plan = "{kind: counts, title: Own, file: own.csv, tv: {budgets: [{eps0: 2, eps: 0.5}], n: [9], %s}}"
-    (fresh.folder / "own.yaml").write_text(
-        f"datasets:\n  own: {plan % 'repetitions: 3'}\n  own_eps0: {plan % 'repetitions: 4'}\n"
-    )
-    target = "results/own/trials/own_eps0_eps0-2_eps-0.5.parquet"
-    done = fresh.snakemake(target, "--configfile", "own.yaml")
-    assert done.returncode == 0, done.stdout
-    frame = pd.read_parquet(fresh.folder / target)
-    assert set(frame["dataset"]) == {"own_eps0"}
-    assert set(frame["repetitions"]) == {4}

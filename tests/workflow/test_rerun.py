@@ -1,6 +1,5 @@
 """What reruns after an edit or a removal, and no more: by real edits."""
 
-import contextlib
 import json
 
 import pytest
@@ -12,6 +11,7 @@ from tests.workflow.test_faults import everything
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
+CONFIG = "config/config.yaml"
 # What follows from a script's or a module's own rules.
 PAGE = {"write_report", "summarise_run", "all"}
 QUOTED = {"state_numbers", "write_article"} | PAGE
@@ -60,86 +60,100 @@ FOLLOWS = {
 }
 
 
-@pytest.mark.parametrize("file", FOLLOWS)
-def test_an_edit_reruns_exactly_what_imports_it(full, file):
-    path = full.folder / file
-    with edited(path, path.read_text() + "\n# edited\n"):
-        assert set(jobs(full)) == FOLLOWS[file] | {"all"}
-
-
-def test_an_edit_that_is_taken_back_reruns_nothing(full):
-    assert jobs(full) == {}
-
-
-LISTING = """
-import json
+SETTINGS = {  # edits of config/config.yaml; nested ones go over the papers'
+    "repetitions": "datasets: {paris: {tv: {repetitions: 6}}}",
+    "a budget": "datasets: {paris: {individual: {budgets: [{eps0: 4.0, eps: 2}]}}}",
+    "another n": "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}",
+}
+PLANS = """
+import json, sys
+from pathlib import Path
 from tests.workflow.dag_of import planned
-with planned() as workflow:
-    jobs = [(job, job.rule.name) for job in workflow.dag.needrun_jobs()]
-    named = [(f"draw_{job.params.module}" if rule == "draw_figure" else rule, job) for job, rule in jobs]
-    print(json.dumps([[name, *map(str, job.output)] for name, job in named]))
+
+for edit, (file, text) in json.load(sys.stdin).items():
+    before = Path(file).read_text()
+    Path(file).write_text(text)
+    try:
+        with planned() as workflow:
+            listed = []
+            for job in workflow.dag.needrun_jobs():
+                name = f"draw_{job.params.module}" if job.rule.name == "draw_figure" else job.rule.name
+                listed.append([name, *map(str, job.output)])
+    finally:
+        Path(file).write_text(before)
+    print("plan", json.dumps([edit, listed]))
 """
 
 
-def jobs(project):
-    """rule -> the outputs of its jobs that a run would start; a figure's by the module that draws it."""
-    listed = {}
-    done = project.python("-c", LISTING)
-    assert done.returncode == 0, done.stderr
-    for rule, *outputs in json.loads(done.stdout):
-        listed.setdefault(rule, []).extend(outputs)
-    return listed
-
-
-@contextlib.contextmanager
-def edited(path, text):
-    before = path.read_text()
-    assert text != before
-    path.write_text(text)
-    try:
-        yield
-    finally:
-        path.write_text(before)
-
-
 def with_settings(project, settings):
-    """The configuration, edited: nested settings go over the papers'."""
-    path = project.folder / "config/config.yaml"
-    merged = merge(yaml.safe_load(path.read_text()), yaml.safe_load(settings))
-    return edited(path, yaml.safe_dump(merged, sort_keys=False))
+    """The text of the configuration with these settings over the papers'."""
+    config = yaml.safe_load((project.folder / CONFIG).read_text())
+    return yaml.safe_dump(merge(config, yaml.safe_load(settings)), sort_keys=False)
+
+
+@pytest.fixture(scope="module")
+def plans(full):
+    """Of each edit, which is taken back: rule -> the outputs of its jobs that a run would start.
+
+    A figure's rule is called after the module that draws it.
+    """
+    edits = {file: (file, (full.folder / file).read_text() + "\n# edited\n") for file in FOLLOWS}
+    edits |= {name: (CONFIG, with_settings(full, settings)) for name, settings in SETTINGS.items()}
+    edits["none"] = CONFIG, (full.folder / CONFIG).read_text()
+    done = full.python("-c", PLANS, input=json.dumps(edits))
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for line in done.stdout.splitlines():
+        if line.startswith("plan "):
+            edit, listed = json.loads(line.removeprefix("plan "))
+            found[edit] = {}
+            for rule, *outputs in listed:
+                found[edit].setdefault(rule, []).extend(outputs)
+    return found
+
+
+@pytest.mark.parametrize("file", FOLLOWS)
+def test_an_edit_reruns_exactly_what_imports_it(plans, file):
+    assert set(plans[file]) == FOLLOWS[file] | {"all"}
+
+
+def test_an_edit_that_is_taken_back_reruns_nothing(plans):
+    assert plans["none"] == {}
 
 
 def trials(*names):
     return {f"results/trials/paris_{name}.parquet" for name in names}
 
 
-def test_the_number_of_repetitions_reruns_the_trials_that_need_it(full):
-    """Of the boxplots of Paris: both budgets' files, with the points of Table VI; of no other dataset.
-
-    And Snakemake's own dry run plans these rules, too.
-    """
-    with with_settings(full, "datasets: {paris: {tv: {repetitions: 6}}}"):
-        planned = jobs(full)
-        assert full.planned().keys() == {
-            "draw_figure" if name.startswith("draw_") else name for name in planned
-        }
+def test_the_number_of_repetitions_reruns_the_trials_that_need_it(plans):
+    """Of the boxplots of Paris: both budgets' files, with the points of Table VI; of no other dataset."""
+    planned = plans["repetitions"]
     assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
     assert len(planned["draw_tv"]) == 4  # PNG, PDF, SVG and caption
     assert set(planned) <= FOLLOWS["scripts/run_trials.py"]
     assert not {"run_parity", "estimate_cells"} & set(planned)
 
 
-def test_a_budget_of_its_own_reruns_nothing_else(full):
+def test_snakemakes_own_dry_run_plans_the_same_rules(full, plans):
+    path = full.folder / CONFIG
+    before = path.read_text()
+    path.write_text(with_settings(full, SETTINGS["repetitions"]))
+    try:
+        planned = full.planned()
+    finally:
+        path.write_text(before)
+    names = {"draw_figure" if name.startswith("draw_") else name for name in plans["repetitions"]}
+    assert planned.keys() == names
+
+
+def test_a_budget_of_its_own_reruns_nothing_else(plans):
     """Another budget for Table VI: a file of its own, and that of the boxplots loses the old points."""
-    with with_settings(full, "datasets: {paris: {individual: {budgets: [{eps0: 4.0, eps: 2}]}}}"):
-        planned = jobs(full)
-    assert set(planned["run_trials"]) == trials("eps0-4_eps-2", "eps0-4_eps-4")
+    assert set(plans["a budget"]["run_trials"]) == trials("eps0-4_eps-2", "eps0-4_eps-4")
 
 
-def test_another_n_runs_that_dataset_only(full):
+def test_another_n_runs_that_dataset_only(plans):
     """Its trials at every budget, and its comparison at equal privacy."""
-    with with_settings(full, "datasets: {paris: {tv: {n: [1000, 3000, 10000]}}}"):
-        planned = jobs(full)
+    planned = plans["another n"]
     assert set(planned["run_trials"]) == trials("eps0-4_eps-4", "eps0-6_eps-6")
     assert planned["run_parity"] == ["results/parity/paris.parquet"]
     assert set(planned) <= FOLLOWS["scripts/run_trials.py"] | FOLLOWS["scripts/run_parity.py"]

@@ -65,7 +65,7 @@ def test_reading_changes_nothing(small):
     small.run("--dry-run", targets=[small.TRIALS])  # makes Snakemake's own folders
     before = everything(small)
     said = {}
-    for option in ("--list-rules", "--lint", "--summary", "--dag", "--dry-run"):
+    for option in ("--list-rules", "--lint", "--summary", "--dry-run"):
         done = small.run(option, targets=[small.TRIALS])
         assert done.returncode == 0, done.stdout
         assert everything(small) == before, option
@@ -75,42 +75,32 @@ def test_reading_changes_nothing(small):
         assert any(line.startswith(f"{name} (") for line in said["--list-rules"].splitlines()), name
 
 
-MADE_BUT_NOT_ASKED_FOR = """
+PLANS = """
 import sys
 from tests.workflow.dag_of import planned
 from reproduction.jobs.configuration import TAKEN
-with planned(configfiles=sys.argv[1:]) as workflow:
-    (everything,) = (job for job in workflow.dag.jobs if job.rule.name == "all")
-    outputs = {str(file) for job in workflow.dag.jobs for file in job.output}
-    folders = {file.split("/")[1] for file in outputs if file.count("/") > 1}
-    first = [job.rule.name for job in workflow.dag.jobs if job.rule.priority]
-    print(first, sorted(outputs - set(map(str, everything.input))), folders - TAKEN - {"quick", "city"})
+for config in sys.argv[1:]:
+    with planned(configfiles=config.split()) as workflow:
+        (everything,) = (job for job in workflow.dag.jobs if job.rule.name == "all")
+        outputs = {str(file) for job in workflow.dag.jobs for file in job.output}
+        folders = {file.split("/")[1] for file in outputs if file.count("/") > 1}
+        first = [job.rule.name for job in workflow.dag.jobs if job.rule.priority]
+        judges = [job for job in workflow.dag.jobs if job.rule.name.startswith("judge_")]
+        judged = {str(file).split("/")[-1] for job in judges for file in job.input}
+        own = [name for name in judged if "mine" in name]
+        left = sorted(outputs - set(map(str, everything.input))), folders - TAKEN - {"quick", "city", "own"}
+        print("planned", first, *left, len(judges), own)
 """
 
 
-def test_whatever_a_job_makes_is_a_target_of_all(fresh):
-    """Else it would not come back: Snakemake makes what is asked for, and what that needs.
+def test_what_a_whole_run_makes(fresh):
+    """Whatever a job makes is a target of all.
 
-    And no configuration can have the name of its folder.
+    Else it would not come back: Snakemake makes what is asked for, and what that needs. No configuration can
+    have the name of a result's folder. Your own dataset has no part in the verdicts.
     """
     (city,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/datasets.md").read_text(), re.M | re.S)
     (fresh.folder / "city.yaml").write_text(city.replace("path/to/checkins.txt.gz", "config/config.yaml"))
-    for config, first in ((), []), (QUICK[1:], []), (["city.yaml"], ["crop_checkins"]):
-        done = fresh.python("-c", MADE_BUT_NOT_ASKED_FOR, *config)
-        assert done.stdout.splitlines()[-1:] == [f"{first} [] set()"], done.stdout + done.stderr
-
-
-NEEDED_BY_THE_VERDICTS = """
-import sys
-from tests.workflow.dag_of import planned
-with planned(configfiles=sys.argv[1:]) as workflow:
-    judges = [job for job in workflow.dag.jobs if job.rule.name.startswith("judge_")]
-    needed = {str(file).split("/")[-1] for job in judges for file in job.input}
-    print(len(judges), [name for name in needed if "mine" in name])
-"""
-
-
-def test_your_own_dataset_has_no_part_in_the_verdicts(fresh):
     (fresh.folder / "own.csv").write_text("cell,count\n1,400\n2,150\n")
     (fresh.folder / "own.yaml").write_text(
         "datasets:\n  mine:\n    {kind: counts, title: Mine, file: own.csv,\n"
@@ -118,8 +108,11 @@ def test_your_own_dataset_has_no_part_in_the_verdicts(fresh):
         "    individual: {budgets: [{eps0: 2, eps: 1}], n: [all], cells: [1], repetitions: 4},\n"
         "    estimates: {budgets: [{eps0: 2, eps: 1}], n: all}}\n"
     )
-    done = fresh.python("-c", NEEDED_BY_THE_VERDICTS, "own.yaml")
-    assert done.stdout.splitlines()[-1:] == ["3 []"], done.stderr
+    done = fresh.python("-c", PLANS, "", QUICK[1], "own.yaml", "city.yaml")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("planned")]
+    usual, city = "planned [] [] set() 3 []", "planned ['crop_checkins'] [] set()"
+    assert lines[:3] == [usual] * 3, done.stdout + done.stderr
+    assert [line[: len(city)] for line in lines[3:]] == [city]
 
 
 def test_every_configuration_has_a_folder_of_its_own(small):
@@ -129,7 +122,6 @@ def test_every_configuration_has_a_folder_of_its_own(small):
     overlay = ["--configfile", "overlay.yaml"]
     for folder, settings in {
         "results/overlay_other": [*overlay, "other.yaml"],
-        "results/custom": ["--config", "seed=5"],
         "results/overlay_custom": [*overlay, "--config", "seed=5"],
     }.items():
         done = small.snakemake(*settings, "--", f"{folder}/{target}")

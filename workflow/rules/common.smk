@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 HERE = Path(str(workflow.current_basedir)).parents[1]  # the project's folder, wherever the run is
 sys.path.insert(0, str(HERE))
 
-from reproduction.jobs import cluster_check, code, configuration, run_facts, workload, run
+from reproduction.jobs import code, configuration, run, run_facts, scheduler, workload
 from reproduction.jobs.code import code_of, digest, run_code_of, source
 from reproduction.figures.catalogue import KINDS, catalogue
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.workflow.cluster.conftest import SOME, TWO, Cluster, both_profiles, same_bytes
 from tests.workflow.cluster.private_slurm import NODES, STUBBORN
 from tests.workflow.conftest import Project
@@ -148,12 +149,12 @@ def test_code_that_is_edited_while_jobs_are_queued_is_refused(local, cluster):
     cluster.slurm.run("scontrol", "update", "PartitionName=short", "State=DOWN")
     process = cluster.start(*TWO, *ONCE)
     cluster.until(lambda: cluster.states() == ["PENDING", "PENDING"])
-    script = cluster.project.folder / "scripts/compute_gaussian_scale.py"
+    script = cluster.project.folder / "reproduction/experiments/curves/gaussian_scale.py"
     script.write_text(script.read_text() + "\n# edited\n")
     cluster.slurm.run("scontrol", "update", "PartitionName=short", "State=UP")
     assert process.wait() != 0
     assert last_lines(cluster.printed()) == [
-        "error: compute_gaussian_scale: scripts/compute_gaussian_scale.py, or a file that it imports, "
+        "error: compute_curve: reproduction/experiments/curves/gaussian_scale.py, or a file that it imports, "
         "was edited since this run began: run again"
     ]
     assert same_bytes(local, cluster.project) == {"privacy/delta_surface.csv"}
@@ -197,28 +198,31 @@ def test_a_node_whose_disk_is_full_and_one_where_it_is_read_only(local, cluster)
     assert len(same_bytes(local, cluster.project)) == 2
 
 
-def test_an_input_from_a_clock_that_is_ahead(local, cluster):
-    """As if the login machine's clock were ahead: Snakemake refuses outputs that are older than inputs."""
-    (histogram,) = (name for name in local.results() if name.startswith("histograms/"))
-    (trials,) = (name for name in local.results() if name.startswith("trials/"))
-    process = cluster.start(f"results/quick/{trials}", *ONCE)
-    cluster.until(cluster.jobs)
-    ahead = time.time() + 30
-    os.utime(cluster.project.folder / "results/quick" / histogram, (ahead, ahead))
-    assert process.wait() == 0, cluster.printed()
-    assert time.time() > ahead
-    assert same_bytes(local, cluster.project) == {histogram, trials}
-
-
-def test_slurm_refuses_or_does_not_answer(slurm, tmp_path):
-    """The reason is on the terminal, and the run ends."""
-    project = Project(tmp_path / "project")
-    done = Cluster(project, slurm).run("--default-resources", "slurm_partition=nosuch", "--", TWO[0])
+def test_make_cluster_check_sends_one_job_or_ends_with_the_reason(cluster):
+    command = re.search(r"^\t@snakemake (.*--retries 0.*) &&", (ROOT / "Makefile").read_text(), re.MULTILINE)[
+        1
+    ]
+    small = "results/privacy/delta_surface.csv"
+    command = command.replace("$(PROFILE)", "profiles/slurm").replace("$(SMALL)", small).split()
+    made = cluster.project.folder / small
+    made.parent.mkdir(parents=True)
+    made.touch()  # a result that is there is no reason not to send the job
+    done = cluster.project.snakemake(*command, environment=cluster.environment)
+    assert done.returncode == 0, done.stdout
+    assert cluster.states() == ["COMPLETED"]
+    assert made.stat().st_size > 1000
+    profile = cluster.project.folder / "profiles/slurm/config.yaml"
+    profile.write_text(profile.read_text().replace("# slurm_partition: short", "slurm_partition: none"))
+    done = cluster.project.snakemake(*command, environment=cluster.environment)
     assert done.returncode != 0
     (line,) = last_lines(done.stdout)
-    assert line.startswith("error: compute_gaussian_scale: SLURM sbatch failed")
-    assert "invalid partition specified: nosuch" in line
+    assert re.match(r"error: \w+: SLURM sbatch failed", line)
+    assert "invalid partition specified: none" in line
 
+
+def test_a_slurm_that_does_not_answer(slurm, tmp_path):
+    """The reason is on the terminal, and the run ends."""
+    project = Project(tmp_path / "project")
     elsewhere = tmp_path / "bin"
     shutil.copytree(slurm.folder / "bin", elsewhere)
     nobody = (slurm.folder / "slurm.conf").read_text().replace("SlurmctldPort=", "SlurmctldPort=1\n#")
