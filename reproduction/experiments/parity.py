@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reproduction.protocol.trials import Users, errors_of, sample_users, users_of
+from reproduction.protocol.trials import Users, error_table, sample_users, users_of
 from tightshuffle.arguments import Floats, Integers, check_choice, check_delta, check_eps0, check_one
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
@@ -161,7 +161,8 @@ def run_parity_point(
     for budget in map(float, eps0):
         noise_seed = seed_of(seed, stage="parity shuffle", eps0=budget, **root)
         estimates = shuffle_estimates(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
-        shuffle = _errors("shuffle", estimates, samples / n, cells, noise_seed)
+        shuffle = error_table("estimator", estimates, samples / n, cells)
+        shuffle = shuffle.assign(mechanism="shuffle", seed=noise_seed)
         for setting, sigmas in settings(n, k, budget, rules, bounds):
             noise_seed = seed_of(
                 seed, stage="parity gaussian", eps0=budget, delta_rule=setting["delta_rule"], **root
@@ -169,7 +170,8 @@ def run_parity_point(
             noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
             for bound, (eps, sigma) in sigmas.items():
                 estimates = gaussian_estimates(samples, sigma * noise)
-                gaussian = _errors("gaussian", estimates, samples / n, cells, noise_seed)
+                gaussian = error_table("estimator", estimates, samples / n, cells)
+                gaussian = gaussian.assign(mechanism="gaussian", seed=noise_seed)
                 both = pd.concat([shuffle, gaussian], ignore_index=True)
                 parts.append(both.assign(**root, k=k, **setting, bound=bound, eps=eps))
     return pd.concat(parts, ignore_index=True)[COLUMNS]
@@ -210,31 +212,3 @@ def settings(
             eps = guaranteed_eps(bound, delta, n=n, k=k, eps0=eps0)
             sigmas[bound] = eps, float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
         yield {"eps0": eps0, "delta_rule": rule.name, "delta": delta}, sigmas
-
-
-def _errors(
-    mechanism: str,
-    estimates: dict[str, Floats],
-    truth: Floats,
-    cells: Sequence[int],
-    seed: int,
-) -> pd.DataFrame:
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "mechanism": mechanism,
-                    "estimator": estimator,
-                    "metric": metric,
-                    "cell": cell,
-                    "repetition": np.arange(1, len(values) + 1),
-                    "value": values,
-                    "uniform": uniform,
-                    "seed": seed,
-                }
-            )
-            for estimator, estimate in estimates.items()
-            for metric, cell, values, uniform in errors_of(estimate, truth, cells)
-        ],
-        ignore_index=True,
-    )

@@ -1,5 +1,6 @@
 """What several wanted guarantees allow, as a table."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 
@@ -13,23 +14,11 @@ def plan_table(n: Iterable[int], k: Iterable[int], guarantees: Iterable[Mapping[
 
     Returns a DataFrame: n, k, eps, delta, eps0, capped, sigma, tv_shuffle_inv, tv_gaussian, tv_local.
     """
+    columns = ["n", "k", "eps", "delta", "eps0", "capped", "sigma"]
+    errors = {"tv_shuffle_inv": "shuffle+INV", "tv_gaussian": "gaussian", "tv_local": "local"}
     rows = []
-    for users in n:
-        for cells in k:
-            for wanted in guarantees:
-                plan = make_plan(users, cells, wanted["eps"], log10_delta=math.log10(wanted["delta"]))
-                rows.append(
-                    {
-                        "n": users,
-                        "k": cells,
-                        "eps": wanted["eps"],
-                        "delta": wanted["delta"],
-                        "eps0": plan.eps0,
-                        "capped": plan.capped,
-                        "sigma": plan.sigma,
-                        "tv_shuffle_inv": plan.tv["shuffle+INV"],
-                        "tv_gaussian": plan.tv["gaussian"],
-                        "tv_local": plan.tv["local"],
-                    }
-                )
-    return pd.DataFrame(rows)
+    for users, cells, wanted in itertools.product(n, k, guarantees):
+        plan = make_plan(users, cells, wanted["eps"], log10_delta=math.log10(wanted["delta"]))
+        guarantee = users, cells, wanted["eps"], wanted["delta"], plan.eps0, plan.capped, plan.sigma
+        rows.append([*guarantee, *(plan.tv[name] for name in errors.values())])
+    return pd.DataFrame(rows, columns=[*columns, *errors])

@@ -23,7 +23,7 @@ TRIAL_COLUMNS = [
     "experiment", "dataset", "eps0", "eps", "delta", "n", "repetitions", "k", "mechanism", "repetition",
     "metric", "cell", "value", "uniform", "seed",
 ]  # fmt: skip
-
+POINT_COLUMNS = [name for name in TRIAL_COLUMNS if name not in ("experiment", "repetitions")]
 
 Users = int | Literal["all"]
 
@@ -164,61 +164,45 @@ def run_point(
     seed = seed_of(seed, stage="trials", dataset=dataset, eps0=eps0, eps=eps, n=n, repetitions=repetitions)
     rng = np.random.default_rng(seed)
     at_once = max(1, BLOCK // len(counts))
-    setting = {"eps0": eps0, "eps": eps, "protocol": protocol, "rng": rng, "known": {}}
-    blocks = [
-        _errors_of_block(sample_users(counts, n, rng, min(at_once, repetitions - start)), cells, setting)
-        for start in range(0, repetitions, at_once)
-    ]
-    deltas = np.concatenate([block["delta"] for block in blocks])
+    known: dict[Any, float] = {}
 
-    frames = []
-    for mechanism in MECHANISMS:
-        for parts in zip(*(block[mechanism] for block in blocks), strict=True):
-            metric, cell = parts[0][:2]
-            value, uniform = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "dataset": dataset,
-                        "eps0": eps0,
-                        "eps": eps,
-                        "delta": deltas,
-                        "n": n,
-                        "k": len(counts),
-                        "mechanism": mechanism,
-                        "repetition": np.arange(1, repetitions + 1),
-                        "metric": metric,
-                        "cell": cell,
-                        "value": value,
-                        "uniform": uniform,
-                        "seed": seed,
-                    }
-                )
-            )
-    return pd.concat(frames, ignore_index=True)
+    def block(start: int) -> pd.DataFrame:  # a function: what it holds is gone before the next one starts
+        samples = sample_users(counts, n, rng, min(at_once, repetitions - start))
+        estimates, deltas = run_mechanisms(
+            samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng, known=known
+        )
+        table = error_table("mechanism", estimates, samples / n, cells)
+        return table.assign(delta=deltas[table["repetition"] - 1], repetition=table["repetition"] + start)
+
+    table = pd.concat([block(start) for start in range(0, repetitions, at_once)], ignore_index=True)
+    series = table.groupby(["mechanism", "metric", "cell"], sort=False).ngroup()
+    table = table.iloc[np.argsort(series, kind="stable")]
+    table = table.assign(dataset=dataset, eps0=eps0, eps=eps, n=n, k=len(counts), seed=seed)
+    return table.reset_index(drop=True)[POINT_COLUMNS]
 
 
-def errors_of(
-    estimates: Floats, truth: Floats, cells: Sequence[int]
-) -> list[tuple[str, int, Floats, Floats]]:
-    """(metric, cell, errors, errors of the uniform histogram) of both metrics; errors: (repetitions,).
+def error_table(
+    by: str, estimates: Mapping[str, Floats], truth: Floats, cells: Sequence[int]
+) -> pd.DataFrame:
+    """Both errors of every estimate and, in the column ``uniform``, of the uniform histogram.
 
-    ``estimates``, ``truth``: fractions, (repetitions, k).
+    Parameters: ``estimates`` name (the column ``by``) -> fractions, shape (repetitions, k); ``truth`` the
+    same shape; ``cells`` numbered from 1.
+
+    Returns
+    -------
+    DataFrame: ``by``, metric, cell (0 for tv), repetition (from 1), value, uniform.
     """
     uniform = uniform_histogram(truth.shape[-1])
-    errors = individual_error(estimates, truth, cells), individual_error(uniform, truth, cells)
-    return [("tv", 0, total_variation(estimates, truth), total_variation(uniform, truth))] + [
-        ("individual_error", cell, errors[0][:, i], errors[1][:, i]) for i, cell in enumerate(cells)
-    ]
-
-
-def _errors_of_block(samples: Integers, cells: Sequence[int], setting: dict[str, Any]) -> dict[str, Any]:
-    """One block of repetitions: its deltas, and every mechanism's `errors_of`."""
-    estimates, deltas = run_mechanisms(samples, **setting)
-    truth = samples / samples[0].sum()
-    return {"delta": deltas} | {
-        mechanism: errors_of(estimate, truth, cells) for mechanism, estimate in estimates.items()
-    }
+    parts = []
+    for name, estimate in estimates.items():
+        values, others = (individual_error(one, truth, cells).T for one in (estimate, uniform))
+        errors = [("tv", 0, total_variation(estimate, truth), total_variation(uniform, truth))]
+        errors += [("individual_error", *row) for row in zip(cells, values, others, strict=True)]
+        for metric, cell, value, other in errors:
+            row = {by: name, "metric": metric, "cell": cell, "repetition": np.arange(1, len(value) + 1)}
+            parts.append(pd.DataFrame(row | {"value": value, "uniform": other}))
+    return pd.concat(parts, ignore_index=True)
 
 
 def estimate_cells(
