@@ -268,11 +268,3 @@ def test_map_has_true_proportions():
     assert style.proportion(box) == pytest.approx(8 / 12, rel=0.01)
     assert axes.get_xlim() == box[:2]
     assert axes.get_ylim() == box[2:]
-
-
-def test_steps_keep_negative_values():
-    axes = axes_of()
-    style.steps(axes, [0.5, 0.5], {"gaussian": [0.6, -0.1], "shuffle+INV": [0.4, 0.6]})
-    labels = axes.get_legend_handles_labels()[1]
-    assert labels == ["original", "Gaussian", "shuffle+INV"]
-    assert axes.get_ylim()[0] < -0.1
