@@ -40,7 +40,8 @@ const shuffle = (() => {
       found.everywhere = 2 ** -(32 - Math.clz32(k));
       found.references = ["x0", "x1", "x2", "x3"].slice(0, k);
     } else {
-      const q = name === "hash" ? 1 / size : expit(name === "rappor" ? -eps0 / 2 : -eps0);
+      const q = { hash: 1 / size, rappor: expit(-eps0 / 2), oue: expit(-eps0) }[name];
+      if (q === undefined) throw new Error(`no law of ${name} here`);
       found.patterns = independent(q);
       if (name !== "hash") found.everywhere = q ** k;
       else if (k === 2) found.everywhere = q ** 2;

@@ -21,11 +21,12 @@ from tightshuffle.cli.parser import make_parser
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.literature import count as count_of_x0
 from tightshuffle.planning import expected_tv_gaussian
-from tightshuffle.randomizers import parse
+from tightshuffle.randomizers import BY_KEY, parse
 from tightshuffle.randomizers.expected_errors import errors
 
 ROOT = Path(__file__).resolve().parents[3]
-NAMES = ("grr", "subset:3", "subset:17", "rappor", "oue", "hadamard", "hash:2", "hash:16")
+SIZES = {"subset": (":3", ":17"), "hash": (":2", ":16")}
+NAMES = tuple(key + size for key in BY_KEY for size in SIZES.get(key, ("",)))  # all that the page offers
 browsing = pytest.mark.skipif(browser.find() is None, reason="no Chromium on this machine")
 PART = "reproduction/report/calculator/"
 FILES = [
