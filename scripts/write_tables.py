@@ -2,14 +2,14 @@
 
 from reproduction.jobs.job import job, write_bytes, write_csv
 from reproduction.report.tables import paper_tables
-from reproduction.verification.printed import read_rows
+from reproduction.verification.verdicts import read_verdicts
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
     tables = paper_tables(
-        *map(read_rows, (files.verdicts, files.parameters)),
+        *map(read_verdicts, (files.verdicts, files.parameters)),
         *(params.surface, params.synthetic),
-        *map(read_rows, (files.joint, files.grids)),
+        *map(read_verdicts, (files.joint, files.grids)),
     )
     for name, (rows, page) in tables.items():
         write_csv(rows, snakemake.output[f"{name}_csv"])

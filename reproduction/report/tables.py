@@ -1,15 +1,15 @@
 """The papers' tables: each a Markdown page laid out like the printed one, and a tidy frame of its cells."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from reproduction.report.markdown import markdown_page, markdown_table
 from reproduction.report.verdict_layout import like
-from reproduction.verification.printed import Row
 from reproduction.verification.verdicts import TIMES
+from tightshuffle.number_text import plain
 
 Table = tuple[pd.DataFrame, str]  # the tidy rows and the Markdown page
 
@@ -83,95 +83,85 @@ TESTED = [
     *TIMES,
 ]
 FITTED = ["dataset", "grid", "mechanism", "values", "below_median", "p", "verdict"]
-VARYING = re.compile(r"varying (eps0|n|k)")
 
 
 def paper_tables(
-    verdicts: Sequence[Row],
-    parameters: Sequence[Row],
+    verdicts: pd.DataFrame,
+    parameters: pd.DataFrame,
     surface: Mapping[str, Any],
     synthetic: Mapping[str, Any],
-    joint: Sequence[Row] = (),
-    grids: Sequence[Row] = (),
+    joint: pd.DataFrame,
+    grids: pd.DataFrame,
 ) -> dict[str, Table]:
     """All six tables, by the name of their files (table_II and so on).
 
-    ``verdicts`` are the rows of verdicts.csv, ``parameters`` of data/published/parameters.csv; ``surface``
-    and ``synthetic`` the config's delta_surface and datasets.synthetic (empty if there is none); ``joint``
-    and ``grids`` the rows of joint_tests.csv and grids.csv.
+    ``verdicts``, ``joint`` and ``grids``: verdicts.csv, joint_tests.csv and grids.csv, ``parameters``:
+    data/published/parameters.csv, every column text; ``surface`` and ``synthetic``: the config's
+    delta_surface and datasets.synthetic (empty if there is none).
     """
+    rows = dict([*verdicts.groupby("item")])
     pages = {
-        "Table II": literature_page(verdicts, "Table II"),
-        "Table 1": literature_page(verdicts, "Table 1"),
-        "Table IV": sweeps_page(verdicts),
-        "Table V": errors_page(verdicts, "Table V", "n", joint),
-        "Table VI": errors_page(verdicts, "Table VI", "dataset", joint, grids),
+        "Table II": literature_page(rows["Table II"]),
+        "Table 1": literature_page(rows["Table 1"]),
+        "Table IV": sweeps_page(rows["Table IV"]),
+        "Table V": errors_page(rows["Table V"], "n", joint),
+        "Table VI": errors_page(rows["Table VI"], "dataset", joint, grids),
     }
-    tables = {item: (pd.DataFrame(_pick(verdicts, item=item))[TIDY], page) for item, page in pages.items()}
-    tables["Table III"] = parameters_table(verdicts, parameters, surface, synthetic)
+    tables = {item: (rows[item][TIDY], page) for item, page in pages.items()}
+    tables["Table III"] = parameters_table(rows["Table IV"], parameters, surface, synthetic)
     return {item.replace("Table ", "table_"): table for item, table in tables.items()}
 
 
-def literature_page(rows: Iterable[Row], item: str) -> str:
+def literature_page(rows: pd.DataFrame) -> str:
     """Table II or 1: one table per n, one line per eps, one column per mechanism."""
-    rows = _pick(rows, item=item)
-    k = ", ".join(_distinct(_pick(rows, mechanism="this paper"), "k"))
-    paragraphs = [_delta_legend(rows), LITERATURE.format(k=k)]
-    for n in _distinct(rows, "n"):
-        paragraphs += [f"## n = {int(n):,}", _by_mechanism(_pick(rows, n=n), "eps")]
-    return markdown_page(TITLES[item], paragraphs)
+    k = ", ".join(rows.loc[rows["mechanism"] == "this paper", "k"].unique())
+    paragraphs = [_legend(DELTA_LEGEND, rows), LITERATURE.format(k=k)]
+    for n, part in rows.groupby("n", sort=False):
+        paragraphs += [f"## n = {int(str(n)):,}", _grid(part, "eps", "mechanism", NAMES)]
+    return markdown_page(TITLES[rows["item"].iloc[0]], paragraphs)
 
 
-def sweeps_page(rows: Iterable[Row], item: str = "Table IV") -> str:
+def sweeps_page(rows: pd.DataFrame) -> str:
     """Table IV: one table per parameter that varies, one line per value, one column per eps."""
-    rows = _pick(rows, item=item)
-    paragraphs = [_delta_legend(rows)]
-    blocks: dict[str, list[Row]] = {}
-    for row in rows:
-        varying = VARYING.search(row["source"])
-        if varying is None:
-            raise ValueError(f"source must say what varies (eps0, n or k); got {row['source']!r}")
-        blocks.setdefault(varying[1], []).append(row)
-    for name, block in blocks.items():
-        settings = {other: _distinct(block, other) for other in ("eps0", "n", "k", "count")}
+    varying = rows["source"].str.extract(r"varying (eps0|n|k)", expand=False)
+    if varying.isna().any():
+        source = rows["source"][varying.isna()].iloc[0]
+        raise ValueError(f"source must say what varies (eps0, n or k); got {source!r}")
+    paragraphs = [_legend(DELTA_LEGEND, rows)]
+    for key, block in rows.groupby(varying, sort=False):
+        name = str(key)
+        settings = {other: block[other].unique() for other in ("eps0", "n", "k", "count")}
         fixed = ", ".join(f"{other} = {values[0]}" for other, values in settings.items() if len(values) == 1)
-        epsilons = _distinct(block, "eps")
-        lines = [
-            [f"{name} = {value}", *(_cell(_pick(block, **{name: value, "eps": eps})) for eps in epsilons)]
-            for value in _distinct(block, name)
-        ]
-        table = markdown_table(["", *(f"eps = {eps}" for eps in epsilons)], lines)
-        paragraphs += [f"## Varying {name} ({fixed})", table]
-    return markdown_page(TITLES[item], paragraphs)
+        named = block.assign(**{name: f"{name} = " + block[name], "eps": "eps = " + block["eps"]})
+        paragraphs += [f"## Varying {name} ({fixed})", _grid(named, name, "eps", corner="")]
+    return markdown_page(TITLES["Table IV"], paragraphs)
 
 
 def errors_page(
-    rows: Iterable[Row], item: str, split: str, joint: Sequence[Row] = (), grids: Sequence[Row] = ()
+    rows: pd.DataFrame, split: str, joint: pd.DataFrame, grids: pd.DataFrame | None = None
 ) -> str:
     """Table V or VI: one table per value of ``split``, one line per x0, one column per mechanism.
 
     Then the joint tests of this table and of both, and how well either grid fits, where there are such rows.
     """
-    rows = _pick(rows, item=item)
-    budgets = dict.fromkeys(f"eps = {row['eps']}, eps0 = {row['eps0']}" for row in rows)
-    tolerance = ", ".join(_distinct(rows, "tolerance"))
-    paragraphs = [ERROR_LEGEND.format(budgets="; ".join(budgets), tolerance=tolerance), GAUSSIAN]
-    for value in _distinct(rows, split):
-        heading = f"n = {int(value):,}" if split == "n" else value.replace("_", " ").title()
-        paragraphs += [f"## {heading}", _by_mechanism(_pick(rows, **{split: value}), "x0")]
-    tests = [row for row in joint if row["item"] in (item, "both")]
+    item = rows["item"].iloc[0]
+    budgets = ("eps = " + rows["eps"] + ", eps0 = " + rows["eps0"]).unique()
+    paragraphs = [_legend(ERROR_LEGEND, rows, budgets="; ".join(budgets)), GAUSSIAN]
+    for value, part in rows.groupby(split, sort=False):
+        heading = f"n = {int(str(value)):,}" if split == "n" else str(value).replace("_", " ").title()
+        paragraphs += [f"## {heading}", _grid(part, "x0", "mechanism", NAMES)]
+    tests = joint[joint["item"].isin([item, "both"])]
     for legend, found, names in ((JOINT, tests, TESTED), (GRIDS, grids, FITTED)):
-        if found:
-            lines = [[_short(row[name]) for name in names] for row in found]
+        if found is not None and not found.empty:
+            lines = found[names].map(_short).to_numpy().tolist()
             paragraphs += [legend, markdown_table([name.replace("_", " ") for name in names], lines)]
     return markdown_page(TITLES[item], paragraphs)
 
 
 def parameters_table(
-    verdicts: Iterable[Row], printed: Iterable[Row], surface: Mapping[str, Any], synthetic: Mapping[str, Any]
+    table_iv: pd.DataFrame, printed: pd.DataFrame, surface: Mapping[str, Any], synthetic: Mapping[str, Any]
 ) -> Table:
     """Table III: what is printed; what Table IV, Figure 1 and the synthetic trials use."""
-    table_iv = _pick(verdicts, item="Table IV")
     parts = [synthetic.get(name) or {} for name in ("individual", "tv")]
     budgets = [budget for part in parts for budget in part.get("budgets", [])]
     trials = {
@@ -181,67 +171,55 @@ def parameters_table(
         "x0": _series(parts[0].get("cells", [])),
         "k": str(synthetic.get("cells", "")),
     }
-    lines = []
-    for row in printed:
-        name = row["parameter"]
-        if name not in trials:
-            raise ValueError(f"parameter must be one of {', '.join(trials)}; got {name!r}")
-        lines.append(
-            {
-                "parameter": name,
-                "printed": row["printed"],
-                "Table IV": _series(_number(text) for text in _distinct(table_iv, name) if text),
-                "Figure 1": _span(surface.get(name, "")),
-                "synthetic trials": trials[name],
-                "source": row["source"],
-            }
-        )
-    header = [name for name in lines[0] if name != "source"]
-    page = markdown_table(header, [[line[name] or "–" for name in header] for line in lines])
-    return pd.DataFrame(lines), markdown_page(TITLES["Table III"], [page])
+    names = printed["parameter"]
+    if unknown := [name for name in names if name not in trials]:
+        raise ValueError(f"parameter must be one of {', '.join(trials)}; got {unknown[0]!r}")
+    tidy = pd.DataFrame(
+        {
+            "parameter": names,
+            "printed": printed["printed"],
+            "Table IV": [_series(float(text) for text in table_iv[name] if text) for name in names],
+            "Figure 1": [_range(surface.get(name, "")) for name in names],
+            "synthetic trials": names.map(trials),
+            "source": printed["source"],
+        }
+    )
+    shown = tidy.drop(columns="source").replace("", "–")
+    page = markdown_table([*shown], shown.to_numpy().tolist())
+    return tidy, markdown_page(TITLES["Table III"], [page])
 
 
-def _pick(rows: Iterable[Row], **wanted: str) -> list[Row]:
-    """The rows with the given values, in order."""
-    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+def _legend(text: str, rows: pd.DataFrame, **more: str) -> str:
+    return text.format(tolerance=", ".join(rows["tolerance"].unique()), **more)
 
 
-def _distinct(rows: Iterable[Row], name: str) -> list[str]:
-    """The values of one column, each once, in order."""
-    return list(dict.fromkeys(row[name] for row in rows))
+def _grid(
+    rows: pd.DataFrame,
+    down: str,
+    across: str,
+    names: Mapping[str, str] | None = None,
+    corner: str | None = None,
+) -> str:
+    """A Markdown table: one line per value of the column ``down``, one column per value of ``across``."""
+    cells = {key: _cell(part) for key, part in rows.groupby([down, across])}
+    columns = rows[across].unique()
+    lines = [[value, *(cells[value, column] for column in columns)] for value in rows[down].unique()]
+    heads = [names[column] if names else column for column in columns]
+    return markdown_table([down if corner is None else corner, *heads], lines)
 
 
-def _delta_legend(rows: Iterable[Row]) -> str:
-    return DELTA_LEGEND.format(tolerance=", ".join(_distinct(rows, "tolerance")))
-
-
-def _by_mechanism(rows: list[Row], name: str) -> str:
-    """A Markdown table: one line per value of the column ``name``, one column per mechanism."""
-    mechanisms = _distinct(rows, "mechanism")
-    lines = [
-        [value, *(_cell(_pick(rows, **{name: value, "mechanism": mechanism})) for mechanism in mechanisms)]
-        for value in _distinct(rows, name)
-    ]
-    return markdown_table([name, *(NAMES[mechanism] for mechanism in mechanisms)], lines)
-
-
-def _cell(rows: list[Row]) -> str:
+def _cell(rows: pd.DataFrame) -> str:
     """The text of one cell: printed · reproduced · exact, the verdict's mark; a dash where there is none."""
     if len(rows) != 1:
         raise ValueError(f"a cell of a table needs exactly one printed value; got {len(rows)}")
-    row = rows[0]
+    row = rows.iloc[0]
     ours = [like(row["printed"], row[reading]) or "–" for reading in ("reproduced", "exact")]
     return f"**{row['printed']}** · {ours[0]} {MARKS[row['verdict']]} · {ours[1]}"
 
 
 def _short(text: str) -> str:
     """A number with a point in three digits, a dash for nothing, any other text as it is."""
-    return f"{float(text):.3g}" if re.fullmatch(r"[\d.e-]*\.[\d.e-]*", text) else text or "–"
-
-
-def _number(text: str) -> float:
-    """3 from "3", 0.5 from "0.5"."""
-    return float(text) if "." in text else int(text)
+    return plain(float(text), 3) if re.fullmatch(r"[\d.e-]*\.[\d.e-]*", text) else text or "–"
 
 
 def _series(values: Iterable[float | str]) -> str:
@@ -250,6 +228,6 @@ def _series(values: Iterable[float | str]) -> str:
     return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in ordered)
 
 
-def _span(value: Mapping[str, float] | float | str) -> str:
+def _range(value: Mapping[str, float] | float | str) -> str:
     """A range of the config in words; a number as it is."""
     return "{start} to {stop}, {steps} steps".format_map(value) if isinstance(value, Mapping) else str(value)
