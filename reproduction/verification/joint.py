@@ -19,7 +19,7 @@ from scipy import stats
 
 from reproduction.protocol.trials import Protocol, run_points
 from reproduction.verification.claims.verdict_rules import LEVEL, corrected
-from reproduction.verification.printed import Row, printed_to_decimal
+from reproduction.verification.printed import printed_to_decimal, records
 from reproduction.verification.values import POINT, Point, Trials, draws_of
 from reproduction.verification.verdicts import CONTRADICTED, NOT_CONTRADICTED, NOT_REJECTED, REJECTED, TIMES
 from tightshuffle.arguments import Floats
@@ -61,18 +61,17 @@ class Line:
         return int(np.sum(self.quantiles < 0.5))
 
 
-def lines_of(values: Iterable[Row], trials: Trials, users: Mapping[str, int]) -> list[Line]:
+def lines_of(values: pd.DataFrame, trials: Trials, users: Mapping[str, int]) -> list[Line]:
     """The lines of all random errors of single cells for which there are trials, in the order of ``values``.
 
     ``trials`` and ``users`` as for `judge_values`.
     """
     grouped: dict[tuple[str, str, str, str], list[tuple[str, Floats]]] = {}
-    for row in values:
-        if row["quantity"] == "individual_error":
-            draws = draws_of(row, trials, users)
-            if not isinstance(draws, str):
-                key = row["item"], row["mechanism"], row["dataset"], row["n"]
-                grouped.setdefault(key, []).append((row["printed"], draws))
+    for row in records(values[values["quantity"] == "individual_error"]):
+        draws = draws_of(row, trials, users)
+        if not isinstance(draws, str):
+            key = row["item"], row["mechanism"], row["dataset"], row["n"]
+            grouped.setdefault(key, []).append((row["printed"], draws))
     lines = []
     for key, cells in grouped.items():
         seen, runs = zip(*(quantiles(*cell) for cell in cells), strict=True)
@@ -164,9 +163,7 @@ def _random_runs(runs: Sequence[Floats], rng: np.random.Generator) -> Floats:
     return np.concatenate([line[rng.integers(len(line), size=RUNS)] for line in runs], axis=1)
 
 
-def joint_tests(
-    values: Iterable[Row], trials: Trials, users: Mapping[str, int], *, seed: int
-) -> pd.DataFrame:
+def joint_tests(values: pd.DataFrame, trials: Trials, users: Mapping[str, int], *, seed: int) -> pd.DataFrame:
     """Every test as a row: the columns `COLUMNS`.
 
     The tests of each table and mechanism come first; they alone have a corrected p-value (Holm, all of them
@@ -219,7 +216,7 @@ def _rng(seed: int, **names: str) -> np.random.Generator:
 
 
 def compare_grids(
-    values: Sequence[Row],
+    values: pd.DataFrame,
     cells: Mapping[str, pd.DataFrame],
     settings: Mapping[str, Mapping[str, Any]],
     *,
@@ -244,7 +241,7 @@ def compare_grids(
     """
     rows = []
     for dataset, table in cells.items():
-        printed = [row for row in values if row["dataset"] == dataset and row["n"] == "all"]
+        printed = values[(values["dataset"] == dataset) & (values["n"] == "all")]
         for grid, part in table.groupby("grid", sort=False):
             counts = part["count"].to_numpy()
             k, n = len(counts), int(counts.sum())
@@ -257,7 +254,7 @@ def compare_grids(
                 seed=seed,
             )
             trials = {cast(Point, point): trial for point, trial in runs.groupby(POINT)}
-            lines = lines_of([row | {"k": str(k)} for row in printed], trials, {dataset: n})
+            lines = lines_of(printed.assign(k=str(k)), trials, {dataset: n})
             tv = runs[runs["metric"] == "tv"].groupby("mechanism")["value"].mean()
             for name in (*dict.fromkeys(line.mechanism for line in lines), *([BOTH] if lines else [])):
                 group = [line for line in lines if name in (line.mechanism, BOTH)]

@@ -12,10 +12,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
-from math import floor, inf, isnan
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+
+from tightshuffle.number_text import from_log10
 
 Row = dict[str, str]  # one row of a CSV file
 
@@ -43,6 +46,7 @@ NEEDED = {
 _PRINTED = re.compile(r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
 _DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")
 _CENTRAL = re.compile(r"central (\d+(?:\.\d+)?) %")
+decimal_from_log10 = from_log10
 _SIGNIFICANT = 12  # digits of ours that are compared: beyond them is the noise of floats
 
 
@@ -65,8 +69,8 @@ def read_rows(path: str | os.PathLike[str]) -> list[Row]:
         return list(csv.DictReader(file))
 
 
-def read_values(path: str | os.PathLike[str]) -> list[Row]:
-    """The printed values of ``path`` as a list of dicts of strings, in the file's order, keys `COLUMNS`.
+def read_values(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """The printed values of ``path`` in the file's order, the columns `COLUMNS` as text.
 
     Raises ValueError that names the file, the line and what was expected; OSError if it cannot be read.
     """
@@ -84,7 +88,12 @@ def read_values(path: str | os.PathLike[str]) -> list[Row]:
     for item, expected in ITEMS.items():
         if counts[item] != expected:
             raise ValueError(f"{path}: {item} must have {expected} rows; got {counts[item]}")
-    return rows
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def records(frame: pd.DataFrame) -> list[Row]:
+    """The rows of a frame of texts as dicts."""
+    return cast(list[Row], frame.to_dict("records"))
 
 
 def numbered_rows(path: str | os.PathLike[str], columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
@@ -151,16 +160,6 @@ def parse_tolerance(text: str) -> tuple[str, Decimal]:
         if match and 0 < Decimal(match[1]) < 100:
             return rule, Decimal(match[1]) / 100
     raise ValueError(f"tolerance must be 'digits or X %' or 'central X %' with 0 < X < 100; got {text!r}")
-
-
-def decimal_from_log10(log10_value: float) -> Decimal:
-    """10**log10_value as a Decimal with 12 digits, however small; 0 for -inf."""
-    if log10_value == -inf:
-        return Decimal(0)
-    if isnan(log10_value) or log10_value == inf:
-        raise ValueError(f"log10 of a value must be finite or -inf; got {log10_value}")
-    whole = floor(log10_value)
-    return Decimal(f"{10 ** (log10_value - whole):.{_SIGNIFICANT - 1}e}").scaleb(whole)
 
 
 def to_text(value: Decimal | float | None, digits: int = 6) -> str:

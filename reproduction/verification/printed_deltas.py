@@ -6,7 +6,6 @@ it is what the cited paper really guarantees, for the k of the paper's own colum
 
 import math
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reproduction.protocol import printed_formulas
-from reproduction.verification.printed import Row
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import composition
 from tightshuffle.literature import amplification, clones, count
@@ -31,16 +29,16 @@ CITED = {
 }
 
 
-def printed_deltas(rows: Iterable[Row]) -> pd.DataFrame:
+def printed_deltas(values: pd.DataFrame) -> pd.DataFrame:
     """The rows of values.csv of quantity delta: `COLUMNS`, then published and exact (log10; NaN: none)."""
-    frame = pd.DataFrame([row for row in rows if row["quantity"] == "delta"])
+    frame = values[values["quantity"] == "delta"].copy()
     own_k = frame[frame["mechanism"] == OWN].groupby("item")["k"].first()  # literature rows leave k open
     for reading in count.FORMS:
         frame[reading] = math.nan
     for _, group in frame.groupby(["mechanism", "item"]):
         k = int(own_k[group["item"].iloc[0]])
-        for reading, values in _deltas(group, k).items():
-            frame.loc[group.index, reading] = values
+        for reading, log10_deltas in _deltas(group, k).items():
+            frame.loc[group.index, reading] = log10_deltas
     return frame[[*COLUMNS, "published", "exact"]]
 
 

@@ -1,7 +1,7 @@
 """A verdict on every printed value: what we get for it, and whether the two agree."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from typing import cast
@@ -13,20 +13,19 @@ from reproduction.verification.printed import (
     COLUMNS,
     Row,
     Verdict,
-    decimal_from_log10,
     judge_draw,
     judge_number,
-    read_rows,
+    records,
 )
 from tightshuffle.arguments import Floats
+from tightshuffle.number_text import from_log10
 
-Deltas = list[tuple[Decimal | None, Decimal | None]]  # published and exact, None where there is none
 Totals = dict[tuple[str, str], int]  # (dataset, grid) -> number of check-ins
 Point = tuple[str, float, float, int]  # dataset, eps0, eps, n
 Trials = dict[Point, pd.DataFrame]
 
 POINT = ["dataset", "eps0", "eps", "n"]
-DELTA_KEY = ("item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count")
+DELTA_KEY = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]
 NO_THEOREM = "no exact value: outside the theorem's range"
 NO_GAUSSIAN = "delta is exactly 0 at eps = eps0: no Gaussian is calibrated to it"
 
@@ -46,44 +45,41 @@ def read_users(histograms: Mapping[str, str | os.PathLike[str]]) -> dict[str, in
     return {name: int(pd.read_csv(path)["count"].sum()) for name, path in histograms.items()}
 
 
-def read_deltas(path: str | os.PathLike[str], values: Sequence[Row]) -> Deltas:
-    """(published, exact) per row of ``values`` of quantity delta, in order.
+def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFrame:
+    """log10 of the published and the exact delta, nan where there is none, by the index of ``values``.
 
-    Raises ValueError if the file's rows are not these.
+    Raises ValueError if the file's rows are not the deltas among ``values``.
     """
-    rows = read_rows(path)
-    wanted = [[row[name] for name in DELTA_KEY] for row in values if row["quantity"] == "delta"]
-    if [[row[name] for name in DELTA_KEY] for row in rows] != wanted:
+    deltas = pd.read_csv(path, dtype=dict.fromkeys(DELTA_KEY, str))
+    wanted = values[values["quantity"] == "delta"]
+    if deltas[DELTA_KEY].fillna("").to_numpy().tolist() != wanted[DELTA_KEY].to_numpy().tolist():
         raise ValueError(f"{path}: its rows are not the printed deltas in their order; make the file again")
-    return [(_from_log10(row["published"]), _from_log10(row["exact"])) for row in rows]
-
-
-def _from_log10(text: str) -> Decimal | None:
-    return decimal_from_log10(float(text)) if text else None
+    return deltas[["published", "exact"]].set_index(wanted.index)
 
 
 def read_totals(path: str | os.PathLike[str]) -> Totals:
     """The number of check-ins per dataset and grid, from the table of the gridded datasets."""
-    return {(row["dataset"], row["grid"]): int(row["checkins"]) for row in read_rows(path)}
+    totals = pd.read_csv(path)
+    return dict(zip(zip(totals["dataset"], totals["grid"], strict=True), totals["checkins"], strict=True))
 
 
 def judge_values(
-    values: Iterable[Row], deltas: Deltas, totals: Totals, trials: Trials, users: Mapping[str, int]
+    values: pd.DataFrame, deltas: pd.DataFrame, totals: Totals, trials: Trials, users: Mapping[str, int]
 ) -> pd.DataFrame:
-    """One row per row of ``values``: its columns, then reproduced, exact, verdict, quantile, low, high.
+    """``values`` with the columns reproduced, exact, verdict, quantile, low, high.
 
     The other arguments are what the readers above return. A value for which they have nothing is "not
     comparable", with the reason in its note.
     """
-    remaining_deltas = iter(deltas)
     judged = []
-    for row in values:
+    for index, row in zip(values.index, records(values), strict=True):
         if row["kind"] == "random":
             verdict = _judge_trial(row, trials, users)
         elif row["kind"] == "data":
             verdict = _judge_total(row, totals)
         else:
-            verdict = judge_number(row, *next(remaining_deltas))
+            found = (None if np.isnan(log10) else from_log10(log10) for log10 in deltas.loc[index])
+            verdict = judge_number(row, *found)
         notes = [row["note"], verdict.reason]
         if row["mechanism"] == "gaussian" and float(row["eps"]) >= float(row["eps0"]):
             notes.append(NO_GAUSSIAN)

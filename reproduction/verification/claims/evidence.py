@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reproduction.verification.printed import COLUMNS, NUMBERS, Row, printed_to_decimal, read_values
+from reproduction.verification.printed import COLUMNS, NUMBERS, printed_to_decimal, read_values
 
 Paths = Iterable[str | os.PathLike[str]]
 
@@ -71,7 +71,7 @@ class Reading:
 
     name: str
     settings: list[Setting] = field(default_factory=list)
-    values: pd.DataFrame = field(default_factory=lambda: printed_numbers([]))
+    values: pd.DataFrame = field(default_factory=lambda: printed_numbers(pd.DataFrame(columns=[*COLUMNS])))
     calibrations: frozenset[tuple[float, float]] = frozenset()  # (eps, delta) of Gaussians at eps >= eps0
     sensitivity: float = 1.0  # L2, as the trials' protocol takes it
     boxes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # dataset -> its box in degrees
@@ -139,14 +139,13 @@ def read_evidence(
     return published, Reading(EXACT, read_parity(parity), *common)
 
 
-def printed_numbers(rows: Iterable[Row], deltas: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Rows of values.csv with numbers: its columns, ``log10_printed`` and ``log10_cited``.
+def printed_numbers(values: pd.DataFrame, deltas: pd.DataFrame | None = None) -> pd.DataFrame:
+    """values.csv with numbers instead of texts, and the columns ``log10_printed`` and ``log10_cited``.
 
     ``deltas``: the rows of printed_deltas.csv; ``log10_cited`` is nan where a theorem does not apply and in
     this paper's own rows. n is nan for all users of a dataset.
     """
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    frame[[*NUMBERS]] = frame[[*NUMBERS]].apply(pd.to_numeric, errors="coerce")
+    frame = values.assign(**values[[*NUMBERS]].apply(pd.to_numeric, errors="coerce"))
     printed = [printed_to_decimal(text) for text in frame["printed"]]
     frame["log10_printed"] = [float(value.log10()) if value else -np.inf for value in printed]
     if deltas is None:

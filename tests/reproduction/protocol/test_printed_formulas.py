@@ -9,7 +9,7 @@ from reproduction.protocol.printed_formulas import (
     erlingsson_as_printed,
     feldman_as_printed,
 )
-from reproduction.verification.printed import decimal_from_log10, digits_verdict, read_values
+from reproduction.verification.printed import decimal_from_log10, digits_verdict, read_values, records
 from tests import ROOT
 from tightshuffle.literature.count import delta
 
@@ -75,7 +75,7 @@ def test_a_bad_argument_is_named(function):
 
 
 def test_every_printed_literature_value():
-    rows = [row for row in read_values(VALUES) if (row["mechanism"], row["item"]) in FORMULAS]
+    rows = [row for row in records(read_values(VALUES)) if (row["mechanism"], row["item"]) in FORMULAS]
     assert len(rows) == 42
     for row in rows:
         function = FORMULAS[row["mechanism"], row["item"]]
@@ -87,7 +87,7 @@ def test_every_printed_literature_value():
 
 
 def test_theorem_1_gives_the_digits_of_table_iv():
-    rows = [row for row in read_values(VALUES) if (row["item"], row["n"]) == ("Table IV", "150")]
+    rows = [row for row in records(read_values(VALUES)) if (row["item"], row["n"]) == ("Table IV", "150")]
     assert len(rows) > 3
     for row in rows:
         ours = decimal_from_log10(delta(float(row["eps"]), n=150, k=10, eps0=2, count=120, form="published"))

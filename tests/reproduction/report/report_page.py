@@ -11,7 +11,7 @@ import pandas as pd
 from reproduction.report.page import render
 from reproduction.report.page_values import page_values
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
-from reproduction.verification.printed import printed_to_decimal, read_values
+from reproduction.verification.printed import printed_to_decimal, read_values, records
 from reproduction.verification.verdicts import VERDICT_COLUMNS
 from tests import ROOT
 from tests.reproduction.figures.rows import rows
@@ -136,7 +136,7 @@ def judged(values):
 
 def real_verdicts():
     """All printed values, judged."""
-    return judged(read_values(ROOT / "data/published/values.csv"))
+    return judged(records(read_values(ROOT / "data/published/values.csv")))
 
 
 def scale_table():

@@ -4,12 +4,14 @@ import pandas as pd
 import pytest
 
 from reproduction.report import verdict_layout as layout
-from reproduction.verification.printed import read_values
+from reproduction.verification.printed import read_values, records
 from reproduction.verification.verdicts import count_verdicts
 from tests import ROOT
 from tests.reproduction.report.report_page import row
 
-VALUES = [{**value, "verdict": "same digits"} for value in read_values(ROOT / "data/published/values.csv")]
+VALUES = [
+    {**value, "verdict": "same digits"} for value in records(read_values(ROOT / "data/published/values.csv"))
+]
 
 
 def test_small_tables_follow_the_printed_ones():

@@ -67,7 +67,7 @@ def test_power_is_that_of_a_closed_form(column, times):
     frame = pd.DataFrame(
         {"k": 2, "mechanism": "gaussian", "metric": "individual_error", "cell": 1, "value": draws}
     )
-    (line,) = joint.lines_of([row], {("toy", 4.0, 4.0, 9): frame}, {})
+    (line,) = joint.lines_of(pd.DataFrame([row]), {("toy", 4.0, 4.0, 9): frame}, {})
     ends = stats.halfnorm.ppf([level / 2, 1 - level / 2]) / times
     expected = stats.halfnorm.cdf(ends[0]) + stats.halfnorm.sf(ends[1])
     found = joint.power([line], joint.kolmogorov_smirnov, column, level, np.random.default_rng(7))
@@ -107,7 +107,9 @@ def test_both_grids_of_a_city_are_compared_and_tables_have_verdicts():
     contradicted = np.where(table.loc[both, "p"] <= 0.01, "contradicted", "not contradicted")
     assert table.loc[both, "verdict"].tolist() == contradicted.tolist()
     assert table.loc[~both, "verdict"].eq("").all()
-    assert joint.compare_grids([], {"paris": cells}, {"paris": settings}, protocol=PROTOCOL, seed=5).empty
+    assert joint.compare_grids(
+        values[:0], {"paris": cells}, {"paris": settings}, protocol=PROTOCOL, seed=5
+    ).empty
 
 
 def test_joint_tests_judge_each_table_and_mechanism_and_nothing_else():

@@ -4,7 +4,6 @@ import csv
 from decimal import Decimal
 from math import inf, nan
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +12,6 @@ from scipy import stats
 
 from reproduction.verification.printed import (
     COLUMNS,
-    decimal_from_log10,
     digits_verdict,
     judge_draw,
     judge_number,
@@ -23,6 +21,7 @@ from reproduction.verification.printed import (
     to_text,
 )
 from tests import ROOT
+from tightshuffle.number_text import from_log10
 
 VALUES = ROOT / "data/published/values.csv"
 NUMBER = {"kind": "deterministic", "tolerance": "digits or 5 %", "mechanism": "this paper"}
@@ -78,7 +77,7 @@ def test_digits_verdict(printed, value, verdict):
 
 
 def test_noise_of_floats_does_not_cost_a_digit():
-    assert digits_verdict("2.50E-1", decimal_from_log10(np.log10(0.25))) == "same digits"
+    assert digits_verdict("2.50E-1", from_log10(np.log10(0.25))) == "same digits"
     assert digits_verdict("0.7", Decimal(0.1 + 0.6)) == "same digits"  # 0.7 - 1e-16, cut off 0.6
 
 
@@ -102,19 +101,6 @@ def test_rounding_and_cutting_off_are_exact_and_two_units_more_are_not(number, e
     off = (int((value / last).to_integral_value("ROUND_DOWN")) + 2) * last
     near = abs(value - off) <= Decimal("0.05") * off
     assert digits_verdict(str(off), value) == ("close" if near else "differs")
-
-
-def test_log10_of_zero_and_nonsense():
-    assert decimal_from_log10(-inf) == 0
-    with pytest.raises(ValueError, match="log10 of a value must be finite or -inf"):
-        decimal_from_log10(nan)
-
-
-@given(st.floats(-2000, 300))
-def test_decimal_from_log10(log10_value):
-    with mpmath.workdps(40):
-        want = mpmath.power(10, mpmath.mpf(log10_value))
-        assert abs(mpmath.mpf(str(decimal_from_log10(log10_value))) / want - 1) < 1e-11
 
 
 def test_numbers_as_text():

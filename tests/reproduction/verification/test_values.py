@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction.verification.printed import COLUMNS, read_values
+from reproduction.verification.printed import COLUMNS, read_values, records
 from reproduction.verification.printed_deltas import COLUMNS as DELTA_COLUMNS
 from reproduction.verification.printed_deltas import printed_deltas
 from reproduction.verification.values import (
@@ -109,9 +109,8 @@ def test_literature_columns_get_the_cited_bound(deltas, mechanism, expected):
 
 def test_erlingssons_theorem_is_used_where_it_applies(values):
     """At n = 10^5, eps0 = 0.4, eps = 0.1 its conditions hold: delta = exp(-n (eps / (12 eps0))^2)."""
-    changed = [
-        {**row, "n": "100000", "eps0": "0.4"} if row["mechanism"] == "erlingsson" else row for row in values
-    ]
+    changed = values.copy()
+    changed.loc[changed["mechanism"] == "erlingsson", ["n", "eps0"]] = "100000", "0.4"
     frame = printed_deltas(changed)
     rows = frame[(frame["mechanism"] == "erlingsson") & (frame["eps"] == "0.1")]
     assert len(rows) == 3
@@ -121,11 +120,11 @@ def test_erlingssons_theorem_is_used_where_it_applies(values):
 def test_every_value_gets_a_verdict(values, deltas, trial_files):
     judged = judge(values, deltas, trial_files)
     assert [{name: row[name] for name in COLUMNS if name != "note"} for row in judged] == [
-        {name: row[name] for name in COLUMNS if name != "note"} for row in values
+        {name: row[name] for name in COLUMNS if name != "note"} for row in records(values)
     ]
     open_ = [row for row in judged if row["verdict"] == "not comparable"]
     assert {row["mechanism"] for row in open_} == {"koskela"}
-    for row, given in zip(judged, values, strict=True):
+    for row, given in zip(judged, records(values), strict=True):
         assert row["note"].startswith(given["note"])
         random = row["kind"] == "random"
         assert all(bool(row[name]) == random for name in ("quantile", "low", "high"))

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from reproduction.verification.printed import printed_to_decimal, read_values
+from reproduction.verification.printed import printed_to_decimal, read_values, records
 from tests import ROOT
 
 FOLDER = ROOT / "data/published"
@@ -14,7 +14,7 @@ FOLDER = ROOT / "data/published"
 
 @pytest.fixture(scope="module")
 def rows():
-    return read_values(FOLDER / "values.csv")
+    return records(read_values(FOLDER / "values.csv"))
 
 
 def test_every_printed_value_has_its_row(rows):

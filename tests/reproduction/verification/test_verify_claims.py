@@ -24,7 +24,7 @@ def snakemake(tmp_path, monkeypatch):
     cells = {"original": 0.5, "gaussian": [0.4, 0.7], "shuffle+INV": [0.9, 0.1]}
     pd.DataFrame(point | cells).to_csv(run, index=False)
     values = read_values(ROOT / "data/published/values.csv")
-    deltas = pd.DataFrame([row for row in values if row["quantity"] == "delta"]).assign(exact=-3.0)
+    deltas = values[values["quantity"] == "delta"].assign(exact=-3.0)
     deltas.loc[deltas["mechanism"] == "erlingsson", "exact"] = None
     deltas.to_csv(tmp_path / "deltas.csv", index=False)
     inputs = {

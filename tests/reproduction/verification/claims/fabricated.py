@@ -14,7 +14,7 @@ from reproduction.verification.claims.evidence import (
     printed_numbers,
 )
 from reproduction.verification.claims.verdict_rules import judge
-from reproduction.verification.printed import read_values
+from reproduction.verification.printed import COLUMNS, read_values
 from tests import ROOT
 
 REPETITIONS = 40
@@ -49,7 +49,7 @@ def row(mechanism="this paper", item="Table II", n=100, eps=0.1, printed="1E-2",
 
 def numbers(rows, **cited):
     """Printed values as the tests take them; ``cited``: mechanism -> log10 delta of the cited bound."""
-    frame = printed_numbers(rows)
+    frame = printed_numbers(pd.DataFrame(rows, columns=[*COLUMNS]))
     return frame.assign(log10_cited=frame["mechanism"].map(cited).astype(float))
 
 
