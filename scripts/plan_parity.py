@@ -7,4 +7,4 @@ from reproduction.report.plan_page import plan_page
 with job(snakemake):
     plans = plan_table(**snakemake.params.settings)
     write_csv(plans, snakemake.output.csv)
-    write_bytes(plan_page(plans.astype(str).to_dict("records")).encode(), snakemake.output.md)
+    write_bytes(plan_page(plans).encode(), snakemake.output.md)

@@ -5,21 +5,17 @@ from pathlib import Path
 import pandas as pd
 
 from reproduction.jobs.job import job, write_bytes
-from reproduction.report.article import Results, article_values, set_article
-from reproduction.verification.printed import read_rows
-
-ROWS = ("verdicts", "claim_verdicts", "audit", "joint", "grids", "totals")
+from reproduction.report.article import MAIN, article_values, set_article
+from reproduction.report.quotes import read_findings
 
 with job(snakemake):
-    files, titles = snakemake.input, snakemake.params.titles
-    ratios = pd.read_csv(files.ratios) if files.get("ratios") else pd.DataFrame({"dataset": []})
-    results = Results(
-        **{name: read_rows(files[name]) for name in ROWS},
-        ratios=ratios[ratios["dataset"].isin(list(titles))],
-        study=pd.read_csv(files.study),
+    files = snakemake.input
+    parts = {Path(file).name: Path(file).read_bytes() for file in [*files.parts, *files.figures]}
+    values = article_values(
+        parts[MAIN].decode(),
+        read_findings(Path(files.findings).read_text("utf-8")),
+        pd.read_csv(files.study),
         captions={Path(file).stem: Path(file).read_text("utf-8").strip() for file in files.captions},
-        titles=titles,
         changed=snakemake.params.changed,
     )
-    parts = {Path(file).name: Path(file).read_bytes() for file in [*files.parts, *files.figures]}
-    write_bytes(set_article(parts, article_values(results)), snakemake.output[0])
+    write_bytes(set_article(parts, values), snakemake.output[0])

@@ -2,14 +2,18 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from reproduction.jobs.code import digest
 from reproduction.jobs.job import job, write_bytes
 from reproduction.report.page import render, versions
 from reproduction.report.page_figures import page_figure
-from reproduction.report.page_values import COLUMNS, page_values
-from reproduction.verification.printed import read_rows
+from reproduction.report.page_values import page_values
+from reproduction.report.quotes import read_findings
+from reproduction.verification.verdicts import read_verdicts
 
-TABLES = ("verdicts", "totals", "parameters", *COLUMNS)
+TEXTS = ("verdicts", "claim_verdicts", "parameters")  # tables whose numbers stay as they are written
+NUMBERS = ("totals", "audit", "joint_tests", "grids", "parity_plan", "parity", "parity_ratio")
 
 with job(snakemake):
     files, settings = snakemake.input, dict(snakemake.params.items())
@@ -19,9 +23,10 @@ with job(snakemake):
             settings["figures"], files.figures, files.vectors, files.captions, strict=True
         )
     ]
-    tables = {name: read_rows(files[name]) for name in TABLES if files.get(name)}
-    errata = Path(files.errata).read_text("utf-8")
-    values = page_values(tables, figures, settings, errata)
+    tables = {name: read_verdicts(files[name]) for name in TEXTS}
+    tables |= {name: pd.read_csv(files[name]) for name in NUMBERS if files.get(name)}
+    found, errata = (Path(file).read_text("utf-8") for file in (files.findings, files.errata))
+    values = page_values(tables, read_findings(found), figures, settings, errata)
     values["data"] = [
         {"path": file, "bytes": Path(file).stat().st_size, "sha256": digest(file)} for file in files.data
     ]

@@ -5,6 +5,7 @@ repetitions, the same ones for every setting and mechanism of one dataset and nu
 keep the pairing of the runs.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,7 +34,25 @@ COMPARISONS = {  # name: the estimators of shuffle and of the Gaussian, whose er
     "maximum likelihood": ("maximum_likelihood", "projection"),
     "the paper's pairing": ("projection", "none"),
 }
+NEARLY = 0.05  # errors that differ by at most this share of the smaller one count as nearly the same
 PUBLISHED = "published"  # the comparison of the published protocol's own trials
+
+
+def nearly_equal(ratios: "pd.Series[float]") -> "pd.Series[bool]":
+    """Where the smaller error is at most `NEARLY` of itself below the larger one: a ratio and its inverse."""
+    return ratios.between(1 / (1 + NEARLY), 1 + NEARLY)
+
+
+def largest_change_percent(ratios: pd.DataFrame) -> float | None:
+    """By how many percent a ratio changes at most if eps comes from ``lower`` instead of ``upper``.
+
+    Rounded up to one decimal. ``ratios``: rows of one metric. None where only one bound is there.
+    """
+    keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
+    both = ratios.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
+    if not {"lower", "upper"} <= set(both):
+        return None
+    return math.ceil(1000 * (both["upper"] / both["lower"] - 1).abs().max()) / 10
 
 
 def bootstrap(

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from reproduction.experiments.parity_summary import largest_change_percent, nearly_equal
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import groups, reader
 from tightshuffle.number_text import typeset
@@ -203,13 +204,10 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
         "users for all settings. Bars are bootstrap intervals. Each dataset has its own linear scale.",
         _informative(equal),
     ]
-    keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
-    drawn = (table["metric"] == "tv") & table["comparison"].isin(equal["comparison"])
-    both = table[drawn].pivot(index=keys, columns="bound", values="ratio")
-    if "lower" in both:
-        change = (both["upper"] / both["lower"] - 1).abs().max()
+    change = largest_change_percent(table[table["metric"] == "tv"])
+    if change is not None:
         sentences.append(
-            f"With ε from the rigorous lower bound no ratio changes by more than {_percent(change, 1)}."
+            f"With ε from the rigorous lower bound no ratio changes by more than {change:.1f} %."
         )
     if len(published):
         sentences.append(
@@ -232,7 +230,7 @@ def _informative(equal: pd.DataFrame) -> str:
     """How many settings tell the mechanisms apart, and in how many of those the ratio is near 1."""
     rows = equal[equal["comparison"] == "unprojected"]
     told = rows[rows["informative"]]
-    within = (told["ratio"].sub(1).abs() <= 0.05).groupby(told["eps0"])
+    within = nearly_equal(told["ratio"]).groupby(told["eps0"])
     shares = "; ".join(f"{near.sum()} of {len(near)} at ε₀ = {eps0:g}" for eps0, near in within)
     return (
         f"In {len(rows) - len(told)} of the {len(rows)} settings (crosses, without bars) both mechanisms,"
@@ -248,7 +246,3 @@ def _informative(equal: pd.DataFrame) -> str:
 
 def _numbers(values: "pd.Series[float]") -> str:
     return ", ".join(f"{value:g}" for value in sorted(values.unique()))
-
-
-def _percent(share: float, digits: int) -> str:
-    return f"{100 * share:.{digits}f} %"

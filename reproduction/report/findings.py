@@ -1,175 +1,635 @@
-"""What the page's headline says, computed from the results: the theorem, the audit, parity.
+"""Every number that a text states: the report, the article and docs/ read what is computed here, once.
 
-Everything here takes and returns plain values. Rows are dicts of strings, as a CSV file has them.
+`findings` takes tables of results and gives a nested dict of plain values, which a rule writes to
+results/findings.json. Numbers stay numbers; a delta stands beside its log10. What is rounded to the safe
+side, because a text says "at least" or "at most" of it, says so. Printed digits and lines are texts.
 """
 
+import inspect
+import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from numpy.typing import NDArray
+from scipy import special, stats
 
-from reproduction.verification.printed import Row
-from reproduction.verification.verdicts import VERDICT_COLUMNS, gaps
+from reproduction.experiments.parity_summary import NEARLY, largest_change_percent, nearly_equal
+from reproduction.experiments.study_limit import poisson_ratio
+from reproduction.protocol.gaussian import published_scale
+from reproduction.protocol.theorem_1 import published_delta
+from reproduction.verification.claims.verdict_rules import (
+    FAILS,
+    HOLDS,
+    MOSTLY,
+    ONLY_EXACTLY,
+    ONLY_PUBLISHED,
+    UNSETTLED,
+    UNTESTABLE,
+)
+from reproduction.verification.noise_scale import gaussian_errors, likely, log_likelihood, p_value
+from reproduction.verification.printed import parse_tolerance
+from reproduction.verification.verdicts import (
+    CONTRADICTED,
+    REJECTED,
+    REPRODUCED,
+    TIMES,
+    count_claims,
+    count_verdicts,
+    cross_claims,
+    fixed_values,
+    gaps,
+    orders,
+)
+from tightshuffle.bounds import histogram
+from tightshuffle.bounds.enumeration import enumerate_worst_case
+from tightshuffle.gaussian import exact_scale
+from tightshuffle.literature import amplification, clones, count
+from tightshuffle.number_text import rounded
+from tightshuffle.numerics.positive_part import log_positive_part
+from tightshuffle.planning import make_plan
+from tightshuffle.randomizers.krr import lie_probability, truth_probability
 
-NEARLY = 0.05  # errors that differ by at most this share count as nearly the same
-SETTING = ("dataset", "n", "k", "eps0", "delta")
-COMPARISONS = ("unprojected", "projected", "maximum likelihood", "the paper's pairing")  # of parity_ratio.csv
+DEFAULT: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting of Table IV; 80 hold x0
+TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}
+BAND: dict[str, Any] = {"n": 1000, "k": 15, "eps0": 4.0}
+TINY: list[dict[str, Any]] = [  # every dataset can be enumerated
+    {"n": n, "k": k, "eps0": eps0} for n, k, eps0 in ((6, 4, 1.0), (8, 3, 0.5), (8, 3, 1.0), (10, 2, 1.0))
+]
+ROOT_2 = math.sqrt(2)
+NOISES = (  # (sensitivity, delta) of a Gaussian whose scale is tried, by scale; the last two do not fit
+    (1.0, 1e-10), (ROOT_2, 1e-6), (1.0, 1e-12), (1.0, 1e-14), (ROOT_2, 1e-8), (1.0, 1e-30),
+    (ROOT_2, 1e-10), (ROOT_2, 1e-14), (ROOT_2, 1e-30),
+)  # fmt: skip
+PAIRED = "the paper's pairing"
+POINT = ["dataset", "n", "eps0", "delta_rule"]
+
+Finding = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Theorem:
-    """How far the published delta of Table IV is from the exact one."""
+class Results:
+    """Tables of results, of the papers' datasets only; empty where a configuration lacks one.
 
-    largest: float
-    below: int  # rows in which the published delta is the smaller one,
-    of: int  # of those in which both readings are positive
+    ``verdicts`` and ``claim_verdicts`` as `read_verdicts` gives them; ``plan`` and ``which`` are the lines of
+    parity_plan.md and which.md; ``estimates`` the published single runs of San Francisco, cell by cell;
+    ``titles`` the papers' datasets with their titles.
+    """
+
+    verdicts: pd.DataFrame
+    claim_verdicts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    audit: pd.DataFrame = field(default_factory=pd.DataFrame)
+    joint_tests: pd.DataFrame = field(default_factory=pd.DataFrame)
+    grids: pd.DataFrame = field(default_factory=pd.DataFrame)
+    totals: pd.DataFrame = field(default_factory=pd.DataFrame)
+    parity_ratio: pd.DataFrame = field(default_factory=pd.DataFrame)
+    parity: pd.DataFrame = field(default_factory=pd.DataFrame)
+    estimates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    plan: Sequence[str] = ()
+    which: Sequence[str] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
-def theorem(verdicts: Iterable[Row]) -> Theorem | None:
-    """The finding on Table IV; None where no row has both readings."""
-    rows = [row for row in verdicts if row["item"] == "Table IV"]
-    distances = gaps(pd.DataFrame(rows, columns=[*VERDICT_COLUMNS]))
+def findings(results: Results, names: Iterable[str] = ()) -> dict[str, Finding]:
+    """topic -> its numbers, or ``{"not_computed": why}`` where the configuration lacks what it needs.
+
+    ``names``: those of the topics that are wanted, all by default.
+    """
+    found = {}
+    for topic in [topic for topic in TOPICS if not names or topic.__name__ in names]:
+        try:
+            found[topic.__name__] = topic(results)
+        except (LookupError, ArithmeticError, ValueError) as error:
+            found[topic.__name__] = {"not_computed": f"{type(error).__name__}: {error}"}
+    return found
+
+
+def to_json(found: Mapping[str, Any]) -> str:
+    """The findings as results/findings.json has them. Raises ValueError for a number that is not finite."""
+    return json.dumps(found, default=lambda number: number.item(), indent=1, allow_nan=False) + "\n"
+
+
+def printed(results: Results) -> Finding:
+    """The verdicts on the printed values: in all, of the fixed ones, by item; the tolerances in percent."""
+    verdicts = results.verdicts
+    rules = sorted({parse_tolerance(text) for text in verdicts["tolerance"]})
+    items = verdicts.groupby("item", sort=False)
+    return {
+        **_counts(verdicts),
+        "random": (verdicts["kind"] == "random").sum(),
+        "fixed": _counts(fixed_values(verdicts)),
+        "by_item": [{"item": item, **_counts(rows)} for item, rows in items],
+        "close": [float(100 * share) for rule, share in rules if rule == "digits"],
+        "central": [float(100 * share) for rule, share in rules if rule == "central"],
+    }
+
+
+def _counts(verdicts: pd.DataFrame) -> Finding:
+    found = count_verdicts(verdicts)
+    return {
+        "of": found.total,
+        "reproduced": found.reproduced,
+        "missed": found.total - found.reproduced,
+        "by_digits": found.by_digits,
+        "by_verdict": found.by_verdict,
+    }
+
+
+def claims(results: Results) -> Finding:
+    """The verdicts on the paper's statements that count."""
+    counts = count_claims(results.claim_verdicts)
+    return {
+        "of": sum(counts.values()),
+        "hold": counts[HOLDS] + counts[MOSTLY],
+        "only_exactly": counts[ONLY_EXACTLY],
+        "only_published": counts[ONLY_PUBLISHED],
+        "fail": counts[FAILS],
+        "undecided": counts[UNSETTLED] + counts[UNTESTABLE],
+        "by_verdict": counts,
+        "given": [{"verdict": verdict, "number": number} for verdict, number in counts.items() if number],
+        "cross": cross_claims(results.claim_verdicts),  # as published -> for the exact values -> number
+    }
+
+
+def theorem(results: Results) -> Finding:
+    """Table IV: in how many cells with two positive readings the published delta is too small, how far."""
+    distances = gaps(_chosen(results.verdicts, item="Table IV"))
     if distances.empty:
-        return None
-    return Theorem(largest=distances.max(), below=int((distances > 0).sum()), of=len(distances))
+        raise LookupError("no cell of Table IV has two positive readings")
+    return {"orders": distances.max(), "below": (distances > 0).sum(), "of": len(distances)}
 
 
-@dataclass(frozen=True)
-class Audit:
-    """How often the audit's lower bounds on delta exceed the published delta, and how often ``upper``."""
-
-    of: int  # rows
-    seen: int  # rows in which the attack sees anything: the row's own bound is above 0
-    alone: int  # rows in which the row's own bound exceeds the published delta
-    published: int  # rows in which the bound that holds for all rows together exceeds the published delta
-    upper: int  # rows in which the row's own, larger bound exceeds upper
-    example: tuple[Row, str] | None  # a row in which x0's count alone contradicts a delta; what is printed
-
-
-def audit(rows: Sequence[Row], verdicts: Iterable[Row] = ()) -> Audit:
-    """The finding on ``rows`` of results/audit.csv.
-
-    The example is a setting of Table IV (``verdicts``), of those with the most runs the one whose joint bound
-    is the most orders of magnitude above the published delta.
-    """
-    printed = {_setting(row): row["printed"] for row in verdicts if row["item"] == "Table IV"}
-    above = [(excess(row, "joint_delta", "published_log10_delta"), row) for row in rows]
-    examples = [
-        (float(row["runs"]), orders, place)
-        for place, (orders, row) in enumerate(above)
-        if orders > 0 and row["observes"] == "count" and _setting(row) in printed
-    ]
-    example = above[max(examples)[2]][1] if examples else None
-    return Audit(
-        of=len(rows),
-        seen=sum(float(row["audited_delta"]) > 0 for row in rows),
-        alone=sum(excess(row, "audited_delta", "published_log10_delta") > 0 for row in rows),
-        published=sum(orders > 0 for orders, _ in above),
-        upper=sum(excess(row, "audited_delta", "upper_log10_delta") > 0 for row in rows),
-        example=(example, printed[_setting(example)]) if example else None,
+def default_setting(_: Results) -> Finding:
+    """Table IV's default setting by every reading: the count of x0, and the whole histogram."""
+    rows = []
+    for eps in (0.1, 0.5, 1.0):
+        setting = {**DEFAULT, "count": 80, "direction": "forward"}
+        worst = count.delta(eps, **DEFAULT, count=np.arange(DEFAULT["n"]), direction="both").max()
+        rows.append(
+            {"eps": eps}
+            | _delta("published", count.delta(eps, **setting, form="published"))
+            | _delta("exact", count.delta(eps, **setting))
+            | _delta("worst", worst)
+            | _delta("lower", histogram.lower(eps, **DEFAULT))
+            | _delta("upper", histogram.upper(eps, **DEFAULT))
+        )
+    reverse, forward = (
+        count.delta(0.5, **DEFAULT, count=0, direction=direction) for direction in ("reverse", "forward")
     )
+    return DEFAULT | {"count": 80, "rows": rows, "reverse_eps": 0.5, "reverse": 10 ** (reverse - forward)}
 
 
-def _setting(row: Row) -> tuple[float, ...]:
-    return tuple(float(row[name]) if row[name] else math.nan for name in ("n", "k", "eps0", "eps", "count"))
+def _delta(name: str, log10_delta: npt.ArrayLike) -> Finding:
+    log10 = float(np.asarray(log10_delta))
+    return {name: 10**log10, f"log10_{name}": log10}
 
 
-def excess(row: Row, audited: str, reading: str) -> float:
-    """log10 of the column ``audited`` minus the reading's log10 delta; -inf where the audit shows nothing."""
-    delta = float(row[audited])
-    return math.log10(delta) - float(row[reading]) if delta > 0 else -math.inf
+def by_hand(_: Results) -> Finding:
+    """The theorem for two users with three values of whom none but the first holds x0, in exact fractions.
 
-
-@dataclass(frozen=True)
-class Comparison:
-    """Both mechanisms at one setting and equal (eps, delta), errors measured by one metric.
-
-    ``means``: (mechanism, estimator) -> mean error. ``ratios``: comparison -> row of parity_ratio.csv: ratio,
-    low, high (bootstrap interval), predicted.
+    By enumeration of all sets of users who report x0; ``growth`` is e^eps0.
     """
+    n, k, growth = 2, 3, Fraction(2)
+    p, q = growth / (growth + k - 1), 1 / (growth + k - 1)
 
-    setting: dict[str, float | str]
-    eps: float
-    means: dict[tuple[str, str], float]
-    ratios: dict[str, Row]
+    def distribution(probabilities: Sequence[Fraction]) -> list[Fraction]:
+        result = [Fraction(0)] * (n + 1)
+        for bits in product((0, 1), repeat=n):
+            factors = (hit if bit else 1 - hit for bit, hit in zip(bits, probabilities, strict=True))
+            result[sum(bits)] += math.prod(factors, start=Fraction(1))
+        return result
+
+    with_x0, without = distribution([p, *[q] * (n - 1)]), distribution([q] * n)
+    kappa = (1 - p) / (1 - q)
+    stated = [kappa + (growth - kappa) * Fraction(s, n) ** 2 for s in range(n + 1)]  # nobody holds x0: J = s
+    mass = sum(mass * value for mass, value in zip(without, stated, strict=True))
+    fractions = {"ratio": with_x0[1] / without[1], "printed": stated[1], "mass": mass}
+    return {"n": n, "k": k, "growth": int(growth), "s": 1} | {k: str(v) for k, v in fractions.items()}
 
 
-def comparisons(
-    means: Iterable[Row], ratios: Iterable[Row], *, metric: str = "tv", bound: str = "upper"
-) -> list[Comparison]:
-    """The `Comparison` of every setting, in order.
+def audit(results: Results) -> Finding:
+    """How often the audit's lower bounds on delta exceed the published delta, and how often ``upper``.
 
-    ``means`` and ``ratios`` are the rows of parity.csv and parity_ratio.csv. Raises ValueError
-    where two rows say the same, or a setting has means only or ratios only.
+    ``alone`` and ``upper`` count each row's own bound, ``together`` the bound that holds for all rows at
+    once. The example is a setting of Table IV, of those with the most runs the one whose bound is the most
+    orders of magnitude above the published delta; its ``at_least`` is rounded down to two digits.
     """
-    by_setting: dict[tuple[float | str, ...], Comparison] = {}
-
-    def at(row: Row) -> Comparison:
-        key: tuple[float | str, ...] = (row["dataset"], *(float(row[name]) for name in SETTING[1:]))
-        new = Comparison(dict(zip(SETTING, key, strict=True)), float(row["eps"]), {}, {})
-        return by_setting.setdefault(key, new)
-
-    for row in means:
-        if (row["metric"], row["bound"]) == (metric, bound):
-            kind = row["mechanism"], row["estimator"]
-            _put(at(row).means, kind, float(row["mean"]), "parity.csv")
-    for row in ratios:
-        if (row["metric"], row["bound"]) == (metric, bound):
-            _put(at(row).ratios, row["comparison"], row, "parity_ratio.csv")
-    for comparison in by_setting.values():
-        if not comparison.means or not comparison.ratios:
-            raise ValueError(
-                f"only one of parity.csv, parity_ratio.csv has {comparison.setting}; make them again"
-            )
-    return list(by_setting.values())
-
-
-def _put(values: dict[Any, Any], key: Any, value: Any, name: str) -> None:
-    if key in values:
-        raise ValueError(f"{name}: two rows of {key} for one setting; make the file again")
-    values[key] = value
+    rows, setting = results.audit, ["n", "k", "eps0", "eps", "count"]
+    seen, alone, together = rows["audited_delta"] > 0, rows["violated"], rows["violated_jointly"]
+    table_iv = results.verdicts[results.verdicts["item"] == "Table IV"].drop_duplicates(setting)
+    table_iv = table_iv[setting].apply(pd.to_numeric).astype(float).assign(printed=table_iv["printed"])
+    told = rows[together & (rows["observes"] == "count")].merge(table_iv, on=setting)
+    told["above"] = np.log10(told["joint_delta"]) - told["published_log10_delta"]
+    best = told.sort_values(["runs", "above"], kind="stable").tail(1).to_dict("records")
+    example = [*setting, "printed"]
+    return {
+        "of": len(rows),
+        "seen": seen.sum(),
+        "alone": alone.sum(),
+        "together": together.sum(),
+        "upper": rows["upper_violated"].sum(),
+        "all_exceed": bool((seen == alone).all()),
+        "none_above_upper": not rows["upper_violated"].any(),
+        "confidence": 100 * rows["confidence"].iloc[0],
+        "runs": rows["runs"].max(),
+        "example": {name: best[0][name] for name in example}
+        | {"at_least": float(rounded(best[0]["joint_delta"], 2, round_up=False))}
+        if best
+        else None,
+    }
 
 
-@dataclass(frozen=True)
-class Parity:
-    """The ratio of errors, shuffle+INV over Gaussian, over the informative settings.
+def joint_tests(results: Results) -> Finding:
+    """The tests of all printed random values of a table together; power in percent."""
+    judged = results.joint_tests[results.joint_tests["verdict"].notna()]
+    (below,) = _chosen(
+        results.joint_tests, item="both", mechanism="gaussian", test="number below the median"
+    ).to_dict("records")
+    return _tests(judged) | {
+        "gaussian": _tests(judged[judged["mechanism"] == "gaussian"]),
+        "below": {"below": below["below_median"], "of": below["values"], "p": below["p"]},
+    }
+
+
+def _tests(judged: pd.DataFrame) -> Finding:
+    if judged.empty:
+        raise LookupError("no joint test has a verdict")
+    rejected = (judged["verdict"] == REJECTED).sum()
+    return {
+        "of": len(judged),
+        "rejected": rejected,
+        "none_rejected": bool(rejected == 0),
+        "least": judged["corrected_p"].min(),
+        "power": [100 * judged[name].max() for name in TIMES],
+    }
+
+
+def grids(results: Results) -> Finding:
+    """Per city the p-values of its printed errors on both grids; the cities that contradict both."""
+    cities = {
+        city: {
+            "title": results.titles.get(str(city), city),
+            "contradicted": bool((rows["verdict"].dropna() == CONTRADICTED).all()),
+            "p": {name: of.set_index("grid")["p"].to_dict() for name, of in rows.groupby("mechanism")},
+        }
+        for city, rows in results.grids.groupby("dataset", sort=False)
+    }
+    return {"by_city": cities, "contradicted": [city for city in cities.values() if city["contradicted"]]}
+
+
+def cells(results: Results) -> Finding:
+    """The check-ins of Paris on both of its grids."""
+    found = results.totals.set_index(["dataset", "grid"])["checkins"]
+    box, stepped = found["paris", "uniform"], found["paris", "stepped"]
+    return {"box": box, "stepped": stepped, "lost": box - stepped}
+
+
+def gaussian(_: Results) -> Finding:
+    """Scales at delta = 1e-30 and sensitivity 1, and where diffprivlib's stops: its phi becomes 0."""
+    edge = ROOT_2 * float(special.erfcinv(2.0**-54))
+    rows = []
+    for eps in (4.0, 6.0):
+        slope = edge / math.sqrt(2 * eps)
+        ends = (slope + math.hypot(1, slope)) / math.sqrt(2 * eps)
+        library, needed = published_scale(eps, 1e-30, 1.0), float(exact_scale(eps, 1e-30))
+        rows.append({"eps": eps, "library": library, "needed": needed, "ends": ends})
+    tv = make_plan(100_000, 408, 0.5, log10_delta=-6.0).tv
+    excess_percent = 100 * (tv["shuffle+INV"] / tv["gaussian"] - 1)
+    return {"delta": 1e-30, "edge": edge, "rows": rows, "excess_percent": excess_percent}
+
+
+def noise(results: Results) -> Finding:
+    """Which scales of the Gaussian fit what is printed, with digits rounded or cut off.
+
+    ``both_fit``: whether the scale of delta 1e-8 and sensitivity sqrt(2) does, and that of our rerun.
+    """
+    errors = _printed_errors(results)
+    (low, high, _), (cut_low, cut_high, _) = (likely(errors, cut=cut) for cut in (False, True))
+    named = published_scale(4.0, 1e-8, ROOT_2), published_scale(4.0, 1e-30, 1.0)
+    fit = low <= min(named) and max(named) <= high
+    found = {"low": low, "high": high, "cut_low": cut_low, "cut_high": cut_high}
+    return found | {"both_fit": bool(fit), "delta": 1e-8, "eps": 4.0}
+
+
+def noise_table(results: Results) -> Finding:
+    """Per Gaussian of `NOISES`: its fit to what is printed, and the ratios of errors that it would give."""
+    errors = _printed_errors(results)
+    published = _chosen(results.parity_ratio, comparison="published")
+    ours = [published_scale(eps, 1e-30, 1.0) for eps in published["eps"]]
+    most = {cut: likely(errors, cut=cut)[2] for cut in (False, True)}
+    rows = []
+    for sensitivity, delta in NOISES:
+        scale = published_scale(4.0, delta, sensitivity)
+        row = {"scale": scale}
+        for name, cut in (("rounded", False), ("cut", True)):
+            row[f"p_{name}"] = p_value(errors, scale, cut=cut, rng=np.random.default_rng(20240425))
+            row[f"behind_{name}"] = most[cut] - float(log_likelihood(errors, scale, cut=cut))
+        theirs = np.array([published_scale(eps, delta, sensitivity) for eps in published["eps"]])
+        rows.append(row | _range(published["ratio"] * ours / theirs))
+    return {"rows": rows}
+
+
+def _printed_errors(results: Results) -> Any:
+    sizes = _chosen(results.totals, grid="uniform").set_index("dataset")["checkins"]
+    values = results.verdicts.to_dict("records")
+    return gaussian_errors(values, sizes.to_dict())  # type: ignore[arg-type]
+
+
+def parity(results: Results) -> Finding:
+    """Ratios of mean TV errors at equal privacy, shuffle+INV over Gaussian, eps from ``upper``.
 
     A setting is informative if at least one mechanism, projected, errs less than the uniform histogram, which
-    knows no data (`parity_summary.summarise_parity`).
+    knows no data. The range is that of the informative settings, both estimates projected. The published one
+    is our rerun of Figures 2, 6 and 7: shuffle+INV projected, the Gaussian not, at eps = eps0.
     """
+    tv, parts = _ratios(results)
+    plain, projected, paired = (parts[name] for name in ("unprojected", "projected", PAIRED))
+    told, better = projected[projected["informative"]], paired["ratio"] < 1
+    if told.empty:
+        raise LookupError("no setting is informative")
+    close = nearly_equal(plain["ratio"])
+    published = tv.loc[tv["comparison"] == "published", "ratio"]
+    covered = plain["predicted"].between(plain["low"], plain["high"])
+    return {
+        "settings": len(projected),
+        "silent": len(projected) - len(told),
+        "of": len(told),
+        **_range(told["ratio"]),
+        "nearly": nearly_equal(told["ratio"]).sum(),
+        "nearly_percent": 100 * NEARLY,
+        "repetitions": min(rows.loc[rows["informative"], "repetitions"].min() for rows in parts.values()),
+        "by_eps0": [
+            {"eps0": eps0, "of": len(ratio), **_range(ratio)} for eps0, ratio in told.groupby("eps0")["ratio"]
+        ],
+        "published": _range(published) if len(published) else None,
+        "paired": {
+            **_range(paired.loc[paired["informative"], "ratio"]),
+            "better": better.sum(),
+            "better_informative": (better & paired["informative"]).sum(),
+            "surely_better": (paired["high"] < 1).sum(),
+        },
+        "close": close.sum(),
+        "close_silent": (close & ~plain["informative"]).sum(),
+        "covered_percent": 100 * covered.mean(),
+        "far_percent": 100 * (plain["ratio"] / plain["predicted"] - 1).abs().max(),
+        "uniform": [
+            {"title": results.titles.get(str(dataset), dataset), "tv": rows["uniform"].iloc[-1]}
+            for dataset, rows in projected.groupby("dataset", sort=False)
+        ],
+        "rows": [
+            _by_budget(rows, results.titles)
+            for _, rows in tv[tv["bound"] == "upper"].groupby(["dataset", "eps0"], sort=False)
+        ],
+    }
 
-    least: tuple[float, Comparison]
-    most: tuple[float, Comparison]
-    nearly: int  # settings in which the errors differ by at most `NEARLY`,
-    better: int  # and in which shuffle+INV has the smaller one,
-    of: int  # of all informative ones
-    settings: int  # informative or not
-    better_anywhere: int  # settings, informative or not, in which shuffle+INV has the smaller error
-    repetitions: int  # the fewest
-    by_eps0: dict[float, tuple[float, float]]  # eps0 -> (least, most) ratio
+
+def _ratios(results: Results) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """The ratios of TV errors; and those with eps from ``upper``, by comparison."""
+    tv = _chosen(results.parity_ratio, metric="tv")
+    parts = dict(list(tv[tv["bound"] == "upper"].groupby("comparison")))
+    return tv, {str(name): rows for name, rows in parts.items()}
 
 
-def parity(compared: Iterable[Comparison], kind: str = "unprojected") -> Parity | None:
-    """The finding on one of `COMPARISONS`; None where no informative setting has it."""
-    everywhere = [(float(one.ratios[kind]["ratio"]), one) for one in compared if kind in one.ratios]
-    ratios = [(ratio, one) for ratio, one in everywhere if one.ratios[kind]["informative"] == "True"]
-    if not ratios:
-        return None
-    by_eps0: dict[float, tuple[float, float]] = {}
-    for ratio, one in sorted(ratios, key=lambda pair: pair[1].setting["eps0"]):
-        eps0 = float(one.setting["eps0"])
-        low, high = by_eps0.get(eps0, (ratio, ratio))
-        by_eps0[eps0] = (min(low, ratio), max(high, ratio))
-    return Parity(
-        least=min(ratios, key=lambda pair: pair[0]),
-        most=max(ratios, key=lambda pair: pair[0]),
-        nearly=sum(1 / (1 + NEARLY) <= ratio <= 1 + NEARLY for ratio, _ in ratios),
-        better=sum(ratio < 1 for ratio, _ in ratios),
-        of=len(ratios),
-        settings=len(everywhere),
-        better_anywhere=sum(ratio < 1 for ratio, _ in everywhere),
-        repetitions=min(int(float(one.ratios[kind]["repetitions"])) for _, one in ratios),
-        by_eps0=by_eps0,
-    )
+def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
+    """The ranges of one dataset and eps0 over n and both rules of delta."""
+    first, parts = rows.iloc[0], dict(list(rows.groupby("comparison")))
+    plain, projected = parts["unprojected"], parts["projected"]
+    likeliest = parts.get("maximum likelihood", projected.iloc[:0])
+    return {
+        "dataset": first["dataset"],
+        "title": titles.get(first["dataset"], first["dataset"]),
+        "eps0": first["eps0"],
+        "informative": projected["informative"].sum(),
+        "of": len(projected),
+        "measured": _range(plain["ratio"]),
+        "predicted": _range(plain["predicted"]),
+        "limit": plain["limit"].iloc[0],
+        "projected": _range(projected["ratio"]),
+        "likeliest": _range(likeliest["ratio"]),
+    }
+
+
+def parity_of_the_papers(results: Results) -> Finding:
+    """What docs/parity.md says of the papers' datasets and budgets; percentages at most, rounded up."""
+    tv, parts = _ratios(results)
+    plain, projected = parts["unprojected"], parts["projected"]
+    cities = projected[(projected["dataset"] != "synthetic") & (projected["eps0"] == 1)]
+    steep = _chosen(plain, dataset="synthetic", eps0=6, delta_rule="1e-06")
+    worst, last = (steep.sort_values(name).iloc[-1] for name in ("ratio", "n"))
+    near = nearly_equal(plain["predicted"]).groupby([plain["dataset"], plain["eps0"]]).mean()
+    columns = ["n", "ratio", "predicted", "limit", "eps"]
+    return {
+        "silent_at_1": not cities["informative"].any(),
+        "worst": worst[columns].to_dict() | {"reports": worst["n"] / (math.exp(6) + 14)},
+        "last": last[columns].to_dict(),
+        "change_percent": largest_change_percent(tv),
+        "near_at_1": bool((near.xs(1, level="eps0") == 1).all()),
+        "never_near_at_6": bool(near["san_francisco", 6] == near["synthetic", 6] == 0),
+        "without_inversion": _without_inversion(results.parity, projected),
+    }
+
+
+def _without_inversion(means: pd.DataFrame, settings: pd.DataFrame) -> Finding:
+    """The shuffled histogram as it is against both projected estimates, eps0 = 1 or 2."""
+    rows = means[(means["metric"] == "tv") & (means["bound"] == "upper") & (means["eps0"] <= 2)]
+    tv = rows.pivot(index=POINT, columns=["mechanism", "estimator"], values="mean")
+    plain = tv["shuffle", "none"]
+    least = plain[plain < tv[[("shuffle", "projection"), ("gaussian", "projection")]].min(axis=1)]
+    apart = (least / settings.set_index(POINT)["uniform"].loc[least.index] - 1).abs().max()
+    return {
+        "least": len(least),
+        "of": len(plain),
+        "in_cities_only": "synthetic" not in least.index.get_level_values("dataset"),
+        "apart_percent": _up(100 * apart, 0),
+    }
+
+
+def pages(results: Results) -> Finding:
+    """The lines of which.md and of the table of parity_plan.md, as they are shown."""
+    return {
+        "which": [line for line in results.which if line and not line.startswith("#")],
+        "plan": [line for line in results.plan if line.startswith("|")],
+    }
+
+
+def limits(_: Results) -> Finding:
+    """An empty cell's noise over the Gaussian's for many users, delta = 1e-6: of k-RR, and if p is 1/2."""
+    return {
+        "krr": [poisson_ratio(eps, 1e-6) for eps in (0.1, 0.5, 1, 2)],
+        "half": [ROOT_2 * poisson_ratio(eps, 1e-6, truth=0.5) for eps in (0.1, 1, 2)],
+    }
+
+
+def single_runs(results: Results) -> Finding:
+    """Figure 4's single runs of San Francisco: TV of shuffle+INV over that of the Gaussian."""
+    rows = []
+    for eps0, run in results.estimates.groupby("eps0"):
+        inv, gauss = ((run[name] - run["original"]).abs().sum() for name in ("shuffle+INV", "gaussian"))
+        rows.append({"eps0": eps0, "ratio": inv / gauss})
+    return {"rows": rows}
+
+
+def literature(results: Results) -> Finding:
+    """Table 1 at eps = 0.1: what is printed, and what the bounds are worth there; a value of Table II."""
+    said = _chosen(results.verdicts, item="Table 1", eps="0.1").set_index("mechanism")["printed"]
+    bounds = {
+        "balle": amplification.balle_bennett(0.1, **TABLE_1),
+        "feldman": clones.clones(0.1, **TABLE_1),
+        "later": clones.stronger_clones(0.1, **TABLE_1),
+        "koskela": histogram.upper(0.1, **TABLE_1),
+        "this_paper": count.delta(0.1, **TABLE_1, count=80, direction="forward"),
+    }
+    names = {  # outside of Erlingsson's conditions there is no bound; the later one is not printed
+        "erlingsson": "Erlingsson et al., 2019",
+        "balle": "Balle et al., 2019 (Bennett)",
+        "feldman": "Feldman et al., 2021 (summed)",
+        "later": "Feldman et al., 2023 (summed)",
+        "koskela": "Koskela et al., 2021 (weak adversary)",
+        "this_paper": "Biswas et al., count of x0",
+    }
+    low, high = float(histogram.lower(0.1, **TABLE_1)), float(bounds["koskela"])
+    (second,) = _chosen(results.verdicts, item="Table II", mechanism="feldman", n="1000", eps="0.4")[
+        "printed"
+    ]
+    return TABLE_1 | {
+        "eps": 0.1,
+        "rows": [
+            {"name": name, "printed": said.get(key.replace("_", " ")), "bound": None}
+            | (_delta("bound", bounds[key]) if key in bounds else {})
+            for key, name in names.items()
+        ],
+        **_delta("low", low),
+        **_delta("high", high),
+        "near_percent": _wider(low, high),
+        "times": 10 ** float(bounds["balle"] - high),
+        "table_ii": {"printed": second} | _delta("bound", clones.clones(0.4, n=1000, k=10, eps0=0.5)),
+    }
+
+
+def misses(results: Results) -> Finding:
+    """Errata, sections 1, 9, 10 and 11: what is printed, what is nearest to it; ``apart`` rounded up."""
+    verdicts, totals = results.verdicts, results.totals
+    default = _chosen(verdicts, item="Table IV", n="100", k="10", eps0="2")["printed"]
+    others = _chosen(verdicts, item="Table IV", n="150")["printed"]
+    said = int(_chosen(verdicts, item="data")["printed"].iloc[0].replace(",", ""))
+    (bundled,) = _chosen(totals, dataset="san_francisco", grid="uniform")["checkins"]
+    missed = verdicts[~verdicts["verdict"].isin(REPRODUCED)]
+    ours = _chosen(missed, item="Table II", mechanism="this paper")
+    far = [abs(orders(row["reproduced"], row["printed"]) or 0) for _, row in ours.iloc[[0, -1]].iterrows()]
+    times = [
+        10 ** (published_delta(eps, n=1000, k=2, eps0=0.5, count=1) - log10)
+        for eps, log10 in _log10_printed(ours)
+        if log10
+    ]
+    koskela = _chosen(missed, item="Table 1", mechanism="koskela")
+    nearest = [float(clones.stronger_clones(float(eps), n=99, k=10, eps0=0.49)) for eps in koskela["eps"]]
+    apart = [
+        10 ** abs(log10 - at) - 1 for log10, (_, at) in zip(nearest, _log10_printed(koskela), strict=True)
+    ]
+    (error,) = _chosen(missed, item="Table V").to_dict("records")
+    return {
+        "default": default.tolist(),
+        "larger_n": others.tolist(),
+        "lacking": said - int(bundled),
+        "orders": far,
+        "times": _range(times),
+        "koskela": koskela["printed"].tolist(),
+        "nearest": [10**log10 for log10 in nearest],
+        "log10_nearest": nearest,
+        "apart_percent": _up(100 * max(apart), 0),
+        "error": {name: error[name] for name in ("printed", "tolerance")}
+        | {"high": float(error["high"]), "median": float(error["reproduced"])},
+    }
+
+
+def _log10_printed(rows: pd.DataFrame) -> list[tuple[float, float]]:
+    """(eps, log10 of what is printed) of each row."""
+    return [
+        (float(eps), float(Decimal(text).log10()))
+        for eps, text in zip(rows["eps"], rows["printed"], strict=True)
+    ]
+
+
+def band(_: Results) -> Finding:
+    """By how many percent ``upper`` exceeds ``lower`` at `BAND`, and the bracket's width by default."""
+    rows = [
+        {"eps": eps, "percent": _wider(*(bound(eps, **BAND) for bound in (histogram.lower, histogram.upper)))}
+        for eps in (1.0, 2.0)
+    ]
+    bracket = 100 * inspect.signature(log_positive_part).parameters["width"].default
+    return BAND | {"rows": rows, "bracket_percent": bracket}
+
+
+def _wider(low: Any, high: Any) -> float:
+    return 100 * (10 ** float(high - low) - 1)
+
+
+def worst_case(_: Results) -> Finding:
+    """How far the bounds are from the truth of tiny cases, and a formula that sees two counts only."""
+    return {
+        "two_counts": two_counts(0.6, **TINY[0]),
+        "all_counts": 10 ** float(np.log10(_worst_delta(0.6, **TINY[0]))),
+        "lower_times": _largest_gap(histogram.lower),
+        "upper_times": _largest_gap(histogram.upper),
+    }
+
+
+TOPICS: tuple[Callable[[Results], Finding], ...] = (
+    printed, claims, theorem, default_setting, by_hand, audit, joint_tests, grids, cells, gaussian, noise,
+    noise_table, parity, parity_of_the_papers, pages, limits, single_runs, literature, misses, band,
+    worst_case,
+)  # fmt: skip
+
+
+def _chosen(rows: pd.DataFrame, **wanted: float | str) -> pd.DataFrame:
+    """The rows with the wanted values, in order. Raises LookupError if there is none."""
+    found = rows[np.logical_and.reduce([rows[name] == value for name, value in wanted.items()])]
+    if found.empty:
+        raise LookupError(f"no row with {wanted}")
+    return found
+
+
+def _range(values: Iterable[Any]) -> Finding:
+    found = [float(value) for value in values]
+    return {"low": min(found), "high": max(found)} if found else {"low": None, "high": None}
+
+
+def _up(value: float, decimals: int) -> float:
+    """Rounded up to so many decimals, as what is at most so large must be."""
+    return math.ceil(value * 10**decimals) / 10**decimals
+
+
+def _worst_delta(eps: npt.ArrayLike, **setting: Any) -> NDArray[np.float64]:
+    """The true delta of a tiny case: the largest over all datasets of the remaining users."""
+    return np.asarray(np.max(list(enumerate_worst_case(eps, **setting).values()), axis=0))
+
+
+def _largest_gap(bound: Callable[..., Any]) -> float:
+    """The largest ratio between a bound and the truth, whichever is larger, at 19 eps below eps0."""
+    logs = []
+    for setting in TINY:
+        eps = np.arange(1, 20) / 20 * setting["eps0"]
+        logs.append(np.abs(np.log10(_worst_delta(eps, **setting)) - bound(eps, **setting)).max())
+    return 10 ** float(max(logs))
+
+
+def two_counts(eps: float, n: int, k: int, eps0: float) -> float:
+    """delta of the counts of x0 and x1 alone, where all remaining users hold a third cell."""
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    a, b = np.indices((n + 1, n + 1))
+
+    def distribution(a: NDArray[np.int_], b: NDArray[np.int_]) -> NDArray[np.float64]:
+        remaining = stats.multinomial(n - 1, [q, q, 1 - 2 * q])
+        return np.asarray(remaining.pmf(np.stack([a, b, n - 1 - a - b], axis=-1)))
+
+    same = (1 - p - q) * distribution(a, b)
+    first = p * distribution(a - 1, b) + q * distribution(a, b - 1) + same
+    second = q * distribution(a - 1, b) + p * distribution(a, b - 1) + same
+    return float(np.maximum(first - math.exp(eps) * second, 0).sum())

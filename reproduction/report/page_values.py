@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from reproduction.report import findings
 from reproduction.report.document import document
 from reproduction.report.page import symbols
 from reproduction.report.page_figures import by_section
@@ -23,16 +23,12 @@ from reproduction.report.verdict_layout import (
     small_tables,
 )
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
-from reproduction.verification.printed import Row, parse_tolerance
+from reproduction.verification.printed import Row
 from reproduction.verification.verdicts import (
     REPRODUCED,
-    TIMES,
     VERDICTS,
     check_verdicts,
-    count_claims,
     count_verdicts,
-    cross_claims,
-    fixed_values,
 )
 
 ENOUGH_REPETITIONS = 1000  # of an experiment with 1 % of the draws outside the central interval
@@ -44,60 +40,38 @@ TARGETS = {  # printed item: what to rerun
     "Table VI": "results/tables/table_VI.csv",
 }
 VERDICTS_FILE = "results/report/verdicts.csv"  # the target of everything else that is judged
-COLUMNS: dict[str, list[str]] = {  # results that a configuration may lack -> the columns that the page needs
-    "parity": [*findings.SETTING, "eps", "bound", "mechanism", "estimator", "metric", "mean"],
-    "parity_ratio": [
-        *findings.SETTING, "eps", "bound", "comparison", "metric", "ratio", "low", "high", "repetitions",
-        "predicted", "uniform", "informative",
-    ],
-    "parity_plan": ["n", "k", "eps", "delta", "eps0", "capped", "tv_shuffle_inv", "tv_gaussian", "tv_local"],
-    "audit": [
-        "n", "k", "eps0", "eps", "count", "published_log10_delta", "exact_log10_delta", "upper_log10_delta",
-        "audited_delta", "confidence", "runs", "joint_delta", "observes",
-    ],
-    "joint_tests": [
-        "item", "mechanism", "line", "test", "values", "below_median", "p", "corrected_p", "verdict", *TIMES,
-    ],
-    "grids": ["dataset", "grid", "p", "verdict"],
-    "claim_verdicts": [
-        "id", "claim", "version", "where", "quote", "family", "about", "test_published", "test_exact",
-        "statistic_published", "verdict_published", "statistic_exact", "verdict_exact", "verdict", "why",
-    ],
-}  # fmt: skip
+COMPARED = ["dataset", "n", "k", "eps0", "delta"]
 
 
 def page_values(
-    tables: Mapping[str, Sequence[Row]],
+    tables: Mapping[str, pd.DataFrame],
+    found: Mapping[str, Any],
     figures: Sequence[dict[str, Any]],
     settings: Mapping[str, Any],
     errata: str,
 ) -> dict[str, Any]:
     """What the templates read of the results.
 
-    ``tables``: name -> rows of verdicts, totals, parameters and, where the configuration has them, of
-    `COLUMNS`; ``figures`` from `page_figure`; ``settings`` the config's values; ``errata`` the text of
-    docs/errata.md. Raises ValueError that names the table and what is wrong with it.
+    ``tables``: name -> verdicts, totals, parameters and, where the configuration has them, claim_verdicts,
+    audit, joint_tests, grids, parity_plan, parity and parity_ratio; ``found``: the findings, of which the
+    page leaves out what was not computed; ``figures`` from `page_figure`; ``settings`` the config's values;
+    ``errata`` the text of docs/errata.md. Raises ValueError that names the row of an unknown verdict.
     """
-    verdicts = tables["verdicts"]
-    frame = check_verdicts(pd.DataFrame(verdicts))
-    optional = {name: _checked(tables.get(name, ()), columns, name) for name, columns in COLUMNS.items()}
+    verdicts = check_verdicts(tables["verdicts"])
+    rows = defaultdict(list, {name: _records(table) for name, table in tables.items()})
     file_of = _file_of(settings["results"])
-    fewest = _fewest_repetitions(verdicts, settings["datasets"])
-    compared = findings.comparisons(optional["parity"], optional["parity_ratio"])
-    papers = set(settings["papers"])  # your own datasets are in the table, and move no finding
-    told = [one for one in compared if one.setting["dataset"] in papers]
-    parity = {kind: findings.parity(told, kind) for kind in findings.COMPARISONS}
-    plans = optional["parity_plan"]
-    claims = pd.DataFrame(optional["claim_verdicts"], columns=COLUMNS["claim_verdicts"])
+    fewest = _fewest_repetitions(rows["verdicts"], settings["datasets"])
     return {
-        "overall": count_verdicts(frame),
-        "fixed": count_verdicts(fixed_values(frame)),
-        "items": [_item_view(name, rows) for name, rows in rows_by_item(verdicts).items()],
+        "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},
+        "overall": count_verdicts(verdicts),
+        **{
+            name: " or ".join(f"{share:g} %" for share in found["printed"][name])
+            for name in ("close", "central")
+        },
+        "items": [_item_view(name, of_item) for name, of_item in rows_by_item(rows["verdicts"]).items()],
         "VERDICTS": VERDICTS,
         "CLAIM_VERDICTS": CLAIM_VERDICTS,
         "reproduced_verdicts": REPRODUCED,
-        "close": _tolerance(verdicts, "digits"),
-        "central": _tolerance(verdicts, "central"),
         "figures": by_section(figures),
         "drawn": [figure["name"] for figure in figures],
         "settings": settings,
@@ -107,30 +81,50 @@ def page_values(
             errata, anchor="errata", folder="docs", link=lambda path: file_of(path)[0], words=symbols
         ),
         "repetitions": fewest,
-        "fewest": min((found.repetitions for found in parity.values() if found), default=0),
         "quick": fewest is not None and fewest < ENOUGH_REPETITIONS,
         "enough": ENOUGH_REPETITIONS,
-        "theorem": findings.theorem(verdicts),
-        "compared": compared,
-        "parity": parity,
-        "plan": {"lines": plan_lines(plans), "header": HEADER, "explanation": EXPLANATION} if plans else None,
-        "joint_tests": [row for row in optional["joint_tests"] if not row["line"]],
-        "grids": [row for row in optional["grids"] if row["verdict"]],
-        "audit": optional["audit"],
-        "audited": findings.audit(optional["audit"], verdicts),
-        "claims": optional["claim_verdicts"],
-        "claimed": count_claims(claims),
-        "claimed_twice": cross_claims(claims),  # published -> exact -> number
-        "totals": tables["totals"],
-        "parameters": tables["parameters"],
+        "compared": _compared(tables["parity"], tables["parity_ratio"]) if "parity" in tables else [],
+        "plan": plan_lines(tables["parity_plan"]) if "parity_plan" in tables else [],
+        "plan_header": HEADER,
+        "plan_explanation": EXPLANATION,
+        "joint_tests": [row for row in rows["joint_tests"] if not row["line"]],
+        "grids": [row for row in rows["grids"] if row["verdict"]],
+        "audit": rows["audit"],
+        "claims": rows["claim_verdicts"],
+        "totals": rows["totals"],
+        "parameters": rows["parameters"],
     }
 
 
-def _checked(rows: Sequence[Row], columns: Iterable[str], name: str) -> Sequence[Row]:
-    for column in columns:
-        if rows and rows[0].get(column) is None:
-            raise ValueError(f"{name}.csv: column {column} is missing; make the file again")
-    return rows
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, a blank where it has nothing."""
+    records: list[dict[str, Any]] = table.astype(object).where(table.notna(), "").to_dict("records")  # type: ignore[assignment]
+    return records
+
+
+def _compared(means: pd.DataFrame, ratios: pd.DataFrame) -> list[dict[str, Any]]:
+    """Both mechanisms at every setting, TV errors with eps from ``upper``, in the order of parity.csv.
+
+    A setting has its parameters, the mean errors ``shuffle`` and ``gaussian``, both projected, what the row
+    of the comparison "unprojected" has, and ``ratios``: comparison -> ratio.
+    """
+    means, ratios = (
+        table[(table["metric"] == "tv") & (table["bound"] == "upper")] for table in (means, ratios)
+    )
+    errors = means[means["estimator"] == "projection"].pivot(
+        index=COMPARED, columns="mechanism", values="mean"
+    )
+    by_kind = ratios.pivot(index=COMPARED, columns="comparison", values="ratio")
+    plain = ratios[ratios["comparison"] == "unprojected"].set_index(COMPARED)
+    return [
+        {
+            "setting": dict(zip(COMPARED, place, strict=True)),
+            **plain.loc[place].to_dict(),
+            **errors.loc[place].to_dict(),
+            "ratios": by_kind.loc[place].to_dict(),
+        }
+        for place in means.set_index(COMPARED).index.unique()
+    ]
 
 
 def _item_view(name: str, rows: Sequence[Row]) -> dict[str, Any]:
@@ -157,12 +151,6 @@ def _fewest_repetitions(rows: Iterable[Row], datasets: Mapping[str, Any]) -> int
         (dataset["individual"]["repetitions"] for name, dataset in datasets.items() if name in judged),
         default=None,
     )
-
-
-def _tolerance(rows: Iterable[Row], rule: str) -> str:
-    """The tolerance of all rows under ``rule`` in words: '5 %'; several ones joined by 'or'."""
-    tolerances = {parse_tolerance(row["tolerance"]) for row in rows}
-    return " or ".join(f"{float(100 * share):g} %" for name, share in sorted(tolerances) if name == rule)
 
 
 def _file_of(results: str) -> Callable[[str], tuple[str, str]]:

@@ -1,9 +1,8 @@
 """What a wanted guarantee costs, as lines of texts for the report's page and as a Markdown page."""
 
-from collections.abc import Iterable
+import pandas as pd
 
 from reproduction.report.markdown import markdown_page, markdown_table
-from reproduction.verification.printed import Row
 
 TITLE = "What a wanted guarantee costs"
 EXPLANATION = (
@@ -15,24 +14,24 @@ EXPLANATION = (
 HEADER = ["n", "k", "eps", "delta", "eps0", "shuffle+INV", "Gaussian", "shuffle+INV / Gaussian", "local"]
 
 
-def plan_lines(plans: Iterable[Row]) -> list[list[str]]:
+def plan_lines(plans: pd.DataFrame) -> list[list[str]]:
     """One line of texts, in the order of `HEADER`, per row of results/parity_plan.csv."""
     return [
         [
-            f"{int(row['n']):,}",
-            f"{int(row['k']):,}",
-            f"{float(row['eps']):g}",
-            f"{float(row['delta']):g}",
-            f"{float(row['eps0']):.3f}" + (" or more" if row["capped"] == "True" else ""),
-            f"{float(row['tv_shuffle_inv']):.3g}",
-            f"{float(row['tv_gaussian']):.3g}",
-            f"{float(row['tv_shuffle_inv']) / float(row['tv_gaussian']):.3f}",
-            f"{float(row['tv_local']):.3g}",
+            f"{row['n']:,}",
+            f"{row['k']:,}",
+            f"{row['eps']:g}",
+            f"{row['delta']:g}",
+            f"{row['eps0']:.3f}" + (" or more" if row["capped"] else ""),
+            f"{row['tv_shuffle_inv']:.3g}",
+            f"{row['tv_gaussian']:.3g}",
+            f"{row['tv_shuffle_inv'] / row['tv_gaussian']:.3f}",
+            f"{row['tv_local']:.3g}",
         ]
-        for row in plans
+        for row in plans.to_dict("records")
     ]
 
 
-def plan_page(plans: Iterable[Row]) -> str:
+def plan_page(plans: pd.DataFrame) -> str:
     """The page for the rows of results/parity_plan.csv."""
     return markdown_page(TITLE, [EXPLANATION, markdown_table(HEADER, plan_lines(plans))])

@@ -20,8 +20,17 @@ CITY_FILES = expand(map(source, SUB_CELLS.values()), dataset=GOWALLA) if SOURCE 
 DATA += CITY_FILES if GOWALLA else []
 DATA += [DATASETS[name].file for name in COUNTS]
 
-# A section of the page that only some configurations have.
-COMPARED = {name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"] if PARITY_DATASETS else [])}
+# What the findings are computed from, and the page shows.
+TABLES = {
+    "verdicts": "<results>/report/verdicts.csv",
+    "claim_verdicts": "<results>/report/claim_verdicts.csv",
+    "audit": "<results>/audit.csv",
+    "joint_tests": "<results>/report/joint_tests.csv",
+    "grids": "<results>/report/grids.csv",
+    "totals": "<results>/checkins/totals.csv",
+    # a section of the page that only some configurations have
+    **{name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"] if PARITY_DATASETS else [])},
+}
 
 CHANGED = configuration.differences(config)  # from the papers' settings: told on the page and in the article
 
@@ -32,17 +41,35 @@ ARTICLE_TEXT = HERE.joinpath(ARTICLE_PARTS[0]).read_text(encoding="utf-8")
 ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in ARTICLE_TEXT]
 
 
+rule state_findings:
+    "Every number that a text states: the report, the article and docs/ read it here."
+    input:
+        **TABLES,
+        plan="<results>/parity_plan.md",
+        which="<results>/study/which.md",
+        estimates="<results>/estimates/san_francisco.csv" if "san_francisco" in ESTIMATE_DATASETS else [],
+    output:
+        "<results>/findings.json",
+    log:
+        "<results>/logs/state_findings.log",
+    benchmark:
+        "<results>/benchmarks/state_findings.tsv"
+    localrule: True
+    conda:
+        "../envs/rules.yml"
+    params:
+        code=code_of("scripts/state_findings.py"),
+        titles={name: dataset.title for name, dataset in PAPERS.items()},
+    script:
+        "../../scripts/state_findings.py"
+
+
 rule write_report:
     "The page that shows every printed value and every figure beside ours."
     input:
-        **COMPARED,
-        audit="<results>/audit.csv",
-        claim_verdicts="<results>/report/claim_verdicts.csv",
+        **TABLES,
+        findings="<results>/findings.json",
         parity_plan="<results>/parity_plan.csv",
-        verdicts="<results>/report/verdicts.csv",
-        joint_tests="<results>/report/joint_tests.csv",
-        grids="<results>/report/grids.csv",
-        totals="<results>/checkins/totals.csv",
         parameters="<results>/tables/table_III.csv",
         tables=rules.write_tables.output,
         figures=figure_files(),
@@ -70,7 +97,6 @@ rule write_report:
         seed=config["seed"],
         protocol=config["protocol"],
         datasets=config["datasets"],
-        papers=list(PAPERS),
         changed=CHANGED,
         figures=[figure._asdict() for figure in FIGURES.values()],
     script:
@@ -94,46 +120,10 @@ rule write_calculator:
         "../../scripts/write_calculator.py"
 
 
-rule state_numbers:
-    "Every number that README.md and docs/ quote as a result, in the words around it."
-    input:
-        verdicts="<results>/report/verdicts.csv",
-        totals="<results>/checkins/totals.csv",
-        claim_verdicts="<results>/report/claim_verdicts.csv",
-        audit="<results>/audit.csv",
-        ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
-        means="<results>/parity.csv" if PARITY_DATASETS else [],
-        plan="<results>/parity_plan.md",
-        which="<results>/study/which.md",
-        joint="<results>/report/joint_tests.csv",
-        grids="<results>/report/grids.csv",
-        estimates="<results>/estimates/san_francisco.csv" if "san_francisco" in ESTIMATE_DATASETS else [],
-    output:
-        "<results>/numbers.csv",
-    log:
-        "<results>/logs/state_numbers.log",
-    benchmark:
-        "<results>/benchmarks/state_numbers.tsv"
-    localrule: True
-    conda:
-        "../envs/rules.yml"
-    params:
-        code=code_of("scripts/state_numbers.py"),
-        datasets=list(PAPERS),
-    script:
-        "../../scripts/state_numbers.py"
-
-
 rule write_article:
     "The reproduction as an article, its numbers, tables and figures filled in."
     input:
-        verdicts="<results>/report/verdicts.csv",
-        claim_verdicts="<results>/report/claim_verdicts.csv",
-        audit="<results>/audit.csv",
-        joint="<results>/report/joint_tests.csv",
-        grids="<results>/report/grids.csv",
-        totals="<results>/checkins/totals.csv",
-        ratios="<results>/parity_ratio.csv" if PARITY_DATASETS else [],
+        findings="<results>/findings.json",
         study="<results>/study/study.csv",
         figures=expand("<results>/figures/{name}.svg", name=ARTICLE_FIGURES),
         captions=expand("<results>/figures/{name}.txt", name=ARTICLE_FIGURES),
@@ -149,7 +139,6 @@ rule write_article:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/write_article.py", *ARTICLE_PARTS),
-        titles={name: dataset.title for name, dataset in PAPERS.items()},
         changed=CHANGED,
     script:
         "../../scripts/write_article.py"
@@ -161,7 +150,6 @@ rule summarise_run:
     input:
         page="<results>/report/index.html",
         article="<results>/article/article.pdf",
-        numbers="<results>/numbers.csv",
         parts=map(source, RUN_PARTS),
     output:
         "<results>/benchmarks/run.html",
@@ -178,4 +166,4 @@ rule summarise_run:
 
 
 EVERYTHING += [*rules.write_report.output, *rules.write_calculator.output, *rules.write_article.output]
-EVERYTHING += [*rules.state_numbers.output, *rules.summarise_run.output]
+EVERYTHING += [*rules.state_findings.output, *rules.summarise_run.output]

@@ -1,21 +1,25 @@
 """What the report page's tests share: a parsed page, verdicts to put on it, and the page that shows them."""
 
+import io
 import itertools
 import re
 import struct
 from html.parser import HTMLParser
 
-import numpy as np
 import pandas as pd
 
+from reproduction.report.findings import Results, findings, to_json
 from reproduction.report.page import render
 from reproduction.report.page_values import page_values
+from reproduction.report.quotes import read_findings
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from reproduction.verification.printed import printed_to_decimal, read_values, records
 from reproduction.verification.verdicts import VERDICT_COLUMNS
 from tests import ROOT
 from tests.reproduction.figures.rows import rows
 
+TEXTS = {"verdicts", "claim_verdicts", "parameters"}  # tables whose numbers stay as they are written
+PAGES_TOPICS = ("printed", "claims", "theorem", "audit", "parity")
 PARTS = {
     path.name: path.read_text(encoding="utf-8")
     for path in sorted((ROOT / "reproduction/report/page").iterdir())
@@ -139,20 +143,11 @@ def real_verdicts():
     return judged(records(read_values(ROOT / "data/published/values.csv")))
 
 
-def scale_table():
-    """Scales over delta that stop following it at 1e-20, for eps = 4."""
-    depths = np.array([-2.0, -10.0, -20.0, -100.0])
-    exact = np.array([0.9, 1.5, 2.3, 5.3])
-    return pd.DataFrame(
-        {"eps": 4.0, "log10_delta": depths, "exact": exact, "published": np.minimum(exact, 2.152)}
-        | {"published_log10_delta": np.maximum(depths, -17.8)}
-    )
-
-
 def parity_rows(eps0s=("1", "6"), deltas=("1e-06", "0.0005"), sizes=("1000", "100000"), datasets=("paris",)):
     """Rows of parity.csv and parity_ratio.csv, for both bounds and metrics.
 
-    By upper and TV the ratio is 1 + eps0 / 20, after projection 1 + eps0 / 30; all else is far larger.
+    By upper and TV the ratio is 1 + eps0 / 20, as is its closed form, after projection 1 + eps0 / 30 and in
+    the paper's pairing 1 - eps0 / 30; all else is far larger.
     """
     means, ratios = [], []
     for dataset, n, eps0, delta, bound, metric in itertools.product(
@@ -161,9 +156,10 @@ def parity_rows(eps0s=("1", "6"), deltas=("1e-06", "0.0005"), sizes=("1000", "10
         setting = {"dataset": dataset, "n": n, "k": "192", "eps0": eps0, "delta_rule": delta, "delta": delta}
         setting |= {"bound": bound, "eps": "0.25", "metric": metric, "repetitions": "200"}
         level = 10 / float(n) / float(eps0) * (1 if metric == "tv" else 70)
-        baseline = {"uniform": "0.478", "informative": str(eps0 != "0.1")}
+        baseline = {"uniform": "0.478", "informative": str(eps0 != "0.1"), "limit": "1.25"}
         other = 0 if (bound, metric) == ("upper", "tv") else 50
         excess = {"unprojected": float(eps0) / 20 + other, "projected": float(eps0) / 30 + other}
+        excess["the paper's pairing"] = other - float(eps0) / 30
         for mechanism, estimator, share in (
             ("shuffle", "none", 9),
             ("shuffle", "inversion", excess["unprojected"]),
@@ -176,7 +172,7 @@ def parity_rows(eps0s=("1", "6"), deltas=("1e-06", "0.0005"), sizes=("1000", "10
         for kind, share in excess.items():
             size = {"ratio": 1 + share, "low": 0.99 * (1 + share), "high": 1.01 * (1 + share)}
             size = {name: repr(value) for name, value in size.items()}
-            size |= {"predicted": "" if share else "1.0"} | baseline
+            size |= {"predicted": repr(1 + share) if kind == "unprojected" else ""} | baseline
             ratios.append(setting | {"comparison": kind, **size})
     return means, ratios
 
@@ -185,15 +181,14 @@ def audit_rows():
     """The first row contradicts the published delta, the second does alone only, the third shows nothing."""
     shared = {"n": "100", "k": "10", "eps0": "2", "count": "80", "confidence": "0.999", "runs": "10000000"}
     columns = ("eps", "published_log10_delta", "exact_log10_delta", "upper_log10_delta", "audited_delta")
+    columns += ("joint_delta", "violated", "violated_jointly")
     values = (
-        ("0.1", "-14.6", "-2.21", "-1.3", "0.0061", "0.0059"),
-        ("1.0", "-2.0", "-2.0", "-1.9", "0.0101", "0.0091"),
-        ("2.0", "-inf", "-inf", "-12.0", "0.0", "0.0"),
+        ("0.1", "-14.6", "-2.21", "-1.3", "0.0061", "0.0059", True, True),
+        ("1.0", "-2.0", "-2.0", "-1.9", "0.0101", "0.0091", True, False),
+        ("2.0", "-inf", "-inf", "-12.0", "0.0", "0.0", False, False),
     )
-    return [
-        shared | dict(zip((*columns, "joint_delta"), found, strict=True)) | {"observes": "count"}
-        for found in values
-    ]
+    shared |= {"observes": "count", "upper_violated": False}
+    return [shared | dict(zip(columns, found, strict=True)) for found in values]
 
 
 def claim_rows():
@@ -265,6 +260,25 @@ EVERYTHING = dict(zip(("parity", "parity_ratio"), parity_rows(), strict=True)) |
 }
 
 
+def as_text(rows):
+    """Rows as `read_verdicts` reads them."""
+    return pd.DataFrame(rows, dtype=str)
+
+
+def as_read(rows):
+    """Rows as pandas reads them from their file."""
+    if not len(rows):
+        return pd.DataFrame()
+    return pd.read_csv(io.StringIO(pd.DataFrame(rows).to_csv(index=False)), dtype={"delta_rule": str})
+
+
+def found_in(tables, *names, **texts):
+    """The findings of these tables; by default those that the page states."""
+    fields = Results.__dataclass_fields__
+    results = Results(**{name: table for name, table in tables.items() if name in fields}, **texts)
+    return read_findings(to_json(findings(results, names or PAGES_TOPICS)))
+
+
 def page_of(
     rows,
     figures=(),
@@ -275,7 +289,8 @@ def page_of(
     errata=ERRATA,
     **optional,
 ):
-    """The page of verdicts ``rows``; ``optional``: rows of `views.COLUMNS`, none by default."""
+    """The page of verdicts ``rows``; ``optional``: rows of other tables that it shows, none by default."""
     tables = {"verdicts": rows, "totals": totals, "parameters": parameters, **optional}
-    values = page_values(tables, list(figures), settings, errata)
+    tables = {name: as_text(found) if name in TEXTS else as_read(found) for name, found in tables.items()}
+    values = page_values(tables, found_in(tables), list(figures), settings, errata)
     return render("index.html.j2", PARTS, values | {"data": data, "libraries": [("numpy", "2.0")]})

@@ -2,25 +2,27 @@
 
 import hashlib
 import json
-import math
 import os
 import re
 import subprocess
 import sys
 
-import numpy as np
 import pandas as pd
 import pytest
 import typst
 
 from reproduction.report import article
-from reproduction.report.article import Results, article_values, set_article
-from reproduction.verification.verdicts import TIMES
+from reproduction.report.article import article_values, set_article
+from reproduction.report.findings import TOPICS as EVERY_TOPIC
 from tests import ROOT
 from tests.reproduction.report.report_page import (
     CHANGED,
+    as_read,
+    as_text,
     audit_rows,
     claim_rows,
+    found_in,
+    joint_rows,
     parity_rows,
     real_verdicts,
 )
@@ -30,46 +32,40 @@ PARTS = {path.name: path.read_bytes() for path in sorted((ROOT / "reproduction/r
 TEMPLATE = PARTS[article.MAIN].decode()
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
 FIGURES = re.findall(r'drawn\("(\w+)"', TEMPLATE)
+TOPICS = [topic.__name__ for topic in EVERY_TOPIC if topic.__name__ not in ("noise_table", "worst_case")]
 NAMED = r"(Theorem|Table|Figure|Corollary|Section|eq\.) \(?\d+\)?"  # parts of the paper
 
 
-def ratio_table():
-    _, rows = parity_rows()
-    published = [rows[0] | {"comparison": "published", "bound": "", "ratio": ratio} for ratio in ("3", "8")]
-    table = pd.DataFrame(rows + published)
-    numbers = ["n", "eps0", "ratio", "predicted", "uniform"]
-    table[numbers] = table[numbers].apply(pd.to_numeric)
-    return table.assign(limit=1.25, informative=table["informative"] == "True")
+def values_of(changed=(), captions=True, **tables):
+    """The article's values, with the findings of every topic that a table is given for."""
+    found = found_in({"verdicts": as_text(real_verdicts()), **tables}, *TOPICS, titles={"paris": "Paris"})
+    captions = dict.fromkeys(FIGURES, "A caption.\n\nMore of it.") if captions else {}
+    return article_values(TEMPLATE, found, study_table(), captions=captions, changed=changed)
 
 
-def results(**changed):
-    found = {
-        "verdicts": real_verdicts(),
-        "claim_verdicts": claim_rows(),
+def full_tables():
+    _, ratios = parity_rows()
+    published = [ratios[0] | {"comparison": "published", "bound": "", "ratio": ratio} for ratio in ("3", "8")]
+    grids = [
+        {"dataset": "paris", "grid": grid, "mechanism": "both", "p": p, "verdict": "contradicted"}
+        for grid, p in (("uniform", "0.0027"), ("stepped", "4e-4"))
+    ]
+    sizes = {("paris", "uniform"): 12000, ("paris", "stepped"): 10500, ("san_francisco", "uniform"): 123026}
+    totals = [{"dataset": city, "grid": grid, "checkins": size} for (city, grid), size in sizes.items()]
+    below = {"item": "both", "mechanism": "gaussian", "test": "number below the median", "verdict": ""}
+    tables = {
         "audit": audit_rows(),
-        "joint": [
-            {"verdict": "not rejected", "corrected_p": "0.25"} | dict.fromkeys(TIMES, "0.126"),
-            {"verdict": "", "corrected_p": ""},
-        ],
-        "grids": [
-            {"dataset": city, "p": p, "verdict": "contradicted" if float(p) < 0.01 else "not contradicted"}
-            for city, p in (("paris", "0.0027"), ("paris", "4e-4"), ("rome", "0.0027"), ("rome", "0.5"))
-        ],
-        "totals": [
-            {"dataset": "paris", "grid": grid, "checkins": checkins}
-            for grid, checkins in (("uniform", "12000"), ("stepped", "10500"))
-        ],
-        "study": study_table(),
-        "ratios": ratio_table(),
-        "captions": dict.fromkeys(FIGURES, "A caption.\n\nMore of it."),
-        "titles": {"paris": "Paris"},
+        "joint_tests": [*joint_rows(), joint_rows()[0] | below],
+        "grids": grids,
+        "totals": totals,
+        "parity_ratio": ratios + published,
     }
-    return Results(**found | changed)
+    return {name: as_read(rows) for name, rows in tables.items()} | {"claim_verdicts": as_text(claim_rows())}
 
 
 @pytest.fixture(scope="module")
 def values():
-    return article_values(results())
+    return values_of(**full_tables())
 
 
 def parts():
@@ -78,6 +74,7 @@ def parts():
 
 def test_no_digit_of_the_template_is_a_result():
     text = re.sub(r"^//[^\n]*|```.*?```|`[^`]*`", "", TEMPLATE, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r'\b(n|found)\("[^"]*"\)|"[^"]*\{[^"]*"|\.at\(\d\)', "", text)
     text = re.sub(r"@[\w-]+|#?v(\.\w+(\(\))?)+|#?has\(.*?\)|drawn\(.*?\)|left: \d", "", text)
     text = re.sub(NAMED, "", text)
     formulas = re.findall(r"\$(.*?)\$", text, flags=re.DOTALL)
@@ -94,13 +91,10 @@ def test_the_same_values_give_the_same_bytes(values):
     assert str(ROOT).encode() not in first
 
 
-def test_what_a_configuration_lacks_is_left_out():
-    bare = article_values(
-        results(joint=[], grids=[], totals=[], ratios=pd.DataFrame({"dataset": []}), captions={}, audit=[])
-    )
-    assert [name for name, value in bare.items() if value is None] == [
-        "joint", "cells", "audit", "parity",
-    ]  # fmt: skip
+def test_what_a_configuration_lacks_is_left_out(values):
+    bare = values_of(captions=False, claim_verdicts=as_text(claim_rows()))
+    assert all(values["found"].values())
+    assert [where for where, told in bare["found"].items() if told] == ["theorem"]
     assert set_article(PARTS, bare).startswith(b"%PDF")
 
 
@@ -111,11 +105,6 @@ def test_a_broken_template_is_said_in_typsts_words(values):
         set_article(parts() | {article.MAIN: b'#set text(font: "Nobody Has It")\nA'}, values)
 
 
-def test_the_example_by_hand_is_that_of_the_errata(values):
-    hand = values["hand"]
-    assert (hand["ratio"], hand["printed"], hand["mass"]) == ("4/3", "1", "7/8")
-
-
 def set_in_code(values):
     """What the article that Typst makes of ``values`` shows as code, in its order."""
     files = parts() | {"main.typ": PARTS[article.MAIN], "values.json": json.dumps(values).encode()}
@@ -123,38 +112,25 @@ def set_in_code(values):
 
 
 def test_other_settings_than_the_papers_are_named_at_the_top(values):
-    own = article_values(results(changed=CHANGED))
+    own = values | {"changed": [list(difference) for difference in CHANGED]}
     first, *others = set_in_code(own)
     assert first == CHANGED[0][0]
     assert others == set_in_code(values)
-    assert own["changed"] == [list(difference) for difference in CHANGED]
     assert values["changed"] == []
     assert "These are not the paper's settings" in TEMPLATE[: TEMPLATE.index("#abstract[")]
 
 
-def test_numbers_come_from_the_rows(values):
-    assert values["reproduced"]["of"] == "185"
-    assert sum(int(row[1]) for row in values["reproduced"]["items"]) == 185
-    assert (values["reproduced"]["close"], values["reproduced"]["central"]) == ("5", "99")
-    assert values["cells"] == {"box": "12,000", "stepped": "10,500", "lost": "1,500"}
-    assert values["joint"] == {"of": "1", "rejected": "0", "least": "0.25", "power": ["13"] * 3}
-    assert values["grids"] == [
-        {"title": "Paris", "p": ["0.0027", "0.0004"]}
-    ]  # not Rome: one grid may be right
-    parity = values["parity"]
-    assert parity["range"] == ["1.03", "1.20"]  # 1 + eps0 / 30
-    assert parity["published"] == ["3.0", "8"]
-    assert [row[:2] for row in parity["rows"]] == [["Paris", "1"], ["Paris", "6"]]
+def test_numbers_come_from_the_findings(values):
+    texts = values["texts"]
+    assert (texts["printed.of"], texts["printed.close[0]:g"], texts["cells.box:,"]) == ("185", "5", "12,000")
+    assert (texts["parity.low:.2f"], texts["parity.high:.2f"]) == ("1.03", "1.20")  # 1 + eps0 / 30
+    assert (texts["audit.example.printed"], texts["audit.example.at_least:.1e"]) == ("2.49E-15", "5.9e-03")
+    rows = {name.split(":")[0]: columns for name, columns in values["rows"].items()}
+    assert rows["grids.contradicted"] == [["Paris", "0.0027", "0.0004"]]
+    assert rows["joint_tests.power"] == [["14"], ["3"], ["25"]]
+    assert [row[:2] for row in rows["parity.rows"]] == [["Paris", "1"], ["Paris", "6"]]
+    assert rows["literature.rows"][0] == ["Erlingsson et al., 2019", "0.97", ""]
     assert values["captions"]["band"] == "A caption."
-
-
-def test_the_gaussians_noise_is_told_only_where_the_printed_errors_can_be_read(values):
-    assert values["gaussian"]["fits"] is None  # no number of San Francisco's check-ins
-    sizes = {"san_francisco": "123026", "paris": "11190"}
-    totals = [{"dataset": name, "grid": "uniform", "checkins": size} for name, size in sizes.items()]
-    known = article_values(results(totals=totals))
-    assert known["gaussian"]["fits"] == ["1.56", "2.34"]
-    assert set_article(parts(), known) != set_article(parts(), values)
 
 
 def test_the_studys_table_has_a_line_per_randomizer(values):
@@ -166,19 +142,19 @@ def test_the_studys_table_has_a_line_per_randomizer(values):
     assert study["sizes"] == ["1,000", "10,000"]
 
 
-def test_a_lower_bound_is_rounded_down():
-    generator = np.random.default_rng(5)
-    for value in [*10 ** generator.uniform(-30, 0, 300), 4.99e-3, 0.05]:
-        text = article._down(float(value))
-        assert float(text) <= value * (1 + 1e-12)
-        assert float(text) > value - 1.001 * 10 ** (math.floor(math.log10(value)) - 1)
+def test_the_studys_table_is_of_the_eps_next_to_1_and_writes_large_ratios_in_full():
+    far = study_table().assign(eps=0.1)
+    large = study_table().assign(ratio=lambda rows: 1000 * rows["ratio"])
+    study = article._study(pd.concat([far, large]))
+    assert study["eps"] == "1"
+    assert study["rows"][0] == ["k-RR", "1,200", "1,200"]
 
 
 @pytest.mark.slow
 def test_bytes_do_not_depend_on_the_process_and_its_hash_seed(values):
     code = (
         "import hashlib; from tests.reproduction.report import test_article as t;"
-        "pdf = t.set_article(t.parts(), t.article_values(t.results()));"
+        "pdf = t.set_article(t.parts(), t.values_of(**t.full_tables()));"
         "print(hashlib.sha256(pdf).hexdigest())"
     )
     there = subprocess.check_output(
