@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 from scipy.linalg import hadamard
 
 from reproduction.data.grid import Grid, grids_of
@@ -120,7 +120,8 @@ def _simulated(
 
 def _interval(values: Floats, confidence: float) -> tuple[float, float]:
     """Mean and half width of Student's interval."""
-    half = stats.t.ppf((1 + confidence) / 2, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
+    quantile = special.stdtrit(len(values) - 1, (1 + confidence) / 2)
+    half = quantile * values.std(ddof=1) / math.sqrt(len(values))
     return float(values.mean()), float(half)
 
 

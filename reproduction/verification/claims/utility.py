@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from reproduction.verification.claims.evidence import (
     GAUSSIAN,
@@ -145,7 +145,7 @@ def depends_on_cell(reading: Reading, ends: str, **where: Any) -> Comparisons:
         weights = np.array([1 / each.error**2 for each in logs])
         values = np.array([each.value for each in logs])
         spread = np.sum(weights * (values - np.average(values, weights=weights)) ** 2)
-        p_values.append(stats.chi2.sf(spread, len(logs) - 1))
+        p_values.append(special.chdtrc(len(logs) - 1, spread))
         ranges.append(np.exp([values.min(), values.max()]))
     least, largest = np.array(ranges).T
     note = f"Cochran's Q: p up to {max(p_values):.1g}"
