@@ -115,22 +115,13 @@ def delta(
     delta of the broadcast shape, a float for scalars; bounds are rounded to their safe side. nan, with a
     warning, where a theorem does not apply. ValueError names a bad argument.
     """
+    given = dict(locals())
+    del given["log10"]
     import numpy as np
 
     from tightshuffle import methods
 
-    logs = methods.delta(
-        method,
-        eps,
-        n=n,
-        k=k,
-        eps0=eps0,
-        randomizer=randomizer,
-        colluding=colluding,
-        compositions=compositions,
-        count=count,
-        direction=direction,
-    )
+    logs = methods.delta(**given)
     if log10:
         return _plain(logs)
     kind = methods.METHODS[method].kind
@@ -182,23 +173,10 @@ def epsilon(
 
     All else as for `delta`. nan where the method promises it at no eps up to compositions * eps0.
     """
+    given = dict(locals())
     from tightshuffle import methods
 
-    return _plain(
-        methods.epsilon(
-            method,
-            delta,
-            log10_delta=log10_delta,
-            n=n,
-            k=k,
-            eps0=eps0,
-            randomizer=randomizer,
-            colluding=colluding,
-            compositions=compositions,
-            count=count,
-            direction=direction,
-        )
-    )
+    return _plain(methods.epsilon(**given))
 
 
 @overload
@@ -223,17 +201,7 @@ def upper(
     log10: bool = False,
 ) -> "Floats | float":
     """An upper bound on delta for every dataset: `delta` with method "upper"."""
-    return delta(
-        eps,
-        method="upper",
-        n=n,
-        k=k,
-        eps0=eps0,
-        randomizer=randomizer,
-        colluding=colluding,
-        compositions=compositions,
-        log10=log10,
-    )
+    return delta(method="upper", **locals())
 
 
 @overload
@@ -258,17 +226,7 @@ def lower(
     log10: bool = False,
 ) -> "Floats | float":
     """A lower bound on the worst dataset's delta: `delta` with method "lower"."""
-    return delta(
-        eps,
-        method="lower",
-        n=n,
-        k=k,
-        eps0=eps0,
-        randomizer=randomizer,
-        colluding=colluding,
-        compositions=compositions,
-        log10=log10,
-    )
+    return delta(method="lower", **locals())
 
 
 @overload
@@ -296,17 +254,7 @@ def tight(
 
     Exact if the conjecture of docs/worst_case.md holds, a rigorous lower bound in any case; n up to 10^5.
     """
-    return delta(
-        eps,
-        method="tight",
-        n=n,
-        k=k,
-        eps0=eps0,
-        randomizer=randomizer,
-        colluding=colluding,
-        compositions=compositions,
-        log10=log10,
-    )
+    return delta(method="tight", **locals())
 
 
 def plan(
@@ -327,19 +275,10 @@ def plan(
     with this guarantee and error. See `tightshuffle.planning.make_plan` for the parameters, each of
     them one number, and `tightshuffle.planning.Plan` for the answer.
     """
+    given = dict(locals())
     from tightshuffle.planning import make_plan
 
-    return make_plan(
-        n,
-        k,
-        eps,
-        delta,
-        log10_delta=log10_delta,
-        error=error,
-        randomizer=randomizer,
-        colluding=colluding,
-        compositions=compositions,
-    )
+    return make_plan(**given)
 
 
 @overload
@@ -363,9 +302,10 @@ def tradeoff(
 
     See `tightshuffle.bounds.tradeoff.tradeoff` for the parameters.
     """
+    given = dict(locals())
     from tightshuffle.bounds.tradeoff import tradeoff as curve
 
-    return _plain(curve(alpha, n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding))
+    return _plain(curve(**given))
 
 
 def to_pld(
@@ -385,17 +325,10 @@ def to_pld(
 
     See `tightshuffle.bounds.pld.to_pld` for the parameters. It needs dp-accounting (the extra ``pld``).
     """
+    given = dict(locals())
     from tightshuffle.bounds.pld import to_pld as distribution
 
-    return distribution(
-        n=n,
-        k=k,
-        eps0=eps0,
-        randomizer=randomizer,
-        colluding=colluding,
-        pessimistic=pessimistic,
-        spacing=spacing,
-    )
+    return distribution(**given)
 
 
 def _plain(values: "Floats") -> "Floats | float":

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, check_at_most, check_choice, check_eps, check_log10_delta
+from tightshuffle.arguments import Floats, Integers, check_at_most, check_choice, check_eps, check_log10_delta
 from tightshuffle.randomizers import Randomizer
 from tightshuffle.setting import (
     LARGEST_COMPOSITIONS,
@@ -262,19 +262,7 @@ def delta(
     ------
     ValueError naming the argument that is out of range or missing.
     """
-    chosen = METHODS[check_choice("method", method, tuple(METHODS))]
-    setting = make_setting(
-        n=n,
-        k=k,
-        eps0=eps0,
-        randomizer=randomizer,
-        colluding=colluding,
-        compositions=compositions,
-        count=count,
-        direction=direction,
-    )
-    check(chosen, setting)
-    settings, more, rounds = *_keywords(chosen, setting), setting.compositions
+    chosen, settings, more, rounds = _asked(**locals())
     eps = check_eps(eps)
     if chosen.pair is None:
         return chosen.function(eps, **settings, **more)
@@ -315,19 +303,7 @@ def epsilon(
     promises delta at no eps up to compositions * eps0, which holds without any shuffling. Raises ValueError
     like `delta`.
     """
-    chosen = METHODS[check_choice("method", method, tuple(METHODS))]
-    setting = make_setting(
-        n=n,
-        k=k,
-        eps0=eps0,
-        randomizer=randomizer,
-        colluding=colluding,
-        compositions=compositions,
-        count=count,
-        direction=direction,
-    )
-    check(chosen, setting)
-    settings, more, rounds = *_keywords(chosen, setting), setting.compositions
+    chosen, settings, more, rounds = _asked(**locals())
     wanted = check_log10_delta(delta, log10_delta)
     smooth = chosen.randomizers or chosen.kind == CONJECTURE  # nearly a Gaussian's delta
     if chosen.pair is None and not smooth:
@@ -347,6 +323,20 @@ def epsilon(
             eps = composed_epsilon(10**aim, chosen.pair, **at, compositions=times)
             result[index] = eps if eps <= times * at["eps0"] else np.nan
     return result[()]
+
+
+def _asked(
+    method: str,
+    *,
+    eps: npt.ArrayLike = 0,
+    delta: npt.ArrayLike | None = None,
+    log10_delta: npt.ArrayLike | None = None,
+    **setting: Any,
+) -> tuple[Method, dict[str, Any], dict[str, Any], Integers]:
+    """The method of that name, what it takes of the ``setting``, and the rounds, all checked."""
+    chosen, made = METHODS[check_choice("method", method, tuple(METHODS))], make_setting(**setting)
+    check(chosen, made)
+    return chosen, *_keywords(chosen, made), made.compositions
 
 
 def _epsilon_from_preview(
