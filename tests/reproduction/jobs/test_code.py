@@ -1,6 +1,7 @@
 """Which files a rule's code is, and that its digest changes with their bytes alone."""
 
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,20 @@ def test_other_files_and_dates_change_nothing(project):
     os.utime(project / "tightshuffle/b.py", (1, 1))
     code.check_unchanged(before)
     assert code.code_of("scripts/s.py") == before
+
+
+def test_byte_code_of_another_text_of_the_same_size_and_date_is_not_run(project):
+    module = project / "tightshuffle/c.py"
+    module.write_text("print(1)")
+    py_compile.compile(str(module), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP)
+    state = module.stat()
+    module.write_text("print(2)")
+    os.utime(module, ns=(state.st_atime_ns, state.st_mtime_ns))
+    run = {"cwd": project, "capture_output": True, "text": True}
+    said = [subprocess.run([sys.executable, "-c", "import tightshuffle.c"], **run).stdout]
+    code.compile_by_contents()
+    said.append(subprocess.run([sys.executable, "-c", "import tightshuffle.c"], **run).stdout)
+    assert said == ["1\n", "2\n"]
 
 
 def test_another_folders_code_is_refused(tmp_path):

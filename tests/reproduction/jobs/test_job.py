@@ -8,11 +8,12 @@ import uuid
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from reproduction.jobs import checksums, run, run_facts
 from reproduction.jobs.code import ROOT, code_of
-from reproduction.jobs.job import job, whole_file
+from reproduction.jobs.job import job, whole_file, write_parquet
 
 OUTPUT = "results/a.csv"
 
@@ -89,6 +90,12 @@ def test_no_two_writers_share_a_half_written_file():
         one.write_text("1")
         two.write_text("1")
     assert list(Path("results").iterdir()) == [path]
+
+
+def test_tables_are_written_one_after_the_other_into_one_file():
+    tables = [pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [3]})]
+    write_parquet(tables, "x.parquet")
+    assert pd.read_parquet("x.parquet")["a"].tolist() == [1, 2, 3]
 
 
 YOURS = [".thesis.part2.tex", ".notes.partial", "other/.a.part.csv"]

@@ -1,11 +1,12 @@
 """The page of machine and run times: sums per rule, nothing that names the machine, escaped."""
 
 import platform
+import re
 from pathlib import Path
 
 import pytest
 
-from reproduction.jobs.run_times import processor, run_times
+from reproduction.jobs.run_times import machine, processor, run_times
 from tests.reproduction.jobs.fake_job import fake_job, run_script
 from tests.reproduction.report.report_page import ROOT, Page
 
@@ -55,6 +56,12 @@ def test_page_is_well_formed_escaped_and_does_not_name_the_machine(benchmarks, t
     assert not page.of("b")
     for name in {platform.node(), str(Path.home()), str(ROOT), str(tmp_path)} - {"", "/"}:
         assert name not in text
+
+
+def test_memory_is_what_the_system_says():
+    kilobytes = int(re.search(r"MemTotal: +(\d+)", Path("/proc/meminfo").read_text())[1])
+    found = float(dict(machine())["memory"].removesuffix(" GiB"))
+    assert found == pytest.approx(kilobytes / 2**20, rel=0.02)
 
 
 def test_processor_falls_back_on_the_architecture(tmp_path):
