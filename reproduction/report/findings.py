@@ -24,7 +24,6 @@ from scipy import special, stats
 from reproduction.experiments.parity_summary import NEARLY, largest_change_percent, nearly_equal
 from reproduction.experiments.study_limit import poisson_ratio
 from reproduction.protocol.gaussian import published_scale
-from reproduction.protocol.theorem_1 import published_delta
 from reproduction.verification.claims.verdict_rules import (
     FAILS,
     HOLDS,
@@ -524,7 +523,7 @@ def misses(results: Results) -> Finding:
     ours = _chosen(missed, item="Table II", mechanism="this paper")
     far = [abs(orders(row["reproduced"], row["printed"]) or 0) for _, row in ours.iloc[[0, -1]].iterrows()]
     times = [
-        10 ** (published_delta(eps, n=1000, k=2, eps0=0.5, count=1) - log10)
+        10 ** (count.delta(eps, n=1000, k=2, eps0=0.5, count=1, form="published") - log10)
         for eps, log10 in _log10_printed(ours)
         if log10
     ]

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reproduction.protocol.theorem_1 import published_delta
 from reproduction.verification.claims.evidence import GAUSSIAN, Budgets, NoEvidenceError, Reading
 from reproduction.verification.claims.verdict_rules import (
     Comparisons,
@@ -49,7 +48,7 @@ def bracket(eps: float, n: int, k: int, eps0: float) -> tuple[float, float]:
 def as_printed(eps: float, n: int, k: int, eps0: float, share: float = _SHARE) -> float:
     """log10 delta of Theorem 1 as printed; ``share`` of n hold x0."""
     held = min(round(share * n), n - 1)
-    return float(published_delta(eps, n=n, k=k, eps0=eps0, count=held))
+    return float(count.delta(eps, n=n, k=k, eps0=eps0, count=held, form="published"))
 
 
 def trend(

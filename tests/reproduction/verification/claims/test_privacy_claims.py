@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from reproduction.protocol.gaussian import published_scale
-from reproduction.protocol.theorem_1 import published_delta
 from reproduction.verification.claims import literature, privacy
 from reproduction.verification.claims.evidence import GAUSSIAN, NoEvidenceError, Setting
 from reproduction.verification.claims.verdict_rules import FAILS, HOLDS, UNSETTLED
@@ -110,7 +109,7 @@ def test_several_shares_of_x0_are_tried_as_published_only():
         assert len(found) == groups
         assert verdict(found) == HOLDS
     for share, held in ((0.8, 16), (0.2, 4), (1.0, 19)):  # at most n - 1 others can hold x0
-        expected = published_delta(0.1, n=20, k=5, eps0=1.0, count=held)
+        expected = count.delta(0.1, n=20, k=5, eps0=1.0, count=held, form="published")
         assert privacy.as_printed(0.1, 20, 5, 1.0, share) == expected
 
 
