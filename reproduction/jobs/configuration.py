@@ -221,7 +221,6 @@ def _one_line(text: str) -> str:
 
 _MAPPING = "must be a mapping (key: value)"
 _PROBLEMS = {  # pydantic's type of an error -> what to say; braces take from its context
-    "contradiction": "{key}{text}",
     "dict_type": _MAPPING,
     "finite_number": "must be a finite number",
     "float_type": "must be a number",
@@ -281,20 +280,21 @@ def _explain(error: ErrorDetails) -> str:
 def _missing_file(settings: Settings) -> str | None:
     """A file of the user, or a city's bundled counts, that is not there; or an n above the users in it."""
     gowalla = settings.gowalla
-    for name, dataset in settings.datasets.items():
-        bundled = ROOT / f"data/gowalla/{name}_counts.csv"
-        if isinstance(dataset, Counts) and not Path(dataset.file).is_file():
-            return f"datasets.{name}.file: no file {dataset.file!r}; expected a CSV file with cell,count"
-        if isinstance(dataset, City) and gowalla.source == "bundled" and not bundled.is_file():
-            return f"datasets.{name}: no bundled counts; set gowalla.source to snap or file"
     if gowalla.source == "file" and not Path(gowalla.file).is_file():
         return f"gowalla.file: no file {gowalla.file!r}; expected check-ins in SNAP's format"
     for name, dataset in settings.datasets.items():
-        path = dataset.file if isinstance(dataset, Counts) else ROOT / f"data/gowalla/{name}_counts.csv"
-        if isinstance(dataset, Counts) or (isinstance(dataset, City) and gowalla.source == "bundled"):
-            users = _users_in(Path(path))
-            if users and (problem := above(dataset, users)):
-                return f"datasets.{name}.{problem[1]} {problem[0]}"
+        if isinstance(dataset, Counts):
+            path = Path(dataset.file)
+            missing = f".file: no file {dataset.file!r}; expected a CSV file with cell,count"
+        elif isinstance(dataset, City) and gowalla.source == "bundled":
+            path = ROOT / f"data/gowalla/{name}_counts.csv"
+            missing = ": no bundled counts; set gowalla.source to snap or file"
+        else:
+            continue
+        if not path.is_file():
+            return f"datasets.{name}{missing}"
+        if (users := _users_in(path)) and (problem := above(dataset, users)):
+            return f"datasets.{name}.{problem[1]} {problem[0]}"
     return None
 
 
