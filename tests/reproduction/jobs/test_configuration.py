@@ -188,6 +188,7 @@ MISTAKES = [  # key, its value, and what the error says after the key, or the wh
     ("datasets.paris.tv.budgets.0.eps", 0, "must be greater than 0; got 0"),
     ("datasets.paris.tv.n", [], "must have at least 1 entries; got []"),
     ("datasets.paris.box.south", 91, "must be at most 90; got 91"),
+    ("datasets.paris.box.west", -181, "must be at least -180; got -181"),
     ("datasets.paris.box.south", 49, "must be less than north (48.8798); got 49"),
     ("datasets.paris.box", MISSING, "the key 'datasets.paris.box' is missing"),
     ("datasets.paris.cells", 3, "unknown key 'datasets.paris.cells' Allowed: box, estimates, figures,"),
@@ -225,6 +226,8 @@ MISTAKES = [  # key, its value, and what the error says after the key, or the wh
     ("datasets.paris.box.south", "48.8", "must be a number; got '48.8' (it is text: write it without"),
     ("datasets.paris.tv.n", [0.5], "datasets.paris.tv.n[0] must be a whole number from 1 to 10^12, or"),
     ("datasets.paris.tv.n", [10, 10], "must not name anything twice; got [10, 10]"),
+    ("datasets.paris.tv.repetitions", 1_000_001, "must be at most 1000000; got 1000001"),
+    ("delta_bounds.settings.0.n", 1, "must be at least 2; got 1"),
     ("datasets.paris.individual.repetitions", 0, "must be at least 1; got 0"),
     ("seed", 10**40, "must be at most 9223372036854775807; got 10000000000000000000000000000000000000000"),
     ("datasets.paris.tv.n", [10**30], "datasets.paris.tv.n[0] must be a whole number from 1 to 10^12, or"),
@@ -233,6 +236,8 @@ MISTAKES = [  # key, its value, and what the error says after the key, or the wh
     ("delta_surface.eps.steps", 1000000000, "must be at most 1000; got 1000000000"),
     ("parity.repetitions", 100000, "datasets.san_francisco.cells (408) times parity.repetitions"),
     ("datasets.paris.stepped.latitude_step", 1e-12, "datasets.paris.stepped must cut the box into 2 to"),
+    ("datasets.paris.uniform", {"columns": 2, "rows": 1}, "datasets.paris.individual.cells must be at most"),
+    ("datasets.paris.stepped.latitude_step", 10, "datasets.paris.stepped must cut the box into 2 to"),
     ("datasets.paris.uniform", {"columns": 1, "rows": 1}, "must cut the box into 2 to 1,000,000 cells;"),
     ("datasets.synthetic.individual.cells", [16], "must be at most the number of cells (15); got 16"),
     ("koskela.fig1a.eps.start", 4.0, "must be less than stop (4.0); got 4.0"),
@@ -321,6 +326,13 @@ def test_data_come_from_a_file_that_is_there(tmp_path, monkeypatch, name):
         checked(changed("datasets.mine", own))
     with pytest.raises(ValueError, match=rf"^gowalla\.file: no file '{name}'"):
         checked(CONFIG | {"gowalla": CONFIG["gowalla"] | {"source": "file", "file": name}})
+
+
+def test_a_city_without_bundled_counts_needs_a_source():
+    vienna = changed("datasets.vienna", yaml.safe_load(CITY))
+    with pytest.raises(ValueError, match=r"^datasets\.vienna: no bundled counts; set gowalla.source to snap"):
+        checked(vienna)
+    checked(vienna | {"gowalla": CONFIG["gowalla"] | {"source": "snap"}})
 
 
 def test_n_is_at_most_the_number_of_users_in_a_file_of_counts(tmp_path):
