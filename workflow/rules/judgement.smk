@@ -76,8 +76,8 @@ rule judge_jointly:
         code=code_of("scripts/judge_jointly.py", VALUES),
         datasets=INDIVIDUAL,
         cities={name: DATASETS[name].individual.plain() for name in CITIES},
-        protocol=config["protocol"],
-        seed=config["seed"],
+        protocol=SETTINGS.protocol.plain(),
+        seed=SETTINGS.seed,
     script:
         "../../scripts/judge_jointly.py"
 
@@ -107,7 +107,7 @@ rule judge_claims:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/judge_claims.py", CLAIMS, VALUES),
-        sensitivity=config["protocol"]["sensitivity"],
+        sensitivity=SETTINGS.protocol.sensitivity,
         boxes={name: PAPERS[name].box.plain() for name in workload.of_kind(PAPERS, "gowalla")},
     script:
         "../../scripts/judge_claims.py"

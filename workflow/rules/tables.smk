@@ -17,7 +17,7 @@ rule write_tables:
         "../envs/rules.yml"
     params:
         code=code_of("scripts/write_tables.py", PARAMETERS),
-        surface=config["delta_surface"],
+        surface=SETTINGS.delta_surface.plain(),
         synthetic=config["datasets"].get("synthetic", {}),
     script:
         "../../scripts/write_tables.py"
