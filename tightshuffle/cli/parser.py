@@ -11,9 +11,6 @@ from tightshuffle import methods, randomizers
 from tightshuffle.cli import values
 from tightshuffle.setting import DIRECTIONS
 
-_ANY_DELTA = "between 0 and 1, however small"
-_ROUNDS = "rounds of the same users with fresh randomness, whether or not their data change"
-
 _ABOUT = """\
 How private is the shuffle model?
 
@@ -144,6 +141,63 @@ class _Flat(argparse.Action):
         setattr(namespace, self.dest, [value for words in lists for value in words])
 
 
+def _option(metavar: str, kind: Callable[[str], Any], text: str, **more: Any) -> dict[str, Any]:
+    return {"metavar": metavar, "type": kind, "help": text, **more}
+
+
+_RANGE = "or from:to:how many, such as 0.1:2:50"
+_ROUNDS = "rounds of the same users with fresh randomness, whether or not their data change"
+_ANY_DELTA = "between 0 and 1, however small, such as 1e-6"
+_OPTIONS = {
+    "--n": _option("N", values.whole_number(1), "users: 100000, 1e5 or 100_000"),
+    "--k": _option("K", values.whole_number(2), "cells, >= 2"),
+    "--eps0": _option("E0", values.positive, "local budget of one answer, > 0"),
+    "--eps": _option(
+        "E", values.some(values.at_least_zero), f"one or several, >= 0; {_RANGE}", nargs="+", action=_Flat
+    ),
+    "--colluding": _option(
+        "C",
+        values.users_or_share,
+        "how many of the N users tell the adversary their reports, or send none: 1000, or a share: 1%% or"
+        " 0.01 (default 0)",
+        default=0,
+    ),
+    "--count": _option("M", values.whole_number(0), "how many of the remaining N - 1 users hold x0"),
+    "--compositions": _option("C", values.whole_number(1), f"{_ROUNDS} (default 1)", default=1),
+    "--error": _option(
+        "TV",
+        values.positive,
+        "instead of --n: find the fewest users whose expected total variation distance is at most this",
+    ),
+    "--data": _option(
+        "FILE",
+        str,
+        "a histogram of your own instead of --n and --k: a CSV file with the columns cell and count",
+    ),
+    "--sensitivity": _option(
+        "S",
+        values.length,
+        "L2 sensitivity of the query (default sqrt2: a histogram in which one user changes cell)",
+        default=math.sqrt(2),
+    ),
+    "--runs": _option(
+        "R",
+        values.whole_number(2),
+        "with either user; half of them give the bound (default 1e6)",
+        default=10**6,
+    ),
+    "--confidence": _option("C", values.probability, "of a bound (default 0.999)", default=0.999),
+    "--seed": _option("S", values.whole_number(0), "of all random numbers (default 0)", default=0),
+    "--cores": _option("C", values.whole_number(1), "threads (default: as many as there are cores)"),
+    "--png": _option("FILE", str, "draw the curves into this file, too"),
+}
+
+
+def _add(command: argparse.ArgumentParser, *names: str, **more: Any) -> None:
+    for name in names:
+        command.add_argument(name, **_OPTIONS[name] | more)
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line; its errors are ValueErrors."""
     # Nothing is abbreviated: --eps must never stand for --eps0.
@@ -157,217 +211,84 @@ def make_parser() -> argparse.ArgumentParser:
 
     delta = add("delta", "delta at given eps, by any method", _DELTA, _DELTA_EXAMPLES)
     _add_method(delta)
-    _add_several_eps(delta)
+    _add(delta, "--eps", required=True)
     _add_setting(delta)
 
     epsilon = add("epsilon", "eps at given delta, by any method", _EPSILON, _EPSILON_EXAMPLES)
     _add_method(epsilon)
-    epsilon.add_argument(
-        "--delta",
-        metavar="D",
-        nargs="+",
-        required=True,
-        action=_Flat,
-        type=values.some(values.common_delta, by_factors=True),
-        help="one or several, between 0 and 1, such as 1e-6, or from:to:how many, with even factors between",
-    )
+    common = "one or several, between 0 and 1, such as 1e-6, or from:to:how many, with even factors between"
+    number = values.some(values.common_delta, by_factors=True)
+    epsilon.add_argument("--delta", required=True, **_option("D", number, common, nargs="+", action=_Flat))
     _add_setting(epsilon)
 
     about = "What each METHOD is, what it holds for, and the paper and theorem it comes from."
     listing = add("methods", "what each method is, and whether it is valid", about)
 
     sigma = add("sigma", "the analytic Gaussian's noise at (eps, delta)", _SIGMA, _SIGMA_EXAMPLES)
-    sigma.add_argument("--eps", metavar="E", required=True, type=values.at_least_zero, help=">= 0")
-    sigma.add_argument(
-        "--delta", metavar="D", required=True, type=values.log10_delta, help=_ANY_DELTA + ", such as 1e-6"
-    )
-    sigma.add_argument(
-        "--sensitivity",
-        metavar="S",
-        type=values.length,
-        default=math.sqrt(2),
-        help="L2 sensitivity of the query (default sqrt2: a histogram in which one user changes cell)",
-    )
+    sigma.add_argument("--eps", required=True, **_option("E", values.at_least_zero, ">= 0"))
+    sigma.add_argument("--delta", required=True, **_option("D", values.log10_delta, _ANY_DELTA))
+    _add(sigma, "--sensitivity")
 
     plan = add("plan", "the largest eps0 for (eps, delta), and its accuracy", _PLAN, _PLAN_EXAMPLES)
-    _add_users(plan, required=False)
-    plan.add_argument(
-        "--error",
-        metavar="TV",
-        type=values.positive,
-        help="instead of --n: find the fewest users whose expected total variation distance is at most this",
-    )
-    plan.add_argument(
-        "--data",
-        metavar="FILE",
-        help="a histogram of your own instead of --n and --k: a CSV file with the columns cell and count",
-    )
-    _add_several_eps(plan, values.positive, "of the guarantee, one or several, > 0")
-    plan.add_argument(
-        "--delta",
-        metavar="D",
-        nargs="+",
-        required=True,
-        type=values.log10_delta,
-        help=f"of the guarantee, one or several, {_ANY_DELTA}, such as 1e-6 or 1e-500",
-    )
+    _add(plan, "--n", "--k", "--error", "--data")
+    several, wanted = values.some(values.positive), "of the guarantee, one or several"
+    _add(plan, "--eps", required=True, type=several, help=f"{wanted}, > 0; {_RANGE}")
+    many = _option("D", values.log10_delta, f"{wanted}, {_ANY_DELTA} or 1e-500", nargs="+")
+    plan.add_argument("--delta", required=True, **many)
     _add_randomizer(plan, *randomizers.NAMES[:-1])
-    _add_compositions(plan, f"{_ROUNDS}, that meet the guarantee together (default 1)")
+    _add(plan, "--compositions", help=f"{_ROUNDS}, that meet the guarantee together (default 1)")
 
     audit = add("audit", "refute a delta by playing the game", _AUDIT, _AUDIT_EXAMPLES)
-    _add_several_eps(audit)
-    _add_users(audit)
-    _add_eps0(audit, required=True)
-    _add_game(audit)
-
-    compare = add("compare", "delta over eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
-    _add_users(compare)
-    _add_eps0(compare, required=True)
-    _add_several_eps(compare, required=False)
-    _add_randomizer(compare, *randomizers.NAMES[:-1])
-    compare.add_argument("--png", metavar="FILE", help="draw the curves into this file, too")
-    compare.set_defaults(count=None, direction=None, compositions=1)
-    for command in (delta, epsilon, listing, sigma, plan, audit, compare):
-        form = command.add_mutually_exclusive_group()
-        for name, what in (("json", "one JSON object"), ("csv", "CSV with all digits")):
-            form.add_argument(
-                f"--{name}",
-                dest="form",
-                action="store_const",
-                const=name,
-                default="text",
-                help=f"{what} instead of a table",
-            )
-    return parser
-
-
-def _add_method(command: argparse.ArgumentParser) -> None:
-    names = ", ".join(methods.METHODS)
-    method: Any = command.add_argument(
-        "method",
-        metavar="METHOD",
-        type=values.method_names,
-        help=f"one of these, several with commas between, or all: {names}",
-    )
-    method.completer = lambda **_: [*methods.METHODS, "all"]
-
-
-def _add_several_eps(
-    command: argparse.ArgumentParser,
-    number: Callable[[str], float] = values.at_least_zero,
-    what: str = "one or several, >= 0",
-    *,
-    required: bool = True,
-) -> None:
-    command.add_argument(
-        "--eps",
-        metavar="E",
-        nargs="+",
-        required=required,
-        action=_Flat,
-        type=values.some(number),
-        help=f"{what}; or from:to:how many, such as 0.1:2:50",
-    )
-
-
-def _add_users(command: argparse.ArgumentParser, *, required: bool = True, cells: bool = True) -> None:
-    users = "users: 100000, 1e5 or 100_000"
-    command.add_argument("--n", metavar="N", required=required, type=values.whole_number(1), help=users)
-    cells = required and cells
-    command.add_argument("--k", metavar="K", required=cells, type=values.whole_number(2), help="cells, >= 2")
-
-
-def _add_eps0(command: argparse.ArgumentParser, *, required: bool) -> None:
-    command.add_argument(
-        "--eps0",
-        metavar="E0",
-        required=required,
-        type=values.positive,
-        help="local budget of one answer, > 0",
-    )
-
-
-def _add_randomizer(command: argparse.ArgumentParser, *names: str) -> None:
-    own = "; the matrix in a file has a row per report and a column per cell, and its own k and eps0"
-    randomizer: Any = command.add_argument(
-        "--randomizer",
-        metavar="R",
-        default="grr",
-        help=f"what users run: {', '.join(names)} (default grr, k-randomized response"
-        f"{own * any(name.startswith('file') for name in names)})",
-    )
-    randomizer.completer = lambda **_: names
-    command.add_argument(
-        "--colluding",
-        metavar="C",
-        type=values.users_or_share,
-        default=0,
-        help="how many of the N users tell the adversary their reports, or send none: 1000, or a share: 1%%"
-        " or 0.01 (default 0)",
-    )
-
-
-def _add_compositions(command: argparse.ArgumentParser, what: str) -> None:
-    command.add_argument("--compositions", metavar="C", type=values.whole_number(1), default=1, help=what)
-
-
-def _add_game(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--count",
-        metavar="M",
-        required=True,
-        type=values.whole_number(0),
-        help="how many of the remaining N - 1 users hold x0",
-    )
-    command.add_argument(
+    _add(audit, "--eps", "--n", "--k", "--eps0", "--count", required=True)
+    audit.add_argument(
         "--remaining",
         choices=("x1", "x2"),
         help="the cell of the remaining users who do not hold x0: x1, or x2, a third one (default: x2; x1 for"
         " k = 2)",
     )
-    command.add_argument(
-        "--runs",
-        metavar="R",
-        type=values.whole_number(2),
-        default=10**6,
-        help="with either user; half of them give the bound (default 1e6)",
+    _add(audit, "--runs", "--confidence", "--seed", "--cores")
+
+    compare = add("compare", "delta over eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
+    _add(compare, "--n", "--k", "--eps0", required=True)
+    _add(compare, "--eps")
+    _add_randomizer(compare, *randomizers.NAMES[:-1])
+    _add(compare, "--png")
+    compare.set_defaults(count=None, direction=None, compositions=1)
+    for command in (delta, epsilon, listing, sigma, plan, audit, compare):
+        form = command.add_mutually_exclusive_group()
+        for name, what in (("json", "one JSON object"), ("csv", "CSV with all digits")):
+            to: dict[str, Any] = {"dest": "form", "action": "store_const", "const": name, "default": "text"}
+            form.add_argument(f"--{name}", help=f"{what} instead of a table", **to)
+    return parser
+
+
+def _add_method(command: argparse.ArgumentParser) -> None:
+    text = f"one of these, several with commas between, or all: {', '.join(methods.METHODS)}"
+    method: Any = command.add_argument("method", **_option("METHOD", values.method_names, text))
+    method.completer = lambda **_: [*methods.METHODS, "all"]
+
+
+def _add_randomizer(command: argparse.ArgumentParser, *names: str) -> None:
+    own = "; the matrix in a file has a row per report and a column per cell, and its own k and eps0"
+    text = (
+        f"what users run: {', '.join(names)} (default grr, k-randomized response"
+        f"{own * any(name.startswith('file') for name in names)})"
     )
-    command.add_argument(
-        "--confidence", metavar="C", type=values.probability, default=0.999, help="of a bound (default 0.999)"
-    )
-    command.add_argument(
-        "--seed",
-        metavar="S",
-        type=values.whole_number(0),
-        default=0,
-        help="of all random numbers (default 0)",
-    )
-    command.add_argument(
-        "--cores",
-        metavar="C",
-        type=values.whole_number(1),
-        help="threads (default: as many as there are cores)",
-    )
+    randomizer: Any = command.add_argument("--randomizer", **_option("R", str, text, default="grr"))
+    randomizer.completer = lambda **_: names
+    _add(command, "--colluding")
 
 
 def _add_setting(command: argparse.ArgumentParser) -> None:
-    _add_users(command, cells=False)
-    _add_eps0(command, required=False)
+    _add(command, "--n", required=True)
+    _add(command, "--k", "--eps0")
     _add_randomizer(command, *randomizers.NAMES)
-    command.add_argument(
-        "--count",
-        metavar="M",
-        type=values.whole_number(0),
-        help="for count-exact: how many of the remaining N - 1 users hold x0",
-    )
+    _add(command, "--count", help=f"for count-exact: {_OPTIONS['--count']['help']}")
     command.add_argument(
         "--direction",
         choices=DIRECTIONS,
         help="for count-exact: the law with x0 against the law without (forward), the reverse, or the larger"
         " of both (default)",
     )
-    _add_compositions(
-        command,
-        f"{_ROUNDS} (default 1); for "
-        + ", ".join(name for name, method in methods.METHODS.items() if method.composes),
-    )
+    composing = ", ".join(name for name, method in methods.METHODS.items() if method.composes)
+    _add(command, "--compositions", help=f"{_ROUNDS} (default 1); for {composing}")
