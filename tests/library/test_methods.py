@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from tightshuffle import methods
@@ -59,6 +59,7 @@ def test_shape_and_direction(name):
     eps0=st.floats(1e-3, 20),
     share=st.floats(0, 1.2),
 )
+@example(n=1000, k=4, eps0=1.0, share=1.0)
 @pytest.mark.filterwarnings("ignore::tightshuffle.arguments.OutsideRange")
 def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share):
     assume(k >= 3 or name != "tight")

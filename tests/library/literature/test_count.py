@@ -183,9 +183,13 @@ def test_ceiling_bounds_both_forms_at_every_smaller_count():
 def test_extreme_budgets(n, count, k, eps0, eps):
     with mp.workdps(60 + int(2 * eps0 / math.log(10))):
         distributions = convolved_distributions(n=n, k=k, eps0=eps0, count=count)
+        terms = printed_terms(n=n, k=k, eps0=eps0, count=count)
         for direction, pair in (("forward", distributions), ("reverse", distributions[::-1])):
             actual = delta(eps, n=n, k=k, eps0=eps0, count=count, direction=direction)
             assert_close(actual, hockey_stick(eps, *pair))
+            names = {"form": "published", "direction": direction}
+            actual = delta(eps, n=n, k=k, eps0=eps0, count=count, **names)
+            assert_close(actual, printed_delta(eps, terms, **names))
 
 
 @pytest.mark.parametrize("eps0", [11.0, 16.0, 20.0])
