@@ -80,7 +80,7 @@ def make_plan(
         distance of at most this, at an eps0 that gives the guarantee
     eps : from 1e-100 to below 20
     delta : in (0, 1), or instead of it ``log10_delta`` < 0
-    randomizer : a name that `mechanisms.randomizers.parse` takes, but no matrix, whose eps0 is fixed
+    randomizer : a name that `randomizers.parse` takes, but no matrix, whose eps0 is fixed
     colluding : how many users tell the adversary their reports, or below 1 which share of the users, rounded
         up; they count for the accuracy all the same
     compositions : rounds in which all users report, with fresh randomness, that meet the guarantee together,

@@ -25,7 +25,7 @@ CITED = {
     "erlingsson": amplification.erlingsson,
     "balle": amplification.balle_bennett,
     "feldman": clones.clones,  # the cited paper's numerical bound; its closed form is weaker
-    "koskela": composition.koskela_weak,
+    "koskela": composition.composed,
 }
 
 

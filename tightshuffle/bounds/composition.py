@@ -82,8 +82,9 @@ def composed(
     ----------
     eps, n, k, eps0, compositions : numbers or arrays, which broadcast; ``eps`` is that of all rounds.
         ``k`` does not matter for the clones, but is checked.
-    pair : "strong", "weak", "clones" (probability e^-eps0, as section 4 states it) or "stronger-clones"
-        (2 / (e^eps0 + 1), as its figure is drawn)
+    pair : "strong" or "weak": the adversary who knows who answered at random (section 3), or knows it of the
+        remaining users only (section 3.1); "clones", for any eps0-LDP randomizer (probability e^-eps0, as
+        section 4 states it), or "stronger-clones" (2 / (e^eps0 + 1), as its figure is drawn)
     estimate : "pessimistic" (an upper bound) or "optimistic" (a lower bound of the same quantity)
     spacing : distance of the grid's points in units of eps; None for 1/512 of a standard deviation of the
         loss. Without meaning for one round.
@@ -157,38 +158,6 @@ def koskela_strong(
     Parameters, result and errors as for `composed`.
     """
     return composed(eps, "strong", n=n, k=k, eps0=eps0, compositions=compositions, estimate=estimate)
-
-
-def koskela_weak(
-    eps: npt.ArrayLike,
-    *,
-    n: npt.ArrayLike,
-    k: npt.ArrayLike,
-    eps0: npt.ArrayLike,
-    compositions: npt.ArrayLike = 1,
-    estimate: str = "pessimistic",
-) -> Floats:
-    """log10 delta against the weak adversary A_w (section 3.1), who knows it of the remaining users only.
-
-    Parameters, result and errors as for `composed`.
-    """
-    return composed(eps, "weak", n=n, k=k, eps0=eps0, compositions=compositions, estimate=estimate)
-
-
-def composed_clones(
-    eps: npt.ArrayLike,
-    *,
-    n: npt.ArrayLike,
-    k: npt.ArrayLike,
-    eps0: npt.ArrayLike,
-    compositions: npt.ArrayLike = 1,
-    estimate: str = "pessimistic",
-) -> Floats:
-    """log10 delta of the clones (section 4): any eps0-LDP randomizer, clones with probability e^-eps0.
-
-    Parameters, result and errors as for `composed`.
-    """
-    return composed(eps, "clones", n=n, k=k, eps0=eps0, compositions=compositions, estimate=estimate)
 
 
 def eps0_of_blanket(gamma: npt.ArrayLike, k: npt.ArrayLike) -> Floats:

@@ -50,7 +50,7 @@ def upper(
     Parameters
     ----------
     eps, n, k, eps0 : numbers or arrays, which broadcast; eps0 at most 50
-    randomizer : a name that `mechanisms.randomizers.parse` takes, by default k-RR; or an object, which knows
+    randomizer : a name that `randomizers.parse` takes, by default k-RR; or an object, which knows
         its k and eps0: leave both out
     colluding : how many of the n users tell the adversary their reports, or send none. The adversary takes
         known reports out of the shuffled ones, so the guarantee is that of n - colluding users.

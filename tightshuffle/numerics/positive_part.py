@@ -1,6 +1,6 @@
 """A certified bracket of log E[(G_1 + ... + G_n)_+], for independent G with finitely many values, at any n.
 
-Every hockey-stick divergence of the shuffle model here is such an expectation (see `privacy.histogram`).
+Every hockey-stick divergence of the shuffle model here is such an expectation (see `bounds.histogram`).
 Let S = G_1 + ... + G_n, and M(z) = E[e^(z G)]. With a small Gaussian U of standard deviation tau, independent
 of S, and for every theta > 0,
 

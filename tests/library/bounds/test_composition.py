@@ -15,11 +15,9 @@ from tightshuffle.bounds.composition import (
     ESTIMATES,
     balle_analytic,
     composed,
-    composed_clones,
     composed_epsilon,
     eps0_of_blanket,
     koskela_strong,
-    koskela_weak,
 )
 from tightshuffle.bounds.histogram import upper
 from tightshuffle.literature.clones import clones, stronger_clones
@@ -83,13 +81,13 @@ def test_one_round_agrees_with_the_other_modules():
         for relative in (0.02, most):
             setting = {"n": n, "k": k, "eps0": eps0}
             eps = relative * eps0
-            low, high = (koskela_weak(eps, estimate=estimate, **setting) for estimate in ESTIMATES[::-1])
+            low, high = (composed(eps, estimate=estimate, **setting) for estimate in ESTIMATES[::-1])
             other = upper(eps, **setting)  # at most 1e-3 above the pair's delta, by blocks of B, as ours is
             assert low <= other
             assert other == pytest.approx(high, abs=6e-4)
             # `clones` is rounded up, by 1e-6 of delta at most; the convolution's own error is below 2e-9.
             for rounds, one in (
-                (composed_clones(eps, **setting), clones(eps, **setting)),
+                (composed(eps, "clones", **setting), clones(eps, **setting)),
                 (composed(eps, "stronger-clones", **setting), stronger_clones(eps, **setting)),
             ):
                 assert rounds - 2e-9 <= one <= rounds + math.log10(1 + 1e-6) + 2e-9
@@ -186,7 +184,7 @@ def test_large_problems():
     low, high = interval(0.02, "strong", n=10**6, k=408, eps0=4, compositions=8)
     assert low <= high <= 1.02 * low
     with pytest.raises(ValueError, match=r"^n must be smaller .*weak pair"):
-        koskela_weak(0.3, n=10**9, k=4, eps0=1, compositions=2)
+        composed(0.3, n=10**9, k=4, eps0=1, compositions=2)
 
 
 @pytest.mark.slow
@@ -194,13 +192,13 @@ def test_one_round_of_a_billion_users_is_as_deep_as_the_histograms_bound():
     setting = {"n": 10**9, "k": 408, "eps0": 4.0}
     deep = upper(0.003, **setting)
     assert -400 < deep < -100
-    assert koskela_weak(0.003, **setting) == deep
-    assert koskela_weak(0.003, estimate="optimistic", **setting) <= deep
+    assert composed(0.003, **setting) == deep
+    assert composed(0.003, estimate="optimistic", **setting) <= deep
 
 
 def test_no_delta_beyond_the_local_budget():
-    assert koskela_weak(2.0, n=50, k=4, eps0=1, compositions=2) == -np.inf
-    assert composed_clones([0.9999999, 1.0], n=50, k=4, eps0=1)[1] == -np.inf
+    assert composed(2.0, n=50, k=4, eps0=1, compositions=2) == -np.inf
+    assert composed([0.9999999, 1.0], "clones", n=50, k=4, eps0=1)[1] == -np.inf
     assert koskela_strong(2.0, n=50, k=4, eps0=1, compositions=2) > -np.inf
     assert koskela_strong(5.0, n=1, k=4, eps0=1, compositions=3) == 0  # nobody to hide among
 
