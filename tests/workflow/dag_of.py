@@ -22,28 +22,17 @@ TRIGGERS = {RerunTrigger.MTIME, RerunTrigger.PARAMS, RerunTrigger.INPUT, RerunTr
 
 
 @contextlib.contextmanager
-def planned(*, target="all", configfiles=(), config=None):
-    """Snakemake's workflow with the DAG of ``target``, for the project in the current folder."""
+def planned(configfiles=()):
+    """Snakemake's workflow with the DAG of everything, for the project in the current folder."""
     # As a dry run: it takes no lock and changes nothing in the folder.
     with SnakemakeApi(OutputSettings(dryrun=True, quiet={Quietness.ALL})) as api:
         workflow_api = api.workflow(
             resource_settings=ResourceSettings(cores=1),
-            config_settings=ConfigSettings(
-                configfiles=[Path(file) for file in configfiles], config=config or {}
-            ),
+            config_settings=ConfigSettings(configfiles=[Path(file) for file in configfiles]),
             snakefile=Path("Snakefile"),
         )
-        workflow_api.dag(DAGSettings(targets={target}, rerun_triggers=TRIGGERS))
+        workflow_api.dag(DAGSettings(targets={"all"}, rerun_triggers=TRIGGERS))
         workflow = workflow_api._workflow
         workflow._prepare_dag(forceall=False, ignore_incomplete=True, lock_warn_only=True)
         workflow._build_dag()
         yield workflow
-
-
-def rule_edges(workflow):
-    """rule name -> names of the rules whose outputs its jobs take."""
-    edges = {}
-    for job in workflow.dag.jobs:
-        needed = edges.setdefault(job.rule.name, set())
-        needed.update(other.rule.name for other in workflow.dag.dependencies[job])
-    return edges

@@ -37,6 +37,7 @@ def test_every_link_leads_to_a_file(finished, page):
     links = {link.partition("#")[0] for link in re.findall(r'(?:href|src)="([^"#][^"]*)"', page)}
     local = {link for link in links if "://" not in link and not link.startswith("data:")}
     assert len(local) > 20
+    assert "../benchmarks/run.html" in local
     folder = finished.folder / f"{MADE}/report"
     # The project's documents are beside the results; the copy that the tests run has no docs.
     missing = {link for link in local if not (folder / link).exists()}
@@ -56,12 +57,6 @@ def test_every_rerun_line_names_a_target(finished, page):
     } <= targets
     done = finished.snakemake("--configfile", "config/quick.yaml", "--dry-run", "--", *sorted(targets))
     assert done.returncode == 0, done.stdout
-
-
-def test_run_times_are_beside_the_report(finished):
-    text = (finished.folder / f"{MADE}/benchmarks/run.html").read_text(encoding="utf-8")
-    assert ">write_report</th>" in text
-    assert str(finished.folder) not in text
 
 
 def test_snakemakes_report_has_every_figure_and_table_with_caption_and_category(finished):
