@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle import methods
 from tightshuffle.bounds import gaussian_limit, histogram, worst_known
 from tightshuffle.randomizers import Finite, SubsetSelection
 
 SETTING = {"n": 1000, "k": 10, "eps0": 2.0}
-OWN = SubsetSelection(10, 2.0, 3)
 
 
 def test_numbers_and_logarithms():
@@ -66,14 +64,7 @@ def test_bounds_below_the_smallest_normal_float_are_rounded_to_their_sides(n):
     assert tightshuffle.upper(0.5, **setting) == 0
 
 
-def test_an_object_knows_its_values_and_budget():
-
-    assert tightshuffle.delta(0.2, n=500, randomizer=OWN) == tightshuffle.delta(
-        0.2, n=500, k=10, eps0=2.0, randomizer="subset:3"
-    )
-
-
-def test_a_file_holds_a_matrix(tmp_path):
+def test_a_file_holds_a_matrix_and_an_object_knows_its_values_and_budget(tmp_path):
     matrix = np.array([[0.6, 0.2, 0.3], [0.2, 0.6, 0.3], [0.2, 0.2, 0.4]])
     np.savetxt(tmp_path / "own.csv", matrix, delimiter=",")
     asked = (
@@ -82,6 +73,7 @@ def test_a_file_holds_a_matrix(tmp_path):
         lambda **own: tightshuffle.tradeoff(0.1, n=500, **own),
         lambda **own: tightshuffle.to_pld(n=500, **own).get_epsilon_for_delta(1e-6),
     )
+    assert asked[0](k=3, eps0=1.0, randomizer="subset:2") == asked[0](randomizer=SubsetSelection(3, 1.0, 2))
     for question in asked:
         assert question(randomizer=f"file:{tmp_path / 'own.csv'}") == question(randomizer=Finite(matrix))
 
@@ -94,14 +86,6 @@ def test_a_share_of_the_users_colludes():
         )
 
 
-def test_compositions_by_the_same_signature():
-    for method in (name for name, own in methods.METHODS.items() if own.composes and own.pair):
-        one, four = (tightshuffle.delta(0.3, method=method, compositions=c, **SETTING) for c in (1, 4))
-        assert one < four
-        eps = tightshuffle.epsilon(four, method=method, compositions=4, **SETTING)
-        assert eps == pytest.approx(0.3, rel=1e-3)
-
-
 def test_a_plan_of_another_randomizer():
     setting = {"n": 10_000, "k": 20, "eps": 0.5}
     plans = {name: tightshuffle.plan(delta=1e-6, randomizer=name, **setting) for name in ("grr", "oue")}
@@ -112,9 +96,9 @@ def test_a_plan_of_another_randomizer():
     fewer = tightshuffle.plan(delta=1e-6, colluding=5000, **setting)
     assert fewer.eps0 < plans["grr"].eps0
     often = tightshuffle.plan(log10_delta=-6, compositions=4, n=500, k=5, eps=1.0)
-    assert tightshuffle.delta(1.0, n=500, k=5, eps0=often.eps0, compositions=4) == pytest.approx(
-        1e-6, rel=1e-2
-    )
+    rounds = {"n": 500, "k": 5, "eps0": often.eps0, "compositions": 4}
+    assert tightshuffle.delta(1.0, **rounds) == pytest.approx(1e-6, rel=1e-2)
+    assert tightshuffle.epsilon(1e-6, **rounds) == pytest.approx(1.0, rel=1e-3)
     assert often.sigma == pytest.approx(2 * tightshuffle.plan(log10_delta=-6, n=500, k=5, eps=1.0).sigma)
 
 
