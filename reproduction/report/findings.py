@@ -477,13 +477,14 @@ def single_runs(results: Results) -> Finding:
 
 def literature(results: Results) -> Finding:
     """Table 1 at eps = 0.1: what is printed, and what the bounds are worth there; a value of Table II."""
-    said = _chosen(results.verdicts, item="Table 1", eps="0.1").set_index("mechanism")["printed"]
+    eps = 0.1
+    said = _chosen(results.verdicts, item="Table 1", eps=str(eps)).set_index("mechanism")["printed"]
     bounds = {
-        "balle": amplification.balle_bennett(0.1, **TABLE_1),
-        "feldman": clones.clones(0.1, **TABLE_1),
-        "later": clones.stronger_clones(0.1, **TABLE_1),
-        "koskela": histogram.upper(0.1, **TABLE_1),
-        "this_paper": count.delta(0.1, **TABLE_1, count=80, direction="forward"),
+        "balle": amplification.balle_bennett(eps, **TABLE_1),
+        "feldman": clones.clones(eps, **TABLE_1),
+        "later": clones.stronger_clones(eps, **TABLE_1),
+        "koskela": histogram.upper(eps, **TABLE_1),
+        "this_paper": count.delta(eps, **TABLE_1, count=80, direction="forward"),
     }
     names = {  # outside of Erlingsson's conditions there is no bound; the later one is not printed
         "erlingsson": "Erlingsson et al., 2019",
@@ -493,12 +494,12 @@ def literature(results: Results) -> Finding:
         "koskela": "Koskela et al., 2021 (weak adversary)",
         "this_paper": "Biswas et al., count of x0",
     }
-    low, high = float(histogram.lower(0.1, **TABLE_1)), float(bounds["koskela"])
+    low, high = float(histogram.lower(eps, **TABLE_1)), float(bounds["koskela"])
     (second,) = _chosen(results.verdicts, item="Table II", mechanism="feldman", n="1000", eps="0.4")[
         "printed"
     ]
     return TABLE_1 | {
-        "eps": 0.1,
+        "eps": eps,
         "rows": [
             {"name": name, "printed": said.get(key.replace("_", " ")), "bound": None}
             | (_delta("bound", bounds[key]) if key in bounds else {})
@@ -574,7 +575,7 @@ def worst_case(_: Results) -> Finding:
     """How far the bounds are from the truth of tiny cases, and a formula that sees two counts only."""
     return {
         "two_counts": two_counts(0.6, **TINY[0]),
-        "all_counts": 10 ** float(np.log10(_worst_delta(0.6, **TINY[0]))),
+        "all_counts": float(_worst_delta(0.6, **TINY[0])),
         "lower_times": _largest_gap(histogram.lower),
         "upper_times": _largest_gap(histogram.upper),
     }

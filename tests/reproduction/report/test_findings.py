@@ -224,6 +224,10 @@ def test_the_literature_at_the_first_line_of_table_1():
     assert told["times"] == pytest.approx(told["rows"][1]["bound"] / told["high"])
 
 
+def test_the_bracket_is_told_in_percent():
+    assert found(findings.band)["bracket_percent"] == pytest.approx(0.01)
+
+
 def test_the_example_by_hand_is_that_of_the_errata():
     told = found(findings.by_hand)
     assert (told["ratio"], told["printed"], told["mass"]) == ("4/3", "1", "7/8")
