@@ -202,7 +202,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
         plan = make_plan(n, k, eps, log10_delta=log10_delta, shares=shares, **options)
         found.append((eps, log10_delta, plan))
-        guarantee = {
+        row = {
             "method": "upper",
             "n": plan.n,
             "k": k,
@@ -210,12 +210,10 @@ def _answer_plan(arguments: Namespace) -> Answer:
             "eps": eps,
             "log10_delta": log10_delta,
         }
-        search = {"log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped}
-        noise = {"sigma": plan.sigma, "sensitivity": HISTOGRAM_SENSITIVITY}
-        failing = {"eps_without_shuffler": rounds * plan.eps0}
-        objects.append({**guarantee, **given, **search, **noise, **failing, "expected_tv": plan.tv})
-        tv = {f"tv_{name}": value for name, value in plan.tv.items()}
-        records.append({**guarantee, **given, **search, **noise, **failing, **tv})
+        row |= {**given, "log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped, "sigma": plan.sigma}
+        row |= {"sensitivity": HISTOGRAM_SENSITIVITY, "eps_without_shuffler": rounds * plan.eps0}
+        objects.append({**row, "expected_tv": plan.tv})
+        records.append({**row, **{f"tv_{name}": value for name, value in plan.tv.items()}})
     data = "uniform data" if shares is None else "the data of the file"
     if len(found) > 1:
         text = _table_of_plans(k, given, data, found)
@@ -248,20 +246,10 @@ def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[
     users = "fewest users" if "error" in given else "users"
     rows = [("eps", "delta", users, "largest eps0", "shuffle+INV", "gaussian", "sigma", "local")]
     for eps, log10_delta, plan in found:
-        errors = {name: f"{value:.4g}" for name, value in plan.tv.items()}
+        shuffled, gaussian, local = (f"{plan.tv[name]:.4g}" for name in ("shuffle+INV", "gaussian", "local"))
         most = plain(plan.eps0, round_up=False) + " (capped)" * plan.capped
-        rows.append(
-            (
-                f"{eps:g}",
-                _delta(log10_delta),
-                str(plan.n),
-                most,
-                errors["shuffle+INV"],
-                errors["gaussian"],
-                plain(plan.sigma, round_up=True),
-                errors["local"],
-            )
-        )
+        sigma = plain(plan.sigma, round_up=True)
+        rows.append((f"{eps:g}", _delta(log10_delta), str(plan.n), most, shuffled, gaussian, sigma, local))
     lines = [
         f"for every dataset of k = {k} cells" + "".join(f", {x} = {y}" for x, y in given.items()),
         "",
@@ -280,10 +268,7 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
     name = given.get("randomizer", "k-RR")
     tv = {name: f"{value:.4g}" for name, value in plan.tv.items()}
     rows = [
-        (
-            f"{name} with eps0 = {plain(plan.eps0, round_up=False)}, shuffled, inverted",
-            tv["shuffle+INV"],
-        ),
+        (f"{name} with eps0 = {plain(plan.eps0, round_up=False)}, shuffled, inverted", tv["shuffle+INV"]),
         (f"analytic Gaussian, sigma = {plain(plan.sigma, round_up=True)}", tv["gaussian"]),
         (f"{name} with eps0 = {eps / rounds:g}, not shuffled (delta = 0)", tv["local"]),
     ]

@@ -442,6 +442,7 @@ def test_whole_numbers(text):
         ("delta upper --eps 1 --n nan --k 3 --eps0 2", "--n must be a whole number"),
         ("delta upper --eps 1 --n 0 --k 3 --eps0 2", "--n must be"),
         ("delta upper --eps 1 --n 1e999999999 --k 3 --eps0 2", "--n must be at most"),
+        ("delta upper --eps 1 --n 9007199254740993 --k 3 --eps0 2", "--n must be at most 9007199254740992"),
         ("delta upper --eps 1 --n 9 --k 1 --eps0 2", "--k must be a whole number >= 2"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 0", "--eps0 must be"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 60", "eps0 must be at most 50"),
