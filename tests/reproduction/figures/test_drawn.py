@@ -23,7 +23,7 @@ from reproduction.figures import (
     style,
     tv,
 )
-from reproduction.figures.grids import grid_edges, on_grid
+from reproduction.figures.grids import on_grid
 from tests.reproduction.figures.examples import (
     PARITY_TITLES,
     audit_table,
@@ -261,7 +261,10 @@ def heatmaps():
 def test_heatmaps_have_every_cells_value_between_its_edges():
     for axes, histogram, values in heatmaps():
         [image] = axes.images
-        x, y = grid_edges(histogram)
+        x, y = (
+            [*sorted(set(histogram[low])), histogram[high].max()]
+            for low, high in (("west", "east"), ("south", "north"))
+        )
         drawn, expected = image.get_array(), on_grid(histogram, values)
         shown = ~np.ma.getmaskarray(drawn)
         assert shown.any()
