@@ -10,7 +10,10 @@ from reproduction.protocol.saturation import Saturation, saturation
 def test_saturation_takes_the_last_depth_from_which_on_the_scale_is_short():
     depths = [-2.0, -5.0, -10.0, -20.0, -40.0]
     curves = {
-        1.0: ([1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 1.9, 3.0, 3.5, 3.5]),  # short at -5, not at -10, from -20 on
+        1.0: (
+            [1.0, 2.0, 3.0, 4.0, 5.0],
+            [1.0, 1.9, 3.0, 3.94, 3.5],
+        ),  # short at -5, not at -10, from -20 on (1.5 %)
         4.0: ([1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0, 4.0, 4.96]),  # within 1 %
     }
     table = pd.concat(

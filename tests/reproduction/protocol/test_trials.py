@@ -25,6 +25,7 @@ from reproduction.protocol.trials import (
 from tests.chi_square import SIGNIFICANCE, consistent
 from tightshuffle.literature.count import delta
 from tightshuffle.numerics.seeds import seed_of
+from tightshuffle.randomizers.krr import sample_histogram
 
 COUNTS = np.array([40, 900, 300, 0, 60])
 PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
@@ -107,6 +108,12 @@ def test_gaussian_error_is_half_normal_of_the_published_scale():
     errors = frame.query("mechanism == 'gaussian' and metric == 'individual_error'").value * 1000
     assert stats.kstest(errors, "halfnorm", args=(0, published_scale(4.0, 1e-30, 1))).pvalue > SIGNIFICANCE
     assert set(frame.delta) == {1e-30}
+    # And it is added, to the counts: the same draws again.
+    samples, first, again = np.tile(COUNTS, (2, 1)), np.random.default_rng(1), np.random.default_rng(1)
+    estimates, _ = run_mechanisms(samples, eps0=4.0, eps=4.0, protocol=PROTOCOL, rng=first)
+    sample_histogram(samples, 4.0, again, repetitions=2)
+    noise = again.standard_normal(samples.shape) * published_scale(4.0, 1e-30, 1)
+    np.testing.assert_allclose(estimates["gaussian"], (samples + noise) / COUNTS.sum(), rtol=1e-12)
 
 
 def test_estimates_of_one_run():
