@@ -151,14 +151,14 @@ def summary(table, plans, spent):
     table = table.assign(core_seconds=table["core_seconds"] * 1000 / table["repetitions"])
     sums, computer = totals(table, plans, spent["cluster"]), machine()
     forms = ("{:,}", "{}", "{:.2f}", "{}", "{}", "{:.0f}", "{:.0%}", "{:,.0f}")
-    header = ["k", "points", "one point", "points for 10 %", "jobs", "one job", "start", "in all"]
+    header = ["k", "points", "one point (s)", "points for 10 %", "jobs", "one job (s)", "start", "all (s)"]
     spread = [(f"{cores:,}", *on_cores(sums, cores)) for cores in CORES]
     parts = [
         f"{computer['cpu']}, Python {computer['python']}, numpy {computer['numpy']}; {len(table)} of"
         f" {sums['points'].sum():,} points measured,"
         " one thread. Times are core-seconds for 1,000 repetitions; from"
         f" {min(FEWER):,} cells on 100 were run, which fill a block, and their time multiplied by 10.",
-        "Core-seconds of a point (the largest over the budgets measured):",
+        "Core-seconds per point, the largest over the measured pairs of eps0 and eps:",
         pivoted(table, "core_seconds", "{:.2f}"),
         "Peak memory of a point's process, MB:",
         pivoted(table, "peak_mb", "{:.0f}"),
@@ -176,7 +176,7 @@ def summary(table, plans, spent):
         f" {spent['cluster'] * sums['jobs'].sum() / sums['in_all'].sum():.0%} of them starts. So the"
         " grid takes at least:",
         markdown_table(
-            ["cores", "minutes", "cores at work"],
+            ["cores", "minutes", "cores at work, of all"],
             [[cores, f"{seconds / 60:.1f}", f"{busy:.0%}"] for cores, seconds, busy in spread],
         ),
     ]
