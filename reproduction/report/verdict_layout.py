@@ -14,6 +14,7 @@ import pandas as pd
 
 from reproduction.verification.printed import Row
 from reproduction.verification.verdicts import VerdictCounts, count_verdicts
+from tightshuffle.number_text import plain
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PARAMETERS = ("quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0")
@@ -62,9 +63,7 @@ def like(printed: str, value: str, digits: int = 4) -> str:
         return f"{int(number):,}" if "," in printed else str(int(number))
     if "e" in printed.lower() or abs(number) < Decimal("0.001"):
         return f"{number:.{digits - 1}E}"
-    # Rounded first, so that 0.99996 becomes 1.000 and not 1.0000; then never an exponent.
-    rounded = Decimal(f"{number:.{digits - 1}e}")
-    return f"{rounded:.{max(0, digits - 1 - rounded.adjusted())}f}"
+    return plain(number, digits, noughts=True)
 
 
 def common(rows: Iterable[Row]) -> Row:

@@ -9,13 +9,16 @@ sums over many cells, hence nearly normal, and the errors of single cells come w
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy import special  # scipy.stats takes half a second longer to import, in ten jobs
 
+from tightshuffle import number_text
 from tightshuffle.arguments import Floats
+from tightshuffle.number_text import plain
 
 LEVEL = 0.01
 Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it, 0 neither
@@ -204,10 +207,9 @@ def _sentence(found: Comparisons) -> str:
     return "; ".join([f"{found.what}: {_numbers(found)}", *instance, *found.notes])
 
 
-def span(values: npt.ArrayLike) -> str:
+def span(values: Floats) -> str:
     """The range of numbers as text: "0.5 to 2", or one number if they are the same to three digits."""
-    low, high = f"{np.min(values):.3g}", f"{np.max(values):.3g}"
-    return low if low == high else f"{low} to {high}"
+    return number_text.span(values, partial(plain, digits=3))
 
 
 def ratio(left: Floats, right: Floats) -> str:
