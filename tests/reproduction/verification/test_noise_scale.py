@@ -74,6 +74,11 @@ def test_likelihoods_are_shares_of_draws_that_are_printed_so(printed, digits, n,
     assert np.exp(found) == pytest.approx(share, abs=5 * np.sqrt(share / runs))
 
 
+def test_one_absolute_value_has_the_half_normal_distribution():
+    at, below = sum_distribution(1)
+    np.testing.assert_allclose(below, stats.halfnorm.cdf(at), rtol=0, atol=1e-12)
+
+
 def test_the_sum_of_absolute_values_has_the_moments_of_their_law():
     at, below = sum_distribution(15)
     mass = np.diff(below, prepend=0)

@@ -92,6 +92,12 @@ def test_settings_are_those_of_the_papers_tables():
     setting = {name: registry._WORST[name] for name in ("eps0", "n", "k")}
     line = table_iv[(table_iv[list(setting)] == list(setting.values())).all(axis=1)]
     assert sorted(set(line["eps"])) == list(registry._WORST["eps"])
+    users = [n for _, _, n, _ in registry._USERS]
+    assert (min(users), max(users), len(users)) == (
+        10,
+        300,
+        4 * 8,
+    )  # "n = 10 to 300, two k, two eps0, two eps"
 
 
 # A world with a known answer. At the paper's settings shuffle+INV errs 1.5 times as much as the Gaussian,
