@@ -313,7 +313,9 @@ class Counts(Dataset):
 
 
 def _kind(section: object) -> str | None:
-    return section.get("kind") if isinstance(section, dict) else "counts"  # which says that it is no mapping
+    if isinstance(section, dict):
+        return section.get("kind")
+    return getattr(section, "kind", "counts")  # the last says that it is no mapping
 
 
 AnyDataset = Annotated[
