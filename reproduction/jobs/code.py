@@ -79,7 +79,7 @@ def code_of(*paths: str) -> dict[str, str]:
 
 
 def workflow_of(config: Mapping[str, Any]) -> str:
-    """Digest of what decides which jobs there are: the settings, the rules, this package, catalogues.
+    """Digest of what decides which jobs there are: the settings, the rules and the modules that they read.
 
     ValueError in a job of a run that was planned with another.
     """

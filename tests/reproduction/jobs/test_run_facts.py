@@ -40,6 +40,14 @@ def test_a_job_with_other_settings_is_refused():
         code.workflow_of({"seed": 2})
 
 
+@pytest.mark.parametrize("file", ["figures/catalogue.py", "experiments/curves/tables.py", "jobs/workload.py"])
+def test_a_job_whose_rules_read_an_edited_file_is_refused(file, monkeypatch):
+    digest, edited = code.digest, code.ROOT / "reproduction" / file
+    monkeypatch.setattr(code, "digest", lambda path: "edited" if path == edited else digest(path))
+    with pytest.raises(ValueError, match="the settings or the rules were edited since this run began"):
+        code.workflow_of(CONFIG)
+
+
 def test_a_sum_that_comes_late_is_waited_for():
     make([], "results/a")
     written = (checksums.SUMS / "results/a").read_text()
