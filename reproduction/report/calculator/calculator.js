@@ -277,8 +277,8 @@
       : s.randomizer === "grr" && !withPublished ? `The published formula is left out: it takes too long beyond 10⁷ users or ε₀ = ${LARGEST_EPS0}.`
       : "";
     if (withPublished) {
-      $("command").textContent += `\npython -c "from reproduction.protocol.theorem_1 import published_delta as log10_delta; print(log10_delta(${Number(at.toPrecision(6))},`
-        + ` n=${s.users}, k=${s.k}, eps0=${Number(eps0.toPrecision(6))}, count=${s.count}))"`;
+      $("command").textContent += `\npython -c "from tightshuffle.literature.count import delta as log10_delta; print(log10_delta(${Number(at.toPrecision(6))},`
+        + ` n=${s.users}, k=${s.k}, eps0=${Number(eps0.toPrecision(6))}, count=${s.count}, form='published'))"`;
     }
     const deviation = beside.sigma(at, s.log10Delta), own_ = about(s.randomizer).label;
     const found = [

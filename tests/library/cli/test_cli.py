@@ -179,6 +179,8 @@ def test_plan():
     assert bound == given["log10_delta_of_eps0"] <= given["log10_delta"] == -6
     code, out, err = call(*words)
     assert (code, err) == (0, "")
+    title = "(eps = 1, delta = 1.000e-06) for every dataset of n = 1000 users, k = 15 cells"
+    assert out.splitlines()[0] == title  # no rounds, nobody colluding
     assert given["eps_without_shuffler"] == given["eps0"]
     assert "if the shuffler fails, eps = " in out
     shown = next(float(line.split()[2]) for line in out.splitlines() if line.startswith("largest eps0"))
