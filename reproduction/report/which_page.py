@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from reproduction.figures.randomizers import LABELS
 from reproduction.report.markdown import markdown_page, markdown_table
+from tightshuffle.randomizers import BY_KEY
 
 TITLE = "Which randomizer to use"
 HEADER = [
@@ -65,7 +65,7 @@ def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> li
     lines = []
     for row in best.to_dict("records"):
         name = str(row["name"])
-        use = name if ":" in name else LABELS[name]
+        use = name if ":" in name else BY_KEY[name].label
         lines.append(
             [
                 f"{row['n']:,}",
