@@ -19,6 +19,7 @@ from tests.reproduction.report.report_page import (
     row,
 )
 from tightshuffle.bounds.enumeration import enumerate_worst_case
+from tightshuffle.randomizers.krr import lie_probability
 
 VERDICTS = as_text(real_verdicts())
 
@@ -121,6 +122,46 @@ def test_the_shuffled_histogram_as_it_is_wins_only_below_both_projected_estimate
     assert findings._without_inversion(means, settings) == {
         "least": 1, "of": 3, "in_cities_only": True, "apart_percent": 3,
     }  # fmt: skip
+
+
+def test_what_is_told_of_the_papers_budgets():
+    points = [
+        (*place, n)
+        for place in (("san_francisco", 1), ("synthetic", 1), ("san_francisco", 6))
+        for n in (9, 99)
+    ]
+    points += [("synthetic", 6, 1000), ("synthetic", 6, 5000), ("synthetic", 6, 9000)]
+    ratios = pd.DataFrame(
+        {"dataset": dataset, "eps0": eps0, "n": n, "delta_rule": "1e-06", "bound": bound, "comparison": kind}
+        | {
+            "ratio": 2.5 - abs(n - 5000) / 1e4,
+            "predicted": 1.01 if eps0 == 1 else 1.2 + n / 1e4,
+            "limit": 1.3,
+        }
+        | {"metric": "tv", "eps": 3.0, "informative": dataset == "synthetic", "uniform": 0.5}
+        for dataset, eps0, n in points
+        for bound in ("upper", "lower")
+        for kind in ("unprojected", "projected")
+    )
+    kinds = (("shuffle", "none", 0.1), ("shuffle", "projection", 0.2), ("gaussian", "projection", 0.3))
+    means = pd.concat(
+        ratios[(ratios["bound"] == "upper") & (ratios["comparison"] == "projected")].assign(
+            mechanism=mechanism, estimator=estimator, mean=mean
+        )
+        for mechanism, estimator, mean in kinds
+    )
+    told = found(findings.parity_of_the_papers, parity_ratio=ratios, parity=means)
+    assert (told["silent_at_1"], told["near_at_1"], told["never_near_at_6"]) == (True, True, True)
+    assert (told["worst"]["n"], told["worst"]["predicted"]) == (5000, pytest.approx(1.7))
+    assert told["worst"]["reports"] == pytest.approx(5000 * lie_probability(6, 15))
+    assert (told["last"]["n"], told["last"]["limit"], told["change_percent"]) == (9000, 1.3, 0)
+    assert told["without_inversion"]["least"] == told["without_inversion"]["of"] == 4
+    one_near = ratios.assign(predicted=ratios["predicted"].where(ratios["n"] != 99, 1.06))
+    told = found(findings.parity_of_the_papers, parity_ratio=one_near, parity=means)
+    assert (told["near_at_1"], told["never_near_at_6"]) == (False, True)
+    one_near = ratios.assign(predicted=ratios["predicted"].where(ratios["n"] != 1000, 1.04))
+    told = found(findings.parity_of_the_papers, parity_ratio=one_near, parity=means)
+    assert (told["near_at_1"], told["never_near_at_6"]) == (True, False)
 
 
 def test_verdicts_and_statements_are_counted():

@@ -71,15 +71,39 @@ def test_every_quote_names_a_topic():
     assert all(topics_of(entry) and topics_of(entry) <= topics for part in TEXTS.values() for entry in part)
 
 
+def verdicts_of_a_run():
+    """The printed values, of which a run misses those that errata, 11, tells of."""
+    values = as_text(real_verdicts()).assign(verdict="same digits")
+    theorem = (values["item"] == "Table II") & (values["mechanism"] == "this paper") & (values["n"] == "1000")
+    values.loc[theorem, "verdict"] = "differs"
+    values.loc[theorem, "reproduced"] = ["2.23411e-115", *["1e-300"] * 3, "1.55567e-691"]
+    values.loc[(values["item"] == "Table 1") & (values["mechanism"] == "koskela"), "verdict"] = (
+        "not comparable"
+    )
+    error = (values["item"] == "Table V") & (values["printed"] == "3E-3") & (values["n"] == "100000")
+    values.loc[error, ["verdict", "reproduced", "high"]] = ["inconsistent", "3.36884e-4", "1.31006e-3"]
+    return values
+
+
 def test_quotes_that_need_no_run_stand_in_their_documents():
     """The others are compared after a full run, in tests/workflow/test_documents.py."""
-    names = {"default_setting", "gaussian", "limits", "literature", "band", "worst_case", "cells", "noise"}
-    found = found_in({"verdicts": as_text(real_verdicts()), "totals": TOTALS}, *names)
+    names = {
+        "default_setting",
+        "gaussian",
+        "limits",
+        "literature",
+        "band",
+        "worst_case",
+        "cells",
+        "noise",
+        "misses",
+    }
+    found = found_in({"verdicts": verdicts_of_a_run(), "totals": TOTALS}, *names)
     chosen = {
         document: [entry for entry in entries if topics_of(entry) <= names]
         for document, entries in TEXTS.items()
     }
     stated = list(quotes(chosen, found))
-    assert len(stated) >= 32
+    assert len(stated) >= 41
     for document, text in stated:
         assert text in " ".join((ROOT / document).read_text(encoding="utf-8").split())
