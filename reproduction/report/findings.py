@@ -33,8 +33,8 @@ from reproduction.verification.claims.verdict_rules import (
     UNSETTLED,
     UNTESTABLE,
 )
-from reproduction.verification.noise_scale import gaussian_errors, likely, log_likelihood, p_value
-from reproduction.verification.printed import parse_tolerance
+from reproduction.verification.noise_scale import Error, gaussian_errors, likely, log_likelihood, p_value
+from reproduction.verification.printed import parse_tolerance, records
 from reproduction.verification.verdicts import (
     CONTRADICTED,
     REJECTED,
@@ -335,10 +335,10 @@ def noise_table(results: Results) -> Finding:
     return {"rows": rows}
 
 
-def _printed_errors(results: Results) -> Any:
+def _printed_errors(results: Results) -> list[Error]:
     sizes = _chosen(results.totals, grid="uniform").set_index("dataset")["checkins"]
-    values = results.verdicts.to_dict("records")
-    return gaussian_errors(values, sizes.to_dict())  # type: ignore[arg-type]
+    users = {str(dataset): int(size) for dataset, size in sizes.items()}
+    return gaussian_errors(records(results.verdicts), users)
 
 
 def parity(results: Results) -> Finding:
