@@ -20,7 +20,16 @@ from reproduction.jobs.job import write_bytes, write_csv
 from reproduction.report.markdown import markdown_page, markdown_table
 
 COLUMNS = ["accountant", "n", "k", "eps0", "eps", "seconds", "memory_mb", "log10_delta"]
-RATIO_HEADER = ["what", "users", "against", "ours", "theirs", "ratio", "our error", "their error"]
+RATIO_HEADER = [
+    "what",
+    "users",
+    "other method",
+    "time, ours",
+    "time, other",
+    "ratio",
+    "error, ours",
+    "error, other",
+]
 WARM_UP = 0.5  # eps of a first call for few users, which imports and sets up what is not measured
 LIBRARIES = (  # imported once for all processes
     "dp_accounting.pld.privacy_loss_distribution",
@@ -37,7 +46,7 @@ RIVALS = {  # what a line says: column of rivals.csv, and how it is written
     "variation ratio / `lower`": ("variation_ratio_over_lower", ".4f"),
     "FFT of the blanket": ("fft", "time"),
     "FFT: error of delta": ("fft_error", ".0e"),
-    f"FFT: delta where {DEEP:.0e} is true": ("fft_floor", ".0e"),
+    f"FFT: delta where `upper` is {DEEP:.0e}": ("fft_floor", ".0e"),
     "dp-accounting": ("dp_accounting", "time"),
     "dp-accounting: error of delta": ("dp_accounting_error", ".0e"),
 }
@@ -52,25 +61,26 @@ ENGINE = {
 VIOLATIONS = ["n", "k", "eps0", "eps", "variation ratio", "lower", "upper"]
 RATIOS = ((against_the_double_sum, 1000), (against_doubles, 10**5), (against_users, 10**6))
 METHOD = (
-    "Core-seconds, medians of several calls; every accountant and every ratio in a fresh process of its own,"
-    " one at a time. Memory is how far one call raises the peak of the resident memory. Accountants are asked"
-    f" at the eps at which delta is about {DELTA:g} with k = {K} and eps0 = {EPS0:g}, Theorem 1 as printed"
-    " at count-exact's,"
-    f" where its delta is far smaller. Of the n users {SHARE:g} n hold x0; delta-hat is for {K} cells with"
-    f" {K} different counts. No number (–): that delta is not reached below eps0, or n is not for this"
-    " accountant.",
+    "Times are core-seconds, medians of several calls; every method and every ratio runs in a fresh process"
+    " of its own, one at a time. Memory is how far one call raises the peak of the resident memory. Each"
+    f" method is evaluated at the eps at which its delta is about {DELTA:g}, with k = {K} and"
+    f" eps0 = {EPS0:g}; Theorem 1 as printed at the eps of count-exact, where its delta is far smaller."
+    f" Of the n users {SHARE:g} n hold x0; delta-hat is for {K} values with {K} different counts."
+    " No number (–): no eps up to eps0 has this delta, or the method is not measured at this n.",
     "Errors are relative errors of delta against 60 digits (the double sum, which is its own reference, at"
     f" k = {PUBLISHED['k']}, eps0 = {PUBLISHED['eps0']:g}) or 40 digits. dp-accounting's time includes the"
-    " two laws that it needs, which take most of it, except where its outcomes are given.",
+    " two distributions that it needs, which take most of it, except where its outcomes are given.",
 )
 RIVALS_METHOD = (
     f"Bounds of k-RR by other methods (k = {K}, eps0 = {EPS0:g}), at the eps where `upper` is {DELTA:g}. The"
-    " variation ratio is no upper bound: it is below `lower`, a real dataset. The FFT's error is against"
-    f" `upper`, that of dp-accounting, which is given the same pair (at most {MOST_OUTCOMES:,} outcomes),"
-    " against the variation ratio. Su et al., Wang et al.'s own code, and Takagi and Liew were not run."
+    " variation ratio can be below `lower`, so it is not always an upper bound. The error of the FFT is"
+    " against `upper`. dp-accounting gets the pair of the variation ratio (at most"
+    f" {MOST_OUTCOMES:,} outcomes), and its error is against this pair. Su et al., the code of"
+    " Wang et al., and Takagi and Liew were not run."
 )
 ENGINE_METHOD = (
-    "What one bracket of the engine takes, at the same eps: nodes of the contour integral, and terms of sums."
+    "The cost of the interval for E[(G_1 + ... + G_n)_+], at the same eps: nodes of the integral, and"
+    " combinations that are summed one by one."
 )
 
 
@@ -103,11 +113,11 @@ def summary(table, ratios, rivals, violated, engine, computer):
         markdown_table(RATIO_HEADER, [_ratio_line(row) for row in ratios.to_dict("records")]),
         RIVALS_METHOD,
         markdown_table(*by_line(rivals, RIVALS)),
-        "The variation ratio below a real dataset:",
+        "Settings in which the variation ratio is below delta of a dataset, which is at least `lower`:",
         markdown_table(VIOLATIONS, [[f"{value:.4g}" for value in row] for row in violated.to_numpy()]),
         ENGINE_METHOD,
         markdown_table(*by_line(engine, ENGINE)),
-        "Every accountant:",
+        "Time of each method, then memory in MB:",
         markdown_table(*by_users(table, "seconds", _seconds)),
         markdown_table(*by_users(table, "memory_mb", "{:.3g}".format)),
     ]
@@ -115,14 +125,14 @@ def summary(table, ratios, rivals, violated, engine, computer):
 
 
 def by_users(table, column, written):
-    """Header and lines of a table of one column: one accountant per line, one n per column."""
+    """Header and lines of a table of one column: one method per line, one n per column."""
     wide = table.pivot(index="accountant", columns="n", values=column)
     wide = wide.reindex(table["accountant"].unique())
     lines = [
         [name, *("–" if np.isnan(value) else written(value) for value in row)]
         for name, row in zip(wide.index, wide.to_numpy(), strict=True)
     ]
-    return [column, *(f"n = 10^{np.log10(n):g}" for n in wide.columns)], lines
+    return ["method", *(f"n = 10^{np.log10(n):g}" for n in wide.columns)], lines
 
 
 def by_line(table, lines):

@@ -70,12 +70,12 @@ def against_doubles(n, k=K, eps0=EPS0):
 
 
 def against_users(n, k=K, eps0=EPS0, seed=1):
-    """Every user's own answer; our sampler draws the shuffled histogram, which has the same law, in O(k)."""
+    """Every user's report; our sampler draws the shuffled histogram, with the same distribution, in O(k)."""
     rng, counts = np.random.default_rng(seed), different_counts(n, k)
     values = np.repeat(np.arange(k), counts)
     ours, _ = timed(lambda: sample_histogram(counts, eps0, rng))
     theirs, _ = timed(lambda: simulate_users(values, k, eps0, rng))
-    return [_row("sample_histogram", n, "every user's answer, vectorised", ours, theirs)]
+    return [_row("sample_histogram", n, "every user's report, vectorised", ours, theirs)]
 
 
 def _row(what, n, peer, ours, theirs, error=np.nan, peer_error=np.nan):

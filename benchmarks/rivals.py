@@ -3,10 +3,10 @@
 Each function measures one n, for a line of a table of its own; nan is "not run".
 
 * The *variation-ratio* reduction (Wang et al., arXiv 2304.05007) looks at two counts: each of the n - 1
-  remaining users lands in x0 or x1 with probability 2 q, half of the time in either. It is taken for an upper
-  bound, but is below a real dataset's delta (docs/upstream.md).
-* *FFT of the blanket*: the law of G_1 + ... + G_n on a grid, as other accountants compute it. Each value is
-  split between its two neighbours on the grid, which keeps the mean. Rounding leaves an absolute floor.
+  remaining users reports x0 or x1 with probability 2 q, half of the time either. For k >= 4 it can be below
+  the delta of a dataset, so it is not always an upper bound (docs/upstream.md).
+* *FFT of the blanket*: the distribution of G_1 + ... + G_n on a grid, as other accountants compute it. Each
+  value is split between its two neighbours on the grid, which keeps the mean. Rounding leaves noise.
 * *dp-accounting*: the privacy loss distribution of the variation-ratio pair, from its outcomes.
 
 Su et al., the code of Wang et al., and Takagi and Liew (arXiv 2601.19154, whose abstract announces an FFT of
@@ -38,7 +38,7 @@ REACH = 10.0  # standard deviations that sums look at
 
 
 def variation_ratio(eps, *, n, k, eps0):
-    """delta of the variation-ratio pair of k-RR, a float: a binomial tail per number of answers x0 or x1."""
+    """delta of the variation-ratio pair of k-RR, a float: a binomial tail per number of reports x0 or x1."""
     p, q = float(truth_probability(eps0, k)), float(lie_probability(eps0, k))
     total = _window(n, 2 * q)
     with_user, without = stats.binom.pmf([total - 1, total], n - 1, 2 * q)
@@ -55,7 +55,7 @@ def variation_ratio(eps, *, n, k, eps0):
 
 
 def fft_of_blanket(eps, *, n, k, eps0):
-    """E[(G_1 + ... + G_n)_+] / n for the blanket of k-RR, from the law of the sum on a grid."""
+    """E[(G_1 + ... + G_n)_+] / n for the blanket of k-RR, from the distribution of the sum on a grid."""
     values, probabilities = KRandomizedResponse(k, eps0).gains(eps)
     mean, spread = probabilities @ values, np.sqrt(probabilities @ values**2)
     reach = max(REACH * spread * np.sqrt(n), 2 * np.abs(values).max()) + n * abs(mean)
@@ -119,7 +119,7 @@ def compare(n, k=K, eps0=EPS0):
 
 
 def violations():
-    """Rows: settings in which the variation-ratio pair is below a real dataset, with `lower` and `upper`."""
+    """Rows: settings in which the variation-ratio pair is below `lower`, with `lower` and `upper`."""
     rows = []
     for setting in VIOLATED:
         least, bound = (float(10 ** way(**setting)) for way in (histogram.lower, histogram.upper))
