@@ -114,7 +114,8 @@ File = Annotated[
     str,
     _matching(
         r"[^{}\x00-\x1f\x7f-\x9f]{0,1000}",
-        "a path without braces, which mean wildcards to Snakemake, and without control characters",
+        "a path of at most 1,000 characters without braces, which mean wildcards to Snakemake, "
+        "and without control characters",
     ),
 ]
 Title = Annotated[
@@ -194,9 +195,8 @@ class Grid(Section):
     @model_validator(mode="after")
     def _has_points(self) -> Self:
         if min(self.eps) > max(self.eps0):
-            raise contradiction(
-                f": none is at most the largest eps0 ({max(self.eps0)}); got {self.eps}", "eps"
-            )
+            text = f"must have one that is at most the largest eps0 ({max(self.eps0)}); got {self.eps}"
+            raise contradiction(text, "eps")
         return self
 
 

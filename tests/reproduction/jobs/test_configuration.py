@@ -161,6 +161,7 @@ def test_a_users_own_counts_are_a_dataset():
     assert config_error(changed("datasets.mine", OWN | {"tv": CONFIG["datasets"]["paris"]["tv"]})) is None
 
 
+GRID = {"eps0": [0.5, 1], "eps": [2, 3], "n": [10], "repetitions": 2}
 MISTAKES = [  # key, its value, and what the error says after the key, or the whole of it
     ("gowalla.sourc", "snap", "unknown key 'gowalla.sourc'; did you mean 'source'? Allowed:"),
     ("gowalla.source", "web", "must be one of: bundled, snap, file; got 'web'"),
@@ -248,7 +249,13 @@ MISTAKES = [  # key, its value, and what the error says after the key, or the wh
     ("datasets.paris.tv.n", ["all/../x"], "datasets.paris.tv.n[0] must be a whole number from 1 to"),
     ("datasets.paris.figures.tv", "fig1/../../x", "must be one of fig1 to fig7; got 'fig1/../../x'"),
     ("datasets.paris.figures.tv", "fig1\n", "must be one of fig1 to fig7; got 'fig1\\n'"),
-    ("datasets.mine.file", "a{b}.csv", "must be a path without braces, which mean wildcards to"),
+    ("datasets.mine.grid", GRID, "datasets.mine.grid.eps must have one that is at most the largest eps0 (1)"),
+    ("delta_bounds.settings.0.eps.start", 0.4, "must be less than stop (0.4); got 0.4"),
+    (
+        "datasets.mine.file",
+        "a{b}.csv",
+        "must be a path of at most 1,000 characters without braces, which mean wildcards to",
+    ),
     ("datasets.paris.title", "a\n.. raw:: html", "must be 1 to 60 characters, none of them a control"),
     ("datasets.paris.title", "a\x1b[2J", "must be 1 to 60 characters, none of them a control character;"),
     ("gowalla.download.url", "file:///etc/passwd", "must be an address that begins with http:// or"),
