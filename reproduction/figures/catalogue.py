@@ -52,6 +52,11 @@ def catalogue(
     compared = {name: titles[name] for name, dataset in datasets.items() if "tv" in dataset}
     rows = [
         Figure(
+            *("too_small", "overview", "δ by the paper's formula, and its true value", "δ, first of all"),
+            {"table": f"{PRIVACY}/delta_surface.csv"},
+            {"eps0": 2.0},  # of most of Table IV
+        ),
+        Figure(
             *("parity_ratio", "parity", "Error of shuffle+INV over error of the Gaussian", "Ratio of errors"),
             {"table": "<results>/parity_ratio.csv"},
             {"titles": compared},

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
-SECTIONS = ("parity", "audit", "figures", "own-figures", "beyond")
+SECTIONS = ("overview", "parity", "audit", "figures", "own-figures", "beyond")
 
 
 def page_figure(

@@ -32,6 +32,7 @@ from reproduction.figures import (
     study_estimators,
     study_grids,
     study_ratio,
+    too_small,
     tv,
 )
 from tightshuffle.audit.assessment import assess
@@ -296,6 +297,8 @@ FIGURES = {
     "audit, eight settings": lambda: audit.draw(
         audit_table([{"n": 100, "k": 65_536, "eps0": 2.25, "count": i} for i in range(8)], runs=2)
     ),
+    "too_small": lambda: too_small.draw(surface_table(), 2.0),
+    "too_small, one eps": lambda: too_small.draw(surface_table(3), 2.0),
     "delta_bounds": lambda: delta_bounds.draw(bound_table()),
     "delta_bounds, one setting": lambda: delta_bounds.draw(bound_table(BOUND_SETTINGS[2:], steps=2)),
     "delta_bounds, two users": lambda: delta_bounds.draw(

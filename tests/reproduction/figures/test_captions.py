@@ -20,6 +20,7 @@ from reproduction.figures import (
     parity_ratio,
     parity_tv,
     style,
+    too_small,
     tv,
 )
 from tests.reproduction.figures.examples import (
@@ -122,6 +123,11 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
             *("n = 40", "k = 4", "n_x₀ = 10", "ε₀ = 0.7"),
             *("S₁ = [κ₄, ln κ₂] is empty", "exists at 0 of the 12 ε₀"),
         ],
+        [],
+    ),
+    "too_small": (
+        lambda: too_small.caption(surface_table(), 2.0),
+        ["At ε = 0.5 it gives 10⁻¹⁰, and the true value is 10⁻⁵", "n = 120", "k = 11", "ε₀ = 2", "81 of the"],
         [],
     ),
     "delta_bounds": (

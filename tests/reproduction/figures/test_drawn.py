@@ -21,6 +21,7 @@ from reproduction.figures import (
     study_grids,
     study_ratio,
     style,
+    too_small,
     tv,
 )
 from reproduction.figures.grids import on_grid
@@ -39,6 +40,7 @@ from tests.reproduction.figures.examples import (
     scale_table,
     study_table,
     study_trials,
+    surface_table,
     trial_table,
     tv_rows,
     uneven_city,
@@ -101,6 +103,14 @@ def bounds():
         }
         for column, colour in (looks | dict.fromkeys(delta_bounds.BAND, delta_bounds.TRUTH)).items():
             yield panel, rows["eps"], (-rows[column]).clip(lower=0.004), colour
+
+
+def printed_and_true():
+    table = surface_table(7)
+    yield too_small.draw(table, 2.1)
+    rows = table[(table["eps0"] == 2.1666666666666665) & (table["eps"] < 1.3)]
+    for column, (_, colour) in too_small.LINES.items():
+        yield 0, rows["eps"], rows[column], colour
 
 
 def scales():
@@ -177,7 +187,7 @@ def published_and_predicted_ratios():
 
 
 SERIES = [
-    *(audited, open_band, blanket, bounds, scales, renyi, rounds),
+    *(audited, open_band, blanket, bounds, printed_and_true, scales, renyi, rounds),
     *(all_randomizers, cells_of_a_city, estimators, published_and_predicted_ratios),
 ]
 
