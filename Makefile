@@ -124,7 +124,7 @@ lock: $(VENV)/installed
 	@echo "Renewed the locks and conda's environments; run make to install them."
 
 pictures: all
-	@cp $(addprefix results/figures/,delta_bounds.png parity_ratio.png study_best.png) docs/images/
+	@cp $(addprefix results/figures/,too_small.png parity_ratio.png study_best.png) docs/images/
 
 clean:
 	rm -rf .snakemake
