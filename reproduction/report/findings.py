@@ -104,7 +104,7 @@ def findings(results: Results, names: Iterable[str] = ()) -> dict[str, Finding]:
     found = {}
     for topic in [topic for topic in TOPICS if not names or topic.__name__ in names]:
         try:
-            found[topic.__name__] = topic(results)
+            found[topic.__name__] = json.loads(to_json(topic(results)))
         except (LookupError, ArithmeticError, ValueError) as error:
             found[topic.__name__] = {"not_computed": f"{type(error).__name__}: {error}"}
     return found
@@ -446,7 +446,7 @@ def _without_inversion(means: pd.DataFrame, settings: pd.DataFrame) -> Finding:
         "least": len(least),
         "of": len(plain),
         "in_cities_only": "synthetic" not in least.index.get_level_values("dataset"),
-        "apart_percent": _up(100 * apart, 0),
+        "apart_percent": math.ceil(100 * apart),
     }
 
 
@@ -543,7 +543,7 @@ def misses(results: Results) -> Finding:
         "koskela": koskela["printed"].tolist(),
         "nearest": [10**log10 for log10 in nearest],
         "log10_nearest": nearest,
-        "apart_percent": _up(100 * max(apart), 0),
+        "apart_percent": math.ceil(100 * max(apart)),
         "error": {name: error[name] for name in ("printed", "tolerance")}
         | {"high": float(error["high"]), "median": float(error["reproduced"])},
     }
@@ -599,11 +599,6 @@ def _chosen(rows: pd.DataFrame, **wanted: float | str) -> pd.DataFrame:
 def _range(values: Iterable[Any]) -> Finding:
     found = [float(value) for value in values]
     return {"low": min(found), "high": max(found)} if found else {"low": None, "high": None}
-
-
-def _up(value: float, decimals: int) -> float:
-    """Rounded up to so many decimals, as what is at most so large must be."""
-    return math.ceil(value * 10**decimals) / 10**decimals
 
 
 def _worst_delta(eps: npt.ArrayLike, **setting: Any) -> NDArray[np.float64]:

@@ -295,3 +295,6 @@ def test_what_a_configuration_lacks_is_said():
     assert findings.findings(silent, ["parity"]) == {
         "parity": {"not_computed": "LookupError: no setting is informative"}
     }
+    unknown = as_read(parity_rows()[1]).assign(limit=math.nan)  # a number that no text could state
+    told = findings.findings(replace(results, parity_ratio=unknown), ["parity"])
+    assert "ValueError: Out of range float" in told["parity"]["not_computed"]
