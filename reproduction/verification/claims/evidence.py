@@ -29,11 +29,10 @@ PAPER: Budgets = {
 }  # Figures 2, 6, 7; Tables V, VI
 PUBLISHED, EXACT = "published", "exact"
 INV, GAUSSIAN, SHUFFLE, LIKELIEST = "shuffle+INV", "gaussian", "shuffle", "maximum likelihood"
-RAW_INV, RAW_GAUSSIAN = "shuffle+INV, not projected", "gaussian, not projected"
+RAW_GAUSSIAN = "gaussian, not projected"
 _PARITY_NAMES = {
     ("shuffle", "none"): SHUFFLE,
     ("shuffle", "projection"): INV,
-    ("shuffle", "inversion"): RAW_INV,
     ("shuffle", "maximum_likelihood"): LIKELIEST,
     ("gaussian", "projection"): GAUSSIAN,
     ("gaussian", "none"): RAW_GAUSSIAN,
@@ -107,12 +106,11 @@ class Reading:
         what = f"{metric} of {', '.join(mechanisms)} for {dataset}{at}"
         return NoEvidenceError(f"the config's {self.name} experiments have no {what}")
 
-    def beyond(self, budgets: Budgets = PAPER) -> Budgets:
-        """The eps0 that ``budgets`` does not have, of its datasets."""
+    def beyond(self) -> Budgets:
+        """Per dataset of the paper, the eps0 that were run but are not among the paper's."""
         more = {
             dataset: {s.eps0 for s in self.settings if s.dataset == dataset}.difference(eps0 or ())
-            for dataset, eps0 in budgets.items()
-            if eps0 is not None
+            for dataset, eps0 in PAPER.items()
         }
         return {dataset: sorted(eps0) for dataset, eps0 in more.items() if eps0}
 

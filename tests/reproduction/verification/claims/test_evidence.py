@@ -9,7 +9,6 @@ from reproduction.verification.claims.evidence import (
     INV,
     LIKELIEST,
     RAW_GAUSSIAN,
-    RAW_INV,
     SHUFFLE,
     NoEvidenceError,
     read_calibrations,
@@ -63,7 +62,7 @@ def test_parity_takes_the_upper_bound_and_names_the_estimates(tmp_path):
     settings = read_parity([write(tmp_path / "a.parquet", fabricated.parity_frame())])
     assert len(settings) == 2 * 2 * 3  # budgets, rules, metrics and cells
     assert {s.rule for s in settings} == {"1e-06", "n^-1.1"}
-    means = {SHUFFLE: 0.5, RAW_INV: 0.12, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
+    means = {SHUFFLE: 0.5, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
     for found in settings:
         assert found.eps == pytest.approx(found.eps0 / 10)
         assert found.delta == pytest.approx(1e-6 if found.rule == "1e-06" else 1000**-1.1)
