@@ -34,7 +34,7 @@ from reproduction.verification.claims.verdict_rules import (
     UNTESTABLE,
 )
 from reproduction.verification.noise_scale import Error, gaussian_errors, likely, log_likelihood, p_value
-from reproduction.verification.printed import parse_tolerance, records
+from reproduction.verification.printed import parse_tolerance
 from reproduction.verification.verdicts import (
     CONTRADICTED,
     REJECTED,
@@ -338,7 +338,7 @@ def noise_table(results: Results) -> Finding:
 def _printed_errors(results: Results) -> list[Error]:
     sizes = _chosen(results.totals, grid="uniform").set_index("dataset")["checkins"]
     users = {str(dataset): int(size) for dataset, size in sizes.items()}
-    return gaussian_errors(records(results.verdicts), users)
+    return gaussian_errors(results.verdicts, users)
 
 
 def parity(results: Results) -> Finding:

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
 from reproduction.verification.joint import RUNS, kolmogorov_smirnov
-from reproduction.verification.printed import Row, printed_to_decimal
+from reproduction.verification.printed import printed_to_decimal, records
 from tightshuffle.arguments import Floats
 
 STEP, POINTS = 0.002, 2**16  # the grid on which |Z| is summed
@@ -30,15 +31,14 @@ class Error(NamedTuple):
     cells: int  # of a total variation distance; 1: the error of one cell
 
 
-def gaussian_errors(values: Iterable[Row], users: Mapping[str, int]) -> list[Error]:
-    """The Gaussian's errors among ``values`` (rows of values.csv); ``users``: dataset -> all its users."""
+def gaussian_errors(values: pd.DataFrame, users: Mapping[str, int]) -> list[Error]:
+    """The Gaussian's errors among ``values`` (values.csv as text); ``users``: dataset -> all its users."""
     errors = []
-    for row in values:
-        if row["kind"] == "random" and row["mechanism"] == "gaussian":
-            printed = printed_to_decimal(row["printed"])
-            n = users[row["dataset"]] if row["n"] == "all" else int(row["n"])
-            cells = int(row["k"]) if row["quantity"] == "tv" else 1
-            errors.append(Error(float(printed), len(printed.as_tuple().digits), n, cells))
+    for row in records(values[(values["kind"] == "random") & (values["mechanism"] == "gaussian")]):
+        printed = printed_to_decimal(row["printed"])
+        n = users[row["dataset"]] if row["n"] == "all" else int(row["n"])
+        cells = int(row["k"]) if row["quantity"] == "tv" else 1
+        errors.append(Error(float(printed), len(printed.as_tuple().digits), n, cells))
     return errors
 
 

@@ -18,8 +18,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tightshuffle.number_text import from_log10
-
 Row = dict[str, str]  # one row of a CSV file
 
 COLUMNS = (
@@ -46,7 +44,6 @@ NEEDED = {
 _PRINTED = re.compile(r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
 _DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")
 _CENTRAL = re.compile(r"central (\d+(?:\.\d+)?) %")
-decimal_from_log10 = from_log10
 _SIGNIFICANT = 12  # digits of ours that are compared: beyond them is the noise of floats
 
 
@@ -61,12 +58,6 @@ class Verdict:
     low: str = ""
     high: str = ""
     reason: str = ""  # to be added to the value's note
-
-
-def read_rows(path: str | os.PathLike[str]) -> list[Row]:
-    """A CSV file as a list of dicts of strings."""
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def read_values(path: str | os.PathLike[str]) -> pd.DataFrame:

@@ -9,9 +9,10 @@ from reproduction.protocol.printed_formulas import (
     erlingsson_as_printed,
     feldman_as_printed,
 )
-from reproduction.verification.printed import decimal_from_log10, digits_verdict, read_values, records
+from reproduction.verification.printed import digits_verdict, read_values, records
 from tests import ROOT
 from tightshuffle.literature.count import delta
+from tightshuffle.number_text import from_log10
 
 VALUES = ROOT / "data/published/values.csv"
 FORMULAS = {
@@ -83,12 +84,12 @@ def test_every_printed_literature_value():
         wanted = EXCEPTIONS.get((row["n"], row["eps"], row["mechanism"]), "same digits")
         if row["item"] == "Table 1":
             wanted = "same digits"
-        assert digits_verdict(row["printed"], decimal_from_log10(value)) == wanted, row
+        assert digits_verdict(row["printed"], from_log10(value)) == wanted, row
 
 
 def test_theorem_1_gives_the_digits_of_table_iv():
     rows = [row for row in records(read_values(VALUES)) if (row["item"], row["n"]) == ("Table IV", "150")]
     assert len(rows) > 3
     for row in rows:
-        ours = decimal_from_log10(delta(float(row["eps"]), n=150, k=10, eps0=2, count=120, form="published"))
+        ours = from_log10(delta(float(row["eps"]), n=150, k=10, eps0=2, count=120, form="published"))
         assert digits_verdict(row["printed"], ours) == "same digits"

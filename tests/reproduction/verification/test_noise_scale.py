@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -28,7 +29,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def errors(rows):
-    return gaussian_errors(rows, USERS)
+    return gaussian_errors(pd.DataFrame(rows), USERS)
 
 
 def test_the_printed_errors_are_28_of_single_cells_and_two_distances(errors):

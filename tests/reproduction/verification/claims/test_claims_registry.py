@@ -92,6 +92,8 @@ def test_settings_are_those_of_the_papers_tables():
     setting = {name: registry._WORST[name] for name in ("eps0", "n", "k")}
     line = table_iv[(table_iv[list(setting)] == list(setting.values())).all(axis=1)]
     assert sorted(set(line["eps"])) == list(registry._WORST["eps"])
+    for place, name in ((2, "n"), (3, "k")):  # the smallest and the largest of Table IV
+        assert {point[place] for point in registry._OTHERS} == {table_iv[name].min(), table_iv[name].max()}
     users = [n for _, _, n, _ in registry._USERS]
     assert (min(users), max(users), len(users)) == (
         10,
