@@ -179,10 +179,11 @@ def default_setting(_: Results) -> Finding:
             | _delta("lower", histogram.lower(eps, **DEFAULT))
             | _delta("upper", histogram.upper(eps, **DEFAULT))
         )
+    eps = 0.5
     reverse, forward = (
-        count.delta(0.5, **DEFAULT, count=0, direction=direction) for direction in ("reverse", "forward")
+        count.delta(eps, **DEFAULT, count=0, direction=direction) for direction in ("reverse", "forward")
     )
-    return DEFAULT | {"count": 80, "rows": rows, "reverse_eps": 0.5, "reverse": 10 ** (reverse - forward)}
+    return DEFAULT | {"count": 80, "rows": rows, "reverse_eps": eps, "reverse": 10 ** (reverse - forward)}
 
 
 def _delta(name: str, log10_delta: npt.ArrayLike) -> Finding:
