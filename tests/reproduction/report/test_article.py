@@ -142,11 +142,12 @@ def test_the_studys_table_has_a_line_per_randomizer(values):
     assert study["sizes"] == ["1,000", "10,000"]
 
 
-def test_the_studys_table_is_of_the_eps_next_to_1_and_writes_large_ratios_in_full():
+def test_the_studys_table_is_of_the_eps_next_to_1_and_the_middle_k_and_writes_large_ratios_in_full():
     far = study_table().assign(eps=0.1)
     large = study_table().assign(ratio=lambda rows: 1000 * rows["ratio"])
-    study = article._study(pd.concat([far, large]))
-    assert study["eps"] == "1"
+    others = [large.assign(k=k, ratio=7) for k in (4, 64)]
+    study = article._study(pd.concat([far, large, *others]))
+    assert (study["eps"], study["k"]) == ("1", "16")
     assert study["rows"][0] == ["k-RR", "1,200", "1,200"]
 
 
