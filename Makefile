@@ -8,7 +8,7 @@
 #                 before anything in them is run
 # make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
 # make cluster    add what Snakemake needs to send jobs to Slurm or PBS (docs/cluster.md)
-# make cluster-check    send one job of a second to the cluster by its profile; PROFILE=profiles/cluster-generic for PBS
+# make cluster-check    send one short test job to the cluster by its profile; PROFILE=profiles/cluster-generic for PBS
 # make docs       the documentation as a site that works offline
 
 # Not sh: make 3.81, which macOS has, starts a plain command without a shell, and then by the PATH of before.
