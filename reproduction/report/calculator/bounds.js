@@ -1,5 +1,5 @@
-// What the calculator shows beside the bracket: the literature's bounds, the published formula, the Gaussian,
-// expected errors; and the search for eps or eps0. Natural logarithms of delta where no name says log10.
+// The literature's bounds, the published formula, the Gaussian mechanism, expected errors, and the search for eps,
+// eps0 or n. Logarithms are natural unless a name contains log10.
 const beside = (() => {
   const LN10 = Math.log(10);
   const logExpm1 = (x) => (x > 40 ? x : Math.log(Math.expm1(x)));
@@ -50,13 +50,13 @@ const beside = (() => {
     return Math.min(logDelta, 0) / LN10;
   }
 
-  // Those that hold for a randomizer. The names are the methods' of the package.
+  // krr: holds for k-RR only. The names are those of the package's methods.
   const LITERATURE = [
-    { name: "stronger-clones", label: "Stronger clones (2023)", krr: true, bound: (eps, s) => clones(eps, s, true) },
-    { name: "clones", label: "Clones (2020), exact", bound: (eps, s) => clones(eps, s, false) },
-    { name: "feldman", label: "Clones (2020), closed form", bound: feldman },
-    { name: "balle-bennett", label: "Blanket (2019), Bennett", krr: true, bound: balleBennett },
-    { name: "balle-hoeffding", label: "Blanket (2019), Hoeffding", krr: true, bound: balleHoeffding },
+    { name: "stronger-clones", label: "stronger clones (2023)", krr: true, bound: (eps, s) => clones(eps, s, true) },
+    { name: "clones", label: "clones (2020)", bound: (eps, s) => clones(eps, s, false) },
+    { name: "feldman", label: "clones (2020), closed form", bound: feldman },
+    { name: "balle-bennett", label: "Balle et al. (2019), Bennett", krr: true, bound: balleBennett },
+    { name: "balle-hoeffding", label: "Balle et al. (2019), Hoeffding", krr: true, bound: balleHoeffding },
     { name: "erlingsson", label: "Erlingsson et al. (2019)", bound: erlingsson },
   ];
   const literature = (name) => LITERATURE.filter((found) => name === "grr" || !found.krr);
@@ -88,12 +88,12 @@ const beside = (() => {
     return low;
   }
 
-  // log10 of the published delta (no guarantee), if `count` of the remaining users hold x0.
+  // log10 of the published delta (not a bound), if `count` of the remaining users hold x0.
   function published(eps, { n, k, eps0 }, count) {
     if (eps >= eps0) return -Infinity;
     const others = n - count, q = 1 / (Math.exp(eps0) + k - 1), p = Math.exp(eps0) * q;
     const low = (k - 1) / (Math.exp(eps0) + k - 2), span = Math.exp(eps0) - low;
-    // Of s answers x0, j are lies: the law of s, and the moments of j / others given s.
+    // Of s reports x0, j are from users who hold another value: the probability of s, and moments of j / others given s.
     function given(s) {
       const first = Math.max(0, s - count), last = Math.min(others, s);
       const ratio = (j) => ((((others - j) / (j + 1)) * q) / (1 - q)) * ((((s - j) / (count - s + j + 1)) * (1 - p)) / p);
@@ -137,7 +137,7 @@ const beside = (() => {
     return Math.min(0, (integral - fall ** 2 / 2 - Math.log(2 * Math.PI) / 2) / LN10);
   }
 
-  // The x between low and high where a function that grows reaches 0.
+  // The x between low and high where an increasing function reaches 0.
   function root(rising, low, high) {
     for (let i = 0; i < 100; i++) {
       const middle = (low + high) / 2;
@@ -165,14 +165,14 @@ const beside = (() => {
 
   // --- the search -------------------------------------------------------------------------------------------
 
-  // mu of the Gaussian differential privacy that n reports tend to.
+  // mu of the Gaussian approximation (central limit theorem). Only the start of the search, not a bound.
   function previewMu(own, n) {
     const [values, chances] = shuffle.gains(own, 0, null);
     return Math.sqrt(values.reduce((total, x, i) => total + chances[i] * x * x, 0) / n);
   }
 
-  // Where log10 delta, which falls with x, is at most `wanted` (side 1) or at least (side -1), within 1e-5 of it
-  // or 1e-9 of a jump. Its square root is nearly affine.
+  // The x where log10 delta, which falls with x, is at most `wanted` (side 1) or at least `wanted` (side -1): within
+  // 1e-5 of it, or within 1e-9 of a jump. Secant steps, as the square root of -log10 delta is nearly affine.
   function solve(logDelta, wanted, low, high, side, guess) {
     const aim = wanted - (side * 1e-5) / 2;
     let x = guess, seen = [];
@@ -197,7 +197,7 @@ const beside = (() => {
     return solve(logDelta, log10Delta, 0, own.eps0, side, guess);
   }
 
-  // The largest eps0, up to `most`, that promises (eps, delta).
+  // The largest eps0, up to `most`, for which `upper` gives (eps, delta).
   function largestEps0(make, eps, log10Delta, n, most) {
     const logDelta = (x) => shuffle.upper(make(Math.exp(-x)), eps, n);
     if (logDelta(-Math.log(most)) <= log10Delta) return most;

@@ -1,12 +1,14 @@
-// The page: settings from the fields or the address, and everything that follows from them.
+// The page: reads the settings from the fields or the address, and shows every result.
 (() => {
   const $ = (id) => document.getElementById(id);
-  const COARSE = 1e-3; // the width of a bracket that a picture does not show
+  const COARSE = 1e-3; // distance of the engine's two bounds that is invisible in the picture
   const POINTS = 32, MOST_USERS_PUBLISHED = 1e7, LARGEST_EPS0 = 20, LARGEST_N = 1e12;
-  // The options say of each randomizer its short name, and the parameter that it needs besides k and eps0.
+  // Each option has the randomizer's short name, and the parameter that it needs besides k and eps0.
   const about = (name) => [...$("randomizer").options].find((option) => option.value === name)?.dataset;
   const DEFAULTS = { randomizer: "grr", n: "100000", k: "408", given: "eps0", eps0: "4", eps: "0.5", error: "0.05", delta: "1e-6",
     colluding: "0", count: "", size: "" };
+  const SYMBOLS = { eps0: "ε₀", eps: "ε", delta: "δ", error: "The error", colluding: "The number of colluding users", count: "This" };
+  const entered = new Set(); // fields that the user or the address has filled in; the remaining ones show an example
 
   // --- numbers as texts -------------------------------------------------------------------------------------
 
@@ -19,6 +21,7 @@
     const value = Number((rounded / unit).toPrecision(digits));
     return value < 1e-3 || value >= 1e6 ? typeset(Math.log10(value), 0, digits) : String(value);
   }
+  const grouped = (whole) => whole.toLocaleString("en-US");
   // 10^log10, however small, with three digits.
   function typeset(log10, side = 0, digits = 3) {
     if (log10 === -Infinity) return "0";
@@ -37,76 +40,93 @@
   const texts = () => Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, fields[name].value.trim()]));
 
   function show(given) {
+    entered.clear();
     for (const [name, value] of Object.entries({ ...DEFAULTS, ...given })) {
       if (name === "randomizer" && !about(value)) continue;
       if (name === "given" && !["eps0", "eps", "error"].includes(value)) continue;
       fields[name].value = value;
+      if (Object.hasOwn(given, name)) entered.add(name);
     }
     arrange();
   }
 
-  // Only the fields that matter are there.
+  // Show only the fields that matter; mark those that hold an example.
   function arrange() {
     const { randomizer, given } = texts();
     $("field-size").hidden = !about(randomizer).parameter;
-    $("field-size").querySelector("label").textContent = randomizer === "subset" ? "Values in a subset, m" : "Values of the hash, g";
+    $("field-size").querySelector("label").textContent = randomizer === "subset" ? "Size of a subset, m" : "Number of hash values, g";
     $("field-eps0").hidden = given !== "eps0";
     $("field-eps").hidden = given === "eps0";
     $("field-error").hidden = given !== "error";
     $("field-n").hidden = given === "error";
     $("field-count").hidden = randomizer !== "grr" || given === "error";
+    for (const name of ["randomizer", "n", "k", "eps0", "eps", "error", "delta"]) $(`field-${name}`).classList.toggle("example", !entered.has(name));
   }
 
   const number = (text) => (/^[+-]?[\d_]*\.?\d+(e[+-]?\d+)?$|^\d[\d_]*\.?$/i.test(text) ? Number(text.replaceAll("_", "")) : NaN);
 
-  // How many of the other users hold x0 if all users are spread evenly.
+  // How many of the remaining users hold x0 if all users are spread evenly.
   const evenly = (users, k) => Math.max(Math.round(users / k) - 1, 0) || 0;
 
-  // The settings as numbers, or null; each field says what it may be.
+  // The settings as numbers, or null; a wrong field gets an error that names what it may be.
   function checked() {
     const given = texts(), found = { randomizer: given.randomizer, given: given.given };
     let good = true;
     function check(name, wanted, valid, fallback) {
       const hidden = $(`field-${name}`).hidden, value = given[name] === "" ? fallback : number(given[name]);
       const fine = hidden || valid(value);
-      $(`error-${name}`).textContent = fine ? "" : `This must be ${wanted}.`;
+      $(`error-${name}`).textContent = fine ? "" : `${SYMBOLS[name] ?? name} must be ${wanted}.`;
       if (fine) fields[name].removeAttribute("aria-invalid");
       else fields[name].setAttribute("aria-invalid", "true");
       good &&= fine;
       found[name] = value;
     }
-    // Where n or k is wrong there is no upper end, and only that field is marked.
+    // Where n or k is wrong, fields that depend on it have no upper end: only the wrong field is marked.
     const whole = (low, high) => (x) => Number.isInteger(x) && x >= low && !(x > high);
     const givenN = () => (given.given === "error" ? LARGEST_N : fields.n.hasAttribute("aria-invalid") ? NaN : found.n);
     const givenK = () => (fields.k.hasAttribute("aria-invalid") ? NaN : found.k);
     check("n", "a whole number from 1 to 10¹²", whole(1, LARGEST_N), NaN);
     check("k", "a whole number from 2 to 10⁹", whole(2, 1e9), NaN);
-    check("eps0", "a number above 0, at most 50", (x) => x > 0 && x <= 50, NaN);
-    check("eps", `a number above 0, below ${LARGEST_EPS0}`, (x) => x >= 1e-9 && x < LARGEST_EPS0, NaN);
+    check("eps0", "a number above 0 and at most 50", (x) => x > 0 && x <= 50, NaN);
+    check("eps", `a number between 0 and ${LARGEST_EPS0}, at least 1e-9`, (x) => x >= 1e-9 && x < LARGEST_EPS0, NaN);
     check("error", "a number above 0", (x) => x > 0 && x < Infinity, NaN);
-    check("delta", "a number between 0 and 1, both excluded, at least 1e-300", (x) => x >= 1e-300 && x < 1, NaN);
-    check("colluding", "a whole number from 0 to n − 1", whole(0, givenN() - 1), 0);
-    if (given.randomizer === "subset") {
-      check("size", "a whole number from 1 to k − 1", whole(1, givenK() - 1), Math.max(1, Math.round(givenK() / 10)) || 1);
-    } else check("size", "a whole number from 2 to 10⁶", whole(2, 1e6), 4);
-    const users = givenN() - found.colluding;
-    check("count", "a whole number from 0 to n − 1, without those who collude", whole(0, users - 1), evenly(users, givenK()));
+    check("delta", "a number between 0 and 1, at least 1e-300", (x) => x >= 1e-300 && x < 1, NaN);
+    check("colluding", given.given === "error" ? "a whole number below 10¹²" : "a whole number from 0 to n − 1", whole(0, givenN() - 1), 0);
+    const subset = given.randomizer === "subset", size = subset ? Math.max(1, Math.round(givenK() / 10)) || 1 : 4;
+    SYMBOLS.size = subset ? "m" : "g";
+    $("hint-size").textContent = subset ? `Empty means k/10, here ${grouped(size)}.` : `Empty means ${size}.`;
+    if (subset) check("size", "a whole number from 1 to k − 1", whole(1, givenK() - 1), size);
+    else check("size", "a whole number from 2 to 10⁶", whole(2, 1e6), size);
+    const users = fields.colluding.hasAttribute("aria-invalid") ? NaN : givenN() - found.colluding;
+    $("hint-count").textContent = "x₀ is the value of the user in question. Used only for the published formula, explained below the picture."
+      + ` Empty means an even spread${evenly(users, givenK()) ? `: ${grouped(evenly(users, givenK()))}` : ""}.`;
+    check("count", "a whole number from 0 to n − 1, less the colluding users", whole(0, users - 1), evenly(users, givenK()));
     return good ? { ...found, log10Delta: Math.log10(found.delta), users } : null;
   }
 
   function remember() {
     const given = texts(), kept = Object.entries(given).filter(([name, value]) => {
       const box = $(`field-${name}`);
-      return value !== "" && !(box && box.hidden) && !(name === "colluding" && value === "0");
+      return entered.has(name) && value !== "" && !(box && box.hidden);
     });
-    const hash = "#" + kept.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
-    if (location.hash !== hash) history.replaceState(null, "", hash);
+    const hash = kept.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+    if (location.hash.slice(1) !== hash) history.replaceState(null, "", location.href.split("#")[0] + (hash && `#${hash}`));
   }
 
   const fromAddress = () => Object.fromEntries([...new URLSearchParams(location.hash.slice(1))]
     .filter(([name]) => Object.hasOwn(DEFAULTS, name)));
 
   // --- results ----------------------------------------------------------------------------------------------
+
+  const unbroken = (text) => text.replaceAll(" = ", "\u00a0=\u00a0").replaceAll("k-", "k\u2011");
+  // The settings in one sentence.
+  function inWords(s) {
+    const size = about(s.randomizer).parameter ? ` (${s.randomizer === "subset" ? "m" : "g"} = ${grouped(s.size)})` : "";
+    const parts = [s.given === "error" ? "" : `${grouped(s.n)} users`, s.colluding ? `${grouped(s.colluding)} colluding users` : "", `${grouped(s.k)} values`,
+      `${fields.randomizer.selectedOptions[0].textContent}${size}`, s.given === "eps0" ? `ε₀ = ${s.eps0}` : `target ε = ${s.eps}`,
+      s.given === "error" ? `target error ${s.error}` : "", `δ = ${typeset(s.log10Delta, 0, 6)}`];
+    return unbroken(`${entered.size ? "Your setting" : "Example"}: ${parts.filter((part) => part).join(", ")}.${entered.size ? "" : " Change any field."}`);
+  }
 
   function rows(table, lines) {
     table.tBodies[0].replaceChildren(...lines.map(([name, ...cells]) => {
@@ -171,12 +191,15 @@
     $("curve").replaceChildren(...parts);
   }
 
+  const ABOUT = { upper: "upper (every dataset)", lower: "lower (some dataset)" };
+
   function legend(curves, floor) {
-    $("legend").replaceChildren(...curves.map(({ name, label, points }) => {
-      const silent = points.every(([, value]) => Number.isNaN(value)), deep = points.every(([, value]) => value < floor);
+    const wanted = { name: "wanted", label: "your δ", points: [[0, 0]] };
+    $("legend").replaceChildren(...[...curves, wanted].map(({ name, label, points }) => {
+      const never = points.every(([, value]) => Number.isNaN(value)), deep = points.every(([, value]) => value < floor);
       const item = document.createElement("li"), key = svg("svg", { viewBox: "0 0 32 8", "aria-hidden": "true" });
       key.append(svg("path", { class: `line ${name}`, d: "M0 4H32" }));
-      item.append(key, label + (silent ? ": does not apply" : deep ? ": below the picture" : ""));
+      item.append(key, (ABOUT[name] ?? label) + (never ? ": does not apply" : deep ? ": below the picture" : ""));
       return item;
     }));
   }
@@ -195,7 +218,7 @@
     rows(box, curves[0].points.map(([eps], i) => [String(Number(eps.toPrecision(5))), ...curves.map((c) => written(c.points[i][1]))]));
   }
 
-  // Texts that give the same from a shell and from Python.
+  // Lines that compute the same in a shell and in Python.
   function elsewhere(s, name) {
     const delta = s.delta < 1e-3 ? s.delta.toExponential() : String(s.delta), more = [["randomizer", name === "grr" ? null : name], ["colluding", s.colluding || null]];
     const kept = more.filter(([, value]) => value !== null);
@@ -217,10 +240,13 @@
   async function compute() {
     const own = ++run, s = checked();
     remember();
-    $("results").classList.toggle("unknown", !s);
+    const main = document.querySelector("main").classList;
+    main.toggle("unknown", !s);
+    main.add("stale");
     $("results").setAttribute("aria-busy", String(s !== null));
-    $("answer").textContent = s ? "…" : "Change the fields that are marked.";
+    $("answer").textContent = s ? "Computing …" : "Please correct the marked fields.";
     if (!s) return;
+    $("setting").textContent = inWords(s);
     const pause = async () => {
       await new Promise((done) => setTimeout(done, 0));
       return own !== run;
@@ -235,7 +261,7 @@
       s.users = s.n - s.colluding;
       s.count = evenly(s.users, s.k);
       if (Number.isNaN(s.n)) {
-        $("results").classList.add("unknown");
+        main.add("unknown");
         $("results").setAttribute("aria-busy", "false");
         $("answer").textContent = "Even 10¹² users do not reach this error.";
         return;
@@ -249,12 +275,13 @@
     const low = Math.min(beside.epsilon(randomizer, s.log10Delta, s.users, -1), high);
     if (await pause()) return;
     const delta = typeset(s.log10Delta, 0, 6);
-    $("answer").textContent = s.given !== "eps0"
-      ? (s.given === "error" ? `${s.n} users are needed for this error. ` : "") + `The local budget may be ε₀ = ${short(eps0, -1)}${eps0 === LARGEST_EPS0 ? " or more" : ""}, for ε = ${s.eps} at δ = ${delta}.`
-      : `At δ = ${delta}, ε lies between ${short(low, -1)} and ${short(high, 1)}.`;
-    $("answer-note").textContent = (s.given !== "eps0" ? `With it, ε lies between ${short(low, -1)} and ${short(high, 1)}. ` : "")
-      + `The larger one is a guarantee for every dataset; some dataset needs the smaller one. If the shuffler fails, ε₀ = ${short(eps0, s.given !== "eps0" ? -1 : 0)} is left.`
-      + (s.k === 2 && s.randomizer === "grr" ? " For k = 2 the package has a narrower bracket than this page." : "");
+    const proven = `ε = ${short(high, 1)} at δ = ${delta} for every dataset.`;
+    const reached = eps0 === LARGEST_EPS0 ? `Any local budget up to ε₀ = ${eps0} gives` : `The local budget ε₀ = ${short(eps0, -1)} gives`;
+    $("answer").textContent = unbroken(s.given === "eps0" ? proven
+      : s.given === "eps" ? `${reached} ${proven}` : `${grouped(s.n)} users are enough. ${reached} this error, and ${proven}`);
+    $("low").textContent = short(low, -1);
+    $("local").textContent = short(eps0, s.given !== "eps0" ? -1 : 0);
+    $("closer").hidden = s.k !== 2 || s.randomizer !== "grr";
 
     const bounds = beside.literature(s.randomizer);
     const withPublished = s.randomizer === "grr" && s.users <= MOST_USERS_PUBLISHED && eps0 <= LARGEST_EPS0;
@@ -264,17 +291,19 @@
       ...bounds.map(({ name, label, bound }) => ({ name, label, bound: (eps) => (eps < eps0 ? bound(eps, setting) : -Infinity) })),
     ];
     if (withPublished) {
-      curves.push({ name: "published", label: "published formula (no bound)", bound: (eps) => beside.published(eps, setting, s.count) });
+      curves.push({ name: "published", label: "published formula (not a bound)", bound: (eps) => beside.published(eps, setting, s.count) });
     }
 
     const at = s.given !== "eps0" ? s.eps : high;
     $("bounds").caption.textContent = `δ at ε = ${short(at, 0)}`;
     const values = Object.fromEntries(curves.map(({ name, bound }) => [name, bound(at)]));
     const sides = { lower: -1, published: 0 };
-    rows($("bounds"), curves.map(({ name, label }) => [label, typeset(values[name], sides[name] ?? 1)]));
+    rows($("bounds"), curves.map(({ name, label }) => [label, Number.isNaN(values[name]) ? "does not apply" : typeset(values[name], sides[name] ?? 1)]));
+    const factor = values.lower - values.published;
     $("bounds-note").textContent = withPublished && values.published < values.lower
-      ? `The published formula promises a δ that is ${values.published === -Infinity ? "0" : `10${superscript(Math.floor(values.lower - values.published))} times smaller than the true one of some dataset`}.`
-      : s.randomizer === "grr" && !withPublished ? `The published formula is left out: it takes too long beyond 10⁷ users or ε₀ = ${LARGEST_EPS0}.`
+      ? values.published === -Infinity ? "The published formula gives δ = 0, but some dataset has at least the δ of lower."
+        : `The published formula gives a δ that is at least ${factor < 6 ? short(10 ** factor, -1, 3) : typeset(factor, -1, 2)} times smaller than the true δ of some dataset.`
+      : s.randomizer === "grr" && !withPublished ? `The published formula is left out: above 10⁷ users or ε₀ = ${LARGEST_EPS0} it takes too long to compute.`
       : "";
     if (withPublished) {
       $("command").textContent += `\npython -c "from tightshuffle.literature.count import delta as log10_delta; print(log10_delta(${Number(at.toPrecision(6))},`
@@ -282,14 +311,16 @@
     }
     const deviation = beside.sigma(at, s.log10Delta), own_ = about(s.randomizer).label;
     const found = [
-      [`${own_} with ε₀ = ${short(eps0, -1)}, shuffled, inverted`, beside.distance(randomizer, s.n)],
-      [`central Gaussian noise of deviation ${short(deviation, 1)}, same ε and δ`, beside.gaussianDistance(s.n, s.k, deviation)],
-      [`${own_} with ε₀ = ${short(at, 0)}, no shuffler, δ = 0`, at > 0 ? beside.distance(make(at), s.n) : NaN],
+      [`${own_} with ε₀ = ${short(eps0, -1)} and the shuffler`, beside.distance(randomizer, s.n)],
+      [`Gaussian mechanism on a trusted server: same ε and δ, standard deviation ${short(deviation, 1)}`, beside.gaussianDistance(s.n, s.k, deviation)],
+      [`${own_} with ε₀ = ${short(at, 0)}, without a shuffler (δ = 0)`, at > 0 ? beside.distance(make(at), s.n) : NaN],
     ];
     rows($("errors"), [...found.map(([label, error]) => [label, Number.isNaN(error) ? "–" : short(error, 0, 4)]),
-      ["the uniform histogram, which uses no data", `0 to ${short(1 - 1 / s.k, 0, 4)}`]]);
-    $("errors-note").textContent = `The shuffled estimate errs ${short(found[0][1] / found[1][1], 0, 4)} times as much as the Gaussian. The uniform histogram errs by 0 if the users are`
-      + " spread evenly and most if all hold one value: an estimate that errs more than it would on your data is of no use.";
+      ["uniform histogram, which ignores the data", `0 to ${short(1 - 1 / s.k, 0, 4)}`]]);
+    $("errors-note").textContent = `With the shuffler, the error is ${short(found[0][1] / found[1][1], 0, 4)} times that of the Gaussian mechanism.`
+      + ` The uniform histogram has error 0 if the users are spread evenly, and ${short(1 - 1 / s.k, 0, 4)} if all hold the same value.`
+      + " An estimate is of no use if its error is larger than that of the uniform histogram on your data.";
+    $("results").classList.remove("waiting");
 
     const end = at > 0 ? Math.min(2 * at, eps0) : eps0, floor = 2.5 * s.log10Delta;
     for (const curve of curves) curve.points = [];
@@ -297,22 +328,26 @@
       const eps = (end * i) / POINTS;
       for (const curve of curves) curve.points.push([eps, curve.bound(eps, COARSE)]);
       if (await pause()) return;
-      if (i % 4 === 0) draw(curves, end, floor, s.log10Delta);
+      if (i > 0 && i % 4 === 0) {
+        draw(curves, end, floor, s.log10Delta);
+        main.remove("stale");
+      }
     }
-    draw(curves, end, floor, s.log10Delta);
     legend(curves, floor);
     table(curves);
     $("results").setAttribute("aria-busy", "false");
   }
 
   let timer;
-  form.addEventListener("input", () => {
+  form.addEventListener("input", (event) => {
+    entered.add(event.target.name);
     arrange();
     clearTimeout(timer);
     timer = setTimeout(compute, 300);
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   addEventListener("hashchange", () => {
+    if (!location.hash.includes("=")) return remember(); // the link that skips to the results
     show(fromAddress());
     compute();
   });
@@ -323,7 +358,7 @@
         $("copied").textContent = "Copied.";
       } catch {
         getSelection().selectAllChildren($(button.dataset.copies));
-        $("copied").textContent = "It is selected: press Ctrl+C.";
+        $("copied").textContent = "Selected. Press Ctrl+C to copy.";
       }
     });
   }

@@ -1,5 +1,5 @@
-// The laws of one report's gain, and from them bounds on delta: tightshuffle/randomizers and
-// tightshuffle/bounds/histogram.py once more. k-RR with two values takes the general way here.
+// The distribution of one report's gain G, and upper and lower bounds on delta: the same computation as in
+// tightshuffle/randomizers and tightshuffle/bounds/histogram.py, without the closer bounds for k-RR with k = 2.
 const shuffle = (() => {
   const MIXTURES = [0.25, 0.5, 0.75], LN10 = Math.log(10);
   const ones = (number) => number.toString(2).replaceAll("0", "").length;
@@ -41,7 +41,7 @@ const shuffle = (() => {
       found.references = ["x0", "x1", "x2", "x3"].slice(0, k);
     } else {
       const q = { hash: 1 / size, rappor: expit(-eps0 / 2), oue: expit(-eps0) }[name];
-      if (q === undefined) throw new Error(`no law of ${name} here`);
+      if (q === undefined) throw new Error(`the calculator has no randomizer ${name}`);
       found.patterns = independent(q);
       if (name !== "hash") found.everywhere = q ** k;
       else if (k === 2) found.everywhere = q ** 2;
@@ -53,9 +53,9 @@ const shuffle = (() => {
     return found;
   }
 
-  // The law of G for the blanket (weights null), or where the remaining users hold values with these weights.
+  // The distribution of G for the blanket (weights null), or if the remaining users hold values with these weights.
   function gains({ k, eps0, patterns, everywhere, raised, base }, eps, weights) {
-    const numerators = [ // by what of x0 (bit 0) and x1 (bit 1) a report supports
+    const numerators = [ // index: the report supports x0 (bit 0), x1 (bit 1)
       -Math.expm1(eps), Math.exp(eps) * Math.expm1(eps0 - eps),
       -Math.expm1(eps + eps0), -Math.exp(eps0) * Math.expm1(eps),
     ];
@@ -92,13 +92,13 @@ const shuffle = (() => {
     return (found[side > 0 ? 1 : 0] - Math.log(n)) / LN10;
   }
 
-  // log10 of an upper bound on delta for every dataset; n without those who collude.
+  // log10 of an upper bound on delta for every dataset; n does not count colluding users.
   function upper(own, eps, n, width) {
     if (eps >= own.eps0) return -Infinity;
     return Math.min(0, bound(1, gains(own, eps, null), eps, n, own.eps0, width));
   }
 
-  // log10 of a lower bound on the worst dataset's delta.
+  // log10 of a lower bound on the delta of the worst dataset.
   function lower(own, eps, n, width) {
     if (eps >= own.eps0) return -Infinity;
     const mixtures = own.references.map((name) => [[name, 1]]);
