@@ -1,4 +1,4 @@
-"""Which randomizer to use: what the study says in four sentences, and a table."""
+"""Which randomizer to use: the study's result in a few sentences, and a table."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,20 +11,20 @@ TITLE = "Which randomizer to use"
 HEADER = [
     "n",
     "k",
-    "wanted eps",
+    "target eps",
     "use",
     "eps0",
     "bits",
     "expected TV error",
-    "over the Gaussian's",
-    "no shuffler",
+    "ratio to the Gaussian",
+    "error without a shuffler",
 ]
 USELESS = 0.5  # TV error: that of the uniform histogram on the cities is 0.48 and 0.67
 _TIE = 1e-3  # ratios this near are the same
 
 
 def statement(study: pd.DataFrame) -> list[str]:
-    """The result in four sentences, from the rows of results/study/study.csv."""
+    """The result in a few sentences, from the rows of results/study/study.csv."""
     keys = ["n", "k", "eps", "delta_rule"]
     ratio = study.pivot(index=keys, columns="randomizer", values="ratio")
     generous = study.pivot(index=keys, columns="randomizer", values="ratio_lower").dropna()
@@ -39,19 +39,23 @@ def statement(study: pd.DataFrame) -> list[str]:
     gain = (local["local_tv"] / local["tv"]).min()
     central = small["gaussian_tv"] / small["geometric_tv"]
     return [
-        "Behind a shuffler k-RR has the least expected error of these single-message randomizers, or is"
-        f" within {100 * _TIE:g} % of it, in {wins} of {len(ratio)} settings, and in {sure} of"
-        f" {len(generous)} even if the others are judged by their lower bound.",
-        "The m of subset selection and the g of local hashing are those that are best without a shuffler;"
-        " tuned behind one, both would err less with few users and very many cells.",
-        "For eps up to 1 and more than two cells the total variation error of k-RR is"
+        "With a shuffler, k-RR has the smallest expected error of these randomizers, or one within"
+        f" {100 * _TIE:g} % of the smallest, in {wins} of {len(ratio)} settings.",
+        f"This also holds in {sure} of {len(generous)} settings if every other randomizer uses the larger eps0"
+        " that the lower bound on its delta allows.",
+        "For eps up to 1 and more than two values, the total variation error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
-        f" Gaussian with the same guarantee, which errs {central.min():.1f} to {central.max():.1f} times as"
-        " much as central geometric noise with delta = 0; without the shuffler the best randomizer errs at"
-        f" least {gain:.1f} times as much as with it.",
-        f"With many users some fall behind: at n = {most:,} and eps up to 1 OUE and local hashing err"
-        f" at least {large[['oue', 'hash']].min():.1f} times as much as the Gaussian, RAPPOR"
-        f" {large['rappor']:.1f} times and Hadamard response {large['hadamard']:.0f} times.",
+        " Gaussian with the same guarantee.",
+        f"The error of that Gaussian is {central.min():.1f} to {central.max():.1f} times that of central"
+        " geometric noise, which has delta = 0.",
+        f"Without the shuffler, the smallest error of these randomizers is at least {gain:.1f} times as large.",
+        "With many users, some randomizers have much larger errors.",
+        f"At n = {most:,} and eps up to 1, OUE and local hashing have at least"
+        f" {large[['oue', 'hash']].min():.1f} times the error of the Gaussian, RAPPOR at least"
+        f" {large['rappor']:.1f} times and Hadamard response at least {large['hadamard']:.0f} times.",
+        "The m of subset selection and the g of local hashing are the best ones without a shuffler.",
+        "If m and g were tuned for a shuffler, both randomizers would have smaller errors with few users and"
+        " very many values.",
     ]
 
 
@@ -71,7 +75,7 @@ def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> li
                 f"{row['n']:,}",
                 f"{row['k']:,}",
                 f"{row['eps']:g}",
-                use if row["tv"] <= USELESS else "more users or fewer cells",
+                use if row["tv"] <= USELESS else "more users or fewer values",
                 f"{row['eps0']:.2f}",
                 f"{row['bits']:.0f}",
                 _error(row["tv"]),
@@ -89,4 +93,4 @@ def _error(tv: float) -> str:
 def which_page(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> str:
     """The page for the rows of results/study/study.csv."""
     table = markdown_table(HEADER, which_lines(study, which))
-    return markdown_page(TITLE, [" ".join(statement(study)), table])
+    return markdown_page(TITLE, ["\n".join(statement(study)), table])
