@@ -354,12 +354,10 @@ def test_a_typed_setting_is_in_the_address_and_the_address_brings_it_back(tab, p
     answer = text_of(tab, "answer")
     settle(tab, page, address)
     assert text_of(tab, "answer") == answer
-    assert shown(answer)[0] == pytest.approx(
-        tightshuffle.epsilon(1e-4, n=1000, k=12, eps0=2), rel=1e-4
-    )
+    assert shown(answer)[0] == pytest.approx(tightshuffle.epsilon(1e-4, n=1000, k=12, eps0=2), rel=1e-4)
 
 
-EXAMPLES = "[...document.querySelectorAll('.example')].filter(box => box.checkVisibility()).map(box => box.id)"
+EXAMPLES = "[...document.querySelectorAll('.example')].filter(x => x.checkVisibility()).map(x => x.id)"
 
 
 @browsing
