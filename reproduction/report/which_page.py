@@ -41,14 +41,15 @@ def statement(study: pd.DataFrame) -> list[str]:
     return [
         "With a shuffler, k-RR has the smallest expected error of these randomizers, or one within"
         f" {100 * _TIE:g} % of the smallest, in {wins} of {len(ratio)} settings.",
-        f"This also holds in {sure} of {len(generous)} settings if every other randomizer uses the larger eps0"
-        " that the lower bound on its delta allows.",
+        f"This also holds in {sure} of {len(generous)} settings if every other randomizer uses the larger"
+        " eps0 that the lower bound on its delta allows.",
         "For eps up to 1 and more than two values, the total variation error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
         " Gaussian with the same guarantee.",
         f"The error of that Gaussian is {central.min():.1f} to {central.max():.1f} times that of central"
         " geometric noise, which has delta = 0.",
-        f"Without the shuffler, the smallest error of these randomizers is at least {gain:.1f} times as large.",
+        f"Without the shuffler, the smallest error of these randomizers is at least {gain:.1f} times as"
+        " large.",
         "With many users, some randomizers have much larger errors.",
         f"At n = {most:,} and eps up to 1, OUE and local hashing have at least"
         f" {large[['oue', 'hash']].min():.1f} times the error of the Gaussian, RAPPOR at least"
