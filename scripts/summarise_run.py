@@ -1,4 +1,4 @@
-"""The page of what differs from run to run: the machine, the date, and what every rule's jobs took."""
+"""Write the page of run times: the machine, the date, and the time and memory of every rule."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What differs from run to run: the machine, and what every rule's jobs took."""
+"""What differs from run to run: the machine, and the time and memory of every rule."""
 
 import os
 import platform
@@ -9,11 +9,11 @@ import pandas as pd
 
 
 def run_times(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Jobs, seconds and memory per rule from Snakemake's benchmark files in ``folder``, longest first.
+    """Time and memory of every rule, from Snakemake's benchmark files in ``folder``; slowest rule first.
 
-    Each is a dict: ``name`` of the rule (the file's or its folder's), ``jobs``, ``seconds`` in all,
-    ``longest`` job, ``cpu`` seconds in all, ``mb`` of the largest job; nan where a job ended too soon to
-    be measured. Raises ValueError that names a file without these columns.
+    One dict per rule: its ``name``, the number of ``jobs``, the ``seconds`` of all jobs, the seconds of the
+    ``longest`` job, the ``cpu`` seconds of all jobs, and the largest memory of a job in ``mb``. A value is
+    nan if the job ended before it was measured. Raises ValueError for a file that lacks a column.
     """
     rows = []
     for path in sorted(Path(folder).rglob("*.tsv")):
@@ -33,7 +33,7 @@ def run_times(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def machine() -> list[tuple[str, str]]:
-    """What this machine is, as pairs of name and value; nothing that names it or its user."""
+    """Pairs of name and value that describe this machine: nothing that identifies it or its user."""
     facts = [
         ("system", f"{platform.system()} {platform.release()}"),
         ("processor", processor()),
@@ -48,7 +48,7 @@ def machine() -> list[tuple[str, str]]:
 
 
 def processor(path: str | os.PathLike[str] = "/proc/cpuinfo") -> str:
-    """The processor's name where the system tells it, else its architecture."""
+    """The processor's name if the system knows it, else its architecture."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError:
