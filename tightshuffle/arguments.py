@@ -52,7 +52,7 @@ def check_delta(delta: npt.ArrayLike, name: str = "delta") -> Floats:
 def check_log10_delta(delta: npt.ArrayLike | None, log10_delta: npt.ArrayLike | None) -> Floats:
     """log10 delta as a float array, from either; ValueError unless just one is given, between 0 and 1."""
     if (delta is None) == (log10_delta is None):
-        raise ValueError("delta or log10_delta must be given, and not both")
+        raise ValueError("delta or log10_delta must be given, but not both")
     if log10_delta is None:
         return np.log10(check_delta(np.asarray(delta)))
     return _numbers("log10_delta", log10_delta, "finite and < 0", lambda x: x < 0)

@@ -1,4 +1,4 @@
-"""Read your own histogram: a CSV file with the columns cell and count, checked row by row."""
+"""Read a histogram of your own: a CSV file with the columns cell and count, checked row by row."""
 
 import csv
 import os
@@ -54,11 +54,11 @@ def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list
                 blank = blank or lines.line_num
                 continue
             if blank:
-                raise ValueError(f"{path}: row {blank}: empty; expected a header, then one cell per row")
+                raise ValueError(f"{path}: row {blank}: empty row; expected a header, then one cell per row")
             if not header:
                 header = [name.lower() if name.lower() in KNOWN else name for name in fields]
                 if twice := [name for name in header if header.count(name) > 1]:
-                    raise ValueError(f"{path}: row 1: the column {twice[0]!r} is there twice; expected once")
+                    raise ValueError(f"{path}: row 1: the column {twice[0]!r} occurs twice")
                 continue
             if len(fields) != len(header):
                 raise ValueError(
@@ -67,11 +67,11 @@ def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list
                 )
             rows.append(fields)
             if len(rows) > MOST_CELLS:
-                raise ValueError(f"{path}: more than {MOST_CELLS:,} cells; expected no more than that")
+                raise ValueError(f"{path}: more than {MOST_CELLS:,} cells; expected at most that many")
     except csv.Error as error:
         raise ValueError(f"{path}: row {lines.line_num}: not a readable CSV file: {error}") from None
     if not header:
-        raise ValueError(f"{path}: empty; expected a header with cell,count and one cell per row")
+        raise ValueError(f"{path}: empty file; expected a header with cell,count, then one cell per row")
     return header, rows
 
 

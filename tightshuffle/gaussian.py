@@ -84,7 +84,7 @@ def exact_scale(
     elif delta is not None and log10_delta is None:
         wanted = np.log(check_delta(delta))
     else:
-        raise ValueError("delta or log10_delta must be given, and not both")
+        raise ValueError("delta or log10_delta must be given, but not both")
     units = check_positive("sensitivity", sensitivity)
     points = np.broadcast_arrays(check_eps(eps), wanted, units)
     scales = np.empty(points[0].shape)
@@ -111,7 +111,7 @@ def _solve(eps: float, wanted: float) -> float:
         bounds.append(np.log(reach + np.hypot(reach, np.sqrt(2 * eps))) - np.log(2 * eps))
     high = min(bounds)
     if high > 700:
-        raise ValueError(f"eps must be larger for so small a delta: the scale overflows; got {eps}")
+        raise ValueError(f"eps must be larger for this delta, or the scale overflows; got {eps}")
 
     def surplus(log_ratio: float) -> float:
         return float(_ln_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(log_ratio)))) - wanted

@@ -80,7 +80,7 @@ METHODS = {
             name="count-exact",
             target="literature.count.delta",
             kind=EXACT,
-            valid="the noisy count of x0 alone if so many of the remaining users hold x0; no guarantee",
+            valid="the noisy count of x0 only, in the dataset with this --count; no guarantee",
             source=f"{_BISWAS}, Definition 11, with Theorem 1's factor counted once",
             needs_count=True,
         ),
@@ -88,9 +88,9 @@ METHODS = {
             name="lower",
             target="bounds.histogram.lower",
             kind=LOWER,
-            valid="k-RR and other randomizers; the worst dataset has at least this delta, no guarantee",
-            source="this project: all remaining users hold one value, or one of two at random"
-            " (docs/worst_case.md)",
+            valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
+            source="this project: the datasets in which all remaining users hold one value, or one of two at"
+            " random (docs/worst_case.md)",
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
             largest_eps0=LARGEST_EPS0_OF_UPPER,
@@ -112,8 +112,8 @@ METHODS = {
             name="tight",
             target="bounds.worst_known.tight",
             kind=CONJECTURE,
-            valid="k-RR with k >= 3; exact if the conjecture on the worst dataset holds, else a lower bound",
-            source="this project: a users at x0, all remaining ones in one third cell (docs/worst_case.md)",
+            valid="k-RR with k >= 3; a lower bound, and exact if the conjecture on the worst dataset holds",
+            source="this project: some users hold x0, all remaining users a third value (docs/worst_case.md)",
             largest_n=LARGEST_N_OF_TIGHT,
         ),
         Method(
@@ -384,22 +384,22 @@ def check(method: Method, setting: Setting) -> None:
     name, own = method.name, setting.randomizer != "grr"
     several = bool(np.any(setting.compositions > 1))
     if own and not method.randomizers:
-        raise ValueError(f"randomizer must be grr for {name}; others are for {able('randomizers')}")
+        raise ValueError(f"randomizer must be grr for {name}; others work with {able('randomizers')}")
     check_at_most("compositions", setting.compositions, LARGEST_COMPOSITIONS)
     check_at_most("n", setting.n, LARGEST_N if several else method.largest_n)
     check_at_most("eps0", setting.eps0, LARGEST_EPS0 if several else method.largest_eps0)
     if several and not method.composes:
-        raise ValueError(f"compositions above 1 work for {able('composes')}; {name} is for one round")
+        raise ValueError(f"compositions above 1 work with {able('composes')}; {name} is for one round")
     if several and own:
         raise ValueError(
-            "compositions above 1 work for grr here; for another randomizer compose in Python:"
+            "compositions above 1 work with grr only; compose another randomizer in Python:"
             " tightshuffle.to_pld(n=..., randomizer=...).self_compose(rounds)"
         )
     for part in () if method.needs_count else ("count", "direction"):
         if getattr(setting, part) is not None:
-            raise ValueError(f"{part} is for {able('needs_count')} only; leave it out for {name}")
+            raise ValueError(f"{part} must be left out for {name}: only {able('needs_count')} uses it")
     if method.needs_count and setting.count is None:
-        raise ValueError(f"count must be given for {name}: how many of the remaining n - 1 users hold x0")
+        raise ValueError(f"count must be given for {name}: the number of remaining users who hold x0")
 
 
 def _keywords(method: Method, setting: Setting) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -92,7 +92,7 @@ def make_plan(
     ValueError naming the argument that is out of range.
     """
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
-        raise ValueError(f"randomizer must be a name, for the eps0 of a matrix is fixed; got {randomizer!r}")
+        raise ValueError(f"randomizer must be a name, as a matrix has one fixed eps0; got {randomizer!r}")
     k = check_whole("k", k, 2)
     rounds = check_whole("compositions", compositions, 1)
     eps = check_one("eps", check_positive("eps", eps))
@@ -141,7 +141,7 @@ def make_plan(
         )
         guess = tried(n)[0]
     else:
-        raise ValueError("n or error must be given, and not both: the plan tells the other one")
+        raise ValueError("n or error must be given, but not both")
     eps0, reached = _largest_eps0(functools.partial(log10_delta_at, n=n), one_round, wanted, guess)
     tv = {
         "shuffle+INV": distance(eps0, n),
@@ -223,7 +223,7 @@ def _fewest_users(surplus: Callable[[int], float], *, guess: float, least: int, 
     factor = 1.2
     while surplus(high) > 0:
         if high == most:
-            raise ValueError(f"error must be larger: {most:.0e} users do not reach it with this guarantee")
+            raise ValueError(f"error must be larger: {most:.0e} users are too few for it and this guarantee")
         low, high, factor = high, min(math.ceil(high * factor), most), factor**2
     while low > least and surplus(low) <= 0:
         low, high, factor = max(int(low / factor), least), low, factor**2

@@ -9,7 +9,7 @@ from tightshuffle import counts_file
 from tightshuffle.counts_file import read_counts
 
 COUNTS = {
-    "empty": (b"", "empty; expected a header"),
+    "empty": (b"", "empty file; expected a header"),
     "one cell": (b"cell,count\n1,9\n", "at least 2 cells (rows below the header); got 1"),
     "no header": (b"1,5\n2,6\n3,7\n", "row 1: the column 'cell' is missing"),
     "another column": (b"cell,number\n1,5\n2,3\n", "row 1: the column 'count' is missing"),
@@ -19,8 +19,8 @@ COUNTS = {
     "nothing": (b"cell,count\n1,5\n2,\n", "row 3: count must be a whole number >= 0; got ''"),
     "a cell left out": (b"cell,count\n1,5\n3,3\n", "row 3: cell must be 1, 2, 3, ... in this order"),
     "nobody": (b"cell,count\n1,0\n2,0\n", "every count is 0"),
-    "a column twice": (b"cell,count,count\n1,5,6\n2,5,6\n", "row 1: the column 'count' is there twice"),
-    "a column twice in two cases": (b"cell,count,Count\n1,5,6\n", "row 1: the column 'count' is there twice"),
+    "a column twice": (b"cell,count,count\n1,5,6\n2,5,6\n", "row 1: the column 'count' occurs twice"),
+    "a column twice in two cases": (b"cell,count,Count\n1,5,6\n", "row 1: the column 'count' occurs twice"),
     "a value too many": (b"cell,count\n1,5\n2,5,6\n", "row 3: 3 values; expected 2"),
     "a value too few": (b"cell,count\n1,5\n2\n", "row 3: 1 values; expected 2"),
     "an empty row": (b"cell,count\n1,5\n\n2,6\n", "row 3: empty"),

@@ -1,4 +1,4 @@
-"""What the command answers: one function per command, from parsed arguments to an `Answer`."""
+"""One function per command, from parsed arguments to an `Answer`."""
 
 import itertools
 import math
@@ -20,18 +20,18 @@ from tightshuffle.randomizers import Randomizer, parse
 
 _ROUND_UP = {methods.UPPER: True, methods.LOWER: False, methods.CONJECTURE: False}
 _DEEPEST = -12.0  # log10 of the delta at which a comparison ends
-_HISTOGRAM = "a histogram in which one user changes cell"
+_HISTOGRAM = "a histogram, of which one user's value changes"
 
 
 @dataclass(frozen=True)
 class _Column:
-    """What one method says at every eps or delta that was asked; ``note`` is None where nothing is to add."""
+    """The results of one method at every eps or delta; a note is None if there is nothing to add."""
 
     method: methods.Method
     setting: dict[str, Any]
     answers: list[float]
     notes: list[str | None]
-    reason: str  # why some answers are nan
+    reason: str  # why some results are nan
 
 
 def _answer_delta(arguments: Namespace) -> Answer:
@@ -62,7 +62,7 @@ def _answer_epsilon(arguments: Namespace) -> Answer:
         answers = _floats(methods.epsilon(method.name, np.array(arguments.delta), **setting))
         _, budget = _own(setting)
         largest = budget * setting.get("compositions", 1)
-        return answers, f"not promised at any eps up to {largest:g}, which holds without shuffling"
+        return answers, f"no guarantee from shuffling here; eps = {largest:g} holds without it"
 
     def show(method: methods.Method, eps: float) -> str:
         return plain(eps, round_up=_ROUND_UP.get(method.kind))
@@ -72,7 +72,7 @@ def _answer_epsilon(arguments: Namespace) -> Answer:
         notes = [reason if math.isnan(eps) else None for eps in answers]
         columns.append(_Column(method, setting, answers, notes, reason if any(notes) else ""))
         unpromised = (delta for delta, note in zip(arguments.delta, notes, strict=True) if note)
-        complaints += [f"delta = {delta:g} is {reason}, by {method.name}" for delta in unpromised]
+        complaints += [f"delta = {delta:g}, by {method.name}: {reason}" for delta in unpromised]
     several = len(columns) > 1
     return _side_by_side(arguments, columns, "delta", "eps", show, [] if several else complaints)
 
@@ -83,7 +83,7 @@ _Ask = Callable[[methods.Method, Mapping[str, Any]], tuple[list[float], str]]
 def _ask_all(
     arguments: Namespace, ask: _Ask
 ) -> list[tuple[methods.Method, dict[str, Any], list[float], str]]:
-    """What every method answers. Of several, one that refuses answers nan; ValueError where all refuse."""
+    """The results of every method: nan from one that does not apply; ValueError if none of them applies."""
     chosen = [methods.METHODS[name] for name in arguments.method]
     randomizer = _randomizer(arguments)
     _refuse_what_nobody_takes(arguments, chosen)
@@ -94,7 +94,7 @@ def _ask_all(
         try:
             if method.needs_count and arguments.count is None:
                 raise ValueError(
-                    f"--count is needed for {method.name}: how many of the remaining n - 1 users hold x0"
+                    f"--count is needed for {method.name}: the number of remaining users who hold x0"
                 )
             found.append((method, setting, *ask(method, setting)))
         except ValueError as error:
@@ -113,7 +113,7 @@ def _side_by_side(
     show: Callable[[methods.Method, float], str],
     complaints: list[str],
 ) -> Answer:
-    """The answers of one method with all that is to say about it, or of several beside each other."""
+    """The results of one method with its notes, or of several methods side by side."""
     asked = getattr(arguments, asked_name)
     settings = [_names(column.setting) for column in columns]
     shared = {name: value for setting in settings for name, value in setting.items()}
@@ -222,15 +222,15 @@ def _answer_plan(arguments: Namespace) -> Answer:
 
 
 def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
-    """n, k, and the shares of the cells, None for data that are spread evenly."""
+    """n, k, and the share of each value, None for uniform data."""
     for name in ("n", "k", "error"):
         if arguments.data and getattr(arguments, name) is not None:
-            raise ValueError(f"--{name} must be left out with --data, whose file tells the users and cells")
+            raise ValueError(f"leave out --{name}: --data gives the users and their values")
     if not arguments.data:
         if arguments.k is None:
-            raise ValueError("--k is needed, or --data")
+            raise ValueError("give --k or --data")
         if (arguments.n is None) == (arguments.error is None):
-            raise ValueError("one of --n, --error and --data is needed, and not two of them")
+            raise ValueError("give exactly one of --n, --error and --data")
         return arguments.n, arguments.k, None
     from tightshuffle.counts_file import read_counts
 
@@ -251,13 +251,13 @@ def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[
         sigma = plain(plan.sigma, round_up=True)
         rows.append((f"{eps:g}", _delta(log10_delta), str(plan.n), most, shuffled, gaussian, sigma, local))
     lines = [
-        f"for every dataset of k = {k} cells" + "".join(f", {x} = {y}" for x, y in given.items()),
+        f"for every dataset with k = {k}" + "".join(f", {x} = {y}" for x, y in given.items()),
         "",
         table(rows),
         "",
         f"shuffle+INV, gaussian, local: expected total variation distance, {data}, before projection.",
-        f"sigma: of the Gaussian on each count, for {_HISTOGRAM} (sensitivity sqrt(2)).",
-        "If the shuffler fails, eps = eps0 is left of each round, without a delta.",
+        f"sigma: standard deviation of the noise on each count, for {_HISTOGRAM}: sensitivity sqrt(2).",
+        "If the shuffler fails, eps = eps0 still holds in each round, with delta = 0.",
     ]
     return "\n".join(lines)
 
@@ -273,19 +273,19 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
         (f"{name} with eps0 = {eps / rounds:g}, not shuffled (delta = 0)", tv["local"]),
     ]
     if "uniform" in tv:
-        rows.append(("the uniform histogram, which uses no data", tv["uniform"]))
+        rows.append(("a uniform histogram that ignores the data", tv["uniform"]))
     width = max(len(name) for name, _ in rows)
     lines = [
         f"(eps = {eps:g}, delta = {_delta(log10_delta)}) for every dataset"
-        f" of n = {plan.n} users, k = {k} cells"
+        f" with n = {plan.n}, k = {k}"
         + f", after {rounds} rounds" * (rounds > 1)
         + f", {colluding} of the users colluding" * (colluding > 0),
         "",
         *(f"fewest users   {plan.n}   (error at most {error:g})" for error in [given.get("error")] if error),
         f"largest eps0   {plain(plan.eps0, round_up=False)}   (upper: delta = {reached})"
-        + "; larger ones are not looked at" * plan.capped,
-        f"if the shuffler fails, eps = {plain(rounds * plan.eps0, round_up=True)} is left,"
-        " without a delta" + f", for the {rounds} rounds together" * (rounds > 1),
+        + "; the search ends here" * plan.capped,
+        f"if the shuffler fails, eps = {plain(rounds * plan.eps0, round_up=True)} still holds, with delta = 0"
+        + f", for the {rounds} rounds together" * (rounds > 1),
         "",
         f"expected total variation distance, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
         *(f"  {name:<{width}}  {value}" for name, value in rows),
@@ -293,7 +293,7 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
         f"The Gaussian's sigma is for {_HISTOGRAM}: sensitivity sqrt(2).",
     ]
     if max(plan.tv.values()) > 1:
-        lines += ["", "Above 1: the estimate is worthless."]
+        lines += ["", "An error above 1 means that the estimate is useless."]
     return "\n".join(lines)
 
 
@@ -353,7 +353,7 @@ def _answer_audit(arguments: Namespace) -> Answer:
         shown.append((f"{row['eps']:g}", row["observes"], audited, published, exact, upper, event))
     lines = [
         f"audit: lower bounds on delta, each with confidence {arguments.confidence:g};"
-        " a smaller one is refuted",
+        " a claimed delta below its bound is refuted",
         ", ".join(f"{name} = {value}" for name, value in setting.items()),
         "",
         table(shown),
@@ -378,13 +378,13 @@ _USUAL = {"randomizer": "grr", "colluding": 0, "compositions": 1, "error": None}
 
 
 def _randomizer(arguments: Namespace) -> str | Randomizer:
-    """The randomizer of delta and epsilon, a matrix as an object; ValueError where k or eps0 does not fit."""
+    """The randomizer of delta and epsilon, a matrix as an object; ValueError if k or eps0 does not fit."""
     from_file = arguments.randomizer.startswith("file:")
     for name in ("k", "eps0"):
         if from_file and getattr(arguments, name) is not None:
-            raise ValueError(f"--{name} must be left out for a randomizer from a file, whose matrix tells it")
+            raise ValueError(f"leave out --{name}: it follows from the matrix in the file")
         if not from_file and getattr(arguments, name) is None:
-            raise ValueError(f"--{name} is needed; only --randomizer file:... has its own")
+            raise ValueError(f"--{name} is needed (unless --randomizer file:... gives it)")
     return parse(arguments.randomizer) if from_file else str(arguments.randomizer)
 
 
@@ -393,7 +393,7 @@ def _refuse_what_nobody_takes(arguments: Namespace, chosen: list[methods.Method]
     for name in ("count", "direction"):
         if getattr(arguments, name) is not None and not any(method.needs_count for method in chosen):
             asked = ", ".join(method.name for method in chosen)
-            raise ValueError(f"--{name} is for {counted} only; leave it out for {asked}")
+            raise ValueError(f"leave out --{name} for {asked}: only {counted} uses it")
 
 
 def _setting(arguments: Namespace, method: methods.Method, randomizer: str | Randomizer) -> dict[str, Any]:
@@ -413,7 +413,7 @@ def _setting(arguments: Namespace, method: methods.Method, randomizer: str | Ran
 
 
 def _own(setting: Mapping[str, Any]) -> tuple[int, float]:
-    """k and eps0, the matrix's own where there is one."""
+    """k and eps0, those of the matrix if there is one."""
     randomizer = setting.get("randomizer")
     if isinstance(randomizer, Randomizer):
         return randomizer.k, randomizer.eps0

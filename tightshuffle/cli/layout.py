@@ -1,4 +1,4 @@
-"""How an answer is shown: as text, as one JSON object, or as CSV."""
+"""Format a result as text, as one JSON object, or as CSV."""
 
 import csv
 import io
@@ -14,10 +14,10 @@ INDENT, _WIDTH = 17, 100
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer in its three forms, and what it leaves to say.
+    """The result of a command in its three forms, and its warnings.
 
-    ``records``: the rows of the CSV form. ``complaints``: lines for standard error. ``promised``: False where
-    some question got no promise from any method.
+    ``records``: the rows of the CSV form. ``complaints``: lines for standard error. ``promised``: False if no
+    method gives a guarantee at some eps or delta.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Answer:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """The rows in columns, aligned to the left: numbers differ in length only by exponents and reasons."""
+    """The rows as text, with columns aligned to the left."""
     widths = [max(len(row[i]) for row in rows if not row[i].startswith("nan (")) for i in range(len(rows[0]))]
     lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)

@@ -1,7 +1,7 @@
-"""The command `tightshuffle`: every accountant, the Gaussian's noise, what a guarantee costs, and an audit.
+"""The command `tightshuffle`: every bound, the Gaussian mechanism's noise, plans and an audit.
 
-Answers go to standard output, as a small table, with --json as one object or with --csv as a file of numbers.
-An error goes to standard error in one line, and the exit code is 2; it is 3 where nothing is promised.
+The result goes to standard output: a small table, one object with --json, or rows with --csv. An error goes
+to standard error in one line, with exit code 2. The exit code is 3 if no method gives a guarantee.
 """
 
 import os

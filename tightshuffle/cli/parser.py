@@ -1,4 +1,4 @@
-"""The command line's arguments and help texts; main.py answers them."""
+"""The arguments of the command line, and the help texts."""
 
 import argparse
 import math
@@ -14,9 +14,10 @@ from tightshuffle.setting import DIRECTIONS
 _ABOUT = """\
 How private is the shuffle model?
 
-Each of n users holds one of k cells and reports it through a randomizer with local budget eps0, by default
-k-randomized response; a shuffler removes who said what. What is left, the histogram of the answers, is
-(eps, delta)-differentially private with an eps far below eps0. This command says how far below.
+Each of n users holds one of k values. A randomizer with local budget eps0, by default k-randomized response,
+turns the value into a report, and a shuffler removes who sent which report. The shuffled histogram, which
+counts the reports, is then (eps, delta)-differentially private with an eps far below eps0. This command
+computes eps and delta.
 """
 _EXAMPLES = """\
 examples:
@@ -25,14 +26,15 @@ examples:
   tightshuffle epsilon upper --n 100000 --k 408 --eps0 4 --delta 1e-6
   tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
 
-`tightshuffle methods` says what each METHOD is; `tightshuffle COMMAND --help` explains a command.
+`tightshuffle methods` describes each METHOD; `tightshuffle COMMAND --help` explains a command.
 
-The exit code is 0, or 2 after an error, or 3 where no method that you asked promises anything (nan).
+The exit code is 0, 2 after an error, or 3 if none of your methods gives a guarantee in your setting (nan).
 """
 _DELTA = """\
 delta at one or several eps, by one or several methods.
 
-For a guarantee take `upper`: it holds whatever the users' data are. `lower` shows how far from tight it is.
+For a guarantee use `upper`: it holds for every dataset. `lower` shows how tight `upper` is: for some dataset,
+delta is at least `lower`.
 """
 _DELTA_EXAMPLES = """\
 examples:
@@ -41,15 +43,15 @@ examples:
   tightshuffle delta upper --randomizer oue --n 1e5 --k 408 --eps0 4 --eps 0.1 --colluding 5000
   tightshuffle delta stronger-clones --n 1e4 --k 10 --eps0 4 --eps 0.5 --compositions 4 --json
 
-Values are rounded to the safe side: upper bounds up, lower bounds down. --json has all digits, as
-log10_delta, and null where delta is 0 or a theorem does not apply; `note` says which of the two it is. With
-several methods, one that does not apply to what you ask says why below the table, and in its note.
+Upper bounds are rounded up, lower bounds down. --json has all digits, as log10_delta, and null if delta is 0
+or a theorem does not apply; `note` says which of the two it is. If one of several methods does not apply in
+your setting, the reason stands below the table and in `note`.
 """
 _EPSILON = """\
-The smallest eps at one or several delta, by one method.
+The smallest eps at one or several delta, by one or several methods.
 
-It is nan where the method promises delta at no eps up to eps0 (times the rounds), which holds without any
-shuffling.
+eps = eps0 (times the rounds) holds without shuffling. The output is nan if the method guarantees delta at no
+eps up to that.
 """
 _EPSILON_EXAMPLES = """\
 examples:
@@ -59,8 +61,8 @@ examples:
 """
 _SIGMA = """\
 The noise of the analytic Gaussian mechanism (Balle and Wang 2018): the smallest standard deviation that is
-(eps, delta)-private, for a delta of any size. The query is a histogram in which one user changes cell, unless
-you say how sensitive it is.
+(eps, delta)-private, for a delta of any size. Without --sensitivity, the query is a histogram, and two
+datasets are neighbours if they differ in one user's value.
 """
 _SIGMA_EXAMPLES = """\
 examples:
@@ -68,16 +70,16 @@ examples:
   tightshuffle sigma --eps 0.5 --delta 1e-6 --sensitivity 1
 """
 _PLAN = """\
-The largest eps0 that guarantees (eps, delta), by the method `upper`, and the accuracy that it leaves.
+The largest eps0 that guarantees (eps, delta), by the method `upper`, and the error of the estimates.
 
-For comparison: the analytic Gaussian at the same guarantee (for a histogram in which one user changes cell,
-sensitivity sqrt2), and the local model, the randomizer with eps0 = eps and no shuffler. The errors are
-expected total variation distances before any projection, if the n users are spread evenly over the k cells.
-Several eps or delta give a table: a row for each pair.
+For comparison it prints two mechanisms with the same guarantee: the analytic Gaussian mechanism (sensitivity
+sqrt2: one user's value changes), and the local model, that is the randomizer with eps0 = eps and no shuffler.
+An error is an expected total variation distance, half the sum of the absolute errors of the estimated shares.
+It is for uniform data, and before projection: the estimates can be negative until they are moved to the
+nearest distribution. Several eps or delta give a table with one row per pair.
 
-With --error instead of --n, the plan is for the fewest users who meet the guarantee with at most this error.
-With --data, n, k and the errors are those of a histogram of your own; the guarantee holds for every histogram
-all the same.
+With --error instead of --n, the plan finds the fewest users for this guarantee and this error. With --data,
+n, k and the errors are those of a histogram of your own; the guarantee still holds for every dataset.
 """
 _PLAN_EXAMPLES = """\
 examples:
@@ -88,29 +90,31 @@ examples:
   tightshuffle plan --data counts.csv --eps 1 --delta 1e-6
 """
 _COMPARE = """\
-delta over eps by upper, lower and every other valid bound: a table, CSV, or a picture.
+delta as a function of eps by every bound that holds for all datasets, and by `lower`: a table, CSV or figure.
 """
 _COMPARE_EXAMPLES = """\
 examples:
   tightshuffle compare --n 100000 --k 408 --eps0 4
   tightshuffle compare --n 1e4 --k 16 --eps0 2 --eps 0:1:50 --png curves.png
 
-Without --eps: from 0 to where upper is 1e-12. Randomizers other than grr: upper and lower only.
+Without --eps, eps runs from 0 to where upper is 1e-12. For randomizers other than grr: upper and lower only.
 """
 _AUDIT = """\
-Play the game against the real protocol and report a lower confidence bound on delta.
+Simulate an attack on shuffled k-RR and compute a lower confidence bound on delta.
 
-Every run draws all n answers and shuffles them, once with a user who holds x0 and once with one who holds x1.
-One half of the runs chooses the event that tells the two apart best, the other half gives the bound. A
-claimed delta below the bound is refuted. A bound of 0 refutes nothing: more runs are needed.
+Every run draws all n reports twice: once for a dataset in which the user in question holds the value x0, once
+for one in which that user holds x1. The first half of the runs chooses the event that distinguishes the two
+datasets best; the second half gives the bound. A claimed delta below the bound is refuted. A bound of 0
+refutes nothing; try more runs.
 """
 _AUDIT_EXAMPLES = """\
 example:
   tightshuffle audit --n 100 --k 10 --eps0 2 --eps 0.1 --count 80
 
-The observer sees the count of x0 alone (published, exact: its delta) or the whole histogram (upper: its
-delta, for every dataset). --runs 1e7 with 100 users takes about 15 seconds on two cores. The same seed gives
-the same answer on any number of cores.
+The observer sees either the count of x0 only or the whole histogram. The columns published and exact are
+delta of the count, by the paper's formula and exactly; upper bounds delta of the histogram of any dataset.
+--runs 1e7 with 100 users takes about 15 seconds on two cores. The same seed gives the same result on any
+number of cores.
 """
 
 
@@ -118,7 +122,7 @@ class _Parser(argparse.ArgumentParser):
     """Errors are ValueErrors, for the caller to report."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse, but a misspelt option is named before what is missing because of it."""
+        """As argparse, but a misspelt option is reported before an option that is missing because of it."""
         known = self._option_string_actions
         for word in [] if self._subparsers else args:
             option = word.partition("=")[0]
@@ -135,7 +139,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Flat(argparse.Action):
-    """Puts the lists that its words stand for into one."""
+    """Joins the lists that the words of one option give: ``--eps 0:1:3 2`` is one list."""
 
     def __call__(self, parser: Any, namespace: Any, lists: Any, option_string: Any = None) -> None:
         setattr(namespace, self.dest, [value for words in lists for value in words])
@@ -146,20 +150,20 @@ def _option(metavar: str, kind: Callable[[str], Any], text: str, **more: Any) ->
 
 
 _RANGE = "or from:to:how many, such as 0.1:2:50"
-_ROUNDS = "rounds of the same users with fresh randomness, whether or not their data change"
+_ROUNDS = "rounds in which every user reports with fresh randomness; values may change between rounds"
 _ANY_DELTA = "between 0 and 1, however small, such as 1e-6"
 _OPTIONS = {
-    "--n": _option("N", values.whole_number(1), "users: 100000, 1e5 or 100_000"),
-    "--k": _option("K", values.whole_number(2), "cells, >= 2"),
-    "--eps0": _option("E0", values.positive, "local budget of one answer, > 0"),
+    "--n": _option("N", values.whole_number(1), "number of users: 100000, 1e5 or 100_000"),
+    "--k": _option("K", values.whole_number(2), "number of values, >= 2"),
+    "--eps0": _option("E0", values.positive, "local budget of one report, > 0"),
     "--eps": _option(
         "E", values.some(values.at_least_zero), f"one or several, >= 0; {_RANGE}", nargs="+", action=_Flat
     ),
     "--colluding": _option(
         "C",
         values.users_or_share,
-        "how many of the N users tell the adversary their reports, or send none: 1000, or a share: 1%% or"
-        " 0.01 (default 0)",
+        "how many of the N users reveal their reports to the adversary, or send none: 1000, or a share: 1%%"
+        " or 0.01 (default 0)",
         default=0,
     ),
     "--count": _option("M", values.whole_number(0), "how many of the remaining N - 1 users hold x0"),
@@ -177,19 +181,19 @@ _OPTIONS = {
     "--sensitivity": _option(
         "S",
         values.length,
-        "L2 sensitivity of the query (default sqrt2: a histogram in which one user changes cell)",
+        "L2 sensitivity of the query (default sqrt2: a histogram, of which one user's value changes)",
         default=math.sqrt(2),
     ),
     "--runs": _option(
         "R",
         values.whole_number(2),
-        "with either user; half of them give the bound (default 1e6)",
+        "simulated runs per dataset; half of them give the bound (default 1e6)",
         default=10**6,
     ),
-    "--confidence": _option("C", values.probability, "of a bound (default 0.999)", default=0.999),
-    "--seed": _option("S", values.whole_number(0), "of all random numbers (default 0)", default=0),
-    "--cores": _option("C", values.whole_number(1), "threads (default: as many as there are cores)"),
-    "--png": _option("FILE", str, "draw the curves into this file, too"),
+    "--confidence": _option("C", values.probability, "of each bound (default 0.999)", default=0.999),
+    "--seed": _option("S", values.whole_number(0), "seed of all random numbers (default 0)", default=0),
+    "--cores": _option("C", values.whole_number(1), "number of threads (default: all cores)"),
+    "--png": _option("FILE", str, "also draw the curves into this file"),
 }
 
 
@@ -209,46 +213,46 @@ def make_parser() -> argparse.ArgumentParser:
     def add(name: str, summary: str, about: str, examples: str | None = None) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, description=about, epilog=examples, **style)
 
-    delta = add("delta", "delta at given eps, by any method", _DELTA, _DELTA_EXAMPLES)
+    delta = add("delta", "delta at a given eps, by any method", _DELTA, _DELTA_EXAMPLES)
     _add_method(delta)
     _add(delta, "--eps", required=True)
     _add_setting(delta)
 
-    epsilon = add("epsilon", "eps at given delta, by any method", _EPSILON, _EPSILON_EXAMPLES)
+    epsilon = add("epsilon", "eps at a given delta, by any method", _EPSILON, _EPSILON_EXAMPLES)
     _add_method(epsilon)
-    common = "one or several, between 0 and 1, such as 1e-6, or from:to:how many, with even factors between"
+    common = "one or several, between 0 and 1, such as 1e-6, or from:to:how many, with equal ratios"
     number = values.some(values.common_delta, by_factors=True)
     epsilon.add_argument("--delta", required=True, **_option("D", number, common, nargs="+", action=_Flat))
     _add_setting(epsilon)
 
-    about = "What each METHOD is, what it holds for, and the paper and theorem it comes from."
-    listing = add("methods", "what each method is, and whether it is valid", about)
+    about = "What each METHOD is, in which settings it is valid, and its source: paper and theorem."
+    listing = add("methods", "what each method is, and where it is valid", about)
 
-    sigma = add("sigma", "the analytic Gaussian's noise at (eps, delta)", _SIGMA, _SIGMA_EXAMPLES)
+    sigma = add("sigma", "noise of the analytic Gaussian mechanism for (eps, delta)", _SIGMA, _SIGMA_EXAMPLES)
     sigma.add_argument("--eps", required=True, **_option("E", values.at_least_zero, ">= 0"))
     sigma.add_argument("--delta", required=True, **_option("D", values.log10_delta, _ANY_DELTA))
     _add(sigma, "--sensitivity")
 
-    plan = add("plan", "the largest eps0 for (eps, delta), and its accuracy", _PLAN, _PLAN_EXAMPLES)
+    plan = add("plan", "the largest eps0 for (eps, delta), and the error", _PLAN, _PLAN_EXAMPLES)
     _add(plan, "--n", "--k", "--error", "--data")
-    several, wanted = values.some(values.positive), "of the guarantee, one or several"
+    several, wanted = values.some(values.positive), "of the guarantee: one or several"
     _add(plan, "--eps", required=True, type=several, help=f"{wanted}, > 0; {_RANGE}")
     many = _option("D", values.log10_delta, f"{wanted}, {_ANY_DELTA} or 1e-500", nargs="+")
     plan.add_argument("--delta", required=True, **many)
     _add_randomizer(plan, *randomizers.NAMES[:-1])
-    _add(plan, "--compositions", help=f"{_ROUNDS}, that meet the guarantee together (default 1)")
+    _add(plan, "--compositions", help=f"{_ROUNDS}; the guarantee is for all rounds together (default 1)")
 
-    audit = add("audit", "refute a delta by playing the game", _AUDIT, _AUDIT_EXAMPLES)
+    audit = add("audit", "a lower confidence bound on delta from a simulated attack", _AUDIT, _AUDIT_EXAMPLES)
     _add(audit, "--eps", "--n", "--k", "--eps0", "--count", required=True)
     audit.add_argument(
         "--remaining",
         choices=("x1", "x2"),
-        help="the cell of the remaining users who do not hold x0: x1, or x2, a third one (default: x2; x1 for"
-        " k = 2)",
+        help="the value of the remaining users who do not hold x0: x1, or a third value x2 (default: x2, or"
+        " x1 if k = 2)",
     )
     _add(audit, "--runs", "--confidence", "--seed", "--cores")
 
-    compare = add("compare", "delta over eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
+    compare = add("compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
     _add(compare, "--n", "--k", "--eps0", required=True)
     _add(compare, "--eps")
     _add_randomizer(compare, *randomizers.NAMES[:-1])
@@ -269,9 +273,9 @@ def _add_method(command: argparse.ArgumentParser) -> None:
 
 
 def _add_randomizer(command: argparse.ArgumentParser, *names: str) -> None:
-    own = "; the matrix in a file has a row per report and a column per cell, and its own k and eps0"
+    own = "; a matrix file has a row per report and a column per value, and k and eps0 follow from it"
     text = (
-        f"what users run: {', '.join(names)} (default grr, k-randomized response"
+        f"the randomizer: {', '.join(names)} (default grr, k-randomized response"
         f"{own * any(name.startswith('file') for name in names)})"
     )
     randomizer: Any = command.add_argument("--randomizer", **_option("R", str, text, default="grr"))
@@ -287,8 +291,8 @@ def _add_setting(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--direction",
         choices=DIRECTIONS,
-        help="for count-exact: the law with x0 against the law without (forward), the reverse, or the larger"
-        " of both (default)",
+        help="for count-exact: the user in question holds x0 or does not; delta of the first distribution"
+        " against the second (forward), of the second against the first (reverse), or the larger (default)",
     )
     composing = ", ".join(name for name, method in methods.METHODS.items() if method.composes)
-    _add(command, "--compositions", help=f"{_ROUNDS} (default 1); for {composing}")
+    _add(command, "--compositions", help=f"{_ROUNDS} (default 1; for {composing})")

@@ -1,4 +1,4 @@
-"""delta over eps by several bounds, for one setting: the picture of `tightshuffle compare`."""
+"""The figure of `tightshuffle compare`: delta as a function of eps by several bounds."""
 
 import io
 from collections.abc import Mapping

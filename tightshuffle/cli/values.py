@@ -1,4 +1,4 @@
-"""Numbers of the command line: parsed, with errors that say what was expected, and written."""
+"""Parse numbers and names of the command line, with errors that say what was expected."""
 
 import argparse
 import difflib
@@ -64,7 +64,7 @@ probability = _number("must lie between 0 and 1, both excluded, such as 0.999", 
 
 
 def some(number: Callable[[str], float], *, by_factors: bool = False) -> Callable[[str], list[float]]:
-    """A parser of one number, or of from:to:how many, evenly spaced, or with even factors between them."""
+    """A parser of one number, or of from:to:how many: evenly spaced, or with equal ratios."""
 
     def parse(text: str) -> list[float]:
         if ":" not in text:
@@ -120,7 +120,7 @@ def log10_delta(text: str) -> float:
         context.prec = 30
         result = float(value.log10())
     if not -1e15 < result < 0:
-        raise _refusal(f"{wanted}, and not as close to them", text)
+        raise _refusal(f"{wanted}, and not closer to them than floats can tell", text)
     return result
 
 
@@ -129,7 +129,7 @@ def common_delta(text: str) -> float:
     log10 = log10_delta(text)
     if not 0 < float(text) < 1 or log10 < -307:
         raise _refusal(
-            "must be at least 1e-307 here (in Python tightshuffle.epsilon takes log10_delta for less)",
+            "must be at least 1e-307 (below it use tightshuffle.epsilon(log10_delta=...) in Python)",
             text,
         )
     return float(text)

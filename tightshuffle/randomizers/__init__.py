@@ -62,7 +62,7 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
     if key == "file" and colon:
         for unwanted, value in (("k", k), ("eps0", eps0)):
             if value is not None:
-                raise ValueError(f"{unwanted} must not be given for {name}, whose matrix tells; got {value}")
+                raise ValueError(f"leave out {unwanted} = {value}: it follows from the matrix of {name}")
         return read_matrix(number)
     if key not in BY_KEY or bool(colon) != bool(BY_KEY[key].parameter):
         raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {name!r}")
@@ -73,7 +73,7 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
 
 
 def check_given(name: str, k: T | None, eps0: T | None) -> tuple[T, T]:
-    """k and eps0; ValueError where one is missing for the randomizer of that name."""
+    """k and eps0; ValueError if one of them is missing for the randomizer of that name."""
     if k is None or eps0 is None:
         raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {name!r}")
     return k, eps0

@@ -117,10 +117,12 @@ class Randomizer(ABC):
         """
 
     def own(self, k: object, eps0: object) -> tuple[int, float]:
-        """Its k and eps0; ValueError where a caller gives another one."""
+        """k and eps0 of this randomizer; ValueError if the caller gives different ones."""
         for name, value in (("k", k), ("eps0", eps0)):
-            if value is not None and np.any(np.asarray(value) != getattr(self, name)):
-                raise ValueError(f"{name} must be left out for a randomizer, which has its own; got {value}")
+            if value is not None and np.any(np.asarray(value) != (own := getattr(self, name))):
+                raise ValueError(
+                    f"give {name} = {value} or a randomizer object, not both: the object has {name} = {own}"
+                )
         return self.k, self.eps0
 
     def _datasets(self, counts: npt.ArrayLike, repetitions: int) -> Integers:
@@ -157,7 +159,7 @@ class Randomizer(ABC):
         eps = float(check_eps(eps))
         if max(eps, self.eps0) > _LARGEST_EPS0:
             name, value = ("eps", eps) if eps > _LARGEST_EPS0 else ("eps0", self.eps0)
-            raise ValueError(f"{name} must be at most {_LARGEST_EPS0:g}, for gains are floats; got {value}")
+            raise ValueError(f"{name} must be at most {_LARGEST_EPS0:g}, or gains overflow; got {value}")
         if len(set(pair)) != 2 or not all(0 <= value < self.k for value in pair):
             raise ValueError(f"pair must be two different values between 0 and {self.k - 1}; got {pair}")
         return eps

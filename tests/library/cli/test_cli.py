@@ -116,8 +116,8 @@ def test_zero_and_outside_are_told_apart():
     words = ["epsilon", "blanket", "--n", 10, "--k", 8, "--eps0", 0.5, "--delta", "1e-9"]
     code, out, err = call(*words, "--json")
     assert (code, json.loads(out)["eps"], err.count("\n")) == (3, None, 1)
-    assert "up to 0.5, which holds without shuffling" in err
-    assert "nan (not promised" in call(*words)[1]
+    assert "eps = 0.5 holds without it" in err
+    assert "nan (no guarantee" in call(*words)[1]
 
 
 def test_tables_at_any_depth():
@@ -165,7 +165,7 @@ def test_sigma():
     code, out, _ = call("sigma", "--eps", "1", "--delta", "1e-500", "--sensitivity", "1")
     assert code == 0
     assert "one user" not in out
-    assert "one user changes cell" in call("sigma", "--eps", "1", "--delta", "1e-6")[1]
+    assert "one user's value changes" in call("sigma", "--eps", "1", "--delta", "1e-6")[1]
     assert out.splitlines()[-1].split()[:3] == ["1", "1.000e-500", "1"]
     assert 0 <= float(out.split()[-1]) - deep["sigma"] < 1e-4
 
@@ -179,7 +179,7 @@ def test_plan():
     assert bound == given["log10_delta_of_eps0"] <= given["log10_delta"] == -6
     code, out, err = call(*words)
     assert (code, err) == (0, "")
-    title = "(eps = 1, delta = 1.000e-06) for every dataset of n = 1000 users, k = 15 cells"
+    title = "(eps = 1, delta = 1.000e-06) for every dataset with n = 1000, k = 15"
     assert out.splitlines()[0] == title  # no rounds, nobody colluding
     assert given["eps_without_shuffler"] == given["eps0"]
     assert "if the shuffler fails, eps = " in out
@@ -233,7 +233,7 @@ def test_a_plan_for_own_data(tmp_path):
     assert own["expected_tv"]["uniform"] == pytest.approx(0.5 - 1 / 3)
     _, out, _ = call(*words, "--data", tmp_path / "counts.csv")
     assert "the data of the file" in out
-    assert "the uniform histogram, which uses no data     0.1667" in out
+    assert "a uniform histogram that ignores the data     0.1667" in out
 
 
 def test_compare_is_delta_by_all_valid_bounds():
@@ -419,7 +419,7 @@ def test_whole_numbers(text):
         ("delta uper --eps 1 --n 9 --k 3 --eps0 2", "did you mean 'upper'?"),
         ("delta upper,clone --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: 'clone', did you mean 'clones'?"),
         ("delta upper, --eps 1 --n 9 --k 3 --eps0 2", "invalid choice: ''"),
-        ("delta upper,lower --eps 1 --n 9 --k 3 --eps0 2 --count 3", "leave it out for upper, lower"),
+        ("delta upper,lower --eps 1 --n 9 --k 3 --eps0 2 --count 3", "leave out --count for upper, lower"),
         ("delta upper --eps 0:1 --n 9 --k 3 --eps0 2", "--eps must be a number, or a range"),
         ("delta upper --eps 0:1:1 --n 9 --k 3 --eps0 2", "--eps must be a whole number >= 2"),
         ("delta upper --eps 0:x:3 --n 9 --k 3 --eps0 2", "--eps must be a finite number >= 0"),
@@ -434,7 +434,7 @@ def test_whole_numbers(text):
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer hash:1", "g must be"),
         ("delta clones --eps 1 --n 9 --k 3 --eps0 2 --randomizer oue", "randomizer must be grr for clones"),
         ("delta upper --eps 1 --n 9 --randomizer file:/no.csv", "/no.csv: No such file"),
-        ("delta upper --eps 1 --n 9 --k 3 --randomizer file:/no.csv", "--k must be left out"),
+        ("delta upper --eps 1 --n 9 --k 3 --randomizer file:/no.csv", "leave out --k"),
         (
             "plan --n 9 --k 3 --eps 1 --delta 1e-6 --randomizer file:/no.csv",
             "randomizer must be a name",
@@ -450,8 +450,8 @@ def test_whole_numbers(text):
         ("delta upper --eps 1 --n 9 --k 3 --eps0 60", "eps0 must be at most 50"),
         ("delta upper --eps nan --n 9 --k 3 --eps0 2", "--eps must be"),
         ("delta upper --eps -1e-5 --n 9 --k 3 --eps0 2", "--eps expected at least one argument"),
-        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --count 3", "--count is for count-exact only"),
-        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --direction both", "--direction is for count-exact only"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --count 3", "leave out --count for upper"),
+        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --direction both", "leave out --direction"),
         ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2", "--count is needed for count-exact"),
         ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2 --count -1", "--count must be"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --compositions 0", "--compositions must be"),
@@ -463,11 +463,11 @@ def test_whole_numbers(text):
         ("sigma --eps 1 --delta 1e-6 --sensitivity 0", "--sensitivity must be"),
         ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt-2", "--sensitivity must be"),
         ("plan --n 9 --k 3 --eps 0 --delta 1e-6", "--eps must be"),
-        ("plan --n 9 --eps 1 --delta 1e-6", "--k is needed, or --data"),
-        ("plan --k 3 --eps 1 --delta 1e-6", "one of --n, --error and --data is needed"),
+        ("plan --n 9 --eps 1 --delta 1e-6", "give --k or --data"),
+        ("plan --k 3 --eps 1 --delta 1e-6", "give exactly one of --n, --error and --data"),
         ("plan --n 9 --error 0.1 --k 3 --eps 1 --delta 1e-6", "one of --n, --error and --data"),
-        ("plan --data x.csv --error 0.1 --eps 1 --delta 1e-6", "--error must be left out with --data"),
-        ("plan --data x.csv --n 9 --eps 1 --delta 1e-6", "--n must be left out with --data"),
+        ("plan --data x.csv --error 0.1 --eps 1 --delta 1e-6", "leave out --error"),
+        ("plan --data x.csv --n 9 --eps 1 --delta 1e-6", "leave out --n"),
         ("plan --data /none.csv --eps 1 --delta 1e-6", "/none.csv: No such file"),
         ("plan --n 9 --k 3 --eps 20 --delta 1e-6", "and below 20"),
         ("audit", "--eps, --n, --k, --eps0, --count"),
@@ -611,7 +611,7 @@ def check(line):
         assert err.count("\n") == 1
         return
     # The only thing to say beside an answer is that a theorem does not apply, or promises too little.
-    assert all("holds only for" in said or "not promised" in said for said in err.splitlines())
+    assert all("holds only for" in said or "no guarantee" in said for said in err.splitlines())
     found = json.loads(out, parse_constant=pytest.fail)
     if line[0] == "delta":
         assert found["log10_delta"] is None or found["log10_delta"] <= 0
