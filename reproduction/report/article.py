@@ -35,13 +35,14 @@ def article_values(
     """Everything that the template fills in.
 
     ``found``: the findings (`read_findings`), of which what was not computed is left out; ``study``: the rows
-    of results/study/study.csv; ``captions``: figure -> its caption; ``changed``: `configuration.differences`.
+    of results/study/study.csv; ``captions``: figure -> its caption, of which the article shows the first two
+    paragraphs: what the figure shows, and its settings; ``changed``: `configuration.differences`.
     """
     conditions = dict.fromkeys(CONDITIONS.findall(template))
     return {
         "version": tightshuffle.__version__,
         "changed": [list(difference) for difference in changed],
-        "captions": {name: text.split("\n\n")[0] for name, text in captions.items()},
+        "captions": {name: text.split("\n\n")[:2] for name, text in captions.items()},
         "study": _study(study),
         "found": {where: bool(_or_none(where, found)) for where in conditions},
         "texts": {

@@ -40,7 +40,7 @@ NAMED = r"(Theorem|Table|Figure|Corollary|Section|eq\.) \(?\d+\)?|Proposition 1"
 def values_of(changed=(), captions=True, **tables):
     """The article's values, with the findings of every topic that a table is given for."""
     found = found_in({"verdicts": as_text(real_verdicts()), **tables}, *TOPICS, titles={"paris": "Paris"})
-    captions = dict.fromkeys(FIGURES, "A caption.\n\nMore of it.") if captions else {}
+    captions = dict.fromkeys(FIGURES, "A caption.\n\nSettings.\n\nMore of it.") if captions else {}
     return article_values(TEMPLATE, found, study_table(), captions=captions, changed=changed)
 
 
@@ -131,7 +131,7 @@ def test_numbers_come_from_the_findings(values):
     assert rows["joint_tests.power"] == [["14"], ["3"], ["25"]]
     assert [row[:2] for row in rows["parity.rows"]] == [["Paris", "1"], ["Paris", "6"]]
     assert rows["literature.rows"][0] == ["Erlingsson et al., 2019", "0.97", ""]
-    assert values["captions"]["band"] == "A caption."
+    assert values["captions"]["band"] == ["A caption.", "Settings."]
 
 
 def test_the_studys_table_has_a_line_per_randomizer(values):
