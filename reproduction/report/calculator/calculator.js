@@ -122,7 +122,8 @@
   // The settings in one sentence.
   function inWords(s) {
     const size = about(s.randomizer).parameter ? ` (${s.randomizer === "subset" ? "m" : "g"} = ${grouped(s.size)})` : "";
-    const parts = [s.given === "error" ? "" : `${grouped(s.n)} users`, s.colluding ? `${grouped(s.colluding)} colluding users` : "", `${grouped(s.k)} values`,
+    const colluding = s.colluding ? `${grouped(s.colluding)} ${s.given === "error" ? "colluding users" : "of them colluding"}` : "";
+    const parts = [s.given === "error" ? "" : `${grouped(s.n)} users`, colluding, `${grouped(s.k)} values`,
       `${fields.randomizer.selectedOptions[0].textContent}${size}`, s.given === "eps0" ? `ε₀ = ${s.eps0}` : `target ε = ${s.eps}`,
       s.given === "error" ? `target error ${s.error}` : "", `δ = ${typeset(s.log10Delta, 0, 6)}`];
     return unbroken(`${entered.size ? "Your setting" : "Example"}: ${parts.filter((part) => part).join(", ")}.${entered.size ? "" : " Change any field."}`);

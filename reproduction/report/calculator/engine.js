@@ -1,6 +1,7 @@
 "use strict";
-// A certified bracket of log E[(G_1 + ... + G_n)_+]: tightshuffle/numerics/positive_part.py once more, for one law at a
-// time. That file says what is computed and why rounding errors always go to the safe side; its round_up is side 1 or -1 here.
+// Proven lower and upper bounds on log E[(G_1 + ... + G_n)_+], for one distribution of G at a time. The method is that of
+// tightshuffle/numerics/positive_part.py, which explains why rounding errors always go to
+// the safe side. Its round_up is side 1 or -1 here.
 const engine = (() => {
   const ULP = 2 ** -52, OPERATIONS = 24, ATTEMPTS = 8, MOST_NODES = 2 ** 20, PAIRED = 8, UNLIKELY = 42, MOST_USERS = 1e12;
   const FEW_ATOMS = 4000, SOME_ATOMS = 5e4, MOST_ATOMS = 2e6, MOST_COUNTED = 4000;
@@ -9,7 +10,7 @@ const engine = (() => {
 
   const sum = (list) => list.reduce((total, x) => total + x, 0);
   const dot = (one, other) => one.reduce((total, x, i) => total + x * other[i], 0);
-  // Of any sizes, as if added without rounding: Shewchuk's partial sums, which do not overlap.
+  // The sum as if computed without rounding: Shewchuk's partial sums, which do not overlap.
   function exactSum(list) {
     let parts = [];
     for (let total of list) {
@@ -24,14 +25,15 @@ const engine = (() => {
     return sum(parts);
   }
   const clip = (x, low, high) => Math.min(Math.max(x, low), high);
-  // log x, moved to one side further than rounding moves what it is added to.
+  // log x, moved to one side by more than the rounding error of the sum in which it stands.
   const logTo = (side, x) => Math.log(x) + side * ULP * (OPERATIONS + 4 * Math.abs(Math.log(x)));
   const logAdd = (a, b) => {
     const top = Math.max(a, b);
     return Math.abs(top) === Infinity ? top : top + Math.log1p(Math.exp(Math.min(a, b) - top));
   };
 
-  // values and probabilities of one G (what is missing to 1 is the value 0), and n: [low, high].
+  // [low, high], from the values and probabilities of one G and n. If the probabilities
+  // sum to less than 1, G = 0 has the remainder.
   function logPositivePart(values, probabilities, n, width = 1e-4) {
     const possible = values.map((x, i) => (probabilities[i] > 0 ? x : 0)), largest = Math.max(...possible);
     if (!(largest > 0)) return [-Infinity, -Infinity];
@@ -39,7 +41,7 @@ const engine = (() => {
     return bracket(atSaddle(g, probabilities, n), width);
   }
 
-  // The law moved to the side of a larger (1) or smaller (-1) E[S_+], further than rounding moved it.
+  // The distribution, moved towards a larger (1) or smaller (-1) E[S_+] by more than its rounding error.
   function outwards(values, probabilities, side, ulps) {
     const up = 1 + ulps * ULP;
     const moved = values.map((x) => (x > 0 === side > 0 ? x * up : x / up));
@@ -70,7 +72,7 @@ const engine = (() => {
     return { g, p, missing, n, theta, logMgf, weights, units, sigma, base, rounding };
   }
 
-  // M(theta) and its logarithm: 1 + a sum, or all terms where that cancels.
+  // M(theta) and its logarithm: 1 + a sum, or the sum of all terms where 1 + a sum cancels.
   function mgfAt(g, p, missing, theta) {
     const excess = sum(g.map((x, i) => p[i] * Math.expm1(theta * x)));
     if (!(excess < -0.5)) return [1 + excess, Math.log1p(excess)];
@@ -78,7 +80,7 @@ const engine = (() => {
     return [mgf, Math.log(mgf)];
   }
 
-  // log M(theta); and the tilted weights of the values, their mean and variance.
+  // log M(theta), and the tilted weights of the values with their mean and variance.
   function moments(g, p, missing, theta) {
     const [mgf, logMgf] = mgfAt(g, p, missing, theta);
     // 1 + expm1 has lost the digits of a small e^x.
@@ -144,7 +146,7 @@ const engine = (() => {
     return [low, high];
   }
 
-  // high, a bound on log A(tau), less what U adds where all n gains are 0: a bound on log E[S_+] still.
+  // high bounds log A(tau). Without the contribution of U where all n gains are 0, it still bounds log E[S_+].
   function withoutZero({ p, n }, tau, high) {
     const most = sum(p) * (1 + ULP * (p.length + OPERATIONS)), logZero = n * Math.log1p(-Math.min(most, 1));
     let logExcess = Math.log(tau / Math.sqrt(2 * Math.PI)) + logZero;
@@ -203,7 +205,7 @@ const engine = (() => {
     return bounds[0].map((one, i) => logAdd(one, bounds[1][i]));
   }
 
-  // Distance and half width of the windows that the best pair of values leaves; half = V: all nodes.
+  // Distance and half width of the windows that remain with the best pair of values; half = V means all nodes.
   function windowsOf({ g, missing, n, weights, logMgf }, h, last, threshold) {
     const likeliest = [...g, 0].map((x, i) => [x, [...weights, missing * Math.exp(-logMgf)][i]]);
     likeliest.sort((one, other) => other[1] - one[1]).splice(PAIRED);
@@ -218,7 +220,7 @@ const engine = (() => {
     return [found[0], cost >= last ? last * h : found[1]];
   }
 
-  // The sums for tau and 2 tau, over M(theta)^n e^(theta^2 tau^2 / 2), and what rounding may do to them.
+  // The sums for tau and 2 tau, over M(theta)^n e^(theta^2 tau^2 / 2), and bounds on their rounding errors.
   function sumOfNodes({ g, n, theta, weights, units }, tau, h, last, distance, half, windows) {
     const sums = [0, 0], errors = [0, 0], sizes = [0, 0];
     let count = 0, done = -1;
@@ -255,14 +257,14 @@ const engine = (() => {
 
   // --- the sum over a box of counts -------------------------------------------------------------------------
 
-  // Values, 0 among them, the likeliest last; and ranges of how many users have each of the others.
+  // Values, including 0, the most probable last; and for each of the first ones a range of how many users have it.
   function boxOf({ g, p, missing, n, theta, logMgf }, unlikely) {
     const total = exactSum(p), logP = [...p.map(Math.log), total < 0.5 ? Math.log1p(-total) : Math.log(missing)];
     const values = [...g, 0].map((x, i) => ({ x, logP: logP[i], logWeight: logP[i] + theta * x - logMgf }));
     values.sort((one, other) => (one.logWeight < other.logWeight ? -1 : one.logWeight > other.logWeight ? 1 : 0));
     const first = [], last = [];
     for (const { logWeight } of values.slice(0, -1)) {
-      // Both ends where Chernoff's bound of a Poisson law, x log(x / m) - x + m, reaches `unlikely`.
+      // Both ends where Chernoff's bound of a Poisson distribution, x log(x / m) - x + m, reaches `unlikely`.
       const expected = n * Math.exp(logWeight);
       first.push(expected > unlikely ? Math.floor(poissonEnd(expected, unlikely, -1)) : 0);
       last.push(expected > 0 ? Math.min(Math.ceil(poissonEnd(expected, unlikely, 1)), n) : 0);
@@ -296,7 +298,7 @@ const engine = (() => {
     return part(share, chance) + part(1 - share, 1 - chance);
   }
 
-  // Bounds: the sum over the box. What is outside counts for the upper one only.
+  // Bounds: the sum over the box. The upper bound adds the part outside the box.
   function sumOfBox({ n, theta, base, rounding }, { values, first, last }) {
     let outside = 0;
     first.forEach((a, i) => {

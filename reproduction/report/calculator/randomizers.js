@@ -4,7 +4,8 @@ const shuffle = (() => {
   const MIXTURES = [0.25, 0.5, 0.75], LN10 = Math.log(10);
   const ones = (number) => number.toString(2).replaceAll("0", "").length;
 
-  // P(each pattern): of r different values a report supports those whose bits are set. u does not depend on x.
+  // The probability of each pattern: of r different values, a report supports those whose bits are set. The report is drawn
+  // from u, which does not depend on the user's value (tightshuffle/randomizers/base.py).
   function drawn(k, m) {
     const falling = (number, factors) => {
       let product = 1;
@@ -20,7 +21,7 @@ const shuffle = (() => {
   const expit = (x) => 1 / (1 + Math.exp(-x));
   function sylvester(k) {
     const bits = 32 - Math.clz32(k);
-    // Values 0, 1, 2 have the rows 1, 2, 3 = 1 xor 2; the value 3 has row 4. A bit: the row is not supported.
+    // Values 0, 1, 2 have the rows 1, 2, 3 = 1 xor 2; the value 3 has row 4. A set bit means that the row is not supported.
     return (r, pattern, values) => {
       let occurring = new Set([0]);
       for (let bit = 0; bit < bits; bit++) {
