@@ -1,18 +1,24 @@
 """delta of the whole histogram of shuffled reports: rigorous bounds, lower and upper, for every dataset.
 
 Differential privacy asks for the worst dataset of the remaining n - 1 users. No formula is known for it
-(docs/worst_case.md shows that it changes with eps). With the gain of one report under a reference measure w,
+(docs/worst_case.md shows that it changes with eps). The gain of one report under a reference measure w is
 
-    G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),  y ~ w,   delta_w = E[(G_1 + ... + G_n)_+] / n,
+    G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),  y ~ w,   delta_w = E[(G_1 + ... + G_n)_+] / n.
 
-* ``upper`` takes the blanket w = inf over x of R_x: delta_w is an upper bound for every dataset (Balle, Bell,
-  Gascon and Nissim 2019, Lemma 5.3 before any inequality). For k-RR it is the weak adversary of Koskela,
-  Heikkila and Honkela (sections 3.2 to 3.4): size-biasing turns the Bin(n - 1, gamma) + 1 uniform answers
-  of that adversary into Bin(n, gamma).
-* ``lower`` takes the largest over w = R_x, the exact delta of the dataset in which all remaining users hold
-  x, for x in {x0, x1, x2, ...}, and over mixtures of two, the delta of a random dataset told to nobody: by
-  joint convexity at most that of the worst one.
-* k-RR with two values has one count only: there both come from `binary`, and are mostly equal to 0.1 %.
+Proposition 1 (the article has the proof):
+
+(a) For w = R_x, delta_w is the exact delta of the dataset in which all remaining users hold x. For a mixture
+    w of such distributions, delta_w is the delta of a random dataset that is not revealed: by joint
+    convexity a lower bound on the delta of the worst dataset.
+(b) For w at most R_x for every x, delta_w is an upper bound on delta for every dataset.
+
+* ``upper`` is (b) with the largest such w, the blanket: the infimum over x of R_x (Balle, Bell, Gascon and
+  Nissim 2019, Lemma 5.3 before any inequality). For k-RR it is the weak adversary of Koskela, Heikkila and
+  Honkela (sections 3.2 to 3.4): size-biasing turns the Bin(n - 1, gamma) + 1 uniform reports of that
+  adversary into Bin(n, gamma).
+* ``lower`` is the largest delta_w of (a) over w = R_x, for x in {x0, x1, x2, ...}, and over mixtures of two.
+* For k-RR with two values the histogram is one count: there `binary` gives both bounds, and they mostly
+  agree to 0.1 %.
 
 `positive_part` computes the expectations, with every error on the safe side.
 """

@@ -1,18 +1,18 @@
-"""delta of the noisy count of x0, as printed and as it is (Biswas et al., Definition 11 and Theorem 1).
+"""delta of the count of x0, published and exact (Biswas et al., Definition 11 and Theorem 1).
 
-One user holds x0 (law P) or x1 (law Q); of the remaining n - 1 users, ``count`` hold x0. With
-m = count and N = n - m, the noisy count of x0 is S = X + J under Q, where X ~ Bin(m, p) are the holders
-who tell the truth and J ~ Bin(N, q) the other users who report x0, and
+The count has the distribution P if the user in question holds x0, and Q if that user holds x1. Of the n - 1
+remaining users, m = ``count`` hold x0, and N = n - m. Under Q the count is S = X + J: X ~ Bin(m, p) counts
+the reports of x0 by users who hold x0, and J ~ Bin(N, q) those by users who hold another value. Then
 
-    P(s) / Q(s) = kappa_2 + (e^eps0 - kappa_2) E[J | S = s] / N.                            (exact form)
+    P(s) / Q(s) = kappa_2 + (e^eps0 - kappa_2) E[J | S = s] / N.                   (Theorem 1, corrected)
 
-Theorem 1 multiplies by (s - r) / (n - m) after that factor is already in the binomial coefficient,
-and J is s - r: the printed privacy loss has the second moment instead of the first,
+The printed theorem multiplies by (s - r) / (n - m) = J / N after that factor is already in the binomial
+coefficient. So it has the second moment instead of the first,
 
-    e^{v_s} = kappa_2 + (e^eps0 - kappa_2) E[J^2 | S = s] / N^2,                        (published form)
+    e^{v_s} = kappa_2 + (e^eps0 - kappa_2) E[J^2 | S = s] / N^2,                  (Theorem 1, as printed)
 
-which is smaller, so that the printed delta is too small. The step before it in the paper's
-Appendix A, and P(s) in its eq. (6), are right.
+which is never larger, so that the printed delta is never too large. The step before it in the paper's
+Appendix A, and P(s) in its eq. (6), are right. The article has the proof.
 
 Numerics. Both losses grow with s, so that delta is a sum over a tail of s. An exponentially tilted
 binomial is a binomial: tilting X and J until the edge of that tail is their mean makes all sums

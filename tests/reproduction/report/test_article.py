@@ -34,7 +34,7 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0
 FIGURES = re.findall(r'drawn\("(\w+)"', TEMPLATE)
 TOPICS = [topic.__name__ for topic in EVERY_TOPIC if topic.__name__ not in ("noise_table", "worst_case")]
 # Parts of the paper, and ours.
-NAMED = r"(Theorem|Table|Figure|Corollary|Section|eq\.) \(?\d+\)?|Proposition 1"
+NAMED = r"(Theorem|Table|Figure|Corollary|Section|eq\.) \(?\d+(\.\d)?\)?|Proposition 1"
 
 
 def values_of(changed=(), captions=True, **tables):
