@@ -318,8 +318,7 @@
     ];
     rows($("errors"), [...found.map(([label, error]) => [label, Number.isNaN(error) ? "–" : short(error, 0, 4)]),
       ["uniform histogram, which ignores the data", `0 to ${short(1 - 1 / s.k, 0, 4)}`]]);
-    $("errors-note").textContent = `With the shuffler, the error is ${short(found[0][1] / found[1][1], 0, 4)} times that of the Gaussian mechanism.`
-      + ` The uniform histogram has error 0 if the users are spread evenly, and ${short(1 - 1 / s.k, 0, 4)} if all hold the same value.`
+    $("errors-note").textContent = `The uniform histogram has error 0 if the users are spread evenly, and ${short(1 - 1 / s.k, 0, 4)} if all hold the same value.`
       + " An estimate is of no use if its error is larger than that of the uniform histogram on your data.";
     $("results").classList.remove("waiting");
 
