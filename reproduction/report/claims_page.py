@@ -7,13 +7,14 @@ from reproduction.verification.verdicts import cross_claims
 
 TITLE = "What the paper's text says, and whether it holds"
 LEGEND = (
-    "Published: the paper's formulas and protocol. Exact: the true delta of the whole histogram, and "
-    "experiments at equal (eps, delta). LV and SV are the long and the short version. The rules are in "
-    "data/published/README.md."
+    "Published is what the paper's formulas and protocol give. Exact is the true delta of the whole "
+    "histogram, and the errors at equal (eps, delta). LV and SV are the long and the short "
+    "version. The rules are in data/published/README.md."
 )
 FAMILIES = (
-    "How many statements got which verdict. Statements that contradict each other, two readings of one "
-    "sentence, and one comparison made twice count once, with the row that is best for the paper."
+    "The table counts statements by verdict. Some rows count as one statement: rows that contradict each "
+    "other, two readings of one sentence, or one comparison made twice. The row that is best for the paper "
+    "counts."
 )
 
 

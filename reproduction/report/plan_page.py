@@ -6,10 +6,11 @@ from reproduction.report.markdown import markdown_page, markdown_table
 
 TITLE = "What a wanted guarantee costs"
 EXPLANATION = (
-    "For n users in k cells and a wanted (eps, delta): the largest eps0 that k-RR may have behind a shuffler,"
-    " and the expected total variation distance of shuffle+INV, of the central analytic Gaussian with the"
-    " same guarantee, and of k-RR alone with eps0 = eps (no shuffler, delta = 0). Uniform data, which is"
-    " k-RR's worst; before any projection, so that a distance above 1 means an estimate that is worthless."
+    "You want (eps, delta) for n users who hold one of k values. Column eps0 is the largest eps0 that k-RR"
+    " may have behind a shuffler. The next columns are the expected total variation errors of shuffle+INV and"
+    " of the central analytic Gaussian with the same guarantee. Column local is the error of k-RR alone, with"
+    " eps0 = eps and delta = 0. All errors are for uniform data, where k-RR has the largest error, without"
+    " projection. An estimate with an error above 1 is useless."
 )
 HEADER = ["n", "k", "eps", "delta", "eps0", "shuffle+INV", "Gaussian", "shuffle+INV / Gaussian", "local"]
 

@@ -73,7 +73,7 @@ def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection
     """Is the bound of ``best`` the smallest of the literature's in every row of the table?
 
     Exact: the bounds for any eps0-LDP randomizer (`GENERAL`), like with like; how it goes against the bounds
-    that are made for k-RR is told and not judged.
+    that are made for k-RR is reported but not judged.
     """
     rows = _literature(reading, item, {best, *others})
     rows["value"] = _general(rows) if reading.is_exact else rows["log10_printed"]

@@ -157,7 +157,7 @@ def same_noise_for_all_n(reading: Reading, **where: Any) -> Comparisons:
     """Is the Gaussian's individual error, in users, the same at the smallest and the largest n?
 
     On the exact reading it is so by definition: at one (eps, delta) the calibration has no n in it. How far
-    the errors at equal privacy differ, where eps falls with n, is told and not judged.
+    the errors at equal privacy differ, where eps falls with n, is reported but not judged.
     """
     name = RAW_GAUSSIAN if reading.is_exact else GAUSSIAN  # the noise itself, not projected
     curves = _curves(reading, (name,), "n", metric="individual_error", **where)
@@ -215,7 +215,7 @@ def printed(
 ) -> Comparisons:
     """``test`` on the errors that the paper prints for N(0, 2), one run at each n.
 
-    ``over_cells``: on their mean over the cells. What our runs of the protocol give is told, not judged.
+    ``over_cells``: on their mean over the cells. What our runs give is reported but not judged.
     """
     rows = reading.values
     metric = where.get("metric", "tv")

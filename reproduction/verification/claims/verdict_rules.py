@@ -48,9 +48,10 @@ class Outcome:
 class Comparisons:
     """What a test of a statement finds: numbers of two kinds, ``left`` and ``right``, one comparison each.
 
-    ``what`` says what is compared and which way, ``signs`` whether each comparison shows it. ``shown`` tells
-    the numbers: `ratio`, `log10_ratio` or `versus`; None: not at all. ``at``: the settings, to name one that
-    goes against the statement. ``notes`` are told and not judged. ``majority``: more than half are enough.
+    ``what`` says what is compared and which way, ``signs`` whether each comparison shows it. ``shown`` writes
+    the numbers as text: `ratio`, `log10_ratio` or `versus`; None: without numbers. ``at``: the settings, to
+    name one that goes against the statement. ``notes`` are reported but not judged. ``majority``: more than
+    half are enough.
     """
 
     what: str

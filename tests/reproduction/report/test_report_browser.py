@@ -131,16 +131,18 @@ def test_every_text_is_readable_on_what_lies_behind_it(tab, page, scheme):
     assert [text for text in found if text["ratio"] < 4.5] == []
 
 
-def test_on_a_phone_the_first_finding_is_seen_after_one_scroll(tab, page):
+def test_the_first_screen_has_the_first_finding_and_a_wide_one_has_all_and_what_to_do(tab, page):
+    bottom = "document.querySelector('{}').getBoundingClientRect().bottom"
     tab.open(page, width=390, height=844)
-    assert tab.run("document.querySelector('.findings li').getBoundingClientRect().bottom") < 2 * 844
-    tab.open(page, width=1200, height=844)
-    assert tab.run("document.querySelector('.findings li').getBoundingClientRect().bottom") < 844
+    assert tab.run(bottom.format(".findings li")) < 844
+    tab.open(page, width=1280, height=844)
+    assert tab.run(bottom.format(".findings")) < 844
+    assert tab.run(bottom.format(".brief")) < 844
 
 
 def test_the_audit_is_filtered_and_numbers_are_found_as_files_have_them(tab, page):
     tab.open(page)
-    choose(tab, "audit-section", "verdict", "violated")
+    choose(tab, "audit-section", "verdict", "contradicted")
     assert status(tab, "audit-section") == "1 of 3 settings shown"
     choose(tab, "tables", "words", "3.25E-22")
     assert status(tab, "tables").split()[0] != "0"
@@ -202,16 +204,16 @@ def choose(tab, section, name, value):
 
 def test_claims_are_filtered_by_verdict_and_by_words(tab, page):
     tab.open(page)
-    assert status(tab, "claims") == "8 of 8 claims shown"
+    assert status(tab, "claims") == "8 of 8 statements shown"
     choose(tab, "claims", "verdict", "fails")
-    assert status(tab, "claims") == "1 of 8 claims shown"
+    assert status(tab, "claims") == "1 of 8 statements shown"
     shown = tab.run("[...document.querySelectorAll('#claims tbody tr')].map(r => !r.hidden)")
     assert shown == [found["verdict"] == "fails" for found in claim_rows()]
     choose(tab, "claims", "words", "because of 4")
-    assert status(tab, "claims") == "0 of 8 claims shown"
+    assert status(tab, "claims") == "0 of 8 statements shown"
     tab.run("document.querySelector('form[data-filters=claims] button').click()")
     tab.run("new Promise(done => setTimeout(done, 50))")
-    assert status(tab, "claims") == "8 of 8 claims shown"
+    assert status(tab, "claims") == "8 of 8 statements shown"
 
 
 def test_values_are_filtered_and_a_link_into_a_hidden_part_shows_it(tab, page):
