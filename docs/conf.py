@@ -4,28 +4,28 @@ The source folder is the project's, so that links between its documents work her
 repository. Pages load nothing from the net: formulas are MathML, and the search index is a script.
 """
 
-import importlib
-import pkgutil
-import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import ziamath
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 import tightshuffle
 from reproduction.report.document import mathml
 
 project = "tight-shuffle"
 author = "the tight-shuffle authors"
+project_copyright = f"2026 {author}"
 release = tightshuffle.__version__
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**", "config/README.md", "data/**/README.md", "results/README.md"]
 exclude_patterns = [".*", "results/[!R]*", "tests", "workflow"]
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+sys.path.insert(0, str(Path(__file__).parent))  # of docstrings.py
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode", "docstrings"]
+autosummary_generate = False
 myst_enable_extensions = ["dollarmath"]
 myst_fence_as_directive = ["math"]  # as GitHub writes a displayed formula
 myst_heading_anchors = 4
@@ -48,19 +48,6 @@ html_static_path = ["static", str(Path(ziamath.__file__).parent / "fonts")]  # t
 html_css_files = ["site.css"]
 
 
-class Modules(SphinxDirective):
-    """``.. modules:: package``: what every module of a package says about itself."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        package = importlib.import_module(self.arguments[0])
-        found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        names = [module.name for module in found]
-        text = "".join(f"{name}\n{'-' * len(name)}\n\n.. automodule:: {name}\n\n" for name in names)
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
-
-
 def _inline(translator: Any, node: nodes.Element) -> None:
     translator.body.append(mathml(node.astext()))
     raise nodes.SkipNode
@@ -71,12 +58,6 @@ def _displayed(translator: Any, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
-def _keep_bars(*arguments: Any) -> None:
-    """In a docstring |x| is an absolute value, not the substitution that reStructuredText takes it for."""
-    *_, lines = arguments
-    lines[:] = [re.sub(r"(``.*?``)|\|", lambda found: found[1] or r"\|", line) for line in lines]
-
-
 def _start_page(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
         page = '<!doctype html><title>{}</title><meta http-equiv="refresh" content="0; url={}.html">\n'
@@ -84,7 +65,5 @@ def _start_page(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.add_directive("modules", Modules)
     app.add_html_math_renderer("mathml", (_inline, None), (_displayed, None))
-    app.connect("autodoc-process-docstring", _keep_bars)
     app.connect("build-finished", _start_page)

@@ -51,6 +51,19 @@ def test_every_document_and_module_has_a_page(site):
     assert all(f'id="tightshuffle.{name}"' in public for name in tightshuffle.__all__)
     start = (site / "docs/index.html").read_text(encoding="utf-8")
     assert re.findall(r'href="api/(\w+).html"', start)[0] == "tightshuffle"
+    assert start.count('class="caption-text"') <= 5  # groups in the side bar
+
+
+@pytest.mark.slow
+def test_docstrings_have_tables_formulas_and_lists_of_parameters(site):
+    page = (site / "docs/api/bounds.html").read_text(encoding="utf-8")
+    table, _, modules = page.partition('<section id="tightshuffle-bounds-histogram">')
+    assert table.count("<tr") > 20
+    assert modules.count('<div class="formula">') >= 7
+    assert "<blockquote" not in page
+    assert "<math" in modules
+    assert re.search(r"<sup>eps</sup>", modules)
+    assert "Parameters" in modules
 
 
 @pytest.mark.slow
