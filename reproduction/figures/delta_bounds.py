@@ -21,7 +21,7 @@ COUNTS: Curves = {  # of one cell, and with a given count: no guarantee for the 
 }
 COMPARED = [method for method in METHODS.values() if method.compared]
 BOUNDS: Curves = {  # valid for every dataset
-    method.column: (method.label, {"color": method.colour, "linestyle": (0, method.dashes)})
+    method.column: (method.label, {"color": method.colour, "linestyle": (0, method.dashes or None)})
     for method in COMPARED
 }
 # One row per setting and eps; log10 delta, -inf for 0.

@@ -30,7 +30,8 @@ def curves_as_png(eps: Floats, curves: Mapping[str, Floats], title: str) -> byte
     for name in sorted(curves, key=lambda name: -np.nan_to_num(curves[name][-1], nan=0.0)):
         if np.isfinite(curves[name]).any():
             (line,) = axes.plot(eps, curves[name], color=METHODS[name].colour, label=name)
-            line.set(linewidth=2 if name in ("lower", "upper") else 1.2, linestyle=(0, METHODS[name].dashes))
+            line.set(linewidth=2 if name in ("lower", "upper") else 1.2)
+            line.set(linestyle=(0, METHODS[name].dashes or None))
     axes.set(xlim=(0, max(eps[-1], 1e-12)), ylim=(bottom, 0), xlabel="eps", ylabel="log10 delta", title=title)
     axes.grid(alpha=0.3)
     figure.legend(loc="outside right upper", frameon=False)

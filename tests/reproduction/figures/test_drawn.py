@@ -221,6 +221,12 @@ def test_every_series_is_drawn_in_its_panel_and_colour(series):
         assert worst <= 1e-9 * max(1, np.abs(points).max(initial=0)), (panel, colour, points)
 
 
+def test_whole_lines_have_no_empty_list_of_dashes_for_which_typst_draws_nothing():
+    svg = style.FORMATS["svg"](delta_bounds.draw(bound_table())).decode()
+    assert "stroke-dasharray: 1,1.2" in svg
+    assert "stroke-dasharray: ;" not in svg
+
+
 def test_ratios_stand_beside_their_n_and_say_where_they_say_nothing():
     table = ratio_table()
     axes = np.reshape(parity_ratio.draw(table, PARITY_TITLES).axes, (3, 3))
