@@ -1,6 +1,6 @@
-"""The reproduction article: what its template fills in, and how Typst sets it.
+"""The reproduction article: the texts that its template needs, and the PDF that Typst makes of both.
 
-The template names the findings that it states, ``n("parity.low:.2f")``; here they become texts.
+The template names findings, such as ``n("parity.low:.2f")``. `article_values` formats each of them as text.
 """
 
 import json
@@ -32,11 +32,11 @@ def article_values(
     captions: Mapping[str, str],
     changed: Sequence[Sequence[str]] = (),
 ) -> Values:
-    """Everything that the template fills in.
+    """Everything that the template needs. A finding that was not computed has no text.
 
-    ``found``: the findings (`read_findings`), of which what was not computed is left out; ``study``: the rows
-    of results/study/study.csv; ``captions``: figure -> its caption, of which the article shows the first two
-    paragraphs: what the figure shows, and its settings; ``changed``: `configuration.differences`.
+    ``found``: the findings (`read_findings`); ``study``: the rows of results/study/study.csv; ``captions``:
+    figure -> its caption, of which the article shows the first two paragraphs: what the figure shows, and its
+    settings; ``changed``: `configuration.differences`.
     """
     conditions = dict.fromkeys(CONDITIONS.findall(template))
     return {
@@ -67,11 +67,11 @@ def _or_none(where: str, found: Mapping[str, Any]) -> Any:
 
 
 def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
-    """The PDF of the template `MAIN` of ``parts``; the same bytes for the same arguments.
+    """The PDF of the article. The same arguments give the same bytes.
 
-    ``parts``: file name -> content in UTF-8, also of what the template asks for: styles, references, figures
-    as SVG. The template reads ``values`` from values.json. Raises ValueError with Typst's words if it cannot
-    be set without a warning.
+    ``parts``: file name -> content, of the template `MAIN` and of the files that it reads: style, references
+    and figures as SVG. The template reads ``values`` as values.json. Raises ValueError with Typst's message
+    on an error or a warning.
     """
     files = {name: content for name, content in parts.items() if name != MAIN}
     files |= {"main.typ": parts[MAIN], "values.json": json.dumps(values).encode()}
@@ -86,9 +86,9 @@ def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
 
 
 def _study(study: pd.DataFrame) -> Values:
-    """The study's result in sentences, and a table over n.
+    """The result of the study of randomizers: sentences, and a table over n.
 
-    The table is for the eps next to 1, the first rule of delta and the k in the middle.
+    The table is for the eps closest to 1, the first rule of delta and the middle k.
     """
     cells = sorted(set(study["k"]))[len(set(study["k"])) // 2]
     eps = min(study["eps"], key=lambda value: abs(value - 1))

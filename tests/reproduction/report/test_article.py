@@ -1,4 +1,4 @@
-"""The article: no result is typed into its template, and the same values give the same bytes."""
+"""The article: its template contains no result, and the same values give the same bytes."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ NAMED = r"(Theorem|Table|Figure|Corollary|Section|eq\.) \(?\d+(\.\d)?\)?|Proposi
 
 
 def values_of(changed=(), captions=True, **tables):
-    """The article's values, with the findings of every topic that a table is given for."""
+    """The article's values, with the findings of every topic whose table is given."""
     found = found_in({"verdicts": as_text(real_verdicts()), **tables}, *TOPICS, titles={"paris": "Paris"})
     captions = dict.fromkeys(FIGURES, "A caption.\n\nSettings.\n\nMore of it.") if captions else {}
     return article_values(TEMPLATE, found, study_table(), captions=captions, changed=changed)
@@ -95,11 +95,11 @@ def test_the_same_values_give_the_same_bytes(values):
 def test_what_a_configuration_lacks_is_left_out(values):
     bare = values_of(captions=False, claim_verdicts=as_text(claim_rows()))
     assert all(values["found"].values())
-    assert [where for where, told in bare["found"].items() if told] == ["theorem"]
+    assert [where for where, computed in bare["found"].items() if computed] == ["theorem"]
     assert set_article(PARTS, bare).startswith(b"%PDF")
 
 
-def test_a_broken_template_is_said_in_typsts_words(values):
+def test_an_error_in_the_template_has_typsts_message(values):
     with pytest.raises(ValueError, match=r"^article.typ: .*unknown variable"):
         set_article(parts() | {article.MAIN: b"#nothing"}, values)
     with pytest.raises(ValueError, match=r"^article.typ: .*unknown font family"):
@@ -107,7 +107,7 @@ def test_a_broken_template_is_said_in_typsts_words(values):
 
 
 def set_in_code(values):
-    """What the article that Typst makes of ``values`` shows as code, in its order."""
+    """The texts that the article shows as code for these values, in order."""
     files = parts() | {"main.typ": PARTS[article.MAIN], "values.json": json.dumps(values).encode()}
     return json.loads(typst.query(files, "raw", field="text"))
 
