@@ -1,4 +1,4 @@
-"""The audit over eps: what observers of the real protocol prove, above the published delta, below `upper`."""
+"""The audit over eps: lower bounds on delta from runs of the protocol, beside published, exact and upper."""
 
 import math
 from typing import Any
@@ -8,7 +8,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from reproduction.figures import style, wording
@@ -20,11 +19,11 @@ Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look
 LINES: Curves = {
     "published_log10_delta": ("count of x₀, published", {"color": COUNT, "linewidth": 2.2}),
     "exact_log10_delta": ("count of x₀, exact", {"color": COUNT, "linestyle": (0, (4, 1.5))}),
-    "upper_log10_delta": ("upper, for every dataset", {"color": HISTOGRAM}),
+    "upper_log10_delta": ("upper bound, every dataset", {"color": HISTOGRAM}),
 }
 AUDITS: Curves = {
-    "count": ("audited, count of x₀:\nδ is at least", {"color": COUNT}),
-    "histogram": ("audited, histogram:\nδ is at least", {"color": HISTOGRAM}),
+    "count": ("audit of the count of x₀:\nlower bound on δ", {"color": COUNT}),
+    "histogram": ("audit of the histogram:\nlower bound on δ", {"color": HISTOGRAM}),
 }
 SETTING = ["n", "k", "eps0", "count"]
 # One row per setting, eps and observer.
@@ -35,26 +34,7 @@ COLUMNS = [
 HEIGHT = 2.1  # inches of a row of panels
 POWERLESS: dict[str, Any] = {"marker": "x", "color": "#777777", "linestyle": ""}
 TOP = 0.5  # orders of magnitude below 1 at which the axes begin
-_BAR, _HEAD = 0.4, 0.33
-AT_LEAST = Path(  # a bar at the value, and an arrow up from it
-    [
-        (-_BAR, 0),
-        (_BAR, 0),
-        (0, 0),
-        (0, 1.6),
-        (-_HEAD, 1.6 - 1.2 * _HEAD),
-        (0, 1.6),
-        (_HEAD, 1.6 - 1.2 * _HEAD),
-    ],
-    [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.LINETO],
-)
-MARK: dict[str, Any] = {
-    "marker": AT_LEAST,
-    "markersize": 13,
-    "markeredgewidth": 1.3,
-    "fillstyle": "none",
-    "linestyle": "",
-}
+MARK: dict[str, Any] = {"marker": "_", "markersize": 9, "markeredgewidth": 2.2, "linestyle": ""}
 
 read = reader(COLUMNS)
 
@@ -134,7 +114,7 @@ def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of the figure: every parameter, what is shown jointly, and where the audit has no power."""
+    """The caption: every parameter, how many bounds hold jointly, and where the audit has no power."""
     settings = [
         f"{wording.setting(rows, *SETTING)}: {runs:,.0f}"
         for (*_, runs), rows in groups(table, [*SETTING, "runs"], sort=False)
@@ -144,23 +124,25 @@ def caption(table: pd.DataFrame) -> str:
     risk = 1 - table["confidence"].iloc[0]
     sure, together = percent(1 - risk, 6), percent(max(0.0, 1 - len(table) * risk), 6)
     text = (
-        "An audit of the shuffle model with k-RR. Each run draws the reports of all n users one by one and"
-        " shuffles them: once with a user who holds x₀, once with a user who holds x₁. An observer counts."
-        f" Marks are lower bounds on δ, each with {sure} confidence, from one half of the runs; the other"
-        f" half chose the event. Of the remaining users n_x₀ hold x₀, all others hold {_remaining(table)}."
-        f" Runs with either user: {'; '.join(settings)}. The axis of ε is logarithmic; that of δ is even in"
-        " log(−log δ), which makes gaps look small.\n\n"
+        "Lower bounds on δ from an audit of k-RR behind a shuffler (ticks), beside the published δ, the exact"
+        " δ and the upper bound. A tick above the published line shows that the published δ is too small."
+        " Crosses: too few runs for so small a δ. The scale log(−log δ) makes gaps look small.\n\n"
+        "Each run draws the reports of all n users one by one and shuffles them, once with a user who holds"
+        " x₀ and once with a user who holds x₁. The observer sees the count of x₀ or the whole histogram."
+        " One half of the runs chooses the event. The other half gives the lower bound on δ, with"
+        f" {sure} confidence each. Of the remaining users n_x₀ hold x₀, and all except these hold"
+        f" {_remaining(table)}. Runs with either user: {'; '.join(settings)}.\n\n"
         f"{_of(table['violated'], 'bounds')} exceed the published δ. {table['violated_jointly'].sum()} still"
         f" do if all {len(table)} bounds must hold at once with {sure} confidence (as drawn, all hold at once"
         f" with at least {together}).{_strongest(table)}"
         f" {_number(table['upper_violated'])} of the bounds exceed the upper bound on δ for every dataset."
-        f" {_of(inside['audited_delta'] == 0, 'bounds at ε < ε₀')} are 0 (a cross: for both observers). There"
-        " δ is too small for so many runs, which shows nothing."
+        f" {_of(inside['audited_delta'] == 0, 'bounds at ε < ε₀')} are 0, because δ is too small for so many"
+        " runs. A cross stands where this holds for both observers."
     )
     if beyond.empty:
         return text
     above = _number(beyond["audited_delta"] > 0).lower()
-    return f"{text} At ε ≥ ε₀, where δ is 0, {above} of {len(beyond)} is above 0."
+    return f"{text} At ε ≥ ε₀, where δ is 0, {above} of {len(beyond)} bounds is above 0."
 
 
 def _strongest(table: pd.DataFrame) -> str:
@@ -181,9 +163,9 @@ def _strongest(table: pd.DataFrame) -> str:
 
 
 def _remaining(table: pd.DataFrame) -> str:
-    """Which cells the remaining users hold that do not hold x0."""
-    cells = {"x1": "x₁", "x2": "one same third cell"}
-    return " or ".join(cells[cell] for cell in sorted(set(table["remaining"])))
+    """Which values the remaining users hold that do not hold x0."""
+    values = {"x1": "x₁", "x2": "one same third value"}
+    return " or ".join(values[value] for value in sorted(set(table["remaining"])))
 
 
 def _of(which: "pd.Series[bool]", noun: str) -> str:

@@ -50,14 +50,14 @@ def draw(tables: Tables) -> Figure:
     _draw_growth(panels[2], tightness)
     lines = [
         Line2D([], [], color=BLANKET, linewidth=1.4, label="eq. (3)"),
-        Line2D([], [], color=TRUTH, linewidth=1.4, label="whole histogram, lower to upper"),
+        Line2D([], [], color=TRUTH, linewidth=1.4, label="histogram, lower to upper bound"),
         Line2D([], [], color=COUNT, linestyle="--", label="count of x₀, both directions"),
-        Line2D([], [], color=SURPLUS, linestyle="-.", label="equated with eq. (3) by the paper"),
+        Line2D([], [], color=SURPLUS, linestyle="-.", label="$κ_3 (κ_2 - e^ε) / κ_2$"),
     ]
     patches = [Patch(facecolor=colour, label=name) for name, (_, colour) in REGIONS.items()]
     borders = [
-        Line2D([], [], color=style.INK, linewidth=1.1, label="ε = ε₀: from here on δ = 0"),
-        Line2D([], [], color=style.INK, linewidth=0.9, linestyle=":", label="where Case 1 begins"),
+        Line2D([], [], color=style.INK, linewidth=1.1, label="ε = ε₀ (δ = 0 beyond)"),
+        Line2D([], [], color=style.INK, linewidth=0.9, linestyle=":", label="start of Case 1 of eq. (3)"),
     ]
     figure.legend(handles=patches + borders + lines, loc="outside lower center", ncols=3)
     return figure
@@ -74,7 +74,7 @@ def _draw_regions(axes: Axes, regions: pd.DataFrame) -> None:
     axes.plot(eps0, eps0, color=style.INK, linewidth=1.1)
     axes.plot(eps0, regions["case_border"], color=style.INK, linewidth=0.9, linestyle=":")
     axes.set(yscale="log", xlim=(eps0[0], eps0[-1]), ylim=(low, high), xlabel="ε₀", ylabel="ε")
-    axes.set_title("(a) where eq. (3) is called tight")
+    axes.set_title("(a) claim: eq. (3) is tight")
 
 
 def _draw_curve(axes: Axes, curve: pd.DataFrame) -> None:
@@ -114,13 +114,13 @@ def _draw_growth(axes: Axes, tightness: pd.DataFrame) -> None:
     axes.set_ylim(growth["orders"].min() / 1.5, growth["orders"].max() * 2.5)  # room for the legend
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_formatter(NullFormatter())
-    axes.set(ylabel="orders of magnitude", title="(c) eq. (3) over upper bound")
+    axes.set(ylabel="orders of magnitude", title="(c) eq. (3) / upper bound")
     axes.legend(loc="upper left")
     axes.grid()
 
 
 def caption(tables: Tables) -> str:
-    """The caption of the figure, with every parameter and what the theorems come to."""
+    """The caption of the figure, with every parameter and how the theorems compare with the bounds."""
     regions, tightness = tables
     curve = tightness[tightness["series"] == "eps"]
     inside = curve[curve["eps"] < curve["eps0"]].assign(orders=_orders)
@@ -132,23 +132,28 @@ def caption(tables: Tables) -> str:
     empty = (regions["log_kappa_2"] < regions["kappa_4"]).all()
     with_roots = int(((regions["roots_P"] > 0) | (regions["roots_H"] > 0)).sum())
     return (
-        "The blanket paper (Biswas, Jung, Palamidessi). (a) The budgets ε at which its theorems call the δ of"
-        f" eq. (3) tight, over ε₀, at {wording.setting(regions, 'n', 'k', 'count')}:"
-        " Theorem 2.1 above max(κ₄, ln κ₂), Theorem 2.2 between ln κ₂ and κ₄, S₂ of Theorem 2.3 below ln κ₂."
-        " Theorems 2.1 and 2.2 claim this asymptotically only, for n → ∞: (a) and (b) show where, (c) whether"
-        " eq. (3) comes closer as n grows. Theorem 2.3 claims it at every n."
+        "Where the blanket paper (Biswas, Jung, Palamidessi) calls eq. (3) tight, and how far eq. (3) is from"
+        " the true δ. (a) The regions of ε in which its theorems say so, over ε₀. (b) Eq. (3) beside"
+        f" rigorous bounds on δ. (c) Eq. (3) over the upper bound, by n: a tight δ would stay at 0."
+        "\n\n"
+        f"(a) {wording.setting(regions, 'n', 'k', 'count')}."
+        " Theorem 2.1 applies above max(κ₄, ln κ₂), Theorem 2.2 between ln κ₂ and κ₄, and S₂ of Theorem 2.3"
+        " below ln κ₂. Theorems 2.1 and 2.2 claim tightness for n → ∞ only: (a) and (b) show where, (c)"
+        " whether eq. (3) comes closer as n grows. Theorem 2.3 claims tightness at every n."
         + (" S₁ = [κ₄, ln κ₂] is empty for every ε₀." if empty else "")
-        + " Theorem 2.3 asks for a real root of the critical polynomial or of the critical equation: one"
+        + " Theorem 2.3 needs a real root of the critical polynomial or of the critical equation: one"
         f" exists at {with_roots} of the {len(regions)} ε₀ shown. Case 1 of eq. (3) begins at the dotted line"
-        " and, for larger ε₀, nowhere; κ₄ as printed is not that line. Both lie above ε = ε₀, where δ is 0."
-        f" (b) Eq. (3) at ε₀ = {closest['eps0']:g}, beside the δ of the whole histogram for the worst dataset"
-        " (between rigorous bounds), the δ of the count of x₀, and the difference of expected counts,"
-        " κ₃ (κ₂ − e^ε) / κ₂, which the paper equates with eq. (3). Eq. (3), cut at 1, is at"
+        " and, for larger ε₀, nowhere. The printed κ₄ is not that line. Both lie above ε = ε₀, where δ is 0."
+        "\n\n"
+        f"(b) ε₀ = {closest['eps0']:g}. Beside eq. (3): the δ of the whole histogram for the worst dataset,"
+        " the δ of the count of x₀ in both directions, and κ₃ (κ₂ − e^ε) / κ₂, the difference of expected"
+        " counts, which the paper sets equal to eq. (3). Eq. (3), cut at 1, is at"
         f" least {10 ** closest['orders']:,.0f} times the upper bound, closest at ε = {closest['eps']:.2g}."
-        " (c) By how many orders of magnitude eq. (3), cut at 1, exceeds the upper bound, over n"
-        f" (n_x₀ is a share of n − 1 as in (a)): up to {grown['orders']:,.0f} at n = {grown['n']:,.0f},"
-        f" ε = {grown['eps']:.2g}. A tight δ would stay at 0 orders, an asymptotically tight one would tend"
-        f" to 0 as n grows; {rising} of the {len(lines)} lines rise instead."
+        "\n\n"
+        "(c) Orders of magnitude by which eq. (3), cut at 1, exceeds the upper bound (n_x₀ is the same share"
+        f" of n − 1 as in (a)): up to {grown['orders']:,.0f} at n = {grown['n']:,.0f},"
+        f" ε = {grown['eps']:.2g}. An asymptotically tight δ would tend to 0 orders as n grows;"
+        f" {rising} of the {len(lines)} lines rise instead."
     )
 
 

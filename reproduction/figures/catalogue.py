@@ -52,12 +52,12 @@ def catalogue(
     compared = {name: titles[name] for name, dataset in datasets.items() if "tv" in dataset}
     rows = [
         Figure(
-            *("too_small", "overview", "δ by the paper's formula, and its true value", "δ, first of all"),
+            *("too_small", "overview", "δ by the paper's formula and its true value", "Published and true δ"),
             {"table": f"{PRIVACY}/delta_surface.csv"},
             {"eps0": 2.0},  # of most of Table IV
         ),
         Figure(
-            *("parity_ratio", "parity", "Error of shuffle+INV over error of the Gaussian", "Ratio of errors"),
+            *("parity_ratio", "parity", "Error of shuffle+INV relative to the Gaussian", "Ratio of errors"),
             {"table": "<results>/parity_ratio.csv"},
             {"titles": compared},
         ),
@@ -67,43 +67,43 @@ def catalogue(
             {},
         ),
         Figure(
-            *("study_ratio", "parity", "Every randomizer behind a shuffler, over the Gaussian"),
+            *("study_ratio", "parity", "Error of every randomizer relative to the Gaussian"),
             "All randomizers",
             {"study": f"{STUDY}/study.csv"},
             {},
         ),
         Figure(
-            *("study_grids", "parity", "Finer and coarser cells", "Cells"),
+            *("study_grids", "parity", "Error by the number of cells", "Number of cells"),
             {"table": f"{STUDY}/grids.csv"},
             {"title": titles[config["study"]["grids"]["city"]]},
         ),
         Figure(
-            *("study_estimators", "parity", "Estimators", "Estimators"),
+            *("study_estimators", "parity", "Error by estimator", "Estimators"),
             {"table": f"{STUDY}/simulation.csv"},
             {"titles": {name: titles[name] for name in papers}},
         ),
         Figure(
-            *("audit", "audit", "Audit: δ shown on the real protocol", "Audit"),
+            *("audit", "audit", "Audit: measured lower bounds on δ", "Audit"),
             {"table": "<results>/audit.csv"},
             {},
         ),
         Figure(
-            *("delta_bounds", "beyond", "δ over ε: published, true, and every bound", "δ and all bounds"),
+            *("delta_bounds", "beyond", "δ over ε: published, exact and all bounds", "δ and all bounds"),
             {"table": f"{PRIVACY}/delta_bounds.csv"},
             {},
         ),
         Figure(
-            *("band", "beyond", "What upper and lower leave open", "Open band"),
+            *("band", "beyond", "Gap between the upper and lower bounds", "Gap of the bounds"),
             {"table": f"{PRIVACY}/band.csv"},
             {},
         ),
         Figure(
-            *("gaussian_scale", "beyond", "Scale of the analytic Gaussian over δ", "Gaussian scale"),
+            *("gaussian_scale", "beyond", "Noise of the analytic Gaussian mechanism", "Gaussian noise"),
             {"table": f"{PRIVACY}/gaussian_scale.csv"},
             {},
         ),
         Figure(
-            *("blanket_regions", "beyond", "The blanket paper: where eq. (3) is called tight"),
+            *("blanket_regions", "beyond", "The blanket paper: is eq. (3) tight?"),
             "Blanket paper",
             {name: f"{PRIVACY}/blanket_{name}.csv" for name in ("regions", "tightness")},
             {},
@@ -134,7 +134,7 @@ def catalogue(
             drawn_by="delta_surface",
         ),
         Figure(
-            *("fig3_checkins", "figures", "Check-ins of both cities", "Figure 3"),
+            *("fig3_checkins", "figures", "Check-ins of each city", "Figure 3"),
             {
                 "histograms": [f"<results>/histograms/{name}.csv" for name in cities],
                 "checkins": [f"<results>/checkins/{name}.parquet" for name in cities],
@@ -166,7 +166,7 @@ def _of_datasets(
     delta, protocol = config["parity"]["delta"][0], config["protocol"]
     forms: list[tuple[str, str, str, str, Callable[[str], dict[str, Files]], dict[str, Any]]] = [
         (
-            *("parity", "tv", "parity_tv", "Total variation distance at equal privacy"),
+            *("parity", "tv", "parity_tv", "Total variation error at equal privacy"),
             lambda name: {"trials": f"<results>/parity/{name}.parquet"},
             {"delta": delta},
         ),
@@ -181,7 +181,7 @@ def _of_datasets(
             {"protocol": protocol},
         ),
         (
-            *("tv", "tv", "tv", "Total variation distance"),
+            *("tv", "tv", "tv", "Total variation error"),
             lambda name: {"trials": trials(name)},
             {"protocol": protocol},
         ),

@@ -61,7 +61,7 @@ def draw(cities: Sequence[City]) -> Figure:
         title, counts = wording.literal(city.title), on_grid(city.histogram, city.histogram["count"])
         style.points(top, city.points["longitude"].to_numpy(), city.points["latitude"].to_numpy())
         heading = [f"{_letter(number)} {title}: {len(city.points):,} check-ins"]
-        heading += ["spread inside sub-cells: only counts are bundled"] * bool(city.points["spread"].any())
+        heading += ["points placed at random inside sub-cells"] * bool(city.points["spread"].any())
         space = height * widths[number] + 0.4
         top.set_title("\n".join(wording.folded(line, space) for line in heading))
         image = style.heatmap(bottom, grid_edges(city.histogram), counts, norm)
@@ -78,19 +78,22 @@ def caption(cities: Sequence[City], grid: str) -> str:
     letters = [_letter(number) for number in range(2 * len(cities))]
     spread = [city.title for city in cities if city.points["spread"].any()]
     largest = max(city.histogram["count"].max() for city in cities)
-    only_counts = (
-        f" The points of {' and '.join(spread)} are not the check-ins themselves. The project bundles only"
-        f" how many there are in each sub-cell ({FINENESS} × {FINENESS} to a cell of the paper's grid);"
-        " inside its sub-cell each point is placed at random."
-        if spread
-        else ""
-    )
+    places, reason = "", ""
+    if spread:
+        places = " Points are placed at random inside small sub-cells: only counts are bundled."
+        reason = (
+            f" The points of {' and '.join(spread)} are not the check-ins themselves. The project bundles"
+            f" only the number of check-ins in each sub-cell ({FINENESS} × {FINENESS} to a cell of the"
+            " paper's grid). Each point is placed at random inside its sub-cell."
+        )
     return (
-        f"Gowalla check-ins. {', '.join(letters[: len(cities)])}: single check-ins;"
+        "Gowalla check-ins of each city: single check-ins above, counts per cell below. Colours are"
+        " logarithmic and the same for all cities. Cells without check-ins are grey."
+        f"{places}\n\n"
+        f"{', '.join(letters[: len(cities)])}: check-ins;"
         f" {', '.join(letters[len(cities) :])}: counts per cell ({grid} grid)."
-        f" {' '.join(_numbers_of(city) for city in cities)}"
-        f" Colours: logarithmic, one scale from 1 to {largest:,}; cells without check-ins are grey."
-        f" Degrees are drawn with their true proportion at the middle latitude.{only_counts}"
+        f" {' '.join(_numbers_of(city) for city in cities)} The colour scale goes from 1 to {largest:,}."
+        f" Degrees are drawn with their true proportion at the middle latitude.{reason}"
     )
 
 

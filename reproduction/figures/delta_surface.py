@@ -15,6 +15,7 @@ from reproduction.figures.table_files import reader
 SETTING = ["n", "k", "count"]
 COLUMNS = ["eps", "eps0", *SETTING, "published", "exact"]
 PANELS = {"published": "(a) published", "exact": "(b) exact"}
+ZERO = "#ececec"  # where delta is 0
 Array = NDArray[np.float64]
 
 read = reader(COLUMNS)
@@ -40,9 +41,10 @@ def draw(table: pd.DataFrame) -> Figure:
         below = figure.add_subplot(grid[1, column])
         style.contours(below, eps, eps0, surfaces[reading], limits=limits)
         below.set(xlabel="ε", ylabel="" if column else "ε₀")
+        below.set_facecolor(ZERO)
         below.text(0.97, 0.05, "δ = 0 (ε ≥ ε₀)", transform=below.transAxes, ha="right")
     setting = wording.setting(table, *SETTING).replace("n_x₀", "$n_{x_0}$")
-    figure.suptitle(f"log₁₀ δ of the count of x₀: {setting}")
+    figure.suptitle(f"δ of the count of x₀: {setting}")
     return figure
 
 
@@ -55,13 +57,12 @@ def caption(table: pd.DataFrame) -> str:
     left_out = {name: int(np.isneginf(values[inside]).sum()) for name, values in surfaces.items()}
     missing = "".join(f", and {number} more in {name}" for name, number in left_out.items() if number)
     return (
-        f"log₁₀ δ of the count of x₀ over ε ({_range(eps)}) and ε₀ ({_range(eps0)}),"
-        f" {wording.setting(table, *SETTING)}."
-        " (a) published: δ with the terms v_s as Theorem 1 prints them; (b) exact: the tight δ of the same"
-        " count. Above: surfaces; below: contours with their log₁₀ δ, on the same colour scale."
-        " For ε ≥ ε₀ every tight δ is 0 and has no logarithm:"
+        "δ of the count of x₀ over ε and ε₀, published (a) and exact (b): surfaces above, contours with their"
+        f" log₁₀ δ below. The published δ is too small by up to {gap.max():.0f} orders of magnitude here.\n\n"
+        f"{wording.setting(table, *SETTING)}; ε: {_range(eps)}; ε₀: {_range(eps0)}."
+        " (a) is δ with the terms v_s as Theorem 1 prints them. (b) is the tight δ of the same count. All"
+        " panels have the same colours. For ε ≥ ε₀ the exact δ is 0 and has no logarithm (grey):"
         f" these {int((~inside).sum())} of {inside.size} points are left out{missing}."
-        f" The published δ is too small by up to {gap.max():.0f} orders of magnitude here."
     )
 
 

@@ -1,4 +1,4 @@
-"""One run's estimates and their signed errors below the original: heatmaps, or step lines without a grid."""
+"""One run's estimates and their signed errors: heatmaps below the original, or step lines without a grid."""
 
 import math
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ MAP = 1.38  # inches, the width of a map
 NAMED = 60  # cells with a name below them at most
 MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
-Estimators = Mapping[str, str]  # mechanism -> "raw" or "projected"
+Estimators = Mapping[str, str]  # mechanism -> "unprojected" or "projected"
 RUN = ["eps0", "eps", "n", "delta"]  # what tells runs apart, in the order of the rows of panels
 
 
@@ -59,7 +59,9 @@ def read(histogram: File, estimates: File) -> Runs:
 
 def draw(data: Runs, title: str) -> Figure:
     """The figure: the original, and a row per budget with each estimate and its error; or step lines."""
-    return draw_runs(data, title, calibration.AS_PUBLISHED, {"gaussian": "raw", "shuffle+INV": "projected"})
+    return draw_runs(
+        data, title, calibration.AS_PUBLISHED, {"gaussian": "unprojected", "shuffle+INV": "projected"}
+    )
 
 
 def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
@@ -70,10 +72,12 @@ def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
     below = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]
     negative = wording.listing(below, at_most=len(below))
     projection = (
-        "The Gaussian estimates are drawn as they are, not projected to the simplex:"
-        f" {negative} of the {len(data.histogram):,} values are negative."
+        " The Gaussian estimates are not projected onto the simplex:"
+        f" {negative} of the {len(data.histogram):,} shares are negative."
     )
-    return caption_of_runs(data, title, projection, calibration.published(protocol))
+    return caption_of_runs(
+        data, title, calibration.AS_PUBLISHED, f"{projection}\n\n{calibration.published(protocol)}"
+    )
 
 
 @style.applied()
@@ -81,8 +85,8 @@ def draw_runs(data: Runs, title: str, calibrated: str, estimators: Estimators) -
     """The figure; ``calibrated`` says how the Gaussian was, ``estimators`` what is projected."""
     sizes = wording.listing(sorted({run.n for run in data.runs}))
     heading = (
-        f"Original and estimates, {wording.literal(title)}: n = {sizes}, k = {len(data.histogram):,} cells,"
-        f" one run per row ({calibrated})"
+        f"Original and estimated histograms, {wording.literal(title)}: n = {sizes}, k ="
+        f" {len(data.histogram):,}, {calibrated}"
     )
     figure = (_maps if on_a_grid(data.histogram) else _steps)(*data, estimators)
     figure.suptitle(wording.folded(heading, style.WIDTH, size=9))
@@ -126,7 +130,7 @@ def _maps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> F
     for row, (run, error) in enumerate(zip(runs, errors, strict=True), start=1):
         for place, name in enumerate(MECHANISMS):
             panel(row, 2 * place, run.table[name], f"{style.LABELS[name]}, {estimators[name]}")
-            image = panel(row, 2 * place + 1, error[name], f"error, TV = {run.distance(name)}")
+            image = panel(row, 2 * place + 1, error[name], f"error (TV = {run.distance(name)})")
     negative = any((table[MECHANISMS].to_numpy() < 0).any() for table in tables)
     style.scales(figure.add_subplot(grid[0, 1:]), shares, image, heights[0] - 0.2, negative=negative)
     return figure
@@ -161,27 +165,32 @@ def _name_cells(axes: Axes, labels: list[str]) -> None:
     axes.set_xticks(range(1, len(labels) + 1, every), names, rotation=90 if upright else 0)
 
 
-def caption_of_runs(data: Runs, title: str, projection: str, paragraph: str) -> str:
-    """The caption of `draw_runs`: a sentence on the ``projection``, a ``paragraph`` on the Gaussian."""
+def caption_of_runs(data: Runs, title: str, calibrated: str, paragraphs: str) -> str:
+    """The caption of `draw_runs`; ``paragraphs``: what is projected, how the Gaussian was calibrated."""
     histogram, runs = data
     distances = "; ".join(
         f"{run.budget()}, n = {run.n:,}: "
         + ", ".join(f"{style.LABELS[name]} {run.distance(name)}" for name in MECHANISMS)
         for run in runs
     )
-    colours = "Grey area: original; lines: estimates."
+    text = (
+        f"Original histogram and one estimate from each mechanism, {title}, {calibrated}, one row per budget."
+    )
+    told = " The grey area is the original, the lines are the estimates."
+    scales = ""
     if on_a_grid(histogram):
-        negative = "grey with a minus sign."
+        negative = "negative shares grey with a minus sign."
         if not style.signs_fit(grid_shape(histogram)):
-            negative = "orange. Where cells are smaller than a pixel, several share one."
-        colours = (
-            "Colours of shares: one logarithmic scale for all panels, from one user's share 1/n up. Smaller"
-            f" shares have its lowest colour, cells estimated as empty are grey, negative ones {negative}"
-            " Colours of errors (estimate − original): red too many, blue too few, logarithmic from 1/n up on"
-            " both sides, one scale for all panels."
+            negative = "negative shares orange. Where cells are smaller than a pixel, several share one."
+        told = (
+            " Errors are estimate − original: red where the estimate is too high, blue where it is too low."
+        )
+        scales = (
+            " Shares have one logarithmic colour scale, which begins at one user's share 1/n. Smaller shares"
+            f" have its first colour. Cells estimated as empty are grey, {negative} Errors have one scale for"
+            " all panels, logarithmic from 1/n on both sides."
         )
     return (
-        f"Original histogram and one run's estimate from each mechanism, {title}: k = {len(histogram):,}"
-        f" cells, one row per budget. Total variation (TV) distance to the original: {distances}. {colours}"
-        f" {projection}\n\n{paragraph}"
+        f"{text}{told} TV is the total variation error.\n\n"
+        f"k = {len(histogram):,}. TV error: {distances}.{scales}{paragraphs}"
     )

@@ -40,13 +40,14 @@ def draw(table: pd.DataFrame) -> Figure:
     ends = table["log10_delta"].max(), table["log10_delta"].min()
     shares.axhline(1, color=style.INK, linewidth=0.7, linestyle=":")
     for axes in (scales, shares):
-        axes.set(xlim=ends, xlabel="log₁₀ δ asked for")
+        axes.set(xlim=ends, xlabel="requested log₁₀ δ")
         axes.grid()
-    scales.set(title="(a) scale for sensitivity 1", ylabel="standard deviation of the noise")
+    scales.set(title="(a) noise for sensitivity 1", ylabel="standard deviation")
     scales.set_ylim(0, 1.08 * table[["exact", "published"]].to_numpy().max())
     scales.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-    shares.set(title="(b) scale given over scale needed", ylabel="diffprivlib over exact")
-    shares.set_ylim(0, 1.08 * max(1, (table["published"] / table["exact"]).max()))
+    shares.set(title="(b) noise of diffprivlib, relative to exact", ylabel="diffprivlib / exact")
+    ratio = table["published"] / table["exact"]
+    shares.set_ylim(0.85 * min(1, ratio.min()), 1.08 * max(1, ratio.max()))
     style.end_labels(shares, ends_of_shares)
     legend += [Line2D([], [], color=style.INK, label=NAMES[name], **look) for name, look in LOOKS.items()]
     columns = len(legend) if len(legend) <= 6 else -(-len(legend) // 2)
@@ -59,17 +60,18 @@ def caption(table: pd.DataFrame) -> str:
     ends = []
     for curve in saturation(table):
         end = (
-            f"for ε = {curve.eps:g} the scale stays at {curve.stays:.4g} and its log₁₀ δ at"
-            f" {curve.gives:.1f}, where {curve.needed:.4g} is needed for log₁₀ δ = {curve.asked:g}"
+            f"for ε = {curve.eps:g} it stops at {curve.stays:.4g}, which gives log₁₀ δ ="
+            f" {curve.gives:.1f}, but log₁₀ δ = {curve.asked:g} needs {curve.needed:.4g}"
         )
         if np.isfinite(curve.short_from):
-            end += f" (short by more than {100 * SATURATED:g} % from {curve.short_from:g} on)"
+            end += f" (more than {100 * SATURATED:g} % too small from {curve.short_from:g} on)"
         ends.append(end)
     return (
-        "The analytic Gaussian mechanism: (a) the standard deviation of the noise, for sensitivity 1, over"
-        " the δ asked for: exact (the smallest with which the mechanism is (ε, δ)-private) and that of"
-        " diffprivlib's GaussianAnalytic, which the paper names; (b) the latter over the former: below 1 the"
-        " noise is too small for (ε, δ). diffprivlib computes the normal distribution function from erf,"
-        f" which has no digits left in the far tail: {'; '.join(ends)}. Which δ the paper asked for is not"
-        " stated."
+        "Noise of the analytic Gaussian mechanism over the requested δ: exact, and by diffprivlib, the"
+        " library that the paper names. (a) Standard deviation for sensitivity 1. (b) diffprivlib's over the"
+        " exact one: below 1 the noise is too small for (ε, δ).\n\n"
+        "Exact is the smallest standard deviation with which the mechanism is (ε, δ)-private. diffprivlib's"
+        " GaussianAnalytic computes the normal distribution function from erf, which has no digits left in"
+        f" the far tail. The standard deviation then stops growing: {'; '.join(ends)}. The paper does not"
+        " state which δ it requested."
     )

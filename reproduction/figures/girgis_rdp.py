@@ -21,12 +21,12 @@ ROUNDS = ("#56B4E9", "#CC79A7", "#000000", "#999999", "#661100", "#44AA99")
 DASHED, DOTTED = (0, (4, 1.5)), (0, (1, 1.2))
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 LEFT: Curves = {
-    "girgis": ("Theorem 3.1", {"linewidth": 1.3}),
+    "girgis": ("Girgis et al., Theorem 3.1", {"linewidth": 1.3}),
     "clones": ("clones, exact", {"linestyle": DASHED}),
     "two_counts": ("two counts, exact (lower bound)", {"linestyle": DOTTED, "linewidth": 1.3}),
 }
 RIGHT: Curves = {
-    "girgis": ("Theorem 3.1", {"linewidth": 1.3}),
+    "girgis": ("Girgis et al., Theorem 3.1", {"linewidth": 1.3}),
     "clones_rdp": ("clones, exact RDP", {"linestyle": DASHED}),
     "clones_pld": ("clones, PLD", {"linestyle": DOTTED, "linewidth": 1.3}),
 }
@@ -72,10 +72,10 @@ def draw(tables: Tables, deepest: float) -> Figure:
             handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, columnspacing=1.2
         )
         panel.grid()
-    left.set(xscale="log", yscale="log", xlabel="order λ", ylabel="ε(λ)")
-    left.set_title("(a) Rényi differential privacy of one round")
+    left.set(xscale="log", yscale="log", xlabel="order λ", ylabel="Rényi divergence ε(λ)")
+    left.set_title("(a) Rényi divergence of one round")
     right.set(xscale="log", xlabel="ε of all rounds", ylabel="log₁₀ δ", ylim=(deepest, 0.3))
-    right.set_title(f"(b) all rounds together, ε₀ = {composed['eps0'].iloc[0]:g}")
+    right.set_title(f"(b) δ after all rounds, ε₀ = {composed['eps0'].iloc[0]:g}")
     for panel, table, x in ((left, divergences, "order"), (right, composed, "eps")):
         panel.set_xlim(table[x].min(), table[x].max())
         _label_logarithms(panel.xaxis, panel.get_xlim())
@@ -97,16 +97,18 @@ def caption(tables: Tables) -> str:
     setting, ratio = wording.setting(divergences, "n", "k"), divergences["girgis"] / divergences["clones"]
     rounds, eps0 = _listing(composed["compositions"]), composed["eps0"].iloc[0]
     return (
-        f"Rényi differential privacy of the shuffle model, {setting}. (a) ε(λ) of one round for"
-        f" ε₀ = {_listing(divergences['eps0'])}: the bound of Girgis et al., Theorem 3.1 (real orders by"
-        " their eq. (7)), drawn as its monotone envelope: where it falls with the order, its value at a"
-        " larger order is used. That holds at the smaller one too: no Rényi divergence falls with its order."
-        " Then the exact Rényi divergence of the clones' pair, an upper bound too; and that of the"
-        " two counts of x₀ and x₁ when all remaining users hold a third cell, a lower bound for k-RR. The"
-        f" theorem is {ratio.min():.2g} to {ratio.max():.2g} times the clones' value."
-        f" (b) log₁₀ δ after {rounds} rounds for ε₀ = {eps0:g}: from Theorem 3.1 and from the clones' exact"
-        " divergence, both by Lemmas 2.1 and 2.2 at the best order, and from the clones' privacy loss"
-        f" distribution (upper estimate).{_where_reached(composed)}"
+        "Rényi differential privacy of k-RR behind a shuffler: the bound of Girgis et al. beside exact"
+        " divergences, for one round (a), and δ after several rounds (b). Lower is more private. The"
+        f" theorem's bound is {ratio.min():.2g} to {ratio.max():.2g} times the exact divergence of the"
+        " clones, which is an upper bound too.\n\n"
+        f"{setting}. (a) ε₀ = {_listing(divergences['eps0'])}. The bound is Theorem 3.1 (real orders by eq."
+        " (7)). Where it falls with the order, its value at a larger order is drawn. That value holds at the"
+        " smaller order too, because no Rényi divergence falls with its order. The clones' pair gives an"
+        " upper bound. The two counts of x₀ and x₁, with all remaining users at a third value, give a lower"
+        " bound for k-RR."
+        f"\n\n(b) log₁₀ δ after {rounds} rounds for ε₀ = {eps0:g}: from Theorem 3.1 and from the clones'"
+        " exact divergence, both by Lemmas 2.1 and 2.2 at the best order, and from the clones' privacy loss"
+        f" distribution (PLD, upper estimate).{_where_reached(composed)}"
     )
 
 
@@ -121,7 +123,7 @@ def _where_reached(composed: pd.DataFrame, wanted: float = -6) -> str:
             return ""
         reached_at.append(f"{label}: {reached.iloc[0]:.2g}")
     return (
-        f" The first ε drawn at which δ ≤ {typeset(10.0**wanted)} after {rounds:,} rounds:"
+        f" The first ε drawn with δ ≤ {typeset(10.0**wanted)} after {rounds:,} rounds:"
         f" {'; '.join(reached_at)}."
     )
 

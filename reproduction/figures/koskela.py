@@ -14,16 +14,16 @@ from reproduction.figures.table_files import groups, reader
 # One row per curve, number of rounds and eps; lower and upper are log10 delta.
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]
 LABELS = {
-    "strong": "strong adversary",
-    "weak": "weak adversary",
-    "clones": "clones, e^{−ε₀} as stated",
-    "stronger-clones": "stronger clones, 2/(e^{ε₀}+1)",
+    "strong": "Koskela et al., strong adversary",
+    "weak": "Koskela et al., weak adversary",
+    "clones": "clones with e^{−ε₀}, as stated",
+    "stronger-clones": "stronger clones with 2/(e^{ε₀}+1)",
     "balle_analytic": "Balle et al., Theorem 3.1",
-    "balle_bennett": "Balle et al., Bennett",
+    "balle_bennett": "Balle et al., Bennett's inequality",
 }
 TYPESET = {
-    "clones": "clones, $e^{-ε_0}$ as stated",
-    "stronger-clones": "stronger clones, $2/(e^{ε_0}+1)$",
+    "clones": "clones with $e^{-ε_0}$, as stated",
+    "stronger-clones": "stronger clones with $2/(e^{ε_0}+1)$",
 }
 COLOURS = {
     "strong": "#D55E00",
@@ -35,6 +35,7 @@ COLOURS = {
 }
 MARKS = {"balle_analytic": "o", "balle_bennett": "s"}  # one round only: their look says no number of rounds
 GREY = "#777777"
+BLANK = Line2D([], [], color="none", label=" ")
 DASHES: tuple[Any, ...] = (
     "-",
     (0, (5, 1.6)),
@@ -52,7 +53,7 @@ def draw(table: pd.DataFrame, lowest: float) -> Figure:
     """The figure; ``lowest``: the log10 delta at which the axis ends."""
     rounds = sorted(table["compositions"].unique())
     dashes = {number: DASHES[i % len(DASHES)] for i, number in enumerate(rounds)}
-    figure = style.new_figure(3.6)
+    figure = style.new_figure(3.4)
     axes = figure.subplots()
     for (name, number), curve in groups(table, ["curve", "compositions"], sort=False):
         colour = _colour(name)
@@ -69,11 +70,14 @@ def draw(table: pd.DataFrame, lowest: float) -> Figure:
         Line2D([], [], label=TYPESET.get(name, LABELS[name]), **_look(name, "-"))
         for name in table["curve"].unique()
     ]
-    several = [Line2D([], [], color="none", label="any colour:")]
+    several = []
     for number in rounds:
         label = f"{number} round{'s' if number > 1 else ''}"
         several.append(Line2D([], [], color=GREY, linestyle=dashes[number], label=label))
-    figure.legend(handles=legend + several, loc="outside right center", handlelength=2.6)
+    rows = max(len(legend), len(several))
+    for column in (legend, several):  # side by side: what a colour means, and what dashes mean
+        column += [BLANK] * (rows - len(column))
+    axes.legend(handles=legend + several, loc="upper right", ncols=2, handlelength=2.6, frameon=True)
     return figure
 
 
@@ -90,25 +94,26 @@ def caption(table: pd.DataFrame) -> str:
     apart = np.expm1(np.log(10) * (both["upper"] - both["lower"])).max()
     rounds = wording.listing(sorted(int(number) for number in table["compositions"].unique()))
     text = (
-        f"Koskela, Heikkilä and Honkela, Figure 1: δ over ε for {rounds} rounds of the shuffle model,"
-        f" {_setting(table)}. Curves: {'; '.join(LABELS[name] for name in names)}. Each composed curve"
-        " fills the gap between an upper and a lower estimate of the same exact δ; they are at most"
-        f" {100 * apart:.2g} % apart here."
+        f"δ over ε after {rounds} rounds of the shuffle model, as in Figure 1 of Koskela, Heikkilä and"
+        " Honkela. Colours are methods, dashes are numbers of rounds. Each composed curve lies between an"
+        f" upper and a lower estimate of the same exact δ, at most {100 * apart:.2g} % apart.\n\n"
+        f"{_setting(table)}. Curves: {'; '.join(LABELS[name] for name in names)}."
     )
     if "weak" in names:
         text += (
-            " Strong: the joint pair (N₁ + 1, N₂) against (N₁, N₂ + 1); weak: the counts of both cells among"
-            " B + 1 reports. The paper does not say how many rounds it plots."
+            " Strong adversary: the pair (N₁ + 1, N₂) against (N₁, N₂ + 1). Weak adversary: the counts of"
+            " both values among B + 1 reports. The paper does not say how many rounds it plots."
         )
     if "balle_analytic" in names:
         text += (
-            " Theorem 3.1 of Balle et al. (2019) and their bound by Bennett's inequality are for one round;"
-            " the former is drawn where it applies."
+            " Theorem 3.1 of Balle et al. (2019) and their bound by Bennett's inequality hold for one round."
+            " Theorem 3.1 is drawn where it applies."
         )
     if "clones" in names:
         text += (
             " The paper states that each remaining user is a clone with probability e^{−ε₀}; for the stronger"
-            " clones it is 2/(e^{ε₀} + 1). Which of the two its own figure shows was not checked."
+            " clones the probability is 2/(e^{ε₀} + 1). We did not check which of the two its own figure"
+            " shows."
         )
     return text
 

@@ -14,5 +14,4 @@ def draw(data: Runs, title: str) -> Figure:
 
 def caption(data: Runs, title: str) -> str:
     """The caption: every parameter, TV distances, the colours outside the scale, what equal privacy means."""
-    projection = "Both estimates are projected to the simplex."
-    return caption_of_runs(data, title, projection, calibration.EQUAL_PRIVACY)
+    return caption_of_runs(data, title, calibration.AT_EQUAL_PRIVACY, f"\n\n{calibration.EQUAL_PRIVACY}")

@@ -1,5 +1,6 @@
-"""How much worse than the Gaussian: ratios of TV errors over n, as published and at equal privacy."""
+"""TV error of shuffle+INV over that of the Gaussian, over n: published protocol and equal privacy."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,13 +27,17 @@ PUBLISHED, PAIRED = "published", "the paper's pairing"
 ROWS = {  # comparison: the label at the left
     PUBLISHED: "published protocol,\nour rerun (log scale)",
     "projected": "equal (ε, δ),\nboth projected",
-    "unprojected": "equal (ε, δ), neither\nprojected; lines: theory",
+    "unprojected": "equal (ε, δ),\nneither projected",
 }
 CROSS: dict[str, Any] = {
     "marker": "x",
     "markersize": 2.6,
     "markeredgewidth": 0.6,
 }  # both lose to the uniform one
+THEORY: tuple[dict[str, Any], ...] = (  # lines of the closed form: the first delta, the second
+    {"linewidth": 1.2},
+    {"linewidth": 0.8, "linestyle": (0, (3, 1.5))},
+)
 Colours = dict[float, Any]  # eps0 -> red, green, blue, alpha
 SPREAD = 0.74  # of the room of one n, over which its points are spread
 LEAST = 0.08  # of the ratio, above and below 1, that the linear axes show at least
@@ -46,7 +51,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     truth, published = _parts(table)
     rows = {name: label for name, label in ROWS.items() if name != PUBLISHED or len(published)}
     colours, rules = _colours(truth, published), list(dict.fromkeys(truth["delta_rule"]))
-    figure = style.new_figure(1.1 + 1.7 * len(rows))
+    figure = style.new_figure(1.2 + 1.45 * len(rows))
     panels = figure.subplots(len(rows), len(titles), sharex="col", squeeze=False)
     for column, (dataset, title) in zip(panels.T, titles.items(), strict=True):
         here = truth[truth["dataset"] == dataset]
@@ -64,7 +69,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
         _users_axis(column[-1], sizes)
     for axes, label in zip(panels[:, 0], rows.values(), strict=True):
         axes.set_ylabel(label)
-    figure.supylabel("TV error of shuffle+INV over that of the Gaussian", fontsize=8)
+    figure.supylabel("TV error of shuffle+INV / TV error of the Gaussian", fontsize=8)
     _legend(figure, colours, rules)
     figure.suptitle(_heading(truth, published))
     return figure
@@ -103,8 +108,13 @@ def _ratios(
         part, colour, first = part.sort_values("n"), colours[eps0], rule == rules[0]
         shift = slots[list(colours).index(eps0) + len(colours) * rules.index(rule)]
         if (part["comparison"] == "unprojected").all():
-            look: Any = {"linewidth": 1.2} if first else {"linewidth": 0.8, "linestyle": (0, (3, 1.5))}
-            axes.plot(np.searchsorted(sizes, part["n"]), part["predicted"], color=colour, zorder=2, **look)
+            axes.plot(
+                np.searchsorted(sizes, part["n"]),
+                part["predicted"],
+                color=colour,
+                zorder=2,
+                **THEORY[0 if first else 1],
+            )
         told, untold = part[part["informative"]], part[~part["informative"]]
         axes.errorbar(
             np.searchsorted(sizes, told["n"]) + shift,
@@ -151,9 +161,13 @@ def _legend(figure: Figure, colours: Colours, rules: Sequence[str]) -> None:
         face = style.INK if rank == 0 else "white"
         look: Any = {"color": style.INK, "markerfacecolor": face, "markersize": 3.5, "marker": "o"}
         handles.append(Line2D([], [], linestyle="", label=f"δ = {_delta(rule)}", **look))
-    crosses = "both err more than the uniform histogram"
+        lines: Any = {"color": style.INK, **THEORY[min(rank, 1)]}
+        handles.append(Line2D([], [], label=f"theory, δ = {_delta(rule)}", **lines))
+    crosses = "both worse than the uniform histogram"
     handles.append(Line2D([], [], color=style.INK, linestyle="", label=crosses, **CROSS))
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 7), columnspacing=1.0)
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=math.ceil(len(handles) / 2), columnspacing=1.4
+    )
 
 
 def _colours(*tables: pd.DataFrame) -> Colours:
@@ -171,11 +185,11 @@ def _delta(rule: str) -> str:
 
 def _heading(truth: pd.DataFrame, published: pd.DataFrame) -> str:
     told = truth.loc[(truth["comparison"] == "projected") & truth["informative"], "ratio"]
-    equal = "at equal (ε, δ) no setting tells the two apart"
+    equal = "at equal (ε, δ) no setting beats the uniform histogram"
     if len(told):
         equal = (
             f"{told.min():.2f} to {told.max():.2f} at equal (ε, δ), both projected,"
-            " where either beats the uniform histogram"
+            " where at least one beats the uniform histogram"
         )
     ends = (
         f"{wording.two_digits(published['ratio'])} in our rerun of the published protocol; "
@@ -183,7 +197,7 @@ def _heading(truth: pd.DataFrame, published: pd.DataFrame) -> str:
         else ""
     )
     return wording.folded(
-        f"Error of shuffle+INV over that of the Gaussian: {ends}{equal}", style.WIDTH, size=9
+        f"Error of shuffle+INV relative to the Gaussian: {ends}{equal}", style.WIDTH, size=9
     )
 
 
@@ -191,39 +205,39 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """The caption: what is divided by what, every parameter, what lies within 5 %, how far lower matters."""
     equal, published = _parts(table)
     deltas = [rule if rule.startswith("n^") else _delta(rule) for rule in dict.fromkeys(equal["delta_rule"])]
-    rows = "top: the published protocol; middle" if len(published) else "top"
-    sentences = [
-        "Ratio of mean total variation (TV) errors, shuffle+INV over Gaussian:",
-        f"{', '.join(titles.values())}. Rows from the {rows}: the same (ε, δ) for both, estimates",
-        "projected to the simplex; bottom: the same, not projected, and as lines the closed form from the",
-        "variances.",
-        f"Equal (ε, δ): ε₀ = {_numbers(equal['eps0'])}; δ = {' and '.join(deltas)};",
-        "ε is what the rigorous upper bound guarantees for the whole histogram; the Gaussian noise has the",
-        "exact scale for sensitivity √2.",
-        f"{wording.listing(sorted(equal['repetitions'].unique()))} repetitions; each draws one sample of",
-        "users for all settings. Bars are bootstrap intervals. Each dataset has its own linear scale.",
-        _informative(equal),
-    ]
+    middle = "Top: the published protocol. Middle" if len(published) else "Top"
+    text = (
+        "Total variation (TV) error of shuffle+INV over that of the Gaussian mechanism, by number of users n."
+        f" {middle}: both at equal (ε, δ), projected onto the simplex. Bottom: neither projected;"
+        " lines are the closed form. Above 1 the Gaussian is better. Crosses: both do worse than a uniform"
+        " histogram, so their ratio is not informative.\n\n"
+        f"Datasets: {', '.join(titles.values())}."
+        f" Equal (ε, δ): ε₀ = {_numbers(equal['eps0'])}; δ = {' and '.join(deltas)};"
+        " ε is what the rigorous upper bound guarantees for the whole histogram. The Gaussian noise has the"
+        " exact scale for sensitivity √2. To project is to take the nearest shares that are not negative and"
+        " sum to 1. The closed form follows from the variances."
+        f" {wording.listing(sorted(equal['repetitions'].unique()))} repetitions; each draws one sample of"
+        " users for all settings. Bars are bootstrap intervals. Each dataset has its own linear scale."
+        f" {_informative(equal)}"
+    )
     change = largest_change_percent(table[table["metric"] == "tv"])
     if change is not None:
-        sentences.append(
-            f"With ε from the rigorous lower bound no ratio changes by more than {change:.1f} %."
-        )
+        text += f" With ε from the rigorous lower bound no ratio changes by more than {change:.1f} %."
     if len(published):
-        sentences.append(
-            "The published protocol sets ε = ε₀; its Gaussian noise belongs to no (ε, δ) of the shuffle"
-            " model, and only shuffle+INV is projected. This is our rerun"
-            f" ({wording.listing(sorted(published['repetitions'].unique()))} repetitions): the paper prints"
+        text += (
+            "\n\nThe published protocol sets ε = ε₀. Its Gaussian noise belongs to no (ε, δ) of the shuffle"
+            " model, and only shuffle+INV is projected. The row shows our rerun"
+            f" ({wording.listing(sorted(published['repetitions'].unique()))} repetitions). The paper prints"
             " neither these ratios nor the noise (errata, 7)."
         )
         paired = table[(table["comparison"] == PAIRED) & (table["bound"] == "upper") & table["informative"]]
         same = paired.loc[paired["metric"] == "tv", "ratio"]
         if len(same):
-            sentences.append(
-                f"At equal (ε, δ) this pairing has {wording.two_digits(same)}, in the settings without"
-                " crosses."
+            text += (
+                " If only shuffle+INV is projected at equal (ε, δ) too, the ratio is"
+                f" {wording.two_digits(same)} in the settings without crosses."
             )
-    return " ".join(sentences)
+    return text
 
 
 def _informative(equal: pd.DataFrame) -> str:
@@ -234,8 +248,7 @@ def _informative(equal: pd.DataFrame) -> str:
     shares = "; ".join(f"{near.sum()} of {len(near)} at ε₀ = {eps0:g}" for eps0, near in within)
     return (
         f"In {len(rows) - len(told)} of the {len(rows)} settings (crosses, without bars) both mechanisms,"
-        " projected, err more than the uniform histogram, which knows no data: their ratio says nothing"
-        " about either."
+        " projected, do worse than the uniform histogram, which ignores the data."
         + (
             f" In the other settings the ratio without projection is within 5 % of 1 in {shares}."
             if len(told)

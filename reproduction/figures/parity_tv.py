@@ -1,4 +1,4 @@
-"""Boxplots of the TV distance per n at equal (eps, delta), in the form of Figures 6 and 7."""
+"""Boxplots of the TV error per n at equal (eps, delta), in the form of Figures 6 and 7."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ def draw(trials: pd.DataFrame, title: str) -> Figure:
 def caption(trials: pd.DataFrame, title: str) -> str:
     """The caption: every parameter, what a box shows, what equal privacy means and what follows."""
     paragraphs = f"{calibration.EQUAL_PRIVACY}\n\n{calibration.WHAT_FOLLOWS}"
-    return tv.caption_of_panels(_panels(trials), title, paragraphs)
+    return tv.caption_of_panels(_panels(trials), title, calibration.AT_EQUAL_PRIVACY, paragraphs)
 
 
 def _panels(trials: pd.DataFrame) -> list[tv.Panel]:

@@ -1,8 +1,11 @@
-"""Which randomizer has the least error: a map over n and k, one panel per eps."""
+"""The randomizer with the least error: a table over n and k, one panel per eps."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch, Rectangle
 
 from reproduction.figures import style, wording
@@ -11,6 +14,7 @@ from reproduction.figures.table_files import File, groups, read_table
 from tightshuffle.number_text import typeset
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "tv", "ratio"]
+FULL, PALE = 0.55, 0.18  # of the colours
 USELESS = 0.5  # TV error: about that of the uniform histogram on the cities
 
 
@@ -43,7 +47,7 @@ def draw(table: pd.DataFrame) -> Figure:
             axes.add_patch(
                 Rectangle(
                     (x - 0.5, y - 0.5), 1, 1,
-                    facecolor=COLOURS[row["randomizer"]], alpha=0.55 if useful else 0.18,
+                    facecolor=COLOURS[row["randomizer"]], alpha=FULL if useful else PALE,
                     edgecolor="white", linewidth=1,
                 )
             )  # fmt: skip
@@ -55,11 +59,17 @@ def draw(table: pd.DataFrame) -> Figure:
     for axes in panels[: len(budgets)][-2:]:
         axes.set_xlabel("number of users n")
         axes.tick_params(labelbottom=True)
-    figure.supylabel("number of cells k", fontsize=8)
+    figure.supylabel("number of values k", fontsize=8)
     names = [name for name in COLOURS if (best["randomizer"] == name).any()]
-    handles = [Patch(facecolor=COLOURS[name], alpha=0.55, label=LABELS[name]) for name in names]
-    handles.append(Patch(facecolor=style.INK, alpha=0.18, label=f"pale: TV error above {USELESS:g}"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    handles: list[Any] = [Patch(facecolor=COLOURS[name], alpha=FULL) for name in names]
+    labels = [LABELS[name] for name in names]
+    useless = best[best["tv"] > USELESS]
+    pale = [name for name in names if (useless["randomizer"] == name).any()]
+    if pale:
+        handles.append(tuple(Patch(facecolor=COLOURS[name], alpha=PALE) for name in pale))
+        labels.append(f"pale: TV error above {USELESS:g}")
+    each = {tuple: HandlerTuple(ndivide=None, pad=0)}
+    figure.legend(handles, labels, handler_map=each, loc="outside lower center", ncols=len(handles))
     return figure
 
 
@@ -70,11 +80,12 @@ def caption(table: pd.DataFrame) -> str:
     listed = wording.listing([f"{LABELS[str(name)]} in {count}" for name, count in wins.items()])
     pale = int((best["tv"] > USELESS).sum())
     return (
-        "The randomizer with the least expected total variation (TV) error behind a shuffler at"
-        f" (ε, {typeset(table['delta'].iloc[0])}), uniform data, no projection; the number is its"
-        " error over that of the central analytic Gaussian with the same guarantee, 1 or less: as good as"
-        " that Gaussian, which for k = 2 ignores that the two counts have a fixed sum. Subset selection and"
-        f" local hashing have the m and g that are best without a shuffler. It is {listed} of the {len(best)}"
-        f" settings. In {pale} of them, pale, even this error is above {USELESS:g}: too few users for so many"
-        " cells."
+        "The randomizer with the least expected total variation (TV) error behind a shuffler, by number of"
+        " users n, number of values k and ε. Each number is its error over that of the central Gaussian"
+        f" mechanism with the same (ε, δ). Pale: even this error is above {USELESS:g}, as there are too few"
+        " users for so many values.\n\n"
+        f"δ = {typeset(table['delta'].iloc[0])}, uniform data, no projection. A number of at most 1 means: as"
+        " good as the Gaussian, which for k = 2 does not use that the two counts have a fixed sum. Subset"
+        f" selection and local hashing have the m and g that are best without a shuffler. Best: {listed} of"
+        f" the {len(best)} settings. In {pale} settings the error is above {USELESS:g}."
     )

@@ -1,4 +1,4 @@
-"""What an estimator is worth: each randomizer's error by estimator, one panel per dataset and eps."""
+"""Each randomizer's error by estimator, one panel per dataset and eps."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ LOOKS: dict[str, tuple[str, str | None, float]] = {
 }
 WORDS = {
     "inversion": "inversion",
-    "projection": "projection = normalised subtraction",
+    "projection": "inversion, projected",
     "maximum_likelihood": "maximum likelihood",
 }
 
@@ -91,13 +91,15 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     inside = ((plain["low"] <= plain["predicted"]) & (plain["predicted"] <= plain["high"])).mean()
     off = (plain["mean"] / plain["predicted"] - 1).abs().max()
     return (
-        "Mean total variation (TV) error of"
-        f" {table['repetitions'].max()} repetitions at (ε, {typeset(table['delta'].iloc[0])}),"
-        f" all users of {wording.listing(list(titles.values()))}: each randomizer behind a shuffler with the"
-        " largest ε₀ that the upper bound allows, and the central Gaussian. Inversion is the unbiased"
-        " estimate; its projection to the simplex is what normalised subtraction ends in; maximum likelihood"
-        " is a closed form for k-RR and expectation maximisation of at most 20 repetitions for Hadamard; the"
-        " remaining ones' counts do not determine it. Dashed: the uniform histogram."
+        "Mean total variation (TV) error of each randomizer behind a shuffler by estimator, and of the"
+        " central Gaussian mechanism. Inversion is unbiased. Projection replaces its estimate by the nearest"
+        " shares that are not negative and sum to 1. Dashed: the uniform histogram, which ignores the"
+        " data.\n\n"
+        f"{table['repetitions'].max()} repetitions at (ε, {typeset(table['delta'].iloc[0])}),"
+        f" all users of {wording.listing(list(titles.values()))}. Each randomizer has the largest ε₀ that the"
+        " upper bound allows. Projection is where normalised subtraction ends. Maximum likelihood is a closed"
+        " form for k-RR, and expectation maximisation of at most 20 repetitions for Hadamard. The counts of"
+        " the remaining randomizers do not determine it."
         f" The closed form of the unbiased error is inside {100 * inside:.0f} % of the intervals"
         f" (uniform data included) and at most {100 * off:.1f} % off the mean."
     )

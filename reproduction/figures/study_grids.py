@@ -1,4 +1,4 @@
-"""Errors on one city, cut into finer and coarser cells: when is a finer map worth it?"""
+"""Errors on one city, by the number of cells that it is cut into."""
 
 from typing import Any
 
@@ -35,7 +35,12 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
             look: Any = {"marker": MARKERS[name], "markersize": 3.5, "linewidth": 1.2}
             axes.plot(projected["k"], projected["mean"], color=COLOURS[name], **look)
         axes.plot(cells["k"], cells["uniform"], color=style.UNIFORM[0], linestyle=style.UNIFORM[1])
-        axes.set(xscale="log", yscale="log", title=f"{wording.literal(title)}, ε = {eps:g}", xlabel="cells")
+        axes.set(
+            xscale="log",
+            yscale="log",
+            title=f"{wording.literal(title)}, ε = {eps:g}",
+            xlabel="columns × rows of cells",
+        )
         axes.set_xticks(
             cells["k"],
             [f"{columns} × {rows}" for columns, rows in zip(cells["columns"], cells["rows"], strict=True)],
@@ -48,7 +53,8 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
     handles = legend(list(dict.fromkeys(table["randomizer"])))
     handles += [
         Line2D([], [], color=style.UNIFORM[0], linestyle=style.UNIFORM[1], label="uniform histogram"),
-        Line2D([], [], color=style.INK, linewidth=0.9, linestyle=":", label="before projection"),
+        Line2D([], [], color=style.INK, linewidth=1.2, label="projected, measured"),
+        Line2D([], [], color=style.INK, linewidth=0.9, linestyle=":", label="unprojected, closed form"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
     return figure
@@ -67,11 +73,12 @@ def caption(table: pd.DataFrame, title: str) -> str:
         ]
         finest.append(f"at ε = {eps:g} {wording.listing(each)}")
     return (
-        f"Total variation (TV) error on {title}, all {table['n'].iloc[0]:,} check-ins, cut in"
-        f" {table['k'].nunique()} ways into {table['k'].min():,} to {table['k'].max():,} cells, at"
-        f" (ε, {typeset(table['delta'].iloc[0])}) behind a shuffler, and the central Gaussian."
-        " Solid: projected to the simplex, means of"
-        f" {table['repetitions'].iloc[0]} repetitions; dotted: the closed form before any projection;"
-        " dashed: the uniform histogram, which knows no data. The most cells among these with at most half"
-        f" of its error: {'; '.join(finest)}."
+        f"Total variation (TV) error on {title} by the number of cells, for randomizers behind a shuffler and"
+        " for the central Gaussian mechanism. Solid: measured, projected onto the simplex. Dotted: closed"
+        " form without projection. Dashed: the uniform histogram, which ignores the data.\n\n"
+        f"All {table['n'].iloc[0]:,} check-ins, cut in {table['k'].nunique()} ways into {table['k'].min():,}"
+        f" to {table['k'].max():,} cells; every mechanism at (ε, {typeset(table['delta'].iloc[0])}); means of"
+        f" {table['repetitions'].iloc[0]} repetitions. To project is to take the nearest shares that are not"
+        " negative and sum to 1. The most cells with at most half of the error of the uniform histogram:"
+        f" {'; '.join(finest)}."
     )

@@ -425,7 +425,7 @@ def scales(axes: Axes, shares: Any, signed: Any, inches: float, *, negative: boo
 
 
 def _empty() -> Patch:
-    return Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty (0)")
+    return Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty cell")
 
 
 def points(axes: Axes, longitude: NDArray[np.float64], latitude: NDArray[np.float64]) -> None:

@@ -1,4 +1,4 @@
-"""Boxplots of the TV distance per n: one panel per budget, with level lines for what hardly depends on n."""
+"""Boxplots of the TV error per n: one panel per budget, with level lines for what hardly depends on n."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,8 @@ def draw(trials: pd.DataFrame, title: str) -> Figure:
 
 def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> str:
     """The caption: every parameter and what a box shows; ``protocol`` is that section of the config."""
-    return caption_of_panels(_panels(trials), title, calibration.published(protocol))
+    panels = _panels(trials)
+    return caption_of_panels(panels, title, calibration.AS_PUBLISHED, calibration.published(protocol))
 
 
 def _panels(trials: pd.DataFrame) -> list[Panel]:
@@ -57,7 +58,7 @@ def _panels(trials: pd.DataFrame) -> list[Panel]:
     ]
     if len(budgets) > 1:
         return budgets
-    return [budgets[0], Panel("the same, shuffle+INV and Gaussian only", budgets[0].rows, levels=False)]
+    return [budgets[0], Panel("as (a), shuffle+INV and Gaussian only", budgets[0].rows, levels=False)]
 
 
 @style.applied()
@@ -67,7 +68,7 @@ def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
     Raises ValueError for a mechanism without a colour.
     """
     heading = (
-        f"TV distance to the original, {wording.literal(title)}: {_setting(_trials(panels))} ({calibrated})"
+        f"Total variation (TV) error, {wording.literal(title)}: {_setting(_trials(panels))}, {calibrated}"
     )
     heading = wording.folded(heading, style.WIDTH, size=9)
     columns = min(SIDE_BY_SIDE, len(panels))
@@ -81,7 +82,7 @@ def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
         style.distance_axis(axes, low, high)
         _draw(axes, panel)
         axes.set_title(wording.folded(name, style.WIDTH / columns - 0.9))
-        axes.set_ylabel("TV distance" if number == first else "")
+        axes.set_ylabel("TV error" if number == first else "")
         axes.set_xlabel("number of users n" if number + columns >= len(panels) else "")
     for axes in every[len(panels) :]:
         axes.set_axis_off()
@@ -144,18 +145,20 @@ def _ends(panel: Panel) -> tuple[float, float]:
     return shown.min(), shown.max()
 
 
-def caption_of_panels(panels: Sequence[Panel], title: str, paragraph: str) -> str:
-    """The caption of `draw_panels`; ``paragraph`` says how the Gaussian was calibrated."""
+def caption_of_panels(panels: Sequence[Panel], title: str, calibrated: str, paragraphs: str) -> str:
+    """The caption of `draw_panels`; ``paragraphs`` say how the Gaussian was calibrated."""
     trials = _trials(panels)
     sizes = wording.listing(sorted(trials["n"].unique()))
     uniform = wording.two_digits(trials.groupby("n")["uniform"].mean())
     return (
-        "Total variation (TV) distance between the histogram of n users and its estimate from shuffle+INV"
-        f" and the Gaussian mechanism, {title}: {_setting(trials)}, n = {sizes}. {'; '.join(_names(panels))}."
-        " Boxes show quartiles, lines medians; whiskers reach up to 1.5 times the interquartile range, dots"
-        " lie beyond. Level lines are means: the shuffled histogram without inversion, and the uniform"
-        f" histogram, which knows no data (TV = {uniform}): a mechanism above it does worse than no data."
-        f"\n\n{paragraph}"
+        "Total variation (TV) error of shuffle+INV and of the Gaussian mechanism over the number of users n,"
+        f" {title}, {calibrated}. Boxes show the quartiles of the repetitions. Level lines are means of the"
+        " shuffled histogram without inversion and of the uniform histogram, which ignores the data.\n\n"
+        f"{_setting(trials)}, n = {sizes}. {'; '.join(_names(panels))}. TV error is the distance between the"
+        " histogram of the n users and its estimate. Lines in boxes are medians, whiskers reach up to 1.5"
+        f" times the interquartile range, and dots lie beyond. The uniform histogram has TV error {uniform};"
+        " a mechanism above it does worse than ignoring the data."
+        f"\n\n{paragraphs}"
     )
 
 
@@ -176,4 +179,4 @@ def _setting(trials: pd.DataFrame) -> str:
     repetitions = sorted(trials.groupby(["eps0", "eps", "n", "mechanism"]).size().unique())
     cells = sorted(trials["k"].unique())
     times = "repetition" if repetitions == [1] else "repetitions"
-    return f"k = {wording.listing(cells)} cells, {wording.listing(repetitions)} {times} per box"
+    return f"k = {wording.listing(cells)}, {wording.listing(repetitions)} {times} per box"

@@ -9,7 +9,7 @@ import pandas as pd
 
 from tightshuffle.number_text import plain, span, typeset
 
-DELTA_AXIS = "δ, drawn as log(−log δ)"  # orders of magnitude below 1 on a logarithmic axis
+DELTA_AXIS = "δ, on a log(−log δ) scale"  # orders of magnitude below 1 on a logarithmic axis
 
 
 SYMBOLS = {"n": "n", "k": "k", "eps0": "ε₀", "eps": "ε", "count": "n_x₀"}

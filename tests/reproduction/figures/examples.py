@@ -1,6 +1,7 @@
 """Small tables as the pipeline makes them, and figures drawn from them."""
 
 from functools import cache
+from inspect import signature
 from itertools import product
 
 import numpy as np
@@ -249,77 +250,124 @@ def study_trials(repetitions=3):
     )
 
 
+class Example:
+    """A figure of a table: ``draw()`` and ``caption()`` with the settings that each one names."""
+
+    def __init__(self, module, table, **settings):
+        self.module, self.table, self.settings = module, table, settings
+
+    def draw(self):
+        return self._call(self.module.draw)
+
+    def caption(self):
+        return self._call(self.module.caption)
+
+    def _call(self, function):
+        asked = list(signature(function).parameters)[1:]
+        return function(self.table(), **{name: self.settings[name] for name in asked})
+
+
+def boxes(title, *args, **kwargs):
+    return Example(tv, lambda: tv_rows(trial_table(*args, **kwargs)), title=title, protocol=PROTOCOL)
+
+
+def maps(title, budgets=((2, 2), (6, 6)), delta=1e-30, kept=None, **grid):
+    def runs():
+        histogram = histogram_table(**grid)
+        return runs_of(histogram[kept] if kept else histogram, budgets, delta)
+
+    return Example(estimates, runs, title=title, protocol=PROTOCOL)
+
+
+def audits(*args, **kwargs):
+    return Example(audit, lambda: audit_table(*args, **kwargs))
+
+
+def bounds(*args, **kwargs):
+    return Example(delta_bounds, lambda: bound_table(*args, **kwargs))
+
+
 FIGURES = {
-    "parity_tv": lambda: parity_tv.draw(parity_rows(), "Paris"),
-    "parity_estimates": lambda: parity_estimates.draw(
-        runs_of(histogram_table(), [(2, 0.0312345), (6, 1.0412345)], 1e-6), "Paris"
+    "parity_tv": Example(parity_tv, parity_rows, title="Paris"),
+    "parity_tv, long title": Example(parity_tv, parity_rows, title=LONG),
+    "parity_estimates": Example(
+        parity_estimates,
+        lambda: runs_of(histogram_table(), [(2, 0.0312345), (6, 1.0412345)], 1e-6),
+        title="Paris",
     ),
-    "parity_ratio": lambda: parity_ratio.draw(ratio_table(), PARITY_TITLES),
-    "parity_ratio, as large as the config's": lambda: parity_ratio.draw(
-        ratio_table(sizes=range(10000, 100001, 10000), eps0=(1, 2, 4, 6)), PARITY_TITLES
+    "parity_ratio": Example(parity_ratio, ratio_table, titles=PARITY_TITLES),
+    "parity_ratio, as large as the config's": Example(
+        parity_ratio,
+        lambda: ratio_table(sizes=range(10000, 100001, 10000), eps0=(1, 2, 4, 6)),
+        titles=PARITY_TITLES,
     ),
-    "parity_ratio, one point": lambda: parity_ratio.draw(
-        ratio_table(["a"], [500], [2], ["1e-06"]), {"a": FORMULA}
+    "parity_ratio, one point": Example(
+        parity_ratio, lambda: ratio_table(["a"], [500], [2], ["1e-06"]), titles={"a": FORMULA}
     ),
-    "koskela": lambda: koskela.draw(koskela_table(), -6),
-    "koskela, clones": lambda: koskela.draw(
-        koskela_table(("clones", "stronger-clones"), (1, 2, 4, 8, 16, 1000)), -12
+    "koskela": Example(koskela, koskela_table, lowest=-6),
+    "koskela, clones": Example(
+        koskela, lambda: koskela_table(("clones", "stronger-clones"), (1, 2, 4, 8, 16, 1000)), lowest=-12
     ),
-    "delta_surface": lambda: delta_surface.draw(surface_table()),
-    "delta_surface, three points": lambda: delta_surface.draw(surface_table(steps=3)),
-    "tv": lambda: tv.draw(tv_rows(trial_table(sizes=range(10000, 100001, 10000))), "San Francisco"),
-    "tv, one point": lambda: tv.draw(tv_rows(trial_table([(4, 4)], [500], 1)), FORMULA),
-    "tv, many deltas": lambda: tv.draw(
-        tv_rows(trial_table([(6, 4), (6, 5)], delta=np.nan)).assign(delta=np.geomspace(1e-30, 3e-22, 120)),
-        "b",
+    "delta_surface": Example(delta_surface, surface_table),
+    "delta_surface, three points": Example(delta_surface, lambda: surface_table(steps=3)),
+    "tv": boxes("San Francisco", sizes=range(10000, 100001, 10000)),
+    "tv, one point": boxes(FORMULA, [(4, 4)], [500], 1),
+    "tv, many deltas": Example(
+        tv,
+        lambda: tv_rows(trial_table([(6, 4), (6, 5)], delta=np.nan)).assign(
+            delta=np.geomspace(1e-30, 3e-22, 120)
+        ),
+        title="b",
+        protocol=PROTOCOL,
     ),
-    "tv, three budgets": lambda: tv.draw(tv_rows(trial_table([(2, 2), (4, 4), (6, 6)])), "Paris"),
-    "tv, long title": lambda: tv.draw(tv_rows(trial_table()), LONG),
-    "checkins": lambda: checkins.draw([city("San Francisco"), city("Paris")]),
-    "checkins, one city": lambda: checkins.draw([city(FORMULA)]),
-    "checkins, four cities": lambda: checkins.draw([city(), city(), city(), city()]),
-    "checkins, long titles": lambda: checkins.draw([city(LONG), city(LONG)]),
-    "estimates": lambda: estimates.draw(runs_of(histogram_table()), "Paris"),
-    "estimates, long title": lambda: estimates.draw(runs_of(histogram_table()), LONG),
-    "estimates, long budgets": lambda: estimates.draw(
-        runs_of(histogram_table(rows=4, columns=12), [(2.25, 0.125), (6.5, 4.25)], 3.2e-22), "Paris"
+    "tv, three budgets": boxes("Paris", [(2, 2), (4, 4), (6, 6)]),
+    "tv, long title": boxes(LONG),
+    "checkins": Example(checkins, lambda: [city("San Francisco"), city("Paris")], grid="stepped"),
+    "checkins, one city": Example(checkins, lambda: [city(FORMULA)], grid="uniform"),
+    "checkins, four cities": Example(checkins, lambda: [city(), city(), city(), city()], grid="uniform"),
+    "checkins, long titles": Example(checkins, lambda: [city(LONG), city(LONG)], grid="uniform"),
+    "estimates": maps("Paris"),
+    "estimates, long title": maps(LONG),
+    "estimates, long budgets": maps("Paris", [(2.25, 0.125), (6.5, 4.25)], 3.2e-22, rows=4, columns=12),
+    "estimates, one budget": maps(FORMULA, [(4, 4)]),
+    "estimates, no degrees": maps("grid", kept=["cell", "count", "row", "column"]),
+    "estimates, no grid": maps("own counts", kept=["cell", "count"]),
+    "blanket_regions": Example(blanket_regions, blanket_tables),
+    "blanket_regions, one user": Example(
+        blanket_regions, lambda: blanket_tables(n=1, growth=(0.001, 0.2, 0.5))
     ),
-    "estimates, one budget": lambda: estimates.draw(runs_of(histogram_table(), [(4, 4)]), FORMULA),
-    "estimates, no degrees": lambda: estimates.draw(
-        runs_of(histogram_table()[["cell", "count", "row", "column"]]), "grid"
+    "audit": audits(),
+    "audit, one setting": audits(AUDIT_SETTINGS[:1], runs=2),
+    "audit, nothing below eps0": audits(AUDIT_SETTINGS[2:], eps=(1.0, 2.0)),
+    "audit, eight settings": audits(
+        [{"n": 100, "k": 65_536, "eps0": 2.25, "count": i} for i in range(8)], runs=2
     ),
-    "estimates, no grid": lambda: estimates.draw(runs_of(histogram_table()[["cell", "count"]]), "own counts"),
-    "blanket_regions": lambda: blanket_regions.draw(blanket_tables()),
-    "blanket_regions, one user": lambda: blanket_regions.draw(blanket_tables(n=1, growth=(0.001, 0.2, 0.5))),
-    "audit": lambda: audit.draw(audit_table()),
-    "audit, one setting": lambda: audit.draw(audit_table(AUDIT_SETTINGS[:1], runs=2)),
-    "audit, nothing below eps0": lambda: audit.draw(audit_table(AUDIT_SETTINGS[2:], eps=(1.0, 2.0))),
-    "audit, eight settings": lambda: audit.draw(
-        audit_table([{"n": 100, "k": 65_536, "eps0": 2.25, "count": i} for i in range(8)], runs=2)
+    "too_small": Example(too_small, surface_table, eps0=2.0),
+    "too_small, one eps": Example(too_small, lambda: surface_table(3), eps0=2.0),
+    "delta_bounds": bounds(),
+    "delta_bounds, one setting": bounds(BOUND_SETTINGS[2:], steps=2),
+    "delta_bounds, two users": bounds([{**BOUND_SETTINGS[0], "n": 2, "count": 1}] * 2),
+    "band": Example(band, band_table),
+    "band, deep only": Example(band, lambda: band_table(n=(80,), eps0=20.0)),
+    "study_ratio": Example(study_ratio, study_table),
+    "study_ratio, all k": Example(
+        study_ratio, lambda: study_table(k=(2, 4, 16, 64, 256), eps=(0.1, 0.5, 1, 2))
     ),
-    "too_small": lambda: too_small.draw(surface_table(), 2.0),
-    "too_small, one eps": lambda: too_small.draw(surface_table(3), 2.0),
-    "delta_bounds": lambda: delta_bounds.draw(bound_table()),
-    "delta_bounds, one setting": lambda: delta_bounds.draw(bound_table(BOUND_SETTINGS[2:], steps=2)),
-    "delta_bounds, two users": lambda: delta_bounds.draw(
-        bound_table([{**BOUND_SETTINGS[0], "n": 2, "count": 1}] * 2)
+    "study_best": Example(study_best, study_table),
+    "study_best, three eps": Example(study_best, lambda: study_table(eps=(0.1, 0.5, 1))),
+    "study_grids": Example(study_grids, study_trials, title=FORMULA),
+    "study_grids, long title": Example(study_grids, study_trials, title=LONG),
+    "study_estimators": Example(
+        study_estimators, study_trials, titles={"synthetic": "N(0, 2)", "paris": FORMULA}
     ),
-    "band": lambda: band.draw(band_table()),
-    "band, deep only": lambda: band.draw(band_table(n=(80,), eps0=20.0)),
-    "study_ratio": lambda: study_ratio.draw(study_table()),
-    "study_ratio, all k": lambda: study_ratio.draw(study_table(k=(2, 4, 16, 64, 256), eps=(0.1, 0.5, 1, 2))),
-    "study_best": lambda: study_best.draw(study_table()),
-    "study_best, three eps": lambda: study_best.draw(study_table(eps=(0.1, 0.5, 1))),
-    "study_grids": lambda: study_grids.draw(study_trials(), FORMULA),
-    "study_estimators": lambda: study_estimators.draw(
-        study_trials(), {"synthetic": "N(0, 2)", "paris": FORMULA}
+    "gaussian_scale": Example(gaussian_scale, scale_table),
+    "gaussian_scale, six budgets": Example(
+        gaussian_scale, lambda: scale_table(eps=(0.1, 0.5, 1, 2, 4, 10), stop=-250)
     ),
-    "gaussian_scale": lambda: gaussian_scale.draw(scale_table()),
-    "gaussian_scale, six budgets": lambda: gaussian_scale.draw(
-        scale_table(eps=(0.1, 0.5, 1, 2, 4, 10), stop=-250)
-    ),
-    "girgis_rdp": lambda: girgis_rdp.draw(girgis_tables(), -8),
-    "girgis_rdp, six of each": lambda: girgis_rdp.draw(
-        girgis_tables(eps0=(0.25, 0.5, 1, 2, 4, 10), compositions=(1, 2, 3, 10, 100, 10**5)), -8
+    "girgis_rdp": Example(girgis_rdp, girgis_tables, deepest=-8),
+    "girgis_rdp, six of each": Example(
+        girgis_rdp,
+        lambda: girgis_tables(eps0=(0.25, 0.5, 1, 2, 4, 10), compositions=(1, 2, 3, 10, 100, 10**5)),
+        deepest=-8,
     ),
 }

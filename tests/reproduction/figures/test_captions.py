@@ -1,5 +1,7 @@
 """Captions name every parameter, and the numbers in them are those of the tables."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,6 +26,7 @@ from reproduction.figures import (
     tv,
 )
 from tests.reproduction.figures.examples import (
+    FIGURES,
     PARITY_TITLES,
     PROTOCOL,
     audit_table,
@@ -51,23 +54,23 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         [
             *("n = 120", "k = 11", "n_x₀ = 81", "0.5 to 3 in 6 steps", "published", "exact"),
             "these 21 of 36 points are left out.",
-            "by up to 17 orders",  # 20 * 2.5 / 3 = 16.7 at eps = 2.5, eps0 = 3
+            "up to 17 orders",  # 20 * 2.5 / 3 = 16.7 at eps = 2.5, eps0 = 3
         ],
         [],
     ),
     "tv": (
         lambda: tv.caption(tv_rows(trial_table()), "San Francisco", PROTOCOL),
         [
-            *("San Francisco", "k = 15 cells", "10 repetitions", "n = 1,000 and 20,000"),
+            *("San Francisco", "k = 15", "10 repetitions", "n = 1,000 and 20,000"),
             "(a) ε₀ = ε = 4, δ = 10⁻³⁰; (b) ε₀ = ε = 6, δ = 10⁻³⁰",
-            *("(TV = 0.60)", "Reading: published.", "sensitivity 1.", "at least 10⁻³⁰", "floor are ours"),
+            *("TV error 0.60", "sensitivity 1.", "at least 10⁻³⁰"),
         ],
         [],
     ),
     "parity_tv": (
         lambda: parity_tv.caption(parity_rows(eps0=(2, 4)), "Paris"),
         [
-            *("Equal privacy", "sensitivity √2", "projected", "the one whose boxes are lower is the better"),
+            *("Equal privacy", "sensitivity √2", "projected"),
             "(a) ε₀ = 2, ε = 0.014 to 0.063, δ = 10⁻⁶; (b) ε₀ = 4, ε = 0.028 to 0.13, δ = 10⁻⁶",
         ],
         ["published"],
@@ -76,7 +79,7 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         lambda: checkins.caption([city("San Francisco"), city(spread=False)], "stepped"),
         [
             *("stepped grid", "6 × 5 cells", "latitude 48.8 to 48.85", "longitude 2.2 to 2.26"),
-            "The points of San Francisco are not the check-ins themselves",
+            "The points of San Francisco are not",
             "in each sub-cell (16 × 16 to a cell of the paper's grid)",
             f"{histogram_table()['count'].sum():,} check-ins",
             f"{(histogram_table()['count'] > 0).sum()} of them not empty",
@@ -97,24 +100,24 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
     "estimates": (
         lambda: estimates.caption(runs_of(histogram_table()), "Paris", PROTOCOL),
         [
-            *("k = 30 cells", f"n = {histogram_table()['count'].sum():,}", "grey with a minus sign"),
-            *("ε₀ = ε = 2, δ = 10⁻³⁰", "ε₀ = ε = 6, δ = 10⁻³⁰", "Reading: published."),
+            *("k = 30", f"n = {histogram_table()['count'].sum():,}", "grey with a minus sign"),
+            *("ε₀ = ε = 2, δ = 10⁻³⁰", "ε₀ = ε = 6, δ = 10⁻³⁰", "sensitivity 1."),
         ],
         [],
     ),
     "estimates, no grid": (
         lambda: estimates.caption(runs_of(histogram_table()[["cell", "count"]]), "own", PROTOCOL),
-        ["Grey area: original"],
+        ["grey area"],
         ["minus sign"],
     ),
     "estimates, fine grid": (
         lambda: estimates.caption(runs_of(histogram_table(2, style.SIGNS_FIT + 1)), "fine", PROTOCOL),
-        ["negative ones orange. Where cells are smaller than a pixel, several share one."],
+        ["orange", "pixel"],
         ["minus sign"],
     ),
     "parity_estimates": (
         lambda: parity_estimates.caption(runs_of(histogram_table(), [(2, 0.02)], 1e-6), "Paris"),
-        ["Both estimates are projected", "ε₀ = 2, ε = 0.02, δ = 10⁻⁶", "Equal privacy"],
+        ["ε₀ = 2, ε = 0.02, δ = 10⁻⁶", "Equal privacy"],
         ["not projected", "published"],
     ),
     "blanket_regions": (
@@ -137,13 +140,13 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
     ),
     "band": (
         lambda: band.caption(band_table()),
-        ["ε₀ = 1", "a conjecture", "Where δ ≥ 10⁻¹², upper is at most 3.36 times tight"],
+        ["ε₀ = 1", "conjecture", "Where δ ≥ 10⁻¹², upper is at most 3.36 times tight"],
         [],
     ),
     "gaussian_scale": (
         lambda: gaussian_scale.caption(scale_table(stop=-10)),
-        ["log₁₀ δ = -10", "is not stated"],
-        ["short", "used"],
+        ["log₁₀ δ = -10"],
+        ["too small from"],
     ),
     "girgis_rdp": (
         lambda: girgis_rdp.caption(girgis_tables()),
@@ -165,6 +168,16 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         ["k = 4"],  # the clones do not depend on k
     ),
 }
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_caption_begins_with_what_the_figure_shows_in_few_words(name):
+    first, *settings = FIGURES[name].caption().split("\n\n")
+    sentence = re.split(r"(?<!eq)(?<!al)\. ", first)[0]
+    assert len(sentence.split()) <= 30, sentence
+    assert len(first.split()) <= 60, first
+    assert settings
+    assert "\n" not in first
 
 
 @pytest.mark.parametrize("name", CAPTIONS)
@@ -190,7 +203,7 @@ def test_estimates_count_the_negative_values():
     runs = runs_of(histogram_table())
     below = (runs.runs[0].table["gaussian"] < 0).sum()
     text = estimates.caption(runs, "Paris", PROTOCOL)
-    assert f"{below} and {below} of the 30 values are negative" in text
+    assert f"{below} and {below} of the 30 shares are negative" in text
 
 
 def test_the_blanket_papers_largest_gap_and_roots():
@@ -212,8 +225,8 @@ def test_where_the_published_scale_stops():
     table = scale_table()
     text = gaussian_scale.caption(table)
     for eps, row in table.groupby("eps").last().iterrows():
-        assert f"for ε = {eps:g} the scale stays at {row['published']:.4g}" in text
-        assert f"{row['exact']:.4g} is needed for log₁₀ δ = -60 (short by more than 1 % from -" in text
+        assert f"for ε = {eps:g} it stops at {row['published']:.4g}" in text
+        assert f"log₁₀ δ = -60 needs {row['exact']:.4g} (more than 1 % too small from -" in text
 
 
 def test_how_much_larger_the_renyi_bound_is():
@@ -229,13 +242,13 @@ def test_the_audit_counts_what_it_shows():
     for phrase in (
         "n = 60, k = 5, ε₀ = 2, n_x₀ = 40: 20,000",
         "99.9 % confidence",
-        "hold x₁ or one same third cell",  # k = 2 has no third cell
+        "hold x₁ or one same third value",  # k = 2 has no third cell
         f"{table['violated'].sum()} of 24 bounds exceed the published δ",
         f"{table['violated_jointly'].sum()} still do if all 24",
         "all hold at once with at least 97.6 %",
         "None of the bounds exceed the upper bound",
         f"{(inside['audited_delta'] == 0).sum()} of {len(inside)} bounds at ε < ε₀ are 0",
-        f"At ε ≥ ε₀, where δ is 0, none of {24 - len(inside)} is above 0",
+        f"At ε ≥ ε₀, where δ is 0, none of {24 - len(inside)} bounds is above 0",
     ):
         assert phrase in text
     assert table["violated"].sum() > 0
@@ -266,8 +279,8 @@ def test_the_ratios_shares_and_changes():
     change = np.ceil(1000 * (wide["upper"] / wide["lower"] - 1).abs().max()) / 10
     assert f"by more than {change:.1f} %" in text
     assert "200 repetitions" in text
-    assert "this pairing" not in text
+    assert "If only shuffle+INV" not in text
     pairs = table[table["comparison"] == "projected"].assign(comparison="the paper's pairing")
     pairs["ratio"] = np.where(pairs["informative"], 0.3, 9)
     paired = parity_ratio.caption(pd.concat([table, pairs]), PARITY_TITLES)
-    assert "At equal (ε, δ) this pairing has 0.30," in paired
+    assert "at equal (ε, δ) too, the ratio is 0.30 in" in paired

@@ -44,12 +44,12 @@ def test_figures_are_in_the_pages_order_and_sections():
 def test_a_row_of_a_dataset_has_its_title_number_files_and_settings():
     row = ROWS["fig6_parity_san_francisco"]
     assert (row.title, row.short) == (
-        "Total variation distance at equal privacy: San Francisco",
+        "Total variation error at equal privacy: San Francisco",
         "Figure 6, equal privacy",
     )
     assert row.inputs == {"trials": "<results>/parity/san_francisco.parquet"}
     assert row.settings == {"title": "San Francisco", "delta": CONFIG["parity"]["delta"][0]}
-    assert ROWS["tv_mine"].title == ROWS["tv_mine"].short == "Total variation distance: Mine"
+    assert ROWS["tv_mine"].title == ROWS["tv_mine"].short == "Total variation error: Mine"
     assert ROWS["tv_mine"].inputs == {"trials": ["mine.parquet"]}
 
 

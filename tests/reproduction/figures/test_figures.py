@@ -18,7 +18,7 @@ def cases():
 
 @pytest.fixture(scope="module", params=cases())
 def figure(request):
-    drawing = FIGURES[request.param]()
+    drawing = FIGURES[request.param].draw()
     drawing.png = style.png(drawing)
     return drawing
 

@@ -94,7 +94,7 @@ def drawn_boxes():
 
 def fingerprints():
     with style.applied():
-        figures = drawn_boxes(), FIGURES["delta_surface"]()
+        figures = drawn_boxes(), FIGURES["delta_surface"].draw()
     return [hashlib.sha256(save(figure)).hexdigest() for figure in figures for save in style.FORMATS.values()]
 
 

@@ -188,7 +188,7 @@ def test_every_figure_has_image_alt_caption_pdf_and_target(figures):
     alts = [image["alt"] for image in images]
     assert len(set(alts)) == len(NAMES)
     assert all(alt.endswith(". Boxes of 10 runs.") for alt in alts)
-    assert "Total variation distance at equal privacy: San Francisco. Boxes of 10 runs." in alts
+    assert "Total variation error at equal privacy: San Francisco. Boxes of 10 runs." in alts
     assert {(image["width"], image["height"]) for image in images} == {("640", "480")}
     assert page.text.count("n < 100 & more.") == len(NAMES)
     links = {link["href"] for link in page.of("a")}
