@@ -17,9 +17,9 @@ EQUAL_PRIVACY = (
 WHAT_FOLLOWS = (
     "How to use it: both mechanisms give the same (ε, δ). At each n the mechanism with the lower boxes is the"
     " better choice for data like these. Where boxes overlap, a single release may go either way;"
-    " parity_ratio shows the ratio of the means with its interval. Where both lie above the uniform"
-    " histogram, use neither. The shuffled histogram without inversion may lie below both there, because it"
-    " is nearly uniform itself."
+    " the figure “Ratio of errors” shows the ratio of the means with its interval. Where both lie above the"
+    " uniform histogram, use neither. The shuffled histogram without inversion may lie below both there,"
+    " because it is nearly uniform itself."
 )
 
 

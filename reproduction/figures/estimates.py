@@ -85,11 +85,11 @@ def draw_runs(data: Runs, title: str, calibrated: str, estimators: Estimators) -
     """The figure; ``calibrated`` says how the Gaussian was, ``estimators`` what is projected."""
     sizes = wording.listing(sorted({run.n for run in data.runs}))
     heading = (
-        f"Original and estimated histograms, {wording.literal(title)}: n = {sizes}, k ="
-        f" {len(data.histogram):,}, {calibrated}"
+        f"Original and estimated histograms, {wording.literal(title)}: n = {sizes},"
+        f" k = {len(data.histogram):,}, {calibrated}"
     )
     figure = (_maps if on_a_grid(data.histogram) else _steps)(*data, estimators)
-    figure.suptitle(wording.folded(heading, style.WIDTH, size=9))
+    figure.suptitle(wording.folded(heading, style.WIDTH - 0.4, size=9))
     return figure
 
 

@@ -47,7 +47,8 @@ def draw(table: pd.DataFrame) -> Figure:
     scales.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     shares.set(title="(b) noise of diffprivlib, relative to exact", ylabel="diffprivlib / exact")
     ratio = table["published"] / table["exact"]
-    shares.set_ylim(0.85 * min(1, ratio.min()), 1.08 * max(1, ratio.max()))
+    low, high = min(1, ratio.min()), max(1, ratio.max())
+    shares.set_ylim(low - 0.25 * (high - low) - 0.02, 1.08 * high)  # room for the names of the lines
     style.end_labels(shares, ends_of_shares)
     legend += [Line2D([], [], color=style.INK, label=NAMES[name], **look) for name, look in LOOKS.items()]
     columns = len(legend) if len(legend) <= 6 else -(-len(legend) // 2)

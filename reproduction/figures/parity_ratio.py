@@ -51,8 +51,9 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     truth, published = _parts(table)
     rows = {name: label for name, label in ROWS.items() if name != PUBLISHED or len(published)}
     colours, rules = _colours(truth, published), list(dict.fromkeys(truth["delta_rule"]))
-    figure = style.new_figure(1.2 + 1.45 * len(rows))
-    panels = figure.subplots(len(rows), len(titles), sharex="col", squeeze=False)
+    heights = [1.75 if name == PUBLISHED else 1.45 for name in rows]  # room for the names of lines
+    figure = style.new_figure(1.2 + sum(heights))
+    panels = figure.subplots(len(rows), len(titles), sharex="col", squeeze=False, height_ratios=heights)
     for column, (dataset, title) in zip(panels.T, titles.items(), strict=True):
         here = truth[truth["dataset"] == dataset]
         column[0].set_title(f"{wording.literal(title)}, k = {here['k'].iloc[0]:,.0f}")

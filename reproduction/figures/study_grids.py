@@ -35,12 +35,9 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
             look: Any = {"marker": MARKERS[name], "markersize": 3.5, "linewidth": 1.2}
             axes.plot(projected["k"], projected["mean"], color=COLOURS[name], **look)
         axes.plot(cells["k"], cells["uniform"], color=style.UNIFORM[0], linestyle=style.UNIFORM[1])
-        axes.set(
-            xscale="log",
-            yscale="log",
-            title=f"{wording.literal(title)}, ε = {eps:g}",
-            xlabel="columns × rows of cells",
-        )
+        axes.set(xscale="log", yscale="log", xlabel="columns × rows of cells")
+        heading = f"{wording.literal(title)}, ε = {eps:g}"
+        axes.set_title(wording.folded(heading, style.WIDTH / len(budgets) - 0.6))
         axes.set_xticks(
             cells["k"],
             [f"{columns} × {rows}" for columns, rows in zip(cells["columns"], cells["rows"], strict=True)],
