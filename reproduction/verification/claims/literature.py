@@ -6,7 +6,7 @@ them, at the row's n, eps0 and eps and the k = 10 of the paper's own column.
 """
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -57,12 +57,12 @@ def below_the_literature(
     signs = np.subtract(high < cited - decades, low >= cited - decades, dtype=int)
     by = f"a factor of {10**decades:g} or more " if decades else ""
     whose = "upper bound on the true delta" if reading.is_exact else "printed delta"
-    values = f"{'real' if reading.is_exact else 'printed'} values of {', '.join(mechanisms)}"
+    values = f"{'real' if reading.is_exact else 'printed'} values of {_names(mechanisms)}"
     notes = []
     if not decades:
-        notes.append(f"a tenth or less of them in {np.sum(cited - high >= SIGNIFICANTLY)}")
+        notes.append(f"by a factor of 10 or more in {np.sum(cited - high >= SIGNIFICANTLY)}")
     elif near := sorted(set(rows["mechanism"][signs < 1])):
-        notes.append(f"less than that below {', '.join(near)}")
+        notes.append(f"not that far below {_names(near)}")
     if outside:
         notes.append(f"{outside} rows lie outside the conditions of the cited theorem")
     what = f"the {whose} is {by}below the {values}"
@@ -80,7 +80,7 @@ def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection
     first, rivals = rows[rows["mechanism"] == best], rows[rows["mechanism"].isin(others)]
     pairs = first.merge(rivals, on=["n", "eps"], suffixes=("", "_rival")).dropna(subset="value_rival")
     smaller, larger = pairs["value"].to_numpy(), pairs["value_rival"].to_numpy()
-    what = f"{', '.join(others)} have larger values than {best}"
+    what = f"{_names(others)} have larger values than {_names([best])}"
     notes = []
     if reading.is_exact:
         special = (pairs["value"] < pairs["log10_cited_rival"]).sum()
@@ -131,6 +131,10 @@ def sound(reading: Reading, item: str) -> Comparisons:
     return Comparisons(
         f"the printed delta is at least {what}", yes_or_no(true <= printed), printed, true, log10_ratio
     )
+
+
+def _names(mechanisms: Iterable[str]) -> str:
+    return ", ".join(mechanism.capitalize() for mechanism in mechanisms)
 
 
 def _literature(reading: Reading, item: str, mechanisms: Collection[str]) -> pd.DataFrame:

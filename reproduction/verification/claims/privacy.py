@@ -194,7 +194,7 @@ def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], fl
             for eps, delta in sorted(reading.calibrations)
         ]
     )
-    what = "log10 delta of the Gaussian of our trials is the shuffle model's, which no Gaussian has"
+    what = "the Gaussian of our trials has the same log10 delta as the shuffled reports"
     return Comparisons(what, yes_or_no(np.isneginf(deltas)), deltas, np.full(len(deltas), -np.inf), versus)
 
 
@@ -210,7 +210,7 @@ def local_is_worse(reading: Reading, factor: float, budgets: Budgets | None = No
         scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
         errors.append((float(expected_tv_krr(n, k, eps)), float(expected_tv_gaussian(n, k, scale))))
     local, gaussian = np.array(errors).T
-    what = f"the local model's expected error is more than {factor:g} times that of {GAUSSIAN}"
+    what = f"the local model's expected error is more than {factor:g} times that of the Gaussian"
     return Comparisons(what, yes_or_no(local > factor * gaussian), local, gaussian, ratio)
 
 
@@ -252,7 +252,7 @@ def unbiased(
     off, none = np.array(misses), np.zeros(len(misses))
     what = (
         f"{'projected to the simplex' if projected else 'not projected'}, the mean estimate of {cells.size} "
-        f"users in {k} cells is not off (eps0 = {', '.join(f'{value:g}' for value in eps0)})"
+        f"users with {k} values is right (eps0 = {', '.join(f'{value:g}' for value in eps0)})"
     )
     return Comparisons(what, yes_or_no(off == none), off, none, versus)
 

@@ -94,7 +94,7 @@ def _as_printed(
 
 
 def _everywhere(test: Callable[..., Comparisons], **settings: Any) -> tuple[Test, Test]:
-    """The test at all of the paper's settings; the exact reading also says how it goes at others."""
+    """The test at all of the paper's settings; the exact reading also reports other eps0."""
 
     def exact(reading: Reading) -> Comparisons:
         found, beyond = test(reading, **settings, budgets=PAPER), reading.beyond()
@@ -104,7 +104,7 @@ def _everywhere(test: Callable[..., Comparisons], **settings: Any) -> tuple[Test
             f"{value:g}" for value in sorted({v for values in beyond.values() for v in values or ()})
         )
         elsewhere = judge(test(reading, **settings, budgets=beyond)).statistic
-        note = f"at eps0 = {eps0}, which the paper does not run there: {elsewhere}"
+        note = f"at eps0 = {eps0}, which are not in the paper: {elsewhere}"
         return replace(found, notes=(*found.notes, note))
 
     return partial(test, **settings, budgets=PAPER), exact
@@ -262,7 +262,7 @@ def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> p
         else:
             tests = zip(TESTS[row["id"]], (published, exact), strict=True)
             first, second = (_outcome(test, reading) for test, reading in tests)
-            why = f"As published, {first.why}. Exactly, {second.why}."
+            why = f"Published: {first.why}. Exact: {second.why}."
         verdict = combine(first.verdict, second.verdict)
         found = first.statistic, first.verdict, second.statistic, second.verdict, verdict, why
         rows.append((*row.values(), *found))

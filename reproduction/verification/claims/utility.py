@@ -50,7 +50,8 @@ def better(reading: Reading, first: str, second: str, ends: str | None = None, *
     """Is the error of ``first`` below that of ``second`` at every setting? ``ends`` as in `at_ends`."""
     settings = at_ends(reading.pick((first, second), **where), ends)
     signs = signs_below([mean(s.samples[first] - s.samples[second]) for s in settings])
-    return _two(f"the error of {first} is below that of {second}", signs, settings, first, second)
+    what = f"the error of {_named(first)} is below that of {_named(second)}"
+    return _two(what, signs, settings, first, second)
 
 
 def gaussian_better(reading: Reading, ends: str | None = None, **where: Any) -> Comparisons:
@@ -67,7 +68,7 @@ def close(reading: Reading, factor: float = COMPARABLE, ends: str | None = None,
     """Are the errors of shuffle+INV and the Gaussian within ``factor`` at every setting?"""
     settings = at_ends(reading.pick((INV, GAUSSIAN), **where), ends)
     signs = signs_within([log_ratio(s.samples[INV], s.samples[GAUSSIAN]) for s in settings], factor)
-    what = f"the errors of {INV} and {GAUSSIAN} are within a factor of {factor:g}"
+    what = f"the errors of {INV} and {_named(GAUSSIAN)} are within a factor of {factor:g}"
     found = _two(what, signs, settings, INV, GAUSSIAN)
     return replace(found, notes=(f"difference {span(found.left - found.right)}",))
 
@@ -76,7 +77,7 @@ def far(reading: Reading, factor: float = COMPARABLE, ends: str | None = None, *
     """Is the error of shuffle+INV more than ``factor`` times the Gaussian's at every setting?"""
     settings = at_ends(reading.pick((INV, GAUSSIAN), **where), ends)
     less = [log_ratio(s.samples[GAUSSIAN], s.samples[INV]) for s in settings]
-    what = f"the error of {INV} is more than {factor:g} times that of {GAUSSIAN}"
+    what = f"the error of {INV} is more than {factor:g} times that of {_named(GAUSSIAN)}"
     return _two(what, signs_below(less, -np.log(factor)), settings, INV, GAUSSIAN)
 
 
@@ -87,7 +88,7 @@ def small(
     settings = at_ends(reading.pick(mechanisms, **where), ends)
     errors = [mean(setting.samples[name]) for setting in settings for name in mechanisms]
     values = np.array([error.value for error in errors])
-    what = f"the mean error of {' and '.join(mechanisms)} is below {limit:g}"
+    what = f"the mean error of {' and '.join(map(_named, mechanisms))} is below {limit:g}"
     return Comparisons(what, signs_below(errors, limit), values, np.full(len(values), limit), versus)
 
 
@@ -205,7 +206,7 @@ def same_order(reading: Reading, model: Budgets, tested: Budgets) -> Comparisons
         for a, b in pairwise(order):
             differences.append(mean(setting.samples[a] - setting.samples[b]))
             means.append((setting.samples[a].mean(), setting.samples[b].mean()))
-    what = f"the order of the errors is that in the model, {' or '.join(sorted(orders))}"
+    what = f"the errors have the same order, {' or '.join(sorted(orders))}"
     left, right = np.array(means).T
     return Comparisons(what, signs_below(differences), left, right)
 
@@ -238,10 +239,10 @@ def printed(
     found = test(replace(reading, settings=settings), **where)
     ratios = means[INV] / means[GAUSSIAN]
     told = " and ".join(f"{value:.3g} at n = {int(n):,}" for n, value in ratios.items())
-    notes = [f"the mean printed error of {INV} over that of {GAUSSIAN} is {told}"]
+    notes = [f"the mean printed error of {INV} over that of {_named(GAUSSIAN)} is {told}"]
     with suppress(NoEvidenceError):
         notes.append(
-            f"in our runs of the protocol, which do not judge here: {judge(test(reading, **where)).statistic}"
+            f"in our runs, which are reported but not judged: {judge(test(reading, **where)).statistic}"
         )
     return replace(found, at=(), notes=tuple(notes))
 
@@ -262,6 +263,11 @@ def at_ends(settings: list[Setting], ends: str | None) -> list[Setting]:
         n = {"large n": max}.get(ends, min)(s.n for s in group)
         chosen += [s for s in group if s.n == n]
     return chosen
+
+
+def _named(mechanism: str) -> str:
+    """The mechanism in a sentence."""
+    return mechanism.replace(GAUSSIAN, "the Gaussian")
 
 
 def _two(what: str, signs: Any, settings: list[Setting], first: str, second: str) -> Comparisons:

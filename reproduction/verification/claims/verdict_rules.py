@@ -204,7 +204,7 @@ def _sentence(found: Comparisons) -> str:
     against = (
         [place for place, sign in zip(found.at, found.signs, strict=True) if sign < 0] if found.at else []
     )
-    instance = [f"against for instance at {against[0]}"] if against else []
+    instance = [f"the contrary, for example, at {against[0]}"] if against else []
     return "; ".join([f"{found.what}: {_numbers(found)}", *instance, *found.notes])
 
 

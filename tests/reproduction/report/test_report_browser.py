@@ -204,16 +204,16 @@ def choose(tab, section, name, value):
 
 def test_claims_are_filtered_by_verdict_and_by_words(tab, page):
     tab.open(page)
-    assert status(tab, "claims") == "8 of 8 statements shown"
+    assert status(tab, "claims") == "8 of 8 rows shown"
     choose(tab, "claims", "verdict", "fails")
-    assert status(tab, "claims") == "1 of 8 statements shown"
+    assert status(tab, "claims") == "1 of 8 rows shown"
     shown = tab.run("[...document.querySelectorAll('#claims tbody tr')].map(r => !r.hidden)")
     assert shown == [found["verdict"] == "fails" for found in claim_rows()]
     choose(tab, "claims", "words", "because of 4")
-    assert status(tab, "claims") == "0 of 8 statements shown"
+    assert status(tab, "claims") == "0 of 8 rows shown"
     tab.run("document.querySelector('form[data-filters=claims] button').click()")
     tab.run("new Promise(done => setTimeout(done, 50))")
-    assert status(tab, "claims") == "8 of 8 statements shown"
+    assert status(tab, "claims") == "8 of 8 rows shown"
 
 
 def test_values_are_filtered_and_a_link_into_a_hidden_part_shows_it(tab, page):

@@ -274,7 +274,7 @@ def test_the_findings_stand_in_the_text(whole):
         ("shuffle+INV has the smaller error in 8 of 8 settings.", text),
         ("this is so in 8.", text),
         ("The lower bound is above 0 in 2 of 3 rows.", text),
-        ("it is above the published δ in 2 rows and above our upper in 0.", text),
+        ("it is above the published δ in 2 rows and above our upper in none.", text),
         ("they are above the published δ in 1 rows.", text),
         ("contradicts the printed δ in 1 of 3 cases with 99.9 % confidence, and our bound in none.", text),
         ("What the paper says: 8 statements 2 hold, 1 mostly hold", text),

@@ -55,7 +55,7 @@ def test_rows_carry_both_readings_and_the_reasons(monkeypatch, two_claims):
     assert (first["statistic_published"], first["statistic_exact"]) == counts
     assert first["verdict"] == "holds only as published"
     assert first["why"] == (
-        f"As published, it is so as published: {counts[0]}. Exactly, it is so as exact: {counts[1]}."
+        f"Published: it is so as published: {counts[0]}. Exact: it is so as exact: {counts[1]}."
     )
     assert second["verdict"] == UNTESTABLE
     assert second["why"] == "Untestable: nobody measured it."
@@ -69,7 +69,7 @@ def test_missing_evidence_is_untestable_and_says_what_is_missing(monkeypatch, tw
     row = registry.judge_claims(two_claims, fabricated.published(), fabricated.exact()).iloc[0]
     assert row["verdict"] == UNTESTABLE
     assert row["why"] == (
-        "As published, untestable: the config has no paris. Exactly, untestable: it was not run."
+        "Published: untestable: the config has no paris. Exact: untestable: it was not run."
     )
 
 
@@ -239,6 +239,6 @@ def test_the_rest_is_untestable(judged):
 
 
 def test_the_other_eps0_are_told_and_do_not_judge(judged):
-    told = "at eps0 = 1, 2, which the paper does not run there: 2 of 8 for, 6 against"
+    told = "at eps0 = 1, 2, which are not in the paper: 2 of 8 for, 6 against"
     for name in ("central-better-everywhere", "almost-comparable", "denoising-helps"):
         assert told in judged.loc[name, "why"]

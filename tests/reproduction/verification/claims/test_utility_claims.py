@@ -100,7 +100,7 @@ def test_statements_about_errors(test, settings, where, expected, told):
 
 def test_one_setting_against_the_statement_is_named():
     found = outcome(utility.better(published(GOOD, BAD, TIE), **ORDER))
-    assert found.why.endswith("against for instance at synthetic, n = 2,000, eps0 = 4")
+    assert found.why.endswith("the contrary, for example, at synthetic, n = 2,000, eps0 = 4")
     cell = three(0.2, 0.1, metric="cell_error", cell=7, rule="1e-06")
     assert utility.better(exact(cell), **ORDER, metric="cell_error").at == [
         "synthetic, n = 1,000, eps0 = 4, delta 1e-06, cell 7"
@@ -215,7 +215,7 @@ def test_where_the_paper_prints_the_numbers_they_judge(claim, expected, statisti
         found = outcome(test(published(*settings, values=PRINTED)))
         assert found.verdict == expected
         assert found.statistic.startswith(statistic)
-        assert ("which do not judge here" in found.why) == bool(settings)
+        assert ("in our runs, which" in found.why) == bool(settings)
         n = "1,000" if ratios in ("1.86", "1.49") else "100,000"
         assert f"{ratios} at n = {n}" in found.why
     with pytest.raises(NoEvidenceError):

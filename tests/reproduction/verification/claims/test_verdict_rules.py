@@ -160,7 +160,7 @@ def test_numbers_are_told_after_the_counts(shown, told):
 
 def test_the_first_setting_against_the_statement_is_named_before_the_notes():
     why = judge(found([1, -1, -1], at=["x", "y", "z"], notes=("so",))).why
-    assert why == "a is below b: 1 of 3 for, 2 against; against for instance at y; so"
+    assert why == "a is below b: 1 of 3 for, 2 against; the contrary, for example, at y; so"
     assert judge(found([1, 1, 0], at=["x", "y", "z"])).why == "a is below b: 2 of 3 for, 0 against"
 
 
