@@ -1,23 +1,24 @@
 """How private is the shuffle model, and what does it cost in accuracy?
 
-Each of n users holds one of k values, randomizes it with local budget eps0, and a shuffler removes who sent
-what. These functions say how private the shuffled reports are, whatever the other users hold:
+Each of n users holds one of k values. A randomizer with local budget eps0 turns the value into a report, and
+a shuffler removes who sent which report. These functions bound the privacy of the shuffled reports, for every
+dataset:
 
 >>> import tightshuffle
->>> tightshuffle.delta(0.5, n=100_000, k=408, eps0=4)          # what eps = 0.5 costs: a rigorous upper bound
+>>> tightshuffle.delta(0.5, n=100_000, k=408, eps0=4)          # an upper bound on delta at eps = 0.5
 >>> tightshuffle.epsilon(1e-6, n=100_000, k=408, eps0=4)       # the eps at this delta
->>> tightshuffle.lower(0.1, n=100_000, k=408, eps0=4)          # some dataset is at least that bad
->>> tightshuffle.plan(n=100_000, k=408, eps=0.5, delta=1e-6)   # the largest eps0, and the accuracy it leaves
+>>> tightshuffle.lower(0.1, n=100_000, k=408, eps0=4)          # the worst dataset has at least this delta
+>>> tightshuffle.plan(n=100_000, k=408, eps=0.5, delta=1e-6)   # the largest eps0, and the error
 >>> tightshuffle.plan(error=0.05, k=408, eps=0.5, delta=1e-6)  # the fewest users for this error
 
-``n``, ``k``, ``eps0``, ``eps`` are numbers or arrays, which broadcast. delta is a number; ``log10=True``
-gives its logarithm to base 10, ``log10_delta=`` takes it: floats end near 1e-308. A bad argument is a
-ValueError that names it. Users may run k-randomized response ("grr", the default) or another ``randomizer``:
-"subset:M", "rappor", "oue", "hadamard", "hash:G", a matrix of your own, "file:MATRIX.csv", or an object of
-`tightshuffle.randomizers`, for example ``Finite(matrix)``.
+``n``, ``k``, ``eps0``, ``eps`` are numbers or arrays, which broadcast. delta can be smaller than the smallest
+float, about 1e-308: ``log10=True`` returns its logarithm to base 10, and ``log10_delta=`` takes it. A bad
+argument raises a ValueError that names it.
 
-The same from a shell: ``tightshuffle --help``. The pipeline that regenerates the papers' figures is beside
-this package, in the repository.
+``randomizer`` is "grr" (k-randomized response, the default), "subset:M", "rappor", "oue", "hadamard",
+"hash:G", "file:MATRIX.csv" for a matrix of your own, or an object such as `tightshuffle.randomizers.Finite`.
+
+On the command line: ``tightshuffle --help``.
 """
 
 from typing import TYPE_CHECKING, overload
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
     class _Round(TypedDict, Generic[T], total=False):
-        """What describes one round; T is ``float``, or ``ArrayLike`` where arrays broadcast."""
+        """The arguments of one round; T is ``float``, or ``ArrayLike`` if arrays broadcast."""
 
         n: Required[T]
         k: T | None
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
         colluding: T
 
     class _Rounds(_Round[T], Generic[T], total=False):
-        """What describes several rounds."""
+        """The arguments of several rounds."""
 
         compositions: T
 
@@ -95,25 +96,29 @@ def delta(
     direction: str | None = None,
     log10: bool = False,
 ) -> "Floats | float":
-    """delta at eps, by one method: by default `upper`, the guarantee for every dataset.
+    """delta at eps by one method, by default `upper`: an upper bound for every dataset.
 
     Parameters
     ----------
     eps : >= 0
-    n, k, eps0 : users, values, local budget; a ``randomizer`` that is a file or an object knows the last two
+    n, k, eps0 : users, values, local budget; leave out k and eps0 if ``randomizer`` is a file or an object
     method : a name that ``tightshuffle methods`` lists
-    randomizer : what users run, for the methods upper and lower
-    colluding : how many users tell the adversary their reports, or send none: the rest must hide each other.
-        Below 1 it is their share of the n users, rounded up.
-    compositions : rounds of the same users with fresh randomness, for the methods that compose. Values may
-        change from round to round: the guarantee is for all values of one user together.
-    count, direction : for count-exact only, see `tightshuffle.methods.delta`
-    log10 : True for log10 delta
+    randomizer : a name, "file:MATRIX.csv" or an object; for the methods upper and lower
+    colluding : how many users reveal their reports to the adversary, or send none; a number below 1 is a
+        share of the n users, rounded up. The guarantee is for the remaining users.
+    compositions : rounds in which the same users report with fresh randomness, for the methods that compose.
+        Values may change between rounds; the guarantee covers all values of one user together.
+    count, direction : for the method count-exact, see `tightshuffle.methods.delta`
+    log10 : True to return log10 delta
 
     Returns
     -------
-    delta of the broadcast shape, a float for scalars; bounds are rounded to their safe side. nan, with a
-    warning, where a theorem does not apply. ValueError names a bad argument.
+    delta of the broadcast shape, a float for scalars. Upper bounds are rounded up, lower bounds down. nan,
+    with a warning, where a theorem does not apply.
+
+    Raises
+    ------
+    ValueError naming a bad argument.
     """
     given = dict(locals())
     del given["log10"]
@@ -169,9 +174,10 @@ def epsilon(
     count: "npt.ArrayLike | None" = None,
     direction: str | None = None,
 ) -> "Floats | float":
-    """The smallest eps at which a method promises ``delta`` (or ``log10_delta``), rounded up.
+    """The smallest eps at which a method guarantees ``delta`` (or ``log10_delta``), rounded up.
 
-    All else as for `delta`. nan where the method promises it at no eps up to compositions * eps0.
+    Other parameters as for `delta`. nan where the method guarantees delta at no eps up to compositions *
+    eps0; eps = compositions * eps0 itself holds without shuffling.
     """
     given = dict(locals())
     from tightshuffle import methods
@@ -225,7 +231,7 @@ def lower(
     compositions: "npt.ArrayLike" = 1,
     log10: bool = False,
 ) -> "Floats | float":
-    """A lower bound on the worst dataset's delta: `delta` with method "lower"."""
+    """A lower bound on delta of the worst dataset: `delta` with method "lower"."""
     return delta(method="lower", **locals())
 
 
@@ -250,9 +256,10 @@ def tight(
     compositions: "npt.ArrayLike" = 1,
     log10: bool = False,
 ) -> "Floats | float":
-    """delta of the dataset that is the worst by conjecture, k-RR with k >= 3: `delta` with method "tight".
+    """delta of the dataset that we conjecture to be the worst: `delta` with method "tight".
 
-    Exact if the conjecture of docs/worst_case.md holds, a rigorous lower bound in any case; n up to 10^5.
+    For k-RR with k >= 3 and n up to 10^5. It is always a lower bound on delta of the worst dataset, and exact
+    if the conjecture in docs/worst_case.md holds.
     """
     return delta(method="tight", **locals())
 
@@ -269,11 +276,11 @@ def plan(
     colluding: float = 0,
     compositions: int = 1,
 ) -> "Plan":
-    """The largest eps0 that meets (eps, delta) behind a shuffler, and the expected errors that it leaves.
+    """The largest eps0 with which the shuffled reports are (eps, delta)-private, and the expected errors.
 
-    Give ``n``, or instead of it the largest ``error`` that you accept: then the plan is for the fewest users
-    with this guarantee and error. See `tightshuffle.planning.make_plan` for the parameters, each of
-    them one number, and `tightshuffle.planning.Plan` for the answer.
+    Instead of ``n``, give the largest ``error`` that you accept: the plan is then for the fewest users with
+    this guarantee and this error. `tightshuffle.planning.make_plan` explains the parameters, each of them one
+    number, and `tightshuffle.planning.Plan` the result.
     """
     given = dict(locals())
     from tightshuffle.planning import make_plan
@@ -298,7 +305,7 @@ def tradeoff(
     randomizer: "str | Randomizer" = "grr",
     colluding: float = 0,
 ) -> "Floats | float":
-    """A lower bound on the false negatives of every attack whose false positives are ``alpha``, from `upper`.
+    """A lower bound on the false negative rate of any attack with false positive rate ``alpha``, by `upper`.
 
     See `tightshuffle.bounds.tradeoff.tradeoff` for the parameters.
     """
@@ -318,12 +325,13 @@ def to_pld(
     pessimistic: bool = True,
     spacing: float = 1e-4,
 ) -> "PrivacyLossDistribution":
-    """One shuffled round as a privacy loss distribution of dp-accounting, which composes it with others.
+    """One shuffled round as a privacy loss distribution of dp-accounting, to compose with other mechanisms.
 
-    Two datasets differ in one user's value here. dp-accounting cannot tell: every other mechanism that you
-    compose with it needs ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, or eps is too small.
+    Two datasets are neighbours here if they differ in one user's value. dp-accounting does not check this:
+    give every mechanism that you compose ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, or eps is
+    too small.
 
-    See `tightshuffle.bounds.pld.to_pld` for the parameters. It needs dp-accounting (the extra ``pld``).
+    See `tightshuffle.bounds.pld.to_pld` for the parameters. It needs the extra ``pld``.
     """
     given = dict(locals())
     from tightshuffle.bounds.pld import to_pld as distribution
@@ -332,5 +340,5 @@ def to_pld(
 
 
 def _plain(values: "Floats") -> "Floats | float":
-    """A float of Python for an array without axes."""
+    """A Python float for an array without axes."""
     return values if values.ndim else float(values)

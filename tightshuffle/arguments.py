@@ -1,4 +1,4 @@
-"""Checks of the arguments that every accountant takes: one ValueError that names the culprit."""
+"""Checks of the arguments that all bounds share. A ValueError names the bad argument."""
 
 from collections.abc import Callable, Collection
 from importlib.util import find_spec
@@ -11,12 +11,12 @@ Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 Booleans = npt.NDArray[np.bool_]
 
-LARGEST_EXPONENT = 300.0  # of eps0 in formulas with e^(eps + eps0), which is a float then
+LARGEST_EXPONENT = 300.0  # of eps0 in formulas with e^(eps + eps0), which does not overflow then
 _SMALLEST_EPS0 = 1e-100  # its square, over any number of users, is still a float
 
 
 class OutsideRange(UserWarning):
-    """A theorem was asked for outside of the range for which its paper proves it; the answer is nan."""
+    """A theorem does not apply, because its conditions fail; the result is nan."""
 
 
 def check_eps(eps: npt.ArrayLike) -> Floats:
@@ -64,7 +64,7 @@ def check_n(n: npt.ArrayLike) -> Integers:
 
 
 def check_k(k: npt.ArrayLike) -> Integers:
-    """``k`` (cells) as an integer array; ValueError unless every value is a whole number >= 2."""
+    """``k`` (values) as an integer array; ValueError unless every value is a whole number >= 2."""
     return _integers("k", k, "a whole number >= 2", lambda x: x >= 2)
 
 
@@ -122,7 +122,7 @@ def check_choice(name: str, value: str, choices: Collection[str]) -> str:
 
 
 def check_installed(extra: str, *libraries: str) -> None:
-    """ModuleNotFoundError that says what to install unless the ``libraries`` of an ``extra`` are there."""
+    """ModuleNotFoundError that says what to install, unless an ``extra``'s ``libraries`` are installed."""
     missing = [name for name in libraries if find_spec(name) is None]
     if missing:
         raise ModuleNotFoundError(f"this needs {', '.join(missing)}: pip install 'tightshuffle[{extra}]'")
@@ -143,7 +143,7 @@ def _numbers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Floa
 
 def _integers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Integers], Any]) -> Integers:
     array = _numbers(name, value, wanted, lambda x: x == np.floor(x))
-    # Floats above 2**53 skip whole numbers: a count would silently become a different one.
+    # Floats above 2**53 skip whole numbers: a count would become a different one without a warning.
     _require(name, array, f"{wanted}, at most 2**53", np.abs(array) <= 2.0**53)
     whole = array.astype(np.int64)
     _require(name, whole, wanted, valid(whole))

@@ -22,11 +22,11 @@ StrPath = str | os.PathLike[str]
 def read_counts(path: StrPath) -> dict[str, Any]:
     """The histogram in a CSV file: whole numbers in ``cell`` (1, 2, ... k) and ``count``.
 
-    Both names in capital or small letters. Other columns are kept as lists of text; ``label`` names cells in
-    figures. UTF-8 with or without a byte order mark, lines that end with LF or CRLF and spaces around values
-    are fine. Returns column -> values, k of them, in the file's order; cell and count are integer arrays.
-    ValueError: one line that names the file, the row (the header is row 1) and what is wrong. OSError: no
-    such file.
+    Column names may be in upper or lower case. Other columns are kept as lists of text; ``label`` names cells
+    in figures. The file is UTF-8, with or without a byte order mark, with LF or CRLF line ends; spaces around
+    values are ignored. Returns column -> k values, in the file's order; cell and count are integer arrays.
+    ValueError: one line that names the file, the row (the header is row 1) and the fault. OSError: no such
+    file.
     """
     state = os.stat(path)
     if not stat.S_ISREG(state.st_mode):  # a pipe or a device may never end

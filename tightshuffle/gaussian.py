@@ -4,12 +4,12 @@ Noise of standard deviation sigma on a query of L2 sensitivity D is (eps, delta)
 
     delta = Phi(a - b) - e^eps Phi(-a - b),    a = D / (2 sigma),  b = eps sigma / D,    (Theorem 8)
 
-a difference of nearly equal numbers where delta is small. With Mills' ratio M(x) = Phi(-x) / phi(x) and
-e^eps phi(a + b) = phi(a - b) it is
+For a small delta this is a difference of nearly equal numbers. With Mills' ratio M(x) = Phi(-x) / phi(x) and
+e^eps phi(a + b) = phi(a - b) it equals
 
     delta = phi(b - a) (M(b - a) - M(b + a)) = phi(b - a) int_0^inf e^(-t^2/2 - b t) 2 sinh(a t) dt,
 
-and one of these two has all its digits everywhere.
+and one of these two forms always keeps all digits.
 """
 
 import math
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tightshuffle.arguments import Floats, check_delta, check_eps, check_positive
 from tightshuffle.numerics.roots import find_root
 
-HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram of which one user changes cell
+HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram, if one user's value changes
 _LN10 = np.log(10)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
 _HUGE = 1e150  # its square is a float
@@ -36,7 +36,7 @@ def log10_delta_of_scale(
     ----------
     eps : >= 0
     scale : standard deviation of the noise, > 0, in the unit of ``sensitivity``
-    sensitivity : L2 sensitivity of the query, > 0: sqrt(2) for a histogram of which one user changes cell
+    sensitivity : L2 sensitivity of the query, > 0: sqrt(2) for a histogram, of which one user's value changes
         All are numbers or arrays, which broadcast.
 
     Returns
@@ -155,7 +155,7 @@ def _by_integral(a: Floats, b: Floats) -> Floats:
 
 def _by_complement(a: Floats, b: Floats) -> Floats:
     """log delta where delta is not small: 1 - delta = Phi(b - a) + e^eps Phi(-a - b)."""
-    from scipy.special import ndtr  # here, for it takes as long to import as numpy
+    from scipy.special import ndtr  # here, as the import takes as long as that of numpy
 
     miss = ndtr(b - a) + np.exp(_log_phi(a - b)) * _mills(a + b)
     return np.log1p(-miss)

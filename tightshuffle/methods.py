@@ -1,6 +1,7 @@
-"""Every accountant by name: what it is, what it is valid for, its source, and two functions that call it.
+"""All bounds by name: kind, where each is valid, source; and two functions that compute delta or eps by name.
 
-The command line, figures and tests loop over `METHODS`. The modules are imported lazily: some take a second.
+The command line, figures and tests loop over `METHODS`. The modules are imported on first use: some take a
+second.
 """
 
 import importlib
@@ -36,12 +37,12 @@ _FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2020), Theorem 3
 
 @dataclass(frozen=True)
 class Method:
-    """One accountant.
+    """One bound on delta.
 
-    ``kind`` is one of KINDS, ``valid`` says in a few words for what it is valid, ``source`` names paper and
+    ``kind`` is one of KINDS, ``valid`` says in which settings the bound is valid, ``source`` names paper and
     theorem. ``pair`` is the dominating pair of composition.py for several rounds, if there is one. Figures
-    call it ``label`` and draw it in ``colour`` and ``dashes`` (none: a whole line); the comparison of bounds
-    has those with ``compared``, which its caption says of them.
+    use ``label``, ``colour`` and ``dashes`` (none: a solid line). The comparison of bounds shows the methods
+    that have ``compared``, a phrase for its caption.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Method:
 
     @property
     def function(self) -> Callable[..., Floats]:
-        """The accountant, ``function(eps, *, n, k, eps0, ...) -> log10 delta`` of one round."""
+        """The bound for one round, ``function(eps, *, n, k, eps0, ...) -> log10 delta``."""
         module, name = self.target.rsplit(".", 1)
         function: Callable[..., Floats] = getattr(importlib.import_module(f"tightshuffle.{module}"), name)
         return function
@@ -199,7 +200,7 @@ METHODS = {
             name="girgis",
             target="literature.renyi.girgis",
             kind=UPPER,
-            valid="every eps0-LDP randomizer with discrete answers, every dataset",
+            valid="every eps0-LDP randomizer with discrete reports, every dataset",
             source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
             " Theorem 3.1, Lemmas 2.1 and 2.2",
             composes=True,
@@ -240,18 +241,18 @@ def delta(
     Parameters
     ----------
     method : a key of METHODS
-    eps, n, k, eps0 : numbers or arrays, which broadcast, as do all that follow but ``randomizer`` and
-        ``direction``; n up to 10^12 and eps0 up to 50 for upper and lower, else 10^9 (tight: 10^5) and 20
-    randomizer : what users run, for upper and lower: a name, "file:PATH" or an object, see `histogram.upper`.
-        A file and an object have their own k and eps0. The other methods are for k-RR.
-    colluding : how many users tell the adversary their reports, or send none: n - colluding count. Below 1 it
-        is their share of the n users, rounded up.
-    count : for count-exact only, how many of the remaining n - 1 users hold x0
-    direction : "forward", "reverse" or "both", for count-exact only; by default "both", which differential
-        privacy asks for
-    compositions : rounds of the same n users with fresh randomness, up to 10^5; more than one for the methods
-        that compose. All values may change from round to round: the guarantee is for one user's values in
-        all rounds together. The result is then the upper end of a rigorous interval.
+    eps, n, k, eps0 : numbers or arrays; they broadcast with ``colluding``, ``count`` and ``compositions``.
+        For upper and lower n is at most 10^12 and eps0 at most 50; else n is at most 10^9 (tight: 10^5) and
+        eps0 at most 20
+    randomizer : for upper and lower: a name, "file:PATH" or an object, see `histogram.upper`. Leave out k and
+        eps0 for a file or an object. All other methods are for k-RR.
+    colluding : how many users reveal their reports to the adversary, or send none; a number below 1 is a
+        share of the n users, rounded up. delta is that of n - colluding users.
+    count : for count-exact: how many of the remaining n - 1 users hold x0
+    direction : for count-exact: "forward", "reverse" or "both", the larger one, which is the default
+    compositions : rounds in which the same n users report with fresh randomness, up to 10^5, for the methods
+        that compose. Values may change between rounds; the guarantee covers all values of one user together.
+        The result for several rounds is the upper end of a rigorous interval.
 
     Returns
     -------
@@ -295,17 +296,17 @@ def epsilon(
     direction: str | None = None,
     compositions: npt.ArrayLike = 1,
 ) -> Floats:
-    """The smallest eps at which the method promises ``delta``, the inverse of `delta`.
+    """The smallest eps at which the method guarantees ``delta``: the inverse of `delta`.
 
-    Parameters: ``delta`` in (0, 1), or ``log10_delta`` < 0 for one that is too small for a float; all else as
-    for `delta`. Returns eps, an array of the broadcast shape (a float for scalars), rounded up: by about
-    1e-10, for upper by 1e-5 of log10 delta; for lower and tight it is rounded down. nan where the method
-    promises delta at no eps up to compositions * eps0, which holds without any shuffling. Raises ValueError
-    like `delta`.
+    Parameters: ``delta`` in (0, 1), or ``log10_delta`` < 0 for one that is too small for a float; the other
+    parameters are those of `delta`. Returns eps, an array of the broadcast shape (a float for scalars),
+    rounded up by about 1e-10, for upper by 1e-5 of log10 delta; for lower and tight it is rounded down. nan
+    where the method guarantees delta at no eps up to compositions * eps0, an eps that holds without
+    shuffling. Raises ValueError like `delta`.
     """
     chosen, settings, more, rounds = _asked(**locals())
     wanted = check_log10_delta(delta, log10_delta)
-    smooth = chosen.randomizers or chosen.kind == CONJECTURE  # nearly a Gaussian's delta
+    smooth = chosen.randomizers or chosen.kind == CONJECTURE  # nearly delta of a Gaussian mechanism
     if chosen.pair is None and not smooth:
         return _epsilon_of_function(chosen, wanted, settings, rounds, more)
     values = np.broadcast_arrays(wanted, *settings.values(), rounds)
@@ -333,7 +334,7 @@ def _asked(
     log10_delta: npt.ArrayLike | None = None,
     **setting: Any,
 ) -> tuple[Method, dict[str, Any], dict[str, Any], Integers]:
-    """The method of that name, what it takes of the ``setting``, and the rounds, all checked."""
+    """The method of that name, the arguments of its function, and the rounds, all checked."""
     chosen, made = METHODS[check_choice("method", method, tuple(METHODS))], make_setting(**setting)
     check(chosen, made)
     return chosen, *_keywords(chosen, made), made.compositions
@@ -348,7 +349,7 @@ def _epsilon_from_preview(
     def log10_delta_at(eps: float) -> float:
         return float(chosen.function(eps, **setting, **more))
 
-    # Rounded up for a guarantee, down for a lower bound: at that eps some dataset's delta is as large.
+    # Rounded up for a guarantee, down for a lower bound: at this eps some dataset has this delta.
     return epsilon_from_gaussian(
         log10_delta_at,
         wanted,
@@ -376,7 +377,7 @@ def _epsilon_of_function(
 
 
 def check(method: Method, setting: Setting) -> None:
-    """ValueError that names the first part of the setting which the method does not take."""
+    """ValueError that names the first argument that the method does not take."""
 
     def able(what: str) -> str:
         return ", ".join(name for name, other in METHODS.items() if getattr(other, what))

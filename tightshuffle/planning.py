@@ -1,10 +1,10 @@
-"""What a guarantee costs: the largest eps0 that still gives it and the accuracy that it leaves; or, for a
-wanted accuracy, the number of users.
+"""Find the largest eps0 for a guarantee, and the expected error; or the fewest users for a given error.
 
-The errors are expected total variation distances, half the sum over the k cells of the mean absolute error,
-of a uniform histogram (each cell holds the share f = 1 / k of the n users), before any projection to the
-simplex: the closed forms of `expected`. No histogram is worse for k-RR than the uniform one, since the
-error of a cell is concave in f. Values above 1 happen where an estimate is worthless.
+An error is an expected total variation distance: half the sum over the k values of the mean absolute error of
+the estimated share. By default it is that of uniform data (each value has the share f = 1 / k of the n
+users), the worst case for k-RR, since the error of a value is concave in f. The estimates are those before
+projection onto the simplex, which moves them to the nearest distribution; they can be negative, and so
+useless that the error exceeds 1. `expected_errors` has the closed forms.
 """
 
 import functools
@@ -35,19 +35,19 @@ from tightshuffle.setting import LARGEST_EPS0, LARGEST_N, LARGEST_N_OF_UPPER
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
-_DEEP = -1e3  # log10 of delta over the wanted one; to the search, what lies deeper is 0
+_DEEP = -1e3  # log10 of delta over the target; the search treats anything smaller as 0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A guarantee for ``n`` users: a randomizer of budget ``eps0``, whose ``upper`` is ``log10_delta``.
+    """A guarantee for ``n`` users: the randomizer's budget ``eps0``, and the errors of the estimates.
 
-    That is -inf for eps0 = eps. If the shuffler fails, eps0-local differential privacy is left of each round.
-    ``capped``: eps0 could be larger than the largest that is looked at. ``sigma``: standard deviation of the
-    analytic Gaussian's noise on each count at the same guarantee. ``tv``: expected total variation distances
-    of "shuffle+INV", "gaussian", and "local": the randomizer with eps0 = eps, which needs no shuffler, with
-    delta = 0. For a histogram of one's own also "uniform": how far the uniform histogram, a guess without
-    data, is from it.
+    ``log10_delta``: `upper` at this eps0; -inf for eps0 = eps. If the shuffler fails, each round is still
+    eps0-locally private. ``capped``: the search stopped at the largest eps0 that it tries. ``sigma``:
+    standard deviation of the analytic Gaussian mechanism's noise on each count, for the same guarantee.
+    ``tv``: expected total variation distances of "shuffle+INV", of "gaussian", and of "local", the randomizer
+    with eps0 = eps and no shuffler. With a histogram of your own also "uniform", the distance of the uniform
+    histogram to it.
     """
 
     n: int
@@ -71,21 +71,22 @@ def make_plan(
     compositions: int = 1,
     shares: npt.ArrayLike | None = None,
 ) -> Plan:
-    """The `Plan` for (eps, delta)-differential privacy of n users in k cells, for every dataset.
+    """The `Plan` for (eps, delta)-differential privacy of n users with k values, for every dataset.
 
     Parameters
     ----------
-    n, k : whole numbers, n up to 10^12, of several rounds up to 10^9
-    error : with n None: the plan is for the fewest users whose "shuffle+INV" has an expected total variation
-        distance of at most this, at an eps0 that gives the guarantee
+    n, k : whole numbers, n up to 10^12, for several rounds up to 10^9
+    error : instead of n (None): the plan is for the fewest users for whom "shuffle+INV" has an expected total
+        variation distance of at most this, at an eps0 that gives the guarantee
     eps : from 1e-100 to below 20
     delta : in (0, 1), or instead of it ``log10_delta`` < 0
-    randomizer : a name that `randomizers.parse` takes, but no matrix, whose eps0 is fixed
-    colluding : how many users tell the adversary their reports, or below 1 which share of the users, rounded
-        up; they count for the accuracy all the same
-    compositions : rounds in which all users report, with fresh randomness, that meet the guarantee together,
-        whether or not their values change; for k-RR. Errors are those of one round.
-    shares : of the users in the k cells, for whose histogram errors are expected; by default all alike
+    randomizer : a name that `randomizers.parse` takes; not a matrix, which has one fixed eps0
+    colluding : how many users reveal their reports to the adversary; a number below 1 is a share of the
+        users, rounded up. The estimates use all n reports.
+    compositions : rounds in which all users report with fresh randomness; k-RR only. The guarantee covers all
+        rounds together, also if values change. Errors are those of one round.
+    shares : share of the users for each of the k values, the data for which errors are computed; uniform by
+        default
 
     Raises
     ------
@@ -100,7 +101,7 @@ def make_plan(
     if not _SMALLEST_EPS <= eps < LARGEST_EPS0:
         raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and below {LARGEST_EPS0:g}; got {eps:g}")
     one_round = eps / rounds
-    parse(randomizer, k=k, eps0=one_round)  # refuses a bad name at once
+    parse(randomizer, k=k, eps0=one_round)  # a bad name fails at once
     # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
     sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=sensitivity))
@@ -127,7 +128,7 @@ def make_plan(
 
         @functools.cache
         def tried(n: int) -> tuple[float, float]:
-            """The smallest eps0 at which n users err by at most ``error``, and log10 of delta there."""
+            """The smallest eps0 at which the error of n users is at most ``error``, and log10 delta there."""
             eps0 = _least_eps0(lambda eps0: distance(eps0, n) <= error, one_round)
             if eps0 in (one_round, math.inf):
                 return eps0, -np.inf if eps0 == one_round else 0.0
@@ -154,7 +155,7 @@ def make_plan(
 
 
 def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """Expected total variation distance of inverted k-RR, uniform data, unprojected; all broadcast."""
+    """Expected total variation distance of inverted k-RR, uniform data, before projection; all broadcast."""
     return check_k(k) / 2 * mean_absolute(krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
 
 
@@ -164,14 +165,14 @@ def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLik
 
 
 def _distance(randomizer: Randomizer, n: int, shares: npt.ArrayLike | None) -> float:
-    """Expected total variation distance of its unbiased estimate, unprojected; of uniform data for None."""
+    """Expected total variation distance of the unbiased estimate, before projection; None: uniform data."""
     if shares is None:
         return randomizer.k / 2 * float(errors(randomizer, 1 / randomizer.k, n=n))
     return float(errors(randomizer, shares, n=n).sum()) / 2
 
 
 def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
-    """The eps0 whose inversion leaves the noise ``sigma`` in an empty cell's count: a good first guess.
+    """The eps0 at which an empty value's inverted count has the noise ``sigma``: a good first guess.
 
     n q (1 - q) / (p - q)^2 = sigma^2 is quadratic in y = e^eps0 - 1: sigma^2 y^2 = n (y + k - 1).
     """

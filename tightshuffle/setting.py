@@ -1,4 +1,4 @@
-"""What is asked of a bound: users, values, budget, randomizer and the rest, checked once."""
+"""The arguments of a bound (users, values, budget, randomizer, ...), checked once."""
 
 from dataclasses import dataclass
 
@@ -20,21 +20,21 @@ from tightshuffle.randomizers import Randomizer, check_given, parse
 
 DIRECTIONS = ("forward", "reverse", "both")
 
-LARGEST_N = 10**9  # beyond it some bounds take minutes or too much memory
-LARGEST_EPS0 = 20.0  # beyond it some bounds have too few digits left in floats
+LARGEST_N = 10**9  # above it some bounds take minutes or too much memory
+LARGEST_EPS0 = 20.0  # above it some bounds lose too many digits
 LARGEST_N_OF_UPPER, LARGEST_EPS0_OF_UPPER = 10**12, 50.0  # of lower, too
 LARGEST_N_OF_TIGHT = 10**5
-LARGEST_COMPOSITIONS = 10**5  # beyond it the convolutions take minutes
+LARGEST_COMPOSITIONS = 10**5  # above it the convolutions take minutes
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Arrays, which broadcast, of checked numbers; `make_setting` makes it from what a caller gives."""
+    """Checked arguments of a bound, as arrays that broadcast; `make_setting` makes it."""
 
     n: Integers
     k: Integers
     eps0: Floats
-    randomizer: str | Randomizer  # an object knows its k and eps0, which are those of the setting
+    randomizer: str | Randomizer  # an object has its own k and eps0; they are those of the setting
     colluding: Integers
     compositions: Integers
     count: Integers | None
@@ -42,11 +42,11 @@ class Setting:
 
     @property
     def hidden(self) -> Integers:
-        """The users who must hide each other: n without the colluding ones."""
+        """The number of users who do not collude."""
         return self.n - self.colluding
 
     def one(self) -> tuple[int, Randomizer]:
-        """`hidden` and the randomizer of a single setting; ValueError names what is more than one number."""
+        """`hidden` and the randomizer of a single setting; ValueError names an argument that is an array."""
         for name in ("n", "k", "eps0", "colluding"):
             check_one(name, getattr(self, name))
         if not isinstance(self.randomizer, str):

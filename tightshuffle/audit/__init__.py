@@ -1,1 +1,1 @@
-"""The privacy game, and lower bounds on delta from playing it."""
+"""An attack on the real protocol, simulated, and the lower bounds on delta that it gives."""

@@ -1,13 +1,13 @@
-"""An audit of the shuffle model: bound delta from below by what an observer of the real protocol saw.
+"""An audit of the shuffle model: lower confidence bounds on delta from simulated runs of the protocol.
 
-The two worlds of the game (game.py) have laws P and Q. For every event E that the observer can see,
-(eps, delta)-differential privacy promises
+The two worlds of game.py have distributions P and Q. For every event E that the observer can see,
+(eps, delta)-differential privacy requires
 
     delta >= P(E) - e^eps Q(E),      and the same with P and Q exchanged.
 
-One half of the runs serves to choose E and the order, the other half to bound P(E) from below and Q(E) from
-above (Clopper and Pearson), each with half of the risk. Whatever was chosen, and however, the lower bound on
-delta holds with the confidence stated. It is one for the worst dataset too, since it holds for this one.
+The first half of the runs chooses E and the direction. The second half bounds P(E) from below and Q(E) from
+above (Clopper and Pearson), each with half of the risk. The two halves are independent, so the lower bound on
+delta holds with the stated confidence for any choice of E. It is also a lower bound for the worst dataset.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,8 +32,8 @@ DIRECTIONS = ("forward", "reverse")
 class Finding:
     """A lower bound on delta, the event behind it, and how often the reporting half saw it.
 
-    ``direction`` forward: the event is likelier when the victim holds x0, ``hits`` are (with x0, with x1);
-    reverse: the other way round. ``runs`` of the reporting half, in each world.
+    ``direction`` "forward": the event is more likely if the victim holds x0, and ``hits`` are (with x0, with
+    x1); "reverse": the opposite. ``runs``: number of runs of the second half, in each world.
     """
 
     observes: str
@@ -45,19 +45,20 @@ class Finding:
 
 
 def find(tally: Tally, eps: float, *, observes: str = "histogram", confidence: float = 0.999) -> Finding:
-    """The best event of the choosing half, and the lower bound on delta that the reporting half gives.
+    """The best event in the first half of the runs, and the lower bound on delta from the second half.
 
     Parameters
     ----------
     eps : >= 0
     observes : "count": events are tails of the count of x0, what the paper's theorem is about. "histogram":
         the whole histogram; events are sets of pairs (count of x0, count of x1) with a likelihood ratio
-        beyond some value, by the exact law of the pair, which the observer knows. Other values do not matter.
+        beyond some value, by the exact distribution of the pair, which the observer knows. Counts of other
+        values do not matter.
     confidence : of the bound on its own, below 1
 
     Returns
     -------
-    Finding; its delta is 0 where there are too few runs to show more.
+    Finding; its delta is 0 if there are too few runs.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def lower_bound(hits: tuple[int, int], runs: int, eps: float, *, confidence: flo
 
 
 def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -> list[dict[str, Any]]:
-    """What the audit shows beside what is claimed: one row per tally, eps and kind of observer.
+    """The audit's bounds next to the claimed deltas: one row per tally, eps and kind of observer.
 
     Parameters: ``eps``, numbers; ``confidence`` of every row on its own.
 
@@ -137,7 +138,7 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
 
 
 def _verdicts(row: dict[str, Any], tests: int) -> dict[str, Any]:
-    """What a row shows when ``tests`` rows are to hold together."""
+    """The verdicts of a row, alone and if all ``tests`` rows are to hold together."""
     hits, runs = (row["hits"], row["other_hits"]), row["runs"] - row["runs"] // 2
     joint = lower_bound(hits, runs, row["eps"], confidence=1 - (1 - row["confidence"]) / tests)
     published, upper = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
@@ -155,14 +156,14 @@ def _check_confidence(confidence: float) -> None:
 
 
 def _factor(eps: float) -> float:
-    """e^eps, or a number that is large enough to leave no delta above 0 at any number of runs."""
+    """e^eps, or a number so large that no number of runs gives a delta above 0."""
     return float(np.exp(min(eps, 700.0)))
 
 
 def _best_event(
     tables: Integers, score: NDArray[Any], eps: float, direction: str, caution: float
 ) -> tuple[float, str, Any]:
-    """The tail of the score that promises most: (what it promises, direction, threshold).
+    """The tail of the score with the largest expected bound: (that bound, direction, threshold).
 
     ``tables`` (2, outcomes): the choosing half. What was seen is discounted by ``caution`` standard
     deviations, about as the bound will be: a large event that can be measured beats a rare one that cannot.
@@ -172,7 +173,7 @@ def _best_event(
     share = np.cumsum(tables[:, order], axis=1) / tables.sum(axis=1, keepdims=True)
     likely, unlikely = share if direction == "forward" else share[::-1]
     runs = tables[0].sum()
-    # One hit more than seen: nothing seen does not mean no chance.
+    # One hit more than seen: no hit does not mean probability 0.
     noise = [np.sqrt((s + 1 / runs) / runs) for s in (likely * (1 - likely), unlikely * (1 - unlikely))]
     worth = likely - caution * noise[0] - _factor(eps) * (unlikely + caution * noise[1])
     ends = np.append(np.diff(score[order]) != 0, True)  # a tail holds all outcomes of its last score

@@ -1,13 +1,13 @@
-"""The game of differential privacy for shuffled k-RR, played for real: every report is drawn.
+"""Simulate shuffled k-RR with every report drawn, for two datasets that an attacker tries to distinguish.
 
-In either of two worlds n users answer through k-RR, independently of each other. The worlds differ in one
-user, the victim, who holds x0 or x1. Of the remaining users ``count`` hold x0, and all who do not hold x0
-hold one value, ``remaining``. The observer counts the reports. The order into which a shuffler puts them
-changes no count, so it is not drawn.
+In both datasets, called worlds, n users report through k-RR, independently of each other. The worlds differ
+in one user, the victim, who holds x0 or x1. Of the remaining users ``count`` hold x0, and all who do not hold
+x0 hold one value, ``remaining``. The observer counts the reports. The shuffler's order changes no count, so
+it is not drawn.
 
-A user lies when one of 2^32 values says so, and q is rounded up to a multiple of 2^-32. This is exactly k-RR
-with a slightly smaller eps0, which is a post-processing, report by report, of k-RR with eps0 and commutes
-with shuffling: the rounding can only lower delta, and a lower bound needs no allowance for it.
+Each report uses one of 2^32 equally likely numbers, so q is rounded up to a multiple of 2^-32. The result is
+exactly k-RR with a slightly smaller eps0, which is a post-processing of each report of k-RR with eps0. So the
+rounding can only lower delta, and a lower bound on delta stays valid.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,11 +36,11 @@ from tightshuffle.randomizers.krr import lie_probability, truth_probability
 
 REMAINING = ("x1", "x2")  # the values that the remaining users without x0 may hold
 HALVES = ("choose", "report")
-USERS = ("x0", "x1")  # what the victim holds in either world
+USERS = ("x0", "x1")  # the victim's value in each world
 _SETTING = ["n", "k", "eps0", "count", "remaining"]
 
 _X0, _X1, _X2 = 0, 1, 2
-_BLOCK = 2**17  # reports with a random stream of their own: what the caches hold
+_BLOCK = 2**17  # reports per random stream: as many as fit into the caches
 _LARGEST_N = 2000  # the tallies hold (n + 1)^2 pairs of counts
 _LARGEST_K = 2**16
 
@@ -63,7 +63,7 @@ class Tally:
     @cached_property
     def log_likelihood_ratio(self) -> Floats:
         """log P/Q of every pair of counts (n+1, n+1), by the exact distributions."""
-        # No number of runs shows pairs as rare as the distributions' error; any value is fine for them.
+        # Pairs as rare as the error of the distributions occur in no run; any value is fine for them.
         distributions = [np.maximum(pair_distribution(self, world), 1e-15) for world in range(2)]
         return np.log(distributions[0]) - np.log(distributions[1])
 
@@ -97,7 +97,7 @@ def randomize(
     # Two draws of 32 bits in each of 64: the same numbers, in less than half the time.
     pairs = rng.integers(0, 2**64, size=(runs * values.size + 1) // 2, dtype=np.uint64)
     draws = pairs.view(np.uint32)[: runs * values.size].reshape(runs, values.size)
-    # Steps 1 to k - 1 around the ring of values are the lies, equally likely; step k is the truth.
+    # Steps 1 to k - 1 around the ring of values are false reports, equally likely; step k is the true value.
     draws //= np.uint32(_lie_weight(eps0, k))
     np.minimum(draws, np.uint32(k - 1), out=draws)
     draws += values + np.uint32(1)
@@ -117,7 +117,7 @@ def play(
     seed: int = 0,
     cores: int = 1,
 ) -> Tally:
-    """Play ``runs`` runs in each world and count.
+    """Simulate ``runs`` runs in each world and count the reports.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def play(
     runs : in each world, at least 2; the first half is for choosing events, the second for reporting
     remaining : "x1" or "x2" (any third value), held by the remaining users who do not hold x0; by default x2
         if there is one
-    seed : root seed; the tally depends on it and the parameters above alone
+    seed : root seed; the tally depends on the seed and the parameters above only
     cores : threads; any number gives the same tally
 
     Returns
@@ -144,7 +144,7 @@ def play(
         remaining = "x2" if k > 2 else "x1"
     check_choice("remaining", remaining, REMAINING)
     if n > _LARGEST_N:
-        raise ValueError(f"n must be at most {_LARGEST_N} for an audit, which draws every report; got {n}")
+        raise ValueError(f"n must be at most {_LARGEST_N} for an audit, as it draws every report; got {n}")
     if k > _LARGEST_K:
         raise ValueError(f"k must be at most {_LARGEST_K} for an audit; got {k}")
     if k == 2 and remaining == "x2":
@@ -186,7 +186,7 @@ def _blocks(n: int, runs: int) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _lie_weight(eps0: float, k: int) -> int:
-    """How many of 2^32 equally likely values mean one given lie: q rounded up."""
+    """How many of 2^32 equally likely numbers give one particular false report: q rounded up."""
     return int(np.floor(lie_probability(eps0, k) * 2.0**32)) + 1
 
 

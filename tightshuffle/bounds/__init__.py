@@ -1,1 +1,1 @@
-"""Bounds on delta that hold for every dataset, or for a dataset that is named."""
+"""Our bounds on delta: for every dataset, or for one given dataset."""

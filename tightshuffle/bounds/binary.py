@@ -1,27 +1,28 @@
-"""delta of the whole histogram for k = 2, exactly: two counts that sum to n are one count.
+"""Exact delta of the whole histogram for k = 2, where the two counts sum to n and are one count.
 
-The worst dataset is the number m of the remaining n - 1 users who hold x0 for which the count's delta is
-largest. Exchanging the two values turns Q against P into P against Q for n - 1 - m holders, so that one
-direction with every m is all there is.
+Let m of the remaining n - 1 users hold x0. The worst dataset is the m for which delta of the count is
+largest. Exchanging the two values turns Q against P, for m, into P against Q, for n - 1 - m. So one direction
+with every m covers all cases.
 
 **One m.** Of the remaining users a hold x0 and c hold x1; R0(z) = q + p e^z and R1(z) = p + q e^z are the
 moment generating functions of one report, 1 for x0. That of f = P - e^eps Q is
 
     R0(z)^a R1(z)^c (p - e^eps q)(e^z - e^theta),   e^theta = (e^(eps + eps0) - 1) / (e^eps0 - e^eps).
 
-f(s) >= 0 where the remaining users' law, tilted by theta, falls from s - 1 to s. It has one mode, which is
-one of the two whole numbers next to its mean (Darroch 1964). So delta = F(t), the sum of f(s) over s >= t,
-with t one of two known numbers, whichever F is larger. F(t) is a Fourier integral, of f's function times
-e^(-z t) / (1 - e^-z), over one period along Re z = theta (a little to the right where theta is next to 0).
-The trapezoid rule with L points adds F(t + l L) e^(theta l L), l = +-1, +-2, ..., each with Chernoff's bound
+f(s) >= 0 where the distribution of the remaining users' count, tilted by theta, falls from s - 1 to s. This
+distribution has one mode, one of the two whole numbers next to its mean (Darroch 1964). So delta = F(t), the
+sum of f(s) over s >= t, with t one of two known numbers, whichever F is larger. F(t) is a Fourier integral,
+of f's function times e^(-z t) / (1 - e^-z), over one period along Re z = theta (a little to the right where
+theta is next to 0). The trapezoid rule with L points adds F(t + l L) e^(theta l L), l = +-1, +-2, ..., each
+with Chernoff's bound
 
     |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h))    for every h >= 0,
 
-and points far from the real axis may be left out, as |R(h + iu)| <= R(h) exp(-variance (1 - cos u)). So 50
-or so points are enough for any number of users, at any depth, with an error that is known.
+and points far from the real axis may be left out, as |R(h + iu)| <= R(h) exp(-variance (1 - cos u)). So about
+50 points are enough for any number of users and any delta, with a known error.
 
-**Every m.** The dataset of ``low`` holders of x0 and n - 1 - high holders of x1, and nobody else, bounds all
-m between ``low`` and ``high``: the users whom it lacks are noise that does not depend on the secret.
+**Every m.** delta of a dataset with only ``low`` users who hold x0 and n - 1 - ``high`` who hold x1 bounds
+delta of all m between ``low`` and ``high``: the missing users add noise that does not depend on the secret.
 """
 
 import numpy as np
@@ -38,7 +39,7 @@ from tightshuffle.arguments import (
 )
 
 _DECAY = 60.0  # points whose weight is below e^-60 are left out
-_PERIOD = 14.0  # L in standard deviations of the tilted law
+_PERIOD = 14.0  # L in standard deviations of the tilted distribution
 _SHORTEST = 81  # and at least: an odd number
 _CLOSEST = 3.0  # in 1 / standard deviation, how close the line of integration comes to the pole at 0
 _FIRST = 64  # blocks of m to begin with
@@ -56,12 +57,12 @@ def binary(
     Parameters
     ----------
     eps, n, eps0 : numbers or arrays, which broadcast; ``n`` users in all, eps0 at most 300
-    width : what upper / lower - 1 is to be at most; reached unless that takes more than 200,000 datasets
+    width : target for upper / lower - 1; reached unless that takes more than 200,000 datasets
 
     Returns
     -------
-    Two arrays of the broadcast shape (floats for scalars); -inf where eps >= eps0. The first is the delta of
-    some dataset and never above the worst one's, the second never below it: all errors are on the safe side.
+    Two arrays of the broadcast shape (floats for scalars); -inf where eps >= eps0. The first is delta of
+    some dataset, rounded down; the second is never below delta of the worst dataset.
 
     Raises
     ------
@@ -107,7 +108,7 @@ def _bracket(eps: float, n: int, eps0: float, goal: float) -> tuple[float, float
 
 
 def _ln_delta(a: Integers, c: Integers, eps: float, eps0: float) -> tuple[Floats, Floats]:
-    """Natural log of delta if a remaining users hold x0 and c hold x1, shape (m,), and its largest error."""
+    """Natural log of delta if a remaining users hold x0 and c hold x1, shape (m,), and an error bound."""
     from scipy.special import expit  # here, for it takes as long to import as numpy
 
     theta = float(np.log1p(np.expm1(eps) * (1 + np.exp(-eps0)) / -np.expm1(eps - eps0)))
@@ -166,7 +167,7 @@ def _integral(
     size = np.abs(terms).sum(axis=-1) / period
 
     log_p, log_factor = -np.log1p(np.exp(-eps0)), np.log(-np.expm1(eps - eps0)) + root
-    # What the sum is wrong by: rounding, the points left out, the other periods.
+    # The errors of the sum: rounding, points left out, all other periods.
     rounding = size * (1e-13 + 2 * np.finfo(float).eps * (a + c) * u[-1])
     left_out = np.exp(-variance * versine[-1]) * (np.exp(d) + 1) / pole if count < period // 2 else 0.0
     wrapped = np.zeros(total.shape)

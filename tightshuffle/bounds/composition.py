@@ -1,14 +1,14 @@
 """delta of n_c rounds of shuffled k-RR (Koskela, Heikkila and Honkela), between two rigorous estimates.
 
-The same users answer in every round with fresh randomness. Whatever the remaining users hold, n_c rounds are
-no easier to attack than n_c independent draws of a dominating pair (P, Q): of the strong or the weak
-adversary (sections 3 and 3.1), or of the clones (section 4), which hold for every eps0-LDP randomizer.
-dominating_pairs.py has the pairs, loss_grid.py their privacy loss distributions. The pairs are mirror
-images, so both directions have the same delta.
+The same users report in every round with fresh randomness. For every dataset, n_c rounds are at least as
+private as n_c independent draws of a dominating pair (P, Q). The pair is that of the strong or the weak
+adversary (sections 3 and 3.1), or that of the clones (section 4), which holds for every eps0-LDP randomizer.
+dominating_pairs.py has the pairs, loss_grid.py their privacy loss distributions. The pairs are mirror images,
+so both directions have the same delta.
 
-Every bound has two estimates of its exact value: "pessimistic", never below it, the one to quote as a
-guarantee, and "optimistic", never above it. One round is summed without a grid, so that the two differ
-by 1e-9 and by what blocks of very many users cost.
+Every bound has two estimates: "pessimistic", never below the exact value, is the guarantee; "optimistic" is
+never above the exact value. One round is summed without a grid. Its two estimates differ by 1e-9, and for
+very many users by the error of summing them in blocks.
 """
 
 import functools
@@ -82,9 +82,9 @@ def composed(
     ----------
     eps, n, k, eps0, compositions : numbers or arrays, which broadcast; ``eps`` is that of all rounds.
         ``k`` does not matter for the clones, but is checked.
-    pair : "strong" or "weak": the adversary who knows who answered at random (section 3), or knows it of the
-        remaining users only (section 3.1); "clones", for any eps0-LDP randomizer (probability e^-eps0, as
-        section 4 states it), or "stronger-clones" (2 / (e^eps0 + 1), as its figure is drawn)
+    pair : "strong" or "weak": the adversary who knows which users reported at random (section 3), or knows it
+        of the remaining users only (section 3.1); "clones", for any eps0-LDP randomizer (probability e^-eps0,
+        as section 4 states it), or "stronger-clones" (2 / (e^eps0 + 1), as its figure is drawn)
     estimate : "pessimistic" (an upper bound) or "optimistic" (a lower bound of the same quantity)
     spacing : distance of the grid's points in units of eps; None for 1/512 of a standard deviation of the
         loss. Without meaning for one round.
@@ -92,8 +92,8 @@ def composed(
     Returns
     -------
     log10 delta, an array of the broadcast shape (a float for scalars). -inf where eps >= compositions * eps0,
-    except for "strong", whose loss has no bound. Deep down (below about 1e-30) for many users the two
-    estimates move apart, up to an optimistic -inf where delta is too small to be bounded from below.
+    except for "strong", whose loss has no bound. For many users and delta
+    below about 1e-30 the two estimates move apart; the optimistic one can be -inf.
 
     Raises
     ------
@@ -127,8 +127,8 @@ def composed_epsilon(
 ) -> Floats:
     """The smallest eps >= 0 at which ``compositions`` rounds have at most ``delta``; nan where there is none.
 
-    The inverse of `composed`, with its parameters. It is faster than the inverse that all bounds share, as it
-    builds the distribution once, and it is not confined to eps <= eps0. With the pessimistic estimate the
+    The inverse of `composed`, with the same parameters. It is faster than `inverse.epsilon`, because it
+    builds the distribution once, and eps may exceed eps0. With the pessimistic estimate the
     result is an upper bound, rounded up by 1e-10. All numbers broadcast. Raises ValueError like `composed`.
     """
     check_choice("pair", pair, PAIRS)
@@ -153,7 +153,7 @@ def koskela_strong(
     compositions: npt.ArrayLike = 1,
     estimate: str = "pessimistic",
 ) -> Floats:
-    """log10 delta against the strong adversary A_s (section 3), who knows who answered at random.
+    """log10 delta against the strong adversary A_s (section 3), who knows which users reported at random.
 
     Parameters, result and errors as for `composed`.
     """
@@ -161,7 +161,7 @@ def koskela_strong(
 
 
 def eps0_of_blanket(gamma: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
-    """The eps0 of the k-RR that answers with a uniform value with probability ``gamma`` in (0, 1).
+    """The eps0 of the k-RR that reports a uniform value with probability ``gamma`` in (0, 1).
 
     gamma = k / (e^eps0 + k - 1) (Balle et al. 2019); both broadcast. Raises ValueError like the bounds.
     """

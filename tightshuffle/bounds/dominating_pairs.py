@@ -1,10 +1,10 @@
-"""The pairs of laws that dominate shuffled k-RR in every round, outcome by outcome, any part of them.
+"""The pairs of distributions that dominate shuffled k-RR in every round, outcome by outcome.
 
 Koskela, Heikkila and Honkela bound n_c rounds by n_c independent draws of one pair (P, Q). In each of the
-pairs here an outcome is (n1, n2), the answers on x0 and x1 that hide the user's answer, and a number N that
+pairs here an outcome is (n1, n2), the reports x0 and x1 that hide the user's report, and a number N that
 does not depend on it. Given N and T = n1 + n2, with n1 ~ Bin(T, 1/2),
 
-    P = scale (n1 + ratio n2 + offset),   Q = scale (n2 + ratio n1 + offset)   times that law.
+    P = scale (n1 + ratio n2 + offset),   Q = scale (n2 + ratio n1 + offset)   times that probability.
 
 ==================  ==============================  ==============  =========  ================
 pair                N                               T given N       ratio      offset
@@ -15,14 +15,15 @@ clones (4.1, 4.2)   1 + Bin(n - 1, e^-eps0)         N               e^-eps0    0
 stronger-clones     1 + Bin(n - 1, 2/(e^eps0 + 1))  N               e^-eps0    0
 ==================  ==============================  ==============  =========  ================
 
-with gamma = k / (e^eps0 + k - 1) and scale such that P is a law. Three readings of the paper: (3.1) is the
-joint law of (N1 + 1, N2) against (N1, N2 + 1), since its two binomials alone are not what the adversary
-sees; in (3.2) the n_i sum to B + 1, so that the blanket's term is gamma (B + 1) / k; and (4.1) needs
-1 - Delta in the other component (Feldman et al., whom it quotes, have it), without which delta is far larger.
+with gamma = k / (e^eps0 + k - 1) and scale such that P is a distribution. We read the paper as follows: (3.1)
+is the joint distribution of (N1 + 1, N2) against (N1, N2 + 1), since its two binomials alone are not what the
+adversary sees; in (3.2) the n_i sum to B + 1, so that the blanket's term is gamma (B + 1) / k; and (4.1)
+needs 1 - Delta in the other component (Feldman et al., whom it quotes, have it), without which delta is far
+larger.
 
 Exchanging n1 and n2 exchanges P and Q: all pairs are mirror images, so both directions have the same delta.
 
-One more blanket answer, or clone, is post-processing: the pair given N dominates the pair given N + 1. So a
+One more blanket report, or clone, is post-processing: the pair given N dominates the pair given N + 1. So a
 block of values of N may be replaced by its smallest in an upper and by its largest in a lower estimate.
 """
 
@@ -41,14 +42,14 @@ _BATCH = 2**19  # outcomes at a time: about 50 MB
 
 
 class Rows(NamedTuple):
-    """Outcomes by (N, T): one row each, all arrays of shape (r,), laws as natural logs.
+    """Outcomes by (N, T): one row each, all arrays of shape (r,), probabilities as natural logs.
 
-    ``short`` is N - T: how many answers are neither x0 nor x1. ``largest`` is the largest loss, which only
+    ``short`` is N - T: how many reports are neither x0 nor x1. ``largest`` is the largest loss, which only
     outcomes without x1 and with T = N have. ``log_left_out`` bounds what P has outside of these rows and of
     the windows that `outcomes` puts on n1; -inf where nothing is left out.
     """
 
-    log_weight: Floats  # probability of the row under the base law
+    log_weight: Floats  # probability of the row under the base distribution
     total: Integers  # T
     short: Integers
     offset: Floats
@@ -103,7 +104,7 @@ def rows(pair: str, n: int, k: int, eps0: float, *, depth: float, blocks: int, r
     kept = possible & (log_weight >= -depth)
     complete = complete and first == 0 and last == n - 1 and bool(np.all(kept == possible))
     complete = complete and not np.any(window(total[kept], 0.5, depth + log_weight[kept])[0])
-    # Each window leaves out at most 2 e^-depth of the base law, each dropped row e^-depth.
+    # Each window leaves out at most 2 e^-depth of the base distribution, each dropped row e^-depth.
     left_out = -np.inf if complete else log_most + math.log(2 + 2 * starts.size + 3 * total.size) - depth
     short, largest = known - total, math.inf if pair == "strong" else eps0
     return Rows(
@@ -142,8 +143,8 @@ def outcome_count(pair: str, n: int, k: int, eps0: float, depth: float) -> tuple
 def outcomes(rows: Rows, depth: float) -> Iterator[tuple[Floats, Floats]]:
     """Batches (loss, natural log of P) of the outcomes in ``rows``; an infinite loss where Q has nothing."""
     low, high = window(rows.total, 0.5, depth + rows.log_weight)
-    # The laws of n1 depend on T alone: each is computed once, in the widest window that a row asks for, and
-    # up to T / 2, for it is symmetric.
+    # The distribution of n1 depends on T only: it is computed once, in the widest window that a row asks for,
+    # and up to T / 2, for it is symmetric.
     totals, which = np.unique(rows.total, return_inverse=True)
     lowest = totals // 2
     np.minimum.at(lowest, which, low)

@@ -1,4 +1,4 @@
-"""The whole truth for tiny n and k: every dataset of the remaining users, every outcome."""
+"""Exact delta for tiny n and k, by enumeration of every dataset of the remaining users and every outcome."""
 
 import itertools
 import math

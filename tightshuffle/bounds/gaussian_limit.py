@@ -6,7 +6,7 @@ tends to that of mu-Gaussian differential privacy (Dong, Roth and Su 2022) with
     mu^2 = E_w[((R_x0 - R_x1) / w)^2] / n,   w the blanket;   for k-RR mu = sqrt(2) (p - q) / sqrt(n q).
 
 Takagi and Liew (arXiv 2601.19154) and Shvets study such limits of the shuffle model; ours is the blanket's.
-How far it is from the truth depends on n: for k-RR as soon as n q is small it promises far too much.
+The error depends on n: for k-RR with small n q, delta is far larger than this approximation.
 """
 
 import numpy as np
@@ -27,7 +27,8 @@ def gaussian_mu(
 ) -> Floats:
     """mu of the Gaussian differential privacy that n shuffled reports tend to; the largest over all pairs.
 
-    ``n`` is a number or an array, the rest as for `histogram.upper`. Raises ValueError naming a bad argument.
+    ``n`` is a number or an array; other parameters as for `histogram.upper`. Raises ValueError naming a bad
+    argument.
     """
     own = parse(randomizer, k=k, eps0=eps0) if isinstance(randomizer, str) else randomizer
     distributions = (own.gains(0.0, "blanket", pair) for pair in own.pairs())
@@ -37,7 +38,7 @@ def gaussian_mu(
 
 
 def gaussian_eps(log10_delta: float, mu: float) -> float:
-    """The eps of mu-Gaussian differential privacy at this delta; 0 where eps = 0 suffices."""
+    """The eps of mu-Gaussian differential privacy at this delta; 0 if eps = 0 suffices."""
 
     def surplus(eps: float) -> float:
         return float(log10_delta_of_scale(eps, scale=1 / mu)) - log10_delta

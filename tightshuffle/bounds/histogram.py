@@ -1,6 +1,6 @@
-"""delta of the whole histogram of shuffled reports: rigorous bounds, lower and upper, for every dataset.
+"""Rigorous bounds on delta of the histogram of n shuffled reports, for every dataset.
 
-Differential privacy asks for the worst dataset of the remaining n - 1 users. No formula is known for it
+delta is that of the worst dataset of the remaining n - 1 users. No formula is known for this dataset
 (docs/worst_case.md shows that it changes with eps). The gain of one report under a reference measure w is
 
     G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),  y ~ w,   delta_w = E[(G_1 + ... + G_n)_+] / n.
@@ -20,7 +20,7 @@ Proposition 1 (the article has the proof):
 * For k-RR with two values the histogram is one count: there `binary` gives both bounds, and they mostly
   agree to 0.1 %.
 
-`positive_part` computes the expectations, with every error on the safe side.
+`positive_part` computes the expectations. Rounding errors always go to the safe side.
 """
 
 import itertools
@@ -56,12 +56,11 @@ def upper(
     Parameters
     ----------
     eps, n, k, eps0 : numbers or arrays, which broadcast; eps0 at most 50
-    randomizer : a name that `randomizers.parse` takes, by default k-RR; or an object, which knows
-        its k and eps0: leave both out
-    colluding : how many of the n users tell the adversary their reports, or send none. The adversary takes
-        known reports out of the shuffled ones, so the guarantee is that of n - colluding users.
-    width : the computation adds at most this much, relatively, to the bound, where rounding allows it: down
-        to about 10^-100,000. For k = 2 it is mostly 1e-3, and more far below 1 and for very large n.
+    randomizer : a name that `randomizers.parse` takes, by default k-RR; or an object, and then no k and eps0
+    colluding : how many of the n users reveal their reports to the adversary, or send none. The adversary
+        removes known reports from the shuffled ones, so the guarantee is that of n - colluding users.
+    width : largest relative error that the computation adds to the bound, for delta down to about
+        10^-100,000. For k = 2 it is mostly 1e-3, and more for very small delta and very large n.
 
     Returns
     -------
@@ -85,7 +84,7 @@ def lower(
     colluding: npt.ArrayLike = 0,
     width: float = 1e-4,
 ) -> Floats:
-    """log10 of a lower bound on the worst dataset's delta: some dataset and event are that bad.
+    """log10 of a lower bound on delta of the worst dataset: some dataset and event reach it.
 
     Same parameters, result and errors as `upper`.
     """
@@ -125,7 +124,7 @@ def bound_of_each(
     width: float = 1e-4,
     mixtures: bool = True,
 ) -> Floats:
-    """`upper` (``round_up``) or `lower` at many points at once, each with a randomizer of its own.
+    """`upper` (``round_up``) or `lower` at many points at once, each with its own randomizer.
 
     Parameters: ``eps`` (points,) and one of ``randomizers`` for each, ``n`` broadcasts; ``mixtures``: whether
     `lower` looks at random datasets too, three times the work. Returns log10 delta, (points,). Nothing is

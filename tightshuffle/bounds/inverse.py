@@ -13,9 +13,9 @@ from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics.roots import find_root
 
-TOLERANCE = 1e-5  # in log10 delta: what the bounds' own width of 1e-4 makes sensible
+TOLERANCE = 1e-5  # in log10 delta: the bounds have a width of 1e-4
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
-_GRID = 513  # values of eps at which a theorem with gaps is looked at
+_GRID = 513  # values of eps at which a theorem with gaps is evaluated
 
 
 def epsilon(
@@ -26,7 +26,7 @@ def epsilon(
     eps0: npt.ArrayLike,
     **arguments: Any,
 ) -> Floats:
-    """The smallest eps in [0, eps0] at which a bound promises ``delta``.
+    """The smallest eps in [0, eps0] at which a bound is at most ``delta``.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def epsilon(
     Returns
     -------
     eps, an array of the broadcast shape (a float for scalars), to about 1e-10; rounded up, so that
-    bound(eps) <= log10 delta holds for it. 0 where eps = 0 already suffices; nan where no eps at which the
-    bound applies is enough.
+    bound(eps) <= log10 delta holds for it. 0 where eps = 0 suffices; nan where the bound exceeds
+    delta at every eps at which it applies.
     """
     names = [name for name, value in arguments.items() if not isinstance(value, str)]
     fixed = {name: value for name, value in arguments.items() if isinstance(value, str)}
@@ -60,7 +60,7 @@ def epsilon(
 def epsilon_from_gaussian(
     log10_delta_at: Callable[[float], Any], wanted: float, budget: float, *, mu: float, round_up: bool = True
 ) -> float:
-    """The eps at which a bound that is nearly a Gaussian's delta is ``wanted``: mostly in 2 to 5 evaluations.
+    """The eps at which a bound that is nearly a Gaussian's delta is ``wanted``, mostly in 2 to 5 evaluations.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def epsilon_from_gaussian(
     looked_at_zero = False
     while high - low > _SHORTEST * high:
         if not low < eps < high:
-            # Before a search that closes in on 0: it may be enough itself.
+            # eps = 0 may be enough; check it before a search that closes in on 0.
             if low == 0 and not looked_at_zero:
                 if float(log10_delta_at(0.0)) <= wanted:
                     return 0.0
@@ -105,7 +105,7 @@ def epsilon_from_gaussian(
 
 def _solve(log10_delta_at: Callable[[float], Any], wanted: float, budget: float) -> float:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutsideRange)  # a nan on the way is not the answer
+        warnings.simplefilter("ignore", OutsideRange)  # a nan during the search is not the result
         eps = _crossing(log10_delta_at, wanted, 0.0, budget)
         if eps is None:
             ends = _where_it_applies(log10_delta_at, wanted, budget)
@@ -116,7 +116,7 @@ def _solve(log10_delta_at: Callable[[float], Any], wanted: float, budget: float)
 def _where_it_applies(
     log10_delta_at: Callable[[float], Any], wanted: float, budget: float
 ) -> tuple[float, float] | None:
-    """Ends of an interval in which a theorem applies and first promises ``wanted``; None if there is none."""
+    """Ends of an interval in which a theorem applies and first reaches ``wanted``; None if there is none."""
     grid = np.linspace(0, budget, _GRID)
     values = np.array([log10_delta_at(eps) for eps in grid])
     kept = np.flatnonzero(values <= wanted)

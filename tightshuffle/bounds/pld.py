@@ -1,7 +1,7 @@
 """A shuffled round as a privacy loss distribution of dp-accounting, which composes it with other mechanisms.
 
-A pair of laws dominates a round if its delta, as a function of e^eps > 0, is nowhere below that of any
-dataset; then it does so in every composition (Zhu, Dong and Wang 2022). Negative eps are the
+A pair of distributions dominates a round if its delta, as a function of e^eps > 0, is nowhere below that of
+any dataset; it then dominates in every composition (Zhu, Dong and Wang 2022). Negative eps are the
 other direction: delta_PQ(-eps) = 1 - e^-eps + e^-eps delta_QP(eps).
 
 * *Pessimistic.* delta is convex in e^eps, so between points of a grid it lies below the line that connects
@@ -51,25 +51,26 @@ def to_pld(
 ) -> "PrivacyLossDistribution":
     """The privacy loss distribution of one shuffled round, as `dp_accounting` composes it.
 
-    ``pld.self_compose(rounds)`` or ``pld.compose(another)`` give that of several rounds or mechanisms, also
-    of Gaussian ones with Poisson sampling; ``get_delta_for_epsilon`` and ``get_epsilon_for_delta`` ask. Two
-    datasets differ in one user's value here: give others the neighbouring relation REPLACE_ONE.
+    ``pld.self_compose(rounds)`` and ``pld.compose(another)`` compose it with further rounds and mechanisms,
+    for example Gaussian ones with Poisson sampling; ``get_delta_for_epsilon`` and ``get_epsilon_for_delta``
+    read it. Two datasets are neighbours here if they differ in one user's value: give other mechanisms the
+    neighbouring relation REPLACE_ONE.
 
     Parameters
     ----------
     n, k, eps0, randomizer, colluding : as for `histogram.upper`, numbers
-    pessimistic : True for a guarantee: in every composition no dataset of the remaining users has a larger
-        delta. False for a lower bound: where all remaining users hold one third value in every round, no
-        composition has a smaller delta. (k = 2: they draw their values in every round anew, some such values
-        are at least that bad.)
-    spacing : distance of the losses' grid; two distributions compose if it is the same. Its default is that
-        of dp_accounting. A grid much coarser than the standard deviation of the loss, about
-        `gaussian_limit.gaussian_mu`, makes the bounds wide.
+    pessimistic : True for a guarantee: in every composition, delta of every dataset is at most the one
+        returned. False for a lower bound: delta of the dataset in which all remaining users hold one third
+        value in every round is at least the one returned. (For k = 2 the remaining users draw their values
+        anew in every round; some fixed values have at least this delta.)
+    spacing : distance of the grid points of the loss, by default that of dp_accounting. Two distributions
+        compose if they have the same. The bounds are wide if it is much larger than the standard deviation of
+        the loss, about `gaussian_limit.gaussian_mu`.
 
     Returns
     -------
-    dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution. It is rigorous up to what
-    dp_accounting's own sums and Fourier transforms are: it cuts tails of 1e-15, so ask for no smaller delta.
+    dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution. It is rigorous up to
+    the rounding of dp_accounting, which cuts tails of 1e-15; so do not ask for a smaller delta.
 
     Raises
     ------

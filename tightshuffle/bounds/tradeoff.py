@@ -1,4 +1,4 @@
-"""The trade-off curve: how well an attack can tell two datasets apart, from the delta at every eps."""
+"""The trade-off curve: how well any attack can distinguish two datasets, from delta at every eps."""
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,13 @@ def tradeoff(
 ) -> Floats:
     """A lower bound on the type II error of every test of x0 against x1 with type I error ``alpha``.
 
-    (eps, delta)-differential privacy in both directions keeps it above max(0, 1 - delta - e^eps alpha,
-    e^-eps (1 - delta - alpha)) (Wasserman and Zhou 2010; Dong, Roth and Su 2022, Proposition 3). The bound is
-    the largest of these lines over 400 values of eps, with delta from `histogram.upper`. More values could
-    only raise it.
+    By (eps, delta)-differential privacy in both directions the error is at least max(0, 1 - delta - e^eps
+    alpha, e^-eps (1 - delta - alpha)) (Wasserman and Zhou 2010; Dong, Roth and Su 2022, Proposition 3). The
+    bound is the largest of these lines over 400 values of eps, with delta from `histogram.upper`. More values
+    could only raise it.
 
-    ``alpha`` in [0, 1], a number or an array; all else as for `histogram.upper`, numbers. Returns the bound,
-    of the shape of ``alpha``. Raises ValueError naming a bad argument.
+    ``alpha`` in [0, 1] is a number or an array; other parameters are those of `histogram.upper`, as numbers.
+    Returns the bound, of the shape of ``alpha``. Raises ValueError naming a bad argument.
     """
     errors = np.asarray(alpha, dtype=float)
     if not np.all((errors >= 0) & (errors <= 1)):

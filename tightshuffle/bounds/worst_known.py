@@ -1,26 +1,26 @@
-"""delta of the whole histogram for the dataset that seems to be the worst: (a, 0, n - 1 - a, 0, ..., 0).
+"""delta of the whole histogram for the conjectured worst dataset: (a, 0, n - 1 - a, 0, ..., 0).
 
-Of the remaining users a hold x0, nobody holds x1, and all who do not hold x0 hold ONE third value x2
-(docs/worst_case.md has what speaks for it, and what is proved). ``tight`` takes the largest delta over a. It
-is exact if the conjecture holds; in any case it is a lower bound, as each of these datasets may occur.
+Of the remaining users a hold x0, none hold x1, and all who do not hold x0 hold ONE third value x2
+(docs/worst_case.md has the evidence, and what is proved). ``tight`` is the largest delta over a. It is exact
+if the conjecture holds, and always a lower bound, as each of these datasets can occur.
 
-**One a.** Let G be the law of (N0, N2), the remaining users' answers x0 and x2; each of them answers in the
-k - 2 other values with probability (k - 2) q, whatever it holds. For the histogram of all n users with N0, N2
-and M = n - N0 - N2 answers elsewhere, N1 of them x1, and y = e^eps0 - 1,
+**One a.** Let G be the distribution of (N0, N2), how many remaining users report x0 and x2. Each of them
+reports one of the k - 2 other values with probability (k - 2) q, whatever the user holds. For the histogram
+of all n users with N0, N2 and M = n - N0 - N2 other reports, N1 of them x1, and y = e^eps0 - 1,
 
     P / q = (y + 1) G(N0 - 1, N2) + G(N0, N2 - 1) + (k - 2) G(N0, N2)
     Q / q =         G(N0 - 1, N2) + G(N0, N2 - 1) + (k - 2) G(N0, N2) (1 + y N1 / M)
 
-times the law Bin(M, 1 / (k - 2)) of N1, which is the same under both. P - e^eps Q falls with N1, so that the
-sum over N1 goes up to a threshold and is read from a table.
+times the probabilities Bin(M, 1 / (k - 2)) of N1, which are the same under both. P - e^eps Q falls with N1,
+so the sum over N1 goes up to a threshold and is read from a table.
 
-**Any depth.** All is computed under a law tilted by e^(lambda . answers), under which the outcomes that make
-up delta are the typical ones: lambda minimises the relative entropy among all tilts with
-E_P e^lambda = e^eps E_Q e^lambda for one answer. There the tilted G is wanted to an absolute error only, and
+**Any depth.** The computation uses a distribution tilted by e^(lambda . reports), under which the outcomes
+that make up delta are typical: lambda minimises the relative entropy among all tilts with
+E_P e^lambda = e^eps E_Q e^lambda for one report. The tilted G then needs a small absolute error only, and
 comes from its Fourier transform on a grid, of which some thousand points are not 0.
 
-**Safe side.** Any set of outcomes gives a lower bound. Outcomes are left out that are too unlikely, and those
-where the largest error of G might exceed what they add; that error, times its weight, is subtracted.
+**Safe side.** Any set of outcomes gives a lower bound. Outcomes are left out if they are too unlikely, or if
+the error bound of G exceeds what they add; that error bound, times its weight, is subtracted.
 """
 
 import math
@@ -44,26 +44,27 @@ from tightshuffle.arguments import (
 from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.setting import LARGEST_N_OF_TIGHT
 
-_PERIOD = 50.0  # -log of the probability that G's law leaves one period of the grid
+_PERIOD = 50.0  # -log of the probability that G leaves one period of the grid
 _BELL = 55.0  # -log of the Fourier transform's size from which on it counts as 0
-_REACH = 6.5  # standard deviations of the tilted law inside the window
-_MARGIN = 30  # and further values, for lopsided laws
+_REACH = 6.5  # standard deviations of the tilted distribution inside the window
+_MARGIN = 30  # and further values, for lopsided distributions
 _ROUNDING = 1e-14  # of the largest value of G
-_FEW = 64  # users up to which every a is looked at
-_EVENLY = 12  # parts of 0..n - 1 at whose ends delta is looked at
-_DOUBT = 3.0  # natural logarithms by which the factor beside e^-entropy may vary unseen
+_FEW = 64  # users up to which every a is tried
+_EVENLY = 12  # parts of 0..n - 1 at whose ends delta is computed
+_DOUBT = 3.0  # natural log by which the factor of e^-entropy may vary unnoticed
 _SAFETY = 1e-10  # of delta, for the sums and the table
 _HUGE = 1e200
-_STEEPEST = 50.0  # tilt, where all but one answer all but vanish
+_STEEPEST = 50.0  # tilt, under which nearly all reports are the same
 
 
 def tight(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """log10 of the largest delta over all datasets (a, 0, n - 1 - a, 0, ..., 0) that were looked at.
+    """log10 of the largest delta found over the datasets (a, 0, n - 1 - a, 0, ..., 0).
 
-    Exact, to the search's precision, if the conjecture of docs/worst_case.md holds; a rigorous lower bound in
-    any case. Which a are looked at: for up to 64 users all; else 24 or so, evenly spaced and next to both
-    ends, if their tilt's entropy gives hope, and then the best one's neighbours at ever smaller distances.
-    Far in the tail delta has many local maxima in a, 1 apart in log10 or less: there another a may be worse.
+    It is a rigorous lower bound on delta of the worst dataset. If the conjecture of docs/worst_case.md holds,
+    it is exact, to the precision of the search over a. For up to 64 users the search tries every a. For more
+    users it tries about 24, evenly spaced and next to both ends, and then the neighbours of the best one at
+    ever smaller distances. For very small delta there are many local maxima in a, which differ by at most 1
+    in log10; the search may then miss the largest.
 
     Parameters
     ----------
@@ -90,10 +91,10 @@ def tight(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.A
 def one_third_value(
     eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
 ) -> Floats:
-    """log10 of the whole histogram's delta, P against Q, where ``count`` of the remaining users hold x0.
+    """log10 delta of the whole histogram, P against Q, if ``count`` of the remaining users hold x0.
 
-    All remaining users without x0 hold one third value. Rounded down, by about 1e-10 of delta where it is
-    above 1e-10, up to 1e-6 far below. Other parameters, shape and errors as for `tight`.
+    All remaining users without x0 hold one third value. The result is rounded down: by about 1e-10 of delta
+    if delta is above 1e-10, by up to 1e-6 of it far below. Other parameters, shape and errors as for `tight`.
     """
     points = _points(eps, n, k, eps0, count)
     result = np.full(points[0].shape, -np.inf)
@@ -130,7 +131,8 @@ def _largest(eps: float, n: int, k: int, eps0: float) -> float:
         return tilts[a].entropy
 
     def look(a: int) -> float:
-        # delta is e^-entropy times a factor that varies little with a: what is hopeless is not computed.
+        # delta is e^-entropy times a factor that varies little with a: an a whose entropy is too large is
+        # skipped.
         if a not in seen:
             hope = max((value + entropy(b) for b, value in seen.items() if value > -np.inf), default=np.inf)
             if hope + _DOUBT - entropy(a) < max(seen.values(), default=-np.inf):
@@ -138,7 +140,7 @@ def _largest(eps: float, n: int, k: int, eps0: float) -> float:
             seen[a] = _ln_delta(eps, n, k, eps0, a)
         return seen[a]
 
-    # With few answers x1, delta goes up and down with a: evenly spaced ones find a high place.
+    # With few reports x1, delta goes up and down with a: evenly spaced a find a large one.
     near = np.unique(np.geomspace(1, remaining / 2, 6).astype(int))
     evenly = np.linspace(0, remaining, _EVENLY + 1).astype(int)
     best = max(
@@ -172,7 +174,7 @@ def _tilt(eps: float, n: int, k: int, eps0: float, a: int) -> _Tilt:
     log_scale = math.log(-math.expm1(eps - eps0))
 
     def complete(free: list[float]) -> tuple[float, float, float]:
-        """The tilt of x0 that puts the likelihood ratio of one answer at e^eps."""
+        """The tilt of x0 that puts the likelihood ratio of one report at e^eps."""
         x1, x2 = (min(max(x, -_STEEPEST), _STEEPEST) for x in (*free, 0.0)[:2])
         return math.log(up * math.exp(x1) + down * (math.exp(x2) + others)) - log_scale, x1, x2
 
@@ -197,11 +199,11 @@ def _tilt(eps: float, n: int, k: int, eps0: float, a: int) -> _Tilt:
 
 
 def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
-    """Natural log, rounded down, of delta for a holders of x0 and n - 1 - a of x2."""
+    """Natural log, rounded down, of delta if a remaining users hold x0 and n - 1 - a hold x2."""
     x0, x1, x2, _ = _tilt(eps, n, k, eps0, a)
     gain, e = math.expm1(eps0), math.expm1(eps)
     elsewhere = math.exp(x1) + (k - 3)
-    # Weights in units of q. Rows: holders of x0, of x2; columns: answers x0, x2, elsewhere.
+    # Weights in units of q. Rows: users who hold x0, x2; columns: reports x0, x2, elsewhere.
     weights = np.array(
         [[math.exp(x0 + eps0), math.exp(x2), elsewhere], [math.exp(x0), math.exp(x2 + eps0), elsewhere]]
     )
@@ -209,19 +211,19 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
     probabilities = weights / masses[:, None]
     users = np.array([a, n - 1 - a])
     mean, variances = users @ probabilities, users @ (probabilities * (1 - probabilities))
-    # Two coordinates of the answers: of N0 and N2 the one that varies less, and M.
+    # Two coordinates of the reports: of N0 and N2 the one that varies less, and M.
     one = int(variances[0] > variances[1])
     low, high = (
         np.clip(f(mean + side * (_REACH * np.sqrt(variances) + _MARGIN)), 0, n).astype(int)[[one, 2]]
         for f, side in ((np.floor, -1), (np.ceil, 1))
     )
     distribution, wrong = _distribution(users, probabilities[:, [one, 2]], low - 1, high)
-    # Of the remaining users: as many answers as in all, one less of the coordinate, one less elsewhere.
+    # Of the remaining users: as many reports as in all, one less of the coordinate, one less elsewhere.
     same, fewer, outside = distribution[1:, 1:], distribution[:-1, 1:], distribution[1:, :-1]
     head, m = np.arange(low[0], high[0] + 1)[:, None], np.arange(low[1], high[1] + 1)[None]
     zeros, twos = (n - m - head, head) if one else (head, n - m - head)
 
-    # P - e^eps Q = surplus - slope N1, in units of the tilted law, where the user's own answer counts e^tilt.
+    # P - e^eps Q = surplus - slope N1, in tilted units, where the user's own report counts e^tilt.
     unit = math.log(elsewhere / (k - 2))
     own0, own2 = -math.expm1(eps - eps0) * math.exp(x0 + eps0 - unit), e * math.exp(x2 - unit)
     surplus = own0 * (same if one else fewer) - own2 * (fewer if one else same) - e * (k - 2) * outside
@@ -251,9 +253,9 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
 def _distribution(
     users: Integers, probabilities: Floats, low: Integers, high: Integers
 ) -> tuple[Floats, float]:
-    """The distribution of two coordinates of the answers, from low to high, and its largest error.
+    """The distribution of two coordinates of the reports, from low to high, and a bound on its error.
 
-    ``probabilities`` (2, 2): of holders of x0 and x2 (rows) to answer in either coordinate (columns).
+    ``probabilities`` (2, 2): that a user who holds x0, x2 (rows) reports in either coordinate (columns).
     """
     rest = 1 - probabilities.sum(axis=1)
     both = float(users @ (probabilities[:, 0] * probabilities[:, 1]))
@@ -306,7 +308,7 @@ def _distribution(
 def _lower_tail(
     threshold: Floats, m: Integers, x1: float, k: int, centre: float
 ) -> tuple[Integers, Floats, Floats]:
-    """Three arrays for N1 ~ Bin(m, 1 / (k - 2)), of the shape of ``threshold``, in the tilted law's units.
+    """Three arrays for N1 ~ Bin(m, 1 / (k - 2)), of the shape of ``threshold``, in tilted units.
 
     The highest N1 counted; E[threshold - N1 | N1 <= that], nan where none is; log Pr[N1 <= that].
     """
@@ -325,7 +327,7 @@ def _lower_tail(
     shares, rooms = np.empty((2, *ratio.shape))
     for i in range(j.size):
         if i:
-            below = np.minimum(share * ratio[i], _HUGE)  # less of it is on the safe side
+            below = np.minimum(share * ratio[i], _HUGE)  # a smaller value is on the safe side
             room = (room + 1) * below / (1 + below)
             share = 1 + below
         shares[i], rooms[i] = share, room

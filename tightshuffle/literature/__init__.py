@@ -1,1 +1,1 @@
-"""The bounds that the papers offer."""
+"""Bounds on delta from the literature."""

@@ -1,9 +1,9 @@
 """The amplification theorems that the main paper compares with, as their own papers state them.
 
-All hold for the shuffled answers of n users with the same eps0-LDP randomizer, whatever the data are. Each
-paper bounds eps for a given delta, or gives delta implicitly; here all are solved for delta. Where a
-theorem's conditions fail the answer is nan, with an `OutsideRange` warning that names the condition. For
-eps >= eps0 delta is 0 under every theorem: each answer is (eps0, 0)-DP already, and shuffling keeps that.
+All hold for the shuffled reports of n users with the same eps0-LDP randomizer, for every dataset. The papers
+bound eps for a given delta, or define delta implicitly; the functions here solve for delta. Where a theorem's
+conditions fail, the result is nan, with an `OutsideRange` warning that names the condition. For eps >= eps0,
+delta is 0: each report is (eps0, 0)-DP already, and shuffling keeps that.
 clones.py has the exact numerical bounds of the later papers, as_printed.py what the main paper prints instead
 of these theorems.
 """
@@ -35,7 +35,7 @@ _ERLINGSSON_DELTA = 0.01
 def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of Erlingsson et al., "Amplification by shuffling" (SODA 2019).
 
-    Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled answers are
+    Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled reports are
     (eps, delta)-DP with eps = 12 eps0 sqrt(log(1 / delta) / n).
 
     Arguments are numbers or arrays, which broadcast: ``eps``, ``n`` users, ``eps0``; ``k`` values is checked
@@ -55,11 +55,11 @@ def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: 
 def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of Feldman, McMillan, Talwar, "Hiding among the clones" (2020), Theorem 3.1, closed form.
 
-    Their statement: for delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled answers are
+    Their statement: for delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled reports are
     (eps, delta)-DP with eps <= log(1 + tanh(eps0 / 2) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)),
     where tanh(eps0 / 2) is their (e^eps0 - 1) / (e^eps0 + 1). Below the eps that belongs to delta = 1
-    the theorem is silent and delta is 1. The condition of their code has 4 / delta, too; docs/upstream.md
-    proves that 2 / delta is enough.
+    the theorem gives no bound, and the result is delta = 1. The condition of their code has 4 / delta
+    instead; docs/upstream.md proves that 2 / delta is enough.
 
     Arguments, result and errors as for `erlingsson`.
     """
@@ -77,11 +77,11 @@ def balle_hoeffding(
 ) -> Floats:
     """log10 delta of the privacy blanket with Hoeffding's inequality (Balle et al., CRYPTO 2019, section 5).
 
-    Of the n users, M ~ Bin(n, gamma) answer from the blanket, and delta <= E[(L_1 + ... + L_M)_+] / (gamma n)
+    Of the n users, M ~ Bin(n, gamma) report from the blanket, and delta <= E[(L_1 + ... + L_M)_+] / (gamma n)
     for independent copies of the privacy amplification random variable L, whose mean is -a = 1 - e^eps.
     With L in a range of width w, Hoeffding's inequality integrated over the excess gives
-    delta <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n. ``randomizer`` says what gamma and L
-    are: "krr" exactly those of k-RR; "generic" their bounds for any eps0-LDP randomizer (Lemma 5.2, with
+    delta <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n. ``randomizer`` chooses gamma and
+    L: "krr" for those of k-RR; "generic" their bounds for any eps0-LDP randomizer (Lemma 5.2, with
     gamma anywhere from e^-eps0 to 1), where ``k`` does not matter.
 
     Other arguments, result and errors as for `erlingsson`; there are no conditions, so it is never nan.
@@ -153,13 +153,13 @@ def _phi(u: Floats) -> Floats:
 
 
 def _answer(name: str, ln_delta: Floats, conditions: dict[str, Booleans], *, local: Booleans) -> Floats:
-    """log10 delta: -inf where eps0-LDP alone is enough, nan where a condition fails, and never above 0."""
+    """log10 delta: -inf if eps0-LDP alone is enough, nan if a condition fails, and never above 0."""
     inside = np.ones(local.shape, dtype=bool)
     failing = [condition for condition, holds in conditions.items() if not np.all(holds | local)]
     for holds in conditions.values():
         inside &= holds
     if failing:
         warnings.warn(f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=3)
-    # fmin: for so large an eps0 that gamma underflows, delta <= 1 is all that can be said.
+    # fmin: if eps0 is so large that gamma underflows, the bound is delta <= 1.
     log10 = np.where(inside, np.fmin(ln_delta, 0) / _LN10, np.nan)
     return np.where(local, -np.inf, log10)[()]

@@ -2,14 +2,14 @@
 
 Its eq. (3) is the Hoeffding bound of Balle et al. 2019 (their Theorem 5.3; the text credits a lemma of
 Sommer et al.) for any eps0-LDP randomizer: a valid upper bound on delta for every dataset of the
-remaining users, in both directions. It knows neither k nor the data, so it is nobody's tight delta. The paper
-looks for budgets at which it is tight, by equating it to
+remaining users, in both directions. It depends neither on k nor on the data, so it is not tight. The
+paper looks for budgets at which it is tight, by equating it to
 
     surplus = E_P[S] - e^eps E_Q[S] = kappa_3 (kappa_2 - e^eps) / kappa_2,
 
-where S is the noisy count of x0, P its law when the user holds x0 and Q when not. A difference of expected
-counts is no tight delta: that is the sum of max(0, P(s) - e^eps Q(s)), positive for all eps < eps0, while
-the surplus ends at ln kappa_2, about (e^eps0 - 1) / n.
+where S is the noisy count of x0, P its distribution if the user holds x0 and Q if not. A difference of
+expected counts is no tight delta: that is the sum of max(0, P(s) - e^eps Q(s)), positive for all eps < eps0,
+while the surplus ends at ln kappa_2, about (e^eps0 - 1) / n.
 
 What follows from the printed definitions, for every n, k, count and eps0 (tests check each line):
 
@@ -59,8 +59,8 @@ def blanket(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt
 
     Returns
     -------
-    log10 delta, an array of the broadcast shape (a float for scalars). 0 where eq. (3) exceeds 1 and says
-    nothing, as for eps = 0. Not -inf for eps >= eps0, where the true delta is 0: eq. (3) does not see that.
+    log10 delta, an array of the broadcast shape (a float for scalars). 0 where eq. (3) exceeds 1, as
+    for eps = 0. It is not -inf for eps >= eps0, where the true delta is 0: eq. (3) is positive there.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def equation_3(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: 
 
 
 def case_border(eps0: npt.ArrayLike) -> Floats:
-    """eps from which on eq. (3) is in Case 1, what kappa_4 should be; inf where it never is."""
+    """eps from which on eq. (3) is in Case 1, the corrected kappa_4; inf if there is none."""
     eps0 = check_eps0(eps0)
     border = np.exp(_log_spread(eps0) - eps0 / 2)  # e^(-eps0 / 2) (e^eps0 - e^-eps0)
     with np.errstate(divide="ignore"):

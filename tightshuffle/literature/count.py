@@ -44,7 +44,7 @@ from tightshuffle.setting import DIRECTIONS
 FORMS = ("exact", "published")
 
 _REACH = 12.0  # standard deviations of a window: what is left out weighs less than exp(-72)
-_MARGIN = 80  # further values of a window, for laws so lopsided that deviations say little
+_MARGIN = 80  # further values of a window, for very lopsided distributions
 _TRUSTED = 8.0  # standard deviations within which an FFT's noise is far below the signal
 _ROUNDING = 1e-8  # of log10 delta: more than what two computed values are off together
 _DIRECT = 3e7  # products up to which a direct convolution is faster than an FFT
@@ -69,16 +69,16 @@ def delta(
     ----------
     eps, n, k, eps0, count : numbers or arrays, which broadcast. ``n`` users in all, ``k`` values;
         ``count`` of the remaining n - 1 users hold x0 (n_x0 of the paper).
-    form : "exact" for the hockey-stick divergence of the two laws, "published" with the privacy loss
+    form : "exact" for the hockey-stick divergence of P and Q, "published" with the privacy loss
         v_s as printed in Theorem 1. The published form is not a privacy guarantee.
     direction : "forward" for P against Q, as in the paper; "reverse" for Q against P; "both" for the
-        larger one, which differential privacy asks for. The paper prints no reverse; for
+        larger one, as in the definition of differential privacy. The paper prints no reverse; for
         form="published" it is the printed v_s put into eq. (2) with the roles exchanged.
 
     Returns
     -------
-    log10 delta, an array of the broadcast shape (a float for scalars); -inf where delta is 0, which
-    for eps >= eps0 it is exactly. Relative error of delta below 1e-9, and further than 10^-10000 down at
+    log10 delta, an array of the broadcast shape (a float for scalars); -inf where delta is 0, that is
+    for eps >= eps0. Relative error of delta below 1e-9, and further than 10^-10000 down at
     most 1e-14 of the logarithm.
 
     Raises
@@ -107,10 +107,10 @@ def delta_hat(
     direction: str = "forward",
     known: dict[tuple[int, int], float] | None = None,
 ) -> float:
-    """log10 of the largest delta over all values that somebody holds: eq. (15), eq. (10) of the long version.
+    """log10 of the largest delta over all values that users hold: eq. (15), eq. (10) of the long version.
 
-    It depends on the data and is no guarantee for other datasets. The exact form computes only the counts
-    that can be the worst, some dozens out of any number; the published form computes all.
+    It depends on the data and is no guarantee for other datasets. The exact form computes only some dozens
+    of counts, those that can have the largest delta; the published form computes all.
 
     Parameters: ``counts``, whole numbers of shape (k,), the histogram of all n users; ``eps`` and
     ``eps0`` numbers; ``known``, a dict to keep deltas in for further histograms of the same n and k at the
@@ -141,9 +141,9 @@ def delta_hat(
 def _worst(counts: list[int], n: int, delta_of: Callable[[int, int], float]) -> float:
     """The largest ``delta_of(n, count)`` of the ascending ``counts``, without computing most of them.
 
-    One delta bounds all counts between ``low`` and ``high``: that of ``low`` holders of x0 and n - high
-    users who do not hold it. The users whom that dataset lacks are noise that does not depend on the
-    secret, and added noise never raises a divergence.
+    One delta bounds all counts between ``low`` and ``high``: that of ``low`` users who hold x0 and
+    n - high users who do not. The missing users add noise that does not depend on the secret, and added noise
+    never raises a divergence.
     """
     best = max(delta_of(n, counts[0]), delta_of(n, counts[-1]))
     blocks = [(0, len(counts) - 1)]
@@ -161,13 +161,13 @@ def _worst(counts: list[int], n: int, delta_of: Callable[[int, int], float]) -> 
 def ceiling(
     eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
 ) -> float:
-    """log10 of a bound in closed form on the forward delta, of both forms, for ``count`` or fewer holders.
+    """log10 of a closed-form bound on the forward delta, of both forms, if at most ``count`` users hold x0.
 
     By Jensen's inequality E_Q[(P/Q - e^eps)+] is at most e^eps0 span E[(J/N - a)+] with the threshold a of
     the loss, and J reaches a N with probability at most exp(-N KL(a || q)) (Chernoff). The published loss
-    is never above the exact one, and N only grows with fewer holders.
+    is never above the exact one, and N grows when fewer users hold x0.
 
-    Parameters: numbers, as for `delta`, eps0 at most 700. Returns a float; 0 where the bound says nothing.
+    Parameters: numbers, as for `delta`, eps0 at most 700. Returns a float; 0 where the bound is trivial.
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))

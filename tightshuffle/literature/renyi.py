@@ -41,7 +41,7 @@ def check_order(order: npt.ArrayLike) -> Floats:
 
 
 def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """eps(lambda) of n shuffled answers of any discrete eps0-LDP randomizer: Theorem 3.1.
+    """eps(lambda) of n shuffled reports of any discrete eps0-LDP randomizer: Theorem 3.1.
 
     Parameters: ``order`` lambda > 1 (real orders by eq. (7)), ``n`` users, ``eps0``; numbers or arrays, which
     broadcast. Returns eps(lambda) of the broadcast shape (a float for scalars). Raises ValueError that
@@ -60,7 +60,7 @@ def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) ->
 
 
 def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -> Floats:
-    """log10 of the delta at ``eps`` that RDP ``rdp`` of ``order`` promises: Lemma 2.1, second form.
+    """log10 of the delta at ``eps`` that follows from RDP ``rdp`` of ``order``: Lemma 2.1, second form.
 
     Numbers or arrays, which broadcast; each order gives a valid delta, so the smallest one holds.
     Never above 0. Raises ValueError that names a bad argument.
@@ -82,8 +82,8 @@ def girgis(
 
     Parameters: ``eps`` of all rounds, ``n`` users, ``eps0`` of one round, ``compositions`` rounds, numbers or
     arrays, which broadcast; ``k`` values is checked but does not matter. Returns log10 delta of the
-    broadcast shape (a float for scalars), an upper bound on the truth for every eps0-LDP randomizer with
-    discrete answers; -inf where eps >= compositions * eps0. Raises ValueError that names a bad argument.
+    broadcast shape (a float for scalars), an upper bound for every eps0-LDP randomizer with
+    discrete reports; -inf where eps >= compositions * eps0. Raises ValueError that names a bad argument.
     """
     values = np.broadcast_arrays(
         check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)

@@ -1,6 +1,6 @@
-"""Exact Renyi divergences of pairs of laws of two counts, at any real order.
+"""Exact Renyi divergences of pairs of distributions of two counts, at any real order.
 
-Given that T answers are clones or fall on x0 or x1, the first count is a with probability
+Given that T reports are clones or name x0 or x1, the first count is a with probability
 Bin(T, 1/2)(a) (1 + tau_T z) under P and (1 - tau_T z) under Q, z = 2 a / T - 1. So for every such pair
 
     exp((lambda - 1) D(P || Q)) - 1 = sum_T w_T E[g(tau_T z)],
@@ -66,14 +66,14 @@ def rdp_two_counts(
 
     A lower bound on eps(lambda) of shuffled k-RR: it belongs to one dataset and a part of the histogram.
     With p = e^eps0 / (e^eps0 + k - 1) and q = 1 / (e^eps0 + k - 1), C ~ Bin(n - 1, 2 q) of the remaining
-    users answer x0 or x1. Parameters, result and errors as for `rdp_clones`, with ``k`` values.
+    users report x0 or x1. Parameters, result and errors as for `rdp_clones`, with ``k`` values.
     """
     values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0), check_k(k))
     return _divergences(_two_counts, *values)
 
 
 def _two_counts(t: Floats, n: int, eps0: float, k: int) -> tuple[Floats, Floats]:
-    """log w_T and 1 - tau_T: C = T - 1 and the user's answer is one of the two, or C = T and it is not."""
+    """log w_T and 1 - tau_T: C = T - 1 and the user's report is one of the two, or C = T and it is not."""
     total = 1 + (k - 1) * np.exp(-eps0)
     one, q = (1 + np.exp(-eps0)) / total, np.exp(-eps0) / total  # one = p + q
     with np.errstate(divide="ignore"):

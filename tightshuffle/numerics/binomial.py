@@ -1,7 +1,7 @@
-"""The pieces of which the hockey-stick divergences of shuffled k-RR are made, at any depth, in logarithms.
+"""Binomial probabilities and expected excesses for hockey-stick divergences of shuffled k-RR, in logarithms.
 
-Given how many answers fell on x0 or x1 together (T), the answers on x0 are Bin(T, 1/2), and the
-hockey-stick divergence is an expected excess E[(Bin(T, 1/2) - c)_+] over a threshold c.
+Given the number T of reports x0 and x1 together, the reports x0 are Bin(T, 1/2), and the hockey-stick
+divergence is an expected excess E[(Bin(T, 1/2) - c)_+] over a threshold c.
 """
 
 import numpy as np

@@ -31,8 +31,8 @@ h = 2 pi / L, needs few of them, whatever n is. Five errors are bounded, each go
    them moves them to the safe side (`outwards`).
 
 Where only few combinations of values matter (few users, or eps next to eps0), they are summed one by one:
-under the tilted law all but one of the values appear in a box of counts, and what lies outside adds at most
-1 / (e theta) times its tilted probability, by the same x_+ <= e^(theta x) / (e theta).
+under the tilted distribution all but one of the values appear in a box of counts, and what lies outside adds
+at most 1 / (e theta) times its tilted probability, by the same x_+ <= e^(theta x) / (e theta).
 """
 
 import math
@@ -82,10 +82,10 @@ def log_positive_part(
         positive, lies between 1e-150 and 1e150.
     n : number of independent copies of G, from 1 to 10^12; its shape broadcasts with the leading dimensions
     width : high - low is at most log(1 + width), unless rounding (item 5 above) or a limit of about a million
-        nodes forbids it; the bounds hold in any case
+        nodes prevents it; the bounds hold in any case
     groups : whole numbers of the broadcast leading shape. Of the points with the same number only those that
-        can have the largest expectation get that width: all else is bracketed no further than shows that
-        it is smaller. None: every point gets it.
+        can have the largest expectation get this width; for all other points, the bracket only shows that
+        they are smaller. None: every point gets this width.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def outwards(
 
 @dataclass(frozen=True)
 class _Points:
-    """Points, one per row, and the law of G tilted by e^(theta G), theta near the saddle point."""
+    """Points, one per row, and the distribution of G tilted by e^(theta G), theta near the saddle point."""
 
     g: Floats  # (points, values)
     p: Floats
@@ -161,7 +161,7 @@ class _Points:
     log_mgf: Floats
     weights: Floats  # tilted probabilities
     units: Floats  # what rounding may do to a weight, in units in the last place
-    sigma: Floats  # standard deviation of S under the tilted law, and a little more: 1 / z^2 narrows the bell
+    sigma: Floats  # standard deviation of S under the tilt, and a little more: 1 / z^2 narrows the bell
     base: Floats  # n log M(theta), and
     rounding: Floats  # its error
 
@@ -489,7 +489,7 @@ def _boxes(points: _Points, unlikely: Floats) -> _Boxes:
     log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]
     order = np.argsort(log_weights, axis=1, kind="stable")
     g, log_p, log_weights = (np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights))
-    # Both ends where Chernoff's bound of a Poisson law, x log(x / m) - x + m, reaches ``unlikely``.
+    # Both ends where Chernoff's bound of a Poisson distribution, x log(x / m) - x + m, reaches ``unlikely``.
     expected = points.n[:, None] * np.exp(log_weights[:, :-1])
     first, last = _unlikely_counts(np.maximum(expected, 1e-280), unlikely[:, None])
     first = np.where(expected > unlikely[:, None], np.floor(first), 0)

@@ -1,4 +1,4 @@
-"""Where a function is 0, without scipy.optimize, whose import takes longer than most answers do."""
+"""Root of a function, without scipy.optimize, whose import takes longer than most computations here."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Local randomizers: one object each, with its law, its frequency oracle and its sampler.
+"""Local randomizers: one object each, with its distribution, its frequency estimates and its sampler.
 
 All have the interface of `base.Randomizer`; `parse` makes one from a name such as "subset:3".
 """
@@ -47,16 +47,16 @@ NAMES = (
 
 
 def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Randomizer:
-    """The randomizer of a name, one of `NAMES` with a number for M or G.
+    """The randomizer with this name: one of `NAMES`, with a number for M or G.
 
     Parameters
     ----------
     name : such as "subset:3"; "file:..." reads a matrix, see `read_matrix`
-    k, eps0 : the number of values and the local budget; a file has its own
+    k, eps0 : the number of values and the local budget; leave them out for a file
 
     Raises
     ------
-    ValueError that names the argument which is bad, missing or does not belong.
+    ValueError naming an argument that is bad, missing or must be left out.
     """
     key, colon, number = name.partition(":")
     if key == "file" and colon:

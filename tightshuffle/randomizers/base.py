@@ -1,14 +1,14 @@
-"""What every local randomizer offers, and what those have in common whose likelihood takes two values.
+"""The base class of all local randomizers, and that of randomizers whose likelihood takes two values.
 
-A randomizer R sends a value x, one of k, to a report y with probability R_x(y). How private n shuffled
-reports are follows from the *gain* of one report,
+A randomizer R turns a value x, one of k, into a report y with probability R_x(y). delta of n shuffled reports
+follows from the *gain* of one report,
 
     G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),    y ~ w,
 
 for a reference measure w: delta_w(eps) = E[(G_1 + ... + G_n)_+] / n. With the blanket w = inf_x R_x it is
 an upper bound for every dataset of the remaining users (Balle, Bell, Gascon and Nissim 2019, Lemma 5.3,
-before any inequality); with w = R_x2 it is the delta of the dataset where all of them hold x2, and with a
-mixture of R_x it is at most the delta of the worst dataset.
+before any inequality). With w = R_x2 it is delta of the dataset in which all remaining users hold x2. With a
+mixture of R_x it is at most delta of the worst dataset.
 """
 
 from abc import ABC, abstractmethod
@@ -45,11 +45,11 @@ class Randomizer(ABC):
 
     @abstractmethod
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """The pairs (x0, x1) over which a bound has to be maximised; the first direction of each."""
+        """The pairs (x0, x1) over which a bound is maximised."""
 
     @abstractmethod
     def references(self) -> tuple[str, ...]:
-        """The values, as `gains` names them, that differ as references: "x0", "x1", "x2", ..."""
+        """The values whose references differ, as `gains` names them: "x0", "x1", "x2", ..."""
 
     @abstractmethod
     def gains(
@@ -67,9 +67,9 @@ class Randomizer(ABC):
 
         Returns
         -------
-        values, probabilities : arrays of the same shape (classes,). Probabilities are > 0; what they lack
-            to 1 is what w lacks: there G = 0. Neither suffers from cancellation, however small eps, eps0 or
-            eps0 - eps.
+        values, probabilities : arrays of the same shape (classes,). Probabilities are > 0. If they sum to
+            less than 1, G = 0 with the missing probability, as for a blanket, whose mass is below 1. All
+            digits are exact, however small eps, eps0 or eps0 - eps.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class Randomizer(ABC):
 
     @abstractmethod
     def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
-        """Draw what the analyst counts in the shuffled reports of a dataset, exactly.
+        """Draw the analyst's counts of the shuffled reports of a dataset, from the exact distribution.
 
         Parameters
         ----------
@@ -169,13 +169,14 @@ class Randomizer(ABC):
 class SupportRandomizer(Randomizer):
     """A randomizer whose reports *support* a set of values, with a likelihood of two values.
 
-    With a law u of reports that does not depend on x, and c = 1 / (1 + (e^eps0 - 1) P_u(y supports x)),
+    With a distribution u of reports that does not depend on x, and c = 1 / (1 + (e^eps0 - 1) P_u(y supports
+    x)),
 
         R_x(y) = c u(y) e^eps0  if y supports x,  else c u(y).
 
-    So with probability c a user reports from u whatever the value, else from u given that y supports x. All
-    values are alike, and so are all pairs. The blanket is c u, and c u e^eps0 for reports that support every
-    value. These are the "pure" frequency oracles of Wang, Blocki, Li and Jha 2017.
+    So with probability c a user reports from u whatever the value, else from u given that y supports x. By
+    symmetry all pairs of values have the same delta. The blanket is c u, and c u e^eps0 for reports that
+    support every value. These are the "pure" frequency oracles of Wang, Blocki, Li and Jha 2017.
 
     With alpha = P_u(y supports x0, not x1), beta = P_u(y supports both), a report's gain under the blanket is
 
@@ -187,19 +188,19 @@ class SupportRandomizer(Randomizer):
     and 0 otherwise, where ``everywhere`` is P_u(y supports every value).
     """
 
-    key: ClassVar[str]  # its name, but for a parameter
-    parameter: ClassVar[str] = ""  # the field that its name states, too
+    key: ClassVar[str]  # its name without the parameter
+    parameter: ClassVar[str] = ""  # the field that is part of its name
     title: ClassVar[str]
     label: ClassVar[str]  # short
-    colour: ClassVar[str]  # of its lines in figures
-    marker: ClassVar[str]  # of its points, as matplotlib calls it
+    colour: ClassVar[str]  # of the lines in figures
+    marker: ClassVar[str]  # of the points, by matplotlib's name
 
     k: int
     eps0: float
 
     @classmethod
     def tuned(cls, k: int, eps0: float) -> "SupportRandomizer":
-        """The one whose parameter leaves the least error at this eps0."""
+        """The randomizer with the parameter that has the smallest error at this eps0."""
         return cls(k, eps0)
 
     @property
@@ -212,11 +213,11 @@ class SupportRandomizer(Randomizer):
 
     @abstractmethod
     def patterns(self, values: Sequence[int]) -> Floats:
-        """P_u of which of some different values a report supports, shape (2,) * len(values): 1 is support."""
+        """P_u of each pattern of support of ``values``, shape (2,) * len(values); index 1 means support."""
 
     @property
     def everywhere(self) -> float:
-        """P_u(y supports every value), or less: a smaller blanket gives a bound too."""
+        """P_u(y supports every value), or less: a smaller blanket gives a bound as well."""
         return 0.0
 
     @property
@@ -246,13 +247,13 @@ class SupportRandomizer(Randomizer):
 
     @cached_property
     def _raised(self) -> float:
-        """c e^eps0: the density over u of reports that support the user's value."""
+        """c e^eps0: the density with respect to u of reports that support the user's value."""
         without, with_it = self.patterns((0,))
         return float(1 / (with_it + without * np.exp(-self.eps0)))
 
     @cached_property
     def _base(self) -> float:
-        """c: the density over u of all other reports."""
+        """c: the density with respect to u of all other reports."""
         return float(self._raised * np.exp(-self.eps0))
 
     @property
@@ -284,7 +285,8 @@ class SupportRandomizer(Randomizer):
         )
         if reference == "blanket":
             masses = self._base * self.patterns(pair)
-            # for k = 2 all that support both support every value: no difference of equal numbers
+            # for k = 2 a report that supports both supports every value: this avoids a difference of equal
+            # numbers
             masses[1, 1] = (
                 0.0 if self.k == 2 and self.everywhere else masses[1, 1] - self._base * self.everywhere
             )

@@ -7,7 +7,7 @@ A value that the share f of n users holds has the k-RR count Bin(n f, p) + Bin(n
 
 The Gaussian's is (sigma / n)^2 for each value. The mean absolute value of a normal variable is its standard
 deviation times sqrt(2 / pi): exact for the Gaussian; for k-RR it holds by the central limit theorem, with a
-relative error of about 1 / (n q). Both are errors before any projection to the simplex.
+relative error of about 1 / (n q). Both are errors before projection onto the simplex.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ def errors(randomizer: Randomizer, shares: npt.ArrayLike, *, n: npt.ArrayLike) -
     """Expected absolute error of every value's unbiased estimate; ``shares`` (..., k), ``n`` (...).
 
     By the central limit theorem, as for k-RR. Half the sum over the values is the expected total variation
-    distance. Where all values have the same share, a number for ``shares`` will do (not for a matrix).
+    distance. If all values have the same share, ``shares`` may be a number (not for a matrix).
     """
     return mean_absolute(np.sqrt(randomizer.variance(shares, n)))
 
@@ -60,7 +60,8 @@ def largest_error(deviations: npt.ArrayLike) -> float:
     sizes, often = np.unique(np.asarray(deviations, dtype=float), return_counts=True)
     kept = sizes > 0
     sizes, often = sizes[kept], often[kept]
-    # E max = int_0^inf (1 - P(all <= t)) dt; in steps, since the integrand falls from 1 to 0 on a short way
+    # E max = int_0^inf (1 - P(all <= t)) dt; in steps, since the integrand falls from 1 to 0 within a short
+    # range
     end = sizes[-1] * np.sqrt(2 * np.log(2 * often.sum()) + 80)
     edges = np.linspace(0, end, 9)
     t = (edges[:-1, None] + np.diff(edges)[:, None] * (_NODES + 1) / 2).ravel()
@@ -91,7 +92,7 @@ def gaussian_errors(k: int, *, n: int, sigma: npt.ArrayLike) -> Floats:
 
 
 def ratio_limit(shares: npt.ArrayLike, eps0: float) -> float:
-    """What the ratio of expected TV distances, k-RR inverted over Gaussian, tends to as n grows.
+    """Limit, as n grows, of the ratio of expected TV distances: inverted k-RR over Gaussian mechanism.
 
     At equal (eps, delta) the Gaussian's sigma tends to sqrt(n q) / (p - q) (docs/parity.md), hence the limit
 

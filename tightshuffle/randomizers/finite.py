@@ -13,8 +13,8 @@ import numpy.typing as npt
 from tightshuffle.arguments import Floats, Integers, check_n
 from tightshuffle.randomizers.base import Randomizer, Reference
 
-_ROUNDING = 1e-9  # how far a column's sum may be from 1
-_LEAST = 1e-280  # a positive entry may be; products with smaller ones are no floats
+_ROUNDING = 1e-9  # largest distance of a column's sum from 1
+_LEAST = 1e-280  # smallest positive entry; products of smaller ones underflow
 _DIGITS = 60  # of differences that nearly cancel: eps can be next to eps0, and both tiny
 _EQUAL = decimal.Decimal("1e-40")  # log-ratios up to which entries count as equal
 
@@ -27,8 +27,8 @@ class Finite(Randomizer):
     ----------
     matrix : shape (reports, k), k >= 2. Columns sum to 1 to 1e-9, and are divided by their sums. Rows of
         zeros are left out. ``eps0`` is the largest log-ratio of two entries of one row, rounded up.
-        Bounds are those of the entries as floats, divided by their exact sums: 0.1 counts as the float that
-        is nearest to it. The attribute ``matrix`` is that, rounded.
+        Bounds are those of the entries as floats, divided by their exact sums: 0.1 counts as the nearest
+        float. The attribute ``matrix`` holds these quotients, rounded.
 
     Raises
     ------
@@ -39,7 +39,7 @@ class Finite(Randomizer):
     matrix: Floats
     k: int
     eps0: float
-    _given: Floats = field(repr=False)  # the entries as they came, (reports, k)
+    _given: Floats = field(repr=False)  # the entries as given, (reports, k)
     _over: Floats = field(repr=False)  # by how much the sums of their columns exceed 1, (k,)
     _sums: list[Decimal] = field(repr=False)
 
@@ -140,9 +140,9 @@ class Finite(Randomizer):
     def estimate(self, observed: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
         """See `Randomizer.estimate`; ``observed`` are the counts of reports, shape (..., reports).
 
-        Of all linear unbiased estimates this one has the smallest variance, summed over the values, where all
-        values have equal shares: weighted least squares (McKenna, Maity, Mazumdar and Miklau 2020 reconstruct
-        like this). ValueError if the matrix does not have k independent columns.
+        Weighted least squares: of all linear unbiased estimates it has the smallest variance, summed over the
+        values, for data with equal shares (as in McKenna, Maity, Mazumdar and Miklau 2020). ValueError if the
+        matrix does not have k independent columns.
         """
         frequencies = np.asarray(observed, dtype=float) / check_n(n)[..., None]
         return frequencies @ self._reconstruction().T
@@ -157,7 +157,7 @@ class Finite(Randomizer):
         """B, shape (k, reports), with B R = 1."""
         roots = np.sqrt(self.matrix.mean(axis=1, keepdims=True))
         if np.linalg.matrix_rank(self.matrix / roots) < self.k:
-            raise ValueError("matrix must have independent columns, or shares cannot be estimated")
+            raise ValueError("matrix must have independent columns, or the shares cannot be estimated")
         return np.linalg.pinv(self.matrix / roots) / roots.T
 
 

@@ -12,16 +12,16 @@ from tightshuffle.randomizers.base import SupportRandomizer
 
 @dataclass(frozen=True)
 class HadamardResponse(SupportRandomizer):
-    """Report a column of a Hadamard matrix, one with +1 in one's own row e^eps0 times as likely.
+    """Report a column of a Hadamard matrix; columns with +1 in the user's row are e^eps0 times as likely.
 
     Acharya, Sun and Zhang 2019, "Hadamard response: estimating distributions privately, efficiently, and
     with little communication", the scheme for high privacy: the matrix is Sylvester's of order K, the
     smallest power of two above k; its entry at row r, column y is +1 if r and y share an even number of bits.
-    Value x has row x + 1, for row 0 is all +1. (Their scheme for large eps0 has several blocks.)
+    Value x has row x + 1, as row 0 is all +1. (Their scheme for large eps0 has several blocks.)
 
-    u is uniform on the K columns: alpha = beta = 1/4. Column 0 is +1 everywhere, no other one is:
-    everywhere = 1 / K. Of a third value it matters whether its row is the product of the other two: that of
-    "x2" is, that of "x3" (for k >= 4) is not.
+    u is uniform on the K columns: alpha = beta = 1/4. Column 0 is +1 everywhere, and no other
+    column is: everywhere = 1 / K. A third value can differ from another third value as a reference: the row
+    of "x2" is the product of the rows of x0 and x1, that of "x3" (for k >= 4) is not.
     """
 
     key = "hadamard"
@@ -74,7 +74,7 @@ class HadamardResponse(SupportRandomizer):
             else:
                 drawn = rng.integers(self.order, size=users)
                 odd = np.bitwise_count(drawn & row) % 2 == 1
-                drawn[odd] ^= row & -row  # one bit of the row changed: even, and still uniform
+                drawn[odd] ^= row & -row  # one bit of the row flipped: now even, and still uniform
                 reports += np.bincount(drawn, minlength=self.order)
         # sum over y of H[r, y] reports[y] is (with +1) - (with -1), and their sum is n
         return (counts.sum() + _transform(reports)[1 : self.k + 1]) // 2

@@ -1,8 +1,8 @@
 """k-randomized response: its probabilities, the shuffled histogram of n users in O(k), its estimators.
 
 k-RR with local budget eps0 reports the truth with probability p = e^eps0 / (e^eps0 + k - 1) and each
-other value with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same law in two
-steps, the "blanket": with probability gamma = k q report a uniform value, else the truth.
+other value with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same
+distribution in two steps, the "blanket": with probability gamma = k q report a uniform value, else the truth.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers, check_eps0, check_k, check_users
 
-_SMALLEST_EPS0 = 1e-9  # of an inversion: it divides by about eps0, and so a rounding error of 1e-16
+_SMALLEST_EPS0 = 1e-9  # of an inversion, which divides a rounding error of 1e-16 by about eps0
 
 
 def truth_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
@@ -27,10 +27,10 @@ def lie_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
 def sample_histogram(
     counts: npt.ArrayLike, eps0: float, rng: "np.random.Generator", repetitions: int = 1
 ) -> Integers:
-    """Draw the shuffled k-RR histogram of a dataset, exactly and in O(k) instead of O(n).
+    """Draw the shuffled k-RR histogram of a dataset from its exact distribution, in O(k) instead of O(n).
 
-    The users of value x who tell the truth outright are Binomial(counts[x], 1 - gamma); all remaining users
-    report a uniform value, together a multinomial.
+    Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly. All remaining users report a
+    uniform value; their counts are multinomial.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
     given = np.asarray(points, dtype=float)
     if not np.all(np.isfinite(given)):
         raise ValueError("project_to_simplex needs finite numbers; got NaN or infinity")
-    # The projection sees differences only. Near 0 they keep their digits, and below -2 they do not matter.
+    # The projection depends on differences only. Near 0 they keep their digits; below -2 they do not matter.
     with np.errstate(over="ignore"):
         shifted = np.maximum(given - given.max(axis=-1, keepdims=True), -2.0)
     descending = -np.sort(-shifted, axis=-1)
@@ -96,7 +96,7 @@ def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     (Biswas et al. name it beside inversion). The sum is concave, and Karush-Kuhn-Tucker's conditions say
     f_x = max(0, y_x / level - c) with c = q / (p - q) = 1 / (e^eps0 - 1) and the one level at which f sums to
     1. So no iteration is needed: sort, and keep the largest m values as long as each stays positive at
-    level = (their sum) / (1 + m c). Where inversion is nowhere negative, the two agree.
+    level = (their sum) / (1 + m c). If inversion gives no negative estimate, both agree.
 
     Parameters: frequencies, shape (..., k), >= 0, each row summing to 1. Returns the same shape. ValueError
     for other frequencies, and for an eps0 below 1e-9, which leaves no information.

@@ -1,4 +1,4 @@
-"""Read the matrix of a user's own randomizer."""
+"""Read a randomizer of your own, given as a matrix in a CSV file."""
 
 import csv
 import os
@@ -11,10 +11,10 @@ _MOST_BYTES = 50_000_000
 
 
 def read_matrix(path: str) -> Finite:
-    """The randomizer of a CSV file without a header: a row per report, a column per value.
+    """The randomizer in a CSV file without a header: a row per report, a column per value.
 
     The field in row y and column x is the probability to report y for x. ValueError: one line that names
-    the file, the row where it is one row's fault, and what is wrong.
+    the file, the row (if the fault is in one row) and the fault.
     """
     try:
         state = os.stat(path)

@@ -11,12 +11,12 @@ from tightshuffle.arguments import Floats, Integers
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.krr import sample_histogram
 
-_MOST_DRAWN = 10**9  # numpy draws without replacement from fewer only
+_MOST_DRAWN = 10**9  # numpy draws without replacement from fewer than this only
 
 
 @dataclass(frozen=True)
 class SubsetSelection(SupportRandomizer):
-    """Report one of the subsets of ``m`` values, those that contain the true one e^eps0 times as likely.
+    """Report a subset of ``m`` values; subsets that contain the user's value are e^eps0 times as likely.
 
     Ye and Barg 2018, "Optimal schemes for discrete distribution estimation under locally differential
     privacy"; at the same time Wang et al. 2016, "Mutual information optimally local private discrete
@@ -35,7 +35,7 @@ class SubsetSelection(SupportRandomizer):
 
     @classmethod
     def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
-        """With the m near k / (e^eps0 + 1), which has the least error at equal eps0; k-RR if that is 1."""
+        """With the m near k / (e^eps0 + 1), which has the smallest error at this eps0; k-RR if m is 1."""
         m = min(k - 1, round(k / (math.exp(eps0) + 1)))
         return cls(k, eps0, m) if m > 1 else KRandomizedResponse(k, eps0)
 
@@ -59,11 +59,11 @@ class SubsetSelection(SupportRandomizer):
     def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
         """See `Randomizer.sample`. Exact, in O(k m) steps instead of O(n k).
 
-        Values are visited one by one. Of a user all that matters is how many values the report still lacks,
-        so users are counted by this number instead of followed. One who lacks j of the values that remain
-        takes the next one with probability j / (how many remain): a binomial for each j. Users who report a
-        subset with their own value lack m - 1 of the values other than theirs; until theirs is reached they
-        are all alike, so those of a value are drawn from them without replacement.
+        The loop visits one value after the other. A user matters only by how many values the report still
+        lacks, so it keeps counts of users by this number. A user who lacks j of the values that remain takes
+        the next value with probability j / (how many remain): a binomial for each j. Users whose subset
+        contains their own value lack m - 1 of the other values. Until their own value is reached they are
+        interchangeable, so the users of a value are drawn from them without replacement.
         """
         datasets = self._datasets(counts, repetitions)
         truthful = rng.binomial(datasets, self._truthful)

@@ -1,4 +1,4 @@
-"""Unary encodings and local hashing: each report supports each other value independently of the rest.
+"""Unary encodings and local hashing: each report supports every value independently of all other values.
 
 Under u every value is supported independently with probability q. So alpha = q (1 - q), beta = q^2, and the
 number of reports that support a value is a sum of two binomials, independent of all other values.
@@ -16,7 +16,7 @@ from tightshuffle.randomizers.base import SupportRandomizer
 
 
 class IndependentSupport(SupportRandomizer):
-    """What the randomizers of this module share: ``q``, at most 1/2, makes the difference."""
+    """The base class of the randomizers in this module, which differ in ``q``, at most 1/2."""
 
     @property
     def q(self) -> float:
@@ -40,7 +40,7 @@ class IndependentSupport(SupportRandomizer):
 
 @dataclass(frozen=True)
 class UnaryEncoding(IndependentSupport):
-    """Send a bit for each value: 1 with probability p for one's own, with probability q for each other.
+    """Send one bit per value: 1 with probability p for the user's value, with probability q for any other.
 
     A report supports the values whose bits are 1, and e^eps0 = p (1 - q) / ((1 - p) q). The string of ones
     supports every value: the blanket has e^eps0 times as much of it.
@@ -78,7 +78,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 
     @property
     def p_star(self) -> float:
-        return 0.5  # exactly: a sampler of numbers next to it draws other numbers on either side
+        return 0.5  # exact: numpy's sampler draws other numbers for probabilities just below and above 1/2
 
     @property
     def q(self) -> float:
@@ -91,11 +91,11 @@ class LocalHashing(IndependentSupport):
 
     Wang et al. 2017; "OLH" with g near e^eps0 + 1, "BLH" with g = 2. A report (h, v) supports the values x
     with h(x) = v, so q = 1 / g. The family is the ideal one, all functions equally likely: a report's support
-    then has the law of a unary encoding's with this q.
+    then has the same distribution as that of a unary encoding with this q.
 
     ``everywhere`` is 0 for k > 2, not g^-k, so that the bound holds for every pairwise independent family:
-    they share alpha and beta. A third value as reference needs three values to be independent, the sampler
-    all of them. ``bits`` counts a family h(x) = a x + b over a field of max(k, g) elements. ValueError for
+    they share alpha and beta. A third value as reference needs three-wise independence, the sampler full
+    independence. ``bits`` counts a family h(x) = a x + b over a field of max(k, g) elements. ValueError for
     g < 2.
     """
 
@@ -108,7 +108,7 @@ class LocalHashing(IndependentSupport):
 
     @classmethod
     def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
-        """With the g near e^eps0 + 1, which has the least error of an empty cell at equal eps0."""
+        """With the g near e^eps0 + 1, which has the smallest error for an empty value at this eps0."""
         return cls(k, eps0, max(2, min(round(math.exp(eps0) + 1), 2**62)))
 
     def __post_init__(self) -> None:
