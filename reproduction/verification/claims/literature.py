@@ -57,7 +57,7 @@ def below_the_literature(
     signs = np.subtract(high < cited - decades, low >= cited - decades, dtype=int)
     by = f"a factor of {10**decades:g} or more " if decades else ""
     whose = "upper bound on the true delta" if reading.is_exact else "printed delta"
-    values = f"{'real' if reading.is_exact else 'printed'} values of {_names(mechanisms)}"
+    values = f"{'proven' if reading.is_exact else 'printed'} values of {_names(mechanisms)}"
     notes = []
     if not decades:
         notes.append(f"by a factor of 10 or more in {np.sum(cited - high >= SIGNIFICANTLY)}")
@@ -85,7 +85,7 @@ def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection
     if reading.is_exact:
         special = (pairs["value"] < pairs["log10_cited_rival"]).sum()
         notes.append(
-            f"all bounds are for any local randomizer; of those for k-RR itself {special} are larger"
+            f"these bounds hold for any local randomizer; of those for k-RR itself {special} are larger"
         )
     return Comparisons(what, yes_or_no(smaller < larger), larger, smaller, log10_ratio, notes=tuple(notes))
 

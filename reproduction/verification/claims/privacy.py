@@ -154,8 +154,8 @@ def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: 
     )
     leaked = np.array([bracket(e, n, k, eps0)[0] for e in eps])
     what = (
-        f"the largest of the count's deltas ({form} form) over all counts is at least what some dataset's "
-        f"histogram leaks (n = {n}, k = {k}, eps0 = {eps0:g})"
+        f"the largest delta of one count ({form} form), over all counts, is at least that of some dataset's "
+        f"histogram (n = {n}, k = {k}, eps0 = {eps0:g})"
     )
     return Comparisons(what, yes_or_no(leaked <= largest), largest, leaked, log10_ratio)
 

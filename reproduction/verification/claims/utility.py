@@ -150,7 +150,7 @@ def depends_on_cell(reading: Reading, ends: str, **where: Any) -> Comparisons:
         ranges.append(np.exp([values.min(), values.max()]))
     least, largest = np.array(ranges).T
     note = f"Cochran's Q: p up to {max(p_values):.1g}"
-    what = "the ratio of the errors differs between cells, the smallest against the largest"
+    what = "the ratio of the errors differs between values of x0, the smallest against the largest"
     return Comparisons(what, holm(p_values).astype(int), least, largest, versus, notes=(note,))
 
 
@@ -168,10 +168,12 @@ def same_noise_for_all_n(reading: Reading, **where: Any) -> Comparisons:
     one = np.ones(1)
     what = "the Gaussian's error in users is the same at the largest n as at the smallest"
     if reading.is_exact:
-        note = f"at equal privacy eps falls with n, so that it is {factor:.3g} times that at the smallest"
-        what += ", since at one (eps, delta) the calibration has no n in it"
+        note = (
+            f"at equal privacy eps falls with n, and the error is {factor:.3g} times that at the smallest n"
+        )
+        what += ", since at one (eps, delta) the noise does not depend on n"
         return Comparisons(what, yes_or_no(one), one, one, notes=(note,))
-    note = f"of single cells {span(np.exp([each.value for each in logs]))}"
+    note = f"of single values {span(np.exp([each.value for each in logs]))}"
     signs = signs_within([pooled], INDISTINGUISHABLE)
     return Comparisons(what, signs, factor * one, one, ratio, notes=(note,))
 
