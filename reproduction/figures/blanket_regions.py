@@ -41,7 +41,7 @@ def read(regions: File, tightness: File) -> Tables:
 
 @style.applied()
 def draw(tables: Tables) -> Figure:
-    """The figure: (a) the regions, (b) eq. (3) over eps, (c) its distance from the upper bound over n."""
+    """The figure: (a) the regions, (b) eq. (3) over eps, (c) eq. (3) over the upper bound, over n."""
     regions, tightness = tables
     figure = style.new_figure(3.5)
     panels = figure.subplots(1, 3)

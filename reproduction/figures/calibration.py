@@ -1,4 +1,4 @@
-"""How titles and captions say which noise the Gaussian has beside the shuffle model."""
+"""How titles and captions name the calibration of the Gaussian beside the shuffle model."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -86,12 +86,12 @@ def _name_published(axes: Axes, eps: NDArray[np.float64], orders: NDArray[np.flo
 
 
 def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
-    """Orders of magnitude below 1, at least a hair so that the axis has them; inf where delta is 0."""
+    """Orders of magnitude below 1, at least a little so that the axis shows them; inf where delta is 0."""
     return np.clip(-log10_delta.to_numpy(float), TOP / 100, None)
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of the figure, with every parameter, and how far the lines lie from the truth."""
+    """The caption of the figure, with every parameter, and how far the lines are from the bounds."""
     settings, gaps, best, widths = [], [], [], []
     for letter, (_, rows) in zip("abc", groups(table, "setting"), strict=False):
         settings.append(f"({letter}) {wording.setting(rows, *SETTING)}")

@@ -18,7 +18,7 @@ NAMED = 60  # cells with a name below them at most
 MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
 Estimators = Mapping[str, str]  # mechanism -> "unprojected" or "projected"
-RUN = ["eps0", "eps", "n", "delta"]  # what tells runs apart, in the order of the rows of panels
+RUN = ["eps0", "eps", "n", "delta"]  # the columns that identify a run, in the order of the rows of panels
 
 
 class Run(NamedTuple):
@@ -34,7 +34,7 @@ class Run(NamedTuple):
         return wording.budget(self.eps0, self.eps, self.delta)
 
     def distance(self, mechanism: str) -> str:
-        """TV distance of an estimate to the original, in two digits."""
+        """TV error of an estimate, in two digits."""
         return wording.significant(float(total_variation(self.table[mechanism], self.table["original"])))
 
 
@@ -65,7 +65,7 @@ def draw(data: Runs, title: str) -> Figure:
 
 
 def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
-    """The caption: every parameter, TV distances, the colours outside the scale, the Gaussian.
+    """The caption: every parameter, TV errors, the colours outside the scale, the Gaussian.
 
     ``protocol``: that section of the config.
     """
@@ -82,7 +82,7 @@ def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
 
 @style.applied()
 def draw_runs(data: Runs, title: str, calibrated: str, estimators: Estimators) -> Figure:
-    """The figure; ``calibrated`` says how the Gaussian was, ``estimators`` what is projected."""
+    """The figure; ``calibrated`` names the Gaussian's calibration, ``estimators`` what is projected."""
     sizes = wording.listing(sorted({run.n for run in data.runs}))
     heading = (
         f"Original and estimated histograms, {wording.literal(title)}: n = {sizes},"
@@ -176,13 +176,13 @@ def caption_of_runs(data: Runs, title: str, calibrated: str, paragraphs: str) ->
     text = (
         f"Original histogram and one estimate from each mechanism, {title}, {calibrated}, one row per budget."
     )
-    told = " The grey area is the original, the lines are the estimates."
+    colours = " The grey area is the original, the lines are the estimates."
     scales = ""
     if on_a_grid(histogram):
         negative = "negative shares grey with a minus sign."
         if not style.signs_fit(grid_shape(histogram)):
             negative = "negative shares orange. Where cells are smaller than a pixel, several share one."
-        told = (
+        colours = (
             " Errors are estimate − original: red where the estimate is too high, blue where it is too low."
         )
         scales = (
@@ -191,6 +191,6 @@ def caption_of_runs(data: Runs, title: str, calibrated: str, paragraphs: str) ->
             " all panels, logarithmic from 1/n on both sides."
         )
     return (
-        f"{text}{told} TV is the total variation error.\n\n"
+        f"{text}{colours} TV is the total variation error.\n\n"
         f"k = {len(histogram):,}. TV error: {distances}.{scales}{paragraphs}"
     )

@@ -13,5 +13,5 @@ def draw(data: Runs, title: str) -> Figure:
 
 
 def caption(data: Runs, title: str) -> str:
-    """The caption: every parameter, TV distances, the colours outside the scale, what equal privacy means."""
+    """The caption: every parameter, TV errors, the colours outside the scale, what equal privacy means."""
     return caption_of_runs(data, title, calibration.AT_EQUAL_PRIVACY, f"\n\n{calibration.EQUAL_PRIVACY}")

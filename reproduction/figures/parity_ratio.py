@@ -116,11 +116,11 @@ def _ratios(
                 zorder=2,
                 **THEORY[0 if first else 1],
             )
-        told, untold = part[part["informative"]], part[~part["informative"]]
+        clear, crossed = part[part["informative"]], part[~part["informative"]]
         axes.errorbar(
-            np.searchsorted(sizes, told["n"]) + shift,
-            told["ratio"],
-            yerr=np.abs(told[["low", "high"]].to_numpy().T - told["ratio"].to_numpy()),
+            np.searchsorted(sizes, clear["n"]) + shift,
+            clear["ratio"],
+            yerr=np.abs(clear[["low", "high"]].to_numpy().T - clear["ratio"].to_numpy()),
             fmt="o",
             color=colour,
             markersize=2.6 if first else 2.2,
@@ -129,8 +129,8 @@ def _ratios(
             elinewidth=0.7 if first else 0.5,
             zorder=3,
         )
-        x = np.searchsorted(sizes, untold["n"]) + shift
-        axes.plot(x, untold["ratio"], color=colour, linestyle="", zorder=3, **CROSS)
+        x = np.searchsorted(sizes, crossed["n"]) + shift
+        axes.plot(x, crossed["ratio"], color=colour, linestyle="", zorder=3, **CROSS)
 
 
 def _users_axis(axes: Axes, sizes: Sequence[int]) -> None:
@@ -185,11 +185,11 @@ def _delta(rule: str) -> str:
 
 
 def _heading(truth: pd.DataFrame, published: pd.DataFrame) -> str:
-    told = truth.loc[(truth["comparison"] == "projected") & truth["informative"], "ratio"]
+    informative = truth.loc[(truth["comparison"] == "projected") & truth["informative"], "ratio"]
     equal = "at equal (ε, δ) no setting beats the uniform histogram"
-    if len(told):
+    if len(informative):
         equal = (
-            f"{told.min():.2f} to {told.max():.2f} at equal (ε, δ), both projected,"
+            f"{informative.min():.2f} to {informative.max():.2f} at equal (ε, δ), both projected,"
             " where at least one beats the uniform histogram"
         )
     ends = (
@@ -203,7 +203,8 @@ def _heading(truth: pd.DataFrame, published: pd.DataFrame) -> str:
 
 
 def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
-    """The caption: what is divided by what, every parameter, what lies within 5 %, how far lower matters."""
+    """The caption: what is divided by what, every parameter, how many ratios are near 1, the effect of"
+    " lower."""
     equal, published = _parts(table)
     deltas = [rule if rule.startswith("n^") else _delta(rule) for rule in dict.fromkeys(equal["delta_rule"])]
     middle = "Top: the published protocol. Middle" if len(published) else "Top"
@@ -218,8 +219,8 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
         " exact scale for sensitivity √2. To project is to take the nearest shares that are not negative and"
         " sum to 1. The closed form follows from the variances."
         f" {wording.listing(sorted(equal['repetitions'].unique()))} repetitions; each draws one sample of"
-        " users for all settings. Bars are bootstrap intervals. Each dataset has its own linear scale."
-        f" {_informative(equal)}"
+        " users for all settings. Bars are bootstrap intervals. Each dataset has its own linear scale.\n\n"
+        f"{_informative(equal)}"
     )
     change = largest_change_percent(table[table["metric"] == "tv"])
     if change is not None:
@@ -242,17 +243,17 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def _informative(equal: pd.DataFrame) -> str:
-    """How many settings tell the mechanisms apart, and in how many of those the ratio is near 1."""
+    """How many settings are informative, and in how many of those the ratio is near 1."""
     rows = equal[equal["comparison"] == "unprojected"]
-    told = rows[rows["informative"]]
-    within = nearly_equal(told["ratio"]).groupby(told["eps0"])
+    informative = rows[rows["informative"]]
+    within = nearly_equal(informative["ratio"]).groupby(informative["eps0"])
     shares = "; ".join(f"{near.sum()} of {len(near)} at ε₀ = {eps0:g}" for eps0, near in within)
     return (
-        f"In {len(rows) - len(told)} of the {len(rows)} settings (crosses, without bars) both mechanisms,"
-        " projected, do worse than the uniform histogram, which ignores the data."
+        f"In {len(rows) - len(informative)} of the {len(rows)} settings (crosses, without bars) both"
+        " mechanisms, projected, do worse than the uniform histogram, which ignores the data."
         + (
             f" In the other settings the ratio without projection is within 5 % of 1 in {shares}."
-            if len(told)
+            if len(informative)
             else ""
         )
     )

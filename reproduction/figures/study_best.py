@@ -31,7 +31,7 @@ def best_of(table: pd.DataFrame) -> pd.DataFrame:
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The map: colour says which, the number its error over the Gaussian's."""
+    """The figure: the colour is the randomizer, the number its error over the Gaussian's."""
     best = best_of(table)
     sizes, cells = sorted(best["n"].unique()), sorted(best["k"].unique())
     budgets = list(groups(best, "eps"))
@@ -74,7 +74,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: what the colours and numbers are, and how often which one wins."""
+    """The caption: what the colours and numbers are, and how often each randomizer is best."""
     best = best_of(table)
     wins = best["randomizer"].value_counts()
     listed = wording.listing([f"{LABELS[str(name)]} in {count}" for name, count in wins.items()])

@@ -50,7 +50,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: what is divided by what, which settings, what is open."""
+    """The caption: what is divided by what, which settings, and how far the bounds are apart."""
     best = table.loc[table.groupby(["n", "k", "eps"])["ratio"].idxmin(), "randomizer"]
     open_ = (table["ratio"] / table["ratio_lower"]).groupby(table["randomizer"]).max() - 1
     return (

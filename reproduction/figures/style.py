@@ -36,7 +36,9 @@ WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
 LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
 UNIFORM = ("#444444", (0, (3, 2)))  # colour and dashes of the uniform histogram's line
-EMPTY = "#e4e4e4"  # cells that hold nobody: outside of the colour map, so that they cannot look like few
+EMPTY = (
+    "#e4e4e4"  # empty cells: outside of the colour map, so that they cannot look like cells with few users
+)
 # Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
 # for negative cells: no count is above the scale's upper end.
 HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(

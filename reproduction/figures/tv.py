@@ -63,7 +63,7 @@ def _panels(trials: pd.DataFrame) -> list[Panel]:
 
 @style.applied()
 def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
-    """The figure, two panels side by side; ``calibrated`` says how the Gaussian was, for the title.
+    """The figure, two panels side by side; ``calibrated`` names the Gaussian's calibration.
 
     Raises ValueError for a mechanism without a colour.
     """
@@ -139,7 +139,7 @@ def _levels(panel: Panel) -> list[tuple[str, tuple[str, Any], "pd.Series[float]"
 
 
 def _ends(panel: Panel) -> tuple[float, float]:
-    """The smallest and the largest distance that a panel shows."""
+    """The smallest and the largest error that a panel shows."""
     boxed = panel.rows.loc[panel.rows["mechanism"] != PLAIN, "value"]
     shown = pd.concat([boxed, *(means for _, _, means in _levels(panel))])
     return shown.min(), shown.max()
@@ -171,7 +171,7 @@ def _names(panels: Sequence[Panel]) -> list[str]:
 
 
 def _trials(panels: Sequence[Panel]) -> pd.DataFrame:
-    """The rows of all panels, each once: the panels with levels show all that the others do."""
+    """The rows of all panels, each once: panels with levels repeat the rows of panels without them."""
     return pd.concat([panel.rows for panel in panels if panel.levels])
 
 

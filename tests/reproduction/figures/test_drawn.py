@@ -256,7 +256,18 @@ def test_the_best_randomizers_colour_and_ratio_are_at_their_n_and_k():
             assert (patch.get_width(), patch.get_height()) == (1, 1)
             row = expected[patch.get_x() + 0.5, patch.get_y() + 0.5]
             assert to_hex(patch.get_facecolor()) == randomizers.COLOURS[row["randomizer"]].lower()
-            assert patch.get_alpha() == (0.55 if row["tv"] <= study_best.USELESS else 0.18)
+            assert patch.get_alpha() == (
+                study_best.FULL if row["tv"] <= study_best.USELESS else study_best.PALE
+            )
+
+
+def test_the_legend_has_every_colour_of_the_best_randomizers_full_and_pale():
+    figure = study_best.draw(study_table())
+    looks = [
+        {patch.get_facecolor() for patch in patches}
+        for patches in (figure.axes[0].patches, figure.axes[1].patches)
+    ]
+    assert {patch.get_facecolor() for patch in figure.legends[0].get_patches()} >= looks[0] | looks[1]
 
 
 def heatmaps():
