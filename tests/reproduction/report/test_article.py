@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import typst
 
+from reproduction.figures import style
 from reproduction.report import article
 from reproduction.report.article import article_values, set_article
 from reproduction.report.findings import TOPICS as EVERY_TOPIC
@@ -83,6 +84,13 @@ def test_no_digit_of_the_template_is_a_result():
     # 0, 1 and 2 belong to formulas: x_0, 1 / n, sqrt(2).
     assert [formula for formula in formulas if set(re.findall(r"[\d.]*\d", formula)) - {"0", "1", "2"}] == []
     assert re.findall(r"\S*\d\S*", re.sub(r"\$.*?\$", "", text, flags=re.DOTALL)) == []
+
+
+def test_letters_of_figures_have_at_least_6_points():
+    look = PARTS["style.typ"].decode()
+    assert 'image(name + ".svg", width: 100%,' in look
+    text_width = 210 - 2 * int(re.findall(r"margin: \(x: (\d+)mm", look)[0])
+    assert 7 * text_width / 25.4 / style.WIDTH >= 6  # test_figures.py: no letter is drawn with less than 7
 
 
 def test_the_same_values_give_the_same_bytes(values):
