@@ -82,7 +82,7 @@ METHODS = {
             target="literature.count.delta",
             kind=EXACT,
             valid="the noisy count of x0 only, in the dataset with this --count; no guarantee",
-            source=f"{_BISWAS}, Definition 11, with Theorem 1's factor counted once",
+            source=f"{_BISWAS}, Definition 11 and Theorem 1, corrected",
             needs_count=True,
         ),
         Method(

@@ -5,7 +5,7 @@ delta is that of the worst dataset of the remaining n - 1 users. No formula is k
 
     G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),  y ~ w,   delta_w = E[(G_1 + ... + G_n)_+] / n.
 
-Proposition 1 (the article has the proof):
+Proposition 1 (the article and docs/worst_case.md have the proof):
 
 (a) For w = R_x, delta_w is the exact delta of the dataset in which all remaining users hold x. For a mixture
     w of such distributions, delta_w is the delta of a random dataset that is not revealed: by joint
