@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.ext import autosummary
 from sphinx.util.docutils import SphinxDirective
 
 GREEK = {
@@ -56,6 +57,7 @@ TOKEN = re.compile(
 RAISED = re.compile(r"[A-Za-z0-9]+|\+")  # without brackets
 POWER = re.compile(r"(?<=[\w)])\^(\((?:[^()]|\([^()]*\))*\)|-?\w+(?:[.,]\d+)*)")
 HEADING = re.compile(r"(Parameters|Returns|Raises)\n-+\n")
+MARKUP = re.compile(r"(``.*?``)|\||(?<=\bfile):")  # that docstrings do not mean
 MATCHING = {"(": ")", "{": "}"}
 
 
@@ -115,21 +117,28 @@ def set_formulas(app: Sphinx, doctree: nodes.document) -> None:
         quote.replace_self([nodes.math_block("", latex(line)) for line in lines])
     for text in list(doctree.findall(nodes.Text)):
         if POWER.search(text) and isinstance(text.parent, nodes.paragraph):
-            pieces = POWER.split(text)  # every second one is an exponent
-            nodes_of = (nodes.Text, lambda piece: nodes.superscript("", re.sub(r"^\((.*)\)$", r"\1", piece)))
-            text.parent.replace(text, [nodes_of[place % 2](piece) for place, piece in enumerate(pieces)])
+            text.parent.replace(text, _with_powers(text))
+
+
+def _with_powers(text: str) -> list[nodes.Node]:
+    result: list[nodes.Node] = []
+    for place, piece in enumerate(POWER.split(text)):
+        if place % 2:
+            exponent = re.sub(r"^\((.*)\)$", r"\1", piece)
+            result.append(nodes.superscript("", "", *_with_powers(exponent)))
+        else:
+            result.append(nodes.Text(piece))
+    return result
 
 
 def set_sections(*arguments: Any) -> None:
-    """Parameters, Returns and Raises become fields; |x| stays an absolute value, not a substitution."""
+    """Parameters, Returns and Raises become fields; |x| is no substitution and "file:..." no address."""
     *_, lines = arguments
     before, *parts = HEADING.split("\n".join(lines))
     for title, text in zip(parts[::2], parts[1::2], strict=True):
         body = "\n".join(_items(text)) if title == "Parameters" else text.strip()
         before += f":{title}:\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    lines[:] = [
-        re.sub(r"(``.*?``)|\|", lambda found: found[1] or r"\|", line) for line in before.splitlines()
-    ]
+    lines[:] = [MARKUP.sub(lambda found: found[1] or rf"\{found[0]}", line) for line in before.splitlines()]
 
 
 def _items(text: str) -> Iterator[str]:
@@ -186,6 +195,7 @@ def _members(name: str) -> list[str]:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    autosummary.WELL_KNOWN_ABBREVIATIONS += ("eq.", "eqs.")  # a table's sentence does not end there
     app.add_directive("modules", Modules)
     app.connect("autodoc-process-docstring", set_sections)
     app.connect("doctree-read", set_formulas)

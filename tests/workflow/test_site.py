@@ -1,5 +1,6 @@
 """The documentation site: a strict build that runs the tour, and pages that need no network."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -52,6 +53,21 @@ def test_every_document_and_module_has_a_page(site):
     start = (site / "docs/index.html").read_text(encoding="utf-8")
     assert re.findall(r'href="api/(\w+).html"', start)[0] == "tightshuffle"
     assert start.count('class="caption-text"') <= 5  # groups in the side bar
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("e^(eps - eps0) >= x0", r"e^{\epsilon - \epsilon_0} \ge x_{0}"),
+        ("E_w[(R_x0 / w)^2],   w the blanket", r"E_{w}[(R_{x_{0}} / w)^{2}],\quad w\text{ the blanket}"),
+        ("sqrt(2 (p - q))^-1 for k-RR", r"\sqrt{2 (p - q)}^{-1}\text{ for k-RR}"),
+    ],
+)
+def test_a_docstrings_formula_becomes_latex(text, latex, monkeypatch):
+    pytest.importorskip("sphinx", reason="Sphinx is not installed: make docs")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    made = importlib.import_module("docstrings").latex(text)
+    assert re.sub(r" +(?=[ }])", "", made) == latex
 
 
 @pytest.mark.slow
