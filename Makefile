@@ -1,17 +1,16 @@
 # make            install and regenerate everything, offline    make test    the fast tests: minutes
 # make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports
-# make verify     is every result as its job left it?           make help    this list
-# make pictures   renew the documents' pictures                 make lock    renew the pinned versions
-# make clean      remove what was made
-# make fig1 ... fig7, figures, tables, report, article, parity, study    only what the name says
-# make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with your settings over the paper's, checked
-#                 before anything in them is run
-# make bench      time and memory of the accountants and of the scale run: some minutes on a machine that does nothing else
-# make cluster    add what Snakemake needs to send jobs to Slurm or PBS (docs/cluster.md)
-# make cluster-check    send one short test job to the cluster by its profile; PROFILE=profiles/cluster-generic for PBS
-# make docs       the documentation as a site that works offline
+# make verify     check that no result has changed              make help    this list
+# make pictures   redraw the figures in docs/images             make lock    renew the pinned versions
+# make clean      remove all results
+# make fig1 ... fig7, figures, tables, report, article, parity, study    only this part
+# make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
+# make bench      time and memory of the bounds and of the scale run: some minutes on an idle machine
+# make cluster    install Snakemake's plugins for Slurm and PBS (docs/cluster.md)
+# make cluster-check    send one short test job to the cluster with the profile; PROFILE=profiles/cluster-generic for PBS
+# make docs       build the documentation site, which works offline
 
-# Not sh: make 3.81, which macOS has, starts a plain command without a shell, and then by the PATH of before.
+# Not sh: make 3.81 on macOS starts a plain command without a shell, and then with the old PATH.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -62,7 +61,7 @@ lint: $(VENV)/lint
 	@mypy
 	@lint-imports
 
-# One process more than there are cores: one of them waits for a cluster most of the time.
+# One process more than cores: one of them mostly waits for a cluster.
 slow: $(VENV)/test $(VENV)/cluster $(VENV)/docs
 	@$(PYTEST) $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow
 
@@ -74,22 +73,22 @@ SMALL := results/privacy/delta_surface.csv
 cluster-check: $(VENV)/cluster
 	@snakemake --workflow-profile $(PROFILE) --retries 0 --forcerun $(SMALL) -- $(SMALL) && echo "The cluster made $(SMALL)."
 
-# `-W`: a link that leads nowhere or a docstring that cannot be read is an error.
+# `-W`: a broken link or an invalid docstring is an error.
 docs: $(VENV)/docs
 	@sphinx-build -M html . results/site -c docs -W --keep-going -q
 	@echo "The documentation: $(CURDIR)/results/site/html/index.html"
 
-# What not everybody needs. Plugins of a cluster also make every start of Snakemake a second longer.
+# Optional parts. The plugins for clusters make every start of Snakemake a second longer.
 $(VENV)/test $(VENV)/lint $(VENV)/cluster $(VENV)/docs: $(VENV)/%: requirements-%.lock $(VENV)/installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
-# One thread: what is compared is work, not how it is spread over cores.
+# One thread: this compares work, not how it is spread over cores.
 bench: $(VENV)/test $(VENV)/cluster
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.accountants results/bench
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.scale results/bench
 
-# An environment names the folder it was made in: one that was moved or copied here would run the other folder's code.
+# An environment contains its folder's path: after a move or a copy it would run the other folder's code.
 ifneq ("$(shell cat $(VENV)/installed 2>/dev/null)","$(CURDIR)")
 .PHONY: $(VENV)/installed
 endif

@@ -1,4 +1,4 @@
-# So that `snakemake` works in this folder. The workflow itself is where Snakemake's catalog expects it.
+# This file makes `snakemake` work in this folder. The workflow is where Snakemake's catalog expects it.
 include: "workflow/Snakefile"
 
 

@@ -1,4 +1,4 @@
-"""Bound delta from below by what the observer counted: one row per tally, eps and observer."""
+"""Compute lower confidence bounds on delta from the audit's counts: one row per tally, eps and observer."""
 
 import pandas as pd
 

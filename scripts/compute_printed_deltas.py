@@ -1,4 +1,4 @@
-"""log10 delta behind every printed delta, by the published formula and exactly."""
+"""Compute log10 delta for every printed delta, by the published formula and exactly."""
 
 from reproduction.jobs.job import job, write_csv
 from reproduction.verification.printed import read_values

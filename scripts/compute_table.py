@@ -1,4 +1,4 @@
-"""Compute a table from settings alone, by the one function that its rule names."""
+"""Compute a table from settings only, by the function that its rule names."""
 
 from importlib import import_module
 

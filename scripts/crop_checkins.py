@@ -1,4 +1,4 @@
-"""Read the file of check-ins once and keep the points inside of every city's box."""
+"""Read the file of check-ins once and keep the points inside each city's box."""
 
 from reproduction.data.checkins import crop_tables
 from reproduction.jobs.job import job, write_csv, write_parquet

@@ -1,4 +1,4 @@
-"""Plan for wanted guarantees: the eps0 that a wanted (eps, delta) allows, and the accuracy that is left."""
+"""Compute, for given guarantees (eps, delta), the largest eps0 and the expected errors."""
 
 from reproduction.experiments.plan_table import plan_table
 from reproduction.jobs.job import job, write_bytes, write_csv

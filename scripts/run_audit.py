@@ -1,4 +1,4 @@
-"""Play the audit's game at one setting and write what the observer counted."""
+"""Simulate the audit's attack at one setting, and write the observer's counts."""
 
 import pandas as pd
 

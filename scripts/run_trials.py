@@ -1,4 +1,4 @@
-"""Run every mechanism at the points of one budget, or of one part of a grid, all repetitions."""
+"""Run every mechanism at the points of one budget, or of one part of a grid, with all repetitions."""
 
 from reproduction.data.histograms import read_histogram
 from reproduction.jobs.job import job, write_parquet

@@ -1,4 +1,4 @@
-"""Simulate all randomizers on uniform data and on the datasets, beside the closed forms."""
+"""Simulate all randomizers on uniform data and on the datasets, and compute the closed forms."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Every number that a text states, computed once: the report, the article and docs/ read the file."""
+"""Compute every number that the report, the article or docs/ state; they read this file."""
 
 from pathlib import Path
 from typing import Any

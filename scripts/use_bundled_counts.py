@@ -1,4 +1,4 @@
-"""Cut one city's grids from its bundled sub-cells, and spread as many points inside of them."""
+"""Cut one city's grids from its bundled sub-cells, and spread as many points inside them."""
 
 from reproduction.data.grid import all_cells
 from reproduction.data.sub_cells import read_bundled

@@ -1,4 +1,4 @@
-"""The report page: every printed value beside ours, every figure, in one HTML file without outside parts."""
+"""Write the report: every printed value with ours, and every figure, in one self-contained HTML file."""
 
 from pathlib import Path
 

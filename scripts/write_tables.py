@@ -1,4 +1,4 @@
-"""The papers' tables, printed, reproduced and exact: each as tidy CSV and as Markdown."""
+"""Write the paper's tables (printed, reproduced and exact), each as tidy CSV and as Markdown."""
 
 from reproduction.jobs.job import job, write_bytes, write_csv
 from reproduction.report.tables import paper_tables

@@ -1,4 +1,4 @@
-"""Say which randomizer to use: the study's sentences and its table."""
+"""Write which randomizer to use: the study's sentences and table."""
 
 import pandas as pd
 

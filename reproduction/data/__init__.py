@@ -1,4 +1,4 @@
-"""Where histograms come from: check-ins, grids, sub-cells, N(0, 2)."""
+"""The sources of the histograms: check-ins, grids, sub-cells, N(0, 2)."""
 
 import os
 

@@ -58,7 +58,7 @@ def crop(
 ) -> tuple[dict[str, Points], CropSummary]:
     """The check-ins of a file inside of each closed box, in the file's order.
 
-    path: gzip or plain, told apart by the content. bad_rows_at_most: the share of rows that may be
+    path: gzip or plain text, recognised by the content. bad_rows_at_most: the share of rows that may be
     unreadable (wrong number of fields, not a number, outside of [-90, 90] x [-180, 180]).
 
     Returns ({name of the box: (latitude, longitude)}, CropSummary). ValueError: damaged or other content, too
@@ -146,7 +146,7 @@ def _parse(block: bytes) -> Points:
 
 
 def _parse_fast(block: bytes) -> Points | None:
-    """None as soon as one line is out of order: only the slow way knows which one."""
+    """None if any line is malformed; the slow way then finds out which one."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -166,7 +166,7 @@ def _parse_fast(block: bytes) -> Points | None:
 
 
 def _parse_slowly(block: bytes) -> Points:
-    """Reads what the fast way reads, to the same values: so the points do not depend on the blocks."""
+    """Parse line by line, to the same values as the fast way, so the points do not depend on the blocks."""
     latitude, longitude = [], []
     for line in block.split(b"\n")[:-1]:
         fields = line.split(b"\t")

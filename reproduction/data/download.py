@@ -1,4 +1,4 @@
-"""Download one file whose sum is known: checked, and there as a whole or not at all."""
+"""Download one file with a known checksum; the file is complete and checked, or absent."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ def download(url: str, path: StrPath, *, md5: str) -> None:
         if error.errno:  # of the disk; what the network says has no number
             raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise OSError(
-            f"{url} cannot be downloaded: {error}; run again, which starts from the beginning, "
+            f"{url} cannot be downloaded: {error}; run again to start from the beginning, "
             "or set gowalla.source to bundled or file"
         ) from error
     except ValueError as error:

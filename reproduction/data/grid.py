@@ -1,4 +1,4 @@
-"""Cells over a box of latitudes and longitudes, and how many check-ins fall into each.
+"""Cells of a box of latitudes and longitudes, and the number of check-ins in each.
 
 Cells are numbered from 1, row by row from the south-west corner (row 0 is the southernmost, column 0 the
 westernmost). A point on an edge between two cells belongs to the northern or eastern one; the outer edges
@@ -71,8 +71,8 @@ def uniform_grid(box: Box, columns: int, rows: int) -> Grid:
 def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
     """The grid whose edges are ``np.arange(low, high, step)`` in both directions, steps in degrees.
 
-    The paper's check-in count for Paris (10,260) comes from this grid: arange leaves out its end, so
-    whatever lies north or east of the last full step is lost.
+    This grid gives the paper's number of check-ins for Paris, 10,260: arange leaves out its end, so check-ins
+    north or east of the last full step are lost.
     """
     return Grid(
         _steps("latitude_step", box.south, box.north, latitude_step),
@@ -100,7 +100,7 @@ def grids_of(dataset: Mapping[str, Any]) -> dict[str, Grid]:
 
 
 def count_points(grid: Grid, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> Integers:
-    """Number of points in each cell, shape (rows, columns). Points outside of the grid do not count."""
+    """Number of points in each cell, shape (rows, columns). Points outside of the grid are not counted."""
     edges = [grid.latitudes, grid.longitudes]
     counts, _, _ = np.histogram2d(np.asarray(latitude), np.asarray(longitude), bins=edges)
     return np.asarray(counts, dtype=np.int64)

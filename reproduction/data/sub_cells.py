@@ -1,4 +1,4 @@
-"""A city's check-ins counted in small sub-cells, from which coarser grids are cut: what the project bundles.
+"""The bundled counts: a city's check-ins counted in small sub-cells, from which coarser grids are cut.
 
 Sub-cells lie between lines: each cell of the uniform grid is cut `FINENESS` times in both directions, and
 every edge of the stepped grid is a line too. So the counts of both grids are sums of sub-cells.
@@ -76,7 +76,7 @@ def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
     whole = all(pd.api.types.is_integer_dtype(sparse[name]) for name in COUNTS)
     if not (whole and inside.all() and (sparse["count"] > 0).all()) or sparse.duplicated(COUNTS[:2]).any():
         raise ValueError(
-            f"{counts}: each of the {grid.rows} x {grid.columns} sub-cells may be there once,"
+            f"{counts}: each of the {grid.rows} x {grid.columns} sub-cells may occur once,"
             " with a whole number above 0"
         )
     dense = np.zeros((grid.rows, grid.columns), dtype=np.int64)

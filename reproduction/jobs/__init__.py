@@ -1,1 +1,1 @@
-"""What jobs and rules share: the code behind a result, whole files, records, one run at a time."""
+"""Functions that jobs and rules share: configuration, code, checksums, complete files, one run at a time."""

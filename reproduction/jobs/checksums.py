@@ -1,9 +1,9 @@
-"""What every result was when its job ended: one SHA-256 sum per file, beside Snakemake's own records.
+"""One SHA-256 sum per result, to detect results that were changed after their job.
 
-Snakemake records what a result was made from, but not the result itself: it cannot tell one that was cut or
-edited afterwards. A job therefore writes the sums of its outputs (.snakemake/sums/PATH) as its last act, and
-checks those of its inputs as its first. An empty sum says that the job did not end. A file without one is
-none of this folder's results: it was made elsewhere, or is the user's own.
+Snakemake records the inputs of a result, but not the result itself, so it does not notice a truncated or
+edited file. A job therefore records the sums of its outputs (.snakemake/sums/PATH) when it ends, and checks
+those of its inputs when it begins. An empty sum means that the job did not end. A file without a sum is no
+result of this folder: it was made elsewhere, or belongs to the user.
 
     python -m reproduction.jobs.checksums        checks all results (make verify)
 """
@@ -20,19 +20,19 @@ from reproduction.jobs.run_facts import settled
 
 RESULTS = Path("results")
 SUMS = Path(".snakemake/sums")
-UNRECORDED = {"logs", "benchmarks", "bench", "site", "README.md"}  # in results/, but no results
+UNRECORDED = {"logs", "benchmarks", "bench", "site", "README.md"}  # in results/, but not results
 COPIED = "results that were copied here need the folder .snakemake that belongs to them"
 NO_FILE = "a folder, a pipe or a broken link instead of a file. Remove it and run again"
 
 
 def is_result(path: str | Path) -> bool:
-    """Whether a path, relative to the folder of the run, is that of a result."""
+    """Whether a path, relative to the folder of the run, is the path of a result."""
     parts = Path(path).parts
     return parts[:1] == RESULTS.parts and not UNRECORDED & set(parts)
 
 
 def problem(path: str | Path) -> str | None:
-    """What is wrong with a result, in words that say what to do; None if it is as its job left it."""
+    """The fault of a result, and what to do about it; None if it has not changed since its job."""
     recorded_sum = SUMS / path
     before = recorded_sum.read_text() if recorded_sum.exists() else ""
     if not before:
@@ -41,7 +41,7 @@ def problem(path: str | Path) -> str | None:
     if not Path(path).is_file():
         return f"{path}: {NO_FILE}"
     if digest(path) != before:
-        return f"{path}: cut or edited since its job ended. Remove it and run again"
+        return f"{path}: changed since its job ended. Remove it and run again"
     return None
 
 
@@ -49,7 +49,7 @@ def problem(path: str | Path) -> str | None:
 def recorded(inputs: Iterable[str], outputs: Iterable[str]) -> Iterator[None]:
     """Check the inputs; record the sums of the outputs when the block ends without an error.
 
-    ValueError: an input is a result and not as its job left it, or changed while the block ran.
+    ValueError: an input is a result that changed since its job wrote it, or while the block ran.
     """
     inputs, outputs = list(map(str, inputs)), [path for path in outputs if is_result(path)]
     for path in outputs:
@@ -75,7 +75,7 @@ def made() -> list[Path]:
 def verify() -> list[str]:
     """`problem` of every result that has one, sorted by path; a line of its own if there is no result.
 
-    What is missing is no problem here: the next run makes it. What no job began to make is no result.
+    Missing results are no problem: the next run makes them. Files that no job began to write are not checked.
     """
     here = [path for path in made() if os.path.lexists(path)]
     if not here:
@@ -84,7 +84,7 @@ def verify() -> list[str]:
 
 
 def unknown() -> list[str]:
-    """What lies among the results and is none, without hidden files, sorted."""
+    """Files in the results folders that no job wrote, without hidden files, sorted."""
     known = set(made())
     paths = [path for path in RESULTS.rglob("[!.]*") if path.is_file() and is_result(path)]
     return sorted(path.as_posix() for path in paths if path not in known)
@@ -96,7 +96,7 @@ if __name__ == "__main__":
         print(f"error: {line}", file=sys.stderr)
     if problems:
         sys.exit(1)
-    print("Verified: every result is as its job left it.")
+    print("Verified: no result has changed since its job wrote it.")
     if others := unknown():
         print(f"Not checked, as no job of this folder made it: {', '.join(others[:3])}", end="")
         print(f" and {len(others) - 3} more" if len(others) > 3 else "")

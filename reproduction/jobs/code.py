@@ -1,4 +1,4 @@
-"""Which code makes a result: a script and every module of this project that it imports."""
+"""The code behind a result: a script and every module of this project that it imports."""
 
 import ast
 import compileall
@@ -13,15 +13,15 @@ from typing import Any
 
 from reproduction.jobs.run_facts import told
 
-BLOCKS = {"body", "orelse", "finalbody", "handlers", "cases"}  # the parts of a statement that hold statements
-ROOT = Path(__file__).resolve().parents[2]  # the project's folder, whose code this very process runs
-planned: dict[str, str] = {}  # all that `code_of` has answered
+BLOCKS = {"body", "orelse", "finalbody", "handlers", "cases"}  # parts of a statement that contain statements
+ROOT = Path(__file__).resolve().parents[2]  # the project's folder: this process runs its code
+planned: dict[str, str] = {}  # results of `code_of`
 
 
 def check_root(folder: str | os.PathLike[str]) -> None:
     """ValueError if this process imports the package from another folder than ``folder``, the workflow's.
 
-    A copied or shared environment may do so: its results would look like this folder's and would not be.
+    A copied or shared environment may do so; its results would come from code other than this folder's.
     """
     if Path(folder).resolve() != ROOT:
         raise ValueError(
@@ -31,15 +31,15 @@ def check_root(folder: str | os.PathLike[str]) -> None:
 
 
 def run_code_of(folder: str | os.PathLike[str]) -> None:
-    """Let jobs import this folder's code, whatever else is installed; errors as `check_root`."""
+    """Make jobs import this folder's code, whatever is installed; errors as `check_root`."""
     check_root(folder)
     os.environ["PYTHONPATH"] = str(ROOT)
 
 
 def compile_by_contents() -> None:
-    """Leave no byte code that Python takes for current by its source's size and date, as it does by default.
+    """Compile so that Python compares byte code with the contents of its source, not with size and date.
 
-    A folder that nobody may write to stays as it is.
+    A read-only folder stays as it is.
     """
     checked = py_compile.PycInvalidationMode.CHECKED_HASH
     for house in ("tightshuffle", "reproduction"):
@@ -68,9 +68,9 @@ def files_of(*paths: str) -> list[str]:
 def code_of(*paths: str) -> dict[str, str]:
     """The code of a rule as a parameter: path -> digest of all of its `files_of`.
 
-    Snakemake compares parameters by value. So an edit reruns what imports the edited file, whatever the
-    dates say, and a touched file reruns nothing. Paths are relative to `ROOT`. A job on another machine has
-    the digests of the moment when its run was planned.
+    Snakemake compares parameters by value. So an edit reruns the jobs that import the edited file, and a new
+    date alone reruns nothing. Paths are relative to `ROOT`. A job on another machine has the digests from
+    when its run was planned.
     """
     known = told("code", {})
     code = {path: known.get(path) or _digest_of_all(path) for path in paths}
@@ -79,9 +79,9 @@ def code_of(*paths: str) -> dict[str, str]:
 
 
 def workflow_of(config: Mapping[str, Any]) -> str:
-    """Digest of what decides which jobs there are: the settings, the rules and the modules that they read.
+    """Digest of all that decides which jobs there are: settings, rules, and the modules that these import.
 
-    ValueError in a job of a run that was planned with another.
+    ValueError in a job whose run was planned with another digest.
     """
     files = [
         ROOT / "workflow/Snakefile",
@@ -125,7 +125,7 @@ def _texts_of(*paths: str) -> dict[str, bytes]:
     return texts
 
 
-# Parsing is slow, and a start of Snakemake asks for the same files a hundred times, a job for its own twice.
+# Parsing is slow. A start of Snakemake needs the same files a hundred times, a job its own files twice.
 @functools.cache
 def _imports(text: bytes, path: str) -> list[str]:
     """The modules, of this project or not, that a Python file with this text may import itself."""
@@ -137,7 +137,7 @@ def _imports(text: bytes, path: str) -> list[str]:
             modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        # Imports are statements: what is inside of expressions, most of a file, needs no look.
+        # Imports are statements: expressions, most of a file, need not be searched.
         unread += [inner for part in node._fields if part in BLOCKS for inner in getattr(node, part)]
     return modules
 

@@ -1,9 +1,10 @@
-"""The settings of a run: files put together, checked, and compared with the paper's.
+"""The settings of a run: merge the files, check them, and compare them with the paper's.
 
     python -m reproduction.jobs.configuration config/mine.yaml
 
-checks a file before Snakemake reads it, and prints the folder of its results. Snakemake would run the code in
-a stranger's file; here nothing in it is run. Every mistake is one line that names the key and what it may be.
+checks a file before Snakemake reads it, and prints the folder of its results. Snakemake runs code in a
+configuration file; this module never does. Every mistake is one line that names the key and its allowed
+values.
 """
 
 import csv
@@ -31,8 +32,14 @@ TAKEN = {  # the folders in results/
     "article", "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs",
     "parity", "privacy", "report", "site", "study", "tables", "trials",
 }  # fmt: skip
-JUDGED = ("gowalla", "datasets", "protocol", "parity", "delta_surface")  # what the papers' verdicts rest on,
-UNJUDGED = {  # but for these keys in it
+JUDGED = (
+    "gowalla",
+    "datasets",
+    "protocol",
+    "parity",
+    "delta_surface",
+)  # the verdicts depend on these,
+UNJUDGED = {  # except for these keys
     "source", "bad_rows_at_most", "download", "title", "figures", "bootstrap", "confidence", "plan",
 }  # fmt: skip
 DELIVERED = "206d6c5cd3fd2c1d"  # `fingerprint` of what is `judged` in config/config.yaml
@@ -40,7 +47,7 @@ T = TypeVar("T")
 
 
 def checked(config: Mapping[str, Any], files: Iterable[str | os.PathLike[str]] = ()) -> Settings:
-    """The settings of a run as attributes; ValueError, in one line, for the first mistake.
+    """The settings of a run as attributes; a ValueError of one line for the first mistake.
 
     Parameters: ``config``, the merged settings; ``files``, where they are from, which `read` looks at.
     """
@@ -53,7 +60,7 @@ def checked(config: Mapping[str, Any], files: Iterable[str | os.PathLike[str]] =
 
 
 def settings_of(config: Mapping[str, Any]) -> Settings:
-    """As `checked`, without a look at any file."""
+    """As `checked`, but without reading any file."""
     try:
         settings = Settings.model_validate(config)
     except ValidationError as problem:
@@ -61,16 +68,16 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
         error = min(problem.errors(), key=lambda error: ("[key]" not in error["loc"], len(error["loc"])))
         raise ValueError(_one_line(f"config: {_explain(error)}")) from None
     if not of_the_papers(settings.datasets):
-        raise ValueError("config: datasets must keep one of the papers' datasets: synthetic needs no file")
+        raise ValueError("config: keep at least one of the paper's datasets; synthetic needs no file")
     return settings
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The settings of a configuration file (YAML or JSON). Nothing in it is run.
 
-    Raises ValueError, one line with file and line, for what is no plain YAML, a key that is there twice (YAML
-    would silently keep the last one), and a template: Snakemake runs the Python in a file that says
-    ``__use_yte__``.
+    Raises ValueError, one line with file and line, for a file that is not plain YAML, for a key that occurs
+    twice (YAML would keep the last one without a warning), and for a template: Snakemake runs the Python in a
+    file with the key ``__use_yte__``.
     """
     try:
         settings = yaml.load(Path(path).read_text(encoding="utf-8-sig"), _Strict)
@@ -82,7 +89,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             problem = f"not valid YAML: {problem}"
         raise ValueError(_one_line(f"{path}{where}: {problem}")) from None
     if not isinstance(settings, dict | None):
-        raise ValueError(f"{path}: must be a mapping (key: value) at its top")
+        raise ValueError(f"{path}: expected a mapping (key: value) at the top level")
     return settings or {}
 
 
@@ -153,9 +160,9 @@ def of_the_papers(datasets: Mapping[str, T]) -> dict[str, T]:
 def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """(key, its value in config/config.yaml, its value in ``config``) of what makes it another experiment.
 
-    These are the keys of `JUDGED` that differ: with them no result of the run is a verdict on the papers.
-    Your own datasets are none of the papers', and more of your own about one of theirs changes no verdict.
-    If config/config.yaml itself has been edited, it is the first key.
+    These are the keys of `JUDGED` that differ; with them the run gives no verdict on the paper. Datasets of
+    your own, and further experiments on the paper's datasets, do not count. If config/config.yaml itself has
+    been edited, it is the first key.
     """
     papers = judged(read(PAPERS))
     found = [] if fingerprint(papers) == DELIVERED else [("config/config.yaml", "as delivered", "edited")]
@@ -163,7 +170,7 @@ def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def judged(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Those settings that the verdicts on the papers rest on."""
+    """The settings that the verdicts on the paper depend on."""
 
     def part(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -209,7 +216,7 @@ def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[s
     name = "_".join(names)
     if name in TAKEN:
         raise ValueError(
-            f"{paths[0]}: its results would go to results/{name}, which is taken: give it another name"
+            f"{paths[0]}: its results would go to results/{name}, a name in use: give the file another name"
         )
     return f"results/{name}" if name else "results"
 
@@ -220,7 +227,7 @@ def _one_line(text: str) -> str:
 
 
 _MAPPING = "must be a mapping (key: value)"
-_PROBLEMS = {  # pydantic's type of an error -> what to say; braces take from its context
+_PROBLEMS = {  # pydantic's type of an error -> our message; braces are filled from its context
     "dict_type": _MAPPING,
     "finite_number": "must be a finite number",
     "float_type": "must be a number",
@@ -278,7 +285,7 @@ def _explain(error: ErrorDetails) -> str:
 
 
 def _missing_file(settings: Settings) -> str | None:
-    """A file of the user, or a city's bundled counts, that is not there; or an n above the users in it."""
+    """A missing file (the user's, or a city's bundled counts), or an n above the users in it."""
     gowalla = settings.gowalla
     if gowalla.source == "file" and not Path(gowalla.file).is_file():
         return f"gowalla.file: no file {gowalla.file!r}; expected check-ins in SNAP's format"

@@ -1,4 +1,4 @@
-"""What every job does around its work: a log, one readable line on failure, whole files only, a record."""
+"""What every job does around its work: a log, one line on failure, complete files only, checksums."""
 
 import contextlib
 import errno
@@ -23,7 +23,7 @@ ADVICE = {
 
 
 class Described(Protocol):
-    """What a script knows of its job: the name ``snakemake``, which Snakemake defines in every script."""
+    """The name ``snakemake``, which Snakemake defines in every script."""
 
     rule: str
     scriptdir: str
@@ -36,10 +36,9 @@ class Described(Protocol):
 
 @contextlib.contextmanager
 def job(snakemake: Described) -> Iterator[None]:
-    """Log to the rule's log file; record what came out; an error is one line in the log and exit code 1.
+    """Log to the rule's log file and record the outputs; an error gives one line in the log and exit code 1.
 
-    The run repeats that line as its last words. The traceback of an error that no message was written for
-    goes to the log file.
+    The run repeats this line at its end. An unexpected error also leaves its traceback in the log file.
     """
     log = Path(snakemake.log[0])
     logging.raiseExceptions = False  # a log on a full disk is no reason for a traceback

@@ -1,6 +1,6 @@
-"""What a run does before its first job and after its last: be alone in its folder, repeat the errors.
+"""What a run does before its first job (make sure that it is alone) and after its last (repeat the errors).
 
-Reading the Snakefile does none of this: only a run that has something to do changes anything on disk.
+Reading the Snakefile does none of this: only a run with jobs to do changes anything on disk.
 """
 
 import atexit
@@ -34,16 +34,16 @@ _held: list[TextIO] = []  # the open file whose lock says that this run is alive
 
 
 def begin(locked_by_snakemake: bool = False) -> str:
-    """Take the folder for this run, wait for jobs of a killed one, remove what they left half written.
+    """Reserve the folder for this run, wait for jobs of a killed run, and remove their temporary files.
 
     Returns the name of this run, which no other run has, for `check_at_work`.
-    ValueError, one line that says what to do: another run is at work, or a run with Snakemake's own locks was
-    killed. Those of a cluster keep them: its jobs may still be queued.
+    ValueError, one line that says what to do: another run is active, or a run on a cluster was killed, which
+    keeps Snakemake's locks because its jobs may still be queued.
     """
     run = _open(RUN)
     if not lock(run, fcntl.LOCK_EX | fcntl.LOCK_NB):
         raise ValueError(
-            f"another run is at work in this folder ({run.readline().strip()}): wait for its end, or stop it"
+            f"another run is active in this folder ({run.readline().strip()}): wait for its end, or stop it"
         )
     if not locked_by_snakemake and any((STATE / "locks").glob("*")):
         raise ValueError(
@@ -69,9 +69,10 @@ def begin(locked_by_snakemake: bool = False) -> str:
 
 
 def take(folder: str, files: list[str], settings: list[str]) -> None:
-    """Let a folder of results be that of a configuration: its files, and its settings from the command line.
+    """Record which configuration a results folder belongs to: its files, and settings from the command line.
 
-    ValueError if it holds results of another configuration, whose files are still there: two have one name.
+    ValueError if the folder holds results of another configuration with the same name, whose files still
+    exist.
     """
     ours, mark = [files, settings], STATE / "configurations" / Path(folder).name
     before = json.loads(mark.read_text("utf-8")) if mark.exists() else ours
@@ -79,7 +80,7 @@ def take(folder: str, files: list[str], settings: list[str]) -> None:
     if before != ours and held and all(map(os.path.exists, before[0])):
         raise ValueError(
             f"{folder} holds the results of {' '.join(before[0] + before[1])}: "
-            f"put your settings into a file of another name, or remove {folder}"
+            f"give your file another name, or remove {folder}"
         )
     mark.parent.mkdir(exist_ok=True)
     mark.write_text(json.dumps(ours), "utf-8")
@@ -102,19 +103,19 @@ def check_at_work() -> None:
 
 
 def check_folder() -> None:
-    """ValueError, one line: the folder cannot be written, or a result is no file.
+    """ValueError, one line: the folder is not writable, or something that is no file is in a result's place.
 
     Snakemake would end with a traceback, or take a folder for the result.
     """
     if not os.access(STATE if STATE.exists() else ".", os.W_OK):
-        raise ValueError(f"{Path.cwd()} cannot be written: snakemake -d FOLDER works in another folder")
+        raise ValueError(f"{Path.cwd()} is not writable: use another folder with snakemake -d FOLDER")
     for path in checksums.made():
         if os.path.lexists(path) and not path.is_file():
             raise ValueError(f"{path}: {checksums.NO_FILE}")
 
 
 def report(message: str) -> None:
-    """Let the run end with this error; where no file can be written, it goes to the job's own output."""
+    """Make the run end with this error; if no file can be written, it goes to the job's output."""
     try:
         ERRORS.mkdir(parents=True, exist_ok=True)
         (ERRORS / f"{time.time_ns()}-{uuid.uuid4().hex}").write_text(f"error: {message}", "utf-8")
@@ -123,16 +124,16 @@ def report(message: str) -> None:
 
 
 def errors() -> list[str]:
-    """The errors of this run's jobs, oldest first, each once. A file without one had no room for it."""
+    """The errors of this run's jobs, oldest first, each once. An empty file means that the disk was full."""
     files = sorted(ERRORS.iterdir()) if ERRORS.exists() else []
     full = f"error: {STATE}: the disk is full: make room and run again"
     return list(dict.fromkeys(path.read_text("utf-8") or full for path in files))
 
 
 def end_with_errors(logs: Iterable[str]) -> None:
-    """Print the errors of this run's jobs as the last that the terminal shows.
+    """Print the errors of this run's jobs at its very end.
 
-    Of jobs that could not report any, the last words of their scheduler: Snakemake's ``logs`` have them.
+    For jobs that could not report an error, print the scheduler's last line from Snakemake's ``logs``.
     """
     own = errors()
     reported = {line.split(": ")[1] for line in own}
@@ -165,7 +166,7 @@ def _last_words(log: str) -> dict[str, str]:
 
 
 def job_at_work() -> TextIO:
-    """An open file that says, until it is closed or its process ends, that a job is at work.
+    """An open file that marks a job as active until it is closed or its process ends.
 
     ValueError as `check_at_work`. A run that begins later waits for the file.
     """
@@ -178,7 +179,7 @@ def job_at_work() -> TextIO:
 def lock(file: TextIO, how: int) -> bool:
     """Lock an open file as ``fcntl.flock`` does; False if somebody else holds it.
 
-    True also on a file system without locks: there nothing tells two runs apart.
+    True also on a file system without locks, where two runs cannot be detected.
     """
     try:
         fcntl.flock(file, how)

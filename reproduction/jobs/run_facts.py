@@ -1,6 +1,7 @@
-"""What a run tells its jobs, which may start on other machines, much later, and see files late.
+"""Facts that the main process hands to its jobs, on any machine, through one environment variable.
 
-Such a job reads the Snakefile again. What it then finds is compared with what the run began with.
+A job on a cluster may start much later, and see files with a delay. It reads the Snakefile again, and
+compares what it finds with these facts.
 """
 
 import json
@@ -13,12 +14,12 @@ VARIABLE = "TIGHTSHUFFLE_RUN"  # of the environment, which schedulers pass on
 
 
 def tell(**facts: Any) -> None:
-    """Let the jobs of this run know ``facts``; without any, forget what another run told."""
+    """Hand ``facts`` to the jobs of this run; without any, clear those of another run."""
     os.environ[VARIABLE] = json.dumps(facts, sort_keys=True)
 
 
 def told(name: str, otherwise: Any) -> Any:
-    """The fact of this name; ``otherwise`` in what is no job of a run."""
+    """The fact with this name; ``otherwise`` outside of a run's jobs."""
     return json.loads(os.environ.get(VARIABLE, "{}")).get(name, otherwise)
 
 
@@ -28,7 +29,7 @@ def patience() -> float:
 
 
 def settled(problem: Callable[[], str | None]) -> str | None:
-    """What ``problem`` says in the end: None as soon as it does, else what is wrong after `patience`."""
+    """None as soon as ``problem`` returns None; else what it returns after `patience`."""
     end = time.monotonic() + patience()
     while (wrong := problem()) and time.monotonic() < end:
         time.sleep(1)

@@ -1,4 +1,4 @@
-"""What differs from run to run: the machine, and the time and memory of every rule."""
+"""The machine of a run, and the time and memory of every rule."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ def run_times(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
         table = pd.read_csv(path, sep="\t", na_values=["-", "NA"])
         missing = [name for name in ("s", "max_rss", "cpu_time") if name not in table]
         if missing:
-            raise ValueError(f"{path}: no column {missing[0]!r}; delete it and run its job again")
+            raise ValueError(f"{path}: no column {missing[0]!r}; remove it and run again")
         rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
         rows += [(rule, *row) for row in table[["s", "max_rss", "cpu_time"]].itertuples(index=False)]
     jobs = pd.DataFrame(rows, columns=["name", "s", "max_rss", "cpu_time"])
@@ -33,7 +33,7 @@ def run_times(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def machine() -> list[tuple[str, str]]:
-    """Pairs of name and value that describe this machine: nothing that identifies it or its user."""
+    """Pairs of name and value that describe this machine, without identifying it or its user."""
     facts = [
         ("system", f"{platform.system()} {platform.release()}"),
         ("processor", processor()),

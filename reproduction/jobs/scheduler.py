@@ -1,4 +1,4 @@
-"""Is there a scheduler to send jobs to? Snakemake would say so late, or never."""
+"""Check that the scheduler responds; Snakemake would report a missing one late, or never."""
 
 import shutil
 import subprocess

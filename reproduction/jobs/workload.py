@@ -1,4 +1,4 @@
-"""What a configuration asks for, as plain data: datasets, the points of every file of trials."""
+"""The work that a configuration describes, as plain data: datasets, and the points of each file of trials."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -35,14 +35,14 @@ def section(datasets: Datasets, name: str, experiment: str) -> Any:
 
 
 def label(**numbers: float) -> str:
-    """Parameters in a file's name: for readers, nothing reads them back. 4 and 4.0 are the same."""
+    """Parameters in a file's name, for readers only; no code reads them. 4 and 4.0 are the same."""
     return "_".join(f"{name}-{repr(float(value)).removesuffix('.0')}" for name, value in numbers.items())
 
 
 def trials_of(datasets: Datasets) -> Trials:
     """The points of every file of trials; a part is one budget, or a run of consecutive points of the grid.
 
-    A grid has every n at every eps up to eps0, beyond which delta is 0.
+    A grid has every n at every eps up to eps0; above it delta is 0.
     """
     trials: Trials = {}
     for name, dataset in datasets.items():

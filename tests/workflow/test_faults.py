@@ -41,7 +41,7 @@ def test_a_damaged_result_is_named_and_not_used(calm, small):
     png.unlink()
     done = small.run()
     assert done.returncode != 0
-    wanted = f"{small.SURFACE}: cut or edited since its job ended. Remove it and run again"
+    wanted = f"{small.SURFACE}: changed since its job ended. Remove it and run again"
     assert last_line(done) == f"error: draw_figure: {wanted}"
     checked = verify(small)
     assert (checked.returncode, checked.stderr) == (1, f"error: {wanted}\n")
@@ -130,7 +130,7 @@ def test_two_runs_in_one_folder(calm, small):
     first.send_signal(signal.SIGCONT)
     assert first.wait() == 0
     assert second.returncode != 0
-    (refusal,) = lines_with(second, "another run is at work in this folder")
+    (refusal,) = lines_with(second, "another run is active in this folder")
     assert f"process {first.pid} on " in refusal
     assert "wait for its end, or stop it" in refusal
     assert "Traceback" not in second.stdout
@@ -188,9 +188,7 @@ def test_a_read_only_folder(calm, small):
         planned = small.run("--dry-run")
         subprocess.run(["umount", "--lazy", small.folder], check=True)
     assert planned.returncode != 0
-    assert lines_with(
-        planned, f"{small.folder} cannot be written: snakemake -d FOLDER works in another folder"
-    )
+    assert lines_with(planned, f"{small.folder} is not writable: use another folder with snakemake -d FOLDER")
     assert "Traceback" not in planned.stdout
     assert done.returncode != 0
     assert "Write-protected output files" in done.stdout

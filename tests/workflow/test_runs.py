@@ -136,7 +136,7 @@ def test_every_configuration_has_a_folder_of_its_own(small):
     assert "Nothing to be done" in run(small, small.TRIALS)
     (small.folder / "figures.yaml").write_text("seed: 7\n")
     done = small.snakemake("--configfile", "figures.yaml", "--dry-run")
-    assert "results/figures, which is taken: give it another name" in done.stdout
+    assert "results/figures, a name in use: give the file another name" in done.stdout
 
 
 def test_elsewhere_and_as_a_module(tmp_path):

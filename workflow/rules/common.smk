@@ -32,7 +32,7 @@ pathvars:
 
 DATASETS = workload.datasets_of(SETTINGS)
 GOWALLA, NORMAL, COUNTS = (workload.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts"))
-PAPERS = configuration.of_the_papers(DATASETS)  # your own datasets move no verdict on what the papers say
+PAPERS = configuration.of_the_papers(DATASETS)  # datasets of your own change no verdict on the paper
 ESTIMATE_DATASETS = workload.having(DATASETS, "estimates")
 PARITY_DATASETS = workload.having(DATASETS, "tv")
 PARITY = SETTINGS.parity
@@ -47,7 +47,7 @@ TABLES = {  # table: its number in both versions of the paper, and what it shows
     "table_VI": ("Table VI / 5", "errors of one value, check-ins"),
 }
 
-# What the papers print.
+# The paper's printed values.
 VALUES, CLAIMS, PARAMETERS = (f"data/published/{name}.csv" for name in ("values", "claims", "parameters"))
 
 
@@ -91,5 +91,5 @@ def drawn_from(start):
     ]
 
 
-# What the default run makes, so that whatever is removed comes back; every file of rules adds its own.
+# The targets of the default run, so that deleted results are made again; every file of rules adds its own.
 EVERYTHING = [file for kind in KINDS for file in figure_files(kind=kind)]

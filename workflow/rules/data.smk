@@ -43,7 +43,7 @@ if SOURCE == "bundled":
 
 if SOURCE == "snap":
 
-    # Neither its code nor its address is an input: whatever they are, the md5 says what comes out.
+    # Neither its code nor its address is an input: the md5 fixes the file.
     rule download_checkins:
         "SNAP's file of Gowalla check-ins: checked by md5, from the beginning after an interruption."
         output:

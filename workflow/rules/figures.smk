@@ -1,5 +1,5 @@
-# The paper's figures, and the same forms for every dataset of your own: a row of the catalogue says from which files, by
-# which module of reproduction/figures and with which settings each one is drawn.
+# The paper's figures, and the same figures for datasets of your own. A row of the catalogue has the input files, the
+# module of reproduction/figures and the settings of each figure.
 CODE_OF_FIGURES = {name: code_of(*figure.code) for name, figure in FIGURES.items()}
 
 

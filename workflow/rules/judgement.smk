@@ -1,4 +1,4 @@
-# What the papers print and say, and whether it holds.
+# Verdicts on the paper's printed values and statements.
 INDIVIDUAL = workload.having(PAPERS, "individual")
 CITIES = [name for name in INDIVIDUAL if name in GOWALLA]
 

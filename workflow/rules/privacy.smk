@@ -1,4 +1,4 @@
-# Curves of the accountants: the data behind the figures on privacy.
+# Curves of the bounds: the data of the figures on privacy.
 from reproduction.experiments.curves.tables import CURVES, settings_of
 
 CODE_OF_CURVES = {

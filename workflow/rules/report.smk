@@ -14,13 +14,13 @@ CALCULATOR = [
     *(f"reproduction/report/calculator/{name}" for name in ("bounds.js", "calculator.js")),
 ]
 
-# Everything that comes from outside: what the papers print, check-ins or their counts, your own histograms.
+# All input data: the paper's printed values, check-ins or their counts, histograms of your own.
 DATA = [source(path.relative_to(HERE)) for path in sorted(HERE.glob("data/published/*.csv"))]
 CITY_FILES = expand(map(source, SUB_CELLS.values()), dataset=GOWALLA) if SOURCE == "bundled" else [CHECKINS]
 DATA += CITY_FILES if GOWALLA else []
 DATA += [DATASETS[name].file for name in COUNTS]
 
-# What the findings are computed from, and the page shows.
+# The data of the findings and of the report.
 TABLES = {
     "verdicts": "<results>/report/verdicts.csv",
     "claim_verdicts": "<results>/report/claim_verdicts.csv",
@@ -32,7 +32,7 @@ TABLES = {
     **{name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"] if PARITY_DATASETS else [])},
 }
 
-CHANGED = configuration.differences(config)  # from the papers' settings: told on the page and in the article
+CHANGED = configuration.differences(config)  # differences to the paper's settings, listed in the report and in the article
 
 ARTICLE_PARTS = [
     f"reproduction/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")
@@ -144,7 +144,7 @@ rule write_article:
         "../../scripts/write_article.py"
 
 
-# Runs last: it reads the run times. Whatever differs from run to run is in results/benchmarks.
+# Runs last, as it reads the run times. All that differs from run to run is in results/benchmarks.
 rule summarise_run:
     "Machine, date and run times: what differs from run to run and is therefore not in the report."
     input:

@@ -212,7 +212,7 @@ def test_sub_cells_of_a_small_box(tmp_path):
             r"lines.csv: the degrees of both directions",
         ),
         ("", "row,column\n0,0\n", r"counts.csv: no column count"),
-        ("", "row,column,count\n0,2,1\n", r"counts.csv: each of the 1 x 2 sub-cells may be there once"),
+        ("", "row,column,count\n0,2,1\n", r"counts.csv: each of the 1 x 2 sub-cells may occur once"),
         ("", "row,column,count\n1,0,1\n", "counts.csv: each"),
         ("", "row,column,count\n0,-1,1\n", "counts.csv: each"),
         ("", "row,column,count\n0,0,1\n0,0,2\n", "counts.csv: each"),

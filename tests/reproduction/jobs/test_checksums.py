@@ -44,13 +44,13 @@ def test_results_are_as_their_jobs_left_them():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda path: path.write_text("x"), "cut or edited since its job ended. Remove it and run again"),
-        (lambda path: os.truncate(path, 0), "cut or edited since its job ended. Remove it and run again"),
+        (lambda path: path.write_text("x"), "changed since its job ended. Remove it and run again"),
+        (lambda path: os.truncate(path, 0), "changed since its job ended. Remove it and run again"),
         (
             lambda path: (checksums.SUMS / path).write_text(""),
             "no job of this folder made it, or its job did not",
         ),
-        (lambda path: (checksums.SUMS / path).write_text("x"), "cut or edited since its job ended"),
+        (lambda path: (checksums.SUMS / path).write_text("x"), "changed since its job ended"),
         (lambda path: path.unlink() or path.mkdir(), "a folder, a pipe or a broken link instead of a file"),
         (
             lambda path: path.unlink() or os.mkfifo(path),
@@ -62,7 +62,7 @@ def test_results_are_as_their_jobs_left_them():
         ),
         (
             lambda path: in_a_linked_folder(path).write_text("x"),
-            "cut or edited since its job ended. Remove it",
+            "changed since its job ended. Remove it",
         ),
     ],
 )
@@ -134,7 +134,7 @@ def test_the_command_says_what_is_wrong_and_fails(folder):
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
-    verified = "Verified: every result is as its job left it.\n"
+    verified = "Verified: no result has changed since its job wrote it.\n"
     assert said() == (0, verified, "")
     for names, others in (("abc", ""), ("de", " and 2 more")):
         for name in names:
@@ -142,7 +142,7 @@ def test_the_command_says_what_is_wrong_and_fails(folder):
         others = f"results/a.csv, results/b.csv, results/c.csv{others}"
         assert said() == (0, f"{verified}Not checked, as no job of this folder made it: {others}\n", "")
     Path(FIRST).write_text("x")
-    assert said() == (1, "", f"error: {FIRST}: cut or edited since its job ended. Remove it and run again\n")
+    assert said() == (1, "", f"error: {FIRST}: changed since its job ended. Remove it and run again\n")
     shutil.rmtree(".snakemake")
     code, out, error = said()
     assert (code, out) == (1, "")

@@ -135,7 +135,7 @@ def test_a_folder_of_results_belongs_to_one_configuration():
     take(here)
     for other in ((there,), (here, "seed=5")):
         with pytest.raises(
-            ValueError, match=r"^results/mine holds the results of a/mine\.yaml: put your settings"
+            ValueError, match=r"^results/mine holds the results of a/mine\.yaml: give your file another name"
         ):
             take(*other)
     here.rename("moved")
@@ -196,7 +196,7 @@ def holding(what):
 def test_a_second_run_is_refused_until_the_first_one_ends_however_it_ends():
     first = holding("run.begin()")
     with pytest.raises(
-        ValueError, match=rf"^another run is at work .*process {first.pid} on .*: wait for its end"
+        ValueError, match=rf"^another run is active .*process {first.pid} on .*: wait for its end"
     ):
         run.begin()
     first.kill()
