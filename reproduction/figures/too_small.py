@@ -22,7 +22,7 @@ read = reader(COLUMNS)
 def draw(table: pd.DataFrame, eps0: float) -> Figure:
     """The figure: log10 delta over eps at the table's eps0 next to ``eps0``; each line has its name."""
     shown = _shown(table, eps0)
-    figure = style.new_figure(3.0)
+    figure = style.new_figure(2.9, width=5.0)  # read on phones, too
     axes = figure.add_subplot()
     for reading, (name, colour) in LINES.items():
         axes.plot(shown["eps"], shown[reading], color=colour, linewidth=2.4)
