@@ -10,7 +10,7 @@ STEPS = 3000
 
 
 def expectation_maximisation(frequencies: npt.ArrayLike, matrix: npt.ArrayLike) -> Floats:
-    """The shares of the values that make the reports most likely: the iterative Bayesian update.
+    """The maximum-likelihood shares of the values, by the iterative Bayesian update.
 
     Each step multiplies every share by the mean of R_x(y) / P(y) over the reports y. The mean log-likelihood
     is concave; it is within (largest of these means - 1) of its maximum, and steps end when that is below

@@ -1,10 +1,10 @@
-"""The comparison at equal privacy: k-RR behind a shuffler against the Gaussian with the same (eps, delta).
+"""The comparison at equal privacy: shuffled k-RR and the Gaussian mechanism with the same (eps, delta).
 
-For n users in k cells and a budget eps0, delta is fixed, eps is what `privacy.histogram` guarantees for the
-whole histogram, whatever the remaining users hold, and the Gaussian has the smallest noise that is
-(eps, delta)-private for a histogram of which one user changes cell (L2 sensitivity sqrt(2)). Everything is
-paired: one repetition is one sample of users for all mechanisms and settings; one setting's Gaussian noise
-is the same standard normal draw whichever bound its eps comes from.
+delta is fixed. For n users, k cells and a budget eps0, eps is what `bounds.histogram` guarantees for the
+whole histogram of every dataset. The Gaussian mechanism has the smallest noise that is (eps, delta)-private
+for a histogram, if one user's value changes (L2 sensitivity sqrt(2)). Everything is paired: one repetition is
+one sample of users for all mechanisms and settings. One setting's Gaussian noise is the same standard normal
+draw for both bounds that give eps.
 """
 
 import math
@@ -58,7 +58,7 @@ def guaranteed_eps(bound: str, delta: float, *, n: int, k: int, eps0: float) -> 
 
     ``bound`` "upper": the true delta at the returned eps is at most ``delta``; "lower": for some dataset it
     is at least ``delta``. Where eps = 0 already suffices, or nothing above it is a lower bound, eps is 0 or
-    next to it. Raises ValueError naming the argument that is out of range.
+    close to it. Raises ValueError naming the argument that is out of range.
     """
     check_choice("bound", bound, BOUNDS)
     wanted = math.log10(check_one("delta", check_delta(delta)))
@@ -107,8 +107,8 @@ def run_parity(
 ) -> Iterator[pd.DataFrame]:
     """`run_parity_point` at several numbers of users, one frame after the other, each number once.
 
-    Parameters: ``sizes`` dicts of n (users or "all"), bounds, and the fewest repetitions there if more are
-    wanted than ``repetitions``; ``delta`` and ``delta_exponents`` as for `delta_rules`; ``shared``: dataset,
+    Parameters: ``sizes`` dicts of n (users or "all"), bounds, and a minimum number of repetitions there, if
+    larger than ``repetitions``; ``delta`` and ``delta_exponents`` as for `delta_rules`; ``shared``: dataset,
     eps0, cells and seed, as for `run_parity_point`.
     """
     rules = delta_rules(delta, delta_exponents)
@@ -142,15 +142,15 @@ def run_parity_point(
     n : users, or "all"
     eps0 : budgets
     bounds : of `BOUNDS`, that give eps
-    cells : whose individual error is wanted, numbered from 1
+    cells : whose individual error is computed, numbered from 1
     seed : the root seed
 
     Returns
     -------
     DataFrame: dataset, n, k, eps0, delta_rule, delta, bound (that gave eps), eps, mechanism, estimator,
     metric, cell (0 for tv), repetition, value (fractions of n), uniform (the same error of the uniform
-    histogram, which knows no data), seed (of the mechanism's noise). The shuffle model's rows do not depend
-    on delta and bound; they are there beside the Gaussian's of each.
+    histogram, which ignores the data), seed (of the mechanism's noise). The shuffle model's rows do not
+    depend on delta and bound; they are repeated for each of the Gaussian's.
     """
     n, k = users_of(counts, n), len(counts)
     root: dict[str, Any] = {"dataset": dataset, "n": n}

@@ -1,4 +1,4 @@
-"""What the runs at equal privacy say: mean errors and ratios, with bootstrap intervals and closed forms.
+"""Summary of the runs at equal privacy: mean errors and ratios, with bootstrap intervals and closed forms.
 
 Individual errors are averaged over the dataset's cells within each repetition. The bootstrap draws
 repetitions, the same ones for every setting and mechanism of one dataset and number of users, so that ratios
@@ -46,7 +46,7 @@ def nearly_equal(ratios: "pd.Series[float]") -> "pd.Series[bool]":
 def largest_change_percent(ratios: pd.DataFrame) -> float | None:
     """By how many percent a ratio changes at most if eps comes from ``lower`` instead of ``upper``.
 
-    Rounded up to one decimal. ``ratios``: rows of one metric. None where only one bound is there.
+    Rounded up to one decimal. ``ratios``: rows of one metric. None if there is only one bound.
     """
     keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
     both = ratios.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
@@ -98,12 +98,13 @@ def summarise_parity(
 
     Parameters
     ----------
-    points : the runs of one dataset and number of users each, looked at one by one: they are large
+    points : the runs of one dataset and number of users each, read one by one, as they are large
     published : trials of the published protocol, of one dataset each; its ratios come last
     counts : dataset -> its histogram, shape (k,)
-        Two columns of the ratios say what they are worth: ``uniform`` is the mean error of the uniform
-        histogram, which knows no data, against the same users; ``informative`` whether at least one mechanism
-        errs less than that, both projected to the simplex (published: both as the paper measured them).
+        Two columns of the ratios say whether they are informative: ``uniform`` is the mean error of the
+        uniform histogram, which ignores the data, against the same users; ``informative`` is whether at least
+        one mechanism has a smaller error, both projected onto the simplex (published: as the paper measured
+        them).
     resamples, confidence, seed : as for `bootstrap`; ``seed`` is the root seed
     """
     how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}

@@ -1,4 +1,4 @@
-"""What several wanted guarantees allow, as a table."""
+"""Plans for several guarantees, as a table."""
 
 import itertools
 import math

@@ -1,10 +1,10 @@
-"""Which randomizer should users run behind a shuffler? All of them at one wanted (eps, delta).
+"""Which randomizer to use with a shuffler: a comparison of all randomizers at the same (eps, delta).
 
-For every n, k and (eps, delta): the largest eps0 that each randomizer may have, by the rigorous `upper`; the
-expected errors that it leaves (`expected_errors`, uniform data, unbiased, before any projection), and
-those of the central analytic Gaussian with the same (eps, delta). `upper` may be far from the truth, and not
-equally far for each randomizer. So every search is repeated with `lower` for the first rule of delta: no
-guarantee can go beyond it, and the truth is between the two.
+For every n, k and (eps, delta) it finds the largest eps0 of each randomizer, by the rigorous `upper`. It then
+computes the expected errors (`expected_errors`, uniform data, before projection), and those of the analytic
+Gaussian mechanism with the same (eps, delta). `upper` is not equally tight for all randomizers. So every
+search is repeated with `lower` for the first rule of delta; the largest eps0 that is possible lies between
+the two.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ from tightshuffle.setting import LARGEST_EPS0_OF_UPPER
 
 Family = Callable[[int, float], SupportRandomizer]  # of k and eps0
 _WIDTH = 1e-3  # of the bounds, relative to delta
-_CLOSE = 1e-3  # how far below the wanted log10 delta a search may end
+_CLOSE = 1e-3  # how far below the target log10 delta a search may end
 _SHORTEST = 1e-6  # of eps0, relative: there it ends in any case, where a parameter jumps
 _SECANTS = 8  # steps before it halves
 
@@ -39,8 +39,8 @@ def study(settings: Mapping[str, Any]) -> pd.DataFrame:
     log10_delta (of `upper` there), bits (of a report), expected (reports that support an empty cell), tv and
     largest (expected total variation distance, and expected largest error of a cell), ratio (of the tv to the
     Gaussian's), empty_ratio (of an empty cell's deviation), local_tv (without shuffler, eps0 = eps and
-    delta = 0), eps0_lower and ratio_lower (by `lower`; nan but for the first rule). eps0 is also the local
-    guarantee left if the shuffler fails.
+    delta = 0), eps0_lower and ratio_lower (by `lower`; nan but for the first rule). If the shuffler fails,
+    eps0-local differential privacy still holds.
     """
     rules = delta_rules(settings["delta"], settings["delta_exponents"])
     points = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""What the study's ratios tend to as users get many, at a fixed (eps, delta); proof in docs/parity.md."""
+"""Limits of the study's ratios for many users, at a fixed (eps, delta); proof in docs/parity.md."""
 
 import math
 
@@ -15,8 +15,8 @@ def poisson_ratio(eps: float, delta: float, *, truth: float = 1.0) -> float:
     There the counts of two empty cells are independent Poisson variables N0, N1 of one mean, and a user adds
     a report to one of them with probability ``truth``. The mean is the one at which E[(P - e^eps Q)_+] is
     delta, P = 1 - truth + truth N0 / mean and Q the same with N1. For k-RR ``truth`` is 1. For optimised
-    unary encoding it is 1/2, and only half of the reports that support an empty cell hide anybody (the
-    remaining ones support the cell of the remaining users too): its ratio is sqrt(2) times what is returned.
+    unary encoding it is 1/2, and only half of the reports that support an empty cell add privacy (the
+    other half also support the cell of the remaining users): its ratio is sqrt(2) times what is returned.
 
     Parameters: ``eps`` > 0, ``delta`` in (0, 1), ``truth`` in (0, 1], numbers. Returns sqrt(mean) /
     (truth sigma). ValueError naming a bad argument.
@@ -30,7 +30,7 @@ def poisson_ratio(eps: float, delta: float, *, truth: float = 1.0) -> float:
     def surplus(log_mean: float) -> float:
         return math.log(max(_hockey_stick(eps, math.exp(log_mean), truth), 1e-300) / delta)
 
-    # More noise never tells more, so the divergence falls as the mean grows.
+    # More noise never reveals more, so the divergence falls as the mean grows.
     low = high = 2 * math.log(truth * sigma)
     while surplus(low) < 0:
         low -= 1

@@ -1,4 +1,4 @@
-"""The study's closed forms against simulation, and the error that is left after a projection.
+"""Simulations that check the study's closed forms, and give the error after projection.
 
 On uniform data, on the datasets, and on one city cut into finer and coarser cells.
 """
@@ -39,7 +39,7 @@ def simulate(
     ----------
     counts : users per cell, shape (k,), all of whom take part
     settings : eps (a list), delta, repetitions, confidence
-    randomizers : of `FAMILIES`; the Gaussian comes along
+    randomizers : of `FAMILIES`; the Gaussian mechanism is added
 
     Returns
     -------

@@ -3,11 +3,11 @@
 import shutil
 import subprocess
 
-SILENCE = 30  # seconds after which a command of Slurm counts as unanswered
+SILENCE = 30  # seconds that a command of Slurm may take
 
 
 def reach_slurm() -> None:
-    """ValueError if no Slurm is here, or none that answers."""
+    """ValueError if Slurm is missing or does not respond."""
     find("sbatch")
     try:
         done = subprocess.run(["sinfo"], capture_output=True, text=True, timeout=SILENCE)

@@ -1,7 +1,7 @@
-"""Every key of the configuration: its type, its limits, and what must fit together.
+"""Every key of the configuration: its type, its limits, and which keys must be consistent.
 
-Numbers stay as they are written: 4 is 4 and not 4.0, "4" is text. Errors are `Contradiction`, or pydantic's;
-`configuration` makes one line of them. config/README.md says what the keys mean.
+Numbers stay as written: 4 is not 4.0, and "4" is text. Errors are `Contradiction`, or pydantic's;
+`configuration` turns them into one line. config/README.md explains the keys.
 """
 
 import re
@@ -206,7 +206,7 @@ class Figures(Section):
 
 
 class Dataset(Section):
-    """What every dataset has: a title, and the experiments on it."""
+    """A dataset: its title, and the experiments on it."""
 
     kind: str
     title: Title
@@ -218,7 +218,7 @@ class Dataset(Section):
 
     @property
     def number_of_cells(self) -> int | None:
-        """None if only a file of counts knows."""
+        """None if it depends on a file of counts."""
         return None
 
     @property
@@ -227,7 +227,7 @@ class Dataset(Section):
         return self.individual.cells if self.individual else []
 
     def sizes(self) -> Iterator[tuple[str, int]]:
-        """(the experiment, n) of all that do not take all users."""
+        """(experiment, n) for every experiment with fewer than all users."""
         for name in ("tv", "estimates", "individual", "grid"):
             asked = section.n if (section := getattr(self, name)) else []
             for n in asked if isinstance(asked, list) else [asked]:
@@ -325,7 +325,7 @@ AnyDataset = Annotated[
 
 
 def above(dataset: Dataset, population: int) -> tuple[str, str] | None:
-    """What is wrong with the first n above a dataset's number of users, and its key."""
+    """The error and the key of the first n above a dataset's number of users."""
     for name, n in dataset.sizes():
         if n > population:
             return f"must be at most the population ({population}); got {n}", f"{name}.n"
@@ -516,7 +516,7 @@ class Audit(Section):
             key = f"settings[{number}]"
             if setting.k == 2 and self.remaining == "x2":
                 raise contradiction(
-                    "must be at least 3 with audit.remaining x2, a third cell; got 2", f"{key}.k"
+                    "must be at least 3 with audit.remaining x2, a third value; got 2", f"{key}.k"
                 )
             first = met.setdefault((setting.n, setting.k, setting.eps0, setting.count), number)
             if first != number:
@@ -571,7 +571,7 @@ class Settings(Section):
             raise contradiction(text, "study.grids.city")
         for name, dataset in cities.items():
             if self.gowalla.grid == "stepped" and not dataset.stepped:
-                raise contradiction("is missing; gowalla.grid asks for it", f"datasets.{name}.stepped")
+                raise contradiction("is missing; gowalla.grid: stepped needs it", f"datasets.{name}.stepped")
         for name, each in self.datasets.items():
             cells, repetitions = each.number_of_cells, self.parity.repetitions
             if cells and (asked := max(each.asked_cells, default=0)) > cells:

@@ -1,1 +1,1 @@
-"""What the papers did, kept as wrong as it is printed."""
+"""The paper's protocol, exactly as printed."""

@@ -1,4 +1,4 @@
-"""How far an estimated distribution is from the true one."""
+"""Distances between an estimated distribution and the true one."""
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +31,10 @@ def individual_error(estimate: npt.ArrayLike, truth: npt.ArrayLike, cells: npt.A
 
 
 def uniform_histogram(k: int) -> Floats:
-    """1 / k in each of k cells: what anybody may publish who has seen no data, shape (k,).
+    """The uniform histogram, 1 / k in each of k cells, which ignores the data; shape (k,).
 
-    Its error is the least that a mechanism must beat: where both mechanisms err more, the setting says
-    nothing about either.
+    A useful mechanism has a smaller error. If both mechanisms do worse, we leave the setting out of the
+    comparison.
     """
     return np.full(k, 1 / k)
 

@@ -1,8 +1,8 @@
-"""What the main paper prints instead of earlier amplification bounds, as functions.
+"""The formulas that the main paper prints for earlier amplification bounds.
 
 The columns of Table II (long version) and Table 1 (FPS 2023) that carry the names of earlier work are not the
 cited theorems. Each is an order-of-magnitude statement eps = O(...) read with the constant 1 (in Erlingsson's
-case 12), outside the conditions of its theorem, and solved for delta. They are kept to reproduce the printed
+case 12), outside the conditions of its theorem, and solved for delta. These functions reproduce the printed
 digits; none of them is a privacy guarantee.
 """
 

@@ -1,18 +1,18 @@
-"""Where diffprivlib's analytic Gaussian stops following the delta that it is asked for."""
+"""The delta below which diffprivlib's scale for the analytic Gaussian mechanism stops growing."""
 
 from dataclasses import dataclass
 
 import pandas as pd
 
-SATURATED = 0.01  # a scale that is this share below the exact one no longer follows delta
+SATURATED = 0.01  # a scale that is this share below the exact one has saturated
 
 
 @dataclass(frozen=True)
 class Saturation:
-    """What the published scale does at one eps; scales are for sensitivity 1, deltas are log10."""
+    """The published scale at one eps; scales are for sensitivity 1, deltas are log10."""
 
     eps: float
-    stays: float  # the published scale at the smallest delta asked for,
+    stays: float  # the published scale at the smallest delta of the table,
     gives: float  # the log10 delta of that scale,
     asked: float  # that smallest log10 delta,
     needed: float  # and the exact scale for it

@@ -16,7 +16,7 @@ from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.krr import invert, project_to_simplex, sample_histogram
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
-BLOCK = 2**20  # cells of all repetitions held at a time: beyond it, memory depends on k alone
+BLOCK = 2**20  # cells of all repetitions in memory at a time; above it, memory depends on k only
 FEW = 100  # at most this many users are drawn one by one
 NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
 TRIAL_COLUMNS = [
@@ -55,10 +55,10 @@ def sample_users(counts: npt.ArrayLike, n: int, rng: np.random.Generator, repeti
 def draw_without_replacement(counts: Integers, n: int, rng: np.random.Generator) -> Integers:
     """The histogram of n of the users, every set of n being equally likely, at any number of users.
 
-    Each user is included independently with probability n / users: one binomial per cell. Every set of as
-    many users is equally likely then, and stays so when the surplus is drawn from the included users without
-    replacement and put back, or the missing ones are drawn from those not included. That is the same task
-    for about the square root of as many users, and the last few are drawn one by one.
+    Each user is first included independently with probability n / users: one binomial per cell. All sets of
+    the same size are then equally likely. Surplus users are drawn from the included ones without replacement
+    and put back; missing users are drawn from those not included. This is the same task for about the square
+    root of the number of users. The last few users are drawn one by one.
 
     Parameters: ``counts`` whole numbers, shape (k,), 0 <= n <= their sum. Returns shape (k,).
     """
@@ -85,7 +85,7 @@ def run_mechanisms(
     rng: np.random.Generator,
     known: dict[Any, float] | None = None,
 ) -> tuple[dict[str, Floats], Floats]:
-    """Every mechanism's estimate of every sample's distribution, and the delta that the Gaussian got.
+    """Every mechanism's estimate of every sample's distribution, and the Gaussian mechanism's delta.
 
     ``shuffle`` is the noisy histogram itself, ``shuffle+INV`` its inversion projected to the simplex,
     ``gaussian`` the true histogram plus noise, as in the paper neither projected nor clipped.
@@ -152,13 +152,13 @@ def run_point(
     """All repetitions of one point (dataset, eps0, eps, n) as a tidy frame.
 
     Parameters: ``counts`` the dataset's histogram, ``n`` users or "all", ``cells`` (numbered from 1)
-    whose individual error is wanted, ``seed`` the root seed.
+    whose individual error is computed, ``seed`` the root seed.
 
     Returns
     -------
     DataFrame: dataset, eps0, eps, delta, n, k, mechanism, repetition, metric, cell, value, uniform, seed;
     metric is "tv" (cell 0) or "individual_error"; values are fractions of n; ``uniform`` is the same error of
-    `uniform_histogram`, which knows no data, against the same users.
+    `uniform_histogram`, which ignores the data, against the same users.
     """
     n = users_of(counts, n)
     seed = seed_of(seed, stage="trials", dataset=dataset, eps0=eps0, eps=eps, n=n, repetitions=repetitions)
@@ -166,7 +166,9 @@ def run_point(
     at_once = max(1, BLOCK // len(counts))
     known: dict[Any, float] = {}
 
-    def block(start: int) -> pd.DataFrame:  # a function: what it holds is gone before the next one starts
+    def block(
+        start: int,
+    ) -> pd.DataFrame:  # a function, to free its arrays when it ends
         samples = sample_users(counts, n, rng, min(at_once, repetitions - start))
         estimates, deltas = run_mechanisms(
             samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng, known=known

@@ -1,1 +1,1 @@
-"""What the papers print and state, and whether it holds."""
+"""Verdicts on the paper's printed values and statements."""

@@ -1,11 +1,10 @@
-"""Random values tested together: whether the errors of Tables V and VI look like runs of ours.
+"""Joint tests of random values: whether the errors of Tables V and VI can be runs of the published protocol.
 
-One printed value against an interval of 99 % is a weak test. Here the values of a table and a mechanism
-become their quantiles among our runs, which under the published protocol are uniform up to zeros and
-rounding, and two statistics say how uniform they are. A statistic's distribution comes from our own runs: one
-repetition for each printed run, treated like the printed values, so that zeros, rounding and the dependence
-between the cells of one run count as they are. A test that does not reject says little if it seldom rejects
-what is wrong: `power` says how often. data/published/README.md states the rule.
+A test of one printed value against an interval of 99 % is weak. Here each printed value becomes its quantile
+among our runs. Under the published protocol these quantiles are uniform, up to zeros and rounding, and two
+statistics measure how uniform they are. The distribution of a statistic comes from our own runs, treated like
+the printed values, so it includes zeros, rounding and the dependence between the cells of one run. `power` is
+how often a test rejects wrong errors. data/published/README.md states the rule.
 """
 
 import math

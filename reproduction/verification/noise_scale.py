@@ -1,4 +1,4 @@
-"""Which noise fits the Gaussian errors that the paper prints: a test and a likelihood of any scale.
+"""Which scale of Gaussian noise fits the printed errors: a test, and a likelihood, of any scale.
 
 The paper states neither the delta nor the sensitivity of its Gaussian. It prints 28 errors of single cells
 and two total variation distances, with one or two digits each, all at eps = 4. With Z standard normal an

@@ -1,4 +1,4 @@
-"""The values that the papers print, and how well ours agree with them.
+"""The paper's printed values, and how well ours agree with them.
 
 ``data/published/values.csv`` holds one row per printed value; its README explains the columns and the rules.
 Everything stays text until it is compared: printed digits are evidence, and deltas reach below the smallest
@@ -44,12 +44,12 @@ NEEDED = {
 _PRINTED = re.compile(r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
 _DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")
 _CENTRAL = re.compile(r"central (\d+(?:\.\d+)?) %")
-_SIGNIFICANT = 12  # digits of ours that are compared: beyond them is the noise of floats
+_SIGNIFICANT = 12  # digits of ours that are compared; further digits are floating-point noise
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one printed value. Numbers are decimal strings, "" where there is none."""
+    """The verdict on one printed value. Numbers are decimal strings, "" if there is none."""
 
     verdict: str
     reproduced: str = ""

@@ -1,7 +1,7 @@
 """log10 delta behind every printed delta: by the formula that gives the printed digits, and the true one.
 
-For the paper's own column the true one is the tight delta of the same count; for a column of the literature
-it is what the cited paper really guarantees, for the k of the paper's own column beside it.
+For the paper's own column, the true delta is the exact delta of the same count. For a column of the
+literature it is the bound of the cited paper, for the k of the paper's own column.
 """
 
 import math

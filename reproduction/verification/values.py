@@ -1,4 +1,4 @@
-"""A verdict on every printed value: what we get for it, and whether the two agree."""
+"""A verdict on every printed value: our value, and whether the two agree."""
 
 import os
 from collections.abc import Iterable, Mapping

@@ -87,7 +87,7 @@ def count_verdicts(rows: pd.DataFrame) -> VerdictCounts:
 
 
 def fixed_values(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows that say something of their own: no draw, no printed zero, and no value that is printed twice.
+    """The rows with new information: no draw, no printed zero, and no value that is printed twice.
 
     A row repeats another one if it prints the same digits for the same quantity, setting and mechanism.
     """

@@ -131,7 +131,7 @@ def test_every_configuration_has_a_folder_of_its_own(small):
     (small.folder / "other/overlay.yaml").write_text("delta_surface: {eps: {steps: 6}}\n")
     settings = ["--configfile", "other/overlay.yaml", "--config", "seed=6"]
     done = small.snakemake(*settings, "--", f"{folder}/{target}")
-    assert "results/overlay_custom holds the results of overlay.yaml seed=5: put your settings" in done.stdout
+    assert "results/overlay_custom holds the results of overlay.yaml seed=5: give your file" in done.stdout
     assert small.results() == before
     assert "Nothing to be done" in run(small, small.TRIALS)
     (small.folder / "figures.yaml").write_text("seed: 7\n")

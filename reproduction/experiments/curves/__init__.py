@@ -1,1 +1,1 @@
-"""Curves of the accountants, one module per figure: a section of the config in, a table out."""
+"""Curves of the bounds, one module per figure: from a section of the configuration to a table."""

@@ -1,4 +1,4 @@
-"""How wide the band between lower and upper is, around the datasets that seem to be the worst."""
+"""The gap between lower and upper, around delta of the conjectured worst datasets."""
 
 from typing import Any
 

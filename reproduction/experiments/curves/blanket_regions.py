@@ -1,4 +1,4 @@
-"""What the "tight blanket" paper's theorems promise over eps0, and its eq. (3) beside the true delta."""
+"""Where the blanket paper's theorems apply, over eps0, and its eq. (3) with the true delta."""
 
 from typing import Any
 

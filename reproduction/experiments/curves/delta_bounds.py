@@ -14,7 +14,7 @@ METHODS = {  # of the whole histogram; all but `lower` hold for every dataset
 
 
 def delta_bounds(settings: Section) -> pd.DataFrame:
-    """log10 delta by every accountant, one row per setting (numbered from 1) and eps.
+    """log10 delta by every bound, one row per setting (numbered from 1) and eps.
 
     ``settings``: the config's ``delta_bounds``. ValueError names the setting whose eps do not rise or
     reach eps0.

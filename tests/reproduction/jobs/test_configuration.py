@@ -210,7 +210,7 @@ MISTAKES = [  # key, its value, and what the error says after the key, or the wh
     ("audit.confidence", 1, "must be less than 1; got 1"),
     ("audit.settings.0.runs", 1, "must be at least 2; got 1"),
     ("audit.settings.2.count", 100, "must be less than n (100); got 100"),
-    ("audit.settings.3.k", 2, "must be at least 3 with audit.remaining x2, a third cell; got 2"),
+    ("audit.settings.3.k", 2, "must be at least 3 with audit.remaining x2, a third value; got 2"),
     ("audit.settings.1.eps0", 1.0, "audit.settings[1] repeats [0]: n, k, eps0 and count must differ;"),
     ("delta_surface.eps.start", 3, "must be less than stop (3.0); got 3"),
     ("protocol.sensitivity", NAN, "must be a finite number; got nan"),
@@ -314,7 +314,7 @@ def test_a_city_needs_the_grid_that_is_used_and_no_other():
     del config["datasets"]["paris"]["stepped"]
     assert config_error(config) is None
     config["gowalla"]["grid"] = "stepped"
-    assert config_error(config) == "config: datasets.paris.stepped is missing; gowalla.grid asks for it"
+    assert config_error(config) == "config: datasets.paris.stepped is missing; gowalla.grid: stepped needs it"
 
 
 @pytest.mark.parametrize("name", ["folder", "pipe.csv", "/dev/zero", "missing.csv"])
