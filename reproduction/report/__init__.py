@@ -1,1 +1,1 @@
-"""What the page and the article say."""
+"""The report, the article, the calculator and the numbers that they state."""

@@ -1,4 +1,4 @@
-"""The reproduction article: the texts that its template needs, and the PDF that Typst makes of both.
+"""The reproduction article: the texts for its template, and the PDF by Typst.
 
 The template names findings, such as ``n("parity.low:.2f")``. `article_values` formats each of them as text.
 """
@@ -32,7 +32,7 @@ def article_values(
     captions: Mapping[str, str],
     changed: Sequence[Sequence[str]] = (),
 ) -> Values:
-    """Everything that the template needs. A finding that was not computed has no text.
+    """All values of the template. A finding that was not computed has no text.
 
     ``found``: the findings (`read_findings`); ``study``: the rows of results/study/study.csv; ``captions``:
     figure -> its caption, of which the article shows the first two paragraphs: what the figure shows, and its
@@ -75,7 +75,7 @@ def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
     """
     files = {name: content for name, content in parts.items() if name != MAIN}
     files |= {"main.typ": parts[MAIN], "values.json": json.dumps(values).encode()}
-    compile_files: Any = typst.compile_with_warnings  # its types know single files only
+    compile_files: Any = typst.compile_with_warnings  # its type hints allow single files only
     try:
         pdf, warnings = compile_files(files, format="pdf", ignore_system_fonts=True, timestamp=0)
     except typst.TypstError as error:

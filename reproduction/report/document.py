@@ -25,10 +25,10 @@ def document(
 ) -> Markup:
     """The HTML of a document without its title, one level of headings lower, as a part of a page.
 
-    ``anchor`` goes before every id, so that two documents do not clash; ``folder`` is where the document
-    lies in the project and ``link`` gives the address of a file from its path in the project; ``words`` makes
-    the HTML of the text outside of code and formulas. A formula is what lies between dollars or in a block
-    ``math``; blocks ``console`` are folded.
+    ``anchor`` goes before every id, so that two documents do not clash; ``folder`` is the document's
+    folder in the project, and ``link`` gives the address of a file from its path in the project; ``words``
+    makes the HTML of the text outside of code and formulas. A formula is what lies between dollars or in a
+    block ``math``; blocks ``console`` are folded.
     """
     parser = MarkdownIt("js-default").use(
         dollarmath_plugin, double_inline=False, allow_space=False, renderer=lambda content, _: mathml(content)

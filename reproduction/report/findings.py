@@ -1,8 +1,8 @@
-"""Every number that a text states: the report, the article and docs/ read what is computed here, once.
+"""Every number that the report, the article or docs/ state, computed once.
 
 `findings` takes tables of results and gives a nested dict of plain values, which a rule writes to
-results/findings.json. Numbers stay numbers; a delta stands beside its log10. What is rounded to the safe
-side, because a text says "at least" or "at most" of it, says so. Printed digits and lines are texts.
+results/findings.json. Numbers stay numbers; a delta comes with its log10. A number for which a
+text says "at least" or "at most" is rounded to the safe side. Printed digits and lines are texts.
 """
 
 import inspect
@@ -99,7 +99,7 @@ class Results:
 def findings(results: Results, names: Iterable[str] = ()) -> dict[str, Finding]:
     """topic -> its numbers, or ``{"not_computed": why}`` where the configuration lacks what it needs.
 
-    ``names``: those of the topics that are wanted, all by default.
+    ``names``: the topics to compute, all by default.
     """
     found = {}
     for topic in [topic for topic in TOPICS if not names or topic.__name__ in names]:
@@ -192,7 +192,7 @@ def _delta(name: str, log10_delta: npt.ArrayLike) -> Finding:
 
 
 def by_hand(_: Results) -> Finding:
-    """The theorem for two users with three values of whom none but the first holds x0, in exact fractions.
+    """The theorem for two users and three values, where only the first user holds x0, in exact fractions.
 
     By enumeration of all sets of users who report x0; ``growth`` is e^eps0.
     """
@@ -218,8 +218,8 @@ def audit(results: Results) -> Finding:
     """How often the audit's lower bounds on delta exceed the published delta, and how often ``upper``.
 
     ``alone`` and ``upper`` count each row's own bound, ``together`` the bound that holds for all rows at
-    once. The example is a setting of Table IV, of those with the most runs the one whose bound is the most
-    orders of magnitude above the published delta; its ``at_least`` is rounded down to two digits.
+    once. The example is a setting of Table IV, of those with the most runs the one whose bound exceeds the
+    published delta by the most orders of magnitude; its ``at_least`` is rounded down to two digits.
     """
     rows, setting = results.audit, ["n", "k", "eps0", "eps", "count"]
     seen, alone, together = rows["audited_delta"] > 0, rows["violated"], rows["violated_jointly"]
@@ -345,9 +345,10 @@ def _printed_errors(results: Results) -> list[Error]:
 def parity(results: Results) -> Finding:
     """Ratios of mean TV errors at equal privacy, shuffle+INV over Gaussian, eps from ``upper``.
 
-    A setting is informative if at least one mechanism, projected, errs less than the uniform histogram, which
-    knows no data. The range is that of the informative settings, both estimates projected. The published one
-    is our rerun of Figures 2, 6 and 7: shuffle+INV projected, the Gaussian not, at eps = eps0.
+    A setting is informative if at least one mechanism, projected, has a smaller error than the uniform
+    histogram, which ignores the data. The range is that of the informative settings, both estimates
+    projected. The published one is our rerun of Figures 2, 6 and 7: shuffle+INV projected, the Gaussian not,
+    at eps = eps0.
     """
     tv, parts = _ratios(results)
     plain, projected, paired = (parts[name] for name in ("unprojected", "projected", PAIRED))
@@ -573,7 +574,7 @@ def _wider(low: Any, high: Any) -> float:
 
 
 def worst_case(_: Results) -> Finding:
-    """How far the bounds are from the truth of tiny cases, and a formula that sees two counts only."""
+    """How far the bounds are from the true delta in tiny cases, and a formula that uses two counts only."""
     return {
         "two_counts": two_counts(0.6, **TINY[0]),
         "all_counts": float(_worst_delta(0.6, **TINY[0])),
@@ -590,7 +591,7 @@ TOPICS: tuple[Callable[[Results], Finding], ...] = (
 
 
 def _chosen(rows: pd.DataFrame, **wanted: float | str) -> pd.DataFrame:
-    """The rows with the wanted values, in order. Raises LookupError if there is none."""
+    """The rows with the given values, in order. Raises LookupError if there is none."""
     found = rows[np.logical_and.reduce([rows[name] == value for name, value in wanted.items()])]
     if found.empty:
         raise LookupError(f"no row with {wanted}")
@@ -608,7 +609,7 @@ def _worst_delta(eps: npt.ArrayLike, **setting: Any) -> NDArray[np.float64]:
 
 
 def _largest_gap(bound: Callable[..., Any]) -> float:
-    """The largest ratio between a bound and the truth, whichever is larger, at 19 eps below eps0."""
+    """The largest ratio between a bound and the true delta, at least 1, at 19 eps below eps0."""
     logs = []
     for setting in TINY:
         eps = np.arange(1, 20) / 20 * setting["eps0"]
@@ -617,7 +618,7 @@ def _largest_gap(bound: Callable[..., Any]) -> float:
 
 
 def two_counts(eps: float, n: int, k: int, eps0: float) -> float:
-    """delta of the counts of x0 and x1 alone, where all remaining users hold a third cell."""
+    """delta of the counts of x0 and x1 only, if all remaining users hold a third value."""
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
     a, b = np.indices((n + 1, n + 1))
 

@@ -1,4 +1,4 @@
-"""What the pages share: templates that escape what comes from data, the paper's symbols, versions."""
+"""Functions for all pages: templates that escape text from data, the paper's symbols, versions."""
 
 import base64
 import hashlib
@@ -80,7 +80,7 @@ def brief(value: float | str, digits: int = 4) -> str:
 
 
 def versions() -> list[tuple[str, str]]:
-    """Name and version of what computed the page: Python, this package, the libraries that are installed."""
+    """Name and version of Python, this package and the installed libraries that computed the page."""
     installed = [("Python", platform.python_version()), ("tightshuffle", tightshuffle.__version__)]
     for library in LIBRARIES:
         try:

@@ -13,7 +13,7 @@ SECTIONS = ("overview", "parity", "audit", "figures", "own-figures", "beyond")
 def page_figure(
     row: Mapping[str, Any], path: PurePath | str, png: bytes, svg: bytes, caption: str
 ) -> dict[str, Any]:
-    """What the page needs of one figure: its row of the catalogue, the .png file's path, its files' contents.
+    """The page's data on one figure: its row of the catalogue, the .png file's path, its files' contents.
 
     The page shows the vectors where they are smaller than the pixels, and as a picture, so that names inside
     of two SVG files cannot clash. Raises ValueError that names the file if it is no PNG or SVG file or the

@@ -1,4 +1,4 @@
-"""What a wanted guarantee costs, as lines of texts for the report's page and as a Markdown page."""
+"""The error for a given guarantee, as lines of text for the report and as a Markdown page."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What documents quote of the findings: texts with placeholders such as ``{parity.low:.2f}``, filled in."""
+"""Sentences of documents that quote findings: texts with placeholders such as ``{parity.low:.2f}``."""
 
 import json
 import string
@@ -16,14 +16,14 @@ class Part(dict[str, Any]):
 
 
 class _Formatter(string.Formatter):
-    """Leaves blank what is None."""
+    """Formats None as an empty text."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         return "" if value is None else str(super().format_field(value, format_spec))
 
 
 def read_findings(text: str) -> Part:
-    """What results/findings.json says. A topic that was not computed says why, and is false."""
+    """The findings in results/findings.json. A topic that was not computed has the reason, and is false."""
     found: Part = json.loads(text, object_hook=Part)
     return found
 

@@ -1,4 +1,4 @@
-"""The papers' tables: each a Markdown page laid out like the printed one, and a tidy frame of its cells."""
+"""The paper's tables, each as a Markdown page like the printed one and as a tidy frame of its cells."""
 
 import re
 from collections.abc import Iterable, Mapping

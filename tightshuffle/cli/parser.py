@@ -72,11 +72,11 @@ examples:
 _PLAN = """\
 The largest eps0 that guarantees (eps, delta), by the method `upper`, and the error of the estimates.
 
-For comparison it prints two mechanisms with the same guarantee: the analytic Gaussian mechanism (sensitivity
-sqrt2: one user's value changes), and the local model, that is the randomizer with eps0 = eps and no shuffler.
-An error is an expected total variation distance, half the sum of the absolute errors of the estimated shares.
-It is for uniform data, and before projection: the estimates can be negative until they are moved to the
-nearest distribution. Several eps or delta give a table with one row per pair.
+For comparison it prints the analytic Gaussian mechanism with the same guarantee (sensitivity sqrt2, as one
+user's value changes), and the local model: the randomizer with eps0 = eps and no shuffler. An error is an
+expected total variation distance, half the sum of the absolute errors of the estimated shares. It is for
+uniform data, and before projection: the estimates can be negative until they are moved to the nearest
+distribution. Several eps or delta give a table with one row per pair.
 
 With --error instead of --n, the plan finds the fewest users for this guarantee and this error. With --data,
 n, k and the errors are those of a histogram of your own; the guarantee still holds for every dataset.
