@@ -112,11 +112,10 @@ def balle_bennett(
     with np.errstate(all="ignore"):
         u = -np.expm1(-eps) * largest / square
         exponent = square / largest**2 * _phi(u)
-        # E[x^M; M >= 1] = (1 - gamma + gamma x)^n - (1 - gamma)^n with x = e^-exponent; where x underflows,
-        # its first order n gamma x (1 - gamma)^(n - 1).
+        # E[x^M; M >= 1] = (1 - gamma + gamma x)^n - (1 - gamma)^n with x = e^-exponent. As phi(u) <= u^2 / 2,
+        # the exponent is at most a^2 / (2 c) <= 1 / 2.
         gain = n * np.log1p(gamma / truthful * np.exp(-exponent))
         grown = np.where(gain > 40, gain, np.log(np.expm1(np.minimum(gain, 40))))
-        grown = np.where(exponent > 600, np.log(n * gamma / truthful) - exponent, grown)
         ln_delta = eps + np.log(largest / np.log1p(u)) - np.log(gamma * n) + n * np.log(truthful) + grown
     return _answer("balle_bennett", ln_delta, {}, local=local)
 
