@@ -178,6 +178,8 @@ def test_a_caption_begins_with_what_the_figure_shows_in_few_words(name):
     assert len(first.split()) <= 60, first
     assert settings
     assert "\n" not in first
+    # Snakemake's report reads it as reStructuredText, where "(a) " begins a list
+    assert not any(re.match(r"\(?\w\W ", paragraph) for paragraph in (first, *settings))
 
 
 @pytest.mark.parametrize("name", CAPTIONS)
