@@ -107,8 +107,8 @@ def caption(tables: Tables) -> str:
         " upper bound. The two counts of x₀ and x₁, with all remaining users at a third value, give a lower"
         " bound for k-RR."
         f"\n\nPanel (b): log₁₀ δ after {rounds} rounds for ε₀ = {eps0:g}: from Theorem 3.1 and from the"
-        " clones' exact divergence, both by Lemmas 2.1 and 2.2 at the best order, and from the clones' privacy"
-        f" loss distribution (PLD, upper estimate).{_where_reached(composed)}"
+        " clones' exact divergence, both by Lemmas 2.1 and 2.2 at the best order, and from the clones'"
+        f" privacy loss distribution (PLD, upper estimate).{_where_reached(composed)}"
     )
 
 
