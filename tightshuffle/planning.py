@@ -3,8 +3,8 @@
 An error is an expected total variation distance: half the sum over the k values of the mean absolute error of
 the estimated share. By default it is that of uniform data (each value has the share f = 1 / k of the n
 users), the worst case for k-RR, since the error of a value is concave in f. The estimates are those before
-projection onto the simplex, which moves them to the nearest distribution; they can be negative, and so
-useless that the error exceeds 1. `expected_errors` has the closed forms.
+projection onto the simplex, which moves them to the nearest distribution; they can be
+negative, and their error can exceed 1. `expected_errors` has the closed forms.
 """
 
 import functools

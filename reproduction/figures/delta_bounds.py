@@ -1,4 +1,4 @@
-"""delta over eps by every accountant: published and exact delta of a count, and bounds for every dataset."""
+"""delta over eps by every bound: published and exact delta of a count, and bounds for every dataset."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """k-randomized response: its probabilities, the shuffled histogram of n users in O(k), its estimators.
 
-k-RR with local budget eps0 reports the truth with probability p = e^eps0 / (e^eps0 + k - 1) and each
+k-RR with local budget eps0 reports the user's value with probability p = e^eps0 / (e^eps0 + k - 1) and each
 other value with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same
 distribution in two steps, the "blanket": with probability gamma = k q report a uniform value, else the truth.
 """
