@@ -44,7 +44,7 @@ def catalogue(
 ) -> dict[str, Figure]:
     """A figure's name -> its row, in the order of the page.
 
-    ``datasets`` are the configuration's in the papers' order, and ``papers`` the papers' own among them;
+    ``datasets`` are those of the configuration in the paper's order, and ``papers`` those of the paper;
     ``trials`` gives the files behind a dataset's boxplots.
     """
     titles = {name: dataset["title"] for name, dataset in datasets.items()}

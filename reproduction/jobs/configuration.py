@@ -138,7 +138,7 @@ def merged(files: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
 
 
 def leave_out(config: dict[str, Any]) -> None:
-    """Remove, in place, those of the papers' datasets that an overlay sets to null (``paris: null``)."""
+    """Remove, in place, the paper's datasets that an overlay sets to null (``paris: null``)."""
     if isinstance(datasets := config.get("datasets"), dict):
         papers = read(PAPERS)["datasets"]
         left_out = [name for name in papers if name in datasets and datasets[name] is None]
@@ -152,7 +152,7 @@ def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 
 def of_the_papers(datasets: Mapping[str, T]) -> dict[str, T]:
-    """Those of the datasets that config/config.yaml has: all that the papers' statements can be about."""
+    """The datasets that config/config.yaml has, which are those of the paper."""
     papers = read(PAPERS)["datasets"]
     return {name: dataset for name, dataset in datasets.items() if name in papers}
 
@@ -201,7 +201,7 @@ def _plain(value: Any) -> str:
 
 
 def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[str]]) -> str:
-    """Where the results of a configuration go: a folder of its own for all but the papers' experiments.
+    """The results folder of a configuration; each has its own, apart from that of the paper's experiments.
 
     ``results`` for config/config.yaml alone; ``results/quick`` with config/quick.yaml over it;
     ``results/custom`` with settings from the command line, ``results/quick_custom`` with both.

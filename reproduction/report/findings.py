@@ -75,11 +75,11 @@ Finding = dict[str, Any]
 
 @dataclass(frozen=True)
 class Results:
-    """Tables of results, of the papers' datasets only; empty where a configuration lacks one.
+    """Tables of results, for the paper's datasets only; empty if a configuration lacks one.
 
     ``verdicts`` and ``claim_verdicts`` as `read_verdicts` gives them; ``plan`` and ``which`` are the lines of
     parity_plan.md and which.md; ``estimates`` the published single runs of San Francisco, cell by cell;
-    ``titles`` the papers' datasets with their titles.
+    ``titles`` the paper's datasets with their titles.
     """
 
     verdicts: pd.DataFrame
@@ -418,7 +418,7 @@ def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
 
 
 def parity_of_the_papers(results: Results) -> Finding:
-    """What docs/parity.md says of the papers' datasets and budgets; percentages at most, rounded up."""
+    """The numbers of docs/parity.md on the paper's datasets and budgets; largest percentages rounded up."""
     tv, parts = _ratios(results)
     plain, projected = parts["unprojected"], parts["projected"]
     cities = projected[(projected["dataset"] != "synthetic") & (projected["eps0"] == 1)]

@@ -19,7 +19,7 @@ from tightshuffle.number_text import plain
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PARAMETERS = ("quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0")
 
-# What tells the small tables of one item apart; an item that is not named here is one table.
+# The parameters that distinguish the small tables of an item; any other item is one table.
 APART = {
     "Table II": ("mechanism", "n"),
     "Table 1": ("mechanism",),
@@ -34,7 +34,7 @@ class SmallTable:
     """Rows of one item that belong together on the page."""
 
     part: str  # of the printed table, or ""
-    heading: Row  # name -> value: what tells this table apart
+    heading: Row  # name -> value of the parameters that distinguish this table
     columns: list[str]  # the parameters that change inside it
     rows: list[Row]  # with the key ``mark`` (a letter or "") once the notes are placed
     counts: VerdictCounts

@@ -153,7 +153,7 @@ def _p_values(seen: Floats, lines: Sequence[Line], statistic: Statistic, rng: np
     """The share of `RUNS` random runs of ours whose statistic is at least each of ``seen``."""
     null = np.sort(statistic(_random_runs([line.runs for line in lines], rng)))
     above = RUNS - np.searchsorted(null, np.asarray(seen) - 1e-9)
-    different = math.prod(len(line.runs) for line in lines)  # runs that can be told apart
+    different = math.prod(len(line.runs) for line in lines)  # number of distinct runs
     return np.maximum((1 + above) / (1 + RUNS), 1 / (1 + different))
 
 

@@ -83,7 +83,7 @@ def figure_files(names=FIGURES, kind="png"):
 
 
 def drawn_from(start):
-    """The figures with an input that starts so, in the results folder."""
+    """The figures with an input whose path in the results folder starts with this text."""
     return [
         name
         for name, figure in FIGURES.items()

@@ -12,7 +12,7 @@ CHECKINS = DOWNLOADED if SOURCE == "snap" else SETTINGS.gowalla.file
 if SOURCE == "bundled":
 
     rule use_bundled_counts:
-        "One city's grids cut from the sub-cells in data/gowalla, and points spread inside of those."
+        "One city's grids, cut from the sub-cells in data/gowalla, and points spread inside the sub-cells."
         input:
             **{table: source(path) for table, path in SUB_CELLS.items()},
         output:
@@ -45,7 +45,7 @@ if SOURCE == "snap":
 
     # Neither its code nor its address is an input: the md5 fixes the file.
     rule download_checkins:
-        "SNAP's file of Gowalla check-ins: checked by md5, from the beginning after an interruption."
+        "Download SNAP's file of Gowalla check-ins and check its md5; an interrupted download starts again."
         output:
             DOWNLOADED,
         log:
@@ -65,7 +65,7 @@ if SOURCE == "snap":
 if SOURCE in ("snap", "file"):
 
     rule crop_checkins:
-        "The check-ins inside of every city's box, in one pass over the whole file."
+        "The check-ins inside each city's box, in one pass over the file."
         input:
             checkins=CHECKINS,
         output:
@@ -162,7 +162,7 @@ rule sample_synthetic:
 
 
 rule use_counts:
-    "Check your own histogram and take it as a dataset."
+    "Check a histogram of your own and use it as a dataset."
     input:
         counts=lambda wildcards: DATASETS[wildcards.dataset].file,
     output:

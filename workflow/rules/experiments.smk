@@ -123,7 +123,7 @@ rule summarise_parity:
 
 
 rule plan_parity:
-    "For wanted (eps, delta), n and k: the eps0 allowed behind a shuffler, and the error that follows."
+    "For each (eps, delta), n and k: the largest eps0 with a shuffler, and the expected errors."
     output:
         csv=report(
             "<results>/parity_plan.csv",
@@ -146,7 +146,7 @@ rule plan_parity:
 
 
 rule run_audit:
-    "Draw and shuffle every message of both worlds at one setting; tallies of the counts of x0 and x1."
+    "Simulate the attack at one setting: draw every report of both datasets, and count x0 and x1."
     output:
         "<results>/audit/{setting}.parquet",
     log:
@@ -166,7 +166,7 @@ rule run_audit:
 
 
 rule collect_audit:
-    "Lower confidence bounds on delta from all tallies, beside the published, the exact and the upper delta."
+    "Lower confidence bounds on delta from all counts, with the published, the exact and the upper delta."
     input:
         tallies=expand("<results>/audit/{setting}.parquet", setting=AUDITS),
     output:

@@ -23,7 +23,7 @@ rule compute_printed_deltas:
 
 
 rule judge_values:
-    "A verdict on every value that the papers print."
+    "A verdict on every printed value."
     input:
         values=source(VALUES),
         deltas="<results>/privacy/printed_deltas.csv",
@@ -52,7 +52,7 @@ rule judge_values:
 
 
 rule judge_jointly:
-    "Tests of all printed random values together, and of the cities' on both of their grids."
+    "Joint tests of the printed random values, and of those of the cities on both of their grids."
     input:
         values=source(VALUES),
         trials=trial_files("individual", datasets=PAPERS),

@@ -8,7 +8,7 @@ CODE_OF_CURVES = {
 
 
 rule compute_curve:
-    "A table of delta, of bounds or of noise, computed from a section of the configuration alone."
+    "A table of delta, of bounds or of noise, computed from one section of the configuration."
     output:
         "<results>/privacy/{curve}.csv",
     log:

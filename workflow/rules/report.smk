@@ -32,7 +32,7 @@ TABLES = {
     **{name: f"<results>/{name}.csv" for name in (["parity", "parity_ratio"] if PARITY_DATASETS else [])},
 }
 
-CHANGED = configuration.differences(config)  # differences to the paper's settings, listed in the report and in the article
+CHANGED = configuration.differences(config)  # listed first in the report and in the article
 
 ARTICLE_PARTS = [
     f"reproduction/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")
@@ -42,7 +42,7 @@ ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in ARTICLE_TEXT
 
 
 rule state_findings:
-    "Every number that a text states: the report, the article and docs/ read it here."
+    "Every number that the report, the article or docs/ state."
     input:
         **TABLES,
         plan="<results>/parity_plan.md",
@@ -65,7 +65,7 @@ rule state_findings:
 
 
 rule write_report:
-    "The page that shows every printed value and every figure beside ours."
+    "The report: every printed value with ours, and every figure."
     input:
         **TABLES,
         findings="<results>/findings.json",
@@ -104,7 +104,7 @@ rule write_report:
 
 
 rule write_calculator:
-    "The page on which to try settings of one's own: the bounds again, in the browser."
+    "The calculator: the bounds for settings of your own, in the browser."
     input:
         parts=map(source, CALCULATOR),
     output:
@@ -121,7 +121,7 @@ rule write_calculator:
 
 
 rule write_article:
-    "The reproduction as an article, its numbers, tables and figures filled in."
+    "The reproduction as an article, with this run's numbers, tables and figures."
     input:
         findings="<results>/findings.json",
         study="<results>/study/study.csv",
@@ -146,7 +146,7 @@ rule write_article:
 
 # Runs last, as it reads the run times. All that differs from run to run is in results/benchmarks.
 rule summarise_run:
-    "Machine, date and run times: what differs from run to run and is therefore not in the report."
+    "Machine, date and run times. They differ from run to run, so they are not in the report."
     input:
         page="<results>/report/index.html",
         article="<results>/article/article.pdf",

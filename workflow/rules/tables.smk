@@ -1,5 +1,5 @@
 rule write_tables:
-    "The papers' tables: printed, reproduced and exact values; the parameters."
+    "The paper's tables: printed, reproduced and exact values; the parameters."
     input:
         verdicts="<results>/report/verdicts.csv",
         parameters=source(PARAMETERS),
