@@ -151,7 +151,7 @@ def summary(table, plans, spent):
     table = table.assign(core_seconds=table["core_seconds"] * 1000 / table["repetitions"])
     sums, computer = totals(table, plans, spent["cluster"]), machine()
     forms = ("{:,}", "{}", "{:.2f}", "{}", "{}", "{:.0f}", "{:.0%}", "{:,.0f}")
-    header = ["k", "points", "one point (s)", "points for 10 %", "jobs", "one job (s)", "start", "all (s)"]
+    header = ["k", "points", "one point (s)", "points needed", "jobs", "one job (s)", "start", "all (s)"]
     spread = [(f"{cores:,}", *on_cores(sums, cores)) for cores in CORES]
     parts = [
         f"{computer['cpu']}, Python {computer['python']}, numpy {computer['numpy']}; {len(table)} of"
@@ -176,7 +176,7 @@ def summary(table, plans, spent):
         f" {spent['cluster'] * sums['jobs'].sum() / sums['in_all'].sum():.0%} of them starts. So the"
         " grid takes at least:",
         markdown_table(
-            ["cores", "minutes", "cores at work, of all"],
+            ["cores", "minutes", "share of cores at work"],
             [[cores, f"{seconds / 60:.1f}", f"{busy:.0%}"] for cores, seconds, busy in spread],
         ),
     ]
