@@ -56,11 +56,10 @@ def against_doubles(n, k=K, eps0=EPS0):
     ours, log10_delta = timed(lambda: count.delta(eps, **setting))
     error = error_of(of_log10(log10_delta), true)
     outcomes = log_outcomes(**setting)
-    losses = f"dp-accounting, PLD at {SPACING:g}"
     peers = {
         "numpy.convolve": lambda: convolved_delta(eps, **setting),
-        losses: lambda: loss_distribution_delta(eps, log_outcomes(**setting)),
-        f"{losses}, its {len(outcomes[0]):,} outcomes given": lambda: loss_distribution_delta(eps, outcomes),
+        "dp-accounting": lambda: loss_distribution_delta(eps, log_outcomes(**setting)),
+        f"dp-accounting, {len(outcomes[0]):,} outcomes given": lambda: loss_distribution_delta(eps, outcomes),
     }
     rows = []
     for peer, compute in peers.items():
