@@ -13,6 +13,7 @@ import socket
 import sys
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
@@ -25,6 +26,7 @@ RUN, JOBS = STATE / "run.lock", STATE / "jobs.lock"  # held by a run until its e
 ERRORS = STATE / "errors"  # a file per failed job: on NFS, two machines cannot append to one
 HALF_WRITTEN = re.compile(r"\..+\.[0-9a-f]{32}\.part(\..*)?")  # what `job.whole_file` writes to
 
+NO_OUTPUT = "there is no"
 FAILED = re.compile(  # what follows "Error in rule" in Snakemake's log, of a job elsewhere
     r"(\w+):\n    message: (.*?)\s*(?:sbatch call:|For further error details).*?\n    log: (.*?) \(check log",
     flags=re.DOTALL,
@@ -124,10 +126,10 @@ def report(message: str) -> None:
 
 
 def errors() -> list[str]:
-    """The errors of this run's jobs, oldest first, each once. An empty file means that the disk was full."""
+    """The errors of this run's jobs, oldest first. An empty file means that the disk was full."""
     files = sorted(ERRORS.iterdir()) if ERRORS.exists() else []
     full = f"error: {STATE}: the disk is full: make room and run again"
-    return list(dict.fromkeys(path.read_text("utf-8") or full for path in files))
+    return [path.read_text("utf-8") or full for path in files]
 
 
 def end_with_errors(logs: Iterable[str]) -> None:
@@ -136,11 +138,15 @@ def end_with_errors(logs: Iterable[str]) -> None:
     For jobs that could not report an error, print the scheduler's last line from Snakemake's ``logs``.
     """
     own = errors()
-    reported = {line.split(": ")[1] for line in own}
-    last = {rule: line for log in logs for rule, line in _last_words(log).items()}
-    words = [f"error: {rule}: {line}" for rule, line in last.items() if rule not in reported]
+    reported = Counter(line.split(": ")[1] for line in own)
+    failed = [failure for log in logs for failure in _last_words(log)]
+    failures = Counter(rule for rule, _ in failed)
+    # One line for each rule with a job that could not report: of one without output, if there is one.
+    failed.sort(key=lambda failure: NO_OUTPUT in failure[1])
+    silent = {rule: line for rule, line in failed if failures[rule] > reported[rule]}
+    words = [f"error: {rule}: {line}" for rule, line in silent.items()]
     if words or own:
-        atexit.register(print, *words, *own, sep="\n", file=sys.stderr)
+        atexit.register(print, *words, *dict.fromkeys(own), sep="\n", file=sys.stderr)
 
 
 def end_with_files(jobs: Iterable[Any], targets: Iterable[str]) -> None:
@@ -151,17 +157,17 @@ def end_with_files(jobs: Iterable[Any], targets: Iterable[str]) -> None:
         atexit.register(print, *files, sep="\n")
 
 
-def _last_words(log: str) -> dict[str, str]:
-    """What Snakemake's log says of the last failed job of every rule, in one line."""
-    words = {}
+def _last_words(log: str) -> list[tuple[str, str]]:
+    """The rule of every failed job, and what Snakemake's log says of it, in one line."""
+    words = []
     for failure in Path(log).read_text("utf-8", "replace").split("Error in rule "):
         if not (found := FAILED.match(failure)):
             continue
         rule, message, logs = found.groups()
         output = os.path.relpath(logs.split(", ")[-1])  # the scheduler's file with the job's output
         known = Path(output).exists() or "sbatch" in message
-        hint = "" if known else f" (there is no {output}: is this folder full or read-only on the node?)"
-        words[rule] = " ".join(message.split()) + hint
+        hint = "" if known else f" ({NO_OUTPUT} {output}: is this folder full or read-only on the node?)"
+        words.append((rule, " ".join(message.split()) + hint))
     return words
 
 

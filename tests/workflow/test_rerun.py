@@ -48,7 +48,7 @@ FOLLOWS = {
         "draw_band",
     }
     | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_girgis_rdp", "draw_audit"}
-    | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio", "write_article"}
+    | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio", "draw_too_small", "write_article"}
     | STUDY_FIGURES
     | PAGE,
     "tightshuffle/audit/game.py": {"run_audit"} | AFTER_AUDIT,

@@ -152,10 +152,11 @@ def test_elsewhere_and_as_a_module(tmp_path):
     )
     snakefile = ["-s", f"{ROOT}/Snakefile", "-d", "."]
     for folder, arguments in ((there, [*snakefile, "--", target]), (module, ["--cores", "1"])):
-        for words in ("surface", "Nothing to be done"):
+        for made in (False, True):
+            assert (folder / target).exists() == made
             done = Project(folder, copied=True).snakemake(*arguments)
             assert done.returncode == 0, done.stdout
-            assert words in done.stdout
+            assert ("Nothing to be done" in done.stdout) == made
     assert (there / target).read_bytes() == (module / target).read_bytes()
     done = Project(there, copied=True).snakemake(*snakefile, "--dry-run", "--", "all")
     assert done.returncode == 0, done.stdout

@@ -156,6 +156,22 @@ def test_a_run_on_a_full_disk_ends_with_a_line(monkeypatch):
     assert said == [(full, "error: r: wrong")]
 
 
+def test_a_job_without_a_line_is_told_beside_one_of_its_rule_that_has_one(monkeypatch):
+    said = []
+    monkeypatch.setattr(run.atexit, "register", lambda _, *lines, **rest: said.append(lines))
+    failed = (
+        "Error in rule r:\n    message: FAILED. For further error details\n    log: a.log, {} (check log\n"
+    )
+    Path("made").touch()
+    Path("log").write_text(failed.format("gone") + failed.format("made"))
+    run.report("r: wrong")
+    run.end_with_errors(["log"])
+    run.report("r: wrong")
+    run.end_with_errors(["log"])
+    hint = "(there is no gone: is this folder full or read-only on the node?)"
+    assert said == [(f"error: r: FAILED. {hint}", "error: r: wrong"), ("error: r: wrong",)]
+
+
 def test_something_else_in_the_place_of_a_result_is_refused():
     run.check_folder()
     Path(".snakemake/sums/results").mkdir(parents=True)

@@ -85,7 +85,7 @@ Error in rule run_audit:
 
 def test_the_last_words_of_the_scheduler_are_found_in_the_log():
     Path("log").write_text(LOG)
-    assert run._last_words("log") == {
+    assert dict(run._last_words("log")) == {
         "run_trials": "SLURM sbatch failed. The error message was 'sbatch: error: invalid partition: x "
         "sbatch: error: Batch job submission failed'.",
         "run_audit": "SLURM-job '2' failed, SLURM status is: 'FAILED'. "
