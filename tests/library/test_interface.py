@@ -127,6 +127,7 @@ def test_the_trade_off_curve_of_one_user_is_not_above_the_exact_one():
     with mpmath.workdps(30):
         exact = [1 - mpmath.e * mpmath.mpf(one) for one in alpha.tolist()]
     found = tightshuffle.tradeoff(alpha, n=1, k=2, eps0=1.0)
+    assert tightshuffle.tradeoff([0, 1], n=1, k=2, eps0=1.0).tolist() == [pytest.approx(1), 0]
     assert all(one <= other for one, other in zip(found.tolist(), exact, strict=True))
     assert max(map(abs, found - np.array(exact, dtype=float))) < 1e-3
 
