@@ -30,6 +30,7 @@ def statement(study: pd.DataFrame) -> list[str]:
     generous = study.pivot(index=keys, columns="randomizer", values="ratio_lower").dropna()
     others = [name for name in ratio if name != "grr"]
     wins = int((ratio["grr"] <= (1 + _TIE) * ratio[others].min(axis=1)).sum())
+    rules = " and ".join(generous.index.unique("delta_rule"))
     against = ratio.loc[generous.index, "grr"]
     sure = int((against <= (1 + _TIE) * generous[others].min(axis=1)).sum())
     local = study.pivot_table(index=keys, values=["local_tv", "tv"], aggfunc="min")
@@ -41,18 +42,18 @@ def statement(study: pd.DataFrame) -> list[str]:
     return [
         "With a shuffler, k-RR has the smallest expected error of these randomizers, or one within"
         f" {100 * _TIE:g} % of the smallest, in {wins} of {len(ratio)} settings.",
-        f"This also holds in {sure} of {len(generous)} settings if every other randomizer uses the larger"
-        " eps0 that the lower bound on its delta allows.",
-        "For eps up to 1 and more than two values, the total variation error of k-RR is"
+        f"This also holds in {sure} of {len(generous)} settings (those with delta = {rules}) if every other"
+        " randomizer uses the larger eps0 that its lower bound on delta allows.",
+        "For eps up to 1 and k > 2, the total variation error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
         " Gaussian with the same guarantee.",
         f"The error of that Gaussian is {central.min():.1f} to {central.max():.1f} times that of central"
         " geometric noise, which has delta = 0.",
-        f"Without the shuffler, the smallest error of these randomizers is at least {gain:.1f} times as"
-        " large.",
+        f"Without the shuffler, the smallest error of these randomizers is at least {gain:.1f} times the"
+        " smallest error with it.",
         "With many users, some randomizers have much larger errors.",
         f"At n = {most:,} and eps up to 1, OUE and local hashing have at least"
-        f" {large[['oue', 'hash']].min():.1f} times the error of the Gaussian, RAPPOR at least"
+        f" {large[['oue', 'hash']].min():.1f} times the Gaussian's error, RAPPOR at least"
         f" {large['rappor']:.1f} times and Hadamard response at least {large['hadamard']:.0f} times.",
         "The m of subset selection and the g of local hashing are the best ones without a shuffler.",
         "If m and g were tuned for a shuffler, both randomizers would have smaller errors with few users and"
