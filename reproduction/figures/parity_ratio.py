@@ -206,7 +206,10 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """The caption: what is divided by what, every parameter, how many ratios are near 1, the effect of"
     " lower."""
     equal, published = _parts(table)
-    deltas = [rule if rule.startswith("n^") else _delta(rule) for rule in dict.fromkeys(equal["delta_rule"])]
+    deltas = [
+        rule.replace("-", "−") if rule.startswith("n^") else _delta(rule)
+        for rule in dict.fromkeys(equal["delta_rule"])
+    ]
     middle = "Top: the published protocol. Middle" if len(published) else "Top"
     text = (
         "Total variation (TV) error of shuffle+INV over that of the Gaussian mechanism, by number of users n."
@@ -219,7 +222,9 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
         " exact scale for sensitivity √2. To project is to take the nearest shares that are not negative and"
         " sum to 1. The closed form follows from the variances."
         f" {wording.listing(sorted(equal['repetitions'].unique()))} repetitions; each draws one sample of"
-        " users for all settings. Bars are bootstrap intervals. Each dataset has its own linear scale.\n\n"
+        " users for all settings. Bars are bootstrap intervals."
+        f"{' The top row has one logarithmic scale; below it, each' if len(published) else ' Each'} dataset"
+        " has its own linear scale.\n\n"
         f"{_informative(equal)}"
     )
     change = largest_change_percent(table[table["metric"] == "tv"])
