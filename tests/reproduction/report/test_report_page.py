@@ -300,7 +300,7 @@ def test_scoreboard_counts_distinct_values_and_shows_the_joint_tests(verdicts, w
     printed = [found for found in fixed if float(found["printed"].replace(",", "")) != 0]
     names = ("quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0", "printed")
     distinct = {tuple(found[name] for name in names) for found in printed}
-    assert f"Of the {len(distinct)} values without these, " in text
+    assert f"Of the {len(distinct)} values that are neither random nor zero nor repeated, " in text
     assert [
         "Table V / 4",
         "Gaussian",
