@@ -52,9 +52,9 @@ const beside = (() => {
 
   // krr: holds for k-RR only. The names are those of the package's methods.
   const LITERATURE = [
-    { name: "stronger-clones", label: "stronger clones (2023)", krr: true, bound: (eps, s) => clones(eps, s, true) },
-    { name: "clones", label: "clones (2020)", bound: (eps, s) => clones(eps, s, false) },
-    { name: "feldman", label: "clones (2020), closed form", bound: feldman },
+    { name: "stronger-clones", label: "Feldman et al. (2023), stronger clones", krr: true, bound: (eps, s) => clones(eps, s, true) },
+    { name: "clones", label: "Feldman et al. (2021), clones", bound: (eps, s) => clones(eps, s, false) },
+    { name: "feldman", label: "Feldman et al. (2021), closed form", bound: feldman },
     { name: "balle-bennett", label: "Balle et al. (2019), Bennett", krr: true, bound: balleBennett },
     { name: "balle-hoeffding", label: "Balle et al. (2019), Hoeffding", krr: true, bound: balleHoeffding },
     { name: "erlingsson", label: "Erlingsson et al. (2019)", bound: erlingsson },

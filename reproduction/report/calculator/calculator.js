@@ -2,7 +2,9 @@
 (() => {
   const $ = (id) => document.getElementById(id);
   const COARSE = 1e-3; // distance of the engine's two bounds that is invisible in the picture
-  const POINTS = 32, MOST_USERS_PUBLISHED = 1e7, LARGEST_EPS0 = 20, LARGEST_N = 1e12;
+  // Places on the axis of eps, as shares: even, and closer near 0, where some curves leave 1.
+  const PLACES = [0, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 1.75, ...Array.from({ length: 31 }, (_, i) => i + 2)].map((place) => place / 32);
+  const MOST_USERS_PUBLISHED = 1e7, LARGEST_EPS0 = 20, LARGEST_N = 1e12;
   // Each option has the randomizer's short name, and the parameter that it needs besides k and eps0.
   const about = (name) => [...$("randomizer").options].find((option) => option.value === name)?.dataset;
   const DEFAULTS = { randomizer: "grr", n: "100000", k: "408", given: "eps0", eps0: "4", eps: "0.5", error: "0.05", delta: "1e-6",
@@ -59,7 +61,7 @@
     $("field-eps").hidden = given === "eps0";
     $("field-error").hidden = given !== "error";
     $("field-n").hidden = given === "error";
-    $("field-count").hidden = randomizer !== "grr" || given === "error";
+    $("only-published").hidden = $("field-count").hidden = randomizer !== "grr" || given === "error";
     for (const name of ["randomizer", "n", "k", "eps0", "eps", "error", "delta"]) $(`field-${name}`).classList.toggle("example", !entered.has(name));
   }
 
@@ -77,7 +79,10 @@
       const fine = hidden || valid(value);
       $(`error-${name}`).textContent = fine ? "" : `${SYMBOLS[name] ?? name} must be ${wanted}.`;
       if (fine) fields[name].removeAttribute("aria-invalid");
-      else fields[name].setAttribute("aria-invalid", "true");
+      else {
+        fields[name].setAttribute("aria-invalid", "true");
+        if (name === "count") $("only-published").open = true;
+      }
       good &&= fine;
       found[name] = value;
     }
@@ -98,8 +103,9 @@
     if (subset) check("size", "a whole number from 1 to k − 1", whole(1, givenK() - 1), size);
     else check("size", "a whole number from 2 to 10⁶", whole(2, 1e6), size);
     const users = fields.colluding.hasAttribute("aria-invalid") ? NaN : givenN() - found.colluding;
-    $("hint-count").textContent = "x₀ is the value of the user in question. Used only for the published formula, explained below the picture."
-      + ` Empty means an even spread${evenly(users, givenK()) ? `: ${grouped(evenly(users, givenK()))}` : ""}.`;
+    const spread = evenly(users, givenK());
+    $("hint-count").textContent = "The user in question holds x₀; the remaining users are all but this user."
+      + ` Empty means that all users are spread evenly${spread ? `: ${grouped(spread)} besides the user in question` : ""}.`;
     check("count", "a whole number from 0 to n − 1, less the colluding users", whole(0, users - 1), evenly(users, givenK()));
     return good ? { ...found, log10Delta: Math.log10(found.delta), users } : null;
   }
@@ -302,8 +308,9 @@
     rows($("bounds"), curves.map(({ name, label }) => [label, Number.isNaN(values[name]) ? "does not apply" : typeset(values[name], sides[name] ?? 1)]));
     const factor = values.lower - values.published;
     $("bounds-note").textContent = withPublished && values.published < values.lower
-      ? values.published === -Infinity ? "The published formula gives δ = 0, but some dataset has at least the δ of lower."
-        : `The published formula gives a δ that is at least ${factor < 6 ? short(10 ** factor, -1, 3) : typeset(factor, -1, 2)} times smaller than the true δ of some dataset.`
+      ? values.published === -Infinity ? "The published formula gives δ = 0 for one count in one dataset. The whole histogram of some dataset has at least the δ of lower."
+        : "The published formula concerns one count in one dataset. The whole histogram of some dataset has a δ that is larger by "
+          + `${factor < 6 ? `a factor of at least ${short(10 ** factor, -1, 3)}` : `at least ${grouped(Math.floor(factor))} orders of magnitude`}.`
       : s.randomizer === "grr" && !withPublished ? `The published formula is left out: above 10⁷ users or ε₀ = ${LARGEST_EPS0} it takes too long to compute.`
       : "";
     if (withPublished) {
@@ -318,17 +325,17 @@
     ];
     rows($("errors"), [...found.map(([label, error]) => [label, Number.isNaN(error) ? "–" : short(error, 0, 4)]),
       ["uniform histogram, which ignores the data", `0 to ${short(1 - 1 / s.k, 0, 4)}`]]);
-    $("errors-note").textContent = `The uniform histogram has error 0 if the users are spread evenly, and ${short(1 - 1 / s.k, 0, 4)} if all hold the same value.`
+    $("errors-note").textContent = `The uniform histogram has error 0 for evenly spread users, and ${short(1 - 1 / s.k, 0, 4)} if all users hold the same value.`
       + " An estimate is of no use if its error is larger than that of the uniform histogram on your data.";
     $("results").classList.remove("waiting");
 
     const end = at > 0 ? Math.min(2 * at, eps0) : eps0, floor = 2.5 * s.log10Delta;
     for (const curve of curves) curve.points = [];
-    for (let i = 0; i <= POINTS; i++) {
-      const eps = (end * i) / POINTS;
+    for (const [i, share] of PLACES.entries()) {
+      const eps = end * share;
       for (const curve of curves) curve.points.push([eps, curve.bound(eps, COARSE)]);
       if (await pause()) return;
-      if (i > 0 && i % 4 === 0) {
+      if (i > 0 && (i % 4 === 0 || share === 1)) {
         draw(curves, end, floor, s.log10Delta);
         main.remove("stale");
       }
