@@ -132,11 +132,12 @@ def caption(tables: Tables) -> str:
     empty = (regions["log_kappa_2"] < regions["kappa_4"]).all()
     with_roots = int(((regions["roots_P"] > 0) | (regions["roots_H"] > 0)).sum())
     return (
-        "Where the blanket paper (Biswas, Jung, Palamidessi) calls eq. (3) tight, and how far eq. (3) is from"
-        " the true δ. (a) The regions of ε in which its theorems say so, over ε₀. (b) Eq. (3) beside"
-        f" rigorous bounds on δ. (c) Eq. (3) over the upper bound, by n: a tight δ would stay at 0."
+        "Another paper of the same authors, the blanket paper, has an upper bound on δ, eq. (3). (a) shows"
+        " where it calls this bound tight. (b) shows eq. (3) beside rigorous bounds. (c) shows by how many"
+        " orders of magnitude eq. (3) exceeds our upper bound. If eq. (3) is tight as n grows, the lines"
+        " tend to 0."
         "\n\n"
-        f"Panel (a): {wording.setting(regions, 'n', 'k', 'count')}."
+        f"Panel (a), over ε₀: {wording.setting(regions, 'n', 'k', 'count')}."
         " Theorem 2.1 applies above max(κ₄, ln κ₂), Theorem 2.2 between ln κ₂ and κ₄, and S₂ of Theorem 2.3"
         " below ln κ₂. Theorems 2.1 and 2.2 claim tightness for n → ∞ only: (a) and (b) show where, (c)"
         " whether eq. (3) comes closer as n grows. Theorem 2.3 claims tightness at every n."
@@ -152,8 +153,8 @@ def caption(tables: Tables) -> str:
         "\n\n"
         "Panel (c): orders of magnitude by which eq. (3), cut at 1, exceeds the upper bound (n_x₀ is the same"
         f" share of n − 1 as in (a)): up to {grown['orders']:,.0f} at n = {grown['n']:,.0f},"
-        f" ε = {grown['eps']:.2g}. An asymptotically tight δ would tend to 0 orders as n grows;"
-        f" {rising} of the {len(lines)} lines rise instead."
+        f" ε = {grown['eps']:.2g}. For an asymptotically tight δ, the lines would tend to 0 as n grows;"
+        f" {rising} of the {len(lines)} lines rise with n."
     )
 
 

@@ -103,7 +103,7 @@ def catalogue(
             {},
         ),
         Figure(
-            *("blanket_regions", "beyond", "The blanket paper: is eq. (3) tight?"),
+            *("blanket_regions", "beyond", "Eq. (3) of the authors' blanket paper"),
             "Blanket paper",
             {name: f"{PRIVACY}/blanket_{name}.csv" for name in ("regions", "tightness")},
             {},

@@ -100,8 +100,8 @@ def caption(table: pd.DataFrame) -> str:
         widths.append(f"({letter}) {_finite(rows['upper'] - rows['lower']).max():.2g}")
     return (
         "δ over ε for k-RR behind a shuffler: published and exact δ of one count, worst-case δ of the whole"
-        " histogram (blue), and bounds from the literature. Each (ε, δ) in the shaded area is violated"
-        " by some dataset. The scale log(−log δ) makes gaps look small: exponents grow threefold or tenfold"
+        " histogram (blue), and bounds from the literature. No (ε, δ) in the shaded area holds"
+        " for every dataset. The scale log(−log δ) makes gaps look small: exponents grow threefold or tenfold"
         " from tick to tick.\n\n"
         f"Settings: {'; '.join(settings)}. The axis of ε is logarithmic. Blue is a rigorous lower and a"
         f" rigorous upper bound, which differ by at most {', '.join(widths)} orders of magnitude."

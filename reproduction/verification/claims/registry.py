@@ -232,8 +232,8 @@ TESTS: dict[str, tuple[Test | str, Test | str]] = {
 }
 
 UNTESTABLE = {
-    "gaussian-denoised": "the authors' code is not public; diffprivlib's GaussianAnalytic, which they name, "
-    "does not denoise, and the printed distances fit noise that was not processed",
+    "gaussian-denoised": "we do not have the code of the experiments; diffprivlib's GaussianAnalytic, which "
+    "the paper names, does not denoise, and the printed distances fit noise that was not processed",
     "novel-bound": "it is about the literature, not about an experiment",
     "first-comparison": "it is about the literature, not about an experiment",
     "more-convenient": "it is a judgement about trust in a curator, not about a measured quantity",
