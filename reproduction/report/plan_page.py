@@ -6,11 +6,11 @@ from reproduction.report.markdown import markdown_page, markdown_table
 
 TITLE = "What a wanted guarantee costs"
 EXPLANATION = (
-    "You want (eps, delta) for n users who hold one of k values. Column eps0 is the largest eps0 that k-RR"
-    " may have behind a shuffler. The next columns are the expected total variation errors of shuffle+INV and"
-    " of the central analytic Gaussian with the same guarantee. Column local is the error of k-RR alone, with"
-    " eps0 = eps and delta = 0. All errors are for uniform data, where k-RR has the largest error, without"
-    " projection. An estimate with an error above 1 is useless."
+    "Suppose n users each hold one of k values, and you need (eps, delta). Column eps0 is the largest eps0"
+    " that k-RR may have behind a shuffler. The next columns are the expected total variation errors of"
+    " shuffle+INV and of the central analytic Gaussian with the same guarantee. Column local is the error of"
+    " k-RR alone, with eps0 = eps and delta = 0. All errors are without projection and for uniform data, the"
+    " worst case for k-RR. An estimate with an error above 1 is useless."
 )
 HEADER = ["n", "k", "eps", "delta", "eps0", "shuffle+INV", "Gaussian", "shuffle+INV / Gaussian", "local"]
 
