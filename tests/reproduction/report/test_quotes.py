@@ -86,7 +86,7 @@ def verdicts_of_a_run():
 
 
 def test_quotes_that_need_no_run_stand_in_their_documents():
-    """The others are compared after a full run, in tests/workflow/test_documents.py."""
+    """The remaining quotes are compared after a full run, in tests/workflow/test_documents.py."""
     names = {
         "default_setting",
         "gaussian",

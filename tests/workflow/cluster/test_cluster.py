@@ -127,7 +127,7 @@ def on(cluster, node, command):
 
 @pytest.mark.skipif(not os.access(FORGET, os.W_OK), reason="machines cannot be told to look again")
 def test_without_waiting_files_that_arrive_late_fail_the_run(local, slurm, tmp_path):
-    """Two runs on a machine that misses a file until it is told to look again: one does not wait for it."""
+    """Two runs on a machine that misses a file until it looks again: one does not wait for it."""
     projects = (Project(tmp_path / name) for name in ("naive", "shipped"))
     naive, shipped = (Cluster(project, slurm, login=STUBBORN) for project in projects)
     for cluster in (naive, shipped):  # in a folder that is missing, nothing is looked for
