@@ -470,7 +470,7 @@ def _count_up(sizes: Floats) -> Floats:
 
 
 class _Boxes(NamedTuple):
-    """The values, 0 among them, the likeliest last; and ranges of how many users have each value but the last."""
+    """The values, 0 among them, the likeliest last, and ranges of how many users have each but the last."""
 
     g: Floats
     log_p: Floats
