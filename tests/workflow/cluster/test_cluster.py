@@ -107,6 +107,8 @@ def test_a_job_of_a_killed_run_that_starts_late(cluster):
 def test_an_interrupt_leaves_no_job_and_no_lock(cluster):
     process = cluster.start(*LONG)
     cluster.until(lambda: cluster.states() == ["RUNNING", "RUNNING"])
+    for job in cluster.jobs():  # they must not end before the interrupt reaches the run
+        cluster.slurm.run("scontrol", "suspend", job["JobId"])
     os.killpg(process.pid, signal.SIGINT)
     assert cluster.until(lambda: process.poll() is not None)
     assert process.returncode != 0
