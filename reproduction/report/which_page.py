@@ -30,7 +30,7 @@ def statement(study: pd.DataFrame) -> list[str]:
     generous = study.pivot(index=keys, columns="randomizer", values="ratio_lower").dropna()
     others = [name for name in ratio if name != "grr"]
     wins = int((ratio["grr"] <= (1 + _TIE) * ratio[others].min(axis=1)).sum())
-    rules = " and ".join(generous.index.unique("delta_rule"))
+    rules = " and ".join(map(str, generous.index.unique("delta_rule")))  # numbers, if all rules are
     against = ratio.loc[generous.index, "grr"]
     sure = int((against <= (1 + _TIE) * generous[others].min(axis=1)).sum())
     local = study.pivot_table(index=keys, values=["local_tv", "tv"], aggfunc="min")

@@ -35,6 +35,12 @@ def test_the_sentences_count_wins_and_name_extremes():
     assert "RAPPOR at least 4.0 times and Hadamard response at least 9 times" in large
 
 
+def test_rules_that_are_all_numbers_are_read_as_numbers():
+    rows = table()
+    rows = rows[rows["delta_rule"] == "1e-06"]
+    assert statement(rows.assign(delta_rule=1e-6)) == statement(rows)
+
+
 def test_two_cells_are_not_in_the_range_as_the_gaussian_ignores_their_fixed_sum():
     both = pd.concat([table(), table().assign(k=2, ratio=lambda rows: 0.6 * rows["ratio"])])
     assert statement(both)[2] == statement(table())[2]
