@@ -9,8 +9,6 @@ Datasets = Mapping[str, Dataset]  # in the papers' order
 Point = dict[str, Any]  # experiment, eps0, eps, n (a number or "all"), repetitions
 Trials = dict[tuple[str, str], list[Point]]  # (dataset, part) -> the points of one file
 
-EXPERIMENTS = ("tv", "individual", "grid")  # those that make trials
-
 
 def datasets_of(settings: Settings) -> Datasets:
     """The datasets by figure number, then by name; an overlay may change the order in the config."""

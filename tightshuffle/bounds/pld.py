@@ -9,9 +9,10 @@ other direction: delta_PQ(-eps) = 1 - e^-eps + e^-eps delta_QP(eps).
   convex function below all points of `histogram.upper` is the delta of a pair: each jump of its slope is the
   probability of one loss under Q.
 * *Optimistic.* The largest delta over datasets need not be the delta of one pair, so one dataset is taken:
-  all remaining users hold a third value. With two values each draws one of both anew in each round, which is
-  at most as bad as some such values. Between points a line exceeds a convex function by at most a quarter of
-  what the slope changes times their distance. The values are lowered by that: no line is above delta.
+  all remaining users hold a third value. With two values, each remaining user draws a new value in each
+  round, which is at most as bad as some fixed values. Between points a line exceeds a convex function by
+  at most a quarter of what the slope changes times their distance. The values are lowered by that: no
+  line is above delta.
 
 Errors are of second order in the distance of points, which is about 1/50 of a standard deviation of the loss.
 """
@@ -61,8 +62,8 @@ def to_pld(
     n, k, eps0, randomizer, colluding : as for `histogram.upper`, numbers
     pessimistic : True for a guarantee: in every composition, delta of every dataset is at most the one
         returned. False for a lower bound: delta of the dataset in which all remaining users hold one third
-        value in every round is at least the one returned. (For k = 2 the remaining users draw their values
-        anew in every round; some fixed values have at least this delta.)
+        value in every round is at least the one returned. (For k = 2 the remaining users draw new values in
+        every round; some fixed values have at least this delta.)
     spacing : distance of the grid points of the loss, by default that of dp_accounting. Two distributions
         compose if they have the same. The bounds are wide if it is much larger than the standard deviation of
         the loss, about `gaussian_limit.gaussian_mu`.

@@ -69,7 +69,7 @@ def exact_columns(given):
 
 
 def both(name, k, eps0):
-    """The object and its matrix; "matrix" is some matrix of one's own, whatever eps0."""
+    """A randomizer and its matrix. "matrix" is a random user-supplied matrix, for which eps0 is ignored."""
     if name == "matrix":
         matrix = np.random.default_rng(5).dirichlet(np.full(4, 4.0), k).T
         return Finite(matrix), matrix

@@ -42,7 +42,7 @@ def assert_same_distribution(gains, values, weights):
 @pytest.mark.parametrize(("name", "k"), [*SMALL, ("matrix", 4)])
 @pytest.mark.parametrize(("eps0", "eps"), [(0.3, 0.0), (1.0, 0.6), (4.0, 3.9)])
 def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
-    """Of the randomizer, and of its matrix as one's own."""
+    """The randomizer as it is, and as a user-supplied matrix."""
     randomizer, matrix = both(name, k, eps0)
     mixtures = [{"x0": 0.3, "x1": 0.7}, *([{"x0": 0.25, "x2": 0.75}, {"x1": 1.0}] if k > 2 else [])]
     for own in (randomizer, Finite(matrix)):
