@@ -176,8 +176,8 @@ def read_parity(paths: Paths) -> list[Setting]:
     settings: list[Setting] = []
     for path in paths:
         for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
-            wanted = [("bound", "==", "upper"), ("n", "==", n)]
-            frame = pd.read_parquet(path, columns=columns, filters=wanted)
+            rows = [("bound", "==", "upper"), ("n", "==", n)]
+            frame = pd.read_parquet(path, columns=columns, filters=rows)
             for rule, part in frame.groupby("delta_rule", observed=True):
                 settings += _settings(part, _PARITY_NAMES, ["mechanism", "estimator"], str(rule))
     return settings

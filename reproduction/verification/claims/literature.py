@@ -15,7 +15,7 @@ import pandas as pd
 
 from reproduction.verification.claims.evidence import OWN, NoEvidenceError, Reading
 from reproduction.verification.claims.privacy import as_printed, bracket, points_of, rows_of
-from reproduction.verification.claims.verdict_rules import Comparisons, log10_ratio, yes_or_no
+from reproduction.verification.claims.verdict_rules import Comparisons, orders, yes_or_no
 from tightshuffle.arguments import Floats, OutsideRange
 from tightshuffle.literature import amplification, clones, count
 
@@ -60,13 +60,16 @@ def below_the_literature(
     values = f"{'proven' if reading.is_exact else 'printed'} values of {_names(mechanisms)}"
     notes = []
     if not decades:
-        notes.append(f"by a factor of 10 or more in {np.sum(cited - high >= SIGNIFICANTLY)}")
+        notes.append(
+            f"it is below by a factor of 10 or more in {np.sum(cited - high >= SIGNIFICANTLY)} cases"
+        )
     elif near := sorted(set(rows["mechanism"][signs < 1])):
-        notes.append(f"not that far below {_names(near)}")
+        notes.append(f"it is not that far below {_names(near)}")
     if outside:
-        notes.append(f"{outside} rows lie outside the conditions of the cited theorem")
+        notes.append(f"another {outside} rows lie outside the conditions of the cited theorem")
     what = f"the {whose} is {by}below the {values}"
-    return Comparisons(what, signs, high, cited, log10_ratio, notes=tuple(notes), majority=majority)
+    shown = orders("below by")
+    return Comparisons(what, signs, high, cited, shown, notes=tuple(notes), majority=majority)
 
 
 def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection[str]) -> Comparisons:
@@ -84,10 +87,10 @@ def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection
     notes = []
     if reading.is_exact:
         special = (pairs["value"] < pairs["log10_cited_rival"]).sum()
-        notes.append(
-            f"these bounds hold for any local randomizer; of those for k-RR itself {special} are larger"
-        )
-    return Comparisons(what, yes_or_no(smaller < larger), larger, smaller, log10_ratio, notes=tuple(notes))
+        notes.append("these bounds hold for any local randomizer")
+        notes.append(f"of the bounds for k-RR itself {special} are larger")
+    shown = orders("larger by")
+    return Comparisons(what, yes_or_no(smaller < larger), smaller, larger, shown, notes=tuple(notes))
 
 
 def _general(rows: pd.DataFrame) -> Floats:
@@ -128,13 +131,13 @@ def sound(reading: Reading, item: str) -> Comparisons:
     what = (
         "a lower bound of the whole histogram's delta" if reading.is_exact else "the exact delta of the count"
     )
-    return Comparisons(
-        f"the printed delta is at least {what}", yes_or_no(true <= printed), printed, true, log10_ratio
-    )
+    what = f"the printed delta is at least {what}"
+    return Comparisons(what, yes_or_no(true <= printed), printed, true, orders("too small by"))
 
 
 def _names(mechanisms: Iterable[str]) -> str:
-    return ", ".join(mechanism.capitalize() for mechanism in mechanisms)
+    *others, last = [mechanism.capitalize() for mechanism in mechanisms]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _literature(reading: Reading, item: str, mechanisms: Collection[str]) -> pd.DataFrame:

@@ -17,11 +17,13 @@ import pandas as pd
 from reproduction.verification.claims.evidence import GAUSSIAN, Budgets, NoEvidenceError, Reading
 from reproduction.verification.claims.verdict_rules import (
     Comparisons,
-    log10_ratio,
-    ratio,
-    versus,
+    orders,
+    ranges,
+    ratios,
+    span,
     yes_or_no,
 )
+from tightshuffle.arguments import Floats
 from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.literature import count
@@ -109,7 +111,8 @@ def zero_exactly_at_zeros(reading: Reading) -> Comparisons:
     deltas = np.array([_interval(reading, point, _SHARE) for point in points_of(rows)])
     printed = rows["log10_printed"].to_numpy()
     signs = yes_or_no((np.isneginf(deltas) == np.isneginf(printed)[:, None]).all(axis=1))
-    what = f"delta is 0 at the {np.isneginf(printed).sum()} settings of Table IV printed as 0, and only there"
+    zeros = np.isneginf(printed).sum()
+    what = f"the {zeros} settings of Table IV printed as 0, and only they, have delta = 0"
     return Comparisons(what, signs, deltas[:, 1], printed)
 
 
@@ -132,14 +135,13 @@ def least_delta(reading: Reading) -> Comparisons:
     value, low, high = np.array(found).T
     slack = np.log10(1 + _TIGHT)
     what = (
-        "the exact delta of the count is delta of the whole histogram"
+        "the exact delta of the count is the delta of the whole histogram"
         if reading.is_exact
-        else "the printed formula is the exact delta of the same count"
+        else "the printed formula gives the exact delta of the same count"
     )
     signs = yes_or_no((low - slack <= value) & (value <= high + slack))
-    return Comparisons(
-        f"{what}, within 5 %, at the settings of Table IV with eps < eps0", signs, value, low, log10_ratio
-    )
+    what = f"{what}, within 5 %, at the settings of Table IV with eps < eps0"
+    return Comparisons(what, signs, value, low, orders("too small by"))
 
 
 def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: int, k: int) -> Comparisons:
@@ -154,10 +156,10 @@ def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: 
     )
     leaked = np.array([bracket(e, n, k, eps0)[0] for e in eps])
     what = (
-        f"the largest delta of one count ({form} form), over all counts, is at least that of some dataset's "
-        f"histogram (n = {n}, k = {k}, eps0 = {eps0:g})"
+        f"at n = {n}, k = {k}, eps0 = {eps0:g}, no dataset's histogram has a delta above the largest {form} "
+        "delta of one count"
     )
-    return Comparisons(what, yes_or_no(leaked <= largest), largest, leaked, log10_ratio)
+    return Comparisons(what, yes_or_no(leaked <= largest), largest, leaked, orders("too small by"))
 
 
 def varies_with_the_count(reading: Reading, eps: float, eps0: float, n: int, k: int) -> Comparisons:
@@ -165,16 +167,19 @@ def varies_with_the_count(reading: Reading, eps: float, eps0: float, n: int, k: 
     counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
     log10_deltas = count.delta(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
     least, largest = np.array([log10_deltas.min()]), np.array([log10_deltas.max()])
-    what = f"at eps = {eps:g}, eps0 = {eps0:g} the {reading.name} delta varies over counts from 0 to {n - 1}"
-    return Comparisons(what, yes_or_no(least < largest), 10**least, 10**largest, versus)
+    what = (
+        f"at eps = {eps:g}, eps0 = {eps0:g} the {reading.name} delta depends on the count, from 0 to {n - 1}"
+    )
+    shown = ranges("is the smallest", "the largest")
+    return Comparisons(what, yes_or_no(least < largest), 10**least, 10**largest, shown)
 
 
 def inference_falls(reading: Reading, k: Sequence[int], eps0: Sequence[float]) -> Comparisons:
     """Does the probability that a report is the truth, p of k-RR, fall with k? The same on both readings."""
     p = np.array([[truth_probability(budget, cells) for cells in k] for budget in eps0])
     after, before = p[:, 1:].ravel(), p[:, :-1].ravel()
-    what = f"p falls with k from step to step, k = {k[0]} to {k[-1]}"
-    return Comparisons(what, yes_or_no(after < before), after, before, versus)
+    what = f"the probability of a true report falls with k from step to step, k = {k[0]} to {k[-1]:,}"
+    return Comparisons(what, yes_or_no(after < before), after, before)
 
 
 def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], float]) -> Comparisons:
@@ -194,8 +199,13 @@ def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], fl
             for eps, delta in sorted(reading.calibrations)
         ]
     )
-    what = "the Gaussian of our trials has the same log10 delta as the shuffled reports"
-    return Comparisons(what, yes_or_no(np.isneginf(deltas)), deltas, np.full(len(deltas), -np.inf), versus)
+    what = "the Gaussian of our trials has delta = 0, as the shuffled reports have at eps = eps0"
+
+    def shown(left: Floats, right: Floats) -> str:
+        return f"its log10 delta is {span(left)}"
+
+    zero = np.full(len(deltas), -np.inf)
+    return Comparisons(what, yes_or_no(np.isneginf(deltas)), deltas, zero, shown)
 
 
 def local_is_worse(reading: Reading, factor: float, budgets: Budgets | None = None) -> Comparisons:
@@ -211,7 +221,8 @@ def local_is_worse(reading: Reading, factor: float, budgets: Budgets | None = No
         errors.append((float(expected_tv_krr(n, k, eps)), float(expected_tv_gaussian(n, k, scale))))
     local, gaussian = np.array(errors).T
     what = f"the local model's expected error is more than {factor:g} times that of the Gaussian"
-    return Comparisons(what, yes_or_no(local > factor * gaussian), local, gaussian, ratio)
+    shown = ratios("ratio of the local model to the Gaussian")
+    return Comparisons(what, yes_or_no(local > factor * gaussian), local, gaussian, shown)
 
 
 def approximate(reading: Reading, budgets: Budgets | None = None) -> Comparisons:
@@ -223,9 +234,9 @@ def approximate(reading: Reading, budgets: Budgets | None = None) -> Comparisons
     settings = reading.pick((GAUSSIAN,), budgets=budgets)
     eps, eps0 = np.array([(setting.eps, setting.eps0) for setting in settings]).T
     found = Comparisons(
-        "delta is above 0 at the settings of the experiments", yes_or_no(eps < eps0), eps, eps0
+        "the settings of the experiments have a delta above 0", yes_or_no(eps < eps0), eps, eps0
     )
-    pure = "where eps = eps0 it is 0, pure differential privacy"
+    pure = "where eps = eps0, delta is 0, which is pure differential privacy"
     return replace(found, notes=(pure,)) if (found.signs < 0).any() else found
 
 
@@ -251,10 +262,14 @@ def unbiased(
         misses.append(miss if miss >= _ROUNDING else 0.0)
     off, none = np.array(misses), np.zeros(len(misses))
     what = (
-        f"{'projected to the simplex' if projected else 'not projected'}, the mean estimate of {cells.size} "
-        f"users with {k} values is right (eps0 = {', '.join(f'{value:g}' for value in eps0)})"
+        f"{'with' if projected else 'without'} projection, the mean estimate of {cells.size} users with {k} "
+        f"values is right at eps0 = {' and '.join(f'{value:g}' for value in eps0)}"
     )
-    return Comparisons(what, yes_or_no(off == none), off, none, versus)
+
+    def shown(left: Floats, right: Floats) -> str:
+        return f"off by {span(left)}"
+
+    return Comparisons(what, yes_or_no(off == none), off, none, shown if off.any() else None)
 
 
 def area(reading: Reading, dataset: str, width: int, height: int) -> Comparisons:

@@ -104,7 +104,7 @@ def _everywhere(test: Callable[..., Comparisons], **settings: Any) -> tuple[Test
             f"{value:g}" for value in sorted({v for values in beyond.values() for v in values or ()})
         )
         elsewhere = judge(test(reading, **settings, budgets=beyond)).statistic
-        note = f"at eps0 = {eps0}, which are not in the paper: {elsewhere}"
+        note = f"not in the paper, eps0 = {eps0}: {elsewhere}"
         return replace(found, notes=(*found.notes, note))
 
     return partial(test, **settings, budgets=PAPER), exact
@@ -221,7 +221,7 @@ TESTS: dict[str, tuple[Test | str, Test | str]] = {
         _everywhere(utility.better, first=INV, second=LIKELIEST)[1],
     ),
     "no-central-denoising": (
-        "the paper's experiments leave the Gaussian unprocessed",
+        "the paper's experiments do not process the Gaussian's output",
         _everywhere(utility.better, first=RAW_GAUSSIAN, second=GAUSSIAN)[1],
     ),
     "gaussian-because-approximate": _both(privacy.approximate, budgets=PAPER),
@@ -232,12 +232,12 @@ TESTS: dict[str, tuple[Test | str, Test | str]] = {
 }
 
 UNTESTABLE = {
-    "gaussian-denoised": "we do not have the code of the experiments; diffprivlib's GaussianAnalytic, which "
-    "the paper names, does not denoise, and the printed distances fit noise that was not processed",
+    "gaussian-denoised": "we do not have the code of the experiments. The paper names diffprivlib's "
+    "GaussianAnalytic, which does not denoise. The printed distances fit noise that was not processed",
     "novel-bound": "it is about the literature, not about an experiment",
     "first-comparison": "it is about the literature, not about an experiment",
     "more-convenient": "it is a judgement about trust in a curator, not about a measured quantity",
-    "inversion-for-histograms-only": "other queries are not in the experiments",
+    "inversion-for-histograms-only": "the experiments have no queries other than histograms",
 }
 
 
@@ -248,9 +248,9 @@ def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> p
     if a statement has no entry in `TESTS` or `UNTESTABLE`, or an entry has no statement.
     """
     claims = list(claims)
-    known, wanted = {*TESTS, *UNTESTABLE}, {row["id"] for row in claims}
-    if known != wanted:
-        lost = ", ".join(sorted(known ^ wanted))
+    known, listed = {*TESTS, *UNTESTABLE}, {row["id"] for row in claims}
+    if known != listed:
+        lost = ", ".join(sorted(known ^ listed))
         raise ValueError(
             f"each id of claims.csv needs a test or a reason in registry.py, and no other: {lost}"
         )
@@ -262,7 +262,7 @@ def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> p
         else:
             tests = zip(TESTS[row["id"]], (published, exact), strict=True)
             first, second = (_outcome(test, reading) for test, reading in tests)
-            why = f"Published: {first.why}. Exact: {second.why}."
+            why = f"Published: {first.why} Exact: {second.why}"
         verdict = combine(first.verdict, second.verdict)
         found = first.statistic, first.verdict, second.statistic, second.verdict, verdict, why
         rows.append((*row.values(), *found))
@@ -272,9 +272,9 @@ def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> p
 def _outcome(test: Test | str, reading: Reading) -> Outcome:
     """The test's outcome; untestable with the reason where there is no test or no evidence."""
     if isinstance(test, str):
-        return Outcome(NO_VERDICT, "", f"untestable: {test}")
+        return Outcome(NO_VERDICT, "", f"Untestable: {test}.")
     try:
         found = test(reading)
     except NoEvidenceError as error:
-        return Outcome(NO_VERDICT, "", f"untestable: {error}")
+        return Outcome(NO_VERDICT, "", f"Untestable: {error}.")
     return judge(*found) if isinstance(found, list) else judge(found)

@@ -27,18 +27,20 @@ from reproduction.verification.claims.evidence import (
 from reproduction.verification.claims.verdict_rules import (
     Comparisons,
     Estimate,
+    Shown,
     holm,
     judge,
     log_ratio,
     mean,
-    ratio,
+    ranges,
+    ratios,
     signs_below,
     signs_within,
     span,
-    versus,
     yes_or_no,
 )
 from reproduction.verification.printed import printed_to_decimal
+from tightshuffle.arguments import Floats
 
 COMPARABLE = 2.0  # "comparable", "close", "slightly": errors within this factor
 INDISTINGUISHABLE = 1.1  # "almost indistinguishable", "the same"
@@ -60,7 +62,7 @@ def gaussian_better(reading: Reading, ends: str | None = None, **where: Any) -> 
     if not reading.is_exact:
         return found
     unequal = judge(better(reading, RAW_GAUSSIAN, INV, ends, **where)).statistic
-    note = f"in the paper's pairing, where only shuffle+INV is projected: {unequal}"
+    note = f"with only {INV} projected, as in the paper: {unequal}"
     return replace(found, notes=(note,))
 
 
@@ -70,7 +72,7 @@ def close(reading: Reading, factor: float = COMPARABLE, ends: str | None = None,
     signs = signs_within([log_ratio(s.samples[INV], s.samples[GAUSSIAN]) for s in settings], factor)
     what = f"the errors of {INV} and {_named(GAUSSIAN)} are within a factor of {factor:g}"
     found = _two(what, signs, settings, INV, GAUSSIAN)
-    return replace(found, notes=(f"difference {span(found.left - found.right)}",))
+    return replace(found, notes=(f"the errors differ by {span(found.left - found.right)}",))
 
 
 def far(reading: Reading, factor: float = COMPARABLE, ends: str | None = None, **where: Any) -> Comparisons:
@@ -89,7 +91,11 @@ def small(
     errors = [mean(setting.samples[name]) for setting in settings for name in mechanisms]
     values = np.array([error.value for error in errors])
     what = f"the mean error of {' and '.join(map(_named, mechanisms))} is below {limit:g}"
-    return Comparisons(what, signs_below(errors, limit), values, np.full(len(values), limit), versus)
+
+    def shown(left: Floats, right: Floats) -> str:
+        return f"mean error {span(left)}"
+
+    return Comparisons(what, signs_below(errors, limit), values, np.full(len(values), limit), shown)
 
 
 def gap_shrinks(reading: Reading, axis: str, towards: str, relative: bool, **where: Any) -> Comparisons:
@@ -105,17 +111,17 @@ def gap_shrinks(reading: Reading, axis: str, towards: str, relative: bool, **whe
     if towards == "small":
         pairs = [(right, left) for left, right in pairs]
     end, other = ("largest", "smallest") if towards == "large" else ("smallest", "largest")
-    of = "log ratio" if relative else "difference"
-    return _falls(
-        f"the size of the {of} of the errors is smaller at the {end} {axis} than at the {other}", pairs
-    )
+    what = "|log(ratio of the errors)|" if relative else "|difference of the errors|"
+    what = f"the gap, {what}, is smaller at the {end} {axis} than at the {other}"
+    return _falls(what, pairs, ranges(f"at the {end} {axis}", f"at the {other}"))
 
 
 def gap_grows_with_n(reading: Reading, **where: Any) -> Comparisons:
     """Does the ratio of shuffle+INV's error to the Gaussian's grow from the smallest to the largest n?"""
     curves = _curves(reading, (INV, GAUSSIAN), "n", **where)
     pairs = [(_gap(first, True), _gap(last, True)) for first, last in curves]
-    return _falls("the ratio of the errors is smaller at the smallest n than at the largest", pairs, np.exp)
+    what = f"the error of {INV} over that of {_named(GAUSSIAN)} grows from the smallest n to the largest"
+    return _falls(what, pairs, ranges("at the smallest n", "at the largest"), np.exp)
 
 
 def closest_at_corner(reading: Reading, **where: Any) -> Comparisons:
@@ -130,9 +136,10 @@ def closest_at_corner(reading: Reading, **where: Any) -> Comparisons:
     ]
     if not pairs:
         raise NoEvidenceError(f"the config's {reading.name} experiments have one setting only")
-    found = _falls("", [(abs(corner), abs(other)) for corner, other in pairs])
+    shown = ranges("there", "elsewhere")
+    found = _falls("", [(abs(corner), abs(other)) for corner, other in pairs], shown)
     left, right = (np.exp([gap.value for gap in side]) for side in zip(*pairs, strict=True))
-    what = "the ratio is closer to 1 at the smallest n and largest eps0 than elsewhere"
+    what = f"the ratio of {INV} to {_named(GAUSSIAN)} is closer to 1 at the smallest n and largest eps0"
     return replace(found, what=what, left=left, right=right)
 
 
@@ -140,18 +147,19 @@ def depends_on_cell(reading: Reading, ends: str, **where: Any) -> Comparisons:
     """Does the ratio of the two errors differ between cells? Cochran's Q on the logs of the ratios."""
     settings = at_ends(reading.pick((INV, GAUSSIAN), metric="individual_error", **where), ends)
     groups = [list(group) for _, group in groupby(settings, key=lambda s: (s.dataset, s.n, s.eps0, s.rule))]
-    p_values, ranges = [], []
+    p_values, extremes = [], []
     for group in groups:
         logs = [_gap(setting, True) for setting in group]
         weights = np.array([1 / each.error**2 for each in logs])
         values = np.array([each.value for each in logs])
         spread = np.sum(weights * (values - np.average(values, weights=weights)) ** 2)
         p_values.append(special.chdtrc(len(logs) - 1, spread))
-        ranges.append(np.exp([values.min(), values.max()]))
-    least, largest = np.array(ranges).T
+        extremes.append(np.exp([values.min(), values.max()]))
+    least, largest = np.array(extremes).T
     note = f"Cochran's Q: p up to {max(p_values):.1g}"
-    what = "the ratio of the errors differs between values of x0, the smallest against the largest"
-    return Comparisons(what, holm(p_values).astype(int), least, largest, versus, notes=(note,))
+    what = f"the error of {INV} over that of {_named(GAUSSIAN)} differs between values of x0"
+    shown = ranges("is the smallest ratio", "the largest")
+    return Comparisons(what, holm(p_values).astype(int), least, largest, shown, notes=(note,))
 
 
 def same_noise_for_all_n(reading: Reading, **where: Any) -> Comparisons:
@@ -171,11 +179,11 @@ def same_noise_for_all_n(reading: Reading, **where: Any) -> Comparisons:
         note = (
             f"at equal privacy eps falls with n, and the error is {factor:.3g} times that at the smallest n"
         )
-        what += ", since at one (eps, delta) the noise does not depend on n"
+        what += ", because at one (eps, delta) the noise does not depend on n"
         return Comparisons(what, yes_or_no(one), one, one, notes=(note,))
-    note = f"of single values {span(np.exp([each.value for each in logs]))}"
+    note = f"for single values the ratio is {span(np.exp([each.value for each in logs]))}"
     signs = signs_within([pooled], INDISTINGUISHABLE)
-    return Comparisons(what, signs, factor * one, one, ratio, notes=(note,))
+    return Comparisons(what, signs, factor * one, one, ratios("ratio"), notes=(note,))
 
 
 def falls_along(
@@ -187,8 +195,8 @@ def falls_along(
         for first, last in _curves(reading, mechanisms, axis, **where)
         for name in mechanisms
     ]
-    found = _falls(f"the error is smaller at the largest {axis} than at the smallest", pairs)
-    return replace(found, shown=ratio)
+    what = f"the error is smaller at the largest {axis} than at the smallest"
+    return _falls(what, pairs, ratios(f"ratio of the largest {axis} to the smallest"))
 
 
 def same_order(reading: Reading, model: Budgets, tested: Budgets) -> Comparisons:
@@ -204,11 +212,11 @@ def same_order(reading: Reading, model: Budgets, tested: Budgets) -> Comparisons
         group = [s for s in like if s.rule == setting.rule and (alone or s.eps0 == setting.eps0)]
         totals = {name: sum(float(s.samples[name].mean()) for s in group) for name in names}
         order = sorted(names, key=lambda name: totals[name])
-        orders.add(" < ".join(order))
+        orders.add(", ".join(map(_named, order)))
         for a, b in pairwise(order):
             differences.append(mean(setting.samples[a] - setting.samples[b]))
             means.append((setting.samples[a].mean(), setting.samples[b].mean()))
-    what = f"the errors have the same order, {' or '.join(sorted(orders))}"
+    what = f"from the smallest error to the largest, the order is {' or '.join(sorted(orders))}"
     left, right = np.array(means).T
     return Comparisons(what, signs_below(differences), left, right)
 
@@ -239,13 +247,11 @@ def printed(
         }
         settings.append(Setting(dataset, int(n), int(k), eps0, eps, 0.0, quantity, cell, samples))
     found = test(replace(reading, settings=settings), **where)
-    ratios = means[INV] / means[GAUSSIAN]
-    told = " and ".join(f"{value:.3g} at n = {int(n):,}" for n, value in ratios.items())
-    notes = [f"the mean printed error of {INV} over that of {_named(GAUSSIAN)} is {told}"]
+    mean_ratios = means[INV] / means[GAUSSIAN]
+    by_size = " and ".join(f"{value:.3g} at n = {int(n):,}" for n, value in mean_ratios.items())
+    notes = [f"the mean printed error of {INV} over that of {_named(GAUSSIAN)} is {by_size}"]
     with suppress(NoEvidenceError):
-        notes.append(
-            f"in our runs, which are reported but not judged: {judge(test(reading, **where)).statistic}"
-        )
+        notes.append(f"our runs, not judged: {judge(test(reading, **where)).statistic}")
     return replace(found, at=(), notes=tuple(notes))
 
 
@@ -269,20 +275,23 @@ def at_ends(settings: list[Setting], ends: str | None) -> list[Setting]:
 
 def _named(mechanism: str) -> str:
     """The mechanism in a sentence."""
-    return mechanism.replace(GAUSSIAN, "the Gaussian")
+    return {GAUSSIAN: "the Gaussian", RAW_GAUSSIAN: "the unprojected Gaussian"}.get(mechanism, mechanism)
 
 
 def _two(what: str, signs: Any, settings: list[Setting], first: str, second: str) -> Comparisons:
     """Comparisons of two mechanisms over settings: their mean errors and the settings' names."""
     left, right = (np.array([s.samples[name].mean() for s in settings]) for name in (first, second))
-    return Comparisons(what, signs, left, right, ratio, [_place(setting) for setting in settings])
+    shown = ratios(f"ratio of {_named(first)} to {_named(second)}")
+    return Comparisons(what, signs, left, right, shown, [_place(setting) for setting in settings])
 
 
-def _falls(what: str, pairs: Iterable[Pair], told: Callable[[Any], Any] = np.asarray) -> Comparisons:
-    """Is the first number of every pair below the second? ``told``: what is shown of the numbers."""
+def _falls(
+    what: str, pairs: Iterable[Pair], shown: Shown, scale: Callable[[Any], Any] = np.asarray
+) -> Comparisons:
+    """Is the first number of every pair below the second? ``scale`` turns the numbers into what is shown."""
     pairs = list(pairs)
-    left, right = (told([each.value for each in side]) for side in zip(*pairs, strict=True))
-    return Comparisons(what, signs_below([a - b for a, b in pairs]), left, right, versus)
+    left, right = (scale([each.value for each in side]) for side in zip(*pairs, strict=True))
+    return Comparisons(what, signs_below([a - b for a, b in pairs]), left, right, shown)
 
 
 def _curves(
@@ -326,5 +335,7 @@ def _pooled(estimates: list[Estimate]) -> Estimate:
 
 def _place(setting: Setting) -> str:
     cell = f", cell {setting.cell}" if setting.cell else ""
-    rule = f", delta {setting.rule}" if setting.rule else ""
-    return f"{setting.dataset}, n = {setting.n:,}, eps0 = {setting.eps0:g}{rule}{cell}"
+    rule = f", delta = {setting.rule}" if setting.rule else ""
+    return (
+        f"{setting.dataset.replace('_', ' ').title()}, n = {setting.n:,}, eps0 = {setting.eps0:g}{rule}{cell}"
+    )

@@ -21,6 +21,7 @@ from tightshuffle.arguments import Floats
 from tightshuffle.number_text import plain
 
 LEVEL = 0.01
+Shown = Callable[[Floats, Floats], str]  # left and right of `Comparisons` -> text
 Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it, 0 neither
 
 HOLDS, MOSTLY, UNSETTLED, FAILS = "holds", "mostly holds", "not settled", "fails"
@@ -37,7 +38,7 @@ MOSTLY_FOR, MOSTLY_AGAINST = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one reading says about one statement: verdict, the numbers in short, and one sentence."""
+    """What one reading says about one statement: verdict, the numbers in short, and whole sentences."""
 
     verdict: str
     statistic: str
@@ -49,16 +50,16 @@ class Comparisons:
     """What a test of a statement finds: numbers of two kinds, ``left`` and ``right``, one comparison each.
 
     ``what`` says what is compared and which way, ``signs`` whether each comparison shows it. ``shown`` writes
-    the numbers as text: `ratio`, `log10_ratio` or `versus`; None: without numbers. ``at``: the settings, to
-    name one that goes against the statement. ``notes`` are reported but not judged. ``majority``: more than
-    half are enough.
+    the numbers as text: `ratios`, `orders` or `ranges`; None: without numbers. ``at``: the settings, to name
+    one that goes against the statement. ``notes`` are clauses, reported but not judged. ``majority``: more
+    than half are enough.
     """
 
     what: str
     signs: Signs
     left: Floats
     right: Floats
-    shown: Callable[[Floats, Floats], str] | None = None
+    shown: Shown | None = None
     at: Sequence[str] = ()
     notes: tuple[str, ...] = ()
     majority: bool = False
@@ -178,8 +179,8 @@ def judge(*found: Comparisons) -> Outcome:
     """Verdict, numbers and sentence of one reading, from comparisons of which all groups must hold."""
     return Outcome(
         weakest([_verdict(each) for each in found]),
-        "; ".join(_numbers(each) for each in found),
-        "; ".join(dict.fromkeys(_sentence(each) for each in found)),
+        "; ".join(clause for each in found for clause in _numbers(each)),
+        " ".join(dict.fromkeys(_sentences(each) for each in found)),
     )
 
 
@@ -194,18 +195,30 @@ def _verdict(found: Comparisons) -> str:
     return verdict_of(found.signs)
 
 
-def _numbers(found: Comparisons) -> str:
-    signs = found.signs
-    counts = f"{np.sum(signs > 0)} of {len(signs)} for, {np.sum(signs < 0)} against"
-    return f"{counts}; {found.shown(found.left, found.right)}" if found.shown else counts
+def _numbers(found: Comparisons) -> list[str]:
+    numbers = [found.shown(found.left, found.right)] if found.shown else []
+    return [_counts(found.signs), *numbers]
 
 
-def _sentence(found: Comparisons) -> str:
+def _counts(signs: Signs) -> str:
+    """'true in 17 of 20 cases, false in 3'; 'true in all 28 cases'; of a single comparison 'true'."""
+    numbers = {"true": np.sum(signs > 0), "false": np.sum(signs < 0), "undecided": np.sum(signs == 0)}
+    if len(signs) == 1:
+        return next(word for word, number in numbers.items() if number)
+    (word, number), *others = [(word, number) for word, number in numbers.items() if number]
+    if not others:
+        return f"{word} in {'both' if number == 2 else f'all {number}'} cases"
+    return ", ".join([f"{word} in {number} of {len(signs)} cases", *(f"{w} in {n}" for w, n in others)])
+
+
+def _sentences(found: Comparisons) -> str:
     against = (
         [place for place, sign in zip(found.at, found.signs, strict=True) if sign < 0] if found.at else []
     )
-    instance = [f"the contrary, for example, at {against[0]}"] if against else []
-    return "; ".join([f"{found.what}: {_numbers(found)}", *instance, *found.notes])
+    instance = [f"one case against it: {against[0]}"] if against else []
+    counts, *numbers = _numbers(found)
+    clauses = [f"{found.what}: {counts}", *numbers, *instance, *found.notes]
+    return " ".join(f"{clause[0].upper()}{clause[1:]}." for clause in clauses)
 
 
 def span(values: Floats) -> str:
@@ -213,19 +226,24 @@ def span(values: Floats) -> str:
     return number_text.span(values, partial(plain, digits=3))
 
 
-def ratio(left: Floats, right: Floats) -> str:
-    """The range of left / right as text."""
-    return f"ratio {span(left / right)}"
+def ratios(words: str) -> Shown:
+    """Writes the range of left / right after ``words``, which name the ratio: "ratio of a to b: 0.5 to 2"."""
+    return lambda left, right: f"{words}: {span(left / right)}"
 
 
-def log10_ratio(left: Floats, right: Floats) -> str:
-    """How many decades right lies above left, both log10, as text."""
-    return f"log10 of the ratio {span(right - left)}"
+def orders(words: str) -> Shown:
+    """Writes by how many orders of magnitude right lies above left, both log10, after ``words``."""
+
+    def shown(left: Floats, right: Floats) -> str:
+        decades = number_text.span(right - left, lambda decade: f"{decade:z.1f}")
+        return f"{words} {decades} orders of magnitude"
+
+    return shown
 
 
-def versus(left: Floats, right: Floats) -> str:
-    """The range of left and that of right as text."""
-    return f"{span(left)} versus {span(right)}"
+def ranges(first: str, second: str) -> Shown:
+    """Writes the range of left before ``first`` and that of right before ``second``."""
+    return lambda left, right: f"{span(left)} {first}, {span(right)} {second}"
 
 
 def combine(published: str, exact: str) -> str:

@@ -61,6 +61,12 @@ def verdict(found):
     return outcome(found).verdict
 
 
+def says(found, told):
+    """Whether an outcome's counts are those of ``told``, and its numbers begin as there."""
+    (counts, *numbers), (expected, *begin) = (text.split("; ") for text in (found.statistic, told))
+    return counts == expected and all(map(str.startswith, numbers, begin)) and len(begin) <= len(numbers)
+
+
 def outcome(found):
     """Verdict, numbers and sentence of what a test returns."""
     return judge(*found) if isinstance(found, list) else judge(found)

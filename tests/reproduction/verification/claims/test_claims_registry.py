@@ -1,5 +1,7 @@
 """Every statement has a test or a reason, looks at the paper's settings, and gets its verdict."""
 
+import re
+
 import pytest
 
 from reproduction.verification.claims import literature, privacy, registry
@@ -51,11 +53,11 @@ def test_rows_carry_both_readings_and_the_reasons(monkeypatch, two_claims):
     assert tuple(rows) == registry.RESULT_COLUMNS
     first, second = rows.to_dict("records")
     assert (first["verdict_published"], first["verdict_exact"]) == (HOLDS, FAILS)
-    counts = "1 of 1 for, 0 against", "0 of 1 for, 1 against"
+    counts = "true", "false"
     assert (first["statistic_published"], first["statistic_exact"]) == counts
     assert first["verdict"] == "holds only as published"
     assert first["why"] == (
-        f"Published: it is so as published: {counts[0]}. Exact: it is so as exact: {counts[1]}."
+        f"Published: It is so as published: {counts[0]}. Exact: It is so as exact: {counts[1]}."
     )
     assert second["verdict"] == UNTESTABLE
     assert second["why"] == "Untestable: nobody measured it."
@@ -69,7 +71,7 @@ def test_missing_evidence_is_untestable_and_says_what_is_missing(monkeypatch, tw
     row = registry.judge_claims(two_claims, fabricated.published(), fabricated.exact()).iloc[0]
     assert row["verdict"] == UNTESTABLE
     assert row["why"] == (
-        "Published: untestable: the config has no paris. Exact: untestable: it was not run."
+        "Published: Untestable: the config has no paris. Exact: Untestable: it was not run."
     )
 
 
@@ -222,7 +224,10 @@ def judged():
 
 
 def counts(statistic):
-    return [int(part.split()[2]) for part in statistic.split("; ") if " for, " in part]
+    """The numbers of comparisons: 'true', 'false in both cases', 'true in 17 of 20 cases, false in 3'."""
+    words = r"(?:true|false|undecided)(?: in (?:all |\d+ of )?(\d+|both) cases.*)?"
+    found = [match for part in statistic.split("; ") if (match := re.fullmatch(words, part))]
+    return [{None: 1, "both": 2}.get(match[1]) or int(match[1]) for match in found]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -239,6 +244,6 @@ def test_the_rest_is_untestable(judged):
 
 
 def test_the_other_eps0_are_told_and_do_not_judge(judged):
-    told = "at eps0 = 1, 2, which are not in the paper: 2 of 8 for, 6 against"
+    told = "Not in the paper, eps0 = 1, 2: true in 2 of 8 cases, false in 6"
     for name in ("central-better-everywhere", "almost-comparable", "denoising-helps"):
         assert told in judged.loc[name, "why"]

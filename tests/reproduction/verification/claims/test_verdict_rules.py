@@ -18,14 +18,14 @@ from reproduction.verification.claims.verdict_rules import (
     combine,
     holm,
     judge,
-    log10_ratio,
     log_ratio,
     mean,
-    ratio,
+    orders,
+    ranges,
+    ratios,
     signs_below,
     signs_within,
     verdict_of,
-    versus,
 )
 
 SIMULATIONS = 1000
@@ -144,24 +144,45 @@ def found(signs, what="a is below b", **more):
 
 
 @pytest.mark.parametrize(
-    ("shown", "told"),
+    ("shown", "numbers"),
     [
         (None, ""),
-        (ratio, "; ratio 0.5 to 2"),
-        (log10_ratio, "; log10 of the ratio -3 to 1"),
-        (versus, "; 1 to 6 versus 2 to 3"),
+        (ratios("ratio of a to b"), "ratio of a to b: 0.5 to 2"),
+        (orders("below by"), "below by -3.0 to 1.0 orders of magnitude"),
+        (ranges("there", "elsewhere"), "1 to 6 there, 2 to 3 elsewhere"),
     ],
 )
-def test_numbers_are_told_after_the_counts(shown, told):
+def test_numbers_follow_the_counts(shown, numbers):
+    counts = "true in 1 of 3 cases, false in 1, undecided in 1"
     outcome = judge(found([1, 0, -1], shown=shown))
-    assert (outcome.verdict, outcome.statistic) == (FAILS, f"1 of 3 for, 1 against{told}")
-    assert outcome.why == f"a is below b: {outcome.statistic}"
+    assert (outcome.verdict, outcome.statistic) == (FAILS, "; ".join(filter(None, (counts, numbers))))
+    sentence = f" {numbers[0].upper()}{numbers[1:]}." if numbers else ""
+    assert outcome.why == f"A is below b: {counts}.{sentence}"
+
+
+@pytest.mark.parametrize(
+    ("signs", "counts"),
+    [
+        ([1], "true"),
+        ([-1], "false"),
+        ([0], "undecided"),
+        ([1, 1], "true in both cases"),
+        ([-1, -1, -1], "false in all 3 cases"),
+        ([0, -1, 0], "false in 1 of 3 cases, undecided in 2"),
+    ],
+)
+def test_counts_are_words(signs, counts):
+    assert (
+        judge(Comparisons("so", np.array(signs), np.ones(len(signs)), np.ones(len(signs)))).statistic
+        == counts
+    )
 
 
 def test_the_first_setting_against_the_statement_is_named_before_the_notes():
     why = judge(found([1, -1, -1], at=["x", "y", "z"], notes=("so",))).why
-    assert why == "a is below b: 1 of 3 for, 2 against; the contrary, for example, at y; so"
-    assert judge(found([1, 1, 0], at=["x", "y", "z"])).why == "a is below b: 2 of 3 for, 0 against"
+    assert why == "A is below b: true in 1 of 3 cases, false in 2. One case against it: y. So."
+    undecided = judge(found([1, 1, 0], at=["x", "y", "z"]))
+    assert undecided.why == "A is below b: true in 2 of 3 cases, undecided in 1."
 
 
 @pytest.mark.parametrize(
@@ -171,11 +192,13 @@ def test_a_majority_is_more_than_half(signs, verdict):
     assert judge(found(signs, majority=True)).verdict == verdict
 
 
-def test_groups_of_comparisons_must_all_hold_and_are_told_once():
+def test_groups_of_comparisons_must_all_hold_and_are_written_once():
     outcome = judge(found([1, 1, 1]), found([1, 0, 1], what="c"), found([1, 1, 1]))
     assert outcome.verdict == UNSETTLED
-    assert outcome.statistic == "3 of 3 for, 0 against; 2 of 3 for, 0 against; 3 of 3 for, 0 against"
-    assert outcome.why == "a is below b: 3 of 3 for, 0 against; c: 2 of 3 for, 0 against"
+    assert (
+        outcome.statistic == "true in all 3 cases; true in 2 of 3 cases, undecided in 1; true in all 3 cases"
+    )
+    assert outcome.why == "A is below b: true in all 3 cases. C: true in 2 of 3 cases, undecided in 1."
 
 
 def test_combined_verdicts_follow_the_readme():
