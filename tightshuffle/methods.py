@@ -32,7 +32,7 @@ KINDS = (UPPER, LOWER, CONJECTURE, EXACT)
 _BISWAS = "Biswas, Jung, Palamidessi, Tight Differential Privacy Guarantees for the Shuffle Model (FPS 2023)"
 _KOSKELA = "Koskela, Heikkilä, Honkela, Tight Accounting in the Shuffle Model of Differential Privacy"
 _BALLE = "Balle, Bell, Gascón, Nissim, The Privacy Blanket of the Shuffle Model (CRYPTO 2019), section 5"
-_FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2020), Theorem 3.1"
+_FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2021), Theorem 3.1"
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ METHODS = {
             composes=True,
             pair="clones",
             label="clones",
-            compared="clones (2020), summed exactly",
+            compared="clones (2021), summed exactly",
             colour="#CC79A7",
             dashes=(4, 1.5),
         ),

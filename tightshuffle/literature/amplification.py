@@ -53,7 +53,7 @@ def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: 
 
 
 def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """log10 delta of Feldman, McMillan, Talwar, "Hiding among the clones" (2020), Theorem 3.1, closed form.
+    """log10 delta of Feldman, McMillan, Talwar, "Hiding among the clones" (2021), Theorem 3.1, closed form.
 
     Their statement: for delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled reports are
     (eps, delta)-DP with eps <= log(1 + tanh(eps0 / 2) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)),

@@ -1,11 +1,11 @@
-"""Exact delta of the clones' pairs: Feldman, McMillan, Talwar 2020 and 2023.
+"""Exact delta of the clones' pairs: Feldman, McMillan, Talwar 2021 and 2023.
 
 Each remaining user hides a clone of the user who differs with some probability c. With C ~ Bin(n - 1, c)
 clones, A ~ Bin(C, 1/2) and D ~ Bern(e^eps0 / (e^eps0 + 1)), the shuffled reports reveal at most as much as
 
     (A + D, C - A + 1 - D)  against  (A + 1 - D, C - A + D).
 
-- clones (2020, "Hiding among the clones"): c = e^-eps0. Valid for every eps0-LDP randomizer, even if
+- clones (2021, "Hiding among the clones"): c = e^-eps0. Valid for every eps0-LDP randomizer, even if
   it is chosen adaptively.
 - stronger clones (2023, "Stronger privacy amplification by shuffling"): c = 2 / (e^eps0 + 1). The
   paper's errata limit its theorem to a class of randomizers. k-RR belongs to it for every k, by this proof:
@@ -34,7 +34,7 @@ _WIDTH = 1e-6  # relative, of the computed bracket
 
 
 def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """log10 delta of the clones' pair (Feldman et al. 2020, Theorem 3.1's proof): an upper bound on delta.
+    """log10 delta of the clones' pair (Feldman et al. 2021, Theorem 3.1's proof): an upper bound on delta.
 
     Parameters: ``eps``, ``n`` users, ``eps0``, numbers or arrays, which broadcast; ``k`` is checked but
     does not matter. Returns log10 delta of the broadcast shape (a float for scalars), -inf where delta is 0
