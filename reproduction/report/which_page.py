@@ -43,8 +43,9 @@ def statement(study: pd.DataFrame) -> list[str]:
         "With a shuffler, k-RR has the smallest expected error of these randomizers, or one within"
         f" {100 * _TIE:g} % of the smallest, in {wins} of {len(ratio)} settings.",
         "Our upper bound on delta may be looser for the other randomizers.",
-        "So we also gave each of them the larger eps0 that its lower bound on delta allows: k-RR still has"
-        f" the smallest error in {sure} of {len(generous)} settings (those with delta = {rules}).",
+        "So we also gave each of them the larger eps0 that its lower bound on delta allows.",
+        f"Then k-RR still has the smallest error in {sure} of {len(generous)} settings (those with delta ="
+        f" {rules}).",
         "For eps up to 1 and k > 2, the total variation error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
         " Gaussian with the same guarantee.",
