@@ -1,8 +1,8 @@
 """How private is the shuffle model, and what does it cost in accuracy?
 
 Each of n users holds one of k values. A randomizer with local budget eps0 turns the value into a report, and
-a shuffler removes who sent which report. These functions bound the privacy of the shuffled reports, for every
-dataset:
+a shuffler removes who sent which report. This package bounds the eps and delta of the shuffled reports, for
+every dataset:
 
 >>> import tightshuffle
 >>> tightshuffle.delta(0.5, n=100_000, k=408, eps0=4)          # an upper bound on delta at eps = 0.5
@@ -11,9 +11,9 @@ dataset:
 >>> tightshuffle.plan(n=100_000, k=408, eps=0.5, delta=1e-6)   # the largest eps0, and the error
 >>> tightshuffle.plan(error=0.05, k=408, eps=0.5, delta=1e-6)  # the fewest users for this error
 
-``n``, ``k``, ``eps0``, ``eps`` are numbers or arrays, which broadcast. delta can be smaller than the smallest
-float, about 1e-308: ``log10=True`` returns its logarithm to base 10, and ``log10_delta=`` takes it. A bad
-argument raises a ValueError that names it.
+``n``, ``k``, ``eps0`` and ``eps`` are numbers or arrays, which broadcast. A delta can be smaller than the
+smallest float, about 1e-308. So ``log10=True`` returns log10 delta, and ``log10_delta=`` takes log10 delta
+instead of delta. A bad argument raises a ValueError that names the argument.
 
 ``randomizer`` is "grr" (k-randomized response, the default), "subset:M", "rappor", "oue", "hadamard",
 "hash:G", "file:MATRIX.csv" for a matrix of your own, or an object such as `tightshuffle.randomizers.Finite`.
@@ -96,7 +96,7 @@ def delta(
     direction: str | None = None,
     log10: bool = False,
 ) -> "Floats | float":
-    """delta at eps by one method, by default `upper`: an upper bound for every dataset.
+    """delta at eps, by default from the method `upper`: an upper bound for every dataset.
 
     Parameters
     ----------
@@ -113,8 +113,8 @@ def delta(
 
     Returns
     -------
-    delta of the broadcast shape, a float for scalars. Upper bounds are rounded up, lower bounds down. nan,
-    with a warning, where a theorem does not apply.
+    delta, an array of the broadcast shape (a float for scalars). Upper bounds are rounded up, lower bounds
+    down. nan, with an `OutsideRange` warning, where a theorem does not apply.
 
     Raises
     ------
@@ -176,8 +176,9 @@ def epsilon(
 ) -> "Floats | float":
     """The smallest eps at which a method guarantees ``delta`` (or ``log10_delta``), rounded up.
 
-    Other parameters as for `delta`. nan where the method guarantees delta at no eps up to compositions *
-    eps0; eps = compositions * eps0 itself holds without shuffling.
+    The other parameters are those of `delta`. Returns an array of the broadcast shape (a float for scalars).
+    nan where the method does not guarantee this delta at any eps up to compositions * eps0, which holds
+    without shuffling. Raises ValueError naming a bad argument.
     """
     given = dict(locals())
     from tightshuffle import methods
@@ -206,7 +207,7 @@ def upper(
     compositions: "npt.ArrayLike" = 1,
     log10: bool = False,
 ) -> "Floats | float":
-    """An upper bound on delta for every dataset: `delta` with method "upper"."""
+    """An upper bound on delta for every dataset: `delta` with the method "upper"."""
     return delta(method="upper", **locals())
 
 
@@ -231,7 +232,7 @@ def lower(
     compositions: "npt.ArrayLike" = 1,
     log10: bool = False,
 ) -> "Floats | float":
-    """A lower bound on delta of the worst dataset: `delta` with method "lower"."""
+    """A lower bound on delta of the worst dataset: `delta` with the method "lower"."""
     return delta(method="lower", **locals())
 
 
@@ -256,10 +257,10 @@ def tight(
     compositions: "npt.ArrayLike" = 1,
     log10: bool = False,
 ) -> "Floats | float":
-    """delta of the dataset that we conjecture to be the worst: `delta` with method "tight".
+    """delta of the dataset that we conjecture to be the worst: `delta` with the method "tight".
 
-    For k-RR with k >= 3 and n up to 10^5. It is always a lower bound on delta of the worst dataset, and exact
-    if the conjecture in docs/worst_case.md holds.
+    For k-RR with k >= 3 and n up to 10^5. The result is always a lower bound on delta of the worst dataset.
+    It is exact if the conjecture in docs/worst_case.md holds.
     """
     return delta(method="tight", **locals())
 
@@ -279,8 +280,8 @@ def plan(
     """The largest eps0 with which the shuffled reports are (eps, delta)-private, and the expected errors.
 
     Instead of ``n``, give the largest ``error`` that you accept: the plan is then for the fewest users with
-    this guarantee and this error. `tightshuffle.planning.make_plan` explains the parameters, each of them one
-    number, and `tightshuffle.planning.Plan` the result.
+    this guarantee and this error. Every parameter is one number. `tightshuffle.planning.make_plan` explains
+    the parameters, and `tightshuffle.planning.Plan` the result.
     """
     given = dict(locals())
     from tightshuffle.planning import make_plan
@@ -307,7 +308,7 @@ def tradeoff(
 ) -> "Floats | float":
     """A lower bound on the false negative rate of any attack with false positive rate ``alpha``, by `upper`.
 
-    See `tightshuffle.bounds.tradeoff.tradeoff` for the parameters.
+    ``alpha`` is a number or an array; `tightshuffle.bounds.tradeoff.tradeoff` explains the parameters.
     """
     given = dict(locals())
     from tightshuffle.bounds.tradeoff import tradeoff as curve
@@ -331,7 +332,7 @@ def to_pld(
     give every mechanism that you compose ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, or eps is
     too small.
 
-    See `tightshuffle.bounds.pld.to_pld` for the parameters. It needs the extra ``pld``.
+    `tightshuffle.bounds.pld.to_pld` explains the parameters. This function needs the extra ``pld``.
     """
     given = dict(locals())
     from tightshuffle.bounds.pld import to_pld as distribution

@@ -11,8 +11,8 @@ Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 Booleans = npt.NDArray[np.bool_]
 
-LARGEST_EXPONENT = 300.0  # of eps0 in formulas with e^(eps + eps0), which does not overflow then
-_SMALLEST_EPS0 = 1e-100  # its square, over any number of users, is still a float
+LARGEST_EXPONENT = 300.0  # largest eps0 in formulas with e^(eps + eps0): no overflow
+_SMALLEST_EPS0 = 1e-100  # eps0^2 / n is then still a float
 
 
 class OutsideRange(UserWarning):
@@ -34,23 +34,23 @@ def check_eps0(eps0: npt.ArrayLike, largest: float = np.inf) -> Floats:
 
 
 def check_at_most(name: str, values: Floats | Integers, largest: float) -> None:
-    """ValueError that calls ``values`` ``name`` unless every one is at most ``largest``."""
+    """ValueError unless every value is at most ``largest``; the error calls the argument ``name``."""
     if np.any(values > largest):
         raise ValueError(f"{name} must be at most {largest:.10g}; got {np.max(values)}")
 
 
 def check_positive(name: str, value: npt.ArrayLike) -> Floats:
-    """``value`` as a float array; ValueError that calls it ``name`` unless every value is finite and > 0."""
+    """The argument ``name`` as a float array; ValueError unless every value is finite and > 0."""
     return _numbers(name, value, "finite and > 0", lambda x: x > 0)
 
 
 def check_delta(delta: npt.ArrayLike, name: str = "delta") -> Floats:
-    """``delta`` as a float array; ValueError that calls it ``name`` unless every value lies in (0, 1)."""
+    """The argument ``name`` as a float array; ValueError unless every value lies in (0, 1)."""
     return _numbers(name, delta, "between 0 and 1, both excluded", lambda x: (x > 0) & (x < 1))
 
 
 def check_log10_delta(delta: npt.ArrayLike | None, log10_delta: npt.ArrayLike | None) -> Floats:
-    """log10 delta as a float array, from either; ValueError unless just one is given, between 0 and 1."""
+    """log10 delta as a float array; ValueError unless exactly one argument is given, with delta in (0, 1)."""
     if (delta is None) == (log10_delta is None):
         raise ValueError("delta or log10_delta must be given, but not both")
     if log10_delta is None:
@@ -74,19 +74,19 @@ def check_compositions(compositions: npt.ArrayLike) -> Integers:
 
 
 def check_count(count: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
-    """``count`` (how many of the remaining ``n - 1`` users hold x0) as an integer array, 0 <= count < n."""
+    """``count`` (remaining users who hold x0) as an integer array; ValueError unless 0 <= count <= n - 1."""
     return _integers(
         "count", count, "a whole number between 0 and n - 1", lambda x: (x >= 0) & (x <= np.asarray(n) - 1)
     )
 
 
 def check_users(name: str, counts: npt.ArrayLike) -> Integers:
-    """``counts`` of users as an integer array; ValueError that calls it ``name`` unless whole and >= 0."""
+    """The argument ``name``, counts of users, as an integer array; ValueError unless whole and >= 0."""
     return _integers(name, counts, "whole numbers >= 0", lambda x: x >= 0)
 
 
 def check_whole(name: str, value: npt.ArrayLike, least: int, most: int | None = None) -> int:
-    """One whole number from ``least`` to ``most``; ValueError that calls it ``name`` otherwise."""
+    """The argument ``name`` as an int; ValueError unless it is a whole number from ``least`` to ``most``."""
     wanted = f"a whole number >= {least}" if most is None else f"a whole number from {least} to {most}"
     return check_one(
         name,
@@ -95,34 +95,35 @@ def check_whole(name: str, value: npt.ArrayLike, least: int, most: int | None = 
 
 
 def check_one(name: str, values: Floats | Integers) -> Any:
-    """The one number that an array without axes holds; ValueError that calls it ``name`` for any other."""
+    """The number in an array without axes; ValueError if the argument ``name`` is an array with axes."""
     if values.ndim:
         raise ValueError(f"{name} must be one number; got {values.size} of them")
     return values.item()
 
 
 def check_colluding(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
-    """``colluding`` (users whose reports the adversary knows) as an integer array, 0 <= colluding < n.
+    """``colluding`` (users whose reports the adversary knows) as an integer array.
 
-    A number between 0 and 1 is a share of the users. It is rounded up, but one user does not collude.
+    A number between 0 and 1 is a share of the users. The share is rounded up, to at most n - 1 users.
+    ValueError unless 0 <= colluding <= n - 1.
     """
     wanted, users = "a whole number between 0 and n - 1, or a share of the users below 1", np.asarray(n)
     given = _numbers("colluding", colluding, wanted, lambda x: x >= 0)
-    # 7 % of 100 users are 7, although 0.07 * 100 is a little more.
+    # 7 % of 100 users are 7 users, although 0.07 * 100 is a little more than 7 as a float.
     counted = np.minimum(np.ceil(given * users * (1 - 2**-51)), users - 1)
     counts = np.where((given > 0) & (given < 1), counted, given)
     return _integers("colluding", counts, wanted, lambda x: (x >= 0) & (x < users))
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:
-    """``value`` itself; ValueError unless it is one of ``choices``."""
+    """``value``, unchanged; ValueError unless it is one of ``choices``."""
     if value not in list(choices):
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
     return value
 
 
 def check_installed(extra: str, *libraries: str) -> None:
-    """ModuleNotFoundError that says what to install, unless an ``extra``'s ``libraries`` are installed."""
+    """ModuleNotFoundError, with the command to run, unless the ``extra``'s ``libraries`` are installed."""
     missing = [name for name in libraries if find_spec(name) is None]
     if missing:
         raise ModuleNotFoundError(f"this needs {', '.join(missing)}: pip install 'tightshuffle[{extra}]'")
@@ -130,7 +131,7 @@ def check_installed(extra: str, *libraries: str) -> None:
 
 def _numbers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Floats], Any]) -> Floats:
     try:
-        if np.asarray(value).dtype.kind in "bSU":  # numpy would read "0.5" and True as numbers
+        if np.asarray(value).dtype.kind in "bSU":  # numpy would convert "0.5" and True to numbers
             raise TypeError
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

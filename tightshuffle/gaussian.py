@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tightshuffle.arguments import Floats, check_delta, check_eps, check_positive
 from tightshuffle.numerics.roots import find_root
 
-HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2, of a histogram, if one user's value changes
+HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2 sensitivity of a histogram if one user's value changes
 _LN10 = np.log(10)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
 _HUGE = 1e150  # its square is a float
@@ -36,7 +36,7 @@ def log10_delta_of_scale(
     ----------
     eps : >= 0
     scale : standard deviation of the noise, > 0, in the unit of ``sensitivity``
-    sensitivity : L2 sensitivity of the query, > 0: sqrt(2) for a histogram, of which one user's value changes
+    sensitivity : L2 sensitivity of the query, > 0; sqrt(2) for a histogram in which one user's value changes
         All are numbers or arrays, which broadcast.
 
     Returns
@@ -66,7 +66,7 @@ def exact_scale(
     Parameters
     ----------
     eps : >= 0
-    delta : in (0, 1); or instead ``log10_delta`` < 0, for deltas below the smallest float
+    delta : in (0, 1); or ``log10_delta`` < 0 instead, for a delta below the smallest float
     sensitivity : L2 sensitivity of the query, > 0
         All are numbers or arrays, which broadcast.
 
@@ -77,7 +77,8 @@ def exact_scale(
 
     Raises
     ------
-    ValueError naming the argument that is out of range, or neither or both of delta and log10_delta.
+    ValueError naming the argument that is out of range; also if neither or both of delta and log10_delta are
+    given.
     """
     if delta is None and log10_delta is not None:
         wanted = _check_log10_delta(log10_delta) * _LN10
@@ -102,7 +103,7 @@ def _check_log10_delta(value: npt.ArrayLike) -> Floats:
 
 
 def _solve(eps: float, wanted: float) -> float:
-    """The ratio scale / sensitivity at which log delta is ``wanted``, both natural."""
+    """The ratio scale / sensitivity at which the natural log of delta is ``wanted``."""
     # delta(eps) <= delta(0) <= 1 / (sqrt(2 pi) ratio); and delta <= Phi(a - b) <= exp(-(b - a)^2 / 2)
     reach = np.sqrt(-2 * wanted)
     bounds = [-wanted - np.log(2.5)]
@@ -111,7 +112,7 @@ def _solve(eps: float, wanted: float) -> float:
         bounds.append(np.log(reach + np.hypot(reach, np.sqrt(2 * eps))) - np.log(2 * eps))
     high = min(bounds)
     if high > 700:
-        raise ValueError(f"eps must be larger for this delta, or the scale overflows; got {eps}")
+        raise ValueError(f"eps must be larger for this delta: the scale overflows; got {eps}")
 
     def surplus(log_ratio: float) -> float:
         return float(_ln_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(log_ratio)))) - wanted
@@ -130,7 +131,7 @@ def _ln_delta(eps: Floats, ratio: Floats) -> Floats:
     with np.errstate(over="ignore", under="ignore"):
         a, b = 0.5 / ratio, eps * ratio
     result = np.full(eps.shape, -np.inf)
-    a, b = np.minimum(a, _HUGE), np.where(b < _HUGE, b, np.nan)  # nan: below the smallest float even as a log
+    a, b = np.minimum(a, _HUGE), np.where(b < _HUGE, b, np.nan)  # nan: log delta overflows, too
     close = a <= 0.5 * np.maximum(b, 1.0)  # here M(b - a) and M(b + a) have common digits
     large = a >= np.maximum(b, 0.5)
     between = (a < b) & ~close

@@ -1,7 +1,7 @@
-"""All bounds by name: kind, where each is valid, source; and two functions that compute delta or eps by name.
+"""Every bound by name: its kind, where it is valid, its source. `delta` and `epsilon` compute by name.
 
-The command line, figures and tests loop over `METHODS`. The modules are imported on first use: some take a
-second.
+The command line, figures and tests loop over `METHODS`. The module of a bound is imported on first use, as
+some imports take a second.
 """
 
 import importlib
@@ -39,10 +39,10 @@ _FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2021), Theorem 3
 class Method:
     """One bound on delta.
 
-    ``kind`` is one of KINDS, ``valid`` says in which settings the bound is valid, ``source`` names paper and
-    theorem. ``pair`` is the dominating pair of composition.py for several rounds, if there is one. Figures
-    use ``label``, ``colour`` and ``dashes`` (none: a solid line). The comparison of bounds shows the methods
-    that have ``compared``, a phrase for its caption.
+    ``kind`` is one of KINDS. ``valid`` says in which settings the bound is valid. ``source`` names paper and
+    theorem. ``pair`` is the dominating pair for several rounds (composition.py), or None. Figures use
+    ``label``, ``colour`` and ``dashes`` (empty: a solid line). The figure that compares bounds shows the
+    methods with a non-empty ``compared``, a phrase for its caption.
     """
 
     name: str
@@ -249,7 +249,7 @@ def delta(
     colluding : how many users reveal their reports to the adversary, or send none; a number below 1 is a
         share of the n users, rounded up. delta is that of n - colluding users.
     count : for count-exact: how many of the remaining n - 1 users hold x0
-    direction : for count-exact: "forward", "reverse" or "both", the larger one, which is the default
+    direction : for count-exact: "forward", "reverse", or "both" (the default), the larger of the two deltas
     compositions : rounds in which the same n users report with fresh randomness, up to 10^5, for the methods
         that compose. Values may change between rounds; the guarantee covers all values of one user together.
         The result for several rounds is the upper end of a rigorous interval.
@@ -296,13 +296,15 @@ def epsilon(
     direction: str | None = None,
     compositions: npt.ArrayLike = 1,
 ) -> Floats:
-    """The smallest eps at which the method guarantees ``delta``: the inverse of `delta`.
+    """The smallest eps at which the method guarantees ``delta``: the inverse of the function `delta`.
 
-    Parameters: ``delta`` in (0, 1), or ``log10_delta`` < 0 for one that is too small for a float; the other
-    parameters are those of `delta`. Returns eps, an array of the broadcast shape (a float for scalars),
-    rounded up by about 1e-10, for upper by 1e-5 of log10 delta; for lower and tight it is rounded down. nan
-    where the method guarantees delta at no eps up to compositions * eps0, an eps that holds without
-    shuffling. Raises ValueError like `delta`.
+    Parameters: ``delta`` in (0, 1), or ``log10_delta`` < 0 for a delta that is too small for a float; the
+    other parameters are those of the function `delta`.
+
+    Returns eps, an array of the broadcast shape (a float for scalars), rounded up by about 1e-10. For upper,
+    log10 delta at this eps is up to 1e-5 below the wanted one. For lower and tight, eps is rounded down. nan
+    where the method does not guarantee delta at any eps up to compositions * eps0, which holds without
+    shuffling. Raises ValueError naming a bad argument.
     """
     chosen, settings, more, rounds = _asked(**locals())
     wanted = check_log10_delta(delta, log10_delta)
@@ -349,7 +351,7 @@ def _epsilon_from_preview(
     def log10_delta_at(eps: float) -> float:
         return float(chosen.function(eps, **setting, **more))
 
-    # Rounded up for a guarantee, down for a lower bound: at this eps some dataset has this delta.
+    # Rounded up for a guarantee. Rounded down for a lower bound: at this eps some dataset has this delta.
     return epsilon_from_gaussian(
         log10_delta_at,
         wanted,
@@ -368,7 +370,7 @@ def _epsilon_of_function(
 ) -> Floats:
     from tightshuffle.bounds.inverse import epsilon as inverse
 
-    # The inverse searches up to its eps0: for several rounds that is all their budgets together.
+    # The inverse searches up to the argument eps0: for several rounds, the sum of their budgets.
     def bound(eps: float, *, eps0: float, one_round: float, **arguments: Any) -> Floats:
         return chosen.function(eps, eps0=one_round, **arguments)
 
@@ -377,7 +379,7 @@ def _epsilon_of_function(
 
 
 def check(method: Method, setting: Setting) -> None:
-    """ValueError that names the first argument that the method does not take."""
+    """ValueError naming the first argument that the method does not accept."""
 
     def able(what: str) -> str:
         return ", ".join(name for name, other in METHODS.items() if getattr(other, what))
@@ -385,16 +387,16 @@ def check(method: Method, setting: Setting) -> None:
     name, own = method.name, setting.randomizer != "grr"
     several = bool(np.any(setting.compositions > 1))
     if own and not method.randomizers:
-        raise ValueError(f"randomizer must be grr for {name}; others work with {able('randomizers')}")
+        raise ValueError(f"randomizer must be grr for {name}; other randomizers: {able('randomizers')}")
     check_at_most("compositions", setting.compositions, LARGEST_COMPOSITIONS)
     check_at_most("n", setting.n, LARGEST_N if several else method.largest_n)
     check_at_most("eps0", setting.eps0, LARGEST_EPS0 if several else method.largest_eps0)
     if several and not method.composes:
-        raise ValueError(f"compositions above 1 work with {able('composes')}; {name} is for one round")
+        raise ValueError(f"compositions must be 1 for {name}; for more rounds use {able('composes')}")
     if several and own:
         raise ValueError(
-            "compositions above 1 work with grr only; compose another randomizer in Python:"
-            " tightshuffle.to_pld(n=..., randomizer=...).self_compose(rounds)"
+            "compositions must be 1 for randomizers other than grr; for more rounds use"
+            " tightshuffle.to_pld(n=..., randomizer=...).self_compose(rounds) in Python"
         )
     for part in () if method.needs_count else ("count", "direction"):
         if getattr(setting, part) is not None:

@@ -1,10 +1,10 @@
 """Find the largest eps0 for a guarantee, and the expected error; or the fewest users for a given error.
 
 An error is an expected total variation distance: half the sum over the k values of the mean absolute error of
-the estimated share. By default it is that of uniform data (each value has the share f = 1 / k of the n
-users), the worst case for k-RR, since the error of a value is concave in f. The estimates are those before
-projection onto the simplex, which moves them to the nearest distribution; they can be
-negative, and their error can exceed 1. `expected_errors` has the closed forms.
+the estimated share. By default it is the error for uniform data, where each value has the share f = 1 / k of
+the n users. Uniform data are the worst case for k-RR, since the error of a value is concave in f. The
+estimates are those before projection onto the simplex: shares can be negative, and the error can exceed 1.
+`expected_errors` has the closed forms.
 """
 
 import functools
@@ -35,7 +35,7 @@ from tightshuffle.setting import LARGEST_EPS0, LARGEST_N, LARGEST_N_OF_UPPER
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
-_DEEP = -1e3  # log10 of delta over the target; the search treats anything smaller as 0
+_DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Plan:
     """A guarantee for ``n`` users: the randomizer's budget ``eps0``, and the errors of the estimates.
 
     ``log10_delta``: `upper` at this eps0; -inf for eps0 = eps. If the shuffler fails, each round is still
-    eps0-locally private. ``capped``: the search stopped at the largest eps0 that it tries. ``sigma``:
-    standard deviation of the analytic Gaussian mechanism's noise on each count, for the same guarantee.
-    ``tv``: expected total variation distances of "shuffle+INV", of "gaussian", and of "local", the randomizer
-    with eps0 = eps and no shuffler. With a histogram of your own also "uniform", the distance of the uniform
-    histogram to it.
+    eps0-locally private. ``capped``: whether eps0 is the largest that the search tries (`LARGEST_EPS0`).
+    ``sigma``: standard deviation of the analytic Gaussian mechanism's noise on each count, for the same
+    guarantee. ``tv``: name -> expected total variation distance. The names are "shuffle+INV" (the randomizer
+    with eps0, shuffled and inverted), "gaussian", and "local" (the randomizer with eps0 = eps, no shuffler).
+    For your own histogram, "uniform" is the distance of the uniform histogram from yours.
     """
 
     n: int
@@ -93,7 +93,9 @@ def make_plan(
     ValueError naming the argument that is out of range.
     """
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
-        raise ValueError(f"randomizer must be a name, as a matrix has one fixed eps0; got {randomizer!r}")
+        raise ValueError(
+            f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
+        )
     k = check_whole("k", k, 2)
     rounds = check_whole("compositions", compositions, 1)
     eps = check_one("eps", check_positive("eps", eps))
@@ -165,7 +167,7 @@ def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLik
 
 
 def _distance(randomizer: Randomizer, n: int, shares: npt.ArrayLike | None) -> float:
-    """Expected total variation distance of the unbiased estimate, before projection; None: uniform data."""
+    """Expected total variation distance of the unbiased estimate, before projection; uniform data if None."""
     if shares is None:
         return randomizer.k / 2 * float(errors(randomizer, 1 / randomizer.k, n=n))
     return float(errors(randomizer, shares, n=n).sum()) / 2
@@ -185,8 +187,8 @@ def _largest_eps0(
 ) -> tuple[float, float]:
     """The largest eps0 with log10_delta_at(eps0) <= wanted, to _PRECISION, and log10_delta_at there.
 
-    ``log10_delta_at`` grows with eps0; at ``least`` it is -inf, by eps0 alone. It is computed to about 0.01 %
-    of delta, so that the search ends on a value at which it was computed to hold.
+    ``log10_delta_at`` grows with eps0, and is -inf at ``least``, where eps0 alone is enough. It is known to
+    about 0.01 % of delta. So the search returns an eps0 at which the guarantee was computed to hold.
     """
     seen = {least: -np.inf}
 
@@ -224,7 +226,9 @@ def _fewest_users(surplus: Callable[[int], float], *, guess: float, least: int, 
     factor = 1.2
     while surplus(high) > 0:
         if high == most:
-            raise ValueError(f"error must be larger: {most:.0e} users are too few for it and this guarantee")
+            raise ValueError(
+                f"error must be larger: even {most:.0e} users are too few for this error and this guarantee"
+            )
         low, high, factor = high, min(math.ceil(high * factor), most), factor**2
     while low > least and surplus(low) <= 0:
         low, high, factor = max(int(low / factor), least), low, factor**2

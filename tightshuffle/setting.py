@@ -29,12 +29,12 @@ LARGEST_COMPOSITIONS = 10**5  # above it the convolutions take minutes
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Checked arguments of a bound, as arrays that broadcast; `make_setting` makes it."""
+    """The checked arguments of a bound, as arrays that broadcast. Use `make_setting` to make one."""
 
     n: Integers
     k: Integers
     eps0: Floats
-    randomizer: str | Randomizer  # an object has its own k and eps0; they are those of the setting
+    randomizer: str | Randomizer  # k and eps0 above are those of the object, if it is one
     colluding: Integers
     compositions: Integers
     count: Integers | None
@@ -46,7 +46,7 @@ class Setting:
         return self.n - self.colluding
 
     def one(self) -> tuple[int, Randomizer]:
-        """`hidden` and the randomizer of a single setting; ValueError names an argument that is an array."""
+        """`hidden` and the randomizer, if every argument is one number; else a ValueError that names one."""
         for name in ("n", "k", "eps0", "colluding"):
             check_one(name, getattr(self, name))
         if not isinstance(self.randomizer, str):

@@ -48,18 +48,18 @@ from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.binomial import log_binomial_excess
 
-# The words of users of privacy loss distributions for round_up=True and False, here and in `pld.to_pld` only.
+# The field's words for round_up=True and False, used for privacy loss distributions only: here, `pld.to_pld`.
 ESTIMATES = ("pessimistic", "optimistic")
 
-_DEPTH = 80.0  # outcomes down to e^-80 at first, further down where delta asks for it
-_CLEAR = 25.0  # delta is to be e^25 times what was left out
-_MARGIN = 16.0  # what is left out at a depth is at most e^16 times e^-depth for up to 10^6 rows
+_DEPTH = 80.0  # at first, outcomes of probability down to e^-80; smaller ones if delta is small
+_CLEAR = 25.0  # delta should be e^25 times the probability left out
+_MARGIN = 16.0  # the probability left out at a depth is at most e^(16 - depth) for up to 10^6 rows
 _POINTS_PER_SPREAD = 512  # grid points per standard deviation of the loss
-_OUTCOMES = 8e6  # how many outcomes the blocks of N aim at
-_ENOUGH = 3e7  # outcomes beyond which no deeper estimate is tried, or grid points that are refused
-_TOO_MANY = 3e8  # outcomes that are refused
+_OUTCOMES = 8e6  # wanted number of outcomes, from which the blocks of N follow
+_ENOUGH = 3e7  # most outcomes for a deeper estimate, and most grid points
+_TOO_MANY = 3e8  # from this number of outcomes on, the setting is refused
 _FEWEST_BLOCKS = 16
-_ROWS = {True: 2**18, False: 2**21}  # rows of one round: of the weak adversary (they cost more), of all else
+_ROWS = {True: 2**18, False: 2**21}  # rows of one round: True for the weak adversary, whose rows cost more
 _SAFETY = 1e-9  # relative floating-point error that the sum over rows allows for
 _TERMS = 2.0**-49  # relative error of the terms of a difference
 _LN10 = math.log(10)
@@ -87,13 +87,13 @@ def composed(
         as section 4 states it), or "stronger-clones" (2 / (e^eps0 + 1), as its figure is drawn)
     estimate : "pessimistic" (an upper bound) or "optimistic" (a lower bound of the same quantity)
     spacing : distance of the grid's points in units of eps; None for 1/512 of a standard deviation of the
-        loss. Without meaning for one round.
+        loss. Not used for one round.
 
     Returns
     -------
     log10 delta, an array of the broadcast shape (a float for scalars). -inf where eps >= compositions * eps0,
-    except for "strong", whose loss has no bound. For many users and delta
-    below about 1e-30 the two estimates move apart; the optimistic one can be -inf.
+    except for "strong", whose loss has no bound. For many users and delta below about 1e-30 the two estimates
+    differ more and more; the optimistic one can be -inf.
 
     Raises
     ------
@@ -127,9 +127,10 @@ def composed_epsilon(
 ) -> Floats:
     """The smallest eps >= 0 at which ``compositions`` rounds have at most ``delta``; nan where there is none.
 
-    The inverse of `composed`, with the same parameters. It is faster than `inverse.epsilon`, because it
-    builds the distribution once, and eps may exceed eps0. With the pessimistic estimate the
-    result is an upper bound, rounded up by 1e-10. All numbers broadcast. Raises ValueError like `composed`.
+    The inverse of `composed`: ``delta`` in (0, 1), other parameters as there. It is faster than
+    `inverse.epsilon`, because it builds the distribution once. Here eps may exceed eps0. With the pessimistic
+    estimate the result is an upper bound, rounded up by 1e-10. Returns an array of the broadcast shape (a
+    float for scalars). Raises ValueError like `composed`.
     """
     check_choice("pair", pair, PAIRS)
     check_choice("estimate", estimate, ESTIMATES)
@@ -193,7 +194,7 @@ _Depth = tuple[Callable[[Floats], Floats], float, bool]
 
 
 class _Curve:
-    """ln delta of one setting as a function of eps; what is computed for one eps is kept for the next."""
+    """ln delta of one setting as a function of eps; distributions are computed once and kept."""
 
     def __init__(self, pair: str, setting: list[float], estimate: str, spacing: float | None) -> None:
         n, k, eps0, compositions = setting
@@ -206,7 +207,7 @@ class _Curve:
 
     @property
     def largest(self) -> float:
-        """The eps from which on delta does not change: all that is left is an infinite loss."""
+        """The eps above which delta is constant: only infinite losses are larger."""
         return self.compositions * self.eps0 if self.bounded else np.inf
 
     def ln_delta(self, eps: Floats) -> Floats:
@@ -221,7 +222,7 @@ class _Curve:
                 break
             depth = _deeper(depth)
         if open_ends.size and self.setting[0] == "weak" and self.compositions == 1 and self.round_up:
-            # Too deep for these sums, which start from the mean; histogram.upper starts from where delta is.
+            # delta is too small for these sums, which start at the mean. histogram.upper can compute it.
             _, n, k, eps0 = self.setting
             deep = upper(eps[open_ends], n=n, k=k, eps0=eps0) * _LN10
             result[open_ends] = np.minimum(result[open_ends], deep)
@@ -245,15 +246,15 @@ class _Curve:
             high = min(1.05 * gaussian_eps(ln_delta / _LN10, mu), self.largest)
         while missing(high) > 0:
             if high > 1e3 * self.compositions * max(1.0, self.eps0):
-                return np.nan  # the infinite losses alone weigh more
+                return np.nan  # the infinite losses alone give more than this delta
             low, high = high, min(2 * high, self.largest)
         root = optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-12) + 1e-10
         return min(root, high)
 
     def _deep_enough_for(self, ln_delta: float) -> Callable[[Floats], Floats]:
-        """A function as `ln_delta`, with the same bounds, but as exact only where delta is at least that.
+        """A function like the method `ln_delta`, but exact only where delta is at least that of ``ln_delta``.
 
-        What a search meets far below the delta that it looks for would ask for depths that cost seconds.
+        Its bounds hold everywhere. A search also meets far smaller deltas, whose depths would cost seconds.
         """
         depth = min(_DEPTH, _CLEAR + _MARGIN - ln_delta)
         while True:
@@ -295,8 +296,8 @@ class _Curve:
         blocks, size = self._size(depth)
         if size > _TOO_MANY:
             raise ValueError(
-                f"n must be smaller for composing the {self.setting[0]} pair with k = {self.setting[2]}: "
-                f"{size:.1g} outcomes; got {self.setting[1]}"
+                f"n must be smaller for composing the {self.setting[0]} pair with k = {self.setting[2]} "
+                f"({size:.1g} outcomes); got {self.setting[1]}"
             )
         table = self._rows(depth, blocks)
         reach = largest_finite_loss(table, depth)
@@ -304,7 +305,9 @@ class _Curve:
         if self.bounded:  # the largest loss of all lies on the grid, so that nothing is rounded beyond it
             spacing = self.eps0 / math.ceil(self.eps0 / spacing)
         if reach / spacing > _ENOUGH:
-            raise ValueError(f"spacing must be at least {reach / _ENOUGH:.2g} here; got {spacing:g}")
+            raise ValueError(
+                f"spacing must be at least {reach / _ENOUGH:.2g} in this setting; got {spacing:g}"
+            )
         cells = loss_grid.gather(outcomes(table, depth), spacing, reach)
         if self.round_up:
             grid = loss_grid.pessimistic(cells, table.log_left_out)
@@ -319,7 +322,7 @@ class _Curve:
 
 
 def _deeper(depth: float) -> float:
-    """The depth to try next: most settings need the second one at most, and then the steps may be large."""
+    """The depth to try next. Most settings need at most the second depth, so later steps may be large."""
     return depth * (2 if depth <= _DEPTH else 4)
 
 

@@ -8,8 +8,8 @@ delta is that of the worst dataset of the remaining n - 1 users. No formula is k
 Proposition 1 (the article and docs/worst_case.md have the proof):
 
 (a) For w = R_x, delta_w is the exact delta of the dataset in which all remaining users hold x. For a mixture
-    w of such distributions, delta_w is the delta of a random dataset that is not revealed: by joint
-    convexity a lower bound on the delta of the worst dataset.
+    w of such distributions, delta_w is the delta of a random dataset that is not revealed. By joint
+    convexity it is a lower bound on delta of the worst dataset.
 (b) For w at most R_x for every x, delta_w is an upper bound on delta for every dataset.
 
 * ``upper`` is (b) with the largest such w, the blanket: the infimum over x of R_x (Balle, Bell, Gascon and
@@ -35,10 +35,10 @@ from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, SubsetSelection, parse
 from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, Setting, make_setting
 
-_MIXTURES = (0.25, 0.5, 0.75)  # weight of the first of two values
-_BITS = 40  # in which classes and distributions of a matrix agree that are the same
+_MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mixture
+_BITS = 40  # classes or distributions of a matrix count as the same if they agree in so many bits
 _BATCH = 2**15  # distributions times classes that are computed at once, about
-_WIDEST = 2e-3  # of the bracket of k-RR with two values, which mostly reaches half of that
+_WIDEST = 2e-3  # largest width of the bracket of k-RR with two values; mostly half of that is reached
 
 
 def upper(
@@ -51,20 +51,22 @@ def upper(
     colluding: npt.ArrayLike = 0,
     width: float = 1e-4,
 ) -> Floats:
-    """log10 of an upper bound on delta for every dataset of the remaining users, both directions.
+    """log10 of an upper bound on delta for every dataset of the remaining users and both directions.
+
+    Source: Balle, Bell, Gascon and Nissim 2019, Lemma 5.3, computed exactly (see the module).
 
     Parameters
     ----------
     eps, n, k, eps0 : numbers or arrays, which broadcast; eps0 at most 50
-    randomizer : a name that `randomizers.parse` takes, by default k-RR; or an object, and then no k and eps0
+    randomizer : a name that `randomizers.parse` takes, by default k-RR; or an object, without k and eps0
     colluding : how many of the n users reveal their reports to the adversary, or send none. The adversary
         removes known reports from the shuffled ones, so the guarantee is that of n - colluding users.
     width : largest relative error that the computation adds to the bound, for delta down to about
-        10^-100,000. For k = 2 it is mostly 1e-3, and more for very small delta and very large n.
+        10^-100,000. For k = 2 this error is mostly 1e-3, and larger for very small delta or very large n.
 
     Returns
     -------
-    log10 delta, of the broadcast shape; -inf for eps >= eps0
+    log10 delta, an array of the broadcast shape (a float for scalars); -inf where eps >= eps0
 
     Raises
     ------
@@ -84,9 +86,9 @@ def lower(
     colluding: npt.ArrayLike = 0,
     width: float = 1e-4,
 ) -> Floats:
-    """log10 of a lower bound on delta of the worst dataset: some dataset and event reach it.
+    """log10 of a lower bound on delta of the worst dataset: some dataset has at least this delta.
 
-    Same parameters, result and errors as `upper`.
+    Parameters, result and errors as for `upper`.
     """
     setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
     return _bound(False, eps, setting, width)
@@ -126,9 +128,9 @@ def bound_of_each(
 ) -> Floats:
     """`upper` (``round_up``) or `lower` at many points at once, each with its own randomizer.
 
-    Parameters: ``eps`` (points,) and one of ``randomizers`` for each, ``n`` broadcasts; ``mixtures``: whether
-    `lower` looks at random datasets too, three times the work. Returns log10 delta, (points,). Nothing is
-    checked.
+    Parameters: ``eps``, shape (points,); one of ``randomizers`` per point; ``n``, which broadcasts;
+    ``mixtures``: whether `lower` also tries random datasets, which is three times the work. Returns log10
+    delta, shape (points,). Nothing is checked.
     """
     users = np.broadcast_to(np.asarray(n), eps.shape)
     eps0 = np.array([own.eps0 for own in randomizers])
@@ -139,7 +141,7 @@ def bound_of_each(
         low, high = binary(eps[counts], n=users[counts], eps0=eps0[counts])
         result[counts] = high if round_up else low
         if round_up and np.any(wide := high - low > np.log10(1 + _WIDEST)):
-            # Deep down too many datasets are doubtful. k-RR is subset selection of one value, too.
+            # For very small delta, too many datasets stay possible. k-RR is subset selection of one value.
             some = np.array(counts)[wide]
             same = [SubsetSelection(2, budget, 1) for budget in eps0[some].tolist()]
             other = bound_of_each(True, eps[some], same, n=users[some], width=width)
@@ -193,9 +195,9 @@ def _batches(
 
 
 def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[Integers, Floats, Floats]:
-    """Distributions (m, classes) in `_BITS` bits, without repetitions of a class or of an owner's one.
+    """Distributions (m, classes) rounded to `_BITS` bits, without equal classes and equal distributions.
 
-    A symmetric matrix makes few different ones, if one does not look at the last digits.
+    A symmetric matrix gives few distributions that differ in more than the last digits.
     """
     rounded = _rounded(values)
     order = np.argsort(rounded, axis=1)

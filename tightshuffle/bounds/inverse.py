@@ -26,7 +26,7 @@ def epsilon(
     eps0: npt.ArrayLike,
     **arguments: Any,
 ) -> Floats:
-    """The smallest eps in [0, eps0] at which a bound is at most ``delta``.
+    """The smallest eps in [0, eps0] at which ``bound`` is at most ``delta``.
 
     Parameters
     ----------
@@ -37,8 +37,12 @@ def epsilon(
     Returns
     -------
     eps, an array of the broadcast shape (a float for scalars), to about 1e-10; rounded up, so that
-    bound(eps) <= log10 delta holds for it. 0 where eps = 0 suffices; nan where the bound exceeds
-    delta at every eps at which it applies.
+    bound(eps) <= log10 delta holds. 0 where eps = 0 suffices; nan where the bound exceeds delta at every eps
+    at which it applies.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
     """
     names = [name for name, value in arguments.items() if not isinstance(value, str)]
     fixed = {name: value for name, value in arguments.items() if isinstance(value, str)}
@@ -60,18 +64,20 @@ def epsilon(
 def epsilon_from_gaussian(
     log10_delta_at: Callable[[float], Any], wanted: float, budget: float, *, mu: float, round_up: bool = True
 ) -> float:
-    """The eps at which a bound that is nearly a Gaussian's delta is ``wanted``, mostly in 2 to 5 evaluations.
+    """The eps at which a bound is ``wanted``, if the bound is nearly the delta of a Gaussian mechanism.
+
+    The search mostly takes 2 to 5 evaluations.
 
     Parameters
     ----------
     log10_delta_at : log10 of the bound at eps; it falls with eps, to -inf at ``budget``
     wanted : log10 of the delta
-    mu : of the Gaussian differential privacy to start from (`gaussian_mu`); fitted to the first value
+    mu : of the Gaussian differential privacy to start from (`gaussian_mu`); the first evaluation adjusts mu
     round_up : True for an eps at which the bound is at most ``wanted``, False for one with at least that
 
     Returns
     -------
-    eps in [0, budget], where the bound is within ``TOLERANCE`` of ``wanted``, or eps within 1e-9 of its jump
+    eps in [0, budget]. There the bound is within `TOLERANCE` of ``wanted``, or jumps within 1e-9 of this eps.
     """
     aim = wanted - (1 if round_up else -1) * TOLERANCE / 2
     low, high = 0.0, budget
@@ -85,7 +91,7 @@ def epsilon_from_gaussian(
                 if float(log10_delta_at(0.0)) <= wanted:
                     return 0.0
                 looked_at_zero = True
-            # Bounds of few users jump next to eps0: their distance from it is found by its magnitude.
+            # With few users the bound jumps next to eps0: search for the magnitude of eps0 - eps.
             eps = (low + high) / 2 if high < budget else budget - (budget - low) / 16
         value = float(log10_delta_at(eps))
         if 0 <= (wanted - value if round_up else value - wanted) <= TOLERANCE:
@@ -138,7 +144,7 @@ def _border(log10_delta_at: Callable[[float], Any], inside: float, end: float) -
 
 
 def _crossing(log10_delta_at: Callable[[float], Any], wanted: float, low: float, high: float) -> float | None:
-    """The smallest eps in [low, high] that is enough, nan if none is; None if the bound has a gap."""
+    """The smallest eps in [low, high] that is enough; nan if there is none, None if the bound has a gap."""
     top = high
     if not log10_delta_at(low) > wanted:
         return None if np.isnan(log10_delta_at(low)) else low

@@ -10,9 +10,9 @@ other direction: delta_PQ(-eps) = 1 - e^-eps + e^-eps delta_QP(eps).
   probability of one loss under Q.
 * *Optimistic.* The largest delta over datasets need not be the delta of one pair, so one dataset is taken:
   all remaining users hold a third value. With two values, each remaining user draws a new value in each
-  round, which is at most as bad as some fixed values. Between points a line exceeds a convex function by
-  at most a quarter of what the slope changes times their distance. The values are lowered by that: no
-  line is above delta.
+  round, which is at most as bad as some fixed values. Between two points, a line exceeds a convex function
+  by at most a quarter of their distance times the change of the slope. The values are lowered by this
+  amount, so no line is above delta.
 
 Errors are of second order in the distance of points, which is about 1/50 of a standard deviation of the loss.
 """
@@ -34,10 +34,10 @@ from tightshuffle.setting import make_setting
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-_POINTS = 500  # of the grid that are looked at
+_POINTS = 500  # grid points at which delta is computed
 _NEGLIGIBLE = -20.0  # log10 of the delta from which on losses count as infinite (pessimistic) or 0
 _LARGEST = 10**7  # grid points that dp-accounting would hold
-_SLACK = 1e-12  # what powers of 10 and sums of a thousand terms may lose
+_SLACK = 1e-12  # relative error of powers of 10 and of sums of a thousand terms
 
 
 def to_pld(
@@ -53,9 +53,9 @@ def to_pld(
     """The privacy loss distribution of one shuffled round, as `dp_accounting` composes it.
 
     ``pld.self_compose(rounds)`` and ``pld.compose(another)`` compose it with further rounds and mechanisms,
-    for example Gaussian ones with Poisson sampling; ``get_delta_for_epsilon`` and ``get_epsilon_for_delta``
-    read it. Two datasets are neighbours here if they differ in one user's value: give other mechanisms the
-    neighbouring relation REPLACE_ONE.
+    such as Gaussian mechanisms with Poisson sampling. ``get_delta_for_epsilon`` and ``get_epsilon_for_delta``
+    give delta and eps. Two datasets are neighbours here if they differ in one user's value: give other
+    mechanisms the neighbouring relation REPLACE_ONE.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def to_pld(
     Returns
     -------
     dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution. It is rigorous up to
-    the rounding of dp_accounting, which cuts tails of 1e-15; so do not ask for a smaller delta.
+    the rounding of dp_accounting, which cuts tails of 1e-15. So do not use it for a smaller delta.
 
     Raises
     ------
@@ -89,7 +89,9 @@ def to_pld(
     )
     last = np.ceil((own.eps0 if np.isnan(reach) else reach) / spacing)
     if last > _LARGEST:
-        raise ValueError(f"spacing must be at least {spacing * last / _LARGEST:.2g} here; got {spacing:g}")
+        raise ValueError(
+            f"spacing must be at least {spacing * last / _LARGEST:.2g} in this setting; got {spacing:g}"
+        )
     index = np.unique(np.rint(np.linspace(0, last, _POINTS + 1))).astype(int)
     eps = index * spacing
     if pessimistic:
@@ -112,8 +114,9 @@ def _masses(
 ) -> dict[int, float]:
     """The probabilities of the losses under P, by their index, from delta at ``eps`` of both directions.
 
-    The loss 0 has what they lack to 1. Where they add up to more, as values are bounds only, they stay for an
-    upper bound (``largest`` 0: more probability is more delta), and shrink to ``largest`` for a lower one.
+    The loss 0 gets the probability that is missing to 1. The sum can exceed 1, as the deltas are bounds. For
+    an upper bound (``largest`` 0) the excess stays: more probability is more delta. For a lower bound the
+    probabilities are scaled down to the sum ``largest``.
     """
     (at_p, _), (_, at_minus_p) = (_jumps(eps, values) for values in (forward, reverse))
     total = float(forward[-1] + at_p.sum() + at_minus_p.sum())
@@ -131,7 +134,7 @@ def _jumps(eps: Floats, values: Floats) -> tuple[Floats, Floats]:
 
 
 def _one_dataset(own: Randomizer, pair: tuple[int, int], eps: Floats, n: int) -> tuple[Floats, Floats]:
-    """Lower and upper bound on delta at ``eps`` where all remaining users hold a third value if there is."""
+    """Lower and upper bound on delta at ``eps`` of the dataset of the optimistic estimate (see module)."""
     reference = "x2" if own.k > 2 else {"x0": 0.5, "x1": 0.5}
     gains = np.array([own.gains(e, reference, pair) for e in eps.tolist()])
     ulps = 16 + 2 * (gains.shape[2] + eps + own.eps0)[:, None]
@@ -144,7 +147,7 @@ def _one_dataset(own: Randomizer, pair: tuple[int, int], eps: Floats, n: int) ->
 
 
 def _below(eps: Floats, low: Floats, high: Floats, reverse_high: Floats) -> Floats:
-    """Values at ``eps`` between which the lines, in e^eps, are nowhere above delta; they end in 0."""
+    """Values at ``eps``, ending in 0, such that the lines between them, in e^eps, are nowhere above delta."""
     steps = np.exp(eps[:-1]) * np.expm1(np.diff(eps))
     least, most = (low[1:] - high[:-1]) / steps, (high[1:] - low[:-1]) / steps
     # The slope just below e^eps = 1, by delta at -eps[1].

@@ -22,13 +22,13 @@ def tradeoff(
 ) -> Floats:
     """A lower bound on the type II error of every test of x0 against x1 with type I error ``alpha``.
 
-    By (eps, delta)-differential privacy in both directions the error is at least max(0, 1 - delta - e^eps
-    alpha, e^-eps (1 - delta - alpha)) (Wasserman and Zhou 2010; Dong, Roth and Su 2022, Proposition 3). The
-    bound is the largest of these lines over 400 values of eps, with delta from `histogram.upper`. More values
-    could only raise it.
+    By (eps, delta)-differential privacy in both directions, the type II error is at least
+    max(0, 1 - delta - e^eps alpha, e^-eps (1 - delta - alpha)) (Wasserman and Zhou 2010; Dong, Roth and Su
+    2022, Proposition 3). The bound is the largest of these lines over 400 values of eps, with delta from
+    `histogram.upper`. More values of eps could only raise the bound.
 
-    ``alpha`` in [0, 1] is a number or an array; other parameters are those of `histogram.upper`, as numbers.
-    Returns the bound, of the shape of ``alpha``. Raises ValueError naming a bad argument.
+    Parameters: ``alpha`` in [0, 1], a number or an array; the others are numbers, as for `histogram.upper`.
+    Returns an array of the shape of ``alpha``. Raises ValueError naming a bad argument.
     """
     errors = np.asarray(alpha, dtype=float)
     if not np.all((errors >= 0) & (errors <= 1)):

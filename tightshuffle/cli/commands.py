@@ -20,7 +20,7 @@ from tightshuffle.randomizers import Randomizer, parse
 
 _ROUND_UP = {methods.UPPER: True, methods.LOWER: False, methods.CONJECTURE: False}
 _DEEPEST = -12.0  # log10 of the delta at which a comparison ends
-_HISTOGRAM = "a histogram, of which one user's value changes"
+_HISTOGRAM = "a histogram in which one user's value changes"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _answer_epsilon(arguments: Namespace) -> Answer:
         answers = _floats(methods.epsilon(method.name, np.array(arguments.delta), **setting))
         _, budget = _own(setting)
         largest = budget * setting.get("compositions", 1)
-        return answers, f"no guarantee from shuffling here; eps = {largest:g} holds without it"
+        return answers, f"no guarantee from shuffling here; eps = {largest:g} holds without shuffling"
 
     def show(method: methods.Method, eps: float) -> str:
         return plain(eps, round_up=_ROUND_UP.get(method.kind))
@@ -83,7 +83,7 @@ _Ask = Callable[[methods.Method, Mapping[str, Any]], tuple[list[float], str]]
 def _ask_all(
     arguments: Namespace, ask: _Ask
 ) -> list[tuple[methods.Method, dict[str, Any], list[float], str]]:
-    """The results of every method: nan from one that does not apply; ValueError if none of them applies."""
+    """The results of every method: nan if a method does not apply; ValueError if no method applies."""
     chosen = [methods.METHODS[name] for name in arguments.method]
     randomizer = _randomizer(arguments)
     _refuse_what_nobody_takes(arguments, chosen)
@@ -228,7 +228,7 @@ def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
             raise ValueError(f"leave out --{name}: --data gives the users and their values")
     if not arguments.data:
         if arguments.k is None:
-            raise ValueError("give --k or --data")
+            raise ValueError("--k is needed (unless --data gives it)")
         if (arguments.n is None) == (arguments.error is None):
             raise ValueError("give exactly one of --n, --error and --data")
         return arguments.n, arguments.k, None
@@ -283,7 +283,7 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
         "",
         *(f"fewest users   {plan.n}   (error at most {error:g})" for error in [given.get("error")] if error),
         f"largest eps0   {plain(plan.eps0, round_up=False)}   (upper: delta = {reached})"
-        + "; the search ends here" * plan.capped,
+        + "; the plan tries no larger eps0" * plan.capped,
         f"if the shuffler fails, eps = {plain(rounds * plan.eps0, round_up=True)} still holds, with delta = 0"
         + f", for the {rounds} rounds together" * (rounds > 1),
         "",
@@ -378,7 +378,7 @@ _USUAL = {"randomizer": "grr", "colluding": 0, "compositions": 1, "error": None}
 
 
 def _randomizer(arguments: Namespace) -> str | Randomizer:
-    """The randomizer of delta and epsilon, a matrix as an object; ValueError if k or eps0 does not fit."""
+    """The randomizer: a name, or an object for a file; ValueError if k or eps0 is missing or given twice."""
     from_file = arguments.randomizer.startswith("file:")
     for name in ("k", "eps0"):
         if from_file and getattr(arguments, name) is not None:

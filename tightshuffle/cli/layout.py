@@ -66,7 +66,7 @@ def _field(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """The same with None for numbers that JSON does not have."""
+    """``value`` with None for the numbers that JSON does not have: nan and infinity."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -14,7 +14,7 @@ from tightshuffle.cli.parser import make_parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Answer the command line ``argv`` (that of the process by default); the exit code."""
+    """Run the command line ``argv`` (by default that of the process) and return the exit code."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -14,10 +14,10 @@ from tightshuffle.setting import DIRECTIONS
 _ABOUT = """\
 How private is the shuffle model?
 
-Each of n users holds one of k values. A randomizer with local budget eps0, by default k-randomized response,
-turns the value into a report, and a shuffler removes who sent which report. The shuffled histogram, which
-counts the reports, is then (eps, delta)-differentially private with an eps far below eps0. This command
-computes eps and delta.
+Each of n users holds one of k values. A randomizer with local budget eps0, by default k-randomized response
+(k-RR), turns the value into a report. A shuffler removes who sent which report. With many users, the shuffled
+reports are (eps, delta)-differentially private with an eps far below eps0. This command computes eps and
+delta.
 """
 _EXAMPLES = """\
 examples:
@@ -28,13 +28,17 @@ examples:
 
 `tightshuffle methods` describes each METHOD; `tightshuffle COMMAND --help` explains a command.
 
-The exit code is 0, 2 after an error, or 3 if none of your methods gives a guarantee in your setting (nan).
+The exit code is 0 after a result and 2 after an error. It is 3 if no method that you asked for gives a
+guarantee in your setting; the result is then nan.
 """
 _DELTA = """\
 delta at one or several eps, by one or several methods.
 
 For a guarantee use `upper`: it holds for every dataset. `lower` shows how tight `upper` is: for some dataset,
-delta is at least `lower`.
+delta is at least `lower`. `tightshuffle methods` describes all methods.
+
+delta compares two datasets that differ in the value of one user, the user in question: x0 or x1. The
+remaining N - 1 users hold the same values in both.
 """
 _DELTA_EXAMPLES = """\
 examples:
@@ -43,15 +47,15 @@ examples:
   tightshuffle delta upper --randomizer oue --n 1e5 --k 408 --eps0 4 --eps 0.1 --colluding 5000
   tightshuffle delta stronger-clones --n 1e4 --k 10 --eps0 4 --eps 0.5 --compositions 4 --json
 
-Upper bounds are rounded up, lower bounds down. --json has all digits, as log10_delta, and null if delta is 0
-or a theorem does not apply; `note` says which of the two it is. If one of several methods does not apply in
-your setting, the reason stands below the table and in `note`.
+Upper bounds are rounded up, lower bounds down. --json gives all digits of log10 delta, as log10_delta. It is
+null if delta is 0 or if a theorem does not apply; `note` says which of the two. If one of several methods
+does not apply in your setting, the reason stands below the table and in `note`.
 """
 _EPSILON = """\
 The smallest eps at one or several delta, by one or several methods.
 
-eps = eps0 (times the rounds) holds without shuffling. The output is nan if the method guarantees delta at no
-eps up to that.
+Without shuffling, eps0 times the number of rounds holds anyway, with delta = 0. The output is nan if the
+method does not guarantee this delta at any eps up to that value.
 """
 _EPSILON_EXAMPLES = """\
 examples:
@@ -72,14 +76,16 @@ examples:
 _PLAN = """\
 The largest eps0 that guarantees (eps, delta), by the method `upper`, and the error of the estimates.
 
-For comparison it prints the analytic Gaussian mechanism with the same guarantee (sensitivity sqrt2, as one
-user's value changes), and the local model: the randomizer with eps0 = eps and no shuffler. An error is an
-expected total variation distance, half the sum of the absolute errors of the estimated shares. It is for
-uniform data, and before projection: the estimates can be negative until they are moved to the nearest
-distribution. Several eps or delta give a table with one row per pair.
+It also prints the errors of two other mechanisms. One is the analytic Gaussian mechanism with the same
+guarantee (sensitivity sqrt2, as one user's value changes). The other is the local model: the randomizer with
+eps0 = eps and no shuffler.
+
+An error is the expected total variation distance: half the sum of the absolute errors of the k estimated
+shares. It is that of uniform data, and of the estimates before projection onto the nearest distribution, when
+shares can be negative. Several eps or delta give a table with one row per pair.
 
 With --error instead of --n, the plan finds the fewest users for this guarantee and this error. With --data,
-n, k and the errors are those of a histogram of your own; the guarantee still holds for every dataset.
+n, k and the errors are those of your own histogram; the guarantee still holds for every dataset.
 """
 _PLAN_EXAMPLES = """\
 examples:
@@ -111,18 +117,20 @@ _AUDIT_EXAMPLES = """\
 example:
   tightshuffle audit --n 100 --k 10 --eps0 2 --eps 0.1 --count 80
 
-The observer sees either the count of x0 only or the whole histogram. The columns published and exact are
-delta of the count, by the paper's formula and exactly; upper bounds delta of the histogram of any dataset.
+There are two observers: one sees only the count of x0, the other the whole histogram. The columns published
+and exact are delta of the count of x0: by Theorem 1 of Biswas et al. as printed, and the true value. The
+column upper is an upper bound on delta of the whole histogram, for every dataset.
+
 --runs 1e7 with 100 users takes about 15 seconds on two cores. The same seed gives the same result on any
 number of cores.
 """
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors are ValueErrors, for the caller to report."""
+    """A parser that raises ValueError, for the caller to report, instead of ending the process."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse, but a misspelt option is reported before an option that is missing because of it."""
+        """Report a misspelt option first: argparse would report the required option that is then missing."""
         known = self._option_string_actions
         for word in [] if self._subparsers else args:
             option = word.partition("=")[0]
@@ -139,7 +147,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Flat(argparse.Action):
-    """Joins the lists that the words of one option give: ``--eps 0:1:3 2`` is one list."""
+    """Join the lists from all words of one option: ``--eps 0:1:3 2`` gives one list."""
 
     def __call__(self, parser: Any, namespace: Any, lists: Any, option_string: Any = None) -> None:
         setattr(namespace, self.dest, [value for words in lists for value in words])
@@ -176,12 +184,12 @@ _OPTIONS = {
     "--data": _option(
         "FILE",
         str,
-        "a histogram of your own instead of --n and --k: a CSV file with the columns cell and count",
+        "your own histogram instead of --n and --k: a CSV file with the columns cell and count",
     ),
     "--sensitivity": _option(
         "S",
         values.length,
-        "L2 sensitivity of the query (default sqrt2: a histogram, of which one user's value changes)",
+        "L2 sensitivity of the query (default sqrt2: that of a histogram if one user's value changes)",
         default=math.sqrt(2),
     ),
     "--runs": _option(
@@ -190,10 +198,10 @@ _OPTIONS = {
         "simulated runs per dataset; half of them give the bound (default 1e6)",
         default=10**6,
     ),
-    "--confidence": _option("C", values.probability, "of each bound (default 0.999)", default=0.999),
+    "--confidence": _option("C", values.probability, "level of each bound (default 0.999)", default=0.999),
     "--seed": _option("S", values.whole_number(0), "seed of all random numbers (default 0)", default=0),
     "--cores": _option("C", values.whole_number(1), "number of threads (default: all cores)"),
-    "--png": _option("FILE", str, "also draw the curves into this file"),
+    "--png": _option("FILE", str, "also draw the curves into this PNG file"),
 }
 
 
@@ -291,8 +299,8 @@ def _add_setting(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--direction",
         choices=DIRECTIONS,
-        help="for count-exact: the user in question holds x0 or does not; delta of the first distribution"
-        " against the second (forward), of the second against the first (reverse), or the larger (default)",
+        help="for count-exact: delta of the count of x0 if the user in question holds x0, against the count"
+        " if not (forward); the opposite (reverse); or the larger of the two (both, the default)",
     )
     composing = ", ".join(name for name, method in methods.METHODS.items() if method.composes)
     _add(command, "--compositions", help=f"{_ROUNDS} (default 1; for {composing})")

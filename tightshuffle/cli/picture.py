@@ -10,10 +10,11 @@ from tightshuffle.methods import METHODS
 
 
 def curves_as_png(eps: Floats, curves: Mapping[str, Floats], title: str) -> bytes:
-    """A PNG file: log10 delta of every bound over ``eps`` (points,), lower and upper as a band.
+    """The bytes of a PNG file: log10 delta of every bound over ``eps``, with a band from lower to upper.
 
-    ``curves`` have the names of methods, lower and upper among them; nan where a theorem does not apply,
-    and -inf or nan where delta is 0. ModuleNotFoundError without matplotlib (the extra ``plot``).
+    Parameters: ``eps``, shape (points,); ``curves``, name of a method -> log10 delta (points,), with lower
+    and upper; ``title``. A value is nan where a theorem does not apply, and -inf or nan where delta is 0.
+    Raises ModuleNotFoundError without matplotlib (the extra ``plot``).
     """
     check_installed("plot", "matplotlib")
     from matplotlib.figure import Figure

@@ -102,12 +102,12 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
 
 
 def length(text: str) -> float:
-    """A float > 0, or sqrt2, sqrt(2) and the like."""
+    """A float > 0, or a square root such as sqrt2 or sqrt(2)."""
     root = re.fullmatch(r"sqrt\(?([^()]+)\)?", text.strip())
     try:
         return math.sqrt(positive(root[1])) if root else positive(text)
     except argparse.ArgumentTypeError:
-        raise _refusal("must be a finite number > 0, or a root such as sqrt2", text) from None
+        raise _refusal("must be a finite number > 0, or a square root such as sqrt2", text) from None
 
 
 def log10_delta(text: str) -> float:
@@ -120,7 +120,7 @@ def log10_delta(text: str) -> float:
         context.prec = 30
         result = float(value.log10())
     if not -1e15 < result < 0:
-        raise _refusal(f"{wanted}, and not closer to them than floats can tell", text)
+        raise _refusal(f"{wanted}; a float cannot tell this number from 0 or 1", text)
     return result
 
 

@@ -116,7 +116,7 @@ def test_zero_and_outside_are_told_apart():
     words = ["epsilon", "blanket", "--n", 10, "--k", 8, "--eps0", 0.5, "--delta", "1e-9"]
     code, out, err = call(*words, "--json")
     assert (code, json.loads(out)["eps"], err.count("\n")) == (3, None, 1)
-    assert "eps = 0.5 holds without it" in err
+    assert "eps = 0.5 holds without shuffling" in err
     assert "nan (no guarantee" in call(*words)[1]
 
 
@@ -463,7 +463,7 @@ def test_whole_numbers(text):
         ("sigma --eps 1 --delta 1e-6 --sensitivity 0", "--sensitivity must be"),
         ("sigma --eps 1 --delta 1e-6 --sensitivity sqrt-2", "--sensitivity must be"),
         ("plan --n 9 --k 3 --eps 0 --delta 1e-6", "--eps must be"),
-        ("plan --n 9 --eps 1 --delta 1e-6", "give --k or --data"),
+        ("plan --n 9 --eps 1 --delta 1e-6", "--k is needed (unless --data gives it)"),
         ("plan --k 3 --eps 1 --delta 1e-6", "give exactly one of --n, --error and --data"),
         ("plan --n 9 --error 0.1 --k 3 --eps 1 --delta 1e-6", "one of --n, --error and --data"),
         ("plan --data x.csv --error 0.1 --eps 1 --delta 1e-6", "leave out --error"),
