@@ -102,7 +102,7 @@ REFUSED = [
     ("plan", {"n": None}, "n or error must be given"),
     ("plan", {"error": 0.1}, "n or error must be given, but not both"),
     ("plan", {"n": None, "error": 0.0}, "error must be"),
-    ("plan", {"n": None, "error": 1e-12}, r"error must be larger: 1e\+12 users"),
+    ("plan", {"n": None, "error": 1e-12}, r"error must be larger: even 1e\+12 users"),
     ("plan", {"randomizer": OWN}, "randomizer must be a name"),
     ("setting", {"k": None}, "k must be given for randomizer 'grr'"),
     ("setting", {"eps0": None, "randomizer": "oue"}, "eps0 must be given for randomizer 'oue'"),
