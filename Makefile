@@ -1,4 +1,4 @@
-# make            install and regenerate everything, offline    make test    the fast tests: minutes
+# make            install, then regenerate everything offline   make test    the fast tests: minutes
 # make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports
 # make verify     check that no result has changed              make help    this list
 # make pictures   redraw the figures in docs/images             make lock    renew the pinned versions
@@ -22,7 +22,7 @@ TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article pari
 .PHONY: all install help $(TARGETS) docs test check lint slow verify cluster cluster-check bench lock pictures clean
 .DEFAULT_GOAL := all
 
-# It checks the settings, and prints the folder of their results.
+# This command checks the settings, and prints the folder of their results.
 FOLDER := python -m reproduction.jobs.configuration $(if $(CONFIG),"$(CONFIG)")
 SNAKEMAKE := snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 
@@ -61,7 +61,7 @@ lint: $(VENV)/lint
 	@mypy
 	@lint-imports
 
-# One process more than cores: one of them mostly waits for a cluster.
+# One process more than there are cores, because one mostly waits for a cluster.
 slow: $(VENV)/test $(VENV)/cluster $(VENV)/docs
 	@$(PYTEST) $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow
 
@@ -106,10 +106,10 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@echo "$(CURDIR)" > $@
 
-# requirements.lock holds every version and hash for all platforms and Pythons that the pipeline needs, and the other
-# locks what the dependency group of that name needs beyond it; only requirements-test.lock is enough by itself, for the
-# library's tests. environment.yml and workflow/envs/rules.yml repeat the
-# pipeline's versions for conda.
+# requirements.lock has every package that the pipeline needs, with version and hash, for all platforms and Pythons.
+# The other locks have what the dependency group of that name needs in addition. Only requirements-test.lock is complete:
+# the library's tests need no other lock. environment.yml and workflow/envs/rules.yml repeat the pipeline's versions for
+# conda.
 COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 lock: $(VENV)/installed

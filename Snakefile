@@ -2,4 +2,4 @@
 include: "workflow/Snakefile"
 
 
-workflow.default_target = "all"  # an include does not hand on what `default_target: True` says
+workflow.default_target = "all"  # `default_target: True` has no effect in an included file

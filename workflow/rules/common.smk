@@ -1,4 +1,4 @@
-# The checked configuration and what several files of rules share; the logic is in reproduction/jobs.
+# Checks the configuration, and has what several files of rules share; the logic is in reproduction/jobs.
 import sys
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def trial_files(*experiments, datasets=DATASETS):
     return [f"<results>/trials/{file}" for file in workload.files_of_trials(TRIALS, experiments, datasets)]
 
 
-ASKED = {name: config["datasets"][name] for name in DATASETS}  # as it is written
+ASKED = {name: config["datasets"][name] for name in DATASETS}  # as written in the configuration
 FIGURES = catalogue(config, ASKED, PAPERS, lambda name: trial_files("tv", datasets=[name]))
 
 

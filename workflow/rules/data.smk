@@ -1,5 +1,5 @@
 # Datasets: one histogram each. Gowalla's check-ins come from the bundled counts, from SNAP or from your own file;
-# other histograms are drawn from a normal distribution, or are yours.
+# other histograms are drawn from a normal distribution, or come from a file of yours.
 import re
 
 SOURCE = SETTINGS.gowalla.source
@@ -43,7 +43,7 @@ if SOURCE == "bundled":
 
 if SOURCE == "snap":
 
-    # Neither its code nor its address is an input: the md5 fixes the file.
+    # The rule does not rerun when its code or the address changes: the md5 fixes the file.
     rule download_checkins:
         "Download SNAP's file of Gowalla check-ins and check its md5; an interrupted download starts again."
         output:

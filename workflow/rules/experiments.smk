@@ -1,4 +1,4 @@
-# What is run on the histograms: the published protocol, the comparison at equal privacy (docs/parity.md), the audit.
+# Simulations on the histograms: the published protocol, the comparison at equal privacy (docs/parity.md), the audit.
 
 
 rule run_trials:
@@ -67,7 +67,7 @@ rule run_parity:
 
 
 rule estimate_parity:
-    "One run of both mechanisms at equal privacy, cell by cell (data of fig4 and fig5 at parity)."
+    "One run of both mechanisms at equal privacy, cell by cell (data of fig4_parity and fig5_parity)."
     input:
         histogram="<results>/histograms/{dataset}.csv",
     output:

@@ -144,7 +144,7 @@ rule write_article:
         "../../scripts/write_article.py"
 
 
-# Runs last, as it reads the run times. All that differs from run to run is in results/benchmarks.
+# Runs last, because it reads the run times. Only files in results/benchmarks differ from run to run.
 rule summarise_run:
     "Machine, date and run times. They differ from run to run, so they are not in the report."
     input:
