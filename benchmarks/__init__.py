@@ -1,1 +1,1 @@
-"""What `make bench` runs: time and memory of the accountants beside their peers, and of the trials."""
+"""What `make bench` runs: time and memory of our accountants, of other accountants, and of the trials."""

@@ -1,4 +1,4 @@
-"""Time and memory of every accountant, and ratios to other ways of computing the same.
+"""Time and memory of every accountant (a function that computes delta), and ratios to other accountants.
 
     python -m benchmarks.accountants results/bench
 

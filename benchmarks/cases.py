@@ -1,4 +1,4 @@
-"""The accountants that are measured, and the settings in which they are asked."""
+"""The accountants (functions that compute delta) that are measured, and their settings."""
 
 import functools
 import math
@@ -14,7 +14,7 @@ from tightshuffle.methods import METHODS
 
 K, EPS0 = 408, 4.0  # cells and budget of the main paper's San Francisco experiments
 SHARE = 0.8  # of the users hold x0, as in the main paper's tables: near the widest windows of `count`
-DELTA = 1e-6  # at which eps every accountant is asked
+DELTA = 1e-6  # every accountant is measured at the eps of this delta
 ROUNDS = 4
 SIZES = tuple(10**power for power in range(2, 10))
 
@@ -23,7 +23,7 @@ SIZES = tuple(10**power for power in range(2, 10))
 class Case:
     """An accountant: ``bound(eps, *, n, k, eps0)``, and the n for which it is measured.
 
-    ``eps_of`` names the case whose eps, times ``factor``, it is asked at; None for the one that fits it best.
+    It is measured at ``factor`` times the eps of the case ``eps_of``; None: the eps of its own delta `DELTA`.
     """
 
     bound: Callable
@@ -57,7 +57,7 @@ CASES = {
     "count-exact": Case(count_of_x0),
     "delta-hat": Case(delta_hat, sizes=(10**5, 10**6)),
     "lower": Case(histogram.lower, eps_of="upper"),
-    # What composes is computed from laws; a closed form takes no time.
+    # Rounds are computed from distributions, which takes time; a closed form takes none.
     **{name: Case(method.function) for name, method in METHODS.items() if method.composes},
     f"koskela-strong, {ROUNDS} rounds": Case(
         functools.partial(composition.koskela_strong, compositions=ROUNDS),

@@ -1,4 +1,4 @@
-"""Other ways of computing the same, and the ratios of their times and errors to ours.
+"""Other programs that compute the same deltas, and the ratios of their times and errors to ours.
 
 Each ``against_...`` measures ours and a peer in one process, one after the other: rows of ratios.csv.
 """
@@ -49,7 +49,7 @@ def against_the_double_sum(n):
 
 
 def against_doubles(n, k=K, eps0=EPS0):
-    """numpy.convolve of the untilted laws, and dp-accounting's privacy loss distribution."""
+    """numpy.convolve of the untilted distributions, and dp-accounting's privacy loss distribution."""
     setting = {"n": n, "k": k, "eps0": eps0, "count": int(SHARE * n)}
     eps = float(epsilon(count.delta, DELTA, **setting))
     true = precise_delta(eps, **setting)
@@ -93,7 +93,7 @@ def of_log10(log10_delta):
 
 
 def count_distributions(*, n, k, eps0, count, convolve):
-    """The laws P and Q of the noisy count of x0, arrays (n + 1,), without tilting or windows.
+    """The distributions P and Q of the noisy count of x0, arrays (n + 1,), without tilting or windows.
 
     ``convolve`` is numpy.convolve or scipy.signal.fftconvolve.
     """
@@ -130,7 +130,7 @@ def loss_distribution_delta(eps, outcomes):
 
 
 def precise_delta(eps, *, n, k, eps0, count):
-    """delta of the count of x0 in 40 digits: two binomial laws convolved, all but 1e-34 of each."""
+    """delta of the count of x0 in 40 digits: two binomial distributions convolved, all but 1e-34 of each."""
     with mp.workdps(DIGITS):
         e, bound = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
         p, q = e / (e + k - 1), 1 / (e + k - 1)

@@ -36,7 +36,7 @@ def printed_delta(eps, terms, *, form, direction):
 
 
 def convolved_distributions(*, n, k, eps0, count):
-    """The two laws of the count of x0 by adding one user's Bernoulli at a time: no binomials, no kappas."""
+    """P and Q of the count of x0 by adding one user's Bernoulli at a time: no binomials, no kappas."""
     e = mp.exp(mp.mpf(eps0))
     p, q = e / (e + k - 1), 1 / (e + k - 1)
     remaining = [mp.mpf(1)]

@@ -1,6 +1,6 @@
 """Other ways of bounding shuffled k-RR, beside `upper` and `lower`; and what the engine itself takes.
 
-Each function measures one n, for a line of a table of its own; nan is "not run".
+Each function measures one n and gives one line of a table; nan means "not run".
 
 * The *variation-ratio* reduction (Wang et al., arXiv 2304.05007) looks at two counts: each of the n - 1
   remaining users reports x0 or x1 with probability 2 q, half of the time either. For k >= 4 it can be below

@@ -21,8 +21,8 @@ from tightshuffle.arguments import Floats
 
 BLOCK = 1 << 22  # bytes
 LONGEST_LINE = 1 << 16  # bytes; a file with a longer one holds no check-ins
-MOST_PACKED = 100  # times its own size that a gzip file may hold; SNAP's holds 4 times
-SMALL = 1 << 26  # bytes that any gzip file may hold
+MOST_PACKED = 100  # largest ratio of unpacked to packed size of a gzip file; that of SNAP's file is 4
+SMALL = 1 << 26  # bytes that a gzip file of any size may unpack to
 LISTED = 5  # unreadable lines that a message names at most
 FIELDS = ["user", "time", "latitude", "longitude", "location"]
 NOT_TEXT = bytes(sorted(set(range(32)) - set(b"\t\n\v\f\r\x1b")))  # control characters
@@ -31,7 +31,7 @@ Points = tuple[Floats, Floats]  # latitude, longitude
 
 
 class CropSummary(NamedTuple):
-    """What a file holds: rows, those that are unreadable, the first of their lines (numbered from 1)."""
+    """How many rows a file has, how many are unreadable, and the first unreadable lines (numbered from 1)."""
 
     rows: int
     bad_rows: int
@@ -146,7 +146,7 @@ def _parse(block: bytes) -> Points:
 
 
 def _parse_fast(block: bytes) -> Points | None:
-    """None if any line is malformed; the slow way then finds out which one."""
+    """As `_parse`, or None if any line is malformed; `_parse_slowly` then finds the line."""
     import pyarrow as pa
     from pyarrow import csv
 

@@ -85,8 +85,8 @@ def _steps(name: str, low: float, high: float, step: float) -> Floats:
         raise ValueError(
             f"stepped grid: {name} {step} must be above 0 and below the box's {high - low:.7g} degrees"
         )
-    # arange's own edges are off by some 1e-13 degrees. A check-in exactly on an edge (there are 21 in San
-    # Francisco) would change its cell by that noise; rounding makes the edges the decimals that are meant.
+    # The edges from arange are wrong by about 1e-13 degrees. This error would move a check-in exactly on an
+    # edge (21 in San Francisco) to another cell. Rounding gives the decimals that are meant.
     return np.round(np.arange(low, high, step), 10)
 
 
@@ -155,7 +155,7 @@ def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple
 
 
 def point_table(latitude: Floats, longitude: Floats, *, spread: bool) -> pd.DataFrame:
-    """Points in degrees; ``spread``: they are not the check-ins themselves but spread inside their cells."""
+    """Points in degrees. ``spread``: the points are not the check-ins, but spread inside their cells."""
     return pd.DataFrame({"latitude": latitude, "longitude": longitude, "spread": spread})
 
 

@@ -34,7 +34,7 @@ def sub_grid(dataset: Mapping[str, Any]) -> Grid:
 
 
 def _lines(edges: Floats, *others: Floats) -> Floats:
-    """Rising lines: ``edges`` and ``others`` as they are, and between edges what cuts them evenly."""
+    """Rising lines: ``edges``, ``others``, and further lines that cut each cell between edges evenly."""
     between = [np.linspace(low, high, FINENESS + 1)[1:-1] for low, high in pairwise(edges)]
     kept = edges
     for more in (*others, np.concatenate(between)):
@@ -121,13 +121,13 @@ def _nearest(direction: str, lines: Floats, edges: Floats) -> tuple[Integers, Fl
 def read_bundled(
     lines: StrPath, counts: StrPath, dataset: Mapping[str, Any], *, name: str, seed: int
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """A city's cells in each of its grids, and as many points as its box holds, spread inside of sub-cells.
+    """A city's cells in each of its grids, and one point per check-in, spread inside the sub-cells.
 
     Parameters
     ----------
     lines, counts : the files with the city's sub-cells
     dataset : the config's section on the city: box, uniform and perhaps stepped
-    name, seed : the city's name and the root seed, on which alone the points depend
+    name, seed : the city's name and the root seed; the points depend on nothing else but the counts
 
     Returns
     -------
@@ -135,7 +135,7 @@ def read_bundled(
 
     Raises
     ------
-    ValueError as `read_sub_cells` and, naming the city and the kind of grid, as `cut`.
+    ValueError like `read_sub_cells`; and like `cut`, with the city and the kind of grid.
     """
     sub_cells, sums = read_sub_cells(lines, counts)
     tables = {}

@@ -101,11 +101,11 @@ def summarise_parity(
     points : the runs of one dataset and number of users each, read one by one, as they are large
     published : trials of the published protocol, of one dataset each; its ratios come last
     counts : dataset -> its histogram, shape (k,)
-        Two columns of the ratios say whether they are informative: ``uniform`` is the mean error of the
-        uniform histogram, which ignores the data, against the same users; ``informative`` is whether at least
-        one mechanism has a smaller error, both projected onto the simplex (published: as the paper measured
-        them).
     resamples, confidence, seed : as for `bootstrap`; ``seed`` is the root seed
+
+    Two columns of the ratios say whether a ratio is informative. ``uniform`` is the mean error of the uniform
+    histogram, which ignores the data, against the same users. ``informative`` is whether at least one
+    mechanism has a smaller error, both projected onto the simplex (published: as the paper measured them).
     """
     how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
     summaries = [summarise_point(trials, counts[trials["dataset"].iloc[0]], **how) for trials in points]

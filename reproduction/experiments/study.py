@@ -25,8 +25,8 @@ from tightshuffle.setting import LARGEST_EPS0_OF_UPPER
 Family = Callable[[int, float], SupportRandomizer]  # of k and eps0
 _WIDTH = 1e-3  # of the bounds, relative to delta
 _CLOSE = 1e-3  # how far below the target log10 delta a search may end
-_SHORTEST = 1e-6  # of eps0, relative: there it ends in any case, where a parameter jumps
-_SECANTS = 8  # steps before it halves
+_SHORTEST = 1e-6  # relative width of an interval of eps0 at which a search ends in any case
+_SECANTS = 8  # secant steps before a search halves the interval
 
 FAMILIES: dict[str, Family] = {key: kind.tuned for key, kind in BY_KEY.items()}
 
@@ -78,12 +78,13 @@ def geometric_error(eps: Floats) -> Floats:
 def largest_eps0(
     family: Family, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, *, round_up: bool = True
 ) -> tuple[Floats, Floats]:
-    """The largest eps0 at which `upper` (``round_up``) or `lower` is at most ``log10_delta``, and it.
+    """The largest eps0 at which `upper` (``round_up``) or `lower` is at most ``log10_delta``, and the bound.
 
-    All are arrays (points,). log log(1 / delta) is nearly linear in eps0, so secants from the eps0 of k-RR
-    that leaves the Gaussian's noise in an empty cell need 3 or 4 evaluations. Where a parameter of the
-    family (m, g) jumps, the bound may too; there the search may end up to a few percent early, on some eps0
-    that meets the guarantee. eps0 = eps, with log10 delta -inf, where it finds none.
+    All arguments and results are arrays (points,). eps0 = eps, with log10 delta -inf, where the search finds
+    no larger eps0. log log(1 / delta) is nearly linear in eps0. So secants need 3 or 4 evaluations, starting
+    from the eps0 at which k-RR has the Gaussian's noise in an empty cell. Where a parameter of the family
+    (m, g) jumps, the bound may jump, too. There the search may end up to a few percent early, on an eps0 that
+    meets the guarantee.
     """
     sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY)
     share = n / sigma**2
@@ -152,6 +153,6 @@ def _of(family: Family, k: Floats, eps0: Floats) -> list[SupportRandomizer]:
 
 
 def _tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
-    """Expected total variation distance of each one's estimate, uniform data, before any projection."""
+    """Expected total variation distance of each randomizer's estimate: uniform data, before projection."""
     pairs = zip(randomizers, n, strict=True)
     return np.array([own.k / 2 * errors(own, 1 / own.k, n=int(users)) for own, users in pairs])

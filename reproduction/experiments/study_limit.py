@@ -15,8 +15,8 @@ def poisson_ratio(eps: float, delta: float, *, truth: float = 1.0) -> float:
     There the counts of two empty cells are independent Poisson variables N0, N1 of one mean, and a user adds
     a report to one of them with probability ``truth``. The mean is the one at which E[(P - e^eps Q)_+] is
     delta, P = 1 - truth + truth N0 / mean and Q the same with N1. For k-RR ``truth`` is 1. For optimised
-    unary encoding it is 1/2, and only half of the reports that support an empty cell add privacy (the
-    other half also support the cell of the remaining users): its ratio is sqrt(2) times what is returned.
+    unary encoding ``truth`` is 1/2, and its ratio is sqrt(2) times the returned one. For only half of the
+    reports that support an empty cell add privacy: the other half also support the remaining users' cell.
 
     Parameters: ``eps`` > 0, ``delta`` in (0, 1), ``truth`` in (0, 1], numbers. Returns sqrt(mean) /
     (truth sigma). ValueError naming a bad argument.

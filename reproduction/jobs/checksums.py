@@ -2,8 +2,8 @@
 
 Snakemake records the inputs of a result, but not the result itself, so it does not notice a truncated or
 edited file. A job therefore records the sums of its outputs (.snakemake/sums/PATH) when it ends, and checks
-those of its inputs when it begins. An empty sum means that the job did not end. A file without a sum is no
-result of this folder: it was made elsewhere, or belongs to the user.
+the sums of its inputs when it begins. An empty sum means that the job did not end. A file without a sum was
+not made by a job of this folder: it comes from elsewhere, or belongs to the user.
 
     python -m reproduction.jobs.checksums        checks all results (make verify)
 """
@@ -73,7 +73,7 @@ def made() -> list[Path]:
 
 
 def verify() -> list[str]:
-    """`problem` of every result that has one, sorted by path; a line of its own if there is no result.
+    """The `problem` of every changed result, sorted by path; one line that says so if there is no result.
 
     Missing results are no problem: the next run makes them. Files that no job began to write are not checked.
     """

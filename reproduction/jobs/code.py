@@ -21,7 +21,7 @@ planned: dict[str, str] = {}  # results of `code_of`
 def check_root(folder: str | os.PathLike[str]) -> None:
     """ValueError if this process imports the package from another folder than ``folder``, the workflow's.
 
-    A copied or shared environment may do so; its results would come from code other than this folder's.
+    A copied or shared environment can cause this. The results would then come from another folder's code.
     """
     if Path(folder).resolve() != ROOT:
         raise ValueError(
@@ -79,7 +79,7 @@ def code_of(*paths: str) -> dict[str, str]:
 
 
 def workflow_of(config: Mapping[str, Any]) -> str:
-    """Digest of all that decides which jobs there are: settings, rules, and the modules that these import.
+    """Digest of all that decides which jobs exist: settings, rules, and the modules that the rules import.
 
     ValueError in a job whose run was planned with another digest.
     """
@@ -125,7 +125,7 @@ def _texts_of(*paths: str) -> dict[str, bytes]:
     return texts
 
 
-# Parsing is slow. A start of Snakemake needs the same files a hundred times, a job its own files twice.
+# Parsing is slow. A start of Snakemake needs the same files a hundred times, and a job needs its files twice.
 @functools.cache
 def _imports(text: bytes, path: str) -> list[str]:
     """The modules, of this project or not, that a Python file with this text may import itself."""

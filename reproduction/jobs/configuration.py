@@ -1,10 +1,11 @@
 """The settings of a run: merge the files, check them, and compare them with the paper's.
 
+This command checks a file before Snakemake reads it, and prints the folder of its results:
+
     python -m reproduction.jobs.configuration config/mine.yaml
 
-checks a file before Snakemake reads it, and prints the folder of its results. Snakemake runs code in a
-configuration file; this module never does. Every mistake is one line that names the key and its allowed
-values.
+Snakemake runs code in a configuration file; this module never does. Every mistake gives one line that names
+the key and its allowed values.
 """
 
 import csv
@@ -49,7 +50,7 @@ T = TypeVar("T")
 def checked(config: Mapping[str, Any], files: Iterable[str | os.PathLike[str]] = ()) -> Settings:
     """The settings of a run as attributes; a ValueError of one line for the first mistake.
 
-    Parameters: ``config``, the merged settings; ``files``, where they are from, which `read` looks at.
+    Parameters: ``config``, the merged settings; ``files``, the files that they come from; `read` checks them.
     """
     for path in files:
         read(path)
@@ -64,7 +65,7 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
     try:
         settings = Settings.model_validate(config)
     except ValidationError as problem:
-        # The name of a dataset before what is in it, then the outermost mistake.
+        # A mistake in a dataset's name comes before mistakes inside the dataset; then the outermost mistake.
         error = min(problem.errors(), key=lambda error: ("[key]" not in error["loc"], len(error["loc"])))
         raise ValueError(_one_line(f"config: {_explain(error)}")) from None
     if not of_the_papers(settings.datasets):
@@ -75,9 +76,9 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The settings of a configuration file (YAML or JSON). Nothing in it is run.
 
-    Raises ValueError, one line with file and line, for a file that is not plain YAML, for a key that occurs
-    twice (YAML would keep the last one without a warning), and for a template: Snakemake runs the Python in a
-    file with the key ``__use_yte__``.
+    Raises ValueError, one line with the file and the line number, in three cases. The file is not plain YAML.
+    A key occurs twice (YAML would keep the last one without a warning). The file is a template: it has the
+    key ``__use_yte__``, so Snakemake would run the Python in it.
     """
     try:
         settings = yaml.load(Path(path).read_text(encoding="utf-8-sig"), _Strict)
@@ -97,7 +98,7 @@ class _Refused(yaml.MarkedYAMLError):  # type: ignore[misc]  # PyYAML has no typ
     pass
 
 
-# Every start of Snakemake reads several files, and libyaml does it five times as fast; not all have it.
+# Every start of Snakemake reads several files. libyaml is five times as fast, but not always installed.
 _Reader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -112,7 +113,7 @@ class _Strict(yaml.composer.Composer, _Reader):  # type: ignore[misc]
         for key in [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]:
             problem = None
             if key.value == "__use_yte__":
-                problem = "'__use_yte__' makes a config a program; remove it"
+                problem = "the key '__use_yte__' makes the configuration a program; remove the key"
             if key.value in lines:
                 problem = f"the key {key.value!r} is in line {lines[key.value]} already; keep one of them"
             if problem:
@@ -122,7 +123,7 @@ class _Strict(yaml.composer.Composer, _Reader):  # type: ignore[misc]
 
 
 def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
-    """``config`` with ``overlay`` over it, as Snakemake merges: mappings key by key, all else is replaced."""
+    """``config`` with ``overlay`` over it, as Snakemake merges: mappings by key, other values replaced."""
     merged = dict(config)
     for key, value in overlay.items():
         nested = isinstance(value, dict) and isinstance(config.get(key), dict)
@@ -147,22 +148,22 @@ def leave_out(config: dict[str, Any]) -> None:
 
 
 def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The files over config/config.yaml, named from here: a moved folder is the same folder."""
+    """The files over config/config.yaml, as paths relative to this folder, which may be moved."""
     return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS]
 
 
 def of_the_papers(datasets: Mapping[str, T]) -> dict[str, T]:
-    """The datasets that config/config.yaml has, which are those of the paper."""
+    """Those of ``datasets`` that config/config.yaml has, too: the paper's datasets."""
     papers = read(PAPERS)["datasets"]
     return {name: dataset for name, dataset in datasets.items() if name in papers}
 
 
 def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """(key, its value in config/config.yaml, its value in ``config``) of what makes it another experiment.
+    """The differences that make ``config`` another experiment than the paper's, without verdicts on it.
 
-    These are the keys of `JUDGED` that differ; with them the run gives no verdict on the paper. Datasets of
-    your own, and further experiments on the paper's datasets, do not count. If config/config.yaml itself has
-    been edited, it is the first key.
+    Returns triples (key, value in config/config.yaml, value in ``config``) for the keys of `JUDGED`. Your own
+    datasets, and further experiments on the paper's datasets, do not count. If config/config.yaml itself was
+    edited, the file is the first key.
     """
     papers = judged(read(PAPERS))
     found = [] if fingerprint(papers) == DELIVERED else [("config/config.yaml", "as delivered", "edited")]
@@ -181,7 +182,7 @@ def judged(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fingerprint(settings: Mapping[str, Any]) -> str:
-    """The same for the same settings, whatever the order of their keys."""
+    """A digest of the settings that does not depend on the order of their keys."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -201,7 +202,7 @@ def _plain(value: Any) -> str:
 
 
 def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[str]]) -> str:
-    """The results folder of a configuration; each has its own, apart from that of the paper's experiments.
+    """The results folder of a configuration. Every configuration has a different folder.
 
     ``results`` for config/config.yaml alone; ``results/quick`` with config/quick.yaml over it;
     ``results/custom`` with settings from the command line, ``results/quick_custom`` with both.
@@ -222,7 +223,7 @@ def results_folder(config: Mapping[str, Any], over: Iterable[str | os.PathLike[s
 
 
 def _one_line(text: str) -> str:
-    """Control characters from the user's text as escapes, so that they cannot break or forge lines."""
+    """``text`` with control characters as escapes, so that a user's text cannot break or forge lines."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda match: repr(match[0])[1:-1], text)
 
 
@@ -285,7 +286,7 @@ def _explain(error: ErrorDetails) -> str:
 
 
 def _missing_file(settings: Settings) -> str | None:
-    """A missing file (the user's, or a city's bundled counts), or an n above the users in it."""
+    """The error if a file is missing (the user's, or a city's bundled counts) or has fewer than n users."""
     gowalla = settings.gowalla
     if gowalla.source == "file" and not Path(gowalla.file).is_file():
         return f"gowalla.file: no file {gowalla.file!r}; expected check-ins in SNAP's format"
@@ -306,7 +307,7 @@ def _missing_file(settings: Settings) -> str | None:
 
 
 def _users_in(path: Path) -> int:
-    """The users in a file of counts; 0 if something is wrong with it, which its job says."""
+    """The number of users in a file of counts; 0 for a bad file, which the job reports later."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)

@@ -73,7 +73,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex}.part{path.suffix}")
     try:
         yield temporary
-        run.check_at_work()  # again: not every cluster's file system has the locks that a new run waits for
+        run.check_at_work()  # again: a new run waits for locks, which some clusters' file systems do not have
         os.replace(temporary, path)
     except OSError as error:
         if error.errno in ADVICE:  # libraries do not say which file it was
@@ -109,7 +109,7 @@ def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
 
 
 def _in_words(error: Exception) -> str:
-    """One line; for the errors of disks, also what to do."""
+    """The error as one line; for a disk error, also what to do."""
     advice = ADVICE.get(getattr(error, "errno", None) or 0)
     text = " ".join(str(error).split())
     return f"{getattr(error, 'filename', None) or text}: {advice}" if advice else text

@@ -32,15 +32,15 @@ FAILED = re.compile(  # what follows "Error in rule" in Snakemake's log, of a jo
     flags=re.DOTALL,
 )
 
-_held: list[TextIO] = []  # the open file whose lock says that this run is alive; the system frees it anyhow
+_held: list[TextIO] = []  # the open file whose lock says that this run is alive; the system closes it at exit
 
 
 def begin(locked_by_snakemake: bool = False) -> str:
     """Reserve the folder for this run, wait for jobs of a killed run, and remove their temporary files.
 
     Returns the name of this run, which no other run has, for `check_at_work`.
-    ValueError, one line that says what to do: another run is active, or a run on a cluster was killed, which
-    keeps Snakemake's locks because its jobs may still be queued.
+    ValueError, one line that says what to do, in two cases. Another run is active. Or a run on a cluster was
+    killed: Snakemake's locks stay, because jobs of that run may still be queued.
     """
     run = _open(RUN)
     if not lock(run, fcntl.LOCK_EX | fcntl.LOCK_NB):
@@ -64,7 +64,7 @@ def begin(locked_by_snakemake: bool = False) -> str:
         for path in folder.glob(".*.part*"):
             if HALF_WRITTEN.fullmatch(path.name) and path.is_file():
                 path.unlink()
-    ERRORS.mkdir(exist_ok=True)  # and never gone: a machine that misses it would do so for a while
+    ERRORS.mkdir(exist_ok=True)  # never removed: on NFS, another machine would miss it for a while
     for path in ERRORS.iterdir():
         path.unlink()
     return name
@@ -89,16 +89,16 @@ def take(folder: str, files: list[str], settings: list[str]) -> None:
 
 
 def check_at_work() -> None:
-    """ValueError in a job of a run that was killed, if another run began here since.
+    """ValueError in a job of a killed run, if another run has begun in this folder since.
 
-    Its settings may be others, and what it made would replace what the new run made.
+    The old job may have other settings, and its files would replace those of the new run.
     """
     ours = told("run", None)
 
     def problem() -> str | None:
         if ours is None or (RUN.exists() and RUN.read_text("utf-8").endswith(ours)):
             return None
-        return "another run began here since this job was sent: cancel what is left of the old run"
+        return "another run began here since this job was sent: cancel the jobs of the old run"
 
     if wrong := settled(problem):
         raise ValueError(wrong)
@@ -150,7 +150,7 @@ def end_with_errors(logs: Iterable[str]) -> None:
 
 
 def end_with_files(jobs: Iterable[Any], targets: Iterable[str]) -> None:
-    """Print the files of a figure, the report or the article that was asked for, after all else."""
+    """Print, last of all, the files of the requested figure, report or article."""
     wanted = [job for job in jobs if job.rule.name in targets]
     named = [job for job in wanted if re.match(r"fig\d|report|article", job.rule.name)]
     if files := [str(file) for job in named for file in job.input if not file.endswith(".csv")]:
@@ -158,7 +158,7 @@ def end_with_files(jobs: Iterable[Any], targets: Iterable[str]) -> None:
 
 
 def _last_words(log: str) -> list[tuple[str, str]]:
-    """The rule of every failed job, and what Snakemake's log says of it, in one line."""
+    """(rule, one line of Snakemake's log) for every failed job."""
     words = []
     for failure in Path(log).read_text("utf-8", "replace").split("Error in rule "):
         if not (found := FAILED.match(failure)):

@@ -1,7 +1,7 @@
 """Facts that the main process hands to its jobs, on any machine, through one environment variable.
 
-A job on a cluster may start much later, and see files with a delay. It reads the Snakefile again, and
-compares what it finds with these facts.
+A job on a cluster may start much later, and see files with a delay. The job reads the Snakefile again, and
+compares its settings and code with these facts.
 """
 
 import json
@@ -19,17 +19,17 @@ def tell(**facts: Any) -> None:
 
 
 def told(name: str, otherwise: Any) -> Any:
-    """The fact with this name; ``otherwise`` outside of a run's jobs."""
+    """The fact with this name; ``otherwise`` if this process is not a job of a run."""
     return json.loads(os.environ.get(VARIABLE, "{}")).get(name, otherwise)
 
 
 def patience() -> float:
-    """Seconds for which a file of another machine may be missing or old here; 0 in a run on one machine."""
+    """Seconds for which this machine may not see another machine's new file; 0 in a run on one machine."""
     return float(told("patience", 0))
 
 
 def settled(problem: Callable[[], str | None]) -> str | None:
-    """None as soon as ``problem`` returns None; else what it returns after `patience`."""
+    """Wait until ``problem`` returns None; after `patience` seconds, return the problem that remains."""
     end = time.monotonic() + patience()
     while (wrong := problem()) and time.monotonic() < end:
         time.sleep(1)

@@ -11,9 +11,9 @@ import pandas as pd
 def run_times(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Time and memory of every rule, from Snakemake's benchmark files in ``folder``; slowest rule first.
 
-    One dict per rule: its ``name``, the number of ``jobs``, the ``seconds`` of all jobs, the seconds of the
-    ``longest`` job, the ``cpu`` seconds of all jobs, and the largest memory of a job in ``mb``. A value is
-    nan if the job ended before it was measured. Raises ValueError for a file that lacks a column.
+    One dict per rule: ``name``; ``jobs``, their number; ``seconds`` of all jobs; ``longest``, the seconds of
+    the longest job; ``cpu``, the processor seconds of all jobs; ``mb``, the largest memory of a job. A value
+    is nan if the job ended before it was measured. Raises ValueError for a file that lacks a column.
     """
     rows = []
     for path in sorted(Path(folder).rglob("*.tsv")):

@@ -26,17 +26,17 @@ MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arra
 
 
 def contradiction(text: str, key: str = "") -> PydanticCustomError:
-    """What is wrong with a section, or with ``key`` in it."""
+    """The error for a section, or for its key ``key``: ``text`` says what is wrong."""
     return PydanticCustomError(
         "contradiction", "contradiction", {"key": key and f".{key}", "text": f" {text}"}
     )
 
 
 class Section(BaseModel):
-    """Keys in the order of config/config.yaml, which is that of `plain`."""
+    """A section of the configuration, with its keys in the order of config/config.yaml."""
 
     model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
-    rising: ClassVar[tuple[tuple[str, str], ...]] = ()  # of these the first must be less than the second
+    rising: ClassVar[tuple[tuple[str, str], ...]] = ()  # pairs of keys: the first value must be the smaller
 
     @model_validator(mode="before")
     @classmethod
@@ -63,7 +63,7 @@ class Section(BaseModel):
         return self
 
     def plain(self, *keys: str) -> dict[str, Any]:
-        """The section, or these keys of it, as it was written: what a rule hands to its script."""
+        """The section, or these keys of it, as written in the file. Rules hand this to their scripts."""
         return self.model_dump(include=set(keys) or None, exclude_unset=True)
 
 
@@ -195,7 +195,7 @@ class Grid(Section):
     @model_validator(mode="after")
     def _has_points(self) -> Self:
         if min(self.eps) > max(self.eps0):
-            text = f"must have one that is at most the largest eps0 ({max(self.eps0)}); got {self.eps}"
+            text = f"must have an eps that is at most the largest eps0 ({max(self.eps0)}); got {self.eps}"
             raise contradiction(text, "eps")
         return self
 
@@ -218,7 +218,7 @@ class Dataset(Section):
 
     @property
     def number_of_cells(self) -> int | None:
-        """None if it depends on a file of counts."""
+        """The number of cells; None if only a file of counts can tell."""
         return None
 
     @property
@@ -227,7 +227,7 @@ class Dataset(Section):
         return self.individual.cells if self.individual else []
 
     def sizes(self) -> Iterator[tuple[str, int]]:
-        """(experiment, n) for every experiment with fewer than all users."""
+        """(experiment, n) for every n that is a number, not "all"."""
         for name in ("tv", "estimates", "individual", "grid"):
             asked = section.n if (section := getattr(self, name)) else []
             for n in asked if isinstance(asked, list) else [asked]:
@@ -249,7 +249,7 @@ class Normal(Dataset):
         return self.cells
 
     def law(self) -> dict[str, Any]:
-        """What its users are drawn from, and how they are counted."""
+        """The settings of the distribution and of the cells."""
         return self.plain("mean", "spread", "spread_is", "range", "cells", "population")
 
     @model_validator(mode="after")
@@ -325,7 +325,7 @@ AnyDataset = Annotated[
 
 
 def above(dataset: Dataset, population: int) -> tuple[str, str] | None:
-    """The error and the key of the first n above a dataset's number of users."""
+    """(error, key) of the first n above the dataset's number of users; None if there is none."""
     for name, n in dataset.sizes():
         if n > population:
             return f"must be at most the population ({population}); got {n}", f"{name}.n"
@@ -520,7 +520,10 @@ class Audit(Section):
                 )
             first = met.setdefault((setting.n, setting.k, setting.eps0, setting.count), number)
             if first != number:
-                text = f"repeats [{first}]: n, k, eps0 and count must differ; give it all runs at once"
+                text = (
+                    f"repeats audit.settings[{first}]: n, k, eps0 and count are the same; keep one of them,"
+                    " with all runs"
+                )
                 raise contradiction(text, key)
         return self
 

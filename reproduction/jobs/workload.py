@@ -33,14 +33,14 @@ def section(datasets: Datasets, name: str, experiment: str) -> Any:
 
 
 def label(**numbers: float) -> str:
-    """Parameters in a file's name, for readers only; no code reads them. 4 and 4.0 are the same."""
+    """Parameters as part of a file name, for readers only: no code reads them. 4 and 4.0 are the same."""
     return "_".join(f"{name}-{repr(float(value)).removesuffix('.0')}" for name, value in numbers.items())
 
 
 def trials_of(datasets: Datasets) -> Trials:
-    """The points of every file of trials; a part is one budget, or a run of consecutive points of the grid.
+    """The points of every file of trials. A part is one budget, or some consecutive points of the grid.
 
-    A grid has every n at every eps up to eps0; above it delta is 0.
+    A grid has every n at every eps up to eps0. Above eps0, delta is 0.
     """
     trials: Trials = {}
     for name, dataset in datasets.items():
@@ -75,7 +75,7 @@ def _points(
 
 
 def points_of(trials: Trials, name: str, part: str) -> list[Point]:
-    """The points of one file of trials; ValueError with the parts that there are."""
+    """The points of one file of trials; ValueError, listing the existing parts, for any other."""
     if (name, part) not in trials:
         parts = ", ".join(part for dataset, part in trials if dataset == name) or "none"
         raise ValueError(f"{name}_{part}: no such trials in the config; those of {name}: {parts}")
@@ -93,10 +93,11 @@ def files_of_trials(trials: Trials, experiments: Iterable[str], names: Iterable[
 
 
 def parity_sizes(datasets: Datasets, name: str) -> list[dict[str, Any]]:
-    """The n of a dataset's boxplots, the bounds that give eps there, and the fewest repetitions.
+    """One dict per n of a dataset's boxplots: the n, the bounds that give eps, and the fewest repetitions.
 
-    At the first and the last n also ``lower``, which takes the longest. At an n of its table of individual
-    errors as many repetitions as the table has: a cell's error varies more than the sum over all cells.
+    The slow bound ``lower`` is computed at the first and the last n only. Where the dataset's table of
+    individual errors has this n, there are at least as many repetitions as in the table, because the error
+    of one cell varies more than the sum over all cells.
     """
     sizes, individual = section(datasets, name, "tv").n, datasets[name].individual
     ends = (sizes[0], sizes[-1])

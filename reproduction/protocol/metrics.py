@@ -20,7 +20,7 @@ def individual_error(estimate: npt.ArrayLike, truth: npt.ArrayLike, cells: npt.A
 
     The paper defines it in counts but prints it divided by n, as here.
 
-    Parameters: fractions, shape (..., k); ``cells`` numbered from 1. Returns shape (..., len(cells)).
+    Parameters: fractions of n, shape (..., k); ``cells`` numbered from 1. Returns shape (..., len(cells)).
     Raises ValueError for a cell that does not exist.
     """
     index = np.asarray(cells, dtype=int) - 1

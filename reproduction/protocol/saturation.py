@@ -12,11 +12,11 @@ class Saturation:
     """The published scale at one eps; scales are for sensitivity 1, deltas are log10."""
 
     eps: float
-    stays: float  # the published scale at the smallest delta of the table,
-    gives: float  # the log10 delta of that scale,
-    asked: float  # that smallest log10 delta,
-    needed: float  # and the exact scale for it
-    short_from: float  # the largest log10 delta from which on the scale is short by `SATURATED`; nan: none
+    stays: float  # the published scale at the smallest delta of the table
+    gives: float  # the true log10 delta of that scale
+    asked: float  # the smallest log10 delta of the table
+    needed: float  # the exact scale for that smallest delta
+    short_from: float  # largest log10 delta at which the published scale is too small by `SATURATED`, or nan
 
 
 def saturation(scales: pd.DataFrame) -> list[Saturation]:

@@ -1,4 +1,4 @@
-"""The analytic Gaussian's scale over delta: exact, diffprivlib's, and the delta that the latter gives."""
+"""The analytic Gaussian's scale over delta: exact, and diffprivlib's, with the true delta of the latter."""
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,8 @@ from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 def gaussian_scale(settings: Section) -> pd.DataFrame:
     """Standard deviations for sensitivity 1, one row per (eps, log10 delta).
 
-    ``settings``: the config's ``gaussian_scale``. Column published_log10_delta: what the published scale
-    gives.
+    ``settings``: the config's ``gaussian_scale``. The column published_log10_delta is the true log10 delta of
+    the published scale.
     """
     axes = settings["eps"], linear_axis(settings["log10_delta"])
     eps, depths = (values.ravel() for values in np.meshgrid(*axes, indexing="ij"))

@@ -1,4 +1,4 @@
-"""Girgis et al.'s bound on Renyi divergences beside exact ones, and what it gives after compositions."""
+"""Girgis et al.'s bound on Renyi divergences, beside exact divergences; and its delta after compositions."""
 
 import numpy as np
 import pandas as pd

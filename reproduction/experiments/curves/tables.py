@@ -1,6 +1,6 @@
-"""Every table that is computed from settings alone: which function makes it from which of them.
+"""Every table that is computed from settings alone: its function, and the section of its settings.
 
-Rules read this before anything runs, so that it imports no library.
+Rules read this module before any job runs, so it imports no library.
 """
 
 from collections.abc import Mapping
