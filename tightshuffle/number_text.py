@@ -28,11 +28,11 @@ def from_log10(log10: float) -> Decimal:
 
 
 def rounded(value: Number, digits: int, *, round_up: bool | None = None) -> Decimal:
-    """A finite number with so many significant digits, noughts too."""
+    """A finite number with exactly ``digits`` significant digits, trailing zeros included."""
     exact = _exact(value)
     if round_up is None or not exact:
         return Decimal(f"{exact:.{digits - 1}e}")
-    # A number that a float's error moved a little stays as it is.
+    # Do not round up or down what only a float's error moved away from a number with so many digits.
     certain = Decimal(f"{exact:.{_CERTAIN - 1}e}")
     unit = _ANY_DEPTH.scaleb(Decimal(1), certain.adjusted() - digits + 1)
     return certain.quantize(unit, ROUND_CEILING if round_up else ROUND_FLOOR, _ANY_DEPTH)
@@ -95,7 +95,7 @@ def percent(share: float, digits: int = 2, *, round_up: bool | None = None) -> s
 
 
 def span(values: Iterable[float], text: Callable[[float], str] = plain) -> str:
-    """The range of numbers: '0.0040 to 0.014', or one number where the ends are written alike."""
+    """The range of numbers: '0.0040 to 0.014', or one number if both ends are written the same."""
     values = list(values)
     low, high = text(min(values)), text(max(values))
     return low if low == high else f"{low} to {high}"

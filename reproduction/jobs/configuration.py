@@ -343,5 +343,7 @@ if __name__ == "__main__":
         print(results_folder(settings, overlays(sys.argv[1:])))
     except IsADirectoryError as error:
         sys.exit(f"error: {error.filename}: a folder; name a file in it, such as config/quick.yaml")
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        sys.exit(f"error: {error.filename}: {error.strerror}")
+    except ValueError as error:
         sys.exit(f"error: {error}")

@@ -201,7 +201,7 @@ REFUSED = [
     ("matrix", {"matrix": [[np.inf, 0.5], [0.5, 0.5]]}, "^matrix must .*finite entries"),
     ("matrix", {"matrix": [[0.5, 0.0], [0.5, 1.0]]}, "^matrix must .*eps0 is infinite.*row 0"),
     ("matrix", {"matrix": [[0.5, 0.5], [0.5, 0.5]]}, "^matrix must .*eps0 is 0"),
-    ("matrix", {"matrix": [[1e-300, 1e-300], [0.25, 0.5], [0.75, 0.5]]}, "between 0 and 1e-280; row 0"),
+    ("matrix", {"matrix": [[1e-300, 1e-300], [0.25, 0.5], [0.75, 0.5]]}, "between 0 and 1e-280; see row 0"),
     ("matrix", {"matrix": [[0.5], [0.5]]}, "^matrix must .*two axes"),
     ("matrix", {"matrix": [0.5, 0.5]}, "^matrix must .*two axes"),
     ("matrix", {"matrix": [[0.5, 0.5], [0.5]]}, "^matrix must .*rows of one length"),

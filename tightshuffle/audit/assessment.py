@@ -1,7 +1,7 @@
 """An audit of the shuffle model: lower confidence bounds on delta from simulated runs of the protocol.
 
-The two worlds of game.py have distributions P and Q. For every event E that the observer can see,
-(eps, delta)-differential privacy requires
+The two datasets ("worlds") of game.py give the reports the distributions P and Q. For every event E that the
+observer can see, (eps, delta)-differential privacy requires
 
     delta >= P(E) - e^eps Q(E),      and the same with P and Q exchanged.
 
@@ -30,7 +30,7 @@ DIRECTIONS = ("forward", "reverse")
 
 @dataclass(frozen=True)
 class Finding:
-    """A lower bound on delta, the event behind it, and how often the reporting half saw it.
+    """A lower bound on delta, the event behind it, and how often the event occurred in the second half.
 
     ``direction`` "forward": the event is more likely if the victim holds x0, and ``hits`` are (with x0, with
     x1); "reverse": the opposite. ``runs``: number of runs of the second half, in each world.
@@ -50,11 +50,11 @@ def find(tally: Tally, eps: float, *, observes: str = "histogram", confidence: f
     Parameters
     ----------
     eps : >= 0
-    observes : "count": events are tails of the count of x0, what the paper's theorem is about. "histogram":
-        the whole histogram; events are sets of pairs (count of x0, count of x1) with a likelihood ratio
-        beyond some value, by the exact distribution of the pair, which the observer knows. Counts of other
-        values do not matter.
-    confidence : of the bound on its own, below 1
+    observes : "count": the observer sees the count of x0 (Theorem 1 of Biswas et al.), and events are tails
+        of this count. "histogram": the observer sees the whole histogram, and events are sets of pairs (count
+        of x0, count of x1) whose likelihood ratio exceeds some value. The observer knows the exact
+        distribution of the pair. Counts of other values do not matter.
+    confidence : level of this one bound, in (0, 1)
 
     Returns
     -------
@@ -89,8 +89,8 @@ def find(tally: Tally, eps: float, *, observes: str = "histogram", confidence: f
 def lower_bound(hits: tuple[int, int], runs: int, eps: float, *, confidence: float) -> float:
     """Lower confidence bound on P(E) - e^eps Q(E), at least 0, from ``hits`` of E in ``runs`` runs of each.
 
-    Clopper-Pearson bounds on both probabilities, each with half of the risk 1 - confidence. ValueError that
-    names the argument that is out of range.
+    Clopper-Pearson bounds on both probabilities, each with half of the risk 1 - confidence. Raises ValueError
+    naming the argument that is out of range.
     """
     _check_confidence(confidence)
     eps, runs = check_one("eps", check_eps(eps)), check_whole("runs", runs, 1)
@@ -104,7 +104,8 @@ def lower_bound(hits: tuple[int, int], runs: int, eps: float, *, confidence: flo
 def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -> list[dict[str, Any]]:
     """The audit's bounds next to the claimed deltas: one row per tally, eps and kind of observer.
 
-    Parameters: ``eps``, numbers; ``confidence`` of every row on its own.
+    Parameters: ``tallies``, from `game.play`; ``eps``, a number or an array (e,); ``confidence``, the level
+    of every single row.
 
     Returns
     -------
@@ -156,7 +157,7 @@ def _check_confidence(confidence: float) -> None:
 
 
 def _factor(eps: float) -> float:
-    """e^eps, or a number so large that no number of runs gives a delta above 0."""
+    """e^eps, or instead of an overflow a number so large that no number of runs gives a delta above 0."""
     return float(np.exp(min(eps, 700.0)))
 
 

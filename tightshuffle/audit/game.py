@@ -47,9 +47,10 @@ _LARGEST_K = 2**16
 
 @dataclass(frozen=True)
 class Tally:
-    """What the observer counted: ``tables[half][world]`` (n+1, n+1) runs by their counts of x0 and x1.
+    """What the observer counted: ``tables[half][world]``, (n+1, n+1), runs by their counts of x0 and x1.
 
-    half 0 is for choosing, 1 for reporting; world 0: the victim holds x0, 1: x1. ``runs`` in each world.
+    Half 0 chooses the event, half 1 gives the bound. In world 0 the victim holds x0, in world 1 x1. ``runs``
+    is the number of runs in each world.
     """
 
     n: int

@@ -21,8 +21,9 @@ with Chernoff's bound
 and points far from the real axis may be left out, as |R(h + iu)| <= R(h) exp(-variance (1 - cos u)). So about
 50 points are enough for any number of users and any delta, with a known error.
 
-**Every m.** delta of a dataset with only ``low`` users who hold x0 and n - 1 - ``high`` who hold x1 bounds
-delta of all m between ``low`` and ``high``: the missing users add noise that does not depend on the secret.
+**Every m.** One dataset bounds delta for all m between ``low`` and ``high``. In it, ``low`` users hold x0,
+n - 1 - ``high`` users hold x1, and all other users are missing. Missing users would only add noise that does
+not depend on the secret.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """The pairs of distributions that dominate shuffled k-RR in every round, outcome by outcome.
 
 Koskela, Heikkila and Honkela bound n_c rounds by n_c independent draws of one pair (P, Q). In each of the
-pairs here an outcome is (n1, n2), the reports x0 and x1 that hide the user's report, and a number N that
-does not depend on it. Given N and T = n1 + n2, with n1 ~ Bin(T, 1/2),
+pairs here, an outcome is (n1, n2) and N. n1 and n2 are the numbers of reports x0 and x1 that hide the user's
+report. N does not depend on the user's report. Given N and T = n1 + n2, with n1 ~ Bin(T, 1/2),
 
     P = scale (n1 + ratio n2 + offset),   Q = scale (n2 + ratio n1 + offset)   times that probability.
 

@@ -1,7 +1,7 @@
 """Gaussian approximation (central limit theorem) of a shuffled randomizer. Not a bound.
 
-The privacy loss of n shuffled reports is a sum over users (`histogram`), so by the central limit theorem it
-tends to that of mu-Gaussian differential privacy (Dong, Roth and Su 2022) with
+The privacy loss of n shuffled reports is a sum over users (`histogram`). By the central limit theorem, the
+loss tends to that of mu-Gaussian differential privacy (Dong, Roth and Su 2022) with
 
     mu^2 = E_w[((R_x0 - R_x1) / w)^2] / n,   w the blanket;   for k-RR mu = sqrt(2) (p - q) / sqrt(n q).
 
@@ -39,7 +39,7 @@ def gaussian_mu(
 
 
 def gaussian_eps(log10_delta: float, mu: float) -> float:
-    """The eps of mu-Gaussian differential privacy at this delta; 0 if eps = 0 suffices."""
+    """The eps of mu-Gaussian differential privacy at this log10 delta (numbers); 0 if eps = 0 suffices."""
 
     def surplus(eps: float) -> float:
         return float(log10_delta_of_scale(eps, scale=1 / mu)) - log10_delta
@@ -53,7 +53,7 @@ def gaussian_eps(log10_delta: float, mu: float) -> float:
 
 
 def gaussian_tradeoff(alpha: npt.ArrayLike, mu: float) -> Floats:
-    """The trade-off curve of mu-Gaussian differential privacy: Phi(Phi^-1(1 - alpha) - mu)."""
+    """Phi(Phi^-1(1 - alpha) - mu), the trade-off curve of mu-Gaussian differential privacy."""
     from scipy.special import ndtr, ndtri  # here, for it takes as long to import as numpy
 
     return ndtr(-ndtri(np.asarray(alpha, dtype=float)) - mu)

@@ -1,11 +1,10 @@
-"""The amplification theorems that the main paper compares with, as their own papers state them.
+"""Amplification theorems in closed form, as their papers state them.
 
-All hold for the shuffled reports of n users with the same eps0-LDP randomizer, for every dataset. The papers
-bound eps for a given delta, or define delta implicitly; the functions here solve for delta. Where a theorem's
-conditions fail, the result is nan, with an `OutsideRange` warning that names the condition. For eps >= eps0,
-delta is 0: each report is (eps0, 0)-DP already, and shuffling keeps that.
-clones.py has the exact numerical bounds of the later papers, as_printed.py what the main paper prints instead
-of these theorems.
+All theorems hold for the shuffled reports of n users with the same eps0-LDP randomizer, for every dataset.
+The papers bound eps for a given delta, or define delta implicitly; the functions here solve for delta. Where
+a theorem's conditions fail, the result is nan, with an `OutsideRange` warning that names the condition. For
+eps >= eps0, delta is 0: each report is (eps0, 0)-DP already, and shuffling keeps that. clones.py has the
+bounds that later papers compute numerically.
 """
 
 import warnings
@@ -56,8 +55,8 @@ def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt
     """log10 delta of Feldman, McMillan, Talwar, "Hiding among the clones" (2021), Theorem 3.1, closed form.
 
     Their statement: for delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled reports are
-    (eps, delta)-DP with eps <= log(1 + tanh(eps0 / 2) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)),
-    where tanh(eps0 / 2) is their (e^eps0 - 1) / (e^eps0 + 1). Below the eps that belongs to delta = 1
+    (eps, delta)-DP with eps <= log(1 + tanh(eps0 / 2) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)).
+    Here tanh(eps0 / 2) is their (e^eps0 - 1) / (e^eps0 + 1). Below the eps that belongs to delta = 1
     the theorem gives no bound, and the result is delta = 1. The condition of their code has 4 / delta
     instead; docs/upstream.md proves that 2 / delta is enough.
 

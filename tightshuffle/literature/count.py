@@ -15,9 +15,9 @@ which is never larger, so that the printed delta is never too large. The step be
 Appendix A, and P(s) in its eq. (6), are right. The article has the proof.
 
 Numerics. Both losses grow with s, so that delta is a sum over a tail of s. An exponentially tilted
-binomial is a binomial: tilting X and J until the edge of that tail is their mean makes all sums
-well-scaled, however deep the tail is, and windows of O(sqrt n) are enough. The
-tilt's factor is exp(-m KL(p'||p) - N KL(q'||q)), taken as a logarithm.
+binomial is a binomial. X and J are tilted until the edge of that tail is the mean of X + J. Then all sums are
+well-scaled, however small delta is, and windows of O(sqrt n) are enough. The tilt's factor
+exp(-m KL(p'||p) - N KL(q'||q)) is kept as a logarithm.
 """
 
 import decimal
@@ -78,8 +78,8 @@ def delta(
     Returns
     -------
     log10 delta, an array of the broadcast shape (a float for scalars); -inf where delta is 0, that is
-    for eps >= eps0. Relative error of delta below 1e-9, and further than 10^-10000 down at
-    most 1e-14 of the logarithm.
+    for eps >= eps0. The relative error of delta is below 1e-9. For delta below 10^-10000, the relative error
+    of log10 delta is at most 1e-14.
 
     Raises
     ------
@@ -113,8 +113,9 @@ def delta_hat(
     of counts, those that can have the largest delta; the published form computes all.
 
     Parameters: ``counts``, whole numbers of shape (k,), the histogram of all n users; ``eps`` and
-    ``eps0`` numbers; ``known``, a dict to keep deltas in for further histograms of the same n and k at the
-    same eps, eps0, form and direction. Returns a float.
+    ``eps0``, numbers; ``known``, a dict in which deltas are kept for further histograms. These must have the
+    same n and k, at the same eps, eps0, form and direction. Returns a float. Raises ValueError naming a bad
+    argument.
     """
     counts = np.asarray(counts)
     held = np.unique(counts[counts > 0])
@@ -294,7 +295,7 @@ def _edge(eps: float, k: int, eps0: float, sign: int, trials: int = 1) -> _Edge 
 
 
 def _logit_lie(k: int, eps0: float) -> float:
-    """The logit of q, the probability to report one given value that is not one's own."""
+    """The logit of q, the probability that k-RR reports one given other value."""
     return -(eps0 + np.log1p((k - 2) * np.exp(-eps0)))
 
 

@@ -62,8 +62,8 @@ def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) ->
 def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -> Floats:
     """log10 of the delta at ``eps`` that follows from RDP ``rdp`` of ``order``: Lemma 2.1, second form.
 
-    Numbers or arrays, which broadcast; each order gives a valid delta, so the smallest one holds.
-    Never above 0. Raises ValueError that names a bad argument.
+    Parameters are numbers or arrays, which broadcast. Returns log10 delta of the broadcast shape, at most 0.
+    Every order gives a valid delta, so take the smallest. Raises ValueError that names a bad argument.
     """
     eps, lam = check_eps(eps), check_order(order)
     ln_delta = (lam - 1) * (np.asarray(rdp, dtype=float) - eps) + _conversion(lam)

@@ -273,7 +273,7 @@ def _coarse(grid: LossGrid) -> tuple[Floats, Floats, float]:
 def _tilt(target: float, coarse: tuple[Floats, Floats, float]) -> float:
     """About the theta >= 0 at which the tilted distribution has the mean ``target``; 0 where it is above.
 
-    Any theta gives the same delta; one that fits, the most exact.
+    Every theta gives the same delta; a theta that fits has the smallest rounding error.
     """
     losses, log_mass, spacing = coarse
 

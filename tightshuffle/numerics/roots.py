@@ -10,9 +10,9 @@ def find_root(
 ) -> float:
     """The root of a continuous ``function`` between ``low`` and ``high``, where its signs differ.
 
-    Brent's method (1973, chapter 4): the secant, or the inverse parabola through the last three points, and
-    half the interval where these do not shrink it fast enough. The result is within ``xtol`` + ``rtol`` times
-    itself of the root; it is that of `scipy.optimize.brentq`, digit by digit. ValueError for equal signs,
+    Brent's method (1973, chapter 4): the secant or the inverse parabola through the last three points; and
+    bisection where the interval does not shrink fast enough. The error is at most ``xtol`` + ``rtol`` times
+    the result, and every digit is that of `scipy.optimize.brentq`. Raises ValueError for equal signs, and
     RuntimeError after 100 evaluations.
     """
     before, x = float(low), float(high)

@@ -1,4 +1,4 @@
-"""The base class of all local randomizers, and that of randomizers whose likelihood takes two values.
+"""The base class of all local randomizers, and the base class of those whose likelihood takes two values.
 
 A randomizer R turns a value x, one of k, into a report y with probability R_x(y). delta of n shuffled reports
 follows from the *gain* of one report,
@@ -306,7 +306,7 @@ class SupportRandomizer(Randomizer):
         return (np.asarray(observed, dtype=float) / _column(n) - self.q_star) / self._difference
 
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """(f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2) for a value of share f (ibid., eq. (4))."""
+        """(f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2), share f (Wang et al. 2017, eq. (4))."""
         shares, alpha = np.asarray(shares, dtype=float), self.alpha
         own = self.p_star * self._base * float(self.patterns((0,))[0])
         other = self.q_star * (self._base * float(self.patterns((0, 1))[0, 0]) + self._raised * alpha)

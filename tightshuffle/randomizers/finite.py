@@ -32,8 +32,9 @@ class Finite(Randomizer):
 
     Raises
     ------
-    ValueError for another shape, negative or infinite entries, entries between 0 and 1e-280, other sums, a
-    report that only some values can cause (eps0 would be infinite), and equal columns (eps0 would be 0).
+    ValueError for another shape, for negative or infinite entries, for entries between 0 and 1e-280, and for
+    columns with another sum. Also for a report that only some values can cause, as eps0 would be infinite,
+    and for equal columns, as eps0 would be 0.
     """
 
     matrix: Floats
@@ -49,7 +50,7 @@ class Finite(Randomizer):
         if np.any((least == 0) & (most > 0)):
             row = np.flatnonzero((least == 0) & (most > 0))[0]
             raise ValueError(
-                f"matrix must have no row with zero and non-zero entries (eps0 is infinite); row {row} has"
+                f"matrix must have no row with zero and positive entries (eps0 is infinite); see row {row}"
             )
         given = given[most > 0]
         with decimal.localcontext(prec=_DIGITS):
@@ -157,7 +158,7 @@ class Finite(Randomizer):
         """B, shape (k, reports), with B R = 1."""
         roots = np.sqrt(self.matrix.mean(axis=1, keepdims=True))
         if np.linalg.matrix_rank(self.matrix / roots) < self.k:
-            raise ValueError("matrix must have independent columns, or the shares cannot be estimated")
+            raise ValueError("matrix must have linearly independent columns to estimate the shares")
         return np.linalg.pinv(self.matrix / roots) / roots.T
 
 
@@ -188,7 +189,7 @@ def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
         raise ValueError("matrix must have finite entries >= 0")
     if np.any((matrix > 0) & (matrix < _LEAST)):
         row = np.flatnonzero(np.any((matrix > 0) & (matrix < _LEAST), axis=1))[0]
-        raise ValueError(f"matrix must have no entries between 0 and {_LEAST:g}; row {row} has")
+        raise ValueError(f"matrix must have no entries between 0 and {_LEAST:g}; see row {row}")
     over = np.array([math.fsum([*column, -1.0]) for column in matrix.T.tolist()])
     wrong = np.abs(over) > _ROUNDING
     if np.any(wrong):

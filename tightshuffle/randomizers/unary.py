@@ -70,7 +70,10 @@ class SymmetricUnaryEncoding(UnaryEncoding):
 
 @dataclass(frozen=True)
 class OptimizedUnaryEncoding(UnaryEncoding):
-    """Unary encoding with p = 1/2, q = 1 / (e^eps0 + 1): the least q* (1 - q*) / (p* - q*)^2 (ibid.)."""
+    """Unary encoding with p = 1/2, q = 1 / (e^eps0 + 1): the least q* (1 - q*) / (p* - q*)^2.
+
+    Wang et al. 2017 call it optimized unary encoding.
+    """
 
     key = "oue"
     title, label = "optimized unary encoding", "OUE"

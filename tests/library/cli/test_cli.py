@@ -322,7 +322,7 @@ def test_a_matrix_of_your_own(tmp_path):
         ("0.5,0.2\n\n0.5,0.8\n", "row 2: 0 values"),
         ("0.5,0.2\n0.5,0.7\n", "column 2 sums to 0.8999"),
         ("0.5,0.2\n0.5,0.8\n0,0\n0.1,0\n", "columns that sum to 1; column 1"),
-        ("0.5,0.2\n0.4,0.8\n0.1,0\n", "eps0 is infinite); row 3 has"),
+        ("0.5,0.2\n0.4,0.8\n0.1,0\n", "eps0 is infinite); see row 3"),
         ("0.5,0.5\n0.5,0.5\n", "eps0 is 0"),
         ("nan,0.5\n0.5,0.5\n", "finite entries"),
         ("", "two axes"),

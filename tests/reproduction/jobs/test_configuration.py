@@ -211,7 +211,7 @@ MISTAKES = [  # key, its value, and what the error says after the key, or the wh
     ("audit.settings.0.runs", 1, "must be at least 2; got 1"),
     ("audit.settings.2.count", 100, "must be less than n (100); got 100"),
     ("audit.settings.3.k", 2, "must be at least 3 with audit.remaining x2, a third value; got 2"),
-    ("audit.settings.1.eps0", 1.0, "audit.settings[1] repeats [0]: n, k, eps0 and count must differ;"),
+    ("audit.settings.1.eps0", 1.0, "audit.settings[1] repeats audit.settings[0]: n, k, eps0 and count are"),
     ("delta_surface.eps.start", 3, "must be less than stop (3.0); got 3"),
     ("protocol.sensitivity", NAN, "must be a finite number; got nan"),
     ("datasets.synthetic.mean", INF, "must be a finite number; got inf"),
@@ -254,7 +254,7 @@ MISTAKES = [  # key, its value, and what the error says after the key, or the wh
     ("datasets.paris.tv.n", ["all/../x"], "datasets.paris.tv.n[0] must be a whole number from 1 to"),
     ("datasets.paris.figures.tv", "fig1/../../x", "must be one of fig1 to fig7; got 'fig1/../../x'"),
     ("datasets.paris.figures.tv", "fig1\n", "must be one of fig1 to fig7; got 'fig1\\n'"),
-    ("datasets.mine.grid", GRID, "datasets.mine.grid.eps must have one that is at most the largest eps0 (1)"),
+    ("datasets.mine.grid", GRID, "datasets.mine.grid.eps must have an eps that is at most the largest eps0"),
     ("delta_bounds.settings.0.eps.start", 0.4, "must be less than stop (0.4); got 0.4"),
     (
         "datasets.mine.file",
@@ -375,10 +375,10 @@ FILES = {
     "a call as a key": ("? !!python/object/apply:os.system ['touch mark']\n: 1\n", NO_CODE),
     "a module": ("x: !!python/module:os\n", NO_CODE),
     "an own tag": ("x: !run 'touch mark'\n", NO_CODE),
-    "a template": ("__use_yte__: true\nx: ?__import__('os').system('touch mark')\n", "line 1: '__use_yte__'"),
+    "a template": ("__use_yte__: true\nx: ?__import__('os').system('touch mark')\n", "the key '__use_yte__'"),
     "a template deep down": (
         "a:\n  __use_yte__: true\n",
-        "line 2: '__use_yte__' makes a config a program; remove it",
+        "line 2: the key '__use_yte__' makes the configuration a program; remove the key",
     ),
 }
 
@@ -434,7 +434,8 @@ def test_the_command_reads_files_without_running_them_and_prints_the_folder_of_t
         ("config/config.yaml", 0, "results\n"),
         (tmp_path / "my quick.yaml", 0, "results/my_quick\n"),
         ("config", 1, "error: config: a folder; name a file in it, such as config/quick.yaml\n"),
-        (evil, 1, f"error: {evil}, line 1: '__use_yte__' makes a config a program; remove it\n"),
+        ("config/none.yaml", 1, "error: config/none.yaml: No such file or directory\n"),
+        (evil, 1, f"error: {evil}, line 1: the key '__use_yte__' makes the configuration a program; remove"),
         (typo, 1, "error: config: unknown key 'sed'; did you mean 'seed'?"),
     ):
         command = [sys.executable, "-m", "reproduction.jobs.configuration", path]
