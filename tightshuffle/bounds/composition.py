@@ -11,17 +11,16 @@ never above the exact value. One round is summed without a grid. Its two estimat
 very many users by the error of summing them in blocks.
 """
 
-import functools
 import math
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special
+from scipy import special
 
 from tightshuffle.arguments import (
     Floats,
+    Integers,
     OutsideRange,
     check_choice,
     check_compositions,
@@ -42,9 +41,8 @@ from tightshuffle.bounds.dominating_pairs import (
     rows,
     typical_spread,
 )
-from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.bounds.histogram import upper
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.bounds.rounds import Composition, Depth
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.binomial import log_binomial_excess
 
@@ -109,8 +107,7 @@ def composed(
     result = np.empty(points[0].size)
     for setting in np.unique(settings, axis=0):
         chosen = np.all(settings == setting, axis=1)
-        curve = _Curve(pair, setting.tolist(), estimate, spacing)
-        result[chosen] = curve.ln_delta(points[0].ravel()[chosen])
+        result[chosen] = _Pair(pair, setting.tolist(), estimate, spacing).ln_delta(points[0].ravel()[chosen])
     return result.reshape(points[0].shape)[()] / _LN10
 
 
@@ -141,7 +138,7 @@ def composed_epsilon(
     result = np.empty(points[0].shape)
     for index in np.ndindex(result.shape):
         wanted, *setting = (float(point[index]) for point in points)
-        result[index] = _Curve(pair, setting, estimate, spacing).epsilon(math.log(wanted))
+        result[index] = _Pair(pair, setting, estimate, spacing).epsilon_of(math.log(wanted))
     return result[()]
 
 
@@ -189,12 +186,10 @@ def balle_analytic(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, ep
     return np.where(np.all(list(conditions.values()), axis=0), ln_delta / _LN10, np.nan)[()]
 
 
-# A function eps (e,) -> ln delta, the log of what was left out, and whether a greater depth would not help.
-_Depth = tuple[Callable[[Floats], Floats], float, bool]
+class _Pair(Composition):
+    """delta of one setting as a function of eps."""
 
-
-class _Curve:
-    """ln delta of one setting as a function of eps; distributions are computed once and kept."""
+    first_depth, clear, margin = _DEPTH, _CLEAR, _MARGIN
 
     def __init__(self, pair: str, setting: list[float], estimate: str, spacing: float | None) -> None:
         n, k, eps0, compositions = setting
@@ -203,73 +198,21 @@ class _Curve:
         self.bounded = pair != "strong"
         self.round_up = estimate == "pessimistic"
         self.spacing = spacing
-        self.depths: dict[float, _Depth] = {}
+        super().__init__(
+            self.compositions * eps0 if self.bounded else math.inf,
+            1e3 * self.compositions * max(1.0, eps0),
+        )
 
-    @property
-    def largest(self) -> float:
-        """The eps above which delta is constant: only infinite losses are larger."""
-        return self.compositions * self.eps0 if self.bounded else np.inf
+    def _build(self, depth: float) -> Depth:
+        return self._one_round(depth) if self.compositions == 1 else self._rounds(depth)
 
-    def ln_delta(self, eps: Floats) -> Floats:
-        """Natural log of delta at ``eps`` (e,)."""
-        result = np.full(eps.shape, -np.inf)
-        open_ends, depth = np.flatnonzero(eps < self.largest), _DEPTH
-        while open_ends.size:
-            value, log_left_out, last = self._at_depth(depth)
-            result[open_ends] = value(eps[open_ends])
-            open_ends = open_ends[result[open_ends] < log_left_out + _CLEAR]
-            if last:
-                break
-            depth = _deeper(depth)
-        if open_ends.size and self.setting[0] == "weak" and self.compositions == 1 and self.round_up:
+    def _beyond(self, eps: Floats, unsettled: Integers, result: Floats) -> Floats:
+        if unsettled.size and self.setting[0] == "weak" and self.compositions == 1 and self.round_up:
             # delta is too small for these sums, which start at the mean. histogram.upper can compute it.
             _, n, k, eps0 = self.setting
-            deep = upper(eps[open_ends], n=n, k=k, eps0=eps0) * _LN10
-            result[open_ends] = np.minimum(result[open_ends], deep)
+            deep = upper(eps[unsettled], n=n, k=k, eps0=eps0) * _LN10
+            result[unsettled] = np.minimum(result[unsettled], deep)
         return result
-
-    def epsilon(self, ln_delta: float) -> float:
-        """The smallest eps with at most this natural log of delta, rounded up."""
-        value = self._deep_enough_for(ln_delta)
-        aim = math.sqrt(-ln_delta)
-
-        @functools.cache
-        def missing(eps: float) -> float:
-            # The square root is almost affine in eps.
-            return aim - math.sqrt(-min(max(float(value(np.array([eps]))[0]), -1e5), 0.0))
-
-        if missing(0.0) <= 0:
-            return 0.0
-        low, high = 0.0, min(1.0, self.largest)
-        if missing(0.0) < aim:  # the Gaussian with the same delta at eps = 0 is a good guess
-            mu = 1 / float(exact_scale(0.0, log10_delta=-((aim - missing(0.0)) ** 2) / _LN10))
-            high = min(1.05 * gaussian_eps(ln_delta / _LN10, mu), self.largest)
-        while missing(high) > 0:
-            if high > 1e3 * self.compositions * max(1.0, self.eps0):
-                return np.nan  # the infinite losses alone give more than this delta
-            low, high = high, min(2 * high, self.largest)
-        root = optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-12) + 1e-10
-        return min(root, high)
-
-    def _deep_enough_for(self, ln_delta: float) -> Callable[[Floats], Floats]:
-        """A function like the method `ln_delta`, but exact only where delta is at least that of ``ln_delta``.
-
-        Its bounds hold everywhere. A search also meets far smaller deltas, whose depths would cost seconds.
-        """
-        depth = min(_DEPTH, _CLEAR + _MARGIN - ln_delta)
-        while True:
-            value, log_left_out, last = self._at_depth(depth)
-            if ln_delta >= log_left_out + _CLEAR:
-                return lambda eps: np.where(eps < self.largest, value(eps), -np.inf)
-            if last:
-                return self.ln_delta
-            depth = _deeper(depth)
-
-    def _at_depth(self, depth: float) -> _Depth:
-        if depth not in self.depths:
-            build = self._one_round if self.compositions == 1 else self._rounds
-            self.depths[depth] = build(depth)
-        return self.depths[depth]
 
     def _rows(self, depth: float, blocks: int) -> Rows:
         return rows(*self.setting, depth=depth, blocks=blocks, round_up=self.round_up)
@@ -280,7 +223,7 @@ class _Curve:
         blocks = max(_FEWEST_BLOCKS, int(_OUTCOMES / per_value))
         return blocks, per_value * min(values, blocks)
 
-    def _one_round(self, depth: float) -> _Depth:
+    def _one_round(self, depth: float) -> Depth:
         per_value, values = outcome_count(*self.setting, depth)
         weak = self.setting[0] == "weak"
         across = math.sqrt(per_value) if weak else 1.0  # about how many T per N
@@ -290,9 +233,9 @@ class _Curve:
             return np.array([_log_excess(e, table, self.round_up) for e in eps])
 
         last = table.log_left_out == -math.inf or across * values > 64 * _ROWS[weak]
-        return ln_delta, table.log_left_out, last
+        return Depth(ln_delta, table.log_left_out, last)
 
-    def _rounds(self, depth: float) -> _Depth:
+    def _rounds(self, depth: float) -> Depth:
         blocks, size = self._size(depth)
         if size > _TOO_MANY:
             raise ValueError(
@@ -315,15 +258,10 @@ class _Curve:
             grid = loss_grid.optimistic(cells)
 
         def ln_delta(eps: Floats) -> Floats:
-            return loss_grid.ln_delta(eps, grid, self.compositions, self.round_up)
+            return loss_grid.ln_delta(eps, [(grid, self.compositions)], self.round_up)
 
-        last = table.log_left_out == -math.inf or self._size(_deeper(depth))[1] > _ENOUGH
-        return ln_delta, table.log_left_out + math.log(self.compositions), last
-
-
-def _deeper(depth: float) -> float:
-    """The depth to try next. Most settings need at most the second depth, so later steps may be large."""
-    return depth * (2 if depth <= _DEPTH else 4)
+        last = table.log_left_out == -math.inf or self._size(self._deeper(depth))[1] > _ENOUGH
+        return Depth(ln_delta, table.log_left_out + math.log(self.compositions), last)
 
 
 def _log_excess(eps: float, table: Rows, round_up: bool) -> float:

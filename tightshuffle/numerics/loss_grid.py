@@ -18,7 +18,7 @@ tilted back in logarithms.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ _NEAR = 64  # cells at most that the optimistic estimate merges across
 _DIFFERENCE = 1e-14  # relative error of sums of many terms
 _ULP = 2.0**-52
 _FAR = 600.0  # exponents beyond are not needed: so far below the served eps no loss counts
+_MASSES = 1e-11  # relative rounding error of the masses of `connected`, and more far down
 _ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
 
 
@@ -184,41 +185,121 @@ def _log_sums(index: Integers, logs: Floats, size: int) -> Floats:
     return np.log(sums, out=np.full(size, -np.inf), where=sums > 0) + np.where(sums > 0, peak, 0)
 
 
-def ln_delta(eps: npt.ArrayLike, grid: LossGrid, compositions: int, round_up: bool) -> Floats:
-    """Natural log of delta of ``compositions`` independent rounds at ``eps`` (e,), for a `LossGrid`.
+def connected(index: Integers, spacing: float, ln_delta: Floats) -> LossGrid:
+    """The `LossGrid` of a pair that dominates whatever has at most this delta, in both directions.
 
+    delta is convex in e^eps, so between points it lies below the line that connects upper bounds of its
+    values (Doroshenko et al. 2022, "connecting the dots"). The largest convex function below all points is
+    the delta of a pair: each jump of its slope is the probability of one loss under Q. The pair is its own
+    mirror image.
+
+    Parameters: ``index`` (p,), ascending whole numbers from 0; ``ln_delta`` (p,), natural log of an upper
+    bound at eps = index * spacing. What is left at the last point is an infinite loss. Slopes are kept as
+    logarithms, so delta may be far below the smallest float. Masses are rounded up.
+    """
+    eps = index * spacing
+    ln_delta = np.minimum.accumulate(np.minimum(ln_delta, 0.0))
+    # (eps, delta) gives a total variation distance of at most (e^eps - 1 + 2 delta) / (e^eps + 1): convexity
+    # across e^eps = 1, where the two directions meet.
+    distance = np.tanh(eps / 2) + 2 * np.exp(ln_delta - np.logaddexp(0.0, eps))
+    with np.errstate(divide="ignore"):
+        ln_delta[0] = np.log(distance.min())
+    corners, log_slopes = _lower_hull(eps.tolist(), ln_delta.tolist())
+    after = np.append(log_slopes[1:], -np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        under_q = log_slopes + np.log(-np.expm1(after - log_slopes))
+    under_q = np.where(log_slopes > -np.inf, under_q, -np.inf)
+    places, under_p = index[corners[1:]], under_q + eps[corners[1:]]
+    log_infinite = float(ln_delta[-1])
+    logs = np.concatenate([under_q[::-1], [-np.inf], under_p])
+    finite = logs[np.isfinite(logs)]
+    rounding = _MASSES + 16 * _ULP * float(np.abs(finite).max(initial=0.0))
+    log_mass = np.full(2 * index[-1] + 1, -np.inf)
+    log_mass[index[-1] + np.concatenate([-places[::-1], [0], places])] = logs + rounding
+    # The loss 0 has what is left of the probabilities.
+    left = 1 - float(np.exp(finite).sum()) - math.exp(log_infinite)
+    log_mass[index[-1]] = math.log(max(left, 0.0) + rounding)
+    return LossGrid(-int(index[-1]), spacing, log_mass, log_infinite + rounding)
+
+
+def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floats]:
+    """Corners (c,) of the largest convex function of e^eps below the points, and ln |slope| between them.
+
+    ``ln_delta`` falls, so slopes are negative; from corner to corner they are less steep.
+    """
+
+    def log_slope(a: int, b: int) -> float:
+        fall = ln_delta[b] - ln_delta[a] if ln_delta[a] > -math.inf else 0.0
+        if fall >= 0.0:
+            return -math.inf
+        gap = eps[b] - eps[a]
+        log_gap = math.log(math.expm1(gap)) if gap < 600 else gap
+        return ln_delta[a] + math.log(-math.expm1(fall)) - eps[a] - log_gap
+
+    corners: list[int] = [0]
+    slopes: list[float] = []
+    for b in range(1, len(eps)):
+        slope = log_slope(corners[-1], b)
+        while slopes and slopes[-1] <= slope:
+            slopes.pop()
+            corners.pop()
+            slope = log_slope(corners[-1], b)
+        corners.append(b)
+        slopes.append(slope)
+    return np.array(corners), np.array(slopes)
+
+
+def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], round_up: bool) -> Floats:
+    """Natural log of delta of independent rounds at ``eps`` (e,).
+
+    ``rounds``: each `LossGrid` with the number of rounds that have it; all have the same spacing.
     ``round_up`` moves the result up by the convolution's largest error, else it moves down.
     """
     eps = np.asarray(eps, dtype=float)
     finite = np.full(eps.shape, -np.inf)
-    reached = (eps < compositions * grid.losses[-1]) & np.any(np.isfinite(grid.log_mass))
-    coarse = _coarse(grid)
+    held = all(np.any(np.isfinite(grid.log_mass)) for grid, _ in rounds)
+    reached = held & (eps < sum(times * grid.losses[-1] for grid, times in rounds))
+    coarse = [(*_coarse(grid), times) for grid, times in rounds]
     waiting = np.flatnonzero(reached)[np.argsort(eps[reached], kind="stable")]
     while waiting.size:
-        served, values = _one_tilt(eps[waiting], grid, coarse, compositions, round_up)
+        served, values = _one_tilt(eps[waiting], rounds, coarse, round_up)
         finite[waiting[:served]] = values
         waiting = waiting[served:]
-    total = np.logaddexp(finite, _log_any(grid.log_infinite, compositions))
+    total = np.logaddexp(finite, _log_any_infinite(rounds, round_up))
     return np.minimum(total + (_ROUNDING if round_up else -_ROUNDING), 0.0)
 
 
 def _one_tilt(
-    eps: Floats, grid: LossGrid, coarse: tuple[Floats, Floats, float], compositions: int, round_up: bool
+    eps: Floats,
+    rounds: Sequence[tuple[LossGrid, int]],
+    coarse: Sequence[tuple[Floats, Floats, int]],
+    round_up: bool,
 ) -> tuple[int, Floats]:
     """How many of the ascending ``eps`` one tilt serves, and the natural log of delta's finite part."""
-    losses = grid.losses
-    theta = _tilt(eps[0] / compositions, coarse)
-    logs = grid.log_mass + theta * losses
-    log_mgf = special.logsumexp(logs)
-    probabilities = np.exp(logs - log_mgf)
-    mean = probabilities @ losses
-    spread = math.sqrt(compositions * (probabilities @ (losses - mean) ** 2))
-    first = int(np.searchsorted(np.cumsum(probabilities), _CUT))
-    last = probabilities.size - int(np.searchsorted(np.cumsum(probabilities[::-1]), _CUT))
-    offset, composed = _self_convolve(probabilities[first:last], compositions)
-    point = (compositions * (grid.first + first) + offset + np.arange(composed.size)) * grid.spacing
+    spacing = rounds[0][0].spacing
+    theta = _tilt(eps[0], coarse, spacing)
+    parts: list[tuple[Floats, int]] = []
+    log_mgf = mean = variance = 0.0
+    start, count, largest = 0, 0, 0.0
+    for grid, times in rounds:
+        losses = grid.losses
+        logs = grid.log_mass + theta * losses
+        log_sum = float(special.logsumexp(logs))
+        probabilities = np.exp(logs - log_sum)
+        average = float(probabilities @ losses)
+        log_mgf += times * log_sum
+        mean += times * average
+        variance += times * float(probabilities @ (losses - average) ** 2)
+        first = int(np.searchsorted(np.cumsum(probabilities), _CUT))
+        last = probabilities.size - int(np.searchsorted(np.cumsum(probabilities[::-1]), _CUT))
+        parts.append((probabilities[first:last], times))
+        start += times * (grid.first + first)
+        count += times
+        largest += times * float(np.abs(losses[[0, -1]]).max())
+    offset, composed = _convolve(parts)
+    point = (start + offset + np.arange(composed.size)) * spacing
 
-    limit = min(compositions * mean + _SERVED * spread, eps[0] + _FAR / 2 / (1 + theta))
+    limit = min(mean + _SERVED * math.sqrt(variance), eps[0] + _FAR / 2 / (1 + theta))
     served = max(1, int(np.searchsorted(eps, limit, side="right")))
     # sum over losses s > e of (1 - e^(e - s)) e^(-theta s): two sums from the top, around the served eps.
     centre = eps[served // 2]
@@ -230,33 +311,41 @@ def _one_tilt(
     # What was cut off or wrapped weighs at most max over x > 0 of e^(-theta x) (1 - e^-x) < 1 / (1 + theta);
     # the difference of the two sums is as exact as they are.
     # Losses are wrong by a few units in the last place of the largest sum, and so is every 1 - e^(e - s).
-    difference = _DIFFERENCE + 8 * _ULP * compositions * np.abs(losses[[0, -1]]).max()
-    slack = (2 * compositions * _CUT + _WRAPPED) / (1 + theta) * np.exp(-theta * away) + difference * of_one
+    difference = _DIFFERENCE + 8 * _ULP * largest
+    slack = (2 * count * _CUT + _WRAPPED) / (1 + theta) * np.exp(-theta * away) + difference * of_one
     value = of_one - np.exp(away) * of_loss + (slack if round_up else -slack)
     with np.errstate(divide="ignore"):
-        return served, np.log(np.maximum(value, 0.0)) + compositions * log_mgf - theta * centre
+        return served, np.log(np.maximum(value, 0.0)) + log_mgf - theta * centre
 
 
-def _self_convolve(probabilities: Floats, rounds: int) -> tuple[int, Floats]:
-    """The distribution of the sum of ``rounds`` indices drawn by ``probabilities``: first index, masses.
+def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats]:
+    """The distribution of a sum of indices, so many drawn by each distribution: first index, masses.
 
     Outside of them lies at most _WRAPPED, by Chernoff's bound at forty orders (as in dp-accounting).
     """
-    low, high = 0, (probabilities.size - 1) * rounds
-    step = max(1, probabilities.size // _BINS)  # neighbours count at the one where they weigh most
-    bins = np.arange(0, probabilities.size, step)
-    mass = np.add.reduceat(probabilities, bins)
-    for order in np.concatenate([np.arange(-20, 0), np.arange(1, 21)]) / probabilities.size:
-        log_mgf = math.log(mass @ np.exp(order * (bins + (step - 1) * (order > 0))))
-        bound = (rounds * log_mgf + math.log(2 / _WRAPPED)) / order
+    low, high = 0, sum((probabilities.size - 1) * times for probabilities, times in parts)
+    largest = max(probabilities.size for probabilities, _ in parts)
+    binned = []
+    for probabilities, times in parts:
+        step = max(1, probabilities.size // _BINS)  # neighbours count at the one where they weigh most
+        bins = np.arange(0, probabilities.size, step)
+        binned.append((np.add.reduceat(probabilities, bins), bins, step, times))
+    for order in np.concatenate([np.arange(-20, 0), np.arange(1, 21)]) / largest:
+        log_mgf = sum(
+            times * math.log(mass @ np.exp(order * (bins + (step - 1) * (order > 0))))
+            for mass, bins, step, times in binned
+        )
+        bound = (log_mgf + math.log(2 / _WRAPPED)) / order
         if order > 0:
             high = min(high, math.ceil(bound))
         else:
             low = max(low, math.floor(bound))
     size = high - low + 1
-    length = fft.next_fast_len(max(size, probabilities.size), real=True)
-    composed = fft.irfft(fft.rfft(probabilities, length) ** rounds, length)
-    return low, np.roll(composed, -low)[:size]
+    length = fft.next_fast_len(max(size, largest), real=True)
+    product = np.ones(length // 2 + 1)
+    for probabilities, times in parts:
+        product = product * fft.rfft(probabilities, length) ** times
+    return low, np.roll(fft.irfft(product, length), -low)[:size]
 
 
 def _from_the_top(terms: Floats, starts: Integers) -> Floats:
@@ -264,23 +353,25 @@ def _from_the_top(terms: Floats, starts: Integers) -> Floats:
     return np.append(np.cumsum(terms[::-1])[::-1], 0.0)[starts]
 
 
-def _coarse(grid: LossGrid) -> tuple[Floats, Floats, float]:
+def _coarse(grid: LossGrid) -> tuple[Floats, Floats]:
     """Losses and natural logs of masses of the grid with neighbouring points put together: to find a tilt."""
     starts = np.arange(0, grid.log_mass.size, max(1, grid.log_mass.size // 2000))
-    return grid.losses[starts], np.logaddexp.reduceat(grid.log_mass, starts), grid.spacing
+    return grid.losses[starts], np.logaddexp.reduceat(grid.log_mass, starts)
 
 
-def _tilt(target: float, coarse: tuple[Floats, Floats, float]) -> float:
-    """About the theta >= 0 at which the tilted distribution has the mean ``target``; 0 where it is above.
+def _tilt(target: float, coarse: Sequence[tuple[Floats, Floats, int]], spacing: float) -> float:
+    """About the theta >= 0 at which the tilted sum of losses has the mean ``target``; 0 where it is above.
 
     Every theta gives the same delta; a theta that fits has the smallest rounding error.
     """
-    losses, log_mass, spacing = coarse
 
     def missing(theta: float) -> float:
-        logs = log_mass + theta * losses
-        probabilities = np.exp(logs - logs.max())
-        return probabilities @ losses / probabilities.sum() - target
+        mean = 0.0
+        for losses, log_mass, times in coarse:
+            logs = log_mass + theta * losses
+            probabilities = np.exp(logs - logs.max())
+            mean += times * float(probabilities @ losses / probabilities.sum())
+        return mean - target
 
     if missing(0.0) >= 0:
         return 0.0
@@ -290,10 +381,17 @@ def _tilt(target: float, coarse: tuple[Floats, Floats, float]) -> float:
     return optimize.brentq(missing, 0.0, high, rtol=1e-2) if missing(high) > 0 else high
 
 
-def _log_any(log_probability: float, rounds: int) -> float:
-    """log(1 - (1 - e^log_probability)^rounds)."""
-    if log_probability < -600:
-        return log_probability + math.log(rounds)
-    if log_probability >= 0:
+def _log_any_infinite(rounds: Sequence[tuple[LossGrid, int]], round_up: bool) -> float:
+    """Natural log of the probability that a round has an infinite loss, 1 - product of (1 - own)^times."""
+    logs = [(grid.log_infinite, times) for grid, times in rounds if grid.log_infinite > -math.inf]
+    if not logs:
+        return -math.inf
+    if max(log for log, _ in logs) >= 0:
         return 0.0
-    return math.log(-math.expm1(rounds * math.log1p(-math.exp(log_probability))))
+    rare = float(special.logsumexp([log + math.log(times) for log, times in logs]))  # the sum bounds it
+    if rare >= -600:
+        rare = math.log(-math.expm1(sum(times * math.log1p(-math.exp(log)) for log, times in logs)))
+    if round_up:  # masses that were rounded up have sums above 1, which multiply
+        for grid, times in rounds:
+            rare += times * max(0.0, np.logaddexp(special.logsumexp(grid.log_mass), grid.log_infinite))
+    return rare

@@ -70,6 +70,30 @@ def third_value(n, k, eps0):
     return _two_counts(n - 1, 2 * q, mp.exp(eps0) * q, q, (k - 2) * q)
 
 
+def histograms(columns, values, n):
+    """Probabilities (P, Q) of all histograms: the user holds 0 or 1, the other n - 1 hold ``values``.
+
+    ``columns[report][value]`` are floats or fractions, and so is the result.
+    """
+    distributions = []
+    for own in (0, 1):
+        distribution = {(0,) * len(columns): 1}
+        for value in (own, *values):
+            after = defaultdict(int)
+            for (histogram, probability), report in itertools.product(
+                distribution.items(), range(len(columns))
+            ):
+                grown = tuple(count + (place == report) for place, count in enumerate(histogram))
+                after[grown] += probability * columns[report][value]
+            distribution = after
+        distributions.append(distribution)
+    assert len(values) == n - 1
+    return {
+        histogram: (distributions[0][histogram], distributions[1][histogram])
+        for histogram in distributions[0]
+    }
+
+
 PAIRS = {"strong": strong, "weak": weak, "clones": clones, "stronger-clones": stronger_clones}
 
 

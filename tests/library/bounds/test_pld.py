@@ -1,8 +1,5 @@
 """A shuffled round in dp-accounting: against pairs written out, our own compositions, and a Gaussian."""
 
-import itertools
-from collections import defaultdict
-
 import numpy as np
 import pytest
 from dp_accounting import NeighboringRelation
@@ -10,7 +7,7 @@ from dp_accounting.pld import privacy_loss_distribution
 from scipy import integrate, stats
 
 import tightshuffle
-from tests.library.bounds.dominating import compose, hockey_stick, weak
+from tests.library.bounds.dominating import compose, histograms, hockey_stick, weak
 from tightshuffle.bounds.composition import composed
 from tightshuffle.bounds.enumeration import enumerate_worst_case
 from tightshuffle.randomizers import Finite
@@ -20,27 +17,6 @@ STEP = TINY["eps0"] / 500  # of the points that are looked at
 TAILS = 3e-15  # what dp-accounting cuts, and its Fourier transforms' noise
 # Of delta: the 500 points and the brackets of 1e-4 together, checked down to 1e-9 of a round.
 CLOSE = 5e-3
-
-
-def histograms(columns, values, n):
-    """Chances (P, Q) of all histograms: the user holds 0 or 1, the other n - 1 hold what ``values`` lists."""
-    distributions = []
-    for own in (0, 1):
-        distribution = {(0,) * len(columns): 1.0}
-        for value in (own, *values):
-            after = defaultdict(float)
-            for (histogram, probability), report in itertools.product(
-                distribution.items(), range(len(columns))
-            ):
-                grown = tuple(count + (place == report) for place, count in enumerate(histogram))
-                after[grown] += probability * columns[report][value]
-            distribution = after
-        distributions.append(distribution)
-    assert len(values) == n - 1
-    return {
-        histogram: (distributions[0][histogram], distributions[1][histogram])
-        for histogram in distributions[0]
-    }
 
 
 def krr(k, eps0):

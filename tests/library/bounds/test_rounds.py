@@ -1,0 +1,204 @@
+"""Rounds composed from bounds on delta: against full enumeration, closed forms and brute force."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.library.bounds.dominating import histograms, weak
+from tightshuffle.bounds import rounds
+from tightshuffle.bounds.composition import composed_epsilon
+from tightshuffle.bounds.gaussian_limit import gaussian_eps
+from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.numerics import loss_grid
+from tightshuffle.randomizers import KRandomizedResponse, parse
+
+
+def gaussian(mu):
+    return rounds.Curve(lambda eps: log10_delta_of_scale(eps, scale=1 / mu), math.inf)
+
+
+def of_outcomes(probabilities, largest=math.inf):
+    """The exact curve of a finite pair: rows (P, Q), its own mirror image."""
+    p, q = np.array(probabilities).T
+
+    def log10_delta(eps):
+        with np.errstate(divide="ignore"):
+            return np.log10(np.maximum(p - np.exp(eps)[:, None] * q, 0).sum(axis=1))
+
+    return rounds.Curve(log10_delta, largest)
+
+
+def hockey_stick(eps, *pairs):
+    """delta of the product of finite pairs, outcome by outcome."""
+    products = [np.prod(outcome, axis=0) for outcome in itertools.product(*pairs)]
+    return sum(max(p - math.exp(eps) * q, 0) for p, q in products)
+
+
+def krr_fractions(k, ratio):
+    """k-RR with e^eps0 = ``ratio``, a whole number: columns[report][value]."""
+    return [[Fraction(ratio if y == x else 1, ratio + k - 1) for x in range(k)] for y in range(k)]
+
+
+# Two rounds of three users with three values -----------------------------------------------------
+
+
+@pytest.mark.parametrize("ratios", [(3, 3), (2, 5)])
+def test_no_dataset_of_two_rounds_exceeds_the_bound(ratios):
+    n, k = 3, 3
+    datasets = list(itertools.combinations_with_replacement(range(k), n - 1))
+    of_round = [
+        [list(histograms(krr_fractions(k, ratio), values, n).values()) for values in datasets]
+        for ratio in ratios
+    ]
+    curves = [rounds.curve(KRandomizedResponse(k, math.log(ratio)), n) for ratio in ratios]
+    of_curves = [[(float(p), float(q)) for p, q in weak(n, k, math.log(r)).values()] for r in ratios]
+    both = rounds.Rounds([(own, 1) for own in curves])
+    for grown in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(4), Fraction(7)):
+        worst = max(
+            sum(max(p * r - grown * q * s, 0) for (p, q), (r, s) in itertools.product(first, second))
+            for first, second in itertools.product(*of_round)
+        )
+        bound = 10 ** both.log10_delta(math.log(grown))
+        assert worst <= bound
+        # No wider than the bound of each round.
+        assert bound <= 1.01 * hockey_stick(math.log(grown), *of_curves) + 1e-9
+
+
+# Closed forms ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mu", [0.003, 0.2, 1.5])
+@pytest.mark.parametrize("times", [1, 2, 52, 1000])
+def test_gaussian_rounds_are_a_gaussian(mu, times):
+    together = rounds.Rounds([(gaussian(mu), times)])
+    total = mu * math.sqrt(times)
+    for wanted in (-2, -6, -12, -40, -150):
+        exact = gaussian_eps(wanted, total)
+        assert exact <= together.epsilon(wanted) <= 1.0015 * exact
+        assert exact == 0 or together.log10_delta(exact) >= wanted
+
+
+def test_different_gaussian_rounds():
+    parts = [(0.5, 3), (0.05, 40), (1.0, 1), (1e-4, 2)]
+    total = math.sqrt(sum(mu**2 * times for mu, times in parts))
+    together = rounds.Rounds([(gaussian(mu), times) for mu, times in parts])
+    for wanted in (-3, -10, -100):
+        exact = gaussian_eps(wanted, total)
+        assert exact <= together.epsilon(wanted) <= 1.0015 * exact
+
+
+# Small discrete distributions --------------------------------------------------------------------
+
+# Each with its mirror image; the second has an infinite loss, the third losses far apart.
+THREE = [(0.5, 0.2), (0.2, 0.5), (0.3, 0.3)]
+INFINITE = [(0.01, 0.0), (0.0, 0.01), (0.6, 0.39), (0.39, 0.6)]
+FAR = [(0.0201, 1e-4), (1e-4, 0.0201), (0.9798, 0.9798)]
+
+
+def test_different_rounds_of_small_distributions():
+    together = rounds.Rounds(
+        [(of_outcomes(THREE, math.log(2.5)), 2), (of_outcomes(INFINITE), 1), (of_outcomes(FAR), 1)]
+    )
+    eps = np.array([0.0, 0.3, 1.0, 2.5, 5.0, 7.0, 9.0])
+    bound = 10 ** together.log10_delta(eps)
+    exact = np.array([hockey_stick(e, THREE, THREE, INFINITE, FAR) for e in eps])
+    assert np.all(bound >= exact)
+    assert np.all(bound <= 1.02 * exact)
+    assert exact[-1] == pytest.approx(0.01)  # the infinite loss
+    assert math.isnan(together.epsilon(-2.01))
+    assert together.epsilon(-1.9) < 7.0
+
+
+def test_rounds_of_one_large_loss():
+    """Where every round has to have its largest loss."""
+    p, q, times = 0.6, 0.3, 5
+    largest = math.log(p / q)
+    together = rounds.Rounds([(of_outcomes([(p, q), (q, p), (0.1, 0.1)], largest), times)])
+    for share in (0.9, 0.999, 1 - 1e-9):
+        eps = times * largest * share
+        exact = p**times * -math.expm1(eps - times * largest)
+        assert exact <= 10 ** together.log10_delta(eps) <= 1.001 * exact
+    assert together.log10_delta(times * largest) == -math.inf
+    assert together.epsilon(-300) <= times * largest
+
+
+def test_a_curve_without_loss():
+    nothing = rounds.Curve(lambda eps: np.full(eps.shape, -np.inf), 1.0)
+    assert np.all(rounds.Rounds([(nothing, 3)]).log10_delta([0.0, 0.1]) < -10)
+    alone, both = (rounds.Rounds([(gaussian(0.3), 2), *more]) for more in ([], [(nothing, 50)]))
+    assert both.log10_delta(1.0) == pytest.approx(alone.log10_delta(1.0), abs=3e-3)
+
+
+# Shuffled rounds ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "k", "eps0", "times"), [(100, 10, 4.0, 10), (300, 400, 6.0, 2)])
+def test_krr_agrees_with_its_dominating_pair(n, k, eps0, times):
+    together = rounds.Rounds([(rounds.curve(KRandomizedResponse(k, eps0), n), times)])
+    for wanted in (-6, -40):
+        pair = {
+            estimate: composed_epsilon(
+                10.0**wanted, n=n, k=k, eps0=eps0, compositions=times, estimate=estimate
+            )
+            for estimate in ("optimistic", "pessimistic")
+        }
+        assert pair["optimistic"] <= together.epsilon(wanted) <= 1.005 * pair["pessimistic"]
+
+
+@pytest.mark.parametrize("name", ["subset:2", "oue", "rappor", "hadamard", "hash:4"])
+def test_one_round_is_the_curve_itself(name):
+    own = parse(name, k=8, eps0=2.0)
+    single = rounds.curve(own, 500)
+    eps = np.linspace(0, 1.9, 30)
+    alone, curve = rounds.Rounds([(single, 1)]).log10_delta(eps), single.log10_delta(eps)
+    assert np.all(alone >= curve - 1e-4)  # the hull is below the bracket of 1e-4, never below delta
+    assert np.all(alone <= curve * 0.99 + 5e-3)
+
+
+def test_rounds_of_one_curve_in_parts_are_the_same():
+    own = rounds.curve(parse("oue", k=8, eps0=2.0), 500)
+    whole, parts = rounds.Rounds([(own, 5)]), rounds.Rounds([(own, 2), (own, 3)])
+    eps = np.array([0.0, 1.0, 3.0])
+    assert parts.log10_delta(eps) == pytest.approx(whole.log10_delta(eps), abs=1e-8)
+    assert np.all(whole.log10_delta(eps) > rounds.Rounds([(own, 4)]).log10_delta(eps))
+
+
+# The pair that connects the dots ------------------------------------------------------------------
+
+
+def test_connected_points_are_a_distribution_whose_delta_is_their_hull():
+    rng = np.random.default_rng(3)
+    index = np.unique(rng.integers(0, 400, 60))
+    index[0] = 0
+    noisy = log10_delta_of_scale(index * 0.01, scale=2.0) + rng.uniform(0, 0.01, index.size)
+    grid = loss_grid.connected(index, 0.01, noisy * math.log(10))
+    p, eps = np.exp(grid.log_mass), index * 0.01
+    infinite = math.exp(grid.log_infinite)
+    assert p.sum() + infinite == pytest.approx(1, abs=1e-9)
+    assert p @ np.exp(-grid.losses) + infinite == pytest.approx(1, abs=1e-9)  # Q, by the mirror image
+    delta = np.maximum(p * -np.expm1(np.subtract.outer(eps, grid.losses)), 0).sum(axis=1) + infinite
+    exact = 10 ** log10_delta_of_scale(eps, scale=2.0)
+    assert np.all(delta >= exact)
+    assert np.all(delta <= 10**noisy * (1 + 1e-9))
+
+
+def test_connected_points_keep_their_depth():
+    index = np.arange(0, 2000, 5)
+    ln_delta = log10_delta_of_scale(index * 0.05, scale=1.0) * math.log(10)
+    grid = loss_grid.connected(index, 0.05, ln_delta)
+    assert grid.log_infinite < -4000
+    assert np.nanmin(np.where(grid.log_mass > -np.inf, grid.log_mass, np.nan)) < -4000
+    after = grid.losses[None] > (index * 0.05)[:-1, None]
+    delta = [
+        np.logaddexp(
+            np.logaddexp.reduce(
+                (grid.log_mass + np.log(-np.expm1(np.minimum(eps - grid.losses, -1e-300))))[row]
+            ),
+            grid.log_infinite,
+        )
+        for eps, row in zip((index * 0.05)[:-1].tolist(), after, strict=True)
+    ]
+    assert np.array(delta) == pytest.approx(ln_delta[:-1], abs=1e-8)
