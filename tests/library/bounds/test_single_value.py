@@ -1,0 +1,134 @@
+"""The upper bound that hides the user in question among nearly all remaining users."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.library.randomizers.matrices import matrix_of, merged, supports_of
+from tests.library.randomizers.test_randomizer_bounds import Shuffled
+from tightshuffle.bounds import single_value
+from tightshuffle.bounds.histogram import lower, upper
+from tightshuffle.bounds.single_value import single_value_upper
+from tightshuffle.randomizers import parse
+
+PARTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # of eps0
+CASES = [
+    ("hash:2", 2, 4),
+    ("hash:2", 3, 3),
+    ("hash:2", 3, 4),
+    ("hash:3", 3, 3),
+    ("rappor", 3, 4),
+    ("oue", 3, 4),
+    ("subset:2", 4, 4),
+    ("hadamard", 4, 3),
+    ("grr", 3, 4),
+]
+
+
+def delta_among(randomizer, eps, users):
+    """E[(sum of the gains of users with these values)_+] / users; values above 2 count as x2."""
+    gains = [randomizer.gains(eps, f"x{min(value, 2)}") for value in users]
+    sums, probabilities = np.zeros(1), np.ones(1)
+    for values, weights in gains:
+        sums = np.add.outer(sums, values).ravel()
+        probabilities = np.multiply.outer(probabilities, weights).ravel()
+    return probabilities @ np.maximum(sums, 0) / len(users)
+
+
+@pytest.mark.parametrize("eps0", [0.5, 2.0])
+@pytest.mark.parametrize(("name", "k", "n"), [case for case in CASES if case[0] != "hadamard"])
+def test_step_1_holds_for_every_dataset(name, k, n, eps0):
+    randomizer, remaining = parse(name, k=k, eps0=eps0), n - 1
+    shuffled = Shuffled(merged(supports_of(name, k), matrix_of(name, k, eps0))[0], n)
+    gamma = matrix_of(name, k, eps0).min(axis=1).sum()
+    for eps in np.array(PARTS) * eps0:
+        for dataset in shuffled.datasets():
+            bound = (1 - gamma) ** remaining
+            for truthful in range(remaining):
+                left = list(itertools.combinations(dataset, remaining - truthful))
+                mean = np.mean([delta_among(randomizer, eps, users) for users in left])
+                bound += gamma * (1 - gamma) ** truthful * mean
+            assert shuffled.delta(dataset, (0, 1), eps) <= bound * (1 + 1e-12), (dataset, eps)
+
+
+@pytest.mark.parametrize("eps0", [0.5, 2.0, 6.0])
+@pytest.mark.parametrize(("name", "k"), [("hash:2", 3), ("rappor", 3), ("oue", 5), ("subset:2", 4)])
+def test_step_2_holds_for_all_values_of_all_users(name, k, eps0):
+    randomizer = parse(name, k=k, eps0=eps0)
+    for eps, users in itertools.product(np.array(PARTS) * eps0, (1, 2, 4)):
+        bound = np.exp(single_value._Sums(eps, users, randomizer).ln_delta(np.array([users]))[0])
+        for dataset in itertools.combinations_with_replacement(range(3), users):
+            assert delta_among(randomizer, eps, dataset) <= bound, (dataset, eps)
+
+
+@pytest.mark.parametrize(("n", "eps0", "depth"), [(2, 1, 1), (30, 1, 5), (1000, 3, 30), (10**5, 4, 30)])
+def test_the_mean_over_the_truthful_users(n, eps0, depth, monkeypatch):
+    # D(m) = e^(-decay m), which falls: with it, the mean over g is known
+    randomizer, decay = parse("hash:2", k=3, eps0=eps0), depth / n
+    monkeypatch.setattr(single_value._Sums, "ln_delta", lambda _, users: -decay * np.asarray(users))
+    truthful = np.arange(n - 1)
+    weights = randomizer.gamma * (1 - randomizer.gamma) ** truthful
+    mean = weights @ np.exp(-decay * (n - 1 - truthful)) + (1 - randomizer.gamma) ** (n - 1)
+    bound = np.exp(single_value._ln_bound(0.1, n, randomizer))
+    assert mean <= bound <= 1.05 * mean
+
+
+@pytest.mark.parametrize("eps0", [0.5, 2.0])
+@pytest.mark.parametrize(("name", "k", "n"), CASES)
+def test_no_dataset_violates_the_bound(name, k, n, eps0):
+    shuffled = Shuffled(merged(supports_of(name, k), matrix_of(name, k, eps0))[0], n)
+    epses = np.array(PARTS) * eps0
+    bounds = 10 ** single_value_upper(epses, n=n, randomizer=parse(name, k=k, eps0=eps0))
+    for eps, bound in zip(epses, bounds, strict=True):
+        assert max(shuffled.delta(left, (0, 1), eps) for left in shuffled.datasets()) <= bound
+
+
+@pytest.mark.parametrize("name", ["grr", "hadamard", "subset:5", "oue", "hash:8", "rappor", "hash:2"])
+@pytest.mark.parametrize(("n", "eps0"), [(10**4, 2.0), (10**6, 4.0), (10**9, 6.0), (10**12, 8.0)])
+def test_it_nearly_meets_the_lower_bound_for_many_users(name, n, eps0):
+    randomizer = parse(name, k=100, eps0=eps0)
+    # where delta is 1e-3 to 1e-30: where that of the Gaussian approximation is
+    values, probabilities = randomizer.gains(0.0, "x2")
+    mu = np.sqrt(probabilities @ values**2 / n)
+    epses = mu * np.array([2.0, 4.0, 6.0, 10.0])
+    low, high = (
+        lower(epses, n=n, randomizer=randomizer),
+        single_value_upper(epses, n=n, randomizer=randomizer),
+    )
+    assert np.all(low <= high)
+    assert np.all(high < np.log10(1.05) + low * (1 - 2e-3))
+
+
+def test_it_is_below_the_blanket_and_holds_at_the_edges():
+    randomizer = parse("hash:2", k=100, eps0=4.0)
+    assert single_value_upper(0.0236, n=10**6, randomizer=randomizer) < -8
+    assert upper(0.0236, n=10**6, randomizer=randomizer) > -6.1
+    for eps0, n in itertools.product((1e-3, 1.0, 50.0), (1, 2, 3, 1000, 10**12)):
+        one = parse("hash:2", k=3, eps0=eps0)
+        epses = np.array([0, 1e-9, 0.3, 0.999, 1, 2]) * eps0
+        bounds = single_value_upper(epses, n=n, randomizer=one)
+        assert np.all(bounds >= lower(epses, n=n, randomizer=one) - 1e-9 * np.abs(bounds.clip(-1e300)))
+        assert np.all(bounds[-2:] == -np.inf)
+        assert np.all(bounds <= 0)
+    with pytest.raises(ValueError, match="eps0"):
+        single_value_upper(0.1, n=10, randomizer=parse("hash:2", k=3, eps0=51.0))
+
+
+def test_pairwise_independence_is_enough_for_two_hash_values():
+    # any such distribution of three bits gives the even ones, 000 among them, the same probability
+    ideal = parse("hash:2", k=3, eps0=1.0).patterns((0, 1, 2))
+    for even in (0.0, 0.3, 1.0):
+        supports = np.zeros((2, 2, 2))
+        for bits in itertools.product((0, 1), repeat=3):
+            for reported in (0, 1):
+                probability = (1 - even if sum(bits) % 2 else even) / 4
+                supports[tuple(int(bit == reported) for bit in bits)] += probability / 2
+        np.testing.assert_allclose(supports, ideal, atol=1e-15)
+
+
+def test_a_third_value_is_no_mixture_of_the_two():
+    # docs/randomizers.md: 1.6 times the delta of any dataset without x2
+    shuffled = Shuffled(merged(supports_of("hash:2", 3), matrix_of("hash:2", 3, 2.0))[0], 5)
+    without = max(shuffled.delta(left, (0, 1), 1.0) for left in shuffled.datasets() if 2 not in left)
+    assert shuffled.delta((2, 2, 2, 2), (0, 1), 1.0) / without == pytest.approx(1.6, abs=0.05)
