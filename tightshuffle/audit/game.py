@@ -162,7 +162,7 @@ def play(
         tables = np.zeros((2, 2, (n + 1) ** 2), dtype=np.int64)
         for half, world, number, size in share:
             place = {"world": world, "block": number}
-            # Seeds call ``remaining`` "rest": another name would change every run.
+            # In seeds ``remaining`` is called "rest": another name would change the numbers of every run.
             names = {"stage": "audit", "half": HALVES[half], "rest": remaining}
             rng = np.random.default_rng(seed_of(seed, **names, **place, **setting))
             values = np.array([_X0 if world == 0 else _X1, *all_but_one])

@@ -30,9 +30,9 @@ h = 2 pi / L, needs few of them, whatever n is. Five errors are bounded, each go
    M(z) / M(theta) - 1 sums up; so is log M(theta). Values and probabilities count as exact: whoever rounds
    them moves them to the safe side (`outwards`).
 
-Where only few combinations of values matter (few users, or eps next to eps0), they are summed one by one:
-under the tilted distribution all but one of the values appear in a box of counts, and what lies outside adds
-at most 1 / (e theta) times its tilted probability, by the same x_+ <= e^(theta x) / (e theta).
+Where only few combinations of values matter (few users, or eps next to eps0), they are summed one by one.
+Under the tilted distribution, the counts of all but one of the values nearly always lie in a box. By the same
+x_+ <= e^(theta x) / (e theta), other combinations add at most 1 / (e theta) times their tilted probability.
 """
 
 import math
@@ -46,20 +46,21 @@ from tightshuffle.arguments import Booleans, Floats, Integers
 
 _ULP = 2.0**-52
 _OPERATIONS = 24.0  # units in the last place that a handful of elementary functions and products may lose
-_SMALLEST = 1e-150  # largest value: squares of it and of its reciprocal are floats
+_SMALLEST = 1e-150  # bound on the largest value of G: its square and the square of its reciprocal are floats
 _MOST_USERS = 1e12
 _ATTEMPTS = 8
-_MOST_NODES = 2**20  # of one point; beyond it only Chernoff's bound is given
-_PAIRED = 8  # values whose pairs are looked at for windows
-_BATCH = 2**20  # nodes that are held in memory at once, about,
-_TERMS = 2**18  # and terms of their sums over values
+_MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
+_PAIRED = 8  # likeliest values, whose pairs are candidates for windows
+_BATCH = 2**20  # about how many nodes are in memory at once
+_TERMS = 2**18  # about how many terms of sums over values are in memory at once
 _COARSE = 0.1  # width of the bracket that rules out most of a group
 _UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out
-_FEW_ATOMS = 4_000  # combinations that are summed one by one at once,
-_SOME_ATOMS = 5 * 10**4  # and after one contour integral that left the bracket open,
-_MOST_ATOMS = 2 * 10**6  # and after all of them
-_NEWTON = 12  # steps to where a count is as unlikely as that
-_MOST_COUNTED = 4_000  # users among them who do not have the likeliest value
+# Up to so many combinations of values are summed one by one:
+_FEW_ATOMS = 4_000  # before any contour integral,
+_SOME_ATOMS = 5 * 10**4  # after one contour integral whose bracket is too wide,
+_MOST_ATOMS = 2 * 10**6  # after all contour integrals
+_NEWTON = 12  # Newton's steps to the counts at the edge of a box
+_MOST_COUNTED = 4_000  # users without the likeliest value in one combination
 # Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S.
 _LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
 _SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
@@ -173,7 +174,7 @@ class _Points:
 
 
 def _at_saddle(g: Floats, p: Floats, n: Floats) -> _Points:
-    # Exactly what is missing to 1: where positive values are as unlikely as 1e-16, so much of 0 matters.
+    # Exactly what is missing to 1: if positive values have probability 1e-16, an error of 1e-16 matters.
     missing = np.array([max(math.fsum([1.0, *row]), 0.0) for row in (-p).tolist()])
     theta = _saddle(g, p, missing, n)
     log_mgf, weights, _, variance = _moments(g, p, missing, theta)
@@ -277,7 +278,7 @@ def _brackets(points: _Points, width: float) -> tuple[Floats, Floats]:
         return asked
 
     def depth() -> Floats:
-        # Where S is 0, or just below, nearly always, Chernoff's bound is far above what is looked for.
+        # Where S is nearly always 0, or just below, Chernoff's bound is far above E[S_+].
         return np.asarray(_UNLIKELY + np.clip(chernoff - low, 0.0, 600.0))
 
     few = sum_boxes(np.ones(len(points), bool), _FEW_ATOMS, _UNLIKELY)
@@ -372,7 +373,7 @@ def _without_zero(points: _Points, tau: Floats, high: Floats) -> Floats:
 
 
 def _log(x: npt.ArrayLike, round_up: bool) -> Floats:
-    """log x, moved up or down further than rounding moves what it is added to."""
+    """log x, moved up or down by more than the rounding error of the sum to which it is added."""
     log = np.log(x)
     error = _ULP * (_OPERATIONS + 4 * np.abs(log))
     return np.asarray(log + error if round_up else log - error)
@@ -514,7 +515,7 @@ def _unlikely_counts(expected: Floats, unlikely: Floats) -> tuple[Floats, Floats
 
 
 def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
-    """Bounds for one point: the sum over its box. What is outside counts for the upper one only."""
+    """Bounds for one point: the sum over its box. The bound on the rest is added to the upper bound only."""
     from scipy.special import gammaln  # here, for it takes as long to import as numpy
 
     n = float(point.n)

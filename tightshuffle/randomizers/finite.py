@@ -184,7 +184,10 @@ def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
     except (TypeError, ValueError):
         raise ValueError("matrix must have numbers only, and rows of one length") from None
     if matrix.ndim != 2 or matrix.shape[0] < 2 or matrix.shape[1] < 2:
-        raise ValueError(f"matrix must have two axes, reports and k >= 2 values; got {matrix.shape}")
+        raise ValueError(
+            "matrix must have two axes, with a row per report and a column per value, at least 2 each;"
+            f" got the shape {matrix.shape}"
+        )
     if not np.all(np.isfinite(matrix) & (matrix >= 0)):
         raise ValueError("matrix must have finite entries >= 0")
     if np.any((matrix > 0) & (matrix < _LEAST)):
