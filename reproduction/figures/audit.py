@@ -115,10 +115,8 @@ def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
 
 def caption(table: pd.DataFrame) -> str:
     """The caption: every parameter, how many bounds hold jointly, and where the audit has no power."""
-    settings = [
-        f"{wording.setting(rows, *SETTING)}: {runs:,.0f}"
-        for (*_, runs), rows in groups(table, [*SETTING, "runs"], sort=False)
-    ]
+    held = table.drop_duplicates(["n", "count"])
+    counts = [f"{m:,} at n = {n:,}" for n, m in zip(held["n"], held["count"], strict=True)]
     inside = table[table["eps"] < table["eps0"]]
     beyond = table[table["eps"] >= table["eps0"]]
     risk = 1 - table["confidence"].iloc[0]
@@ -130,19 +128,30 @@ def caption(table: pd.DataFrame) -> str:
         "Each run draws the reports of all n users one by one and shuffles them, once with a user who holds"
         " x₀ and once with a user who holds x₁. The observer sees the count of x₀ or the whole histogram."
         " One half of the runs chooses the event. The other half gives the lower bound on δ, with"
-        f" {sure} confidence each. Of the remaining users n_x₀ hold x₀, and all except these hold"
-        f" {_remaining(table)}. Runs with either user: {'; '.join(settings)}.\n\n"
-        f"{_of(table['violated'], 'bounds')} exceed the published δ. {table['violated_jointly'].sum()} still"
-        f" do if all {len(table)} bounds must hold at once with {sure} confidence (as drawn, all hold at once"
-        f" with at least {together}).{_strongest(table)}"
+        f" {sure} confidence each. Of the remaining users, n_x₀ hold x₀: {wording.listing(counts)}."
+        f" All except these hold {_remaining(table)}. Runs with either user: {_runs(table)}.\n\n"
+        f"{_of(table['violated'], 'bounds')} exceed the published δ. As drawn, all {len(table)} hold at once"
+        f" with a confidence of at least {together}. If all must hold at once with {sure},"
+        f" {table['violated_jointly'].sum()} still exceed it.{_strongest(table)}"
         f" {_number(table['upper_violated'])} of the bounds exceed the upper bound on δ for every dataset."
-        f" {_of(inside['audited_delta'] == 0, 'bounds at ε < ε₀')} are 0, because δ is too small for so many"
-        " runs. A cross stands where this holds for both observers."
+        f" {_of(inside['audited_delta'] == 0, 'bounds at ε < ε₀')} are 0, because δ is too small for this"
+        " number of runs. A cross stands where this holds for both observers."
     )
     if beyond.empty:
         return text
     above = _number(beyond["audited_delta"] > 0).lower()
     return f"{text} At ε ≥ ε₀, where δ is 0, {above} of {len(beyond)} bounds is above 0."
+
+
+def _runs(table: pd.DataFrame) -> str:
+    """'4,000,000 at n = 100, k = 10, ε₀ = 1 and 1,000,000 elsewhere': what most settings have comes last."""
+    settings = table.drop_duplicates(SETTING)
+    most = settings["runs"].mode().iloc[0]
+    others = [
+        f"{rows['runs'].iloc[0]:,.0f} at {wording.setting(rows, 'n', 'k', 'eps0')}"
+        for _, rows in groups(settings[settings["runs"] != most], SETTING, sort=False)
+    ]
+    return wording.listing([*others, f"{most:,.0f}{' elsewhere' if others else ''}"])
 
 
 def _strongest(table: pd.DataFrame) -> str:

@@ -98,19 +98,19 @@ def caption(table: pd.DataFrame) -> str:
         gaps.append(f"({letter}) {_span(rows['lower'] - rows['published'])}")
         best.append(f"({letter}) {_span((rows[list(BOUNDS)].min(axis=1) - rows['upper']).clip(lower=0))}")
         widths.append(f"({letter}) {_finite(rows['upper'] - rows['lower']).max():.2g}")
+    bounds = [method.compared[0].upper() + method.compared[1:] for method in COMPARED]
     return (
         "δ over ε for k-RR behind a shuffler: published and exact δ of one count, worst-case δ of the whole"
         " histogram (blue), and bounds from the literature. No (ε, δ) in the shaded area holds"
         " for every dataset. The scale log(−log δ) makes gaps look small: exponents grow threefold or tenfold"
         " from tick to tick.\n\n"
-        f"Settings: {'; '.join(settings)}. The axis of ε is logarithmic. Blue is a rigorous lower and a"
+        f"The axis of ε is logarithmic. {'. '.join(settings)}. Blue is a rigorous lower and a"
         f" rigorous upper bound, which differ by at most {', '.join(widths)} orders of magnitude."
         " Vermilion is the δ of the count of x₀ alone, at this n_x₀: as the theorem is printed (published),"
         " and exact (the larger of both directions). Even the exact δ of a count is no guarantee for the"
         f" histogram. The published δ lies below the lower bound by {', '.join(gaps)} orders of"
         " magnitude.\n\n"
-        "The bounds from the literature hold for every dataset and one round:"
-        f" {'; '.join(method.compared for method in COMPARED)}."
+        f"The bounds from the literature hold for every dataset and one round. {'. '.join(bounds)}."
         f" At each ε the best of them exceeds the upper bound by {', '.join(best)} orders of magnitude."
     )
 

@@ -168,9 +168,10 @@ def _name_cells(axes: Axes, labels: list[str]) -> None:
 def caption_of_runs(data: Runs, title: str, calibrated: str, paragraphs: str) -> str:
     """The caption of `draw_runs`; ``paragraphs``: what is projected, how the Gaussian was calibrated."""
     histogram, runs = data
-    distances = "; ".join(
-        f"{run.budget()}, n = {run.n:,}: "
+    distances = " ".join(
+        f"TV error at {run.budget()}, n = {run.n:,}: "
         + ", ".join(f"{style.LABELS[name]} {run.distance(name)}" for name in MECHANISMS)
+        + "."
         for run in runs
     )
     text = (
@@ -192,5 +193,5 @@ def caption_of_runs(data: Runs, title: str, calibrated: str, paragraphs: str) ->
         )
     return (
         f"{text}{colours} TV is the total variation error.\n\n"
-        f"k = {len(histogram):,}. TV error: {distances}.{scales}{paragraphs}"
+        f"k = {len(histogram):,}. {distances}{scales}{paragraphs}"
     )

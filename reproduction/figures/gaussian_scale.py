@@ -61,11 +61,12 @@ def caption(table: pd.DataFrame) -> str:
     ends = []
     for curve in saturation(table):
         end = (
-            f"for ε = {curve.eps:g} it stops at {curve.stays:.4g}, which gives log₁₀ δ ="
-            f" {curve.gives:.1f}, but log₁₀ δ = {curve.asked:g} needs {curve.needed:.4g}"
+            f" For ε = {curve.eps:g} it stops at {curve.stays:.4g}, which gives log₁₀ δ ="
+            f" {curve.gives:.1f}. A log₁₀ δ of {curve.asked:g} needs {curve.needed:.4g}."
         )
         if np.isfinite(curve.short_from):
-            end += f" (more than {100 * SATURATED:g} % too small from {curve.short_from:g} on)"
+            below = f"log₁₀ δ = {curve.short_from:g}"
+            end += f" From {below} on, it is more than {100 * SATURATED:g} % too small."
         ends.append(end)
     return (
         "Noise of the analytic Gaussian mechanism over the requested δ: exact, and by diffprivlib, the"
@@ -73,6 +74,6 @@ def caption(table: pd.DataFrame) -> str:
         " exact one: below 1 the noise is too small for (ε, δ).\n\n"
         "Exact is the smallest standard deviation with which the mechanism is (ε, δ)-private. diffprivlib's"
         " GaussianAnalytic computes the normal distribution function from erf, which has no digits left in"
-        f" the far tail. The standard deviation then stops growing: {'; '.join(ends)}. The paper does not"
+        f" the far tail. The standard deviation then stops growing.{''.join(ends)} The paper does not"
         " state which δ it requested."
     )

@@ -106,24 +106,24 @@ def caption(tables: Tables) -> str:
         " smaller order too, because no Rényi divergence falls with its order. The clones' pair gives an"
         " upper bound. The two counts of x₀ and x₁, with all remaining users at a third value, give a lower"
         " bound for k-RR."
-        f"\n\nPanel (b): log₁₀ δ after {rounds} rounds for ε₀ = {eps0:g}: from Theorem 3.1 and from the"
-        " clones' exact divergence, both by Lemmas 2.1 and 2.2 at the best order, and from the clones'"
-        f" privacy loss distribution (PLD, upper estimate).{_where_reached(composed)}"
+        f"\n\nPanel (b): log₁₀ δ after {rounds} rounds for ε₀ = {eps0:g}. Theorem 3.1 and the clones' exact"
+        " divergence give δ by Lemmas 2.1 and 2.2 at the best order. PLD is an upper estimate, from the"
+        f" clones' privacy loss distribution.{_where_reached(composed)}"
     )
 
 
-def _where_reached(composed: pd.DataFrame, wanted: float = -6) -> str:
-    """The eps of each curve at log10 delta = ``wanted``, for the most rounds; '' if one is never there."""
+def _where_reached(composed: pd.DataFrame, log10_delta: float = -6) -> str:
+    """The eps of each curve at ``log10_delta``, for the most rounds; '' if one is never there."""
     rounds = composed["compositions"].max()
     rows = composed[composed["compositions"] == rounds].sort_values("eps")
     reached_at = []
     for curve, (label, _) in RIGHT.items():
-        reached = rows.loc[rows[curve] <= wanted, "eps"]
+        reached = rows.loc[rows[curve] <= log10_delta, "eps"]
         if reached.empty:
             return ""
         reached_at.append(f"{label}: {reached.iloc[0]:.2g}")
     return (
-        f" The first ε drawn with δ ≤ {typeset(10.0**wanted)} after {rounds:,} rounds:"
+        f" The first ε drawn with δ ≤ {typeset(10.0**log10_delta)} after {rounds:,} rounds:"
         f" {'; '.join(reached_at)}."
     )
 

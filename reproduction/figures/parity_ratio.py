@@ -217,8 +217,8 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
         " lines are the closed form. Above 1 the Gaussian is better. Crosses: both do worse than a uniform"
         " histogram, so their ratio is not informative.\n\n"
         f"Datasets: {', '.join(titles.values())}."
-        f" Equal (ε, δ): ε₀ = {_numbers(equal['eps0'])}; δ = {' and '.join(deltas)};"
-        " ε is what the rigorous upper bound guarantees for the whole histogram. The Gaussian noise has the"
+        f" Equal (ε, δ): ε₀ = {_numbers(equal['eps0'])} and δ = {' and '.join(deltas)}."
+        " The rigorous upper bound guarantees this ε for the whole histogram. The Gaussian noise has the"
         " exact scale for sensitivity √2. To project is to take the nearest shares that are not negative and"
         " sum to 1. The closed form follows from the variances."
         f" {wording.listing(sorted(equal['repetitions'].unique()))} repetitions; each draws one sample of"
@@ -234,14 +234,14 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
         text += (
             "\n\nThe published protocol sets ε = ε₀. Its Gaussian noise belongs to no (ε, δ) of the shuffle"
             " model, and only shuffle+INV is projected. The row shows our rerun"
-            f" ({wording.listing(sorted(published['repetitions'].unique()))} repetitions). The paper prints"
-            " neither these ratios nor the noise (errata, 7)."
+            f" ({wording.listing(sorted(published['repetitions'].unique()))} repetitions), without the runs"
+            " on all check-ins of a city. The paper prints neither these ratios nor the noise (errata, 7)."
         )
         paired = table[(table["comparison"] == PAIRED) & (table["bound"] == "upper") & table["informative"]]
         same = paired.loc[paired["metric"] == "tv", "ratio"]
         if len(same):
             text += (
-                " If only shuffle+INV is projected at equal (ε, δ) too, the ratio is"
+                " With this unequal projection at equal (ε, δ), the ratio is"
                 f" {wording.two_digits(same)} in the settings without crosses."
             )
     return text
@@ -252,12 +252,12 @@ def _informative(equal: pd.DataFrame) -> str:
     rows = equal[equal["comparison"] == "unprojected"]
     informative = rows[rows["informative"]]
     within = nearly_equal(informative["ratio"]).groupby(informative["eps0"])
-    shares = "; ".join(f"{near.sum()} of {len(near)} at ε₀ = {eps0:g}" for eps0, near in within)
+    shares = [f"{near.sum()} of {len(near)} settings at ε₀ = {eps0:g}" for eps0, near in within]
     return (
         f"In {len(rows) - len(informative)} of the {len(rows)} settings (crosses, without bars) both"
         " mechanisms, projected, do worse than the uniform histogram, which ignores the data."
         + (
-            f" In the other settings the ratio without projection is within 5 % of 1 in {shares}."
+            f" Elsewhere the ratio without projection is within 5 % of 1 in {wording.listing(shares)}."
             if len(informative)
             else ""
         )

@@ -64,18 +64,18 @@ def caption(table: pd.DataFrame, title: str) -> str:
     finest = []
     for eps, rows in groups(projected, "eps"):
         cells = good[good["eps"] == eps].groupby("randomizer")["k"].max()
-        each = [
-            f"{LABELS[name]} " + (f"{cells[name]:,}" if name in cells else "none")
-            for name in dict.fromkeys(rows["randomizer"])
-        ]
-        finest.append(f"at ε = {eps:g} {wording.listing(each)}")
+        most: dict[str, list[str]] = {}  # number of cells -> who reaches it
+        for name in dict.fromkeys(rows["randomizer"]):
+            most.setdefault(f"{cells[name]:,}" if name in cells else "none", []).append(LABELS[name])
+        each = [f"{number} for {wording.listing(names)}" for number, names in most.items()]
+        finest.append(f" At ε = {eps:g}: {'; '.join(each)}.")
     return (
         f"Total variation (TV) error on {title} by the number of cells, for randomizers behind a shuffler and"
         " for the central Gaussian mechanism. Solid: measured, projected onto the simplex. Dotted: closed"
         " form without projection. Dashed: the uniform histogram, which ignores the data.\n\n"
         f"All {table['n'].iloc[0]:,} check-ins, cut in {table['k'].nunique()} ways into {table['k'].min():,}"
-        f" to {table['k'].max():,} cells; every mechanism at (ε, {typeset(table['delta'].iloc[0])}); means of"
-        f" {table['repetitions'].iloc[0]} repetitions. To project is to take the nearest shares that are not"
-        " negative and sum to 1. The most cells with at most half of the error of the uniform histogram:"
-        f" {'; '.join(finest)}."
+        f" to {table['k'].max():,} cells. Every mechanism has (ε, {typeset(table['delta'].iloc[0])}). Errors"
+        f" are means of {table['repetitions'].iloc[0]} repetitions. To project is to take the nearest shares"
+        " that are not negative and sum to 1. Listed is the largest number of cells at which the error is at"
+        f" most half that of the uniform histogram.{''.join(finest)}"
     )

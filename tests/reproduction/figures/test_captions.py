@@ -62,7 +62,7 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         lambda: tv.caption(tv_rows(trial_table()), "San Francisco", PROTOCOL),
         [
             *("San Francisco", "k = 15", "10 repetitions", "n = 1,000 and 20,000"),
-            "(a) ε₀ = ε = 4, δ = 10⁻³⁰; (b) ε₀ = ε = 6, δ = 10⁻³⁰",
+            "(a) ε₀ = ε = 4, δ = 10⁻³⁰. (b) ε₀ = ε = 6, δ = 10⁻³⁰",
             *("TV error 0.60", "sensitivity 1.", "at least 10⁻³⁰"),
         ],
         [],
@@ -71,7 +71,7 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
         lambda: parity_tv.caption(parity_rows(eps0=(2, 4)), "Paris"),
         [
             *("Equal privacy", "sensitivity √2", "projected"),
-            "(a) ε₀ = 2, ε = 0.014 to 0.063, δ = 10⁻⁶; (b) ε₀ = 4, ε = 0.028 to 0.13, δ = 10⁻⁶",
+            "(a) ε₀ = 2, ε = 0.014 to 0.063, δ = 10⁻⁶. (b) ε₀ = 4, ε = 0.028 to 0.13, δ = 10⁻⁶",
         ],
         ["published"],
     ),
@@ -151,7 +151,7 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
     "girgis_rdp": (
         lambda: girgis_rdp.caption(girgis_tables()),
         [
-            *("n = 300, k = 5", "ε₀ = 0.5 and 3", "after 1 and 20 rounds for ε₀ = 1"),
+            *("n = 300, k = 5", "ε₀ = 0.5 and 3", "after 1 and 20 rounds for ε₀ = 1."),
             *("Theorem 3.1", "PLD", "δ ≤ 10⁻⁶ after 20 rounds"),
         ],
         [],
@@ -180,6 +180,13 @@ def test_a_caption_begins_with_what_the_figure_shows_in_few_words(name):
     assert "\n" not in first
     # Snakemake's report reads it as reStructuredText, where "(a) " begins a list
     assert not any(re.match(r"\(?\w\W ", paragraph) for paragraph in (first, *settings))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_sentence_of_a_caption_has_more_than_30_words(name):
+    sentences = re.split(r"(?<!eq)(?<! al)\.\s+(?=[^a-z])", FIGURES[name].caption())
+    long = [sentence for sentence in sentences if len(re.findall(r"[A-Za-z]{2,}", sentence)) > 30]
+    assert long == []
 
 
 @pytest.mark.parametrize("name", CAPTIONS)
@@ -213,7 +220,7 @@ def test_the_blanket_papers_largest_gap_and_roots():
     grown = tightness[(tightness["eps"] == 0.3) & (tightness["n"] == 80)].iloc[0]
     orders = min(0, grown["equation_3"]) - grown["upper"]
     text = blanket_regions.caption((regions.assign(roots_H=[2] + [0] * 11), tightness))
-    assert f"up to {orders:,.0f} at n = 80, ε = 0.3" in text
+    assert f"up to {orders:,.0f} orders of magnitude, at n = 80, ε = 0.3" in text
     assert "exists at 1 of the 12" in text
 
 
@@ -227,8 +234,9 @@ def test_where_the_published_scale_stops():
     table = scale_table()
     text = gaussian_scale.caption(table)
     for eps, row in table.groupby("eps").last().iterrows():
-        assert f"for ε = {eps:g} it stops at {row['published']:.4g}" in text
-        assert f"log₁₀ δ = -60 needs {row['exact']:.4g} (more than 1 % too small from -" in text
+        assert f"For ε = {eps:g} it stops at {row['published']:.4g}" in text
+        assert f"A log₁₀ δ of -60 needs {row['exact']:.4g}. From log₁₀ δ = -" in text
+    assert text.count("on, it is more than 1 % too small.") == table["eps"].nunique()
 
 
 def test_how_much_larger_the_renyi_bound_is():
@@ -242,18 +250,22 @@ def test_the_audit_counts_what_it_shows():
     text = audit.caption(table)
     inside = table[table["eps"] < table["eps0"]]
     for phrase in (
-        "n = 60, k = 5, ε₀ = 2, n_x₀ = 40: 20,000",
+        "n_x₀ hold x₀: 40 at n = 60",
+        "Runs with either user: 20,000.",
         "99.9 % confidence",
         "hold x₁ or one same third value",  # k = 2 has no third cell
         f"{table['violated'].sum()} of 24 bounds exceed the published δ",
-        f"{table['violated_jointly'].sum()} still do if all 24",
-        "all hold at once with at least 97.6 %",
+        "all 24 hold at once with a confidence of at least 97.6 %",
+        f"If all must hold at once with 99.9 %, {table['violated_jointly'].sum()} still exceed it.",
         "None of the bounds exceed the upper bound",
         f"{(inside['audited_delta'] == 0).sum()} of {len(inside)} bounds at ε < ε₀ are 0",
         f"At ε ≥ ε₀, where δ is 0, none of {24 - len(inside)} bounds is above 0",
     ):
         assert phrase in text
     assert table["violated"].sum() > 0
+    first = (table[audit.SETTING] == table[audit.SETTING].iloc[0]).all(axis=1)
+    longer = audit.caption(table.assign(runs=np.where(first, 70_000, 20_000)))
+    assert "Runs with either user: 70,000 at n = 60, k = 5, ε₀ = 2 and 20,000 elsewhere." in longer
     broken = audit.caption(table.assign(upper_violated=np.arange(24) < 2))
     assert " 2 of the bounds exceed" in broken
     own = table[(table["observes"] == "count") & (table["audited_delta"] > 0)]
@@ -275,14 +287,14 @@ def test_the_ratios_shares_and_changes():
     near = told[told["comparison"] == "unprojected"]
     assert "In 4 of the 36 settings (crosses, without bars)" in text
     for eps0, rows in near.groupby("eps0"):
-        assert f"{rows['ratio'].between(1 / 1.05, 1.05).sum()} of {len(rows)} at ε₀ = {eps0}" in text
+        assert f"{rows['ratio'].between(1 / 1.05, 1.05).sum()} of {len(rows)} settings at ε₀ = {eps0}" in text
     keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
     wide = table.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
     change = np.ceil(1000 * (wide["upper"] / wide["lower"] - 1).abs().max()) / 10
     assert f"by more than {change:.1f} %" in text
     assert "200 repetitions" in text
-    assert "If only shuffle+INV" not in text
+    assert "unequal projection" not in text
     pairs = table[table["comparison"] == "projected"].assign(comparison="the paper's pairing")
     pairs["ratio"] = np.where(pairs["informative"], 0.3, 9)
     paired = parity_ratio.caption(pd.concat([table, pairs]), PARITY_TITLES)
-    assert "at equal (ε, δ) too, the ratio is 0.30 in" in paired
+    assert "With this unequal projection at equal (ε, δ), the ratio is 0.30 in" in paired
