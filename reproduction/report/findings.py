@@ -225,9 +225,9 @@ def audit(results: Results) -> Finding:
     seen, alone, together = rows["audited_delta"] > 0, rows["violated"], rows["violated_jointly"]
     table_iv = results.verdicts[results.verdicts["item"] == "Table IV"].drop_duplicates(setting)
     table_iv = table_iv[setting].apply(pd.to_numeric).astype(float).assign(printed=table_iv["printed"])
-    told = rows[together & (rows["observes"] == "count")].merge(table_iv, on=setting)
-    told["above"] = np.log10(told["joint_delta"]) - told["published_log10_delta"]
-    best = told.sort_values(["runs", "above"], kind="stable").tail(1).to_dict("records")
+    exceeded = rows[together & (rows["observes"] == "count")].merge(table_iv, on=setting)
+    exceeded["above"] = np.log10(exceeded["joint_delta"]) - exceeded["published_log10_delta"]
+    best = exceeded.sort_values(["runs", "above"], kind="stable").tail(1).to_dict("records")
     example = [*setting, "printed"]
     return {
         "of": len(rows),
@@ -352,22 +352,23 @@ def parity(results: Results) -> Finding:
     """
     tv, parts = _ratios(results)
     plain, projected, paired = (parts[name] for name in ("unprojected", "projected", PAIRED))
-    told, better = projected[projected["informative"]], paired["ratio"] < 1
-    if told.empty:
+    informative, better = projected[projected["informative"]], paired["ratio"] < 1
+    if informative.empty:
         raise LookupError("no setting is informative")
     close = nearly_equal(plain["ratio"])
     published = tv.loc[tv["comparison"] == "published", "ratio"]
     covered = plain["predicted"].between(plain["low"], plain["high"])
     return {
         "settings": len(projected),
-        "silent": len(projected) - len(told),
-        "of": len(told),
-        **_range(told["ratio"]),
-        "nearly": nearly_equal(told["ratio"]).sum(),
+        "uninformative": len(projected) - len(informative),
+        "of": len(informative),
+        **_range(informative["ratio"]),
+        "nearly": nearly_equal(informative["ratio"]).sum(),
         "nearly_percent": 100 * NEARLY,
         "repetitions": min(rows.loc[rows["informative"], "repetitions"].min() for rows in parts.values()),
         "by_eps0": [
-            {"eps0": eps0, "of": len(ratio), **_range(ratio)} for eps0, ratio in told.groupby("eps0")["ratio"]
+            {"eps0": eps0, "of": len(ratio), **_range(ratio)}
+            for eps0, ratio in informative.groupby("eps0")["ratio"]
         ],
         "published": _range(published) if len(published) else None,
         "paired": {
@@ -377,7 +378,7 @@ def parity(results: Results) -> Finding:
             "surely_better": (paired["high"] < 1).sum(),
         },
         "close": close.sum(),
-        "close_silent": (close & ~plain["informative"]).sum(),
+        "close_uninformative": (close & ~plain["informative"]).sum(),
         "covered_percent": 100 * covered.mean(),
         "far_percent": 100 * (plain["ratio"] / plain["predicted"] - 1).abs().max(),
         "uniform": [
@@ -427,7 +428,7 @@ def parity_of_the_papers(results: Results) -> Finding:
     near = nearly_equal(plain["predicted"]).groupby([plain["dataset"], plain["eps0"]]).mean()
     columns = ["n", "ratio", "predicted", "limit", "eps"]
     return {
-        "silent_at_1": not cities["informative"].any(),
+        "uninformative_at_1": not cities["informative"].any(),
         "worst": worst[columns].to_dict() | {"reports": worst["n"] / (math.exp(6) + 14)},
         "last": last[columns].to_dict(),
         "change_percent": largest_change_percent(tv),
@@ -590,11 +591,11 @@ TOPICS: tuple[Callable[[Results], Finding], ...] = (
 )  # fmt: skip
 
 
-def _chosen(rows: pd.DataFrame, **wanted: float | str) -> pd.DataFrame:
+def _chosen(rows: pd.DataFrame, **values: float | str) -> pd.DataFrame:
     """The rows with the given values, in order. Raises LookupError if there is none."""
-    found = rows[np.logical_and.reduce([rows[name] == value for name, value in wanted.items()])]
+    found = rows[np.logical_and.reduce([rows[name] == value for name, value in values.items()])]
     if found.empty:
-        raise LookupError(f"no row with {wanted}")
+        raise LookupError(f"no row with {values}")
     return found
 
 

@@ -4,13 +4,13 @@ import pandas as pd
 
 from reproduction.report.markdown import markdown_page, markdown_table
 
-TITLE = "What a wanted guarantee costs"
+TITLE = "What a target guarantee costs in accuracy"
 EXPLANATION = (
     "Suppose n users each hold one of k values, and you need (eps, delta). Column eps0 is the largest eps0"
     " that k-RR may have behind a shuffler. The next columns are the expected total variation errors of"
     " shuffle+INV and of the central analytic Gaussian with the same guarantee. Column local is the error of"
-    " k-RR alone, with eps0 = eps and delta = 0. All errors are without projection and for uniform data, the"
-    " worst case for k-RR. An estimate with an error above 1 is useless."
+    " k-RR alone, with eps0 = eps and delta = 0. All errors are without projection, for uniform data. Such"
+    " data are the worst case for k-RR. An estimate with an error above 1 is useless."
 )
 HEADER = ["n", "k", "eps", "delta", "eps0", "shuffle+INV", "Gaussian", "shuffle+INV / Gaussian", "local"]
 

@@ -129,7 +129,7 @@ rule plan_parity:
             "<results>/parity_plan.csv",
             caption="../report/parity_plan.rst",
             category="Tables",
-            labels={"table": "parity plan", "shows": "the budget that a wanted privacy allows"},
+            labels={"table": "parity plan", "shows": "the largest eps0 for a target guarantee"},
         ),
         md="<results>/parity_plan.md",
     log:

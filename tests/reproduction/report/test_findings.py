@@ -76,7 +76,7 @@ def parity_tables(means, ratios):
 def test_parity_is_told_of_informative_settings():
     told = found(findings.parity, **parity_tables(*parity_rows(eps0s=("0.1", "1", "6"))))
     # two n and two deltas of each eps0; 0.1 tells nothing
-    assert (told["settings"], told["silent"], told["of"], told["nearly"]) == (12, 4, 8, 4)
+    assert (told["settings"], told["uninformative"], told["of"], told["nearly"]) == (12, 4, 8, 4)
     assert (told["low"], told["high"]) == pytest.approx((1 + 1 / 30, 1.2))
     assert [(part["eps0"], part["of"], part["high"]) for part in told["by_eps0"]] == [
         (1, 4, pytest.approx(1 + 1 / 30)),
@@ -86,7 +86,7 @@ def test_parity_is_told_of_informative_settings():
         "low": pytest.approx(0.8), "high": pytest.approx(1 - 1 / 30),
         "better": 12, "better_informative": 8, "surely_better": 8,  # at 0.1 the interval holds 1
     }  # fmt: skip
-    assert (told["close"], told["close_silent"], told["far_percent"]) == (8, 4, pytest.approx(0))
+    assert (told["close"], told["close_uninformative"], told["far_percent"]) == (8, 4, pytest.approx(0))
     assert (told["covered_percent"], told["repetitions"], told["published"]) == (100, 200, None)
     assert told["uniform"] == [{"title": "Paris", "tv": 0.478}]
     first = told["rows"][0]
@@ -151,7 +151,7 @@ def test_what_is_told_of_the_papers_budgets():
         for mechanism, estimator, mean in kinds
     )
     told = found(findings.parity_of_the_papers, parity_ratio=ratios, parity=means)
-    assert (told["silent_at_1"], told["near_at_1"], told["never_near_at_6"]) == (True, True, True)
+    assert (told["uninformative_at_1"], told["near_at_1"], told["never_near_at_6"]) == (True, True, True)
     assert (told["worst"]["n"], told["worst"]["predicted"]) == (5000, pytest.approx(1.7))
     assert told["worst"]["reports"] == pytest.approx(5000 * lie_probability(6, 15))
     assert (told["last"]["n"], told["last"]["limit"], told["change_percent"]) == (9000, 1.3, 0)
