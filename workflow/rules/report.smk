@@ -10,8 +10,8 @@ PARTS = sorted(
 CALCULATOR = [
     "reproduction/report/calculator/calculator.html.j2",
     f"{PAGE}/style.css",
-    *(f"reproduction/report/calculator/{name}" for name in ("calculator.css", "engine.js", "randomizers.js")),
-    *(f"reproduction/report/calculator/{name}" for name in ("bounds.js", "calculator.js")),
+    *(f"reproduction/report/calculator/{name}" for name in ("calculator.css", "engine.js", "binary.js")),
+    *(f"reproduction/report/calculator/{name}" for name in ("randomizers.js", "bounds.js", "calculator.js")),
 ]
 
 # All input data: the paper's printed values, check-ins or their counts, histograms of your own.

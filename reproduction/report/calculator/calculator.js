@@ -2,6 +2,7 @@
 (() => {
   const $ = (id) => document.getElementById(id);
   const COARSE = 1e-3; // distance of the engine's two bounds that is invisible in the picture
+  const DEEP = 4; // times the picture's floor: a curve that is below is not computed any further, since δ falls with ε
   // Places on the axis of eps, as shares: even, and closer near 0, where some curves leave 1.
   const PLACES = [0, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 1.75, ...Array.from({ length: 31 }, (_, i) => i + 2)].map((place) => place / 32);
   const MOST_USERS_PUBLISHED = 1e7, LARGEST_EPS0 = 20, LARGEST_N = 1e12;
@@ -203,7 +204,7 @@
   function legend(curves, floor) {
     const wanted = { name: "wanted", label: "your δ", points: [[0, 0]] };
     $("legend").replaceChildren(...[...curves, wanted].map(({ name, label, points }) => {
-      const never = points.every(([, value]) => Number.isNaN(value)), deep = points.every(([, value]) => value < floor);
+      const never = points.every(([, value]) => Number.isNaN(value)), deep = points.every(([, value]) => !(value >= floor));
       const item = document.createElement("li"), key = svg("svg", { viewBox: "0 0 32 8", "aria-hidden": "true" });
       key.append(svg("path", { class: `line ${name}`, d: "M0 4H32" }));
       item.append(key, (ABOUT[name] ?? label) + (never ? ": does not apply" : deep ? ": below the picture" : ""));
@@ -288,7 +289,6 @@
       : s.given === "eps" ? `${reached} ${proven}` : `${grouped(s.n)} users are enough. ${reached} this error, and ${proven}`);
     $("low").textContent = short(low, -1);
     $("local").textContent = short(eps0, s.given !== "eps0" ? -1 : 0);
-    $("closer").hidden = s.k !== 2 || s.randomizer !== "grr";
 
     const bounds = beside.literature(s.randomizer);
     const withPublished = s.randomizer === "grr" && s.users <= MOST_USERS_PUBLISHED && eps0 <= LARGEST_EPS0;
@@ -333,7 +333,10 @@
     for (const curve of curves) curve.points = [];
     for (const [i, share] of PLACES.entries()) {
       const eps = end * share;
-      for (const curve of curves) curve.points.push([eps, curve.bound(eps, COARSE)]);
+      for (const curve of curves) {
+        const outside = eps < eps0 && curve.points.some(([, value]) => value < DEEP * floor);
+        curve.points.push([eps, outside ? NaN : curve.bound(eps, COARSE)]);
+      }
       if (await pause()) return;
       if (i > 0 && (i % 4 === 0 || share === 1)) {
         draw(curves, end, floor, s.log10Delta);

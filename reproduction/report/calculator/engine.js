@@ -4,6 +4,7 @@
 // the safe side. Its round_up is side 1 or -1 here.
 const engine = (() => {
   const ULP = 2 ** -52, OPERATIONS = 24, ATTEMPTS = 8, MOST_NODES = 2 ** 20, PAIRED = 8, UNLIKELY = 42, MOST_USERS = 1e12;
+  const COARSE = 0.1; // width of the bracket that compares distributions
   const FEW_ATOMS = 4000, SOME_ATOMS = 5e4, MOST_ATOMS = 2e6, MOST_COUNTED = 4000;
   const LENGTHS = [6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000];
   const SHIFTS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13];
@@ -34,12 +35,27 @@ const engine = (() => {
 
   // [low, high], from the values and probabilities of one G and n. If the probabilities
   // sum to less than 1, G = 0 has the remainder.
-  function logPositivePart(values, probabilities, n, width = 1e-4) {
-    const possible = values.map((x, i) => (probabilities[i] > 0 ? x : 0)), largest = Math.max(...possible);
-    if (!(largest > 0)) return [-Infinity, -Infinity];
-    const g = possible.map((x) => Math.max(x, -10 * MOST_USERS * largest));
-    return bracket(atSaddle(g, probabilities, n), width);
+  const logPositivePart = (values, probabilities, n, width = 1e-4) => logLargest([[values, probabilities]], n, width);
+
+  // [low, high] of the largest over several distributions. Most are smaller by Chernoff's bound or a coarse bracket.
+  function logLargest(distributions, n, width) {
+    const points = [];
+    for (const [values, probabilities] of distributions) {
+      const possible = values.map((x, i) => (probabilities[i] > 0 ? x : 0)), largest = Math.max(...possible);
+      if (largest > 0) points.push(atSaddle(possible.map((x) => Math.max(x, -10 * MOST_USERS * largest)), probabilities, n));
+    }
+    points.sort((one, other) => logChernoff(other) - logChernoff(one));
+    let low = -Infinity, high = -Infinity;
+    for (const point of points) {
+      if (logChernoff(point) < low || (low > -Infinity && bracket(point, COARSE)[1] < low)) continue;
+      const found = bracket(point, width);
+      [low, high] = [Math.max(low, found[0]), Math.max(high, found[1])];
+    }
+    return [low, high];
   }
+
+  // E[S_+] <= M(theta)^n / (e theta).
+  const logChernoff = ({ base, rounding, theta }) => base + rounding - 1 + logTo(1, 1 / theta);
 
   // The distribution, moved towards a larger (1) or smaller (-1) E[S_+] by more than its rounding error.
   function outwards(values, probabilities, side, ulps) {
@@ -112,7 +128,7 @@ const engine = (() => {
 
   function bracket(point, width) {
     const { base, rounding, theta, sigma } = point;
-    const chernoff = base + rounding - 1 + logTo(1, 1 / theta); // E[S_+] <= M(theta)^n / (e theta)
+    const chernoff = logChernoff(point);
     let low = -Infinity, high = chernoff;
     const open = () => (high - low - 2 * rounding) / Math.log1p(width);
     const depth = () => UNLIKELY + clip(chernoff - low, 0, 600);
@@ -138,7 +154,7 @@ const engine = (() => {
         if (open() > 1) high = Math.min(high, withoutZero(point, tau, found[1]));
         const excess = open();
         tau /= clip(1.1 * Math.sqrt(Math.max(excess, 0)), 1.2, 6);
-        if (!(excess > 1 && (excess < 0.8 * before || excess === Infinity))) break;
+        if (found[2] || !(excess > 1 && (excess < 0.8 * before || excess === Infinity))) break;
         before = excess;
       }
     }
@@ -184,6 +200,7 @@ const engine = (() => {
     return [
       below > 0 ? base - rounding + logTo(-1, below) : -Infinity,
       above > 0 && above < Infinity ? base + rounding + logTo(1, above) : Infinity,
+      errors[0] > sums[0] / 2, // A smaller tau has no smaller rounding errors: it cannot make `below` positive.
     ];
   }
 
@@ -299,14 +316,15 @@ const engine = (() => {
   }
 
   // Bounds: the sum over the box. The upper bound adds the part outside the box.
-  function sumOfBox({ n, theta, base, rounding }, { values, first, last }) {
+  function sumOfBox(point, { values, first, last }) {
+    const { n } = point;
     let outside = 0;
     first.forEach((a, i) => {
       const chance = Math.min(Math.exp(values[i].logWeight), 1);
       if (a > 0) outside += Math.exp(-n * relativeEntropy((a - 1) / n, chance));
       if (last[i] < n && chance > 0) outside += Math.exp(-n * relativeEntropy((last[i] + 1) / n, chance));
     });
-    const high = outside > 0 ? base + rounding - 1 + logTo(1, 1 / theta) + logTo(1, outside) : -Infinity;
+    const high = outside > 0 ? logChernoff(point) + logTo(1, outside) : -Infinity;
 
     const size = values.length, x = [...first, 0], own = values.map(({ logP }) => (logP > -Infinity ? logP : 0));
     const falling = [0]; // log of n! / (n - counted)!
@@ -346,5 +364,5 @@ const engine = (() => {
     return [below > 0 ? top + logTo(-1, below) - end : -Infinity, logAdd(high, top + logTo(1, above) + end)];
   }
 
-  return { logPositivePart, outwards };
+  return { logPositivePart, logLargest, outwards };
 })();

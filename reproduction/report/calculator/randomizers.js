@@ -1,5 +1,5 @@
 // The distribution of one report's gain G, and upper and lower bounds on delta: the same computation as in
-// tightshuffle/randomizers and tightshuffle/bounds/histogram.py, without the closer bounds for k-RR with k = 2.
+// tightshuffle/randomizers and tightshuffle/bounds/histogram.py. k-RR with k = 2 has closer bounds, in binary.js.
 const shuffle = (() => {
   const MIXTURES = [0.25, 0.5, 0.75], LN10 = Math.log(10);
   const ones = (number) => number.toString(2).replaceAll("0", "").length;
@@ -34,7 +34,7 @@ const shuffle = (() => {
 
   // name: "grr", "subset", "rappor", "oue", "hadamard", "hash"; size: M of subset, G of hash.
   function randomizer(name, { k, eps0, size }) {
-    const found = { k, eps0, everywhere: 0, references: ["x0", "x1", "x2"].slice(0, k) };
+    const found = { k, eps0, binary: name === "grr" && k === 2, everywhere: 0, references: ["x0", "x1", "x2"].slice(0, k) };
     if (name === "grr" || name === "subset") found.patterns = drawn(k, name === "grr" ? 1 : size);
     else if (name === "hadamard") {
       found.patterns = sylvester(k);
@@ -86,28 +86,35 @@ const shuffle = (() => {
     return [...weights];
   }
 
-  function bound(side, law, eps, n, eps0, width) {
-    const [values, chances] = law, ulps = 16 + 2 * (values.length + eps + eps0);
-    const moved = engine.outwards(values, chances, side, ulps);
-    const found = engine.logPositivePart(...moved, n, width);
-    return (found[side > 0 ? 1 : 0] - Math.log(n)) / LN10;
+  // log10 of both bounds for k-RR with k = 2. Where too many datasets are doubtful, they are far apart.
+  const exactly = (eps, n, eps0, width) => binary.bracket(eps, n, eps0, 10 * width).map((log) => log / LN10);
+  const far = ([low, high], width) => !(high - low <= Math.log10(1 + 20 * width));
+
+  // log10 delta of the largest over these distributions of G.
+  function bound(side, distributions, eps, n, eps0, width) {
+    const moved = distributions.map(([values, chances]) => engine.outwards(values, chances, side, 16 + 2 * (values.length + eps + eps0)));
+    const found = engine.logLargest(moved, n, width);
+    return Math.min(0, (found[side > 0 ? 1 : 0] - Math.log(n)) / LN10);
   }
 
   // log10 of an upper bound on delta for every dataset; n does not count colluding users.
-  function upper(own, eps, n, width) {
+  function upper(own, eps, n, width = 1e-4) {
     if (eps >= own.eps0) return -Infinity;
-    return Math.min(0, bound(1, gains(own, eps, null), eps, n, own.eps0, width));
+    const exact = own.binary && exactly(eps, n, own.eps0, width);
+    if (exact && !far(exact, width)) return exact[1];
+    const found = bound(1, [gains(own, eps, null)], eps, n, own.eps0, width);
+    return exact ? Math.min(exact[1], found) : found;
   }
 
   // log10 of a lower bound on the delta of the worst dataset.
-  function lower(own, eps, n, width) {
+  function lower(own, eps, n, width = 1e-4) {
     if (eps >= own.eps0) return -Infinity;
+    if (own.binary) return exactly(eps, n, own.eps0, width)[0];
     const mixtures = own.references.map((name) => [[name, 1]]);
     for (const other of own.references.slice(1, 3)) {
       for (const share of MIXTURES) mixtures.push([["x0", share], [other, 1 - share]]);
     }
-    const all = mixtures.map((mixture) => bound(-1, gains(own, eps, weighted(mixture)), eps, n, own.eps0, width));
-    return Math.min(0, Math.max(...all));
+    return bound(-1, mixtures.map((mixture) => gains(own, eps, weighted(mixture))), eps, n, own.eps0, width);
   }
 
   return { randomizer, gains, upper, lower };

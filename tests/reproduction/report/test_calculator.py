@@ -17,6 +17,7 @@ from tests.reproduction.report import browser
 from tests.reproduction.report.test_report_browser import CONTRAST
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange
+from tightshuffle.bounds.binary import binary
 from tightshuffle.cli.parser import make_parser
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.literature import count as count_of_x0
@@ -31,7 +32,7 @@ browsing = pytest.mark.skipif(browser.find() is None, reason="no Chromium on thi
 PART = "reproduction/report/calculator/"
 FILES = [
     *("reproduction/report/page/style.css", f"{PART}calculator.html.j2", f"{PART}calculator.css"),
-    *(f"{PART}{name}.js" for name in ("engine", "randomizers", "bounds", "calculator")),
+    *(f"{PART}{name}.js" for name in ("engine", "binary", "randomizers", "bounds", "calculator")),
 ]
 
 
@@ -107,7 +108,7 @@ def test_page_is_one_file_with_the_same_bytes_every_time(page, tmp_path):
 @browsing
 @pytest.mark.slow
 def test_500_random_settings_agree_with_the_package_and_no_bound_is_on_the_wrong_side(tab, page):
-    # k-RR with k = 2 is bounded more closely by the package: subset:1 is the same randomizer without that.
+    # k-RR with k = 2 has bounds and a test of its own: subset:1 is the same randomizer without them.
     rng = np.random.default_rng(20261122)
     size = 500
     names = rng.choice(NAMES, size)
@@ -138,6 +139,63 @@ def test_500_random_settings_agree_with_the_package_and_no_bound_is_on_the_wrong
     assert np.all(np.abs(theirs_upper - ours_upper) <= allowed)
     assert np.all(theirs <= ours_upper[:150])
     assert np.all(ours <= theirs_upper[:150])
+
+
+@browsing
+@pytest.mark.slow
+def test_two_values_have_the_bracket_of_the_package_up_to_its_width(tab, page, monkeypatch):
+    rng = np.random.default_rng(20261123)
+    size = 120
+    n = (10 ** rng.uniform(0, 12, size)).astype(int)
+    eps0 = 10 ** rng.uniform(-1.5, 1.4, size)
+    spread = np.sqrt(np.exp(eps0) / n) * np.minimum(1, eps0)
+    eps = np.minimum(rng.uniform(0, 7, size) * spread, 0.99 * eps0)
+    tab.open(page)
+    ours = np.array(binary(eps, n=n, eps0=eps0, width=1e-3))
+    monkeypatch.setattr("tightshuffle.bounds.binary._MOST", 3000)  # datasets that the page looks at
+    widths = np.subtract(*reversed(binary(eps, n=n, eps0=eps0, width=1e-3)))
+    for place, (low, high) in enumerate(ours.T):
+        own = made("grr", 2, eps0[place])
+        asked = f"{own}, {float(eps[place])!r}, {int(n[place])}"
+        theirs = numbers(tab, f"[shuffle.lower({asked}), shuffle.upper({asked})]")
+        # Each side holds the truth: two brackets that do not overlap contradict each other.
+        assert theirs[0] <= high + 1e-12, asked
+        assert low <= theirs[1] + 1e-12, asked
+        assert theirs[1] - theirs[0] <= widths[place] + 1e-5, asked
+
+
+@browsing
+@pytest.mark.slow
+def test_two_values_and_few_users_are_exact(tab, page):
+    tab.open(page)
+    for n in (1, 2, 5, 30):
+        for eps0 in (0.2, 1.5, 6.0):
+            asked = f"{made('grr', 2, eps0)}, {0.4 * eps0!r}, {n}"
+            found = numbers(tab, f"[shuffle.lower({asked}), shuffle.upper({asked})]")
+            low, high = binary(0.4 * eps0, n=n, eps0=eps0)
+            assert found == pytest.approx([low, high], abs=1e-10)
+
+
+@browsing
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *("k=2&eps0=4", "k=2&eps0=20", "k=408&eps0=4", "k=10&eps0=28", "k=1e9&eps0=0.01", "k=1e6&eps0=20"),
+        *("k=408&eps0=20&randomizer=hash", "k=408&eps0=12&randomizer=hadamard"),
+    ],
+)
+def test_a_million_million_users_take_few_evaluations(tab, page, settings):
+    """Nodes and combinations, not seconds: they are the same on every machine."""
+    tab.open(page)
+    before = "globalThis.evaluated = 0; for (const name of ['sin', 'log1p']) { const own = Math[name];"
+    tab.run(f"{before} Math[name] = (x) => (globalThis.evaluated++, own(x)); }}")
+    tab.run(f"location.hash = 'n=1e12&delta=1e-6&{settings}'")
+    tab.run(
+        "new Promise(done => { const look = () => results.getAttribute('aria-busy') === 'false'"
+        " ? done() : setTimeout(look, 20); setTimeout(look, 400); })"
+    )
+    assert tab.run("globalThis.evaluated") < 2e7
 
 
 @browsing
