@@ -18,6 +18,9 @@ instead of delta. A bad argument raises a ValueError that names the argument.
 ``randomizer`` is "grr" (k-randomized response, the default), "subset:M", "rappor", "oue", "hadamard",
 "hash:G", "file:MATRIX.csv" for a matrix of your own, or an object such as `tightshuffle.randomizers.Finite`.
 
+`Collection` answers for collections as they are run: each `Group` of users with a budget and participation
+of its own, `Dummies`, and several rounds (docs/collections.md).
+
 On the command line: ``tightshuffle --help``.
 """
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     from tightshuffle.arguments import Floats
+    from tightshuffle.collection import Collection, Dummies, Group
     from tightshuffle.planning import Plan
     from tightshuffle.randomizers import Randomizer
 
@@ -51,7 +55,28 @@ if TYPE_CHECKING:
 
 
 __version__ = "0.1.0"
-__all__ = ["delta", "epsilon", "lower", "plan", "tight", "to_pld", "tradeoff", "upper"]
+__all__ = [
+    "Collection",
+    "Dummies",
+    "Group",
+    "delta",
+    "epsilon",
+    "lower",
+    "plan",
+    "tight",
+    "to_pld",
+    "tradeoff",
+    "upper",
+]
+
+
+def __getattr__(name: str) -> object:
+    """The classes of `tightshuffle.collection`, which is imported on first use."""
+    if name in ("Collection", "Dummies", "Group"):
+        from tightshuffle import collection
+
+        return getattr(collection, name)
+    raise AttributeError(f"module 'tightshuffle' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -58,7 +58,7 @@ def test_a_misspelt_argument_is_an_error_to_mypy_too() -> None:
         tightshuffle.to_pld(n=9, k=3, esp0=2.0)  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("name", tightshuffle.__all__)
+@pytest.mark.parametrize("name", [name for name in tightshuffle.__all__ if name.islower()])  # functions
 def test_help_and_editors_show_every_parameter(name: str) -> None:
     parameters = inspect.signature(getattr(tightshuffle, name)).parameters
     kinds = {parameter.kind for parameter in parameters.values()}

@@ -362,12 +362,19 @@ def _answer_audit(arguments: Namespace) -> Answer:
     return Answer("\n".join(lines), json, records)
 
 
+def _answer_collection(arguments: Namespace) -> Answer:
+    from tightshuffle.cli.collection_command import answer_collection
+
+    return answer_collection(arguments)
+
+
 ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
     "delta": _answer_delta,
     "epsilon": _answer_epsilon,
     "methods": _answer_methods,
     "sigma": _answer_sigma,
     "plan": _answer_plan,
+    "collection": _answer_collection,
     "compare": _answer_compare,
     "audit": _answer_audit,
 }

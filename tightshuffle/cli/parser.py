@@ -105,6 +105,24 @@ examples:
 
 Without --eps, eps runs from 0 to where upper is 1e-12. For randomizers other than grr: upper and lower only.
 """
+_COLLECTION = """\
+How private is a collection as it is run: groups of users with budgets of their own, users who take part now
+and then, dummies, several rounds? A YAML or JSON file describes it, such as
+
+  k: 100
+  rounds: 4
+  groups:
+    - {name: old app, users: 60000, eps0: 2}
+    - {name: new app, users: 40000, eps0: 4, participation: 0.3}
+  dummies: {poisson_per_value: 5}
+
+docs/collections.md explains the keys.
+"""
+_COLLECTION_EXAMPLES = """\
+examples:
+  tightshuffle collection mine.yaml --delta 1e-6
+  tightshuffle collection mine.yaml --eps 0.5 --json
+"""
 _AUDIT = """\
 Simulate an attack on shuffled k-RR and compute a lower confidence bound on delta.
 
@@ -250,6 +268,15 @@ def make_parser() -> argparse.ArgumentParser:
     _add_randomizer(plan, *randomizers.NAMES[:-1])
     _add(plan, "--compositions", help=f"{_ROUNDS}; the guarantee is for all rounds together (default 1)")
 
+    collection = add(
+        "collection", "eps or delta of groups, dummies and rounds", _COLLECTION, _COLLECTION_EXAMPLES
+    )
+    collection.add_argument("file", **_option("FILE", str, "a YAML or JSON file"))
+    collection.add_argument("--eps", **_option("E", values.at_least_zero, "one number: delta is looked for"))
+    collection.add_argument(
+        "--delta", **_option("D", values.log10_delta, f"one number, {_ANY_DELTA}: eps is looked for")
+    )
+
     audit = add("audit", "a lower confidence bound on delta from a simulated attack", _AUDIT, _AUDIT_EXAMPLES)
     _add(audit, "--eps", "--n", "--k", "--eps0", "--count", required=True)
     audit.add_argument(
@@ -266,7 +293,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_randomizer(compare, *randomizers.NAMES[:-1])
     _add(compare, "--png")
     compare.set_defaults(count=None, direction=None, compositions=1)
-    for command in (delta, epsilon, listing, sigma, plan, audit, compare):
+    for command in (delta, epsilon, listing, sigma, plan, collection, audit, compare):
         form = command.add_mutually_exclusive_group()
         for name, what in (("json", "one JSON object"), ("csv", "CSV with all digits")):
             to: dict[str, Any] = {"dest": "form", "action": "store_const", "const": name, "default": "text"}

@@ -1,6 +1,9 @@
 """A certified bracket of log E[(G_1 + ... + G_n)_+], for independent G with finitely many values, at any n.
 
 Every hockey-stick divergence of the shuffle model here is such an expectation (see `bounds.histogram`).
+The number of summands may also be random, a sum of independent binomial and Poisson numbers (`bounds.cover`).
+What follows is for a fixed n; otherwise M(z)^n becomes the product of (1 - s + s M(z))^n over the binomial
+numbers, with n trials of probability s each, and of e^(n (M(z) - 1)) over the Poisson numbers, of mean n.
 Let S = G_1 + ... + G_n, and M(z) = E[e^(z G)]. With a small Gaussian U of standard deviation tau, independent
 of S, and for every theta > 0,
 
@@ -71,6 +74,7 @@ def log_positive_part(
     probabilities: npt.ArrayLike,
     n: npt.ArrayLike,
     *,
+    shares: npt.ArrayLike | None = None,
     width: float = 1e-4,
     groups: npt.ArrayLike | None = None,
 ) -> tuple[Floats, Floats]:
@@ -81,7 +85,10 @@ def log_positive_part(
     values, probabilities : shape (..., c), the values of one G and their probabilities; what is missing to 1
         is the probability of the value 0. A value of probability 0 does not occur. The largest value, if
         positive, lies between 1e-150 and 1e150.
-    n : number of independent copies of G, from 1 to 10^12; its shape broadcasts with the leading dimensions
+    n : number of independent copies of G, from 1 to 10^12; its shape broadcasts with the leading dimensions.
+        With ``shares``, both have one more axis (..., m): the number of copies is then a sum of m independent
+        ones, each Binomial(n, share), or Poisson of mean n where the share is 0. One share at least is above
+        0.
     width : high - low is at most log(1 + width), unless rounding (item 5 above) or a limit of about a million
         nodes prevents it; the bounds hold in any case
     groups : whole numbers of the broadcast leading shape. Of the points with the same number only those that
@@ -97,12 +104,14 @@ def log_positive_part(
     ValueError if the largest value is out of range.
     """
     g, p = np.broadcast_arrays(np.asarray(values, float), np.asarray(probabilities, float))
-    users = np.asarray(n, float)
-    shape = np.broadcast_shapes(g.shape[:-1], users.shape)
-    classes = g.shape[-1]
+    if shares is None:
+        n, shares = np.asarray(n)[..., None], 1.0
+    users, thinned = np.broadcast_arrays(np.asarray(n, float), np.asarray(shares, float))
+    shape = np.broadcast_shapes(g.shape[:-1], users.shape[:-1])
+    classes, parts = g.shape[-1], users.shape[-1]
     g = np.broadcast_to(g, (*shape, classes)).reshape(-1, classes)
     p = np.broadcast_to(p, (*shape, classes)).reshape(-1, classes)
-    users = np.broadcast_to(users, shape).reshape(-1)
+    users, thinned = (np.broadcast_to(part, (*shape, parts)).reshape(-1, parts) for part in (users, thinned))
     g = np.where(p > 0, g, 0.0)
     low = np.full(len(users), -np.inf)
     high = low.copy()
@@ -113,12 +122,28 @@ def log_positive_part(
     if some.size:
         # Below this, one value outweighs all that the remaining users can add: how far below does not matter.
         g = np.maximum(g[some], -10 * _MOST_USERS * largest[some, None])
-        points = _at_saddle(g, p[some], users[some])
+        points = _at_saddle(g, p[some], users[some], thinned[some])
         if groups is None:
             low[some], high[some] = _brackets(points, width)
         else:
             low[some], high[some] = _largest(points, np.reshape(groups, -1)[some], width)
     return low.reshape(shape), high.reshape(shape)
+
+
+def tilted_copies(values: Floats, probabilities: Floats, n: npt.ArrayLike, shares: npt.ArrayLike) -> Floats:
+    """About how many copies of G there are where (G_1 + ... + G_n)_+ has its expectation; (points,).
+
+    ``values``, ``probabilities`` (points, c); ``n``, ``shares`` (m,), as for `log_positive_part`. 1 where no
+    value is positive.
+    """
+    result = np.ones(len(values))
+    some = np.flatnonzero(np.where(probabilities > 0, values, 0.0).max(axis=1) > 0)
+    if some.size:
+        g, p = np.where(probabilities > 0, values, 0.0)[some], probabilities[some]
+        users, thinned = (np.broadcast_to(part, (len(some), np.size(n))) for part in (n, shares))
+        points = _at_saddle(g, p, np.asarray(users, float), np.asarray(thinned, float))
+        result[some] = points.rates.sum(axis=1)
+    return result
 
 
 def outwards(
@@ -157,7 +182,10 @@ class _Points:
     g: Floats  # (points, values)
     p: Floats
     missing: Floats  # (points,), as everything below but the weights and units: the probability of 0
-    n: Floats
+    n: Floats  # (points, parts), as the shares and rates
+    shares: Floats
+    rates: Floats  # of copies, under the tilt
+    log_powers: Floats  # natural log of M(theta)^n, of each part
     theta: Floats
     log_mgf: Floats
     weights: Floats  # tilted probabilities
@@ -169,52 +197,105 @@ class _Points:
     def __len__(self) -> int:
         return len(self.n)
 
+    @property
+    def tilted(self) -> Floats:
+        """The shares under the tilt, (points, parts)."""
+        return np.where(self.shares > 0, self.rates / np.maximum(self.n, 1e-300), 0.0)
+
     def rows(self, index: Integers | np.integer[Any]) -> "_Points":
         return _Points(*(getattr(self, field.name)[index] for field in fields(self)))
 
 
-def _at_saddle(g: Floats, p: Floats, n: Floats) -> _Points:
+def _at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> _Points:
     # Exactly what is missing to 1: if positive values have probability 1e-16, an error of 1e-16 matters.
     missing = np.array([max(math.fsum([1.0, *row]), 0.0) for row in (-p).tolist()])
-    theta = _saddle(g, p, missing, n)
-    log_mgf, weights, _, variance = _moments(g, p, missing, theta)
+    theta = _saddle(g, p, missing, n, shares)
+    mgf, weights, mean, variance = _moments(g, p, missing, theta)
+    rates, (_, second) = _summed(n, shares, mgf, mean, variance)
     exponents = theta[:, None] * np.abs(g)
     few = _OPERATIONS + g.shape[1]
-    terms = p * np.abs(np.expm1(theta[:, None] * g)) * np.exp(-log_mgf)[:, None]
-    terms = np.where(log_mgf[:, None] < -math.log(2), weights, terms)  # see `_mgf`
-    base = n * log_mgf
-    rounding = n * (few * terms + 2 * weights * exponents).sum(axis=1) + 4 * np.abs(base) + few
-    sigma = np.sqrt(n * variance + 2 / theta**2)
+    terms = p * np.abs(np.expm1(theta[:, None] * g)) * np.exp(-mgf.log)[:, None]
+    far = mgf.log[:, None] < -math.log(2)
+    terms = np.where(far, weights, terms)  # see `_mgf`
+    log_powers = _log_powers(n, shares, mgf)
+    base = log_powers.sum(axis=1)
+    rounding = rates.sum(axis=1) * (few * terms + 2 * weights * exponents).sum(axis=1)
+    rounding += 4 * np.abs(log_powers).sum(axis=1) + few
+    rounding += np.where(far & (shares > 0), few * (n - rates), 0.0).sum(axis=1)
+    sigma = np.sqrt(second + 2 / theta**2)
     return _Points(
-        g, p, missing, n, theta, log_mgf, weights, few + 2 * exponents, sigma, base, _ULP * rounding
+        g,
+        p,
+        missing,
+        n,
+        shares,
+        rates,
+        log_powers,
+        theta,
+        mgf.log,
+        weights,
+        few + 2 * exponents,
+        sigma,
+        base,
+        _ULP * rounding,
     )
 
 
-def _mgf(g: Floats, p: Floats, missing: Floats, theta: Floats) -> tuple[Floats, Floats]:
-    """M(theta) and its logarithm, (...), for g and p (..., c): 1 + a sum, or all terms where that cancels."""
+class _Mgf(NamedTuple):
+    """M at some theta, its natural log, and M - 1 without cancellation."""
+
+    value: Floats
+    log: Floats
+    excess: Floats
+
+
+def _mgf(g: Floats, p: Floats, missing: Floats, theta: Floats) -> _Mgf:
+    """M(theta), (...), for g and p (..., c): 1 + a sum, or all terms where that cancels."""
     excess = (p * np.expm1(theta[..., None] * g)).sum(axis=-1)
     far = excess < -0.5
     mgf, log_mgf = 1 + excess, np.log1p(np.where(far, 0.0, excess))
     if far.any():
         terms = missing + (p * np.exp(np.where(far, theta, 0.0)[..., None] * g)).sum(axis=-1)
         mgf, log_mgf = np.where(far, terms, mgf), np.where(far, np.log(terms), log_mgf)
-    return mgf, log_mgf
+    return _Mgf(mgf, log_mgf, excess)
 
 
-def _moments(g: Floats, p: Floats, missing: Floats, theta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """log M(theta), and the tilted weights of the values, their mean and variance."""
-    mgf, log_mgf = _mgf(g, p, missing, theta)
+def _moments(g: Floats, p: Floats, missing: Floats, theta: Floats) -> tuple[_Mgf, Floats, Floats, Floats]:
+    """M(theta), and the tilted weights of the values, their mean and variance."""
+    mgf = _mgf(g, p, missing, theta)
     x = theta[:, None] * g
     # 1 + expm1 has lost the digits of a small e^x.
-    weights = np.where(x < -1, p * np.exp(x), p * np.expm1(x) + p) / mgf[:, None]
+    weights = np.where(x < -1, p * np.exp(x), p * np.expm1(x) + p) / mgf.value[:, None]
     mean = (weights * g).sum(axis=1)
-    variance = (weights * (g - mean[:, None]) ** 2).sum(axis=1) + missing / mgf * mean**2
-    return log_mgf, weights, mean, variance
+    variance = (weights * (g - mean[:, None]) ** 2).sum(axis=1) + missing / mgf.value * mean**2
+    return mgf, weights, mean, variance
 
 
-def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats) -> Floats:
+def _log_powers(n: Floats, shares: Floats, mgf: _Mgf) -> Floats:
+    """Natural log of M^n for each part, n and shares (..., parts), for M (...); see the docstring above."""
+    value, log, excess = (part[..., None] for part in mgf)
+    thinned = shares * excess
+    with np.errstate(divide="ignore"):
+        far = np.log((1 - shares) + shares * value)
+    power = np.where(thinned < -0.5, far, np.log1p(np.maximum(thinned, -0.5)))
+    return n * np.where(shares == 1, log, np.where(shares == 0, excess, power))
+
+
+def _summed(
+    n: Floats, shares: Floats, mgf: _Mgf, mean: Floats, variance: Floats
+) -> tuple[Floats, tuple[Floats, Floats]]:
+    """Tilted copies of each part, and mean and variance of S, from the mean and variance of one G."""
+    value = mgf.value[:, None]
+    tilted = np.where(shares == 1, 1.0, shares * value / ((1 - shares) + shares * value))
+    rates = n * np.where(shares == 0, value, tilted)
+    total = rates.sum(axis=1)
+    return rates, (total * mean, total * variance + (rates * (1 - tilted)).sum(axis=1) * mean**2)
+
+
+def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats, shares: Floats) -> Floats:
     """theta > 0 near the minimum of n log M(theta) - 2 log theta, by Newton's method in log theta."""
-    first, second = n * (p * g).sum(axis=1), n * (p * g * g).sum(axis=1)
+    copies = (n * np.where(shares == 0, 1.0, shares)).sum(axis=1)
+    first, second = copies * (p * g).sum(axis=1), copies * (p * g * g).sum(axis=1)
     start = np.where(
         first < 0, (np.sqrt(first**2 + 8 * second) - first) / (2 * second), 1.5 / np.sqrt(second)
     )
@@ -224,9 +305,10 @@ def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats) -> Floats:
     settled = np.zeros(len(n), bool)
     for _ in range(200):
         theta = np.exp(x)
-        _, _, mean, variance = _moments(g, p, missing, theta)
-        slope = n * mean * theta - 2
-        curvature = n * variance * theta**2 + n * mean * theta
+        mgf, _, mean, variance = _moments(g, p, missing, theta)
+        _, (total, spread) = _summed(n, shares, mgf, mean, variance)
+        slope = total * theta - 2
+        curvature = spread * theta**2 + total * theta
         ceiling = np.where(slope > 0, np.minimum(ceiling, x), ceiling)
         floor = np.where(slope > 0, floor, np.maximum(floor, x))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -267,6 +349,7 @@ def _brackets(points: _Points, width: float) -> tuple[Floats, Floats]:
     chernoff = high.copy()
 
     def sum_boxes(asked: Booleans, most: int, unlikely: npt.ArrayLike) -> Booleans:
+        asked = asked & np.all(points.shares == 1, axis=1)  # of a fixed number of copies
         if not asked.any():
             return asked
         boxes = _boxes(points, np.broadcast_to(unlikely, len(points)))
@@ -364,8 +447,10 @@ def _without_zero(points: _Points, tau: Floats, high: Floats) -> Floats:
     Where S is 0 and not just next to it, the excess kappa is of first order in tau, and only there.
     """
     most = points.p.sum(axis=1) * (1 + _ULP * (points.p.shape[1] + _OPERATIONS))
+    none = -np.minimum(most, 1.0)[:, None]
     with np.errstate(divide="ignore"):
-        log_zero = points.n * np.log1p(-np.minimum(most, 1.0))
+        log_zero = points.n * np.where(points.shares == 0, none, np.log1p(points.shares * none))
+    log_zero = log_zero.sum(axis=1)
     log_excess = np.log(tau / math.sqrt(2 * math.pi)) + log_zero
     log_excess -= _ULP * _OPERATIONS * (1 + np.abs(log_excess) + np.abs(log_zero))
     slack = _ULP * (np.abs(high) + 1)
@@ -387,8 +472,9 @@ def _log_aliases(points: _Points, tau: Floats) -> Floats:
     bounds = []
     for s, t in ((shift, theta + shift), (down, theta - down)):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            _, log_mgf = _mgf(points.g[:, None], points.p[:, None], points.missing[:, None], t)
-            chernoff = points.n[:, None] * (log_mgf - points.log_mgf[:, None]) - np.log(t) - 1
+            mgf = _mgf(points.g[:, None], points.p[:, None], points.missing[:, None], t)
+            powers = _log_powers(points.n[:, None], points.shares[:, None], mgf)
+            chernoff = (powers - points.log_powers[:, None]).sum(axis=2) - np.log(t) - 1
             chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
             decay = s[:, None] * _LENGTHS[:, None] * sigma[:, None]
             bound = chernoff[:, None] - decay - np.log(-np.expm1(-decay))
@@ -399,14 +485,17 @@ def _log_aliases(points: _Points, tau: Floats) -> Floats:
 def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tuple[Floats, Floats]:
     """Distance and half width of the windows that the best pair of values leaves; half = V: all nodes."""
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
-    missing = points.missing * np.exp(-points.log_mgf)
+    # Each part's M(z)^n shrinks; a copy that does not occur counts as the value 0.
+    tilted = points.tilted
+    both = (points.rates * tilted).sum(axis=1)
+    missing = points.missing * np.exp(-points.log_mgf) + (points.rates * (1 - tilted)).sum(axis=1) / both
     w = np.concatenate([points.weights, missing[:, None]], axis=1)
     likeliest = np.argsort(-w, axis=1, kind="stable")[:, :_PAIRED]
     g, w = np.take_along_axis(g, likeliest, axis=1), np.take_along_axis(w, likeliest, axis=1)
     one, two = np.triu_indices(g.shape[1], 1)
     gap = np.abs(g[:, one] - g[:, two])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of a gap that is not usable
-        sine = threshold[:, None] / (2 * points.n[:, None] * w[:, one] * w[:, two])
+        sine = threshold[:, None] / (2 * both[:, None] * w[:, one] * w[:, two])
         usable = (sine < 1) & (gap > 1e-150)
         half = np.where(usable, 2 / gap * np.arcsin(np.sqrt(np.where(usable, sine, 1.0))), np.inf)
         distance = 2 * math.pi / np.where(gap > 1e-150, gap, 1.0)
@@ -432,9 +521,9 @@ def _sum_nodes(
     j = np.repeat(start, size.astype(np.int64)) + _count_up(size)
     owner = np.repeat(owner, size.astype(np.int64))
 
-    n, theta = points.n[owner], points.theta[owner]
+    theta = points.theta[owner]
     u = j * h[owner]
-    real, imaginary, lost = np.empty((3, len(u)))
+    real, imaginary, units_lost = np.empty((3, len(u)))
     some = max(1, _TERMS // points.g.shape[1])
     for part in (slice(first, first + some) for first in range(0, len(u), some)):
         w = points.weights[owner[part]]
@@ -442,13 +531,24 @@ def _sum_nodes(
         real[part] = -2 * (w * np.sin(angle / 2) ** 2).sum(axis=1)
         imaginary[part] = (w * np.sin(angle)).sum(axis=1)
         units = points.units[owner[part]] * np.minimum(np.abs(angle), 2.0)
-        lost[part] = (w * units + 3 * w * np.abs(angle)).sum(axis=1)
-    modulus = np.maximum(2 * real + real**2 + imaginary**2, -1 + 1e-300)  # abs(M(z) / M(theta))^2 - 1
-    phase = n * np.arctan2(imaginary, 1 + real)
-    size_ = np.exp(n * 0.5 * np.log1p(modulus)) / (theta**2 + u**2)
+        units_lost[part] = (w * units + 3 * w * np.abs(angle)).sum(axis=1)
+    phase, log_size, lost = np.zeros((3, len(u)))
+    for n, share, rate in zip(points.n.T, points.tilted.T, points.rates.T, strict=True):
+        if not rate.any():
+            continue
+        n, share, rate = n[owner], share[owner], rate[owner]
+        x, y = share * real, share * imaginary
+        modulus = np.maximum(2 * x + x**2 + y**2, -1 + 1e-300)  # abs(M(z) / M(theta))^2 - 1
+        poisson = share == 0
+        turn = np.where(poisson, rate * imaginary, n * np.arctan2(y, 1 + x))
+        log = np.where(poisson, rate * real, n * 0.5 * np.log1p(modulus))
+        phase += turn
+        log_size += log
+        off = units_lost + 2 * (2 * np.abs(real) + np.where(poisson, 1.0, share) * (real**2 + imaginary**2))
+        lost += rate * off / (1 + modulus) + 4 * (np.abs(turn) + np.abs(log))
+    size_ = np.exp(log_size) / (theta**2 + u**2)
     size_ *= np.where(j > 0, 2.0, 1.0) * h[owner] / (2 * math.pi)
-    lost = n * (lost + 2 * (2 * np.abs(real) + real**2 + imaginary**2)) / (1 + modulus)
-    lost = _ULP * (lost + 4 * np.abs(phase) + 2 * n * np.abs(np.log1p(modulus)) + 4 * _OPERATIONS)
+    lost = _ULP * (lost + 4 * _OPERATIONS)
     error = np.expm1(np.minimum(lost, 700.0))
     phase -= 2 * np.arctan2(u, theta)
     first = np.concatenate([[0], np.flatnonzero(np.diff(owner)) + 1])
@@ -491,10 +591,11 @@ def _boxes(points: _Points, unlikely: Floats) -> _Boxes:
     order = np.argsort(log_weights, axis=1, kind="stable")
     g, log_p, log_weights = (np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights))
     # Both ends where Chernoff's bound of a Poisson distribution, x log(x / m) - x + m, reaches ``unlikely``.
-    expected = points.n[:, None] * np.exp(log_weights[:, :-1])
+    n = points.n.sum(axis=1)
+    expected = n[:, None] * np.exp(log_weights[:, :-1])
     first, last = _unlikely_counts(np.maximum(expected, 1e-280), unlikely[:, None])
     first = np.where(expected > unlikely[:, None], np.floor(first), 0)
-    last = np.where(expected > 0, np.minimum(np.ceil(last), points.n[:, None]), 0)
+    last = np.where(expected > 0, np.minimum(np.ceil(last), n[:, None]), 0)
     with np.errstate(over="ignore"):  # of hundreds of values
         atoms = np.prod(last - first + 1, axis=1)
     return _Boxes(g, log_p, log_weights, first, last, atoms)
@@ -518,7 +619,7 @@ def _sum_box(point: _Points, box: _Boxes) -> tuple[float, float]:
     """Bounds for one point: the sum over its box. The bound on the rest is added to the upper bound only."""
     from scipy.special import gammaln  # here, for it takes as long to import as numpy
 
-    n = float(point.n)
+    n = float(point.n.sum())
     probabilities = np.exp(box.log_weights)
     sides = [(a - 1, w) for a, w in zip(box.first, probabilities, strict=False) if a > 0]
     sides += [(b + 1, w) for b, w in zip(box.last, probabilities, strict=False) if b < n and w > 0]

@@ -40,6 +40,18 @@ class Randomizer(ABC):
 
     @property
     @abstractmethod
+    def gamma(self) -> float:
+        """The blanket's mass."""
+
+    def shares_blanket(self, other: "Randomizer") -> float:
+        """A probability that a report of this randomizer comes from the normalised blanket of ``other``.
+
+        0 is always one.
+        """
+        return self.gamma if self is other else 0.0
+
+    @property
+    @abstractmethod
     def bits(self) -> float:
         """Bits of one report: log2 of the number of different reports."""
 
@@ -194,6 +206,7 @@ class SupportRandomizer(Randomizer):
     label: ClassVar[str]  # short
     colour: ClassVar[str]  # of the lines in figures
     marker: ClassVar[str]  # of the points, by matplotlib's name
+    fixed_background: ClassVar[bool] = True  # whether u is the same at every eps0
 
     k: int
     eps0: float
@@ -234,6 +247,27 @@ class SupportRandomizer(Randomizer):
     def gamma(self) -> float:
         """The blanket's mass."""
         return self._base + (self._raised - self._base) * self.everywhere
+
+    def shares_blanket(self, other: Randomizer) -> float:
+        """See `Randomizer.shares_blanket`."""
+        if self == other:
+            return self.gamma
+        if not isinstance(other, type(self)) or not self.fixed_background or self._fields != other._fields:
+            return 0.0
+        if self.everywhere == 0 or other.everywhere == 0:
+            return self._base
+        # The likelihoods decide: where a report supports every value, and where it does not.
+        return other.gamma * min(self._base / other._base, self._raised / other._raised)
+
+    @property
+    def dummy_share(self) -> float:
+        """A probability with which a report drawn from u is drawn from the normalised blanket."""
+        return self.gamma / self._raised if self.everywhere else 1.0
+
+    @property
+    def _fields(self) -> tuple[float, ...]:
+        """k and the parameter: what u depends on, but for eps0."""
+        return (self.k, getattr(self, self.parameter)) if self.parameter else (self.k,)
 
     @property
     def p_star(self) -> float:

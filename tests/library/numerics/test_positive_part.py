@@ -225,3 +225,54 @@ def test_only_the_largest_of_a_group_are_narrow():
 def test_no_positive_value():
     assert log_positive_part([-1.0, 0.0], [0.5, 0.2], 10) == (-np.inf, -np.inf)
     assert log_positive_part([1.0, -1.0], [0.0, 0.2], 10) == (-np.inf, -np.inf)
+
+
+def exact_log_of_parts(values, probabilities, parts):
+    """log E[S_+] in rational numbers, for a number of gains that is a sum of binomial numbers (n, share)."""
+    number = {0: Fraction(1)}
+    for n, share in parts:
+        for _ in range(n):
+            more = {}
+            for count, mass in number.items():
+                more[count] = more.get(count, 0) + mass * (1 - Fraction(share))
+                more[count + 1] = more.get(count + 1, 0) + mass * Fraction(share)
+            number = more
+    with mpmath.workdps(40):
+        total = mpmath.mpf(0)
+        for count, mass in number.items():
+            if count and mass:
+                one = exact_log(values, probabilities, count)
+                total += mpmath.mpf(mass.numerator) / mass.denominator * mpmath.exp(one)
+        return mpmath.log(total) if total else -math.inf
+
+
+def test_a_random_number_of_gains_against_rational_sums():
+    rng = np.random.default_rng(28)
+    for _ in range(25):
+        values, probabilities = random_distribution(rng)
+        parts = [(int(rng.integers(1, 4)), float(rng.uniform(0.01, 1))) for _ in range(2)] + [(1, 1.0)]
+        n, shares = zip(*parts, strict=True)
+        low, high = log_positive_part(values, probabilities, n, shares=shares)
+        truth = exact_log_of_parts(values, probabilities, parts)
+        assert low <= truth <= high, (values, probabilities, parts)
+        assert truth == -math.inf or high - low <= math.log1p(1e-4), (values, probabilities, parts)
+
+
+def test_a_poisson_number_is_the_limit_of_binomial_ones():
+    values, probabilities = [3.0, -2.0, -0.1], [0.1, 0.15, 0.75]
+    for mean in (5.0, 1e3, 1e6):
+        poisson = log_positive_part(values, probabilities, [mean, 1], shares=[0, 1], width=1e-6)
+        many = log_positive_part(values, probabilities, [1e9 * mean, 1], shares=[1e-9, 1], width=1e-6)
+        assert poisson[0] <= many[1]
+        assert many[0] <= poisson[1]
+        assert poisson[1] - poisson[0] < 2e-6
+
+
+def test_a_binomial_number_is_a_smaller_probability():
+    """Binomial(n, share) gains have the sum of n gains that are 0 otherwise."""
+    values, probabilities = np.array([3.0, -2.0, -0.1]), np.array([0.1, 0.15, 0.75])
+    for n, share in ((10**3, 0.3), (10**9, 1e-3)):
+        parts = log_positive_part(values, probabilities, [n], shares=[share], width=1e-6)
+        thinned = log_positive_part(values, probabilities * share, n, width=1e-6)
+        assert parts[0] <= thinned[1]
+        assert thinned[0] <= parts[1]

@@ -1,0 +1,344 @@
+"""Collections: no dataset is outside the bounds, which are the known ones where all users are alike."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import tightshuffle
+import tightshuffle.randomizers
+from tightshuffle.collection import Collection, Dummies, Group
+from tightshuffle.randomizers.krr import sample_histogram
+
+_SAFE = 1e-9  # relative: what the logarithms of the tested numbers lose; the bounds' own width is 1e-4
+
+
+def report(value, growth, k, taking):
+    """Probabilities of the reports of k-RR with e^eps0 = growth (None: the value itself)."""
+    if growth is None:
+        return [taking * (place == value) for place in range(k)]
+    return [taking * (growth if place == value else 1) / (growth + k - 1) for place in range(k)]
+
+
+def add(distribution, probabilities):
+    """The distribution of counts, {counts: probability}, after one more independent report, or none."""
+    none = 1 - sum(probabilities)
+    result = {}
+    for counts, mass in distribution.items():
+        if none:
+            result[counts] = result.get(counts, 0) + mass * none
+        for place, probability in enumerate(probabilities):
+            if probability:
+                more = (*counts[:place], counts[place] + 1, *counts[place + 1 :])
+                result[more] = result.get(more, 0) + mass * probability
+    return result
+
+
+def hockey_stick(one, two, growth):
+    return sum(max(mass - growth * two.get(counts, 0), 0) for counts, mass in one.items())
+
+
+class Small:
+    """A collection of few users: the growth e^eps0 of everybody as a Fraction, the user in question first."""
+
+    def __init__(self, rng, k):
+        self.k = k
+        growths = [Fraction(int(g), 4) for g in rng.choice([5, 6, 8, 12, 20, 40, 100, 400], 3, replace=False)]
+        if rng.random() < 0.1:
+            growths[0] = None
+        takings = [Fraction(int(a), 4) for a in rng.integers(1, 5, 3)]
+        self.groups = [
+            (growth, taking, int(users))
+            for growth, taking, users in zip(growths, takings, rng.integers(0, 3, 3), strict=True)
+        ]
+        self.groups[0] = (*self.groups[0][:2], self.groups[0][2] + 1)
+        self.colluding = int(rng.integers(0, 2)) if self.groups[0][2] > 1 else 0
+        self.dummies = int(rng.integers(0, 3 if k == 4 else 4)) if rng.random() < 0.5 else 0
+        self.growth = 1 + ((growths[0] or 50) - 1) * Fraction(int(rng.integers(0, 15)), 16)  # e^eps
+
+    def collection(self):
+        groups = [
+            Group(
+                str(place),
+                users,
+                math.inf if growth is None else math.log(growth),
+                float(taking),
+                self.colluding if place == 0 else 0,
+            )
+            for place, (growth, taking, users) in enumerate(self.groups)
+            if users
+        ]
+        return Collection(self.k, tuple(groups), dummies=Dummies(self.dummies))
+
+    def remaining(self):
+        users = [(growth, taking) for growth, taking, users in self.groups for _ in range(users)]
+        return users[1 + self.colluding :]
+
+    def deltas(self, kind, unseen):
+        """delta of every dataset of the remaining users, both directions, with numbers of this kind."""
+        start = {(0,) * self.k: kind(1)}
+        for _ in range(self.dummies):
+            start = add(start, [kind(1) / self.k] * self.k)
+        growth, taking = self.groups[0][:2]
+        taking = kind(taking) if unseen else kind(1)
+        own = [report(value, growth and kind(growth), self.k, taking) for value in (0, 1)]
+        deltas = {}
+
+        def go_on(distribution, values, left):
+            if left:
+                (growth, taking), rest = left[0], left[1:]
+                for value in range(self.k):
+                    more = add(distribution, report(value, growth and kind(growth), self.k, kind(taking)))
+                    go_on(more, (*values, value), rest)
+                return
+            pair = [add(distribution, one) for one in own]
+            deltas[values] = max(hockey_stick(*side, kind(self.growth)) for side in (pair, pair[::-1]))
+
+        go_on(start, (), self.remaining())
+        return deltas
+
+    def worst(self, unseen=False):
+        """delta of the worst dataset: found with floats, then exact."""
+        found = self.deltas(float, unseen)
+        values = max(found, key=found.get)
+        exact = {(0,) * self.k: Fraction(1)}
+        for _ in range(self.dummies):
+            exact = add(exact, [Fraction(1, self.k)] * self.k)
+        for (growth, taking), value in zip(self.remaining(), values, strict=True):
+            exact = add(exact, report(value, growth, self.k, taking))
+        growth, taking = self.groups[0][:2]
+        pair = [
+            add(exact, report(value, growth, self.k, taking if unseen else Fraction(1))) for value in (0, 1)
+        ]
+        return max(hockey_stick(*side, self.growth) for side in (pair, pair[::-1]))
+
+
+def small_settings(seed, number):
+    rng = np.random.default_rng(seed)
+    made = 0
+    while made < number:
+        small = Small(rng, int(rng.integers(2, 5)))
+        if len(small.remaining()) <= {2: 6, 3: 5, 4: 4}[small.k]:
+            made += 1
+            yield small
+
+
+def check_enumerated(seed, number):
+    ratios = []
+    for small in small_settings(seed, number):
+        collection, eps = small.collection(), math.log(small.growth)
+        exact = small.worst()
+        upper, lower = (
+            10 ** collection.one_round(eps, group="0", bound=bound) for bound in ("upper", "lower")
+        )
+        where = (small.k, small.groups, small.colluding, small.dummies, small.growth)
+        assert lower <= float(exact) * (1 + _SAFE) + 1e-300, where
+        assert upper >= float(exact) * (1 - _SAFE), where
+        if exact:
+            ratios.append(upper / float(exact))
+        if small.groups[0][1] < 1:
+            hidden = small.worst(unseen=True)
+            bound = 10 ** collection.one_round(eps, group="0", unseen=True)
+            assert bound >= float(hidden) * (1 - _SAFE), where
+            assert bound <= upper * (1 + _SAFE), where
+    return np.array(ratios)
+
+
+def test_no_dataset_is_outside_the_bounds():
+    ratios = check_enumerated(1, 80)
+    assert len(ratios) == 80
+    assert np.median(ratios) < 1.1  # the bounds say something
+
+
+@pytest.mark.slow
+def test_no_dataset_of_two_thousand_settings_is_outside_the_bounds():
+    check_enumerated(2, 2000)
+
+
+def one_group(n, k, eps0, randomizer="grr", **group):
+    return Collection(k, (Group("all", n, eps0, **group),), randomizer)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps0", "eps"),
+    [
+        (1000, 10, 1.0, 0.1),
+        (100_000, 408, 4.0, [0.02, 0.05, 0.2, 3.9]),
+        (10**9, 100, 8.0, 0.005),
+        (10**12, 100, 4.0, 1e-5),
+        (300, 100, 8.0, 5.0),
+        (6, 3, 2.0, [0.0, 0.5, 1.9]),
+    ],
+)
+def test_alike_users_have_the_known_bounds(n, k, eps0, eps):
+    collection = one_group(n, k, eps0)
+    upper = tightshuffle.upper(eps, n=n, k=k, eps0=eps0, log10=True)
+    width = math.log10(1 + (1e-4 if n < 10**11 else 1e-3))
+    assert np.all(np.abs(collection.one_round(eps) - upper) <= width)
+    lower = collection.one_round(eps, bound="lower")
+    assert np.all(lower <= upper)
+
+
+@pytest.mark.parametrize("randomizer", ["subset:3", "hash:4", "hadamard", "oue", "rappor"])
+def test_alike_users_of_other_randomizers_have_the_known_bounds(randomizer):
+    collection, eps = one_group(10_000, 20, 3.0, randomizer), [0.05, 0.3]
+    for bound in ("upper", "lower"):
+        known = tightshuffle.delta(
+            eps, method=bound, n=10_000, k=20, eps0=3.0, randomizer=randomizer, log10=True
+        )
+        found = collection.one_round(eps, bound=bound)
+        # `lower` knows mixtures of values, too.
+        assert np.all(found <= known + math.log10(1 + 1e-4))
+        if bound == "upper":
+            assert np.all(found >= known - math.log10(1 + 1e-4))
+
+
+def test_a_matrix_has_the_known_bounds(tmp_path):
+    path = tmp_path / "matrix.csv"
+    path.write_text("0.6,0.3,0.1\n0.3,0.4,0.3\n0.1,0.3,0.6\n")
+    collection = Collection(None, (Group("all", 500),), f"file:{path}")
+    own = tightshuffle.upper(0.1, n=500, randomizer=f"file:{path}", log10=True)
+    assert collection.one_round(0.1) == pytest.approx(own, abs=1e-4)
+    assert collection.if_the_shuffler_fails() == pytest.approx(math.log(6))
+
+
+def test_two_groups_alike_are_one():
+    together = one_group(1000, 10, 2.0).one_round([0.05, 0.2])
+    apart = Collection(10, (Group("a", 400, 2.0), Group("b", 600, 2.0)))
+    for name in ("a", "b"):
+        np.testing.assert_allclose(apart.one_round([0.05, 0.2], group=name), together, atol=1e-4)
+
+
+def test_colluding_users_are_no_users():
+    some = Collection(10, (Group("a", 900, 2.0, colluding=100), Group("b", 500, 3.0, colluding=0.2)))
+    fewer = Collection(10, (Group("a", 800, 2.0), Group("b", 400, 3.0)))
+    for bound in ("upper", "lower"):
+        assert some.one_round(0.1, bound=bound) == fewer.one_round(0.1, bound=bound)
+
+
+def test_poisson_dummies_are_a_mixture_of_fixed_numbers():
+    group, mean = Group("a", 30, 3.0), 6.0
+    number = np.arange(60)
+    weights = stats.poisson.pmf(number, mean)
+    deltas = [10 ** Collection(5, (group,), dummies=Dummies(int(d))).one_round(0.3) for d in number]
+    mixture = float(weights @ deltas)
+    low, high = (
+        10 ** Collection(5, (group,), dummies=Dummies(0, mean / 5)).one_round(0.3, bound=bound)
+        for bound in ("lower", "upper")
+    )
+    assert high == pytest.approx(mixture, rel=3e-4)
+    assert 0.8 * high < low <= mixture * (1 + 3e-4)
+
+
+@pytest.mark.parametrize(("mean", "eps"), [(5.0, 1.0), (42.7, 1.0), (400.0, 0.3)])
+def test_dummies_alone_against_poisson_sums(mean, eps):
+    """E[(N0 - e^eps N1)_+] / mean for Poisson N0, N1: docs/parity.md, (5)."""
+    most = int(mean + 15 * math.sqrt(mean) + 40)
+    n0, n1 = np.arange(most)[:, None], np.arange(most)
+    chances = stats.poisson.pmf(n0, mean) * stats.poisson.pmf(n1, mean)
+    exact = float((chances * np.maximum(n0 - math.exp(eps) * n1, 0)).sum()) / mean
+    collection = Collection(50, (Group("a", 1000, math.inf),), dummies=Dummies(0, mean))
+    for bound, side in (("upper", 1), ("lower", -1)):
+        found = 10 ** collection.one_round(eps, bound=bound)
+        assert found == pytest.approx(exact, rel=2e-4)
+        assert side * (found - exact) >= -1e-9 * exact
+
+
+def test_dummies_of_users_count_where_a_device_sends_one():
+    """One report per value with probability b: only devices with exactly one of them are known to hide."""
+    group, k, b = Group("a", 2000, 2.0), 10, 0.01
+    sent = Dummies(probability_per_user_and_value=b)
+    one = k * b * (1 - b) ** (k - 1)
+    alike = Collection(k, (group,), dummies=Dummies(int(2000 * one) + 1)).one_round(0.05)
+    assert alike == pytest.approx(Collection(k, (group,), dummies=sent).one_round(0.05), abs=0.05)
+    assert Collection(k, (group,), dummies=sent).one_round(0.05, bound="lower") == -np.inf
+
+
+def test_many_users_are_between_their_bounds():
+    groups = [Group(str(i), 2 * 10**8, 1.5 + i, participation=1 / (i + 1)) for i in range(5)]
+    collection = Collection(100, tuple(groups), dummies=Dummies(1000, poisson_per_value=20))
+    for group in groups:
+        low, high = (collection.epsilon(1e-6, group=group.name, bound=b) for b in ("lower", "upper"))
+        assert low < high < 1.005 * low
+
+
+def test_who_takes_part_in_secret_is_more_private():
+    collection = one_group(100_000, 100, 4.0, participation=0.3)
+    seen, unseen = (collection.epsilon(1e-6, unseen=secret) for secret in (False, True))
+    assert 0.2 * seen < unseen < 0.3 * seen  # as if delta and e^eps - 1 were 0.3 times as large
+    # One row "no report" of a matrix says the same.
+    p, q = math.exp(4) / (math.exp(4) + 3), 1 / (math.exp(4) + 3)
+    matrix = np.full((5, 4), 0.3 * q) + 0.3 * (p - q) * np.eye(5, 4)
+    matrix[4] = 0.7
+    same = tightshuffle.epsilon(1e-6, n=1000, randomizer=tightshuffle.randomizers.Finite(matrix))
+    assert one_group(1000, 4, 4.0, participation=0.3).epsilon(1e-6, unseen=True) == pytest.approx(
+        same, rel=1e-3
+    )
+
+
+def test_rounds_equal_and_different():
+    first, second = Group("a", 5000, 2.0), Group("a", 3000, 3.0)
+    weekly = Collection(10, (first,), rounds=3).epsilon(1e-6)
+    assert weekly == pytest.approx(
+        tightshuffle.epsilon(1e-6, n=5000, k=10, eps0=2.0, compositions=3), rel=0.01
+    )
+    later = Collection(10, (second,), rounds=2)
+    both = Collection(10, (first,), rounds=3, then=(later,))
+    assert both.epsilon(1e-6) > max(weekly, later.epsilon(1e-6))
+    assert both.if_the_shuffler_fails() == 3 * 2.0 + 2 * 3.0
+    single = Collection(10, (first,)), later
+    assert both.epsilon(1e-6, bound="lower") == max(one.epsilon(1e-6, bound="lower") for one in single)
+
+
+def test_the_expected_error_is_that_of_simulated_collections():
+    """Mean total variation distance over 400 runs: within 4 standard errors."""
+    k = 20
+    groups = (Group("a", 30_000, 2.0), Group("b", 20_000, 4.0, participation=0.5), Group("c", 1000, math.inf))
+    collection = Collection(k, groups, dummies=Dummies(2000, poisson_per_value=50))
+    rng, distances = np.random.default_rng(31), []
+    shares = np.full(k, 1 / k)
+    slope = offset = 0.0
+    for group in groups:
+        growth = math.exp(group.eps0) if group.eps0 < math.inf else None
+        p, q = (1.0, 0.0) if growth is None else (growth / (growth + k - 1), 1 / (growth + k - 1))
+        slope += group.users * group.participation * (p - q)
+        offset += group.users * group.participation * q
+    offset += 2000 / k + 50
+    for _ in range(400):
+        counts = rng.multinomial(2000, shares) + rng.poisson(50, k)
+        for group in groups:
+            held = rng.binomial((group.users * shares).astype(int), group.participation)
+            if group.eps0 == math.inf:
+                counts += held
+            else:
+                counts += sample_histogram(held, group.eps0, rng)[0]
+        distances.append(np.abs((counts - offset) / slope - shares).sum() / 2)
+    mean, error = np.mean(distances), np.std(distances) / math.sqrt(len(distances))
+    assert abs(collection.expected_error() - mean) < 4 * error
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Group("a", 0, 1.0), "group 'a': users must be a whole number from 1"),
+        (lambda: Group("a", 10, 0.0), "group 'a': eps0 must be above 0 and at most 50"),
+        (
+            lambda: Group("a", 10, 1.0, participation=0),
+            "group 'a': participation must be a probability above 0",
+        ),
+        (lambda: Group("a", 10, 1.0, colluding=10), "group 'a': colluding must be"),
+        (lambda: Dummies(-1), "dummies: number must be a whole number"),
+        (lambda: Dummies(poisson_per_value=-1), "dummies: poisson_per_value must be from 0"),
+        (lambda: Collection(10, ()), "groups must be at least one"),
+        (lambda: Collection(10, (Group("a", 5),)), "group 'a': k and eps0 must be given"),
+        (lambda: one_group(5, 10, math.inf, "oue"), "eps0 must be finite"),
+        (lambda: Collection(10, (Group("a", 5, 1.0),), "oue", Dummies(5)), "dummies must not be given"),
+        (lambda: one_group(5, 10, 1.0).one_round(1.0, group="b"), "group must be one of all; got 'b'"),
+        (lambda: one_group(5, 10, 1.0).one_round(1.0, bound="exact"), "bound must be one of upper, lower"),
+    ],
+)
+def test_what_is_wrong_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

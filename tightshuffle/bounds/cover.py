@@ -1,0 +1,163 @@
+"""delta of one report among a random number of further reports that are drawn from one distribution.
+
+The user's report is one of J; the other J - 1 reports come from a distribution u, whoever sends them. J - 1
+is a sum of independent numbers, Binomial and Poisson (`Cover`). By exchangeability, for independent gains
+G = (R_x0(y) - e^eps R_x1(y)) / u(y), y ~ u,
+
+    delta = sum_j P(J = j) delta_j,    delta_j = E[(G_1 + ... + G_j)_+] / j.
+
+delta_j falls with j, since one more report from u is post-processing. So a smaller J gives an upper bound.
+
+* Of few reports the sum is taken term by term.
+* Else 1 / J is the integral of e^(-J x) over x >= 0, and with t = e^-x the expectation of t^(J - 1) (S_J)_+
+  is one of the same kind: Binomial(n, s) becomes Binomial(n, s t / (1 - s + s t)), Poisson of mean m becomes
+  that of mean m t. `positive_part` computes it. As a function of x the integrand is a mixture of e^(-J x).
+  All its even derivatives are positive, so Lobatto's quadrature never gives too little, and Gauss'
+  quadrature never too much.
+"""
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from tightshuffle.arguments import Floats
+from tightshuffle.numerics.binomial import log_binomial_pmf
+from tightshuffle.numerics.positive_part import log_positive_part, tilted_copies
+
+_FEW = 64  # reports that are summed one by one
+_UNLIKELY = 45.0  # -log of what the quadrature leaves to its last term
+_NODES = 24  # of the quadrature
+_ULP = 2.0**-52
+_OPERATIONS = 3.0  # units in the last place that a share under the tilt may be wrong by
+
+
+@dataclass(frozen=True)
+class Cover:
+    """How many reports hide the user's own: the sum of independent Binomial(n, share), or Poisson(n) numbers.
+
+    ``n`` (parts,): trials of a binomial number, or the mean of a Poisson one; ``shares`` (parts,): the
+    probability of a trial, or 0 for Poisson. Trials without a user count are left out.
+    """
+
+    n: Floats
+    shares: Floats
+
+    @staticmethod
+    def of(binomial: list[tuple[float, float]], poisson: float = 0.0) -> "Cover":
+        """The cover of these (trials, probability), and of a Poisson number of this mean."""
+        parts = [(n, share) for n, share in binomial if n > 0 and share > 0]
+        if poisson > 0:
+            parts.append((poisson, 0.0))
+        return Cover(*np.array(parts, float).reshape(-1, 2).T)
+
+    @property
+    def mean(self) -> float:
+        """The expected number of reports."""
+        return float(self.n @ np.where(self.shares == 0, 1.0, self.shares))
+
+    def rounded(self, fewer: bool) -> "Cover":
+        """A stochastically smaller (``fewer``) or larger cover, further than rounding moved its numbers."""
+        moved = 1 + (-1 if fewer else 1) * 8 * _OPERATIONS * _ULP
+        poisson = self.shares == 0
+        shares = np.where(self.shares == 1, 1.0, np.minimum(self.shares * moved, 1.0))
+        return Cover(np.where(poisson, self.n * moved, self.n), shares)
+
+
+def ln_delta(
+    values: Floats, probabilities: Floats, cover: Cover, *, round_up: bool, width: float = 1e-4
+) -> Floats:
+    """Natural log of sum_j P(J = j) E[(G_1 + ... + G_j)_+] / j, rounded up or down.
+
+    Parameters
+    ----------
+    values, probabilities : (points, classes), the gains of one report drawn from u, and their probabilities
+    cover : of J - 1
+    width : about the relative error of the result
+
+    Returns
+    -------
+    (points,); -inf where no gain is positive. It can exceed 0 by rounding.
+    """
+    cover = cover.rounded(fewer=round_up)
+    if few(cover):
+        return _term_by_term(values, probabilities, cover, round_up, width)
+    n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
+    copies = np.maximum(tilted_copies(values, probabilities, n, shares), 1.0)
+    nodes, weights = _quadrature(round_up)
+    # Columns are nodes: x is (points, nodes), the shares under the tilt are (points, nodes, parts).
+    x = nodes / copies[:, None]
+    t, less = np.exp(-x)[..., None], np.expm1(-x)[..., None]
+    binomial = cover.shares * t / (1 - cover.shares + cover.shares * t)
+    means = np.where(cover.shares == 0, cover.n * t, cover.n)
+    with np.errstate(divide="ignore"):
+        power = np.where(cover.shares == 1, -x[..., None], np.log1p(cover.shares * less))
+    log_factors = (cover.n * np.where(cover.shares == 0, less, power)).sum(axis=-1)
+    own = np.ones((*x.shape, 1))
+    logs = log_positive_part(
+        values[:, None],
+        probabilities[:, None],
+        np.concatenate([means, own], axis=-1),
+        shares=np.concatenate([np.where(cover.shares == 0, 0.0, binomial), own], axis=-1),
+        width=width,
+    )[int(round_up)]
+    terms = logs + log_factors - x + np.log(weights / copies[:, None])
+    if round_up:
+        # Beyond the last node 1 / J is at most 1: the integral of e^(-J x) from there on is at most e^(-J x).
+        last = logs[:, -1] + log_factors[:, -1] - x[:, -1]
+        terms = np.concatenate([terms, last[:, None]], axis=1)
+    lost = _ULP * (_OPERATIONS * (cover.mean + 12 * math.sqrt(cover.mean) + 60) + 100)
+    return np.asarray(special.logsumexp(terms, axis=1) + (lost if round_up else -lost))
+
+
+@functools.cache
+def _quadrature(round_up: bool) -> tuple[Floats, Floats]:
+    """Nodes and weights of Lobatto's or Gauss' quadrature on [0, _UNLIKELY]."""
+    legendre = np.polynomial.legendre
+    if round_up:
+        last = np.polynomial.Legendre.basis(_NODES - 1)
+        inner = np.sort(last.deriv().roots().real)
+        points = np.concatenate([[-1.0], inner, [1.0]])
+        weights = 2 / (_NODES * (_NODES - 1) * last(points) ** 2)
+    else:
+        points, weights = legendre.leggauss(_NODES)
+    return (points + 1) * (_UNLIKELY / 2), weights * (_UNLIKELY / 2)
+
+
+def log_probabilities(cover: Cover, most: int) -> Floats:
+    """Natural log of the probabilities of 0, 1, ..., ``most`` reports, to about 1e-12; (most + 1,)."""
+    result = np.append(1.0, np.zeros(most))
+    j = np.arange(most + 1)
+    for n, share in zip(cover.n, cover.shares, strict=True):
+        one = (
+            special.xlogy(j, n) - n - special.gammaln(j + 1) if share == 0 else log_binomial_pmf(j, n, share)
+        )
+        result = np.convolve(result, np.exp(one))[: most + 1]
+    with np.errstate(divide="ignore"):
+        return np.log(result)
+
+
+def few(cover: Cover) -> bool:
+    """Whether there are so few reports that a sum over their number is short."""
+    return most_counted(cover) <= _FEW
+
+
+def most_counted(cover: Cover) -> int:
+    return math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
+
+
+def _term_by_term(
+    values: Floats, probabilities: Floats, cover: Cover, round_up: bool, width: float
+) -> Floats:
+    most = most_counted(cover)
+    j = np.arange(1, most + 2)
+    logs = log_positive_part(values[:, None], probabilities[:, None], j, width=width)[int(round_up)]
+    chances = np.exp(log_probabilities(cover, most))
+    # Rounding, and numbers too small for a float.
+    chances = chances * (1 + 1e-11) + 1e-300 if round_up else np.maximum(chances * (1 - 1e-11) - 1e-300, 0.0)
+    if round_up:  # more reports than ``most`` hide the user at least as well
+        chances[-1] += max(1 - chances.sum(), 0.0) + 1e-12
+    with np.errstate(divide="ignore"):
+        return np.asarray(special.logsumexp(logs - np.log(j) + np.log(chances), axis=1))

@@ -1,0 +1,110 @@
+"""`tightshuffle collection`: a collection that a file describes."""
+
+import math
+from argparse import Namespace
+from typing import Any
+
+from tightshuffle.cli.layout import Answer, table
+from tightshuffle.collection import Collection
+from tightshuffle.collection_file import read_collection
+from tightshuffle.number_text import e_notation, from_log10, plain
+
+
+def answer_collection(arguments: Namespace) -> Answer:
+    """The bounds for every group, at one eps or delta, and the errors."""
+    if (arguments.eps is None) == (arguments.delta is None):
+        raise ValueError("give either --eps or --delta")
+    collection = read_collection(arguments.file)
+    partly = any(group.participation < 1 for group in collection.groups)
+    records = [
+        _of_group(collection, group.name, arguments.eps, arguments.delta, partly)
+        for group in collection.groups
+    ]
+    asked = "log10_delta" if arguments.delta is None else "eps"
+    worst = max(records, key=lambda record: record[f"{asked}_upper"])["group"]
+    errors: dict[str, Any] = {"collection": collection.expected_error()}
+    eps = arguments.eps if arguments.delta is None else max(record["eps_upper"] for record in records)
+    log10_delta = max(r["log10_delta_upper"] for r in records) if arguments.delta is None else arguments.delta
+    if 0 < eps < math.inf and -math.inf < log10_delta < 0:
+        errors["gaussian"] = collection.gaussian_error(eps, log10_delta)
+    json = {"method": "collection", "groups": records, "largest": worst, "expected_tv": errors}
+    return Answer(_text(collection, arguments, records, worst, errors), json, records)
+
+
+def _of_group(
+    collection: Collection, name: str, eps: float | None, log10_delta: float | None, partly: bool
+) -> dict[str, Any]:
+    group = next(group for group in collection.groups if group.name == name)
+    record: dict[str, Any] = {
+        "group": name,
+        "users": group.users,
+        "eps0": collection.eps0(name),
+        "participation": group.participation,
+    }
+    asked = [("lower", "lower", False), ("upper", "upper", False)] + [("unseen", "upper", True)] * partly
+    for column, bound, unseen in asked:
+        about: dict[str, Any] = {"group": name, "bound": bound, "unseen": unseen}
+        if eps is None:
+            record[f"eps_{column}"] = collection.epsilon(log10_delta=log10_delta, **about)
+        else:
+            record[f"log10_delta_{column}"] = float(collection.log10_delta(eps, **about))
+    return record | {"eps_without_shuffler": collection.if_the_shuffler_fails(name)}
+
+
+def _text(
+    collection: Collection,
+    arguments: Namespace,
+    records: list[dict[str, Any]],
+    worst: str,
+    errors: dict[str, float],
+) -> str:
+    of_delta = arguments.delta is None
+    several = collection.rounds > 1 or bool(collection.then)
+    title = f"delta at eps = {arguments.eps:g}" if of_delta else f"eps at delta = {_delta(arguments.delta)}"
+    header = ["group", "users", "eps0", "at least", "at most"]
+    partly = "eps_unseen" in records[0] or "log10_delta_unseen" in records[0]
+    header += ["if unseen"] * partly + ["no shuffler"]
+    rows = [header]
+    for record in records:
+        row = [record["group"], str(record["users"]), _number(record["eps0"], None)]
+        for column, round_up in (("lower", False), ("upper", True), ("unseen", True))[: 2 + partly]:
+            value = record[f"log10_delta_{column}" if of_delta else f"eps_{column}"]
+            row.append(_delta(value, round_up) if of_delta else _number(value, round_up))
+        rows.append([*row, _number(record["eps_without_shuffler"], True)])
+    stages = [collection, *collection.then]
+    rounds = sum(stage.rounds for stage in stages)
+    lines = [
+        f"{title}, for every dataset" + f", after {rounds} rounds together" * several,
+        "",
+        table(rows),
+        "",
+        "at least: some dataset has this much" + ", in a single round." * several + "." * (not several),
+        "at most: a proven bound for every dataset, for a user who takes part"
+        + " in every round" * several
+        + ".",
+    ]
+    lines += ["if unseen: the same if nobody can know who takes part."] * partly
+    lines += ["no shuffler: eps with delta = 0 that is left if the shuffler fails."]
+    lines += [f"The largest is that of group {worst!r}."] * (len(records) > 1)
+    names = {"collection": "this collection", "gaussian": "analytic Gaussian at the largest (eps, delta)"}
+    width = max(len(names[name]) for name in errors)
+    lines += [
+        "",
+        "expected total variation distance, uniform data, before projection"
+        + " (one round):" * several
+        + ":" * (not several),
+        *(f"  {names[name]:<{width}}  {value:.4g}" for name, value in errors.items()),
+    ]
+    return "\n".join(lines)
+
+
+def _number(value: float, round_up: bool | None) -> str:
+    return "inf" if value == math.inf else plain(value, round_up=round_up)
+
+
+def _delta(log10_delta: float, round_up: bool | None = None) -> str:
+    return (
+        "none known"
+        if log10_delta == -math.inf and round_up is False
+        else e_notation(from_log10(log10_delta), 4, round_up=round_up)
+    )

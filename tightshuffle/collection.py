@@ -1,0 +1,528 @@
+"""A collection of reports as it is run: groups with budgets of their own, participation, dummies, rounds.
+
+>>> from tightshuffle import Collection, Dummies, Group
+>>> app = Collection(
+...     k=100,
+...     groups=(Group("old app", 60_000, eps0=2.0), Group("new app", 40_000, eps0=4.0, participation=0.3)),
+...     dummies=Dummies(poisson_per_value=5.0),
+...     rounds=4,
+... )
+>>> app.epsilon(1e-6, group="old app")  # for every dataset, all rounds together
+
+The bound. The report of a remaining user is, with some probability, drawn from one distribution u whatever
+the user's value is; a dummy is, too. For k-RR u is uniform, and the probability is k q = k / (e^eps0 + k -
+1), whatever eps0 is (Balle, Bell, Gascon and Nissim 2019 call it the blanket). Tell the adversary everything
+but which of the reports from u is the user's own: what is left is one report among a random number of
+reports from u (`bounds.cover`).
+
+The lower bound is that of a real dataset: all remaining users hold one third value, or values drawn at
+random.
+
+This is about users who each send a report of their own. It is not the shuffling of batches in DP-SGD.
+"""
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import (
+    Floats,
+    check_choice,
+    check_colluding,
+    check_eps,
+    check_k,
+    check_log10_delta,
+    check_one,
+    check_whole,
+)
+from tightshuffle.bounds.cover import Cover, ln_delta
+from tightshuffle.bounds.inverse import epsilon_from_gaussian
+from tightshuffle.bounds.rounds import Curve, Rounds
+from tightshuffle.bounds.third_value import ln_delta_of_third_value
+from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.numerics.positive_part import outwards
+from tightshuffle.randomizers import BY_KEY, Randomizer, parse
+from tightshuffle.randomizers.base import SupportRandomizer
+from tightshuffle.randomizers.expected_errors import mean_absolute
+from tightshuffle.randomizers.krr import lie_probability
+from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_N_OF_UPPER
+
+BOUNDS = ("upper", "lower")
+_LARGEST_EPS = 300.0  # that is looked for where reports are the values themselves
+
+
+@dataclass(frozen=True)
+class Group:
+    """Users with one local budget.
+
+    Parameters
+    ----------
+    name : of the group
+    users : how many
+    eps0 : the local budget of a report, up to 50, or math.inf if the report is the value itself. None for a
+        randomizer that is read from a file, which has its own.
+    participation : the probability that a user takes part in a round, independently of everybody and of the
+        value. A group of which a fixed number takes part is one with fewer ``users``.
+    colluding : how many of the users show their reports to the adversary, or send none; below 1 it is a share
+    """
+
+    name: str
+    users: int
+    eps0: float | None = None
+    participation: float = 1.0
+    colluding: float = 0
+
+    def __post_init__(self) -> None:
+        where = f"group {self.name!r}: "
+        try:
+            users = check_whole("users", self.users, 1, int(LARGEST_N_OF_UPPER))
+            hidden = users - int(check_one("colluding", check_colluding(self.colluding, users)))
+            taking = check_one("participation", check_eps(self.participation))
+        except ValueError as error:
+            raise ValueError(where + str(error).replace("eps must", "participation must")) from None
+        if not 0 < taking <= 1:
+            raise ValueError(f"{where}participation must be a probability above 0; got {self.participation}")
+        budget = self.eps0
+        if budget is not None and not 0 < budget <= LARGEST_EPS0_OF_UPPER and budget != math.inf:
+            raise ValueError(
+                f"{where}eps0 must be above 0 and at most {LARGEST_EPS0_OF_UPPER:g}, or inf if reports are"
+                f" the values themselves; got {budget}"
+            )
+        object.__setattr__(self, "users", users)
+        object.__setattr__(self, "_hidden", hidden)
+
+    @property
+    def hidden(self) -> int:
+        """The number of users who do not collude."""
+        return int(getattr(self, "_hidden"))  # noqa: B009 (a frozen dataclass without such a field)
+
+
+@dataclass(frozen=True)
+class Dummies:
+    """Reports that carry no user's value: each is drawn from u, for k-RR a uniform value.
+
+    Parameters
+    ----------
+    number : by the shuffler, so many in all
+    poisson_per_value : by the shuffler, a Poisson number of this mean of every value
+    poisson_per_user_and_value : by every user's device, also if the user does not take part: a Poisson
+        number of this mean of every value
+    probability_per_user_and_value : by every user's device: one report of every value with this probability,
+        independently. The bound counts only devices that send exactly one.
+    """
+
+    number: int = 0
+    poisson_per_value: float = 0.0
+    poisson_per_user_and_value: float = 0.0
+    probability_per_user_and_value: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_whole("dummies: number", self.number, 0, int(LARGEST_N_OF_UPPER))
+        for name in ("poisson_per_value", "poisson_per_user_and_value", "probability_per_user_and_value"):
+            value = getattr(self, name)
+            most = 1.0 if name.startswith("probability") else LARGEST_N_OF_UPPER
+            if isinstance(value, bool | str) or not 0 <= value <= most:
+                raise ValueError(f"dummies: {name} must be from 0 to {most:g}; got {value!r}")
+
+    def variance(self, users: float, k: int, support: float) -> float:
+        """Variance of how many dummies support one value: each does with probability ``support``."""
+        poisson = k * (self.poisson_per_value + users * self.poisson_per_user_and_value)
+        chance = self.probability_per_user_and_value
+        return poisson * support + self.number * support * (1 - support) + users * chance * (1 - chance)
+
+    def __bool__(self) -> bool:
+        return self != Dummies()
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A collection of reports, and how private it is.
+
+    Parameters
+    ----------
+    k : number of values; None for a randomizer that is read from a file
+    groups : one `Group` or several, with different names. Their reports are shuffled together.
+    randomizer : a name that `randomizers.parse` takes. Users of other groups hide a user if their reports
+        have the same u: for "grr", "subset:M", "hash:G" and "hadamard" whatever their eps0 is, else only at
+        the same eps0.
+    dummies : see `Dummies`; for the randomizers just named
+    rounds : so often, by the same users with fresh randomness; values may change. The bounds are for all
+        rounds together, and for a user who takes part in every round.
+    then : further collections by the same users, after these rounds; their groups have the same names
+
+    Raises
+    ------
+    ValueError that names the group and key which is wrong.
+    """
+
+    k: int | None
+    groups: tuple[Group, ...]
+    randomizer: str = "grr"
+    dummies: Dummies = field(default_factory=Dummies)
+    rounds: int = 1
+    then: tuple["Collection", ...] = ()
+    _cache: dict[Any, Rounds] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", tuple(self.groups))
+        object.__setattr__(self, "then", tuple(self.then))
+        check_whole("rounds", self.rounds, 1)
+        names = [group.name for group in self.groups]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"groups must be at least one, with different names; got {', '.join(names)}")
+        if self.k is not None:
+            object.__setattr__(self, "k", int(check_k(self.k)))
+        for group in self.groups:
+            self._own(group)
+        if sum(group.users for group in self.groups) > LARGEST_N_OF_UPPER:
+            raise ValueError(f"groups must have at most {LARGEST_N_OF_UPPER:.0e} users in all")
+        if self.dummies.probability_per_user_and_value and self.randomizer != "grr":
+            raise ValueError(
+                f"dummies: probability_per_user_and_value is for randomizer 'grr'; got {self.randomizer!r}"
+            )
+        if self.dummies and not getattr(BY_KEY.get(self._key), "fixed_background", False):
+            raise ValueError(
+                f"dummies must not be given for randomizer {self.randomizer!r}: what is one is not clear"
+            )
+        for other in self.then:
+            if [group.name for group in other.groups] != names:
+                raise ValueError(f"then: groups must be named {', '.join(names)}, in this order")
+
+    # --- one round ---------------------------------------------------------------------------------------
+
+    def one_round(
+        self, eps: npt.ArrayLike, *, group: str | None = None, bound: str = "upper", unseen: bool = False
+    ) -> Floats:
+        """log10 of a bound on delta of one round, without those of `then`.
+
+        Parameters
+        ----------
+        eps : (points,) or a number
+        group : the name of the group of the user in question; the first by default
+        bound : "upper", for every dataset; or "lower", which some dataset reaches: -inf where we have none
+        unseen : False for a user who takes part, as the adversary may know. True if nobody can know who
+            takes part: the bound is then for a user who does so with the probability of the group. Upper
+            bounds only.
+
+        Raises
+        ------
+        ValueError naming the argument that is bad.
+        """
+        check_choice("bound", bound, BOUNDS)
+        points = np.atleast_1d(check_eps(eps))
+        chosen = self._group(group)
+        result = np.full(points.shape, -np.inf)
+        asked = np.flatnonzero(points < self.eps0(chosen.name))
+        if asked.size and bound == "upper":
+            logs = self._upper(points[asked], chosen)
+            if unseen and chosen.participation < 1:
+                logs = np.minimum(logs + math.log(chosen.participation), self._unseen(points[asked], chosen))
+            result[asked] = logs
+        elif asked.size and not (unseen and chosen.participation < 1):
+            result[asked] = self._lower(points[asked], chosen)
+        return np.minimum(result / math.log(10), 0.0).reshape(np.shape(eps))[()]
+
+    def _upper(self, eps: Floats, group: Group) -> Floats:
+        if self.randomizer == "grr":
+            gains = self._uniform_gains(eps, group)
+            masses = np.array([1, 1, self._k - 2]) / self._k
+            return ln_delta(
+                *outwards(gains, masses, True, _ulps(eps, group)), self._cover(group), round_up=True
+            )
+        return self._of_references(eps, group, ["blanket"], self._cover(group))
+
+    def _unseen(self, eps: Floats, group: Group) -> Floats:
+        """`_upper` where not to report is a report, too, which all users have in common.
+
+        Any distribution w on the k values and on silence will do, of which every remaining user's report is
+        drawn with some probability. No dummy is silent, so dummies count for nothing.
+        """
+        if self.randomizer != "grr":
+            return np.full(eps.shape, np.inf)
+        blankets = [0.0 if own is None else own.gamma for own in map(self._own, self.groups)]
+        users = np.array([self._remaining(other, group) for other in self.groups], float)
+        taking = np.array([other.participation for other in self.groups])
+        silent = float(users @ (1 - taking))
+        hiding = float(users @ (taking * blankets))
+        if silent == 0 or hiding == 0:
+            return np.full(eps.shape, np.inf)
+        v = silent / (silent + hiding)
+        shares = np.minimum((1 - taking) / v, taking * blankets / (1 - v))
+        gains = self._uniform_gains(eps, group) * group.participation / (1 - v)
+        void = -(1 - group.participation) * np.expm1(eps) / v
+        masses = np.append(np.array([1, 1, self._k - 2]) / self._k * (1 - v), v)
+        distribution = outwards(np.column_stack([gains, void]), masses, True, _ulps(eps, group))
+        parts = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
+        return ln_delta(*distribution, Cover.of(parts), round_up=True)
+
+    def _lower(self, eps: Floats, group: Group) -> Floats:
+        taking = [(float(self._remaining(other, group)), other.participation) for other in self.groups]
+        if self.dummies.probability_per_user_and_value:  # they are not drawn one by one from u
+            return np.full(eps.shape, -np.inf)
+        if self.randomizer != "grr":
+            if self.dummies or len({other.eps0 for other in self.groups}) > 1:
+                return np.full(eps.shape, -np.inf)
+            own = self._own(group)
+            assert own is not None
+            return self._of_references(eps, group, own.references(), Cover.of(taking))
+        # The remaining users' values are drawn at random, so that their reports are uniform, whatever eps0
+        # is.
+        gains = self._uniform_gains(eps, group)
+        masses = np.array([1, 1, self._k - 2]) / self._k
+        cover = Cover.of(taking + self._dummies(1.0), self._poisson)
+        result = ln_delta(*outwards(gains, masses, False, _ulps(eps, group)), cover, round_up=False)
+        if self._k > 2:
+            kept = 1 - 1 / self._k
+            other_values = [
+                (self._remaining(other, group), other.participation * (self._k - 1) * self._lie(other))
+                for other in self.groups
+            ]
+            cover = Cover.of(other_values + self._dummies(kept), self._poisson * kept)
+            third = ln_delta_of_third_value(
+                eps, gains, self._lie(group), self._k, cover, ulps=_ulps(eps, group)
+            )
+            result = np.maximum(result, third)
+        return result
+
+    def _of_references(self, eps: Floats, group: Group, references: Sequence[str], cover: Cover) -> Floats:
+        """The largest `ln_delta` over pairs and references; the cover's reports are from the reference."""
+        own = self._own(group)
+        assert own is not None
+        round_up = list(references) == ["blanket"]
+        result = np.full(eps.shape, -np.inf)
+        for place, e in enumerate(eps.tolist()):
+            for values, masses in own.distributions(e, references):
+                mass = masses.sum(axis=1, keepdims=True) if round_up else 1.0
+                distribution = outwards(
+                    values * mass, masses / mass, round_up, 32 + 2 * (masses.shape[1] + e + own.eps0)
+                )
+                result[place] = max(result[place], ln_delta(*distribution, cover, round_up=round_up).max())
+        return result
+
+    def _cover(self, group: Group) -> Cover:
+        """The reports from the blanket of a report of this group, which hide that report."""
+        own = self._own(group)
+        parts = [
+            (self._remaining(other, group), other.participation * _shared(self._own(other), own))
+            for other in self.groups
+        ]
+        kept = 1.0 if own is None or not isinstance(own, SupportRandomizer) else own.dummy_share
+        return Cover.of(parts + self._dummies(kept, safe=True), self._poisson * kept)
+
+    def _remaining(self, other: Group, group: Group) -> int:
+        return max(other.hidden - (other.name == group.name), 0)
+
+    def _dummies(self, kept: float, safe: bool = False) -> list[tuple[float, float]]:
+        """The binomial numbers of dummies, of which a share counts; ``safe``: at most so many."""
+        chance = self.dummies.probability_per_user_and_value
+        if safe:  # a device's reports are independent uniform ones only if there is one of them
+            return [
+                (self.dummies.number, kept),
+                (self._devices, kept * self._k * chance * (1 - chance) ** (self._k - 1)),
+            ]
+        return [(self.dummies.number, kept)]
+
+    @property
+    def _poisson(self) -> float:
+        sent = self.dummies
+        return self._k * (sent.poisson_per_value + self._devices * sent.poisson_per_user_and_value)
+
+    @property
+    def _devices(self) -> int:
+        return sum(group.hidden for group in self.groups)
+
+    def _lie(self, group: Group) -> float:
+        """q of k-RR."""
+        return 0.0 if group.eps0 == math.inf else float(lie_probability(_finite(group), self._k))
+
+    def _uniform_gains(self, eps: Floats, group: Group) -> Floats:
+        """(R_x0 - e^eps R_x1) / u of k-RR at x0, x1 and another value, u uniform; (points, 3)."""
+        if group.eps0 == math.inf:
+            return self._k * np.array([np.ones_like(eps), -np.exp(eps), np.zeros_like(eps)]).T
+        budget, growth = _finite(group), np.expm1(eps)
+        own = (1 + growth) * np.expm1(budget - eps)
+        return self._k * self._lie(group) * np.array([own, -np.expm1(eps + budget), -growth]).T
+
+    # --- all rounds --------------------------------------------------------------------------------------
+
+    def log10_delta(
+        self, eps: npt.ArrayLike, *, group: str | None = None, bound: str = "upper", unseen: bool = False
+    ) -> Floats:
+        """log10 of a bound on delta of all rounds together. Parameters and errors as for `one_round`.
+
+        With several rounds "lower" is the largest of the lower bounds of a single one.
+        """
+        arguments: dict[str, Any] = {"group": group, "bound": bound, "unseen": unseen}
+        stages = (self, *self.then)
+        if bound == "lower" or (self.rounds == 1 and not self.then):
+            return np.max([stage.one_round(eps, **arguments) for stage in stages], axis=0)[()]
+        return self._composed(group, unseen).log10_delta(check_eps(eps))
+
+    def epsilon(
+        self,
+        delta: float | None = None,
+        *,
+        log10_delta: float | None = None,
+        group: str | None = None,
+        bound: str = "upper",
+        unseen: bool = False,
+    ) -> float:
+        """The smallest eps with this delta for all rounds together, rounded up; for "lower" rounded down.
+
+        ``delta`` in (0, 1), or instead of it ``log10_delta`` < 0; other parameters and errors as for
+        `one_round`. math.inf where no eps up to 300 has this delta.
+        """
+        target = check_one("delta", check_log10_delta(delta, log10_delta))
+        check_choice("bound", bound, BOUNDS)
+        if bound == "lower":
+            return max(stage._epsilon_of_one(target, group, bound, unseen) for stage in (self, *self.then))
+        if self.rounds == 1 and not self.then:
+            return self._epsilon_of_one(target, group, bound, unseen)
+        found = float(self._composed(group, unseen).epsilon(target))
+        return math.inf if math.isnan(found) else found
+
+    def delta(self, eps: float, **arguments: Any) -> float:
+        """10 to the power `log10_delta`."""
+        return float(10 ** self.log10_delta(eps, **arguments))
+
+    def if_the_shuffler_fails(self, group: str | None = None) -> float:
+        """The eps that is left for all rounds together, with delta = 0: the local budgets add up."""
+        return sum(stage.rounds * stage.eps0(group) for stage in (self, *self.then))
+
+    def _epsilon_of_one(self, target: float, group: str | None, bound: str, unseen: bool) -> float:
+        largest = min(self.eps0(group), _LARGEST_EPS)
+
+        def log10_delta_at(eps: float) -> float:
+            return float(self.one_round(eps, group=group, bound=bound, unseen=unseen))
+
+        found = epsilon_from_gaussian(
+            log10_delta_at, target, largest, mu=self._mu(group), round_up=bound == "upper"
+        )
+        return math.inf if found >= _LARGEST_EPS else found
+
+    def _composed(self, group: str | None, unseen: bool) -> Rounds:
+        key = (group, unseen)
+        if key not in self._cache:
+            stages = [
+                (
+                    Curve(functools.partial(stage.one_round, group=group, unseen=unseen), stage.eps0(group)),
+                    stage.rounds,
+                )
+                for stage in (self, *self.then)
+            ]
+            self._cache[key] = Rounds(stages)
+        return self._cache[key]
+
+    def _mu(self, group: str | None) -> float:
+        """About the scale of the Gaussian differential privacy of one round."""
+        at = float(self.one_round(0.0, group=group))
+        # delta of a mu-Gaussian at eps = 0 is 2 Phi(mu / 2) - 1, about mu / sqrt(2 pi).
+        return min(10.0, math.sqrt(2 * math.pi) * 10**at)
+
+    # --- errors --------------------------------------------------------------------------------------------
+
+    def expected_error(self) -> float:
+        """Expected total variation distance of the unbiased estimate from one round, for uniform data.
+
+        The estimate is linear in the shuffled counts: less what other values and dummies add on average, and
+        divided by what the users of a value add on average. It includes the error of not asking everybody.
+        Before projection, by the central limit theorem; colluding users' reports are used.
+        """
+        share = 1 / self._k
+        sent = sum(group.users for group in self.groups)
+        variance, slope = self.dummies.variance(sent, self._k, self._support_probabilities(None)[0]), 0.0
+        for group in self.groups:
+            p, q = self._support_probabilities(group)
+            p, q = group.participation * p, group.participation * q
+            variance += group.users * (share * p * (1 - p) + (1 - share) * q * (1 - q))
+            slope += group.users * (p - q)
+        return float(self._k / 2 * mean_absolute(math.sqrt(variance) / slope))
+
+    def _support_probabilities(self, group: Group | None) -> tuple[float, float]:
+        """Probabilities that a report supports the user's value, and another one; None: of a dummy."""
+        own = self._own(group or self.groups[0])
+        if own is None:
+            return (1.0, 0.0) if group else (1 / self._k,) * 2
+        if not isinstance(own, SupportRandomizer):
+            raise ValueError(f"the expected error has no closed form for randomizer {self.randomizer!r}")
+        return (own.p_star, own.q_star) if group else (float(own.patterns((0,))[1]),) * 2
+
+    def gaussian_error(self, eps: float, log10_delta: float) -> float:
+        """As `expected_error`, of the analytic Gaussian mechanism with this guarantee for all rounds.
+
+        A trusted curator adds the noise to the values of the users who take part.
+        """
+        rounds = sum(stage.rounds for stage in (self, *self.then))
+        sigma = float(
+            exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY * math.sqrt(rounds))
+        )
+        taking = [(group.users, group.participation / self._k) for group in self.groups]
+        variance = sigma**2 + sum(n * f * (1 - f) for n, f in taking if f * self._k < 1)
+        return float(
+            self._k / 2 * mean_absolute(math.sqrt(variance) / (self._k * sum(n * f for n, f in taking)))
+        )
+
+    # --- parts ---------------------------------------------------------------------------------------------
+
+    @property
+    def _key(self) -> str:
+        return self.randomizer.partition(":")[0]
+
+    @property
+    def _k(self) -> int:
+        return self.k if self.k is not None else parse(self.randomizer).k
+
+    def _own(self, group: Group) -> Randomizer | None:
+        """The randomizer of a group; None if its reports are the values themselves."""
+        where = f"group {group.name!r}: "
+        if self._key == "file":
+            if self.k is not None or group.eps0 is not None:
+                raise ValueError(where + "leave out k and eps0, which follow from the randomizer's file")
+            return _parsed(self.randomizer, None, None)
+        if self.k is None or group.eps0 is None:
+            raise ValueError(where + f"k and eps0 must be given for randomizer {self.randomizer!r}")
+        if group.eps0 == math.inf:
+            if self.randomizer != "grr":
+                raise ValueError(where + f"eps0 must be finite for randomizer {self.randomizer!r}")
+            return None
+        return _parsed(self.randomizer, self.k, group.eps0)
+
+    def eps0(self, group: str | None = None) -> float:
+        """The local budget of one report, which is left if the shuffler fails."""
+        own = self._own(self._group(group))
+        return math.inf if own is None else own.eps0
+
+    def _group(self, name: str | None) -> Group:
+        if name is None:
+            return self.groups[0]
+        check_choice("group", name, [group.name for group in self.groups])
+        return next(group for group in self.groups if group.name == name)
+
+
+def _finite(group: Group) -> float:
+    assert group.eps0 is not None
+    return group.eps0
+
+
+def _shared(other: Randomizer | None, own: Randomizer | None) -> float:
+    """The probability with which a report of ``other`` is drawn from the normalised blanket of ``own``."""
+    if other is None:
+        return 0.0
+    if own is None:
+        return other.gamma  # of k-RR, whose blanket is uniform, as dummies are
+    return other.shares_blanket(own)
+
+
+def _ulps(eps: Floats, group: Group) -> Floats:
+    """Units in the last place by which gains may be wrong, (points, 1)."""
+    return (64.0 + 2 * (eps + min(_finite(group), 50.0)))[:, None]
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(name: str, k: int | None, eps0: float | None) -> Randomizer:
+    return parse(name, k=k, eps0=eps0)
