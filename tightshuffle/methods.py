@@ -4,16 +4,17 @@ The command line, figures and tests loop over `METHODS`. The module of a bound i
 some imports take a second.
 """
 
+import functools
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers, check_at_most, check_choice, check_eps, check_log10_delta
-from tightshuffle.randomizers import Randomizer
+from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.setting import (
     LARGEST_COMPOSITIONS,
     LARGEST_EPS0,
@@ -24,6 +25,9 @@ from tightshuffle.setting import (
     Setting,
     make_setting,
 )
+
+if TYPE_CHECKING:
+    from tightshuffle.bounds.rounds import Composition
 
 UPPER, LOWER = "upper bound", "lower bound"
 EXACT, CONJECTURE = "exact for one dataset", "lower bound, exact by conjecture"
@@ -40,9 +44,10 @@ class Method:
     """One bound on delta.
 
     ``kind`` is one of KINDS. ``valid`` says in which settings the bound is valid. ``source`` names paper and
-    theorem. ``pair`` is the dominating pair for several rounds (composition.py), or None. Figures use
-    ``label``, ``colour`` and ``dashes`` (empty: a solid line). The figure that compares bounds shows the
-    methods with a non-empty ``compared``, a phrase for its caption.
+    theorem. ``pair`` says how several rounds are composed: by that dominating pair of composition.py, by the
+    bound as a "curve" (rounds.py), or by the function itself (None). Figures use ``label``, ``colour`` and
+    ``dashes`` (empty: a solid line). The figure that compares bounds shows the methods with a non-empty
+    ``compared``, a phrase for its caption.
     """
 
     name: str
@@ -104,7 +109,7 @@ METHODS = {
             valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
             source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
             composes=True,
-            pair="weak",
+            pair="curve",
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
             largest_eps0=LARGEST_EPS0_OF_UPPER,
@@ -267,18 +272,18 @@ def delta(
     eps = check_eps(eps)
     if chosen.pair is None:
         return chosen.function(eps, **settings, **more)
-    *points, rounds = np.broadcast_arrays(eps, *settings.values(), rounds)
-    several = rounds > 1
+    *points, times = np.broadcast_arrays(eps, *settings.values(), rounds)
+    several = times > 1
     result = np.empty(several.shape)
     if not np.all(several):
         one = [point[~several] for point in points]
         result[~several] = chosen.function(one[0], **dict(zip(settings, one[1:], strict=True)), **more)
     if np.any(several):
-        from tightshuffle.bounds.composition import composed
+        from tightshuffle.bounds.rounds import of_settings
 
         some = [point[several] for point in points]
-        n, k, eps0 = some[1:]
-        result[several] = composed(some[0], chosen.pair, n=n, k=k, eps0=eps0, compositions=rounds[several])
+        make = functools.partial(_composition, chosen, more)
+        result[several] = of_settings(make, some[0], [*some[1:], times[several]])
     return result[()]
 
 
@@ -321,9 +326,7 @@ def epsilon(
         elif chosen.pair is None or (times == 1 and chosen.pair != "strong"):
             result[index] = _epsilon_of_function(chosen, aim, at, times, {})
         else:
-            from tightshuffle.bounds.composition import composed_epsilon
-
-            eps = composed_epsilon(10**aim, chosen.pair, **at, compositions=times)
+            eps = _composition(chosen, more, *(*point, times)).epsilon_of(aim * np.log(10))
             result[index] = eps if eps <= times * at["eps0"] else np.nan
     return result[()]
 
@@ -340,6 +343,21 @@ def _asked(
     chosen, made = METHODS[check_choice("method", method, tuple(METHODS))], make_setting(**setting)
     check(chosen, made)
     return chosen, *_keywords(chosen, made), made.compositions
+
+
+def _composition(
+    chosen: Method, more: dict[str, Any], n: float, k: float, eps0: float, times: float
+) -> "Composition":
+    """delta of that many rounds, as a function of eps."""
+    if chosen.pair != "curve":
+        from tightshuffle.bounds.composition import PairRounds
+
+        return PairRounds(str(chosen.pair), n, k, eps0, times)
+    from tightshuffle.bounds.rounds import Rounds, curve
+
+    own = more.get("randomizer", "grr")
+    own = parse(own, k=int(k), eps0=eps0) if isinstance(own, str) else own
+    return Rounds([(curve(own, int(n)), int(times))])
 
 
 def _epsilon_from_preview(
@@ -389,15 +407,10 @@ def check(method: Method, setting: Setting) -> None:
     if own and not method.randomizers:
         raise ValueError(f"randomizer must be grr for {name}; other randomizers: {able('randomizers')}")
     check_at_most("compositions", setting.compositions, LARGEST_COMPOSITIONS)
-    check_at_most("n", setting.n, LARGEST_N if several else method.largest_n)
-    check_at_most("eps0", setting.eps0, LARGEST_EPS0 if several else method.largest_eps0)
+    check_at_most("n", setting.n, method.largest_n)
+    check_at_most("eps0", setting.eps0, method.largest_eps0)
     if several and not method.composes:
         raise ValueError(f"compositions must be 1 for {name}; for more rounds use {able('composes')}")
-    if several and own:
-        raise ValueError(
-            "compositions must be 1 for randomizers other than grr; for more rounds use"
-            " tightshuffle.to_pld(n=..., randomizer=...).self_compose(rounds) in Python"
-        )
     for part in () if method.needs_count else ("count", "direction"):
         if getattr(setting, part) is not None:
             raise ValueError(f"{part} must be left out for {name}: only {able('needs_count')} uses it")

@@ -31,7 +31,7 @@ from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.roots import find_root
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
-from tightshuffle.setting import LARGEST_EPS0, LARGEST_N, LARGEST_N_OF_UPPER
+from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
@@ -75,7 +75,7 @@ def make_plan(
 
     Parameters
     ----------
-    n, k : whole numbers, n up to 10^12, for several rounds up to 10^9
+    n, k : whole numbers, n up to 10^12
     error : instead of n (None): the plan is for the fewest users for whom "shuffle+INV" has an expected total
         variation distance of at most this, at an eps0 that gives the guarantee
     eps : from 1e-100 to below 20
@@ -83,7 +83,7 @@ def make_plan(
     randomizer : a name that `randomizers.parse` takes; not a matrix, which has one fixed eps0
     colluding : how many users reveal their reports to the adversary; a number below 1 is a share of the
         users, rounded up. The estimates use all n reports.
-    compositions : rounds in which all users report with fresh randomness; k-RR only. The guarantee covers all
+    compositions : rounds in which all users report with fresh randomness. The guarantee covers all
         rounds together, also if values change. Errors are those of one round.
     shares : share of the users for each of the k values, the data for which errors are computed; uniform by
         default
@@ -113,7 +113,6 @@ def make_plan(
         "colluding": colluding,
         "compositions": rounds,
     }
-    most = LARGEST_N_OF_UPPER if rounds == 1 else LARGEST_N
 
     def log10_delta_at(eps0: float, n: int) -> float:
         return float(methods.delta("upper", eps, n=n, eps0=eps0, **setting))
@@ -122,11 +121,11 @@ def make_plan(
         return _distance(parse(randomizer, k=k, eps0=eps0), n, shares)
 
     if n is not None and error is None:
-        n = check_whole("n", n, 1, most)
+        n = check_whole("n", n, 1, LARGEST_N_OF_UPPER)
         guess = _eps0_of_noise(n, k, sigma)
     elif error is not None and n is None:
         error = check_one("error", check_positive("error", error))
-        check_one("colluding", check_colluding(colluding, most))
+        check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
 
         @functools.cache
         def tried(n: int) -> tuple[float, float]:
@@ -140,7 +139,7 @@ def make_plan(
             lambda n: max(tried(n)[1] - wanted, _DEEP),
             guess=float(expected_tv_gaussian(1, k, sigma)) / error,
             least=1 + int(colluding),
-            most=most,
+            most=LARGEST_N_OF_UPPER,
         )
         guess = tried(n)[0]
     else:

@@ -89,7 +89,12 @@ def test_compositions(name):
     assert values.shape == (3, 2)
     np.testing.assert_array_equal(values[0], delta(name, eps, n=200, k=6, eps0=0.5))
     assert np.all(np.diff(values, axis=0) > 0)
-    if METHODS[name].pair:
+    if METHODS[name].pair == "curve":
+        pair = {"pair": "weak", "n": 200, "k": 6, "eps0": 0.5}
+        two = composition.composed(eps, compositions=2, **pair)
+        assert np.all(values[1] >= composition.composed(eps, compositions=2, estimate="optimistic", **pair))
+        assert values[1] == pytest.approx(two, rel=2e-3)
+    elif METHODS[name].pair:
         pair = METHODS[name].pair
         two = composition.composed(0.1, pair, n=200, k=6, eps0=0.5, compositions=2)
         # Which eps are asked for together decides where the distribution is tilted.

@@ -80,7 +80,6 @@ REFUSED = [
     ("delta", {"direction": "both"}, "direction must be left out"),
     ("delta", {"randomizer": "file:a"}, "leave out k = 10"),
     ("delta", {"eps0": None}, "eps0 must be given"),
-    ("delta", {"k": None, "eps0": None, "randomizer": OWN, "compositions": 2}, "to_pld.*self_compose"),
     ("epsilon", {}, "delta or log10_delta must be given"),
     ("epsilon", {"delta": 0.1, "log10_delta": -1}, "delta or log10_delta must be given, but not both"),
     ("epsilon", {"log10_delta": 1}, "log10_delta must be"),

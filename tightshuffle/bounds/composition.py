@@ -42,7 +42,7 @@ from tightshuffle.bounds.dominating_pairs import (
     typical_spread,
 )
 from tightshuffle.bounds.histogram import upper
-from tightshuffle.bounds.rounds import Composition, Depth
+from tightshuffle.bounds.rounds import Composition, Depth, of_settings
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.binomial import log_binomial_excess
 
@@ -100,15 +100,12 @@ def composed(
     check_choice("pair", pair, PAIRS)
     check_choice("estimate", estimate, ESTIMATES)
     spacing = None if spacing is None else check_one("spacing", check_positive("spacing", spacing))
-    points = np.broadcast_arrays(
-        check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
-    )
-    settings = np.stack([point.ravel().astype(float) for point in points[1:]], axis=-1)
-    result = np.empty(points[0].size)
-    for setting in np.unique(settings, axis=0):
-        chosen = np.all(settings == setting, axis=1)
-        result[chosen] = _Pair(pair, setting.tolist(), estimate, spacing).ln_delta(points[0].ravel()[chosen])
-    return result.reshape(points[0].shape)[()] / _LN10
+    settings = (check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions))
+
+    def make(*setting: float) -> Composition:
+        return PairRounds(pair, *setting, estimate=estimate, spacing=spacing)
+
+    return of_settings(make, check_eps(eps), settings)
 
 
 def composed_epsilon(
@@ -138,7 +135,9 @@ def composed_epsilon(
     result = np.empty(points[0].shape)
     for index in np.ndindex(result.shape):
         wanted, *setting = (float(point[index]) for point in points)
-        result[index] = _Pair(pair, setting, estimate, spacing).epsilon_of(math.log(wanted))
+        result[index] = PairRounds(pair, *setting, estimate=estimate, spacing=spacing).epsilon_of(
+            math.log(wanted)
+        )
     return result[()]
 
 
@@ -186,13 +185,22 @@ def balle_analytic(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, ep
     return np.where(np.all(list(conditions.values()), axis=0), ln_delta / _LN10, np.nan)[()]
 
 
-class _Pair(Composition):
-    """delta of one setting as a function of eps."""
+class PairRounds(Composition):
+    """delta of one setting as a function of eps. Parameters as for `composed`, but numbers; not checked."""
 
     first_depth, clear, margin = _DEPTH, _CLEAR, _MARGIN
 
-    def __init__(self, pair: str, setting: list[float], estimate: str, spacing: float | None) -> None:
-        n, k, eps0, compositions = setting
+    def __init__(
+        self,
+        pair: str,
+        n: float,
+        k: float,
+        eps0: float,
+        compositions: float,
+        *,
+        estimate: str = "pessimistic",
+        spacing: float | None = None,
+    ) -> None:
         self.setting = (pair, int(n), int(k), eps0)
         self.eps0, self.compositions = eps0, int(compositions)
         self.bounded = pair != "strong"

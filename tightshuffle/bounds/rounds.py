@@ -124,7 +124,7 @@ class Composition(ABC):
         @functools.cache
         def missing(eps: float) -> float:
             # The square root is almost affine in eps.
-            return aim - math.sqrt(-min(max(float(value(np.array([eps]))[0]), -1e5), 0.0))
+            return aim - math.sqrt(-min(max(float(value(np.array([eps]))[0]), 4 * ln_delta), 0.0))
 
         if missing(0.0) <= 0:
             return 0.0
@@ -154,6 +154,22 @@ class Composition(ABC):
             depth = self._deeper(depth)
 
 
+def of_settings(
+    make: Callable[..., Composition], eps: npt.ArrayLike, settings: Sequence[npt.ArrayLike]
+) -> Floats:
+    """log10 delta at ``eps``, which broadcasts with ``settings``: the numbers that ``make`` takes, in order.
+
+    Each different setting is made once.
+    """
+    points, *values = np.broadcast_arrays(np.asarray(eps, dtype=float), *settings)
+    rows = np.stack([value.ravel().astype(float) for value in values], axis=-1)
+    result = np.empty(points.size)
+    for row in np.unique(rows, axis=0):
+        chosen = np.all(rows == row, axis=1)
+        result[chosen] = make(*row.tolist()).ln_delta(points.ravel()[chosen])
+    return result.reshape(points.shape)[()] / _LN10
+
+
 class Rounds(Composition):
     """An upper bound on delta of all rounds together.
 
@@ -161,7 +177,8 @@ class Rounds(Composition):
     Raises ValueError if the rounds are more than `LARGEST_COMPOSITIONS`.
     """
 
-    first_depth, clear, margin = 50.0, 12.0, 12.0
+    # An infinite margin: the search for eps takes the depths that `ln_delta` takes, for the same result.
+    first_depth, clear, margin = 50.0, 12.0, math.inf
 
     def __init__(self, rounds: Sequence[tuple[Curve, int]]) -> None:
         times = [int(check_one("compositions", check_compositions(each))) for _, each in rounds]

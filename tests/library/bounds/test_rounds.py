@@ -7,13 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import tightshuffle
 from tests.library.bounds.dominating import histograms, weak
 from tightshuffle.bounds import rounds
 from tightshuffle.bounds.composition import composed_epsilon
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.numerics import loss_grid
-from tightshuffle.randomizers import KRandomizedResponse, parse
+from tightshuffle.randomizers import Finite, KRandomizedResponse, parse
 
 
 def gaussian(mu):
@@ -164,6 +165,42 @@ def test_rounds_of_one_curve_in_parts_are_the_same():
     eps = np.array([0.0, 1.0, 3.0])
     assert parts.log10_delta(eps) == pytest.approx(whole.log10_delta(eps), abs=1e-8)
     assert np.all(whole.log10_delta(eps) > rounds.Rounds([(own, 4)]).log10_delta(eps))
+
+
+@pytest.mark.parametrize("name", ["grr", "subset:2", "oue", "rappor", "hadamard", "hash:4"])
+def test_dp_accounting_gives_the_same(name):
+    setting = {"n": 1000, "k": 8, "eps0": 2.0, "randomizer": name}
+    eps = np.array([0.0, 0.2, 0.6])
+    theirs = tightshuffle.to_pld(**setting).self_compose(5).get_delta_for_epsilon(eps)
+    # Of delta: their 500 points and our 128.
+    assert tightshuffle.delta(eps, compositions=5, **setting) == pytest.approx(theirs, rel=0.02)
+
+
+def test_a_matrix_whose_directions_differ():
+    columns = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
+    own = Finite(columns)
+    # Any two values of the user and any dataset, in each round.
+    pairs = [
+        np.array(list(histograms(columns[:, [x0, x1, *values]], (2, 3), 3).values()))
+        for x0, x1 in itertools.permutations(range(3), 2)
+        for values in itertools.combinations_with_replacement(range(3), 2)
+    ]
+    for eps in (0.0, 0.4, 1.1):
+        worst = 0.0
+        for first, second in itertools.combinations_with_replacement(pairs, 2):
+            p, q = np.einsum("ic,jc->cij", first, second)
+            worst = max(worst, np.maximum(p - np.exp(eps) * q, 0).sum())
+        assert worst <= tightshuffle.delta(eps, n=3, randomizer=own, compositions=2)
+
+
+@pytest.mark.parametrize("name", ["oue", "file"])
+def test_eps_of_rounds_is_the_inverse_of_delta(name):
+    own = Finite(np.array([[0.7, 0.3], [0.3, 0.7]])) if name == "file" else parse(name, k=5, eps0=1.5)
+    setting = {"n": 200, "randomizer": own, "compositions": np.array([2, 7])}
+    for wanted in (-4.0, -30.0):
+        eps = tightshuffle.epsilon(log10_delta=wanted, **setting)
+        assert np.all(tightshuffle.delta(eps, log10=True, **setting) <= wanted)
+        assert np.all(tightshuffle.delta(eps - 1e-7, log10=True, **setting) > wanted)
 
 
 # The pair that connects the dots ------------------------------------------------------------------
