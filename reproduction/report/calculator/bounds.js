@@ -1,7 +1,7 @@
 // The literature's bounds, the published formula, the Gaussian mechanism, expected errors, and the search for eps,
 // eps0 or n. Logarithms are natural unless a name contains log10.
 const beside = (() => {
-  const LN10 = Math.log(10);
+  const LN10 = Math.log(10), ROUGH = 1e-3, FAR = 0.02; // FAR: in log10 delta, more than a rough bracket is wide
   const logExpm1 = (x) => (x > 40 ? x : Math.log(Math.expm1(x)));
 
   // --- bounds of the literature: log10 delta, NaN where a theorem does not apply ------------------------------
@@ -190,7 +190,11 @@ const beside = (() => {
   }
 
   function epsilon(own, log10Delta, n, side) {
-    const bound = side > 0 ? shuffle.upper : shuffle.lower, logDelta = (eps) => bound(own, eps, n);
+    const bound = side > 0 ? shuffle.upper : shuffle.lower;
+    const logDelta = (eps) => {
+      const rough = bound(own, eps, n, ROUGH); // a bound, too; a closer one is needed only near the wanted delta
+      return Math.abs(rough - log10Delta) > FAR ? rough : bound(own, eps, n);
+    };
     if (logDelta(0) <= log10Delta) return 0;
     const mu = previewMu(own, n);
     const guess = root((eps) => log10Delta - gaussian(eps, mu), 0, own.eps0);

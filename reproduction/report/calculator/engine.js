@@ -4,7 +4,7 @@
 // the safe side. Its round_up is side 1 or -1 here.
 const engine = (() => {
   const ULP = 2 ** -52, OPERATIONS = 24, ATTEMPTS = 8, MOST_NODES = 2 ** 20, PAIRED = 8, UNLIKELY = 42, MOST_USERS = 1e12;
-  const COARSE = 0.1; // width of the bracket that compares distributions
+  const COARSE = 0.1, ROUGH = 1e-3, FEW_NODES = 2 ** 16; // COARSE: width that compares distributions; from ROUGH on, few nodes are taken
   const FEW_ATOMS = 4000, SOME_ATOMS = 5e4, MOST_ATOMS = 2e6, MOST_COUNTED = 4000;
   const LENGTHS = [6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000];
   const SHIFTS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13];
@@ -190,7 +190,8 @@ const engine = (() => {
     const [distance, half] = windowsOf(point, h, last, threshold);
     const skipped = half < reach ? Math.exp(-threshold) * (0.5 / theta + h / theta ** 2) : 0;
     const windows = half < reach ? Math.floor(reach / distance) + 2 : 1;
-    if (!(Math.min(windows * (2 * half / h + 1), last + 1) <= MOST_NODES)) return [-Infinity, Infinity];
+    const most = width < ROUGH ? MOST_NODES : FEW_NODES;
+    if (!(Math.min(windows * (2 * half / h + 1), last + 1) <= most)) return [-Infinity, Infinity];
     const { sums, errors } = sumOfNodes(point, tau, h, last, distance, half, windows);
     const wrong = tail + skipped;
     const growth = [Math.exp((theta * tau) ** 2 / 2), Math.exp(2 * (theta * tau) ** 2)];
