@@ -32,6 +32,7 @@ from tightshuffle.numerics.roots import find_root
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
 from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER
+from tightshuffle.tuning import TUNABLE, Tunable, first_guess, most_private
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
@@ -47,7 +48,8 @@ class Plan:
     ``sigma``: standard deviation of the analytic Gaussian mechanism's noise on each count, for the same
     guarantee. ``tv``: name -> expected total variation distance. The names are "shuffle+INV" (the randomizer
     with eps0, shuffled and inverted), "gaussian", and "local" (the randomizer with eps0 = eps, no shuffler).
-    For your own histogram, "uniform" is the distance of the uniform histogram from yours.
+    For your own histogram, "uniform" is the distance of the uniform histogram from yours. ``randomizer``: its
+    name, with the m or g that was found.
     """
 
     n: int
@@ -56,6 +58,7 @@ class Plan:
     capped: bool
     sigma: float
     tv: dict[str, float]
+    randomizer: str
 
 
 def make_plan(
@@ -80,7 +83,8 @@ def make_plan(
         variation distance of at most this, at an eps0 that gives the guarantee
     eps : from 1e-100 to below 20
     delta : in (0, 1), or instead of it ``log10_delta`` < 0
-    randomizer : a name that `randomizers.parse` takes; not a matrix, which has one fixed eps0
+    randomizer : a name that `randomizers.parse` takes; not a matrix, which has one fixed eps0. "subset" and
+        "hash" without a number get the m or g with the smallest error for uniform data
     colluding : how many users reveal their reports to the adversary; a number below 1 is a share of the
         users, rounded up. The estimates use all n reports.
     compositions : rounds in which all users report with fresh randomness. The guarantee covers all
@@ -92,6 +96,11 @@ def make_plan(
     ------
     ValueError naming the argument that is out of range.
     """
+    if isinstance(randomizer, str) and randomizer in TUNABLE:
+        if compositions != 1:
+            raise ValueError(f"compositions must be 1 for {randomizer!r} without a number; got {compositions}")
+        given = {"delta": delta, "log10_delta": log10_delta, "error": error}
+        return _tuned_plan(TUNABLE[randomizer], n, k, eps, colluding=colluding, shares=shares, **given)
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
         raise ValueError(
             f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
@@ -152,7 +161,51 @@ def make_plan(
     }
     if shares is not None:
         tv["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
-    return Plan(n, eps0, reached, eps0 == LARGEST_EPS0, sigma, tv)
+    return Plan(n, eps0, reached, eps0 == LARGEST_EPS0, sigma, tv, randomizer)
+
+
+def _tuned_plan(
+    kind: Tunable,
+    n: float | None,
+    k: float,
+    eps: float,
+    *,
+    colluding: float,
+    shares: npt.ArrayLike | None,
+    **more: Any,
+) -> Plan:
+    """The plan with the m or g of the least error, or of the fewest users for the error that is wanted.
+
+    m and g are those of uniform data: ``shares`` would reveal something about the users.
+    """
+
+    def plan_of(name: str, shares: npt.ArrayLike | None = None) -> Plan:
+        return make_plan(n, k, eps, randomizer=name, colluding=colluding, shares=shares, **more)
+
+    def worth(plan: Plan) -> tuple[int, float]:
+        return plan.n, plan.tv["shuffle+INV"]
+
+    krr = plan_of("grr")  # it checks the arguments, and is about as accurate
+    k = int(k)
+    cells, sigma = np.array([float(k)]), np.array([krr.sigma])
+    start, _ = first_guess(kind, n=np.array([float(krr.n)]), k=cells, sigma=sigma)
+    plan = plan_of(kind.of(k, eps, int(start[0])).name)
+    while True:
+        own = parse(plan.randomizer, k=k, eps0=plan.eps0)
+        better, _ = most_private(
+            kind,
+            np.array([getattr(own, kind.parameter)]),
+            np.array([float(eps)]),
+            n=np.array([float(plan.n)]),
+            k=cells,
+            variance=np.array([float(own.variance(1 / k, plan.n))]),
+            hidden=np.array([float(plan.n - check_colluding(colluding, plan.n))]),
+        )
+        other = plan_of(kind.of(k, eps, int(better[0])).name)
+        if worth(other) >= worth(plan):
+            break
+        plan = other
+    return plan if shares is None else plan_of(plan.randomizer, shares)
 
 
 def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:

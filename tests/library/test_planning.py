@@ -86,6 +86,47 @@ def test_with_fewer_users_guarantee_and_error_are_not_both_met(
     assert planning.make_plan(found.n * 2, k, eps, **options).tv["shuffle+INV"] < error
 
 
+@pytest.mark.parametrize(
+    ("kind", "n", "k", "eps"),
+    [
+        ("subset", 30, 64, 0.1),
+        ("subset", 200, 40, 0.1),
+        ("subset", 1000, 12, 1.0),
+        ("subset", 300, 2, 0.5),
+        ("hash", 200, 30, 0.5),
+        ("hash", 1000, 12, 1.0),
+    ],
+)
+def test_without_a_number_the_plan_has_the_least_error_of_all_m_or_g(kind, n, k, eps):
+    setting = {"n": n, "k": k, "eps": eps, "delta": 1e-4}
+    found = planning.make_plan(**setting, randomizer=kind)
+    assert found == planning.make_plan(**setting, randomizer=found.randomizer)
+    numbers = range(2, k) if kind == "subset" else range(2, 60)
+    names = [f"{kind}:{number}" for number in numbers] + ["grr"] * (kind == "subset")
+    errors_of = [planning.make_plan(**setting, randomizer=name).tv["shuffle+INV"] for name in names]
+    assert found.tv["shuffle+INV"] <= min(errors_of) * (1 + 1e-5 if kind == "subset" else 1.003)
+
+
+def test_a_tuned_plan_counts_colluding_users_and_does_not_depend_on_the_data():
+    setting = {"k": 300, "eps": 0.1, "delta": 1e-6, "randomizer": "subset", "colluding": 500}
+    found = planning.make_plan(1000, **setting)
+    fixed = planning.make_plan(1000, **setting | {"randomizer": "subset:2"})
+    assert int(found.randomizer.partition(":")[2]) > 2
+    assert found.tv["shuffle+INV"] < fixed.tv["shuffle+INV"]
+    shares = np.eye(300)[0]
+    skewed = planning.make_plan(1000, **setting, shares=shares)
+    assert skewed.randomizer == found.randomizer
+    assert skewed.tv["shuffle+INV"] != found.tv["shuffle+INV"]
+
+
+def test_a_tuned_plan_needs_no_more_users_than_k_rr_for_an_error():
+    setting = {"k": 1024, "eps": 0.1, "delta": 1e-6, "error": 5.0}
+    tuned, krr = (planning.make_plan(None, **setting, randomizer=name) for name in ("subset", "grr"))
+    assert tuned.n < krr.n
+    assert tuned.randomizer.startswith("subset:")
+    assert tuned.tv["shuffle+INV"] <= 5.0
+
+
 @pytest.mark.slow
 def test_fewest_users_of_four_rounds():
     setting = {"k": 5, "eps": 1.0, "log10_delta": -6.0, "compositions": 4}

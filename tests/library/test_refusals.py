@@ -91,6 +91,7 @@ REFUSED = [
     ("to_pld", {"n": [3, 4]}, "n must be one number"),
     ("to_pld", {"colluding": 4}, "colluding must be"),
     ("to_pld", {"eps0": None}, "eps0 must be given"),
+    ("plan", {"randomizer": "subset", "compositions": 2}, "compositions must be 1"),
     ("plan", {"n": 0}, "^n must be"),
     ("plan", {"n": 2_000_000_000_000}, "^n must be"),
     ("plan", {"k": 1}, "^k must be"),

@@ -210,7 +210,8 @@ def _answer_plan(arguments: Namespace) -> Answer:
             "eps": eps,
             "log10_delta": log10_delta,
         }
-        row |= {**given, "log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped, "sigma": plan.sigma}
+        shown = given | ({"randomizer": plan.randomizer} if "randomizer" in given else {})
+        row |= {**shown, "log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped, "sigma": plan.sigma}
         row |= {"sensitivity": HISTOGRAM_SENSITIVITY, "eps_without_shuffler": rounds * plan.eps0}
         objects.append({**row, "expected_tv": plan.tv})
         records.append({**row, **{f"tv_{name}": value for name, value in plan.tv.items()}})
@@ -218,7 +219,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
     if len(found) > 1:
         text = _table_of_plans(k, given, data, found)
         return Answer(text, {"method": "upper", "plans": objects}, records)
-    return Answer(_one_plan(k, given, data, *found[0]), objects[0], records)
+    return Answer(_one_plan(k, shown, data, *found[0]), objects[0], records)
 
 
 def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
@@ -244,12 +245,15 @@ def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
 
 def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[float, float, Any]]) -> str:
     users = "fewest users" if "error" in given else "users"
-    rows = [("eps", "delta", users, "largest eps0", "shuffle+INV", "gaussian", "sigma", "local")]
+    tuned = any(plan.randomizer != given.get("randomizer", "grr") for _, _, plan in found)
+    numbers = ("largest eps0", "shuffle+INV", "gaussian", "sigma", "local")
+    rows = [("eps", "delta", users, *["randomizer"] * tuned, *numbers)]
     for eps, log10_delta, plan in found:
         shuffled, gaussian, local = (f"{plan.tv[name]:.4g}" for name in ("shuffle+INV", "gaussian", "local"))
         most = plain(plan.eps0, round_up=False) + " (capped)" * plan.capped
         sigma = plain(plan.sigma, round_up=True)
-        rows.append((f"{eps:g}", _delta(log10_delta), str(plan.n), most, shuffled, gaussian, sigma, local))
+        setting = (f"{eps:g}", _delta(log10_delta), str(plan.n), *[plan.randomizer] * tuned)
+        rows.append((*setting, most, shuffled, gaussian, sigma, local))
     lines = [
         f"for every dataset with k = {k}" + "".join(f", {x} = {y}" for x, y in given.items()),
         "",

@@ -86,11 +86,15 @@ shares can be negative. Several eps or delta give a table with one row per pair.
 
 With --error instead of --n, the plan finds the fewest users for this guarantee and this error. With --data,
 n, k and the errors are those of your own histogram; the guarantee still holds for every dataset.
+
+For the randomizers subset and hash without a number, the plan finds the M or G with the smallest error for
+uniform data. grr is subset with M = 1.
 """
 _PLAN_EXAMPLES = """\
 examples:
   tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
   tightshuffle plan --n 100000 --k 408 --eps 0.1 0.5 1 --delta 1e-6 1e-9 --randomizer hadamard
+  tightshuffle plan --n 1000 --k 4096 --eps 0.5 --delta 1e-6 --randomizer subset
   tightshuffle plan --error 0.05 --k 408 --eps 0.5 --delta 1e-6
   tightshuffle plan --n 1e3 --k 10 --eps 1 --delta 1e-6 --compositions 2
   tightshuffle plan --data counts.csv --eps 1 --delta 1e-6
@@ -265,7 +269,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add(plan, "--eps", required=True, type=several, help=f"{wanted}, > 0; {_RANGE}")
     many = _option("D", values.log10_delta, f"{wanted}, {_ANY_DELTA} or 1e-500", nargs="+")
     plan.add_argument("--delta", required=True, **many)
-    _add_randomizer(plan, *randomizers.NAMES[:-1])
+    _add_randomizer(plan, *randomizers.NAMES[:-1], "subset", "hash")
     _add(plan, "--compositions", help=f"{_ROUNDS}; the guarantee is for all rounds together (default 1)")
 
     collection = add(

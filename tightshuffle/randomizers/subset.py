@@ -36,8 +36,23 @@ class SubsetSelection(SupportRandomizer):
     @classmethod
     def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
         """With the m near k / (e^eps0 + 1), which has the smallest error at this eps0; k-RR if m is 1."""
-        m = min(k - 1, round(k / (math.exp(eps0) + 1)))
-        return cls(k, eps0, m) if m > 1 else KRandomizedResponse(k, eps0)
+        return cls.of(k, eps0, max(1, min(k - 1, round(k / (math.exp(eps0) + 1)))))
+
+    @classmethod
+    def of(cls, k: int, eps0: float, parameter: int) -> SupportRandomizer:
+        """With this m; k-RR if m is 1."""
+        return cls(k, eps0, parameter) if parameter > 1 else KRandomizedResponse(k, eps0)
+
+    @staticmethod
+    def parameters(k: int) -> range:
+        """Every m."""
+        return range(1, k)
+
+    @staticmethod
+    def chances(k: npt.ArrayLike, m: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """alpha and beta; k and m broadcast."""
+        k, m = np.asarray(k, dtype=float), np.asarray(m, dtype=float)
+        return m * (k - m) / (k * (k - 1)), m * (m - 1) / (k * (k - 1))
 
     def __post_init__(self) -> None:
         super().__post_init__()

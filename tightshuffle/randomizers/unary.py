@@ -114,7 +114,23 @@ class LocalHashing(IndependentSupport):
     @classmethod
     def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
         """With the g near e^eps0 + 1, which has the smallest error for an empty value at this eps0."""
-        return cls(k, eps0, max(2, min(round(math.exp(eps0) + 1), 2**62)))
+        return cls(k, eps0, max(2, min(round(math.exp(eps0) + 1), cls.parameters(k)[-1])))
+
+    @classmethod
+    def of(cls, k: int, eps0: float, parameter: int) -> SupportRandomizer:
+        """With this g."""
+        return cls(k, eps0, parameter)
+
+    @staticmethod
+    def parameters(k: int) -> range:
+        """Every g from 2 to 2^62."""
+        return range(2, 2**62 + 1)
+
+    @staticmethod
+    def chances(k: npt.ArrayLike, g: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """alpha and beta, which do not depend on k."""
+        q = 1 / np.asarray(g, dtype=float)
+        return q * (1 - q), q**2
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -205,6 +205,17 @@ def test_several_plans():
         assert 0 <= plan["eps0"] - float(row[3]) < 1e-5
 
 
+def test_plans_name_the_m_that_they_found():
+    words = ["plan", "--n", "100", "--k", "300", "--delta", "1e-3", "--randomizer", "subset"]
+    names = [answer(*words, "--eps", eps)["randomizer"] for eps in (0.1, 4)]
+    assert names[0].startswith("subset:")
+    assert names[1] == "grr"
+    _, out, _ = call(*words, "--eps", 0.1, 4)
+    assert [line.split()[3] for line in out.splitlines()[2:5]] == ["randomizer", *names]
+    _, out, _ = call(*words, "--eps", 0.1)
+    assert f"{names[0]} with eps0" in out
+
+
 def test_a_plan_for_a_wanted_error():
     words = ["plan", "--k", "15", "--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
     given = answer(*words, "--error", "0.05")
