@@ -15,7 +15,7 @@ from scipy.linalg import hadamard
 from reproduction.data.grid import Grid, grids_of
 from reproduction.data.sub_cells import cut
 from reproduction.experiments.likelihood import expectation_maximisation
-from reproduction.experiments.study import FAMILIES, largest_eps0
+from reproduction.experiments.study import FAMILIES, best_randomizers
 from reproduction.protocol.metrics import total_variation, uniform_histogram
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
@@ -83,9 +83,8 @@ def _simulated(
         estimates["inversion"] = inverted
     else:
         point_of = (np.array([value]) for value in (eps, math.log10(delta), float(n), float(k)))
-        found, _ = largest_eps0(FAMILIES[name], *point_of)
-        eps0 = float(found[0])
-        own = FAMILIES[name](k, eps0)
+        own = best_randomizers(name, *point_of)[0][0]
+        eps0 = own.eps0
         if getattr(own, "m", 1) > _SLOW:
             return
         if isinstance(own, HadamardResponse) and own.order <= _LISTED:

@@ -10,7 +10,7 @@ from reproduction.figures.randomizers import COLOURS, MARKERS, legend
 from reproduction.figures.table_files import File, groups, read_table
 from tightshuffle.number_text import typeset
 
-COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "ratio", "ratio_lower"]
+COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "ratio", "ratio_lower"]
 MOST = 4  # columns, and half as many rows, that fit
 HIGHEST = 60.0  # of the ratios drawn
 
@@ -51,7 +51,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 def caption(table: pd.DataFrame) -> str:
     """The caption: what is divided by what, which settings, and how far the bounds are apart."""
-    best = table.loc[table.groupby(["n", "k", "eps"])["ratio"].idxmin(), "randomizer"]
+    best = table.loc[table.groupby(["n", "k", "eps"])["ratio"].idxmin(), "name"]
     open_ = (table["ratio"] / table["ratio_lower"]).groupby(table["randomizer"]).max() - 1
     return (
         "Expected total variation (TV) error of every randomizer behind a shuffler, over that of the central"
@@ -60,11 +60,11 @@ def caption(table: pd.DataFrame) -> str:
         f" δ = {typeset(table['delta'].iloc[0])}. The shading goes down to the ratio that the lower bound"
         " would allow.\n\n"
         "Uniform data, unbiased estimates, no projection. Not all k and ε are drawn. Each randomizer has the"
-        " largest ε₀ that the rigorous upper bound allows behind a shuffler. Subset selection has m near"
-        " k / (e^ε₀ + 1), local hashing g near e^ε₀ + 1. They are the best ones without a shuffler, so that"
-        " with few users and many values both randomizers can do better. The true ratio lies in the shaded"
-        f" range, which is {100 * open_['grr']:.2g} % wide for k-RR and at most {100 * open_.max():.2g} %"
-        f" wide. OUE and local hashing nearly coincide. Ratios above {HIGHEST:g} are not drawn."
+        " largest ε₀ that the rigorous upper bound allows behind a shuffler. Subset selection and local"
+        " hashing have the m and g with the least error there. Where m = 1, subset selection is k-RR, and its"
+        " line is under that of k-RR. The true ratio lies in the shaded range, which is"
+        f" {100 * open_['grr']:.2g} % wide for k-RR and at most {100 * open_.max():.2g} % wide. Ratios above"
+        f" {HIGHEST:g} are not drawn."
     )
 
 

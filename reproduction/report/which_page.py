@@ -1,5 +1,6 @@
 """Which randomizer to use: the study's result in a few sentences, and a table."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -28,10 +29,22 @@ def statement(study: pd.DataFrame) -> list[str]:
     keys = ["n", "k", "eps", "delta_rule"]
     ratio = study.pivot(index=keys, columns="randomizer", values="ratio")
     generous = study.pivot(index=keys, columns="randomizer", values="ratio_lower").dropna()
-    others = [name for name in ratio if name != "grr"]
-    wins = int((ratio["grr"] <= (1 + _TIE) * ratio[others].min(axis=1)).sum())
+    tv = study.pivot(index=keys, columns="randomizer", values="tv")
+    others = [name for name in ratio if name not in ("grr", "subset")]
+    wins = ratio["subset"] <= (1 + _TIE) * ratio.min(axis=1)
+    ties = ratio["grr"] <= (1 + _TIE) * ratio.min(axis=1)
+    beaten = (ratio["grr"] / ratio.min(axis=1))[~ties]
+    lost = []
+    if len(beaten):
+        least = math.floor(10 * tv[~ties].min(axis=1).min()) / 10
+        lost = [
+            f"In the other {len(beaten)}, the error of k-RR is {100 * (beaten.min() - 1):.2g} to"
+            f" {100 * (beaten.max() - 1):.2g} % larger than the smallest.",
+            f"There the smallest total variation error is at least {least:.1f}"
+            + (", so no estimate is useful." if least >= 1 else "."),
+        ]
     rules = " and ".join(map(str, generous.index.unique("delta_rule")))  # numbers, if all rules are
-    against = ratio.loc[generous.index, "grr"]
+    against = ratio.loc[generous.index, "subset"]
     sure = int((against <= (1 + _TIE) * generous[others].min(axis=1)).sum())
     local = study.pivot_table(index=keys, values=["local_tv", "tv"], aggfunc="min")
     small = study[(study["randomizer"] == "grr") & (study["eps"] <= 1) & (study["k"] > 2)]
@@ -41,11 +54,15 @@ def statement(study: pd.DataFrame) -> list[str]:
     central = small["gaussian_tv"] / small["geometric_tv"]
     return [
         "With a shuffler, k-RR has the smallest expected error of these randomizers, or one within"
-        f" {100 * _TIE:g} % of the smallest, in {wins} of {len(ratio)} settings.",
-        "Our upper bound on delta may be looser for the other randomizers.",
+        f" {100 * _TIE:g} % of the smallest, in {ties.sum()} of {len(ratio)} settings.",
+        *lost,
+        "Subset selection whose sets have m = 1 value is k-RR.",
+        "With the best m, subset selection has the smallest error, or one within"
+        f" {100 * _TIE:g} % of the smallest, in {wins.sum()} of {len(ratio)} settings.",
+        "Our upper bound on delta may be looser for the other four randomizers.",
         "So we also gave each of them the larger eps0 that its lower bound on delta allows.",
-        f"Then k-RR still has the smallest error in {sure} of {len(generous)} settings (those with delta ="
-        f" {rules}).",
+        f"Then subset selection still has the smallest error in {sure} of {len(generous)} settings (those"
+        f" with delta = {rules}).",
         "For eps up to 1 and k > 2, the total variation error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
         " Gaussian with the same guarantee.",
@@ -58,10 +75,6 @@ def statement(study: pd.DataFrame) -> list[str]:
         f" {large[['oue', 'hash']].min():.1f} times that of the Gaussian.",
         f"For RAPPOR it is at least {large['rappor']:.1f} times that, and for Hadamard response at least"
         f" {large['hadamard']:.0f} times.",
-        "The size m of the sets in subset selection and the number g of hash values have the smallest error"
-        " without a shuffler.",
-        "If m and g were tuned for a shuffler, both randomizers would have smaller errors with few users and"
-        " very many values.",
     ]
 
 

@@ -24,15 +24,36 @@ def table():
 
 
 def test_the_sentences_count_wins_and_name_extremes():
-    wins, _, _, sure, small, central, gain, _, large, larger, *_ = statement(table())
+    ties, larger, useless, _, wins, _, _, sure, small, central, gain, _, large, largest = statement(table())
     assert "in 2 of 3 settings" in wins
+    assert "k-RR has the smallest" in ties
+    assert "in 2 of 3 settings" in ties
+    assert "the error of k-RR is 9.1 to 9.1 % larger" in larger  # 1.2 / 1.1
+    assert useless == "There the smallest total variation error is at least 1.1, so no estimate is useful."
     assert "in 2 of 2 settings" in sure
     assert "is 1.20 to 1.20 times" in small
     assert "is 2.0 to 2.0 times" in central
     assert "at least 5.0 times" in gain
     assert "At n = 10,000 and eps up to 1" in large
     assert "at least 1.5 times" in large
-    assert "RAPPOR it is at least 4.0 times that, and for Hadamard response at least 9 times" in larger
+    assert "RAPPOR it is at least 4.0 times that, and for Hadamard response at least 9 times" in largest
+
+
+def test_nothing_is_said_of_settings_in_which_k_rr_loses_if_there_are_none():
+    rows = table()
+    few = statement(rows[rows["delta_rule"] == "1e-06"])
+    assert len(few) == len(statement(rows)) - 2
+    assert not any("larger than" in sentence or "There" in sentence for sentence in few)
+
+
+def test_subset_selection_may_win_with_more_than_one_value():
+    rows = table()
+    best = (rows["randomizer"] == "subset") & (rows["delta_rule"] == "1e-06")
+    ties, larger, useless, _, wins, *_ = statement(rows.assign(ratio=rows["ratio"].mask(best, 1.0)))
+    assert "in 2 of 3 settings" in wins
+    assert "in 0 of 3 settings" in ties
+    assert "In the other 3, the error of k-RR is 9.1 to 20 % larger" in larger
+    assert "at least 0.1." in useless
 
 
 def test_rules_that_are_all_numbers_are_read_as_numbers():
@@ -43,7 +64,8 @@ def test_rules_that_are_all_numbers_are_read_as_numbers():
 
 def test_two_cells_are_not_in_the_range_as_the_gaussian_ignores_their_fixed_sum():
     both = pd.concat([table(), table().assign(k=2, ratio=lambda rows: 0.6 * rows["ratio"])])
-    assert statement(both)[4] == statement(table())[4]
+    assert statement(both)[8] == statement(table())[8]
+    assert statement(both)[8].startswith("For eps up to 1 and k > 2")
 
 
 def test_a_line_names_the_best_or_says_that_none_is_good_enough():
