@@ -98,7 +98,7 @@ def make_plan(
     """
     if isinstance(randomizer, str) and randomizer in TUNABLE:
         if compositions != 1:
-            raise ValueError(f"compositions must be 1 for {randomizer!r} without a number; got {compositions}")
+            raise ValueError(f"compositions must be 1 for {randomizer!r} without number; got {compositions}")
         given = {"delta": delta, "log10_delta": log10_delta, "error": error}
         return _tuned_plan(TUNABLE[randomizer], n, k, eps, colluding=colluding, shares=shares, **given)
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
