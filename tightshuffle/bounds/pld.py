@@ -4,10 +4,8 @@ A pair of distributions dominates a round if its delta, as a function of e^eps >
 any dataset; it then dominates in every composition (Zhu, Dong and Wang 2022). Negative eps are the
 other direction: delta_PQ(-eps) = 1 - e^-eps + e^-eps delta_QP(eps).
 
-* *Pessimistic.* delta is convex in e^eps, so between points of a grid it lies below the line that connects
-  its values, or upper bounds of them (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). The largest
-  convex function below all points of `histogram.upper` is the delta of a pair: each jump of its slope is the
-  probability of one loss under Q.
+* *Pessimistic.* The pair that `loss_grid.connected` makes of `histogram.upper` at the points of a grid
+  (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). `rounds` composes it without dp-accounting.
 * *Optimistic.* The largest delta over datasets need not be the delta of one pair, so one dataset is taken:
   all remaining users hold a third value. With two values, each remaining user draws a new value in each
   round, which is at most as bad as some fixed values. Between two points, a line exceeds a convex function
@@ -27,6 +25,7 @@ from tightshuffle.arguments import Floats, check_installed, check_one, check_pos
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.histogram import upper
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
+from tightshuffle.numerics.loss_grid import connected
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.randomizers import Randomizer
 from tightshuffle.setting import make_setting
@@ -95,32 +94,30 @@ def to_pld(
     index = np.unique(np.rint(np.linspace(0, last, _POINTS + 1))).astype(int)
     eps = index * spacing
     if pessimistic:
-        values = np.minimum(10 ** upper(eps, n=users, randomizer=own) * (1 + _SLACK), 1.0)
-        values = np.minimum.accumulate(values)
-        masses = _masses(index, eps, values, values, 0.0)
-        return PrivacyLossDistribution.create_from_rounded_probability(masses, values[-1], spacing)
+        grid = connected(index, spacing, upper(eps, n=users, randomizer=own) * np.log(10))
+        held = np.flatnonzero(np.isfinite(grid.log_mass))
+        masses = dict(zip((grid.first + held).tolist(), np.exp(grid.log_mass[held]).tolist(), strict=True))
+        infinite = float(np.exp(grid.log_infinite))
+        return PrivacyLossDistribution.create_from_rounded_probability(masses, infinite, spacing)
     forward, reverse = (_one_dataset(own, pair, eps, users) for pair in ((0, 1), (1, 0)))
     curves = _below(eps, *forward, reverse[1]), _below(eps, *reverse, forward[1])
     for curve in curves:  # at eps = 0 both directions are the same
         curve[0] = min(own_curve[0] for own_curve in curves)
-    masses, reverse_masses = (_masses(index, eps, *both, 1.0) for both in (curves, curves[::-1]))
+    masses, reverse_masses = (_masses(index, eps, *both) for both in (curves, curves[::-1]))
     return PrivacyLossDistribution.create_from_rounded_probability(
         masses, 0.0, spacing, False, reverse_masses, 0.0, symmetric=False
     )
 
 
-def _masses(
-    index: npt.NDArray[Any], eps: Floats, forward: Floats, reverse: Floats, largest: float
-) -> dict[int, float]:
+def _masses(index: npt.NDArray[Any], eps: Floats, forward: Floats, reverse: Floats) -> dict[int, float]:
     """The probabilities of the losses under P, by their index, from delta at ``eps`` of both directions.
 
-    The loss 0 gets the probability that is missing to 1. The sum can exceed 1, as the deltas are bounds. For
-    an upper bound (``largest`` 0) the excess stays: more probability is more delta. For a lower bound the
-    probabilities are scaled down to the sum ``largest``.
+    The loss 0 gets the probability that is missing to 1. The sum can exceed 1, as the deltas are bounds: then
+    the probabilities are scaled down.
     """
     (at_p, _), (_, at_minus_p) = (_jumps(eps, values) for values in (forward, reverse))
     total = float(forward[-1] + at_p.sum() + at_minus_p.sum())
-    scale = largest / total if total > largest > 0 else 1.0
+    scale = 1 / total if total > 1 else 1.0
     losses = [*(-index[:0:-1]).tolist(), 0, *index[1:].tolist()]
     return dict(zip(losses, [*scale * at_minus_p[::-1], max(1 - total, 0.0), *scale * at_p], strict=True))
 

@@ -211,6 +211,7 @@ def test_connected_points_are_a_distribution_whose_delta_is_their_hull():
     index = np.unique(rng.integers(0, 400, 60))
     index[0] = 0
     noisy = log10_delta_of_scale(index * 0.01, scale=2.0) + rng.uniform(0, 0.01, index.size)
+    noisy[0] += 0.05  # so large a distance does not fit to the next points
     grid = loss_grid.connected(index, 0.01, noisy * math.log(10))
     p, eps = np.exp(grid.log_mass), index * 0.01
     infinite = math.exp(grid.log_infinite)
