@@ -9,6 +9,7 @@
 # make cluster    install Snakemake's plugins for Slurm and PBS (docs/cluster.md)
 # make cluster-check    send one short test job to the cluster with the profile; PROFILE=profiles/cluster-generic for PBS
 # make docs       build the documentation site, which works offline
+# make release    build and check what is published, and print the commands that publish it (docs/releasing.md)
 
 # Not sh: make 3.81 on macOS starts a plain command without a shell, and then with the old PATH.
 SHELL := /bin/bash
@@ -19,7 +20,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article parity study
 
-.PHONY: all install help $(TARGETS) docs test check lint slow verify cluster cluster-check bench lock pictures clean
+.PHONY: all install help $(TARGETS) docs test check lint slow verify cluster cluster-check bench lock pictures clean release
 .DEFAULT_GOAL := all
 
 # This command checks the settings, and prints the folder of their results.
@@ -78,8 +79,14 @@ docs: $(VENV)/docs
 	@sphinx-build -M html . results/site -c docs -W --keep-going -q
 	@echo "The documentation: $(CURDIR)/results/site/html/index.html"
 
+# The first command refuses a version that is not ready, before anything is built.
+release: $(VENV)/release
+	@.ci/release ready
+	@$(MAKE) --no-print-directory all docs
+	@.ci/release build
+
 # Optional parts. The plugins for clusters make every start of Snakemake a second longer.
-$(VENV)/test $(VENV)/lint $(VENV)/cluster $(VENV)/docs: $(VENV)/%: requirements-%.lock $(VENV)/installed
+$(VENV)/test $(VENV)/lint $(VENV)/cluster $(VENV)/docs $(VENV)/release: $(VENV)/%: requirements-%.lock $(VENV)/installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
@@ -115,7 +122,7 @@ COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest -
 lock: $(VENV)/installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check uv
 	@$(COMPILE) --group pipeline -o requirements.lock
-	@for group in test lint cluster docs; do $(COMPILE) --group $$group --constraint requirements.lock \
+	@for group in test lint cluster docs release; do $(COMPILE) --group $$group --constraint requirements.lock \
 	  -o requirements-$$group.lock $$([ $$group = test ] || sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
 	  || exit; done
 	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import ROOT
+import tightshuffle
 
 START = "import sys; sys.path.append({site!r}); from tightshuffle.cli.main import main; "
 SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
@@ -30,7 +30,7 @@ def run(tmp_path_factory):
         for folder in (package, package.with_name(f"{name}.libs")):
             if folder.exists():
                 (site / folder.name).symlink_to(folder)
-    (site / "tightshuffle").symlink_to(ROOT / "tightshuffle")
+    (site / "tightshuffle").symlink_to(Path(tightshuffle.__file__).parent)
 
     def run(program):
         command = [sys.executable, "-I", "-S", "-c", START.format(site=str(site)) + program]
