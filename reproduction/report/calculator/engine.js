@@ -1,7 +1,8 @@
 "use strict";
 // Proven lower and upper bounds on log E[(G_1 + ... + G_n)_+], for one distribution of G at a time. The method is that of
 // tightshuffle/numerics/positive_part.py, which explains why rounding errors always go to
-// the safe side. Its round_up is side 1 or -1 here.
+// the safe side. Its round_up is side 1 or -1 here. n is a number of copies of G, or a list of parts [n, share]: the number
+// of copies is then a sum of independent Binomial(n, share) numbers, or Poisson ones of mean n where the share is 0.
 const engine = (() => {
   const ULP = 2 ** -52, OPERATIONS = 24, ATTEMPTS = 8, MOST_NODES = 2 ** 20, PAIRED = 8, UNLIKELY = 42, MOST_USERS = 1e12;
   const COARSE = 0.1, ROUGH = 1e-3, FEW_NODES = 2 ** 16; // COARSE: width that compares distributions; from ROUGH on, few nodes are taken
@@ -37,12 +38,18 @@ const engine = (() => {
   // sum to less than 1, G = 0 has the remainder.
   const logPositivePart = (values, probabilities, n, width = 1e-4) => logLargest([[values, probabilities]], n, width);
 
+  // About how many copies of G there are where (G_1 + ... + G_n)_+ has its expectation.
+  function tiltedCopies(values, probabilities, parts) {
+    const possible = values.map((x, i) => (probabilities[i] > 0 ? x : 0));
+    return Math.max(...possible) > 0 ? atSaddle(possible, probabilities, parts).copies : 1;
+  }
+
   // [low, high] of the largest over several distributions. Most are smaller by Chernoff's bound or a coarse bracket.
   function logLargest(distributions, n, width) {
-    const points = [];
+    const points = [], parts = typeof n === "number" ? [[n, 1]] : n;
     for (const [values, probabilities] of distributions) {
       const possible = values.map((x, i) => (probabilities[i] > 0 ? x : 0)), largest = Math.max(...possible);
-      if (largest > 0) points.push(atSaddle(possible.map((x) => Math.max(x, -10 * MOST_USERS * largest)), probabilities, n));
+      if (largest > 0) points.push(atSaddle(possible.map((x) => Math.max(x, -10 * MOST_USERS * largest)), probabilities, parts));
     }
     points.sort((one, other) => logChernoff(other) - logChernoff(one));
     let low = -Infinity, high = -Infinity;
@@ -76,46 +83,66 @@ const engine = (() => {
     return [moved, kept];
   }
 
-  function atSaddle(g, p, n) {
-    const missing = Math.max(exactSum([1, ...p.map((x) => -x)]), 0), theta = saddle(g, p, missing, n);
-    const { logMgf, weights, variance } = moments(g, p, missing, theta);
-    const few = OPERATIONS + g.length, base = n * logMgf;
+  function atSaddle(g, p, parts) {
+    const missing = Math.max(exactSum([1, ...p.map((x) => -x)]), 0), theta = saddle(g, p, missing, parts);
+    const { mgf, weights, mean, variance } = moments(g, p, missing, theta), logMgf = mgf.log;
+    const { rates, copies, spread } = summed(parts, mgf, mean, variance);
+    const logPowers = parts.map((part) => logPower(part, mgf)), base = sum(logPowers);
+    const few = OPERATIONS + g.length, far = logMgf < -Math.LN2;
     const units = g.map((x) => few + 2 * theta * Math.abs(x));
-    const term = (x, i) => (logMgf < -Math.LN2 ? weights[i] : p[i] * Math.abs(Math.expm1(theta * x)) * Math.exp(-logMgf));
+    const term = (x, i) => (far ? weights[i] : p[i] * Math.abs(Math.expm1(theta * x)) * Math.exp(-logMgf));
     const lost = g.map((x, i) => few * term(x, i) + 2 * weights[i] * theta * Math.abs(x));
-    const sigma = Math.sqrt(n * variance + 2 / theta ** 2);
-    const rounding = ULP * (n * sum(lost) + 4 * Math.abs(base) + few);
-    return { g, p, missing, n, theta, logMgf, weights, units, sigma, base, rounding };
+    const sigma = Math.sqrt(spread + 2 / theta ** 2);
+    const kept = far ? sum(parts.map(([n, share], i) => (share > 0 ? few * (n - rates[i]) : 0))) : 0;
+    const rounding = ULP * (copies * sum(lost) + 4 * sum(logPowers.map(Math.abs)) + few + kept);
+    return { g, p, missing, parts, rates, copies, logPowers, theta, logMgf, weights, units, sigma, base, rounding };
   }
 
-  // M(theta) and its logarithm: 1 + a sum, or the sum of all terms where 1 + a sum cancels.
+  // M(theta), its logarithm, and M(theta) - 1: 1 + a sum, or the sum of all terms where 1 + a sum cancels.
   function mgfAt(g, p, missing, theta) {
     const excess = sum(g.map((x, i) => p[i] * Math.expm1(theta * x)));
-    if (!(excess < -0.5)) return [1 + excess, Math.log1p(excess)];
-    const mgf = missing + sum(g.map((x, i) => p[i] * Math.exp(theta * x)));
-    return [mgf, Math.log(mgf)];
+    if (!(excess < -0.5)) return { value: 1 + excess, log: Math.log1p(excess), excess };
+    const value = missing + sum(g.map((x, i) => p[i] * Math.exp(theta * x)));
+    return { value, log: Math.log(value), excess };
   }
 
-  // log M(theta), and the tilted weights of the values with their mean and variance.
+  // M(theta), and the tilted weights of the values with their mean and variance.
   function moments(g, p, missing, theta) {
-    const [mgf, logMgf] = mgfAt(g, p, missing, theta);
+    const mgf = mgfAt(g, p, missing, theta);
     // 1 + expm1 has lost the digits of a small e^x.
     const grown = (x, chance) => (x < -1 ? chance * Math.exp(x) : chance * Math.expm1(x) + chance);
-    const weights = g.map((x, i) => grown(theta * x, p[i]) / mgf);
+    const weights = g.map((x, i) => grown(theta * x, p[i]) / mgf.value);
     const mean = dot(weights, g);
-    const variance = dot(weights, g.map((x) => (x - mean) ** 2)) + (missing / mgf) * mean ** 2;
-    return { logMgf, weights, mean, variance };
+    const variance = dot(weights, g.map((x) => (x - mean) ** 2)) + (missing / mgf.value) * mean ** 2;
+    return { mgf, weights, mean, variance };
+  }
+
+  // log of M^n for one part: of (1 - s + s M)^n, or of e^(n (M - 1)).
+  function logPower([n, share], { value, log, excess }) {
+    if (share === 1) return n * log;
+    if (share === 0) return n * excess;
+    return n * (share * excess < -0.5 ? Math.log(1 - share + share * value) : Math.log1p(share * excess));
+  }
+
+  // Tilted copies of each part and of all, and mean and variance of S, from the mean and variance of one G.
+  function summed(parts, { value }, mean, variance) {
+    const tilted = parts.map(([, share]) => (share === 1 ? 1 : (share * value) / (1 - share + share * value)));
+    const rates = parts.map(([n, share], i) => n * (share === 0 ? value : tilted[i])), copies = sum(rates);
+    const random = sum(rates.map((rate, i) => rate * (1 - tilted[i])));
+    return { rates, copies, total: copies * mean, spread: copies * variance + random * mean ** 2 };
   }
 
   // theta > 0 near the minimum of n log M(theta) - 2 log theta, by Newton's method in log theta.
-  function saddle(g, p, missing, n) {
-    const first = n * dot(p, g), second = n * dot(p, g.map((x) => x * x));
+  function saddle(g, p, missing, parts) {
+    const copies = sum(parts.map(([n, share]) => n * (share || 1)));
+    const first = copies * dot(p, g), second = copies * dot(p, g.map((x) => x * x));
     const start = first < 0 ? (Math.sqrt(first ** 2 + 8 * second) - first) / (2 * second) : 1.5 / Math.sqrt(second);
     let ceiling = Math.log(690 / Math.max(...g)), floor = -745;
     let x = Math.min(Math.log(start), ceiling);
     for (let step = 0; step < 200; step++) {
-      const theta = Math.exp(x), { mean, variance } = moments(g, p, missing, theta);
-      const slope = n * mean * theta - 2, curvature = n * variance * theta ** 2 + n * mean * theta;
+      const theta = Math.exp(x), { mgf, mean, variance } = moments(g, p, missing, theta);
+      const { total, spread } = summed(parts, mgf, mean, variance);
+      const slope = total * theta - 2, curvature = spread * theta ** 2 + total * theta;
       if (slope > 0) ceiling = Math.min(ceiling, x);
       else floor = Math.max(floor, x);
       const before = x;
@@ -133,6 +160,7 @@ const engine = (() => {
     const open = () => (high - low - 2 * rounding) / Math.log1p(width);
     const depth = () => UNLIKELY + clip(chernoff - low, 0, 600);
     function sumBox(most, unlikely) {
+      if (point.parts.some(([, share]) => share !== 1)) return false; // a random number of copies
       const box = boxOf(point, unlikely);
       const asked = box.atoms <= most && sum(box.last) <= MOST_COUNTED;
       if (asked) {
@@ -163,8 +191,9 @@ const engine = (() => {
   }
 
   // high bounds log A(tau). Without the contribution of U where all n gains are 0, it still bounds log E[S_+].
-  function withoutZero({ p, n }, tau, high) {
-    const most = sum(p) * (1 + ULP * (p.length + OPERATIONS)), logZero = n * Math.log1p(-Math.min(most, 1));
+  function withoutZero({ p, parts }, tau, high) {
+    const most = Math.min(sum(p) * (1 + ULP * (p.length + OPERATIONS)), 1);
+    const logZero = sum(parts.map(([n, share]) => n * (share === 0 ? -most : Math.log1p(-share * most))));
     let logExcess = Math.log(tau / Math.sqrt(2 * Math.PI)) + logZero;
     logExcess -= ULP * OPERATIONS * (1 + Math.abs(logExcess) + Math.abs(logZero));
     const slack = ULP * (Math.abs(high) + 1);
@@ -206,14 +235,14 @@ const engine = (() => {
   }
 
   // log of the bound on all aliases over M(theta)^n e^(theta^2 tau^2 / 2), for each length.
-  function logAliases({ g, p, missing, n, theta, logMgf, sigma, rounding }, tau) {
+  function logAliases({ g, p, missing, parts, theta, logPowers, sigma, rounding }, tau) {
     const shifts = SHIFTS.map((s) => s / sigma);
     const down = [...shifts.map((s) => Math.min(s, 0.9 * theta)), ...[0.5, 0.7, 0.95].map((x) => x * theta)];
     const bounds = [[shifts, 1], [down, -1]].map(([list, turn]) => {
       const chernoff = list.map((s) => {
-        const t = theta + turn * s;
-        const [, grown] = mgfAt(g, p, missing, t);
-        return n * (grown - logMgf) - Math.log(t) - 1 + ((t ** 2 - theta ** 2) * tau ** 2) / 2 + 2 * rounding;
+        const t = theta + turn * s, mgf = mgfAt(g, p, missing, t);
+        const grown = sum(parts.map((part, i) => logPower(part, mgf) - logPowers[i]));
+        return grown - Math.log(t) - 1 + ((t ** 2 - theta ** 2) * tau ** 2) / 2 + 2 * rounding;
       });
       return LENGTHS.map((length) => list.reduce((least, s, i) => {
         const decay = s * length * sigma, bound = chernoff[i] - decay - Math.log(-Math.expm1(-decay));
@@ -224,12 +253,15 @@ const engine = (() => {
   }
 
   // Distance and half width of the windows that remain with the best pair of values; half = V means all nodes.
-  function windowsOf({ g, missing, n, weights, logMgf }, h, last, threshold) {
-    const likeliest = [...g, 0].map((x, i) => [x, [...weights, missing * Math.exp(-logMgf)][i]]);
+  function windowsOf({ g, missing, parts, rates, weights, logMgf }, h, last, threshold) {
+    // The M(z)^n of each part shrinks; a copy that does not occur counts as the value 0.
+    const tilted = parts.map(([n, share], i) => (share > 0 ? rates[i] / n : 0)), both = dot(rates, tilted);
+    const none = missing * Math.exp(-logMgf) + sum(rates.map((rate, i) => rate * (1 - tilted[i]))) / both;
+    const likeliest = [...g, 0].map((x, i) => [x, [...weights, none][i]]);
     likeliest.sort((one, other) => other[1] - one[1]).splice(PAIRED);
     let cost = Infinity, found = [2 * Math.PI, Infinity];
     likeliest.forEach(([x, v], i) => likeliest.slice(i + 1).forEach(([y, w]) => {
-      const gap = Math.abs(x - y), sine = threshold / (2 * n * v * w);
+      const gap = Math.abs(x - y), sine = threshold / (2 * both * v * w);
       if (!(sine < 1 && gap > 1e-150)) return;
       const half = (2 / gap) * Math.asin(Math.sqrt(sine)), distance = (2 * Math.PI) / gap;
       const own = (Math.floor((last * h) / distance) + 2) * ((2 * half) / h + 1);
@@ -239,7 +271,7 @@ const engine = (() => {
   }
 
   // The sums for tau and 2 tau, over M(theta)^n e^(theta^2 tau^2 / 2), and bounds on their rounding errors.
-  function sumOfNodes({ g, n, theta, weights, units }, tau, h, last, distance, half, windows) {
+  function sumOfNodes({ g, parts, rates, theta, weights, units }, tau, h, last, distance, half, windows) {
     const sums = [0, 0], errors = [0, 0], sizes = [0, 0];
     let count = 0, done = -1;
     for (let window = 0; window < windows; window++) {
@@ -254,12 +286,19 @@ const engine = (() => {
           imaginary += w * Math.sin(angle);
           lost += w * units[i] * Math.min(Math.abs(angle), 2) + 3 * w * Math.abs(angle);
         }
-        const modulus = Math.max(2 * real + real ** 2 + imaginary ** 2, -1 + 1e-300);
-        const phase = n * Math.atan2(imaginary, 1 + real), logModulus = Math.log1p(modulus);
-        const size = (Math.exp(n * 0.5 * logModulus) / (theta ** 2 + u ** 2)) * ((j ? 2 : 1) * h) / (2 * Math.PI);
-        lost = (n * (lost + 2 * (2 * Math.abs(real) + real ** 2 + imaginary ** 2))) / (1 + modulus);
-        lost += 4 * Math.abs(phase) + 2 * n * Math.abs(logModulus) + 4 * OPERATIONS;
-        const error = Math.expm1(Math.min(ULP * lost, 700)), turned = phase - 2 * Math.atan2(u, theta);
+        let phase = 0, logSize = 0, off = 4 * OPERATIONS;
+        for (let i = 0; i < parts.length; i++) {
+          const [n, share] = parts[i], rate = rates[i], tilted = share > 0 ? rate / n : 0;
+          const x = tilted * real, y = tilted * imaginary, modulus = Math.max(2 * x + x ** 2 + y ** 2, -1 + 1e-300);
+          const turn = share > 0 ? n * Math.atan2(y, 1 + x) : rate * imaginary;
+          const log = share > 0 ? n * 0.5 * Math.log1p(modulus) : rate * real;
+          phase += turn;
+          logSize += log;
+          off += (rate * (lost + 2 * (2 * Math.abs(real) + (tilted || 1) * (real ** 2 + imaginary ** 2)))) / (1 + modulus);
+          off += 4 * (Math.abs(turn) + Math.abs(log));
+        }
+        const size = (Math.exp(logSize) / (theta ** 2 + u ** 2)) * ((j ? 2 : 1) * h) / (2 * Math.PI);
+        const error = Math.expm1(Math.min(ULP * off, 700)), turned = phase - 2 * Math.atan2(u, theta);
         for (let i = 0; i < 2; i++) {
           const t = (i + 1) * tau, bell = size * Math.exp(-((u * t) ** 2) / 2);
           sums[i] += bell * Math.cos(turned + theta * u * t ** 2);
@@ -276,16 +315,16 @@ const engine = (() => {
   // --- the sum over a box of counts -------------------------------------------------------------------------
 
   // Values, including 0, the most probable last; and for each of the first ones a range of how many users have it.
-  function boxOf({ g, p, missing, n, theta, logMgf }, unlikely) {
+  function boxOf({ g, p, missing, copies, theta, logMgf }, unlikely) {
     const total = exactSum(p), logP = [...p.map(Math.log), total < 0.5 ? Math.log1p(-total) : Math.log(missing)];
     const values = [...g, 0].map((x, i) => ({ x, logP: logP[i], logWeight: logP[i] + theta * x - logMgf }));
     values.sort((one, other) => (one.logWeight < other.logWeight ? -1 : one.logWeight > other.logWeight ? 1 : 0));
     const first = [], last = [];
     for (const { logWeight } of values.slice(0, -1)) {
       // Both ends where Chernoff's bound of a Poisson distribution, x log(x / m) - x + m, reaches `unlikely`.
-      const expected = n * Math.exp(logWeight);
+      const expected = copies * Math.exp(logWeight);
       first.push(expected > unlikely ? Math.floor(poissonEnd(expected, unlikely, -1)) : 0);
-      last.push(expected > 0 ? Math.min(Math.ceil(poissonEnd(expected, unlikely, 1)), n) : 0);
+      last.push(expected > 0 ? Math.min(Math.ceil(poissonEnd(expected, unlikely, 1)), copies) : 0);
     }
     return { values, first, last, atoms: first.reduce((product, x, i) => product * (last[i] - x + 1), 1) };
   }
@@ -318,7 +357,7 @@ const engine = (() => {
 
   // Bounds: the sum over the box. The upper bound adds the part outside the box.
   function sumOfBox(point, { values, first, last }) {
-    const { n } = point;
+    const n = point.copies;
     let outside = 0;
     first.forEach((a, i) => {
       const chance = Math.min(Math.exp(values[i].logWeight), 1);
@@ -365,5 +404,5 @@ const engine = (() => {
     return [below > 0 ? top + logTo(-1, below) - end : -Infinity, logAdd(high, top + logTo(1, above) + end)];
   }
 
-  return { logPositivePart, logLargest, outwards };
+  return { logPositivePart, logLargest, tiltedCopies, outwards, logAdd };
 })();
