@@ -48,7 +48,8 @@ def examples(text):
 @pytest.mark.slow
 @pytest.mark.pipeline
 @pytest.mark.parametrize("name", [name for name in NAMES if examples(TEXTS[name])])
-def test_examples_print_what_is_shown(name, full, capsys):
+def test_examples_print_what_is_shown(name, full, capsys, monkeypatch):
+    monkeypatch.chdir(full.folder)  # where examples write their files
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command, output in examples(TEXTS[name]):
