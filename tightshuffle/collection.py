@@ -66,8 +66,8 @@ class Group:
     users : how many
     eps0 : the local budget of a report, up to 50, or math.inf if the report is the value itself. None for a
         randomizer that is read from a file, which has its own.
-    participation : the probability that a user takes part in a round, independently of everybody, of the value
-        and of other rounds. If a fixed number takes part, give that number as ``users``.
+    participation : the probability that a user takes part in a round, independently of everybody, of the
+        value and of other rounds. If a fixed number takes part, give that number as ``users``.
     colluding : how many of the users show their reports to the adversary, or send none; below 1 it is a share
     """
 
