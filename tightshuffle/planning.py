@@ -28,7 +28,7 @@ from tightshuffle.arguments import (
     check_whole,
 )
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.numerics.roots import find_root
+from tightshuffle.numerics.roots import find_root, least_whole
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
 from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER
@@ -144,12 +144,17 @@ def make_plan(
                 return eps0, -np.inf if eps0 == one_round else 0.0
             return eps0, log10_delta_at(eps0, n)
 
-        n = _fewest_users(
+        n = least_whole(
             lambda n: max(tried(n)[1] - wanted, _DEEP),
             guess=float(expected_tv_gaussian(1, k, sigma)) / error,
             least=1 + int(colluding),
-            most=LARGEST_N_OF_UPPER,
+            most=int(LARGEST_N_OF_UPPER),
         )
+        if n is None:
+            raise ValueError(
+                f"error must be larger: even {LARGEST_N_OF_UPPER:.0e} users are too few for this error and"
+                " this guarantee"
+            )
         guess = tried(n)[0]
     else:
         raise ValueError("n or error must be given, but not both")
@@ -270,25 +275,3 @@ def _least_eps0(enough: Callable[[float], bool], least: float) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _fewest_users(surplus: Callable[[int], float], *, guess: float, least: int, most: int) -> int:
-    """The smallest n from ``least`` to ``most`` with surplus(n) <= 0, which falls with n."""
-    low = high = max(least, math.ceil(min(guess, most)))
-    factor = 1.2
-    while surplus(high) > 0:
-        if high == most:
-            raise ValueError(
-                f"error must be larger: even {most:.0e} users are too few for this error and this guarantee"
-            )
-        low, high, factor = high, min(math.ceil(high * factor), most), factor**2
-    while low > least and surplus(low) <= 0:
-        low, high, factor = max(int(low / factor), least), low, factor**2
-    if surplus(low) <= 0:
-        return low
-    n = round(find_root(lambda n: surplus(round(n)), low, high, xtol=0.5))
-    while surplus(n) > 0:
-        n += 1
-    while surplus(n - 1) <= 0:
-        n -= 1
-    return n

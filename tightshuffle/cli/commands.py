@@ -372,12 +372,19 @@ def _answer_collection(arguments: Namespace) -> Answer:
     return answer_collection(arguments)
 
 
+def _answer_design(arguments: Namespace) -> Answer:
+    from tightshuffle.cli.design_command import answer_design
+
+    return answer_design(arguments)
+
+
 ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
     "delta": _answer_delta,
     "epsilon": _answer_epsilon,
     "methods": _answer_methods,
     "sigma": _answer_sigma,
     "plan": _answer_plan,
+    "design": _answer_design,
     "collection": _answer_collection,
     "compare": _answer_compare,
     "audit": _answer_audit,

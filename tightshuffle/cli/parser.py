@@ -99,6 +99,20 @@ examples:
   tightshuffle plan --n 1e3 --k 10 --eps 1 --delta 1e-6 --compositions 2
   tightshuffle plan --data counts.csv --eps 1 --delta 1e-6
 """
+_DESIGN = """\
+k-RR with dummies for a wanted (eps, delta): from k-RR alone to dummies alone.
+
+Dummies are uniform values that the shuffler adds to the reports. They let users report with a larger eps0, so
+that the estimates are more accurate. With enough dummies, users can send the values themselves: eps0 = inf.
+Each line has the fewest dummies for its eps0. Several eps or delta give a table with one row per pair.
+"""
+_DESIGN_EXAMPLES = """\
+examples:
+  tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6
+  tightshuffle design --n 100000 --k 256 --eps 0.1 0.5 1 2 --delta 1e-6 1e-9
+
+In JSON, eps0 is null where it is infinite. `tightshuffle plan` has k-RR alone, and other randomizers.
+"""
 _COMPARE = """\
 delta as a function of eps by every bound that holds for all datasets, and by `lower`: a table, CSV or figure.
 """
@@ -272,6 +286,12 @@ def make_parser() -> argparse.ArgumentParser:
     _add_randomizer(plan, *randomizers.NAMES[:-1], "subset", "hash")
     _add(plan, "--compositions", help=f"{_ROUNDS}; the guarantee is for all rounds together (default 1)")
 
+    design = add("design", "k-RR with dummies for (eps, delta), and the error", _DESIGN, _DESIGN_EXAMPLES)
+    _add(design, "--n", "--k", required=True)
+    _add(design, "--eps", required=True, type=several, help=f"{wanted}, > 0; {_RANGE}")
+    design.add_argument("--delta", required=True, **many)
+    _add(design, "--colluding")
+
     collection = add(
         "collection", "eps or delta of groups, dummies and rounds", _COLLECTION, _COLLECTION_EXAMPLES
     )
@@ -297,7 +317,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_randomizer(compare, *randomizers.NAMES[:-1])
     _add(compare, "--png")
     compare.set_defaults(count=None, direction=None, compositions=1)
-    for command in (delta, epsilon, listing, sigma, plan, collection, audit, compare):
+    for command in (delta, epsilon, listing, sigma, plan, design, collection, audit, compare):
         form = command.add_mutually_exclusive_group()
         for name, what in (("json", "one JSON object"), ("csv", "CSV with all digits")):
             to: dict[str, Any] = {"dest": "form", "action": "store_const", "const": name, "default": "text"}

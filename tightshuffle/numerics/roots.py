@@ -1,5 +1,9 @@
-"""Root of a function, without scipy.optimize, whose import takes longer than most computations here."""
+"""Root of a function, of reals or of whole numbers.
 
+Without scipy.optimize, whose import takes longer than most computations here.
+"""
+
+import math
 from collections.abc import Callable
 
 _MOST = 100  # evaluations; halving alone needs fewer for the tolerances of this package
@@ -49,3 +53,27 @@ def find_root(
         x += step if abs(step) > tolerance else tolerance if half > 0 else -tolerance
         value = function(x)
     raise RuntimeError(f"no root found in {_MOST} steps between {low} and {high}")
+
+
+def least_whole(function: Callable[[int], float], *, guess: float, least: int, most: int) -> int | None:
+    """The smallest whole number from ``least`` to ``most`` at which ``function``, which falls, is at most 0.
+
+    None where it is above 0 at ``most``. The search starts at ``guess``, and ends at a number with which the
+    function is at most 0 while it is above 0 at the number before.
+    """
+    low = high = max(least, math.ceil(min(guess, most)))
+    factor = 1.2
+    while function(high) > 0:
+        if high == most:
+            return None
+        low, high, factor = high, min(math.ceil(high * factor), most), factor**2
+    while low > least and function(low) <= 0:
+        low, high, factor = max(int(low / factor), least), low, factor**2
+    if function(low) <= 0:
+        return low
+    found = round(find_root(lambda number: function(round(number)), low, high, xtol=0.5))
+    while function(found) > 0:
+        found += 1
+    while function(found - 1) <= 0:
+        found -= 1
+    return found

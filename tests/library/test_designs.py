@@ -1,0 +1,177 @@
+"""k-RR with dummies: the fewest that give a guarantee, and what the designs cost."""
+
+import contextlib
+import csv
+import io
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import tightshuffle
+from tightshuffle import Collection, Dummies, Group
+from tightshuffle.cli.main import main
+from tightshuffle.designs import fewest_dummies, frontier, luo_wang_yi
+
+SETTINGS = [  # n, k, eps, delta, eps0
+    (2000, 16, 0.5, 1e-6, 3.5),
+    (2000, 16, 0.5, 1e-6, math.inf),
+    (300, 2, 1.0, 1e-3, 4.0),
+    (10**8, 40, 0.1, 1e-9, 13.0),
+    (5, 1000, 2.0, 1e-6, 8.0),
+]
+
+
+def collection(n, k, eps0, dummies, colluding=0):
+    group = Group("all", n, eps0, colluding=colluding)
+    return Collection(k, (group,), dummies=Dummies(number=dummies))
+
+
+def delta_of_dummies(dummies, k, eps):
+    """delta if users send the values themselves and the shuffler adds uniform dummies, without our bounds.
+
+    N0 and N1 of the dummies + 1 uniform reports are of x0 and of x1. Given the counts, a report of x0 was the
+    user's with probability N0 / (dummies + 1), of k times its probability among uniform reports.
+    """
+    sent = dummies + 1
+    most = int(stats.binom.isf(1e-16, sent, 1 / k))
+    zeros, ones = np.arange(most + 1)[:, None], np.arange(most + 1)
+    both = stats.binom.pmf(zeros, sent, 1 / k) * stats.binom.pmf(ones, sent - zeros, 1 / (k - 1))
+    return float((np.maximum(zeros - np.exp(eps) * ones, 0) * both).sum() * k / sent)
+
+
+@pytest.mark.parametrize(("n", "k", "eps", "delta", "eps0"), SETTINGS)
+def test_one_dummy_fewer_is_too_few(n, k, eps, delta, eps0):
+    found = fewest_dummies(n, k, eps, delta, eps0=eps0)
+    assert found > 0
+    assert collection(n, k, eps0, found).delta(eps) <= delta
+    assert collection(n, k, eps0, found - 1).delta(eps) > delta
+
+
+@pytest.mark.parametrize(("k", "eps", "delta"), [(100, 1.0, 1e-6), (10, 0.5, 1e-4), (400, 2.0, 1e-9)])
+def test_dummies_alone_are_those_of_the_formula(k, eps, delta):
+    """Our bound is within 0.01 % of delta, which is less than a dummy in a thousand changes."""
+    found = fewest_dummies(1, k, eps, delta)
+    assert delta_of_dummies(found, k, eps) <= delta
+    assert delta_of_dummies(round(0.999 * found) - 1, k, eps) > delta
+
+
+def test_users_who_send_the_values_themselves_hide_nobody():
+    assert fewest_dummies(10**6, 50, 1.0, 1e-6) == fewest_dummies(2, 50, 1.0, 1e-6)
+
+
+def test_no_dummies_where_reports_alone_are_enough():
+    alone = tightshuffle.plan(n=2000, k=16, eps=0.5, delta=1e-6).eps0
+    assert fewest_dummies(2000, 16, 0.5, 1e-6, eps0=0.4) == 0
+    assert fewest_dummies(2000, 16, 0.5, 1e-6, eps0=0.999 * alone) == 0
+    assert fewest_dummies(2000, 16, 0.5, 1e-6, eps0=1.001 * alone) > 0
+
+
+def test_colluding_users_must_be_replaced():
+    numbers = [fewest_dummies(2000, 16, 0.5, 1e-6, eps0=3.5, colluding=c) for c in (0, 0.1, 1000)]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_frontier_goes_from_krr_alone_to_dummies_alone():
+    designs = frontier(10_000, 64, 0.5, 1e-6)
+    plan = tightshuffle.plan(n=10_000, k=64, eps=0.5, delta=1e-6)
+    assert (designs[0].eps0, designs[0].dummies, designs[-1].eps0) == (plan.eps0, 0, math.inf)
+    assert designs[0].error == pytest.approx(plan.tv["shuffle+INV"], rel=1e-9)
+    for before, after in itertools.pairwise(designs):
+        assert before.eps0 < after.eps0
+        assert before.messages_per_user < after.messages_per_user
+        assert before.error > after.error
+    assert designs[-2].error < 1.005 * designs[-1].error < designs[-3].error
+
+
+def test_a_design_is_a_collection_with_the_guarantee():
+    for design in frontier(3000, 20, 1.0, 1e-6, eps0=[5.5, 7, math.inf], colluding=20):
+        own = collection(3000, 20, design.eps0, design.dummies, colluding=20)
+        assert own.epsilon(1e-6) <= 1 < 1.02 * own.epsilon(1e-6)
+        assert own.if_the_shuffler_fails() == design.eps0
+        assert design.error == own.expected_error()
+        assert design.ratio == pytest.approx(design.error / own.gaussian_error(1.0, -6.0), rel=1e-9)
+        assert design.messages_per_user == 1 + own.dummies.number / 3000
+
+
+def test_a_local_budget_costs_little_accuracy():
+    """At 100,000 users, 256 values and (1, 1e-6): the numbers of docs/which.md."""
+    designs = frontier(100_000, 256, 1.0, 1e-6, eps0=[7.873, 9, 12, math.inf])
+    assert [round(design.ratio, 2) for design in designs] == [1.49, 1.24, 1.10, 1.09]
+    assert [round(design.messages_per_user, 2) for design in designs] == [1.0, 1.07, 1.11, 1.11]
+
+
+def test_the_closed_form_asks_for_many_times_the_dummies():
+    assert luo_wang_yi(1.0, 1e-6) == pytest.approx(32 * math.log(2e6))
+    assert luo_wang_yi(0.1, log10_delta=-400) == pytest.approx(3200 * (math.log(2) + 400 * math.log(10)))
+    times = [
+        luo_wang_yi(eps, delta) * 1000 / fewest_dummies(1, 1000, eps, delta)
+        for eps in (0.1, 0.5, 1, 2)
+        for delta in (1e-6, 1e-9)
+    ]
+    assert (round(min(times), 2), round(max(times), 1)) == (5.86, 17.6)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"eps": 0}, "eps must be"),
+        ({"delta": 1.0}, "delta must"),
+        ({"delta": None}, "delta"),
+        ({"k": 1}, "k must be a whole number >= 2"),
+        ({"n": 0}, "n must be a whole number"),
+        ({"eps0": 60}, "eps0 must be above 0 and at most 50, or inf"),
+        ({"colluding": 2000}, "colluding must"),
+        ({"eps": 1e-8}, "eps must be larger: even 1e\\+12 dummies are too few; got 1e-08"),
+    ],
+)
+def test_refusals(given, message):
+    arguments = {"n": 2000, "k": 16, "eps": 0.5, "delta": 1e-6, "eps0": math.inf} | given
+    with pytest.raises(ValueError, match=message) as error:
+        fewest_dummies(**arguments)
+    assert "\n" not in str(error.value)
+
+
+def call(*argv):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = main(["design", "--n", "3000", "--k", "20", *argv])
+    assert code == 0
+    return out.getvalue()
+
+
+def test_the_command_prints_the_frontier():
+    asked = ["--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
+    designs = frontier(3000, 20, 1.0, 1e-6, colluding=30)
+    found = json.loads(call(*asked, "--json"))
+    assert (found["n"], found["k"], found["colluding"], found["log10_delta"]) == (3000, 20, 30, -6)
+    assert [row["eps0"] for row in found["designs"]] == [*(d.eps0 for d in designs[:-1]), None]
+    for column, name in (("expected_tv", "error"), ("ratio", "ratio"), ("dummies", "dummies")):
+        assert [row[column] for row in found["designs"]] == [getattr(d, name) for d in designs]
+    assert found["dummies_alone"]["times"] == pytest.approx(luo_wang_yi(1, 1e-6) * 20 / designs[-1].dummies)
+    text = call(*asked)
+    for design in designs:
+        assert f" {design.dummies} " in text
+
+
+def test_the_command_compares_several_guarantees_with_the_closed_form():
+    asked = ["--eps", "0.5", "1", "--delta", "1e-6", "1e-9"]
+    found = json.loads(call(*asked, "--json"))["guarantees"]
+    rows = list(csv.DictReader(call(*asked, "--csv").splitlines()))
+    assert [(row["eps"], row["log10_delta"]) for row in found] == [(0.5, -6), (0.5, -9), (1, -6), (1, -9)]
+    text = call(*asked).splitlines()
+    for row, line, written in zip(found, rows, text[3:], strict=False):
+        guarantee = {"eps": row["eps"], "log10_delta": row["log10_delta"]}
+        needed = fewest_dummies(3000, 20, **guarantee)
+        assert (row["dummies_per_value"], row["dummies_per_user"]) == (
+            pytest.approx(needed / 20),
+            pytest.approx(needed / 3000),
+        )
+        assert row["closed_form"] == luo_wang_yi(**guarantee)
+        assert row["times"] == row["closed_form"] / row["dummies_per_value"]
+        assert row["ratio_of_dummies"] < row["ratio_without_dummies"]
+        assert line == {name: str(value) for name, value in row.items()}
+        assert written.split()[-1] == f"{row['times']:.3g}"
