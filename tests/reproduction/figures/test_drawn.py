@@ -256,7 +256,9 @@ def test_the_best_randomizers_colour_and_ratio_are_at_their_n_and_k():
         for patch in axes.patches:
             assert (patch.get_width(), patch.get_height()) == (1, 1)
             row = expected[patch.get_x() + 0.5, patch.get_y() + 0.5]
-            assert to_hex(patch.get_facecolor()) == randomizers.COLOURS[row["randomizer"]].lower()
+            assert (
+                to_hex(patch.get_facecolor()) == randomizers.COLOURS[row["name"].split(":")[0]].lower()
+            )  # m = 1: k-RR
             assert patch.get_alpha() == (
                 study_best.FULL if row["tv"] <= study_best.USELESS else study_best.PALE
             )
