@@ -148,8 +148,12 @@ def leave_out(config: dict[str, Any]) -> None:
 
 
 def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The files over config/config.yaml, as paths relative to this folder, which may be moved."""
-    return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS]
+    """The files over config/config.yaml, as paths relative to this folder, which may be moved.
+
+    A copy of config/config.yaml is none of them: Snakemake's catalog puts one beside another workflow.
+    """
+    papers = PAPERS.read_bytes()
+    return [os.path.relpath(path) for path in files if Path(path).read_bytes() != papers]
 
 
 def of_the_papers(datasets: Mapping[str, T]) -> dict[str, T]:

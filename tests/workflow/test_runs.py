@@ -3,6 +3,8 @@
 import os
 import py_compile
 import re
+import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -160,6 +162,38 @@ def test_elsewhere_and_as_a_module(tmp_path):
     assert (there / target).read_bytes() == (module / target).read_bytes()
     done = Project(there, copied=True).snakemake(*snakefile, "--dry-run", "--", "all")
     assert done.returncode == 0, done.stdout
+
+
+def test_as_the_catalog_deploys_it(tmp_path):
+    """The Snakefile and the configuration that snakedeploy writes, with a clone here instead of GitHub's."""
+    target = "results/privacy/delta_surface.csv"
+    source = Project(tmp_path / "source", config=[])
+    for command in (["init"], ["add", "."], ["commit", "-m", "All"], ["tag", "v1"]):
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *who, *command], cwd=source.folder, check=True, capture_output=True)
+    shutil.copytree(ROOT / "config", tmp_path / "mine/config")
+    (tmp_path / "mine/Snakefile").write_text(
+        'configfile: "config/config.yaml"\n\nmodule tight_shuffle:\n'
+        '    snakefile: github("owner/tight-shuffle", path="workflow/Snakefile", tag="v1")\n'
+        "    config: config\n\nuse rule * from tight_shuffle\n"
+    )
+    environment = {
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{source.folder}.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/owner/tight-shuffle",
+    }
+    mine = Project(tmp_path / "mine", copied=True)
+    for arguments, wanted in (
+        (["--", target], "1 of 1 steps"),
+        (["--", target], "Nothing to be done"),
+        (["--dry-run", "all"], "write_report"),
+    ):
+        done = mine.snakemake("--cores", "1", *arguments, environment=environment)
+        assert done.returncode == 0, done.stdout
+        assert wanted in done.stdout
+    assert source.snakemake("--cores", "1", "--", target).returncode == 0
+    assert (mine.folder / target).read_bytes() == (source.folder / target).read_bytes()
 
 
 def test_the_terminal_says_little_and_ends_with_the_error(small):
