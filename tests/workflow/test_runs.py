@@ -194,6 +194,10 @@ def test_as_the_catalog_deploys_it(tmp_path):
         assert wanted in done.stdout
     assert source.snakemake("--cores", "1", "--", target).returncode == 0
     assert (mine.folder / target).read_bytes() == (source.folder / target).read_bytes()
+    # The catalog draws this graph; `-d .test` is for workflows that need a configuration to be read at all.
+    drawn = source.snakemake(*"-s workflow/Snakefile -c 1 -d .test --forceall --rulegraph".split())
+    assert drawn.returncode == 0, drawn.stdout
+    assert 'label = "write_report"' in drawn.stdout
 
 
 def test_the_terminal_says_little_and_ends_with_the_error(small):
