@@ -194,8 +194,9 @@ def test_as_the_catalog_deploys_it(tmp_path):
         assert wanted in done.stdout
     assert source.snakemake("--cores", "1", "--", target).returncode == 0
     assert (mine.folder / target).read_bytes() == (source.folder / target).read_bytes()
-    # The catalog draws this graph; `-d .test` is for workflows that need a configuration to be read at all.
-    drawn = source.snakemake(*["-s", "workflow/Snakefile", "-c", "1", "-d", ".test", "--forceall", "--rulegraph"])
+    # The catalog draws this graph, in .test because other workflows have data there.
+    where = ["--snakefile", "workflow/Snakefile", "--directory", ".test"]
+    drawn = source.snakemake(*where, "--cores", "1", "--forceall", "--rulegraph")
     assert drawn.returncode == 0, drawn.stdout
     assert 'label = "write_report"' in drawn.stdout
 
