@@ -9,16 +9,18 @@
 ... )
 >>> app.epsilon(1e-6, group="old app")  # for every dataset, all rounds together
 
-The bound. The report of a remaining user is, with some probability, drawn from one distribution u whatever
-the user's value is; a dummy is, too. For k-RR u is uniform, and the probability is k q = k / (e^eps0 + k -
-1), whatever eps0 is (Balle, Bell, Gascon and Nissim 2019 call it the blanket). Tell the adversary everything
-but which of the reports from u is the user's own: what is left is one report among a random number of
-reports from u (`bounds.cover`).
+The upper bound. The report of a remaining user is, with some probability, drawn from one distribution u
+whatever the user's value is; a dummy is, too. For k-RR u is uniform whatever eps0 is, and the probability is
+
+    k q = k / (e^eps0 + k - 1)
+
+(Balle, Bell, Gascon and Nissim 2019 call k q u the blanket). Reveal to the adversary all other reports of
+remaining users. What is left is the user's report among a random number of reports from u (`bounds.cover`).
 
 The lower bound is that of a real dataset: all remaining users hold one third value, or values drawn at
-random.
+random. docs/collections.md has the proof.
 
-This is about users who each send a report of their own. It is not the shuffling of batches in DP-SGD.
+Every user sends reports of the user's own value. This is not the shuffling of batches in DP-SGD.
 """
 
 import functools
@@ -53,6 +55,7 @@ from tightshuffle.randomizers.krr import lie_probability
 from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_N_OF_UPPER
 
 BOUNDS = ("upper", "lower")
+_BELOW_ONE = 1 - 2.0**-53
 _LARGEST_EPS = 300.0  # that is looked for where reports are the values themselves
 
 
@@ -81,7 +84,7 @@ class Group:
         where = f"group {self.name!r}: "
         try:
             users = check_whole("users", self.users, 1, int(LARGEST_N_OF_UPPER))
-            hidden = users - int(check_one("colluding", check_colluding(self.colluding, users)))
+            check_colluding(self.colluding, users)
             taking = check_one("participation", check_eps(self.participation))
         except ValueError as error:
             raise ValueError(where + str(error).replace("eps must", "participation must")) from None
@@ -94,12 +97,11 @@ class Group:
                 f" the values themselves; got {budget}"
             )
         object.__setattr__(self, "users", users)
-        object.__setattr__(self, "_hidden", hidden)
 
     @property
     def hidden(self) -> int:
         """The number of users who do not collude."""
-        return int(getattr(self, "_hidden"))  # noqa: B009 (a frozen dataclass without such a field)
+        return self.users - int(check_one("colluding", check_colluding(self.colluding, self.users)))
 
 
 @dataclass(frozen=True)
@@ -251,11 +253,11 @@ class Collection:
         hiding = float(users @ (taking * blankets))
         if silent == 0 or hiding == 0:
             return np.full(eps.shape, np.inf)
-        v = silent / (silent + hiding)
-        shares = np.minimum((1 - taking) / v, taking * blankets / (1 - v))
-        gains = self._uniform_gains(eps, group) * group.participation / (1 - v)
+        v, rest = silent / (silent + hiding), hiding / (silent + hiding)
+        shares = np.minimum((1 - taking) / v, taking * blankets / rest)
+        gains = self._uniform_gains(eps, group) * group.participation / rest
         void = -(1 - group.participation) * np.expm1(eps) / v
-        masses = np.append(np.array([1, 1, self._k - 2]) / self._k * (1 - v), v)
+        masses = np.append(np.array([1, 1, self._k - 2]) / self._k * rest, v)
         distribution = outwards(np.column_stack([gains, void]), masses, True, _ulps(eps, group))
         parts = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
         return ln_delta(*distribution, Cover.of(parts), round_up=True)
@@ -270,8 +272,7 @@ class Collection:
             own = self._own(group)
             assert own is not None
             return self._of_references(eps, group, own.references(), Cover.of(taking))
-        # The remaining users' values are drawn at random, so that their reports are uniform, whatever eps0
-        # is.
+        # The remaining users' values are drawn at random: their reports are uniform, whatever eps0 is.
         gains = self._uniform_gains(eps, group)
         masses = np.array([1, 1, self._k - 2]) / self._k
         cover = Cover.of(taking + self._dummies(1.0), self._poisson)
@@ -513,9 +514,9 @@ def _shared(other: Randomizer | None, own: Randomizer | None) -> float:
     """The probability with which a report of ``other`` is drawn from the normalised blanket of ``own``."""
     if other is None:
         return 0.0
-    if own is None:
-        return other.gamma  # of k-RR, whose blanket is uniform, as dummies are
-    return other.shares_blanket(own)
+    # For a report of the value itself: of k-RR, whose blanket is uniform, as dummies are.
+    share = other.gamma if own is None else other.shares_blanket(own)
+    return min(share, _BELOW_ONE)  # a tiny eps0 can round to 1, which `Cover.rounded` keeps
 
 
 def _ulps(eps: Floats, group: Group) -> Floats:

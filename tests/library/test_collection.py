@@ -1,5 +1,6 @@
 """Collections: no dataset is outside the bounds, which are the known ones where all users are alike."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -290,6 +291,40 @@ def test_rounds_equal_and_different():
     assert both.if_the_shuffler_fails() == 3 * 2.0 + 2 * 3.0
     single = Collection(10, (first,)), later
     assert both.epsilon(1e-6, bound="lower") == max(one.epsilon(1e-6, bound="lower") for one in single)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_no_pair_of_datasets_of_two_rounds_is_above_the_bound(k):
+    """Every dataset of three users in each of two different rounds; by symmetry the user holds 0 or 1."""
+    budgets = [(1.5, 0.8, 2.5), (2.0, 1.2, 0.6)]  # of the three users, in each round
+    single = [
+        Collection(k, tuple(Group(str(i), 1, eps0) for i, eps0 in enumerate(each)), dummies=Dummies(number))
+        for each, number in zip(budgets, (0, 1), strict=True)
+    ]
+    rounds = Collection(k, single[0].groups, then=(single[1],))
+    pairs = []  # of each round: distributions of the counts, given 0 and given 1, for every dataset
+    for each, start in zip(budgets, ([], [[1 / k] * k]), strict=True):
+        pairs.append([])
+        for values in itertools.product(range(k), repeat=2):
+            sides = []
+            for own in (0, 1):
+                distribution = {(0,) * k: 1.0}
+                for value, eps0 in zip((own, *values), each, strict=True):
+                    distribution = add(distribution, report(value, math.exp(eps0), k, 1.0))
+                for dummy in start:
+                    distribution = add(distribution, dummy)
+                sides.append(distribution)
+            outcomes = sorted(set(sides[0]) | set(sides[1]))
+            pairs[-1].append([np.array([side.get(at, 0.0) for at in outcomes]) for side in sides])
+    eps = np.array([0.0, 0.3, 1.0, 2.0, 3.0, 3.4])
+    worst = np.zeros(eps.size)
+    for (p, q), (r, s) in itertools.product(*pairs):
+        one, two = np.outer(p, r).ravel(), np.outer(q, s).ravel()
+        deltas = np.maximum(one - np.exp(eps)[:, None] * two, 0).sum(axis=1)
+        worst = np.maximum(worst, deltas)
+    upper = 10 ** rounds.log10_delta(eps, group="0")
+    assert np.all(upper >= worst * (1 - 1e-12))
+    assert np.all(upper[:3] < 1.3 * worst[:3])
 
 
 def test_the_expected_error_is_that_of_simulated_collections():

@@ -1,10 +1,10 @@
 """delta of one report among a random number of further reports that are drawn from one distribution.
 
 The user's report is one of J; the other J - 1 reports come from a distribution u, whoever sends them. J - 1
-is a sum of independent numbers, Binomial and Poisson (`Cover`). By exchangeability, for independent gains
-G = (R_x0(y) - e^eps R_x1(y)) / u(y), y ~ u,
+is a sum of independent numbers, Binomial and Poisson (`Cover`). By exchangeability, for independent gains G,
 
-    delta = sum_j P(J = j) delta_j,    delta_j = E[(G_1 + ... + G_j)_+] / j.
+    delta = sum_j P(J = j) delta_j,    delta_j = E[(G_1 + ... + G_j)_+] / j,
+    G = (R_x0(y) - e^eps R_x1(y)) / u(y),    y drawn from u.
 
 delta_j falls with j, since one more report from u is post-processing. So a smaller J gives an upper bound.
 
@@ -31,6 +31,7 @@ _FEW = 64  # reports that are summed one by one
 _UNLIKELY = 45.0  # -log of what the quadrature leaves to its last term
 _NODES = 24  # of the quadrature
 _ULP = 2.0**-52
+_NODES_ULPS = 400.0  # what wrong nodes and weights of the quadrature, and its sum, may cost
 _OPERATIONS = 3.0  # units in the last place that a share under the tilt may be wrong by
 
 
@@ -108,7 +109,7 @@ def ln_delta(
         # Beyond the last node 1 / J is at most 1: the integral of e^(-J x) from there on is at most e^(-J x).
         last = logs[:, -1] + log_factors[:, -1] - x[:, -1]
         terms = np.concatenate([terms, last[:, None]], axis=1)
-    lost = _ULP * (_OPERATIONS * (cover.mean + 12 * math.sqrt(cover.mean) + 60) + 100)
+    lost = _ULP * (_OPERATIONS * (cover.mean + 12 * math.sqrt(cover.mean) + 60) + _NODES_ULPS)
     return np.asarray(special.logsumexp(terms, axis=1) + (lost if round_up else -lost))
 
 
