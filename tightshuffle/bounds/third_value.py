@@ -1,21 +1,27 @@
-"""delta of k-RR where all remaining users hold one third value, with budgets of their own: a lower bound.
+"""delta of k-RR where all remaining users hold one third value, with different eps0: a lower bound.
 
 Drop the reports of the third value x2, which is post-processing. A remaining user's report is dropped, or it
-is uniform over the other k - 1 values; of the latter there is a random number J', whatever the budgets are.
-The user's own report is dropped with probability q. With m reports left, and gains G' = (R_x0 - e^eps R_x1)
-/ u of the uniform u on k - 1 values,
+is uniform over the other k - 1 values, whatever eps0 is. Let J' be how many of their reports are not dropped.
+The user's own report is dropped with probability q. With m reports left, and gains
 
-    delta = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m,
+    G' = (R_x0 - e^eps R_x1) / u,    u uniform on the k - 1 values,
+
+delta is
+
+    sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m,
     r_m = q (e^eps - 1) P(J' = m) / P(J' = m - 1).
 
-Few reports are summed one by one. For many, one slope c takes the place of all r_m: the event G'_1 + ... +
-G'_m > m c has at least
+Few reports are summed one by one. For many, one slope c replaces all r_m. The event
+
+    G'_1 + ... + G'_m > m c
+
+shows that delta is at least
 
     sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m
       - q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J')
 
-for every l with r_m <= c from m = l on, as r_m falls with m (sums of Bernoulli and Poisson numbers are
-log-concave). Chernoff's bound covers the second term.
+for every l with r_m <= c from m = l on. r_m falls with m, because sums of Bernoulli and Poisson numbers are
+log-concave. Chernoff's bound covers the second term.
 """
 
 import math
@@ -30,6 +36,7 @@ from tightshuffle.numerics.positive_part import log_positive_part, outwards, til
 
 _DEPTHS = (0.0, 1.0, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in standard deviations
 _SLACK = 1e-6  # of r, relative: what its computation may lose
+_LEAST_LOG = -650.0  # of a probability that counts: far smaller ones are too small for a float
 _TILTS = np.concatenate([[0.0], np.logspace(-4, 1, 60)])  # -log t that Chernoff's bound tries
 
 
@@ -47,8 +54,11 @@ def ln_delta_of_third_value(
     cover : of J', the reports of the other k - 1 values
     ulps : units in the last place by which gains may be wrong, broadcasts against them
     """
-    gains = gains * ((k - 1) / k)
     masses = np.broadcast_to(np.array([1, 1, k - 3]) / (k - 1), gains.shape)
+    # Subtracting a slope cancels digits, so gains are rounded before it.
+    smaller, larger = (
+        outwards(gains * ((k - 1) / k), masses, round_up, ulps)[0] for round_up in (False, True)
+    )
     growth = q * np.expm1(eps)
     cover = cover.rounded(fewer=False)
     if few(cover):
@@ -58,16 +68,17 @@ def ln_delta_of_third_value(
             ratio = np.where(np.isneginf(logs[1:]), 0.0, np.exp(logs[1:] - logs[:-1]))
         shifts = growth[:, None] * ratio * (1 + 1e-10)
         rows, shares = outwards(
-            gains[:, None] - shifts[..., None],
+            smaller[:, None] - shifts[..., None],
             np.broadcast_to(masses[:, None], (*shifts.shape, 3)),
             False,
             64.0,
         )
         terms = log_positive_part(rows, shares, m, width=width)[0] - np.log(m) + logs[:-1] - 1e-10
+        terms[:, logs[:-1] < _LEAST_LOG] = -np.inf
         return np.asarray(special.logsumexp(terms, axis=1))
     best = np.full(eps.shape, -np.inf)
     n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
-    likeliest = tilted_copies(*outwards(gains - growth[:, None], masses, False, ulps), n, shares)
+    likeliest = tilted_copies(smaller - growth[:, None], masses, n, shares)
     spread = np.sqrt(likeliest)
     for depth in _DEPTHS:
         least = np.maximum(np.floor(likeliest - depth * spread), 1)
@@ -75,9 +86,10 @@ def ln_delta_of_third_value(
         usable = np.isfinite(slope)
         if not usable.any():
             continue
-        values, probabilities = outwards(gains - np.where(usable, slope, 0.0)[:, None], masses, False, ulps)
-        main = ln_delta(values, probabilities, cover, round_up=False, width=width)
-        lost = np.log(np.maximum(growth, 1e-300)) + _log_fewer(values, probabilities, cover, least)
+        slope = np.where(usable, slope, 0.0)[:, None]
+        main = ln_delta(*outwards(smaller - slope, masses, False, ulps), cover, round_up=False, width=width)
+        fewer = _log_fewer(*outwards(larger - slope, masses, True, ulps), cover, least)
+        lost = np.log(np.maximum(growth, 1e-300)) + fewer
         with np.errstate(invalid="ignore", divide="ignore"):
             value = main + np.log1p(-np.exp(np.minimum(lost - main, 0.0)))
         best = np.where(usable & (value > best), value, best)
@@ -85,22 +97,28 @@ def ln_delta_of_third_value(
 
 
 def _ratio(cover: Cover, m: Floats) -> Floats:
-    """P(J' = m) / P(J' = m - 1), to about 1e-9, by Fourier inversion of tilted distributions; (points,)."""
-    result = np.empty(m.shape)
+    """P(J' = m) / P(J' = m - 1), to about 1e-9, by Fourier inversion of tilted distributions; (points,).
+
+    inf where the tilted J' varies by less than 1: P(J' = m - 1) would be lost in rounding.
+    """
+    result = np.full(m.shape, np.inf)
     for place, at in enumerate(m.tolist()):
         t = _tilt(cover, at)
         share = np.where(cover.shares == 0, 0.0, cover.shares * t / (1 - cover.shares + cover.shares * t))
         mean = np.where(cover.shares == 0, cover.n * t, cover.n * share)
         spread = math.sqrt(float(mean @ (1 - share)))
-        nodes = math.ceil(4 * spread + 60) * 6
-        u = np.arange(
-            -min(nodes // 2, math.ceil(9 * nodes / (2 * math.pi * max(spread, 1e-9)))), nodes // 2 + 1
-        )
-        u = u[np.abs(u) <= abs(u[0])] * (2 * math.pi / nodes)
+        if spread < 1:
+            continue
+        # 2 half + 1 nodes are one period: exact but for probabilities 24 standard deviations away.
+        half = 3 * math.ceil(4 * spread + 60)
+        step = 2 * math.pi / (2 * half + 1)
+        last = min(half, math.ceil(9 / spread / step))
+        u = step * np.arange(-last, last + 1)
         turn = np.expm1(1j * u)[:, None]
         logs = (np.where(cover.shares == 0, mean * turn, cover.n * np.log1p(share * turn))).sum(axis=1)
         likely, before = (float(np.exp(logs - 1j * u * x).sum().real) for x in (at, at - 1))
-        result[place] = likely / before / t if before > 0 and likely > 0 else np.inf
+        if before > 0 and likely > 0:
+            result[place] = likely / before / t
     return result
 
 
@@ -118,19 +136,26 @@ def _tilt(cover: Cover, mean: float) -> float:
 
 
 def _log_fewer(values: Floats, probabilities: Floats, cover: Cover, least: Floats) -> Floats:
-    """Natural log of Chernoff's bound on P(J' < least, G_1 + ... + G_J' > 0); (points,)."""
+    """Natural log of Chernoff's bound on P(J' < least, G_1 + ... + G_J' > 0), rounded up; (points,)."""
     best = np.zeros(least.shape)
-    n, shares = cover.n, cover.shares
+    x = (_TILTS / math.sqrt(max(cover.mean, 1.0)))[:, None]  # -log t
+    parts = list(zip(cover.n.tolist(), cover.shares.tolist(), strict=True))
     for place, (g, p, end) in enumerate(zip(values, probabilities, least.tolist(), strict=True)):
         theta = np.concatenate([[0.0], np.logspace(-8, 0, 60) * 690 / max(g.max(), 1e-300)])
-        mgf = 1 + np.expm1(theta[:, None] * g) @ p  # (thetas,)
-        scale = _TILTS / math.sqrt(max(cover.mean, 1.0))
-        excess = np.exp(-scale)[:, None] * mgf - 1
+        exponents = theta[:, None] * g
+        growth = np.expm1(exponents)
+        # Of E[t e^(theta G)] over 1, (x, thetas); and the terms whose rounding counts.
+        excess = np.expm1(-x) + np.exp(-x) * (growth @ p)
+        terms = (np.abs(growth) + (1 + growth) * np.abs(exponents)) @ p - np.expm1(-x)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            logs = sum(
-                count * (excess if share == 0 else np.log1p(share * excess))
-                for count, share in zip(n.tolist(), shares.tolist(), strict=True)
-            )
-        bound = logs + scale[:, None] * (end - 1)
-        best[place] = min(0.0, float(np.nanmin(bound)))
+            logs, rounding = x * (end - 1), x * end + 1
+            for n, share in parts:
+                part = n * (excess if share == 0 else np.log1p(share * excess))
+                logs = logs + part
+                rounding = (
+                    rounding
+                    + np.abs(part)
+                    + n * (terms if share == 0 else share * terms / (1 + share * excess))
+                )
+            best[place] = min(0.0, float(np.nanmin(logs + 32 * 2.0**-52 * rounding)))
     return best
