@@ -73,6 +73,11 @@ def catalogue(
             {},
         ),
         Figure(
+            *("frontier", "parity", "Less error for more messages: k-RR with dummies", "Dummies"),
+            {"table": f"{PRIVACY}/frontier.csv"},
+            {},
+        ),
+        Figure(
             *("study_grids", "parity", "Error by the number of cells", "Number of cells"),
             {"table": f"{STUDY}/grids.csv"},
             {"title": titles[config["study"]["grids"]["city"]]},

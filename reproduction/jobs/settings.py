@@ -399,6 +399,17 @@ class Study(Which):
     grids: StudyGrids
 
 
+class FrontierSetting(Section):
+    n: Billion
+    k: Cells
+    eps: Annotated[float, Field(ge=0.001, le=10)]
+
+
+class Frontier(Section):
+    delta: Delta
+    settings: Annotated[list[FrontierSetting], Field(min_length=1, max_length=4)]
+
+
 # Curves ----------------------------------------------------------------------------------------------
 
 
@@ -557,6 +568,7 @@ class Settings(Section):
     protocol: Protocol
     parity: Parity
     study: Study
+    frontier: Frontier
     delta_surface: DeltaSurface
     delta_bounds: DeltaBounds
     blanket_regions: BlanketRegions

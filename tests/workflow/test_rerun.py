@@ -46,6 +46,7 @@ FOLLOWS = {
         "draw_estimates",
         "draw_gaussian_scale",
         "draw_band",
+        "draw_frontier",
     }
     | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_girgis_rdp", "draw_audit"}
     | {"draw_parity_tv", "draw_parity_estimates", "draw_parity_ratio", "draw_too_small", "write_article"}
@@ -56,6 +57,7 @@ FOLLOWS = {
     "reproduction/verification/claims/registry.py": {"judge_claims"} | QUOTED,
     "reproduction/protocol/printed_formulas.py": {"compute_printed_deltas", "judge_claims"} | AFTER_VALUES,
     "reproduction/report/which_page.py": {"write_which"} | QUOTED,
+    "reproduction/experiments/curves/frontier.py": {"compute_curve", "draw_frontier"} | PAGE,
     "reproduction/figures/girgis_rdp.py": {"draw_girgis_rdp"} | PAGE,
 }
 

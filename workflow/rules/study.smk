@@ -101,6 +101,6 @@ STUDY_FILES = [
     *rules.write_which.output,
     *rules.simulate_study.output,
     *rules.cut_study.output,
-    *figure_files(drawn_from("study/")),
+    *figure_files([*drawn_from("study/"), *drawn_from("privacy/frontier")]),
 ]
 EVERYTHING += STUDY_FILES

@@ -12,12 +12,14 @@ from tests.reproduction.figures.examples import (
     blanket_settings,
     blanket_tables,
     bound_table,
+    frontier_table,
     girgis_settings,
     girgis_tables,
     koskela_table,
     scale_table,
 )
 from tightshuffle.bounds import composition, histogram
+from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import blanket, count, renyi
 
@@ -30,6 +32,19 @@ def test_the_band_holds_the_bounds():
         assert row["eps"] == row["share"] * row["eps0"]
         assert row["upper"] == histogram.upper(row["eps"], **setting)
         assert row["lower"] - 1e-4 <= row["tight"] <= row["upper"]
+
+
+def test_the_frontier_holds_the_numbers_of_collections():
+    table = frontier_table()
+    assert [len(rows) > 5 for _, rows in table.groupby(["n", "k", "eps"])] == [True] * 3
+    for row in table.iloc[::4].to_dict("records"):
+        made = Collection(
+            row["k"], (Group("users", row["n"], row["eps0"]),), dummies=Dummies(number=row["dummies"])
+        )
+        assert made.delta(row["eps"]) <= row["delta"]
+        assert row["messages"] == 1 + row["dummies"] / row["n"]
+        assert row["tv"] == made.expected_error()
+        assert row["ratio"] == pytest.approx(row["tv"] / made.gaussian_error(row["eps"], -6.0), rel=1e-9)
 
 
 def test_blanket_tables_hold_the_accountants_values():

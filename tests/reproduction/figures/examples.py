@@ -10,6 +10,7 @@ import pandas as pd
 from reproduction.experiments.curves import band as band_curves
 from reproduction.experiments.curves import blanket_regions as blanket_curves
 from reproduction.experiments.curves import delta_bounds as bound_curves
+from reproduction.experiments.curves import frontier as frontier_curves
 from reproduction.experiments.curves import gaussian_scale as scale_curves
 from reproduction.experiments.curves import girgis_rdp as girgis_curves
 from reproduction.experiments.curves import koskela as koskela_curves
@@ -23,6 +24,7 @@ from reproduction.figures import (
     delta_bounds,
     delta_surface,
     estimates,
+    frontier,
     gaussian_scale,
     girgis_rdp,
     koskela,
@@ -155,6 +157,18 @@ def scale_table(eps=(1, 5), stop=-60):
     return scale_curves.gaussian_scale(
         {"eps": list(eps), "log10_delta": {"start": -2, "stop": stop, "steps": 30}}
     )
+
+
+FRONTIERS = (
+    {"n": 3000, "k": 8, "eps": 1},
+    {"n": 300, "k": 2, "eps": 0.5},
+    {"n": 100_000_000, "k": 4096, "eps": 0.1},
+)
+
+
+@cache
+def frontier_table(settings=3):
+    return frontier_curves.frontier({"delta": 1e-6, "settings": FRONTIERS[:settings]})
 
 
 BOUND_SETTINGS = (
@@ -360,6 +374,8 @@ FIGURES = {
     "study_estimators": Example(
         study_estimators, study_trials, titles={"synthetic": "N(0, 2)", "paris": FORMULA}
     ),
+    "frontier": Example(frontier, frontier_table),
+    "frontier, one setting": Example(frontier, lambda: frontier_table(1)),
     "gaussian_scale": Example(gaussian_scale, scale_table),
     "gaussian_scale, six budgets": Example(
         gaussian_scale, lambda: scale_table(eps=(0.1, 0.5, 1, 2, 4, 10), stop=-250)

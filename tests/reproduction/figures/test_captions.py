@@ -15,6 +15,7 @@ from reproduction.figures import (
     delta_bounds,
     delta_surface,
     estimates,
+    frontier,
     gaussian_scale,
     girgis_rdp,
     koskela,
@@ -34,6 +35,7 @@ from tests.reproduction.figures.examples import (
     blanket_tables,
     bound_table,
     city,
+    frontier_table,
     girgis_tables,
     histogram_table,
     koskela_table,
@@ -141,6 +143,14 @@ CAPTIONS = {  # figure: (caption, what it says, what it does not)
     "band": (
         lambda: band.caption(band_table()),
         ["ε₀ = 1", "conjecture", "Where δ ≥ 10⁻¹², upper is at most 3.36 times tight"],
+        [],
+    ),
+    "frontier": (
+        lambda: frontier.caption(frontier_table(1)),
+        [
+            *("δ = 10⁻⁶", "n = 3,000, k = 8, ε = 1: "),
+            f"{frontier_table(1)['ratio'].iloc[-1]:.2f} with 0.11 dummies per user.",
+        ],
         [],
     ),
     "gaussian_scale": (

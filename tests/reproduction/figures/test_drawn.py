@@ -11,6 +11,7 @@ from reproduction.figures import (
     checkins,
     delta_bounds,
     estimates,
+    frontier,
     gaussian_scale,
     girgis_rdp,
     koskela,
@@ -32,6 +33,7 @@ from tests.reproduction.figures.examples import (
     blanket_tables,
     bound_table,
     city,
+    frontier_table,
     girgis_tables,
     histogram_table,
     koskela_table,
@@ -151,6 +153,14 @@ def all_randomizers():
                 yield panel, rows["n"], rows[column], randomizers.COLOURS[name]
 
 
+def dummies():
+    table = frontier_table()
+    yield frontier.draw(table)
+    for panel, (_, rows) in enumerate(table.groupby(["n", "k", "eps"], sort=False)):
+        for some in (rows, rows.iloc[:1], rows.iloc[-1:]):
+            yield panel, some["messages"], some["ratio"], randomizers.COLOURS["grr"]
+
+
 def cells_of_a_city():
     table = study_trials()
     yield study_grids.draw(table, "Paris")
@@ -189,7 +199,7 @@ def published_and_predicted_ratios():
 
 SERIES = [
     *(audited, open_band, blanket, bounds, printed_and_true, scales, renyi, rounds),
-    *(all_randomizers, cells_of_a_city, estimators, published_and_predicted_ratios),
+    *(all_randomizers, dummies, cells_of_a_city, estimators, published_and_predicted_ratios),
 ]
 
 
@@ -226,6 +236,19 @@ def test_whole_lines_have_no_empty_list_of_dashes_for_which_typst_draws_nothing(
     svg = style.FORMATS["svg"](delta_bounds.draw(bound_table())).decode()
     assert "stroke-dasharray: 1,1.2" in svg
     assert "stroke-dasharray: ;" not in svg
+
+
+def test_every_eps0_of_a_design_stands_at_its_point():
+    table = frontier_table()
+    settings = table.groupby(["n", "k", "eps"], sort=False)
+    for axes, (_, rows) in zip(frontier.draw(table).axes[:3], settings, strict=True):
+        budgets = {(row["messages"], row["ratio"]): row["eps0"] for row in rows.to_dict("records")}
+        written = {text.xy: text.get_text() for text in axes.texts}
+        assert written == {
+            place: "∞" if budgets[place] == np.inf else f"{budgets[place]:.3g}" for place in written
+        }
+        assert {written[place] for place in (min(written), max(written))} >= {"∞"}
+        assert 3 <= len(written) <= len(rows)
 
 
 def test_ratios_stand_beside_their_n_and_say_where_they_say_nothing():
