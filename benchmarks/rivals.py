@@ -4,7 +4,7 @@ Each function measures one n and gives one line of a table; nan means "not run".
 
 * The *variation-ratio* reduction (Wang et al., arXiv 2304.05007) looks at two counts: each of the n - 1
   remaining users reports x0 or x1 with probability 2 q, half of the time either. For k >= 4 it can be below
-  the delta of a dataset, so it is not always an upper bound (docs/upstream.md).
+  the delta of a dataset, so it is not always an upper bound (docs/letters/variation_ratio.md).
 * *FFT of the blanket*: the distribution of G_1 + ... + G_n on a grid, as other accountants compute it. Each
   value is split between its two neighbours on the grid, which keeps the mean. Rounding leaves noise.
 * *dp-accounting*: the privacy loss distribution of the variation-ratio pair, from its outcomes.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import tightshuffle
 from reproduction.report.quotes import quotes, read_findings
 from tests import ROOT
 from tightshuffle.cli import main as cli
@@ -17,7 +18,11 @@ from tightshuffle.cli import main as cli
 NAMES = [
     "README.md",
     "results/README.md",
-    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+    *(
+        str(path.relative_to(ROOT))
+        for folder in ("docs", "docs/letters")
+        for path in sorted((ROOT / folder).glob("*.md"))
+    ),
 ]
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 COMMAND = re.compile(r"^ *\$ (tightshuffle .*)$", re.MULTILINE)
@@ -45,11 +50,8 @@ def examples(text):
     ]
 
 
-@pytest.mark.slow
-@pytest.mark.pipeline
-@pytest.mark.parametrize("name", [name for name in NAMES if examples(TEXTS[name])])
-def test_examples_print_what_is_shown(name, full, capsys, monkeypatch):
-    monkeypatch.chdir(full.folder)  # where examples write their files
+def run_examples(name, folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)  # where examples write their files
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command, output in examples(TEXTS[name]):
@@ -58,10 +60,35 @@ def test_examples_print_what_is_shown(name, full, capsys, monkeypatch):
             stdout, stderr = capsys.readouterr()
         else:
             done = subprocess.run(
-                ["bash", "-c", command], cwd=full.folder, capture_output=True, text=True, env=environment
+                ["bash", "-c", command], cwd=folder, capture_output=True, text=True, env=environment
             )
             stdout, stderr = done.stdout, done.stderr
         assert (stderr, stdout.rstrip("\n")) == ("", output), command
+
+
+WITH_EXAMPLES = [name for name in NAMES if examples(TEXTS[name])]
+LETTERS = [name for name in WITH_EXAMPLES if name.startswith("docs/letters/")]
+
+
+@pytest.mark.slow
+@pytest.mark.pipeline
+@pytest.mark.parametrize("name", [name for name in WITH_EXAMPLES if name not in LETTERS])
+def test_examples_print_what_is_shown(name, full, capsys, monkeypatch):
+    run_examples(name, full.folder, capsys, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LETTERS)
+def test_letters_print_what_is_shown_without_any_results(name, tmp_path, capsys, monkeypatch):
+    """Whoever gets a letter has no run of this project."""
+    run_examples(name, tmp_path, capsys, monkeypatch)
+
+
+def test_every_letter_is_in_the_index_and_has_a_sender():
+    for name in (name for name in NAMES if name.startswith("docs/letters/")):
+        assert f"]({name.removeprefix('docs/')})" in TEXTS["docs/upstream.md"]
+        assert "\n**To**: " in TEXTS[name]
+        assert "\n**Send it**: " in TEXTS[name]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -84,6 +111,16 @@ def test_links_lead_somewhere(name):
         file = (ROOT / name).parent / path if path else ROOT / name
         assert file.exists(), target
         assert not anchor or anchor in anchors(file.read_text(encoding="utf-8")), target
+
+
+def test_the_entry_for_the_registry_has_our_numbers():
+    (entry,) = re.findall(r"^```yaml\n(.*?)^```", TEXTS["docs/letters/registry.md"], re.MULTILINE | re.DOTALL)
+    loss = yaml.safe_load(entry)["deployment"]["privacy_loss"]
+    said = re.findall(r"([\d.]+) for (?:n = )?([\d,]+\d)", loss["privacy_parameters_details"])
+    assert len(said) == 3
+    for eps, n in said:
+        setting = {"n": int(n.replace(",", "")), "k": 2, "eps0": loss["privacy_parameters"]["epsilon"]}
+        assert 0 <= float(eps) - tightshuffle.epsilon(1e-6, method="clones", **setting) < 0.002
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def test_the_tour_is_committed_without_outputs():
 @pytest.mark.slow
 def test_every_document_and_module_has_a_page(site):
     inventory = (site / "searchindex.js").read_text(encoding="utf-8")
-    pages = [path.relative_to(ROOT).with_suffix("") for path in (ROOT / "docs").glob("*.md")]
+    pages = [path.relative_to(ROOT).with_suffix("") for path in ROOT.glob("docs/**/*.md")]
     assert {str(page) for page in pages} <= set(re.findall(r'"([\w/]+)"', inventory))
     api = (site / "docs/api/bounds.html").read_text(encoding="utf-8")
     assert 'id="tightshuffle.bounds.histogram.upper"' in api
