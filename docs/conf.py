@@ -4,6 +4,7 @@ The source folder is the project's, so that links between its documents work her
 repository. Pages load nothing from the net: formulas are MathML, and the search index is a script.
 """
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,12 @@ def _start_page(app: Sphinx, error: Exception | None) -> None:
         Path(app.outdir, "index.html").write_text(page.format(project, root_doc), encoding="utf-8")
 
 
+def _leave_out_badges(app: Sphinx, page: str, source: list[str]) -> None:
+    """The README's badges: GitHub draws them, and our pages load nothing from the net."""
+    source[0] = re.sub(r"^\[!\[.*\n", "", source[0], flags=re.MULTILINE)
+
+
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (_inline, None), (_displayed, None))
+    app.connect("source-read", _leave_out_badges)
     app.connect("build-finished", _start_page)
