@@ -442,6 +442,8 @@ class Collection:
             p, q = group.participation * p, group.participation * q
             variance += group.users * (share * p * (1 - p) + (1 - share) * q * (1 - q))
             slope += group.users * (p - q)
+        if variance == 0:  # everybody sends the value itself
+            return 0.0
         return float(self._k / 2 * mean_absolute(math.sqrt(variance) / slope))
 
     def _support_probabilities(self, group: Group | None) -> tuple[float, float]:

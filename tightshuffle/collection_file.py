@@ -70,7 +70,7 @@ def _one(given: Mapping[str, Any], then: tuple[Collection, ...] = ()) -> Collect
     made = []
     for place, about in enumerate(groups, 1):
         group = _checked(about, Group, f"groups, item {place}")
-        group.setdefault("name", f"group {place}")
+        group["name"] = str(group.get("name", f"group {place}"))
         if "users" not in group:
             raise ValueError(f"group {group['name']!r}: users must be given")
         made.append(Group(**_numbers(group, f"group {group['name']!r}")))
@@ -93,8 +93,8 @@ def _checked(described: Any, kind: Any, where: str) -> dict[str, Any]:
 
 
 def _numbers(given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The values as numbers: YAML reads 1e6 as text."""
-    return {key: value if key in _TEXTS else _number(key, value, where) for key, value in given.items()}
+    """The values as numbers, and names as text: YAML reads 1e6 as text, and 2024 as a number."""
+    return {key: str(value) if key in _TEXTS else _number(key, value, where) for key, value in given.items()}
 
 
 def _number(key: str, value: Any, where: str) -> Any:
@@ -105,7 +105,7 @@ def _number(key: str, value: Any, where: str) -> Any:
         number = float(str(value).replace("_", ""))
     except ValueError:
         raise ValueError(f"{prefix}{key} must be a number; got {value!r}") from None
-    if math.isnan(number) or (key in _WHOLE and number != math.floor(number)):
+    if math.isnan(number) or (key in _WHOLE and not number.is_integer()):
         raise ValueError(
             f"{prefix}{key} must be {'a whole number' if key in _WHOLE else 'a number'}; got {value!r}"
         )

@@ -1,0 +1,89 @@
+"""`tightshuffle collection`: the numbers of the class, in three forms; errors in one line."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from tests.library.cli.test_cli import answer, call
+from tightshuffle.collection_file import read_collection
+
+FILE = """
+k: 20
+groups:
+  - {name: small, users: 500, eps0: 1}
+  - {name: large, users: 3000, eps0: 3, participation: 0.5}
+dummies: {poisson_per_user_and_value: 0.01}
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    made = tmp_path / "mine.yaml"
+    made.write_text(FILE)
+    return made
+
+
+def test_eps_and_delta_of_every_group(path):
+    """JSON and CSV have all digits; text is rounded to the safe side."""
+    collection = read_collection(str(path))
+    for asked in (["--delta", "1e-6"], ["--eps", "0.1"]):
+        name = "eps" if asked[0] == "--delta" else "log10_delta"
+        bound = (
+            (lambda **about: collection.epsilon(1e-6, **about))
+            if name == "eps"
+            else lambda **about: collection.log10_delta(0.1, **about)
+        )
+        given = answer("collection", path, *asked)
+        assert given["largest"] == "large"
+        for record in given["groups"]:
+            group = record["group"]
+            assert record[f"{name}_upper"] == bound(group=group)
+            assert record[f"{name}_lower"] == bound(group=group, bound="lower")
+            assert record[f"{name}_unseen"] == bound(group=group, unseen=True)
+            assert record["eps_without_shuffler"] == collection.if_the_shuffler_fails(group)
+        assert given["expected_tv"]["collection"] == collection.expected_error()
+        code, out, err = call("collection", path, *asked, "--csv")
+        assert (code, err) == (0, "")
+        rows = list(csv.DictReader(io.StringIO(out)))
+        assert [float(row[f"{name}_upper"]) for row in rows] == [
+            record[f"{name}_upper"] for record in given["groups"]
+        ]
+    code, out, err = call("collection", path, "--delta", "1e-6")
+    assert (code, err) == (0, "")
+    small = next(line.split() for line in out.splitlines() if line.startswith("small"))
+    record = answer("collection", path, "--delta", "1e-6")["groups"][0]
+    assert float(small[3]) <= record["eps_lower"] < record["eps_upper"] <= float(small[4])
+    assert float(small[5]) >= record["eps_unseen"]
+
+
+def test_values_sent_as_they_are_have_no_error_and_no_guarantee(tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"k": 4, "groups": [{"users": 10, "eps0": "inf"}]}))
+    given = answer("collection", path, "--delta", "1e-6")
+    assert given["groups"][0]["eps_upper"] is None  # JSON has no infinity
+    assert given["expected_tv"] == {"collection": 0}
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ([], "give either --eps or --delta"),
+        (["--eps", "1", "--delta", "1e-6"], "give either --eps or --delta"),
+        (["--delta", "2"], "delta"),
+    ],
+)
+def test_wrong_options_end_in_one_line(path, asked, message):
+    code, out, err = call("collection", path, *asked)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_wrong_file_ends_in_one_line(path):
+    path.write_text(FILE.replace("users: 500", "user: 500"))
+    code, out, err = call("collection", path, "--delta", "1e-6")
+    assert (code, out) == (2, "")
+    assert len(err.strip().splitlines()) == 1
+    assert f"{path}: groups, item 1: unknown key 'user'; did you mean users?" in err

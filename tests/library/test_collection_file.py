@@ -1,0 +1,92 @@
+"""Files that describe a collection: what they mean, and what is said of a wrong one."""
+
+import json
+import math
+import sys
+
+import pytest
+
+from tightshuffle import Collection, Dummies, Group
+from tightshuffle.collection_file import read_collection
+
+YAML = """
+k: 50
+randomizer: subset:3
+rounds: 26
+dummies: {number: 1e3}
+groups:
+  - {name: 2024, users: 1e6, eps0: 3, colluding: 0.1}
+  - {users: 20_000, eps0: 2, participation: 0.5}
+then:
+  - dummies: {poisson_per_value: 5}
+  - rounds: 4
+    k: 40
+"""
+GROUPS = (Group("2024", 10**6, 3.0, colluding=0.1), Group("group 2", 20_000, 2.0, 0.5))
+MEANT = Collection(
+    50,
+    GROUPS,
+    "subset:3",
+    Dummies(1000),
+    26,
+    (
+        Collection(50, GROUPS, "subset:3", Dummies(poisson_per_value=5.0)),
+        Collection(40, GROUPS, "subset:3", Dummies(1000), 4),
+    ),
+)
+
+
+def read(tmp_path, text, name="mine.yaml"):
+    path = tmp_path / name
+    path.write_text(text)
+    return read_collection(str(path))
+
+
+def test_a_file_means_the_same_as_the_classes(tmp_path):
+    """A collection under `then` has the keys of the first one, but for rounds. YAML reads 1e6 as text."""
+    assert read(tmp_path, YAML) == MEANT
+
+
+def test_json_needs_no_other_library(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    described = {"k": 4, "groups": [{"name": "all", "users": 10, "eps0": "inf"}]}
+    assert read(tmp_path, json.dumps(described), "mine.json") == Collection(4, (Group("all", 10, math.inf),))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("k: 4\ngroups: [{user: 5, eps0: 1}]", "groups, item 1: unknown key 'user'; did you mean users?"),
+        ("k: 4\ngruops: []", "the file: unknown key 'gruops'; did you mean groups?"),
+        ("k: 4\n_cache: {}", "the file: unknown key '_cache'; the keys are k, groups, randomizer"),
+        ("k: 4\ndummies: {poisson: 5}\ngroups: [{users: 5, eps0: 1}]", "dummies: unknown key 'poisson'"),
+        ("k: 4\ngroups: [{name: a, eps0: 1}]", "group 'a': users must be given"),
+        ("k: 4", "groups must be given"),
+        ("k: 4\ngroups: 3", "groups must be a list; got 3"),
+        ("k: 4\ngroups: [{users: many, eps0: 1}]", "group 'group 1': users must be a number; got 'many'"),
+        ("k: 4\ngroups: [{users: 2.5, eps0: 1}]", "group 'group 1': users must be a whole number; got 2.5"),
+        ("k: .inf\ngroups: [{users: 2, eps0: 1}]", "k must be a whole number; got inf"),
+        ("k: yes\ngroups: [{users: 2, eps0: 1}]", "k must be a number; got True"),
+        ("k: 4\ngroups: [{users: 2, eps0: .nan}]", "group 'group 1': eps0 must be a number; got nan"),
+        ("k: 4\ngroups: [{users: 2, eps0: 1}]\nthen: {k: 5}", "then must be a list of collections"),
+        ("k: 4\ngroups: [{users: 2, eps0: 1}]\nthen: [{round: 5}]", "then, item 1: unknown key 'round'"),
+        ("just text", "the file must have keys, such as k and groups; got 'just text'"),
+        ("k: [", "while parsing"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(text, message, tmp_path):
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 (the message follows)
+        read(tmp_path, text)
+    assert str(raised.value).startswith(f"{tmp_path}/mine.yaml: ")
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(ValueError, match=r"nowhere\.yaml: No such file"):
+        read_collection(str(tmp_path / "nowhere.yaml"))
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=r"binary\.yaml: not a text file"):
+        read_collection(str(tmp_path / "binary.yaml"))
+    with pytest.raises(ValueError, match=r"mine\.json: Expecting"):
+        read(tmp_path, "{", "mine.json")
