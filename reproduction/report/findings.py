@@ -49,6 +49,7 @@ from reproduction.verification.verdicts import (
 )
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.enumeration import enumerate_worst_case
+from tightshuffle.designs import Design, fewest_dummies, frontier, luo_wang_yi
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.number_text import rounded
@@ -574,6 +575,29 @@ def _wider(low: Any, high: Any) -> float:
     return 100 * (10 ** float(high - low) - 1)
 
 
+def dummies(_: Results) -> Finding:
+    """k-RR with dummies at 100,000 users and 256 values, and what a closed form asks for."""
+    n, k, delta = 100_000, 256, 1e-6
+    eps0 = [make_plan(n, k, 1, delta).eps0, 9, 10, 12]
+    *kept, alone = frontier(n, k, 1, delta, eps0=[*eps0, math.inf])
+    six, none = frontier(n, k, 0.1, delta, eps0=[6, math.inf])
+    times = [
+        luo_wang_yi(eps, small) * k / fewest_dummies(n, k, eps, small)
+        for eps, small in product((0.1, 0.5, 1, 2), (1e-6, 1e-9))
+    ]
+    return {
+        "rows": [{"eps0": one.eps0} | _design(one) for one in kept],
+        "alone": _design(alone) | {"per_value": alone.dummies / k},
+        "small_eps": {"six": _design(six), "alone": _design(none)},
+        "closed_form": luo_wang_yi(1, delta),
+        "times": _range(times),
+    }
+
+
+def _design(design: Design) -> Finding:
+    return {"per_100": 100 * (design.messages_per_user - 1), "ratio": design.ratio}
+
+
 def worst_case(_: Results) -> Finding:
     """How far the bounds are from the true delta in tiny cases, and a formula that uses two counts only."""
     return {
@@ -587,7 +611,7 @@ def worst_case(_: Results) -> Finding:
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
     printed, claims, theorem, default_setting, by_hand, audit, joint_tests, grids, cells, gaussian, noise,
     noise_table, parity, parity_of_the_papers, pages, limits, single_runs, literature, misses, band,
-    worst_case,
+    worst_case, dummies,
 )  # fmt: skip
 
 
