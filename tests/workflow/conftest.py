@@ -13,12 +13,15 @@ import pytest
 from tests import ROOT
 
 SOURCES = [
+    "CITATION.cff",
+    "LICENSE",
     "Snakefile",
     "config",
     "data",
     "docs",
     "profiles",
     "reproduction",
+    "requirements.lock",
     "scripts",
     "tightshuffle",
     "workflow",

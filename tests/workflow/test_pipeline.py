@@ -9,6 +9,7 @@ from reproduction.figures.catalogue import KINDS
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from tests import ROOT
 from tests.reproduction.figures.rows import rows
+from tests.reproduction.jobs.test_crate import dangling, entities, references, wrong_files
 from tests.workflow.conftest import QUICK, Project
 
 pytestmark = pytest.mark.pipeline
@@ -63,6 +64,26 @@ def test_every_statement_of_the_text_is_judged(finished):
 
 def test_second_run_does_nothing(finished):
     assert "Nothing to be done" in finished.make()
+
+
+def test_the_crate_has_every_result_with_its_sum(finished):
+    results = finished.results()
+    path = finished.folder / "results/quick/crate.zip"
+    try:
+        done = finished.snakemake(*QUICK, "--", "crate")
+        assert done.returncode == 0, done.stdout
+        assert done.stdout.splitlines()[-1] == "results/quick/crate.zip"
+        assert wrong_files(path) == dangling(path) == set()
+        held = entities(path)
+    finally:
+        path.unlink(missing_ok=True)
+    made = {
+        name for one in held.values() if one["@type"] == "CreateAction" for name in references(one["result"])
+    }
+    assert made == {f"results/quick/{name}" for name in results} | {"results/quick/benchmarks/run.html"}
+    rules = {one["name"] for one in held.values() if one["@type"] == "HowToStep"}
+    assert {"use_bundled_counts", "run_trials", "draw_figure", "write_report"} <= rules
+    assert held["data/published/values.csv"]["@type"] == "File"
 
 
 def test_a_typo_in_the_config_is_one_line(fresh):
