@@ -1,9 +1,11 @@
 """The real pipeline: complete, idle when done, the same bytes anywhere, readable where it refuses."""
 
 import csv
+import re
 
 import pandas as pd
 import pytest
+import yaml
 
 from reproduction.figures.catalogue import KINDS
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
@@ -33,6 +35,18 @@ def test_everything_is_there(finished):
     page = results["report/index.html"]
     assert page.lstrip().startswith(b"<!doctype html>")
     assert all(f'<figure id="{name}">'.encode() in page for name in FIGURES)
+
+
+def test_codecheck_lists_files_that_the_run_makes(finished):
+    checked = yaml.safe_load((ROOT / "codecheck.yml").read_text())
+    listed = [item["file"].removeprefix("results/") for item in checked["manifest"]]
+    assert set(listed) <= finished.results().keys()
+    assert len(listed) == len(set(listed))
+    papers = [f"figures/{name}.pdf" for name in FIGURES if re.match(r"fig\d_(?!parity)", name)]
+    assert [name for name in listed if name.startswith("figures/")] == papers
+    assert {name for name in listed if name.startswith("tables/")} == {
+        f"tables/{name}.csv" for name in TABLES
+    }
 
 
 def rows_of(path):
