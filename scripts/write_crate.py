@@ -7,7 +7,7 @@ with job(snakemake), whole_file(snakemake.output[0]) as temporary:
     given = snakemake.params
     write(
         temporary,
-        run_of(snakemake.input.results),
+        run_of(snakemake.input),
         project=given.project,
         settings=given.settings,
         addresses=given.addresses,

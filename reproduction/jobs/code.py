@@ -83,18 +83,24 @@ def workflow_of(config: Mapping[str, Any]) -> str:
 
     ValueError in a job whose run was planned with another digest.
     """
-    files = [
-        ROOT / "workflow/Snakefile",
-        *(ROOT / "workflow/rules").glob("*.smk"),
-        *Path(__file__).parent.glob("*.py"),
-        ROOT / "reproduction/figures/catalogue.py",
-        ROOT / "reproduction/experiments/curves/tables.py",
-    ]
+    files = [ROOT / path for path in files_of_rules()]
     parts = [json.dumps(config, sort_keys=True, default=str), *map(digest, sorted(files))]
     found = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     if told("workflow", found) != found:
         raise ValueError("the settings or the rules were edited since this run began: run again")
     return found
+
+
+def files_of_rules() -> list[str]:
+    """The rules, and the modules that they import, relative to `ROOT`."""
+    patterns = (
+        "workflow/Snakefile",
+        "workflow/rules/*.smk",
+        "reproduction/jobs/*.py",
+        "reproduction/figures/catalogue.py",
+        "reproduction/experiments/curves/tables.py",
+    )
+    return [path.relative_to(ROOT).as_posix() for each in patterns for path in sorted(ROOT.glob(each))]
 
 
 def check_unchanged(code: dict[str, str]) -> None:

@@ -127,15 +127,16 @@ def write(
 ) -> None:
     """Write the crate of a run, a zip file with all files of the run, to ``path``.
 
-    Parameters: ``project``, more files of the checkout, with `WORKFLOW` and `CITATION`; ``settings``, values
-    by their top-level keys; ``addresses``, of inputs that the crate does not contain: path -> URL.
+    Parameters: ``project``, files of the checkout, with `WORKFLOW` and `CITATION`; the crate gets them and
+    all that they and the scripts of the jobs import. ``settings``, values by their top-level keys.
+    ``addresses``, of inputs that the crate does not contain: path -> URL.
     ValueError: a result changed since its job wrote it, or its code was edited since.
     """
     for job in run.jobs:
         check_unchanged(job.code)
-    code = {file for job in run.jobs for file in files_of(job.script, *job.code)}
+    code = files_of(*project, *{file for job in run.jobs for file in (job.script, *job.code)})
     made = [output for job in run.jobs for output in job.outputs]
-    names = sorted({*made, *run.inputs, *map(source, {*code, *project})})
+    names = sorted({*made, *run.inputs, *map(source, code)})
     with zipfile.ZipFile(path, "w") as archive:
         files = {}
         for file in names:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from tests import ROOT
 from tests.reproduction.figures.rows import rows
 from tests.reproduction.jobs.test_crate import dangling, entities, references, wrong_files
-from tests.workflow.conftest import QUICK, Project
+from tests.workflow.conftest import QUICK, Project, counted
 
 pytestmark = pytest.mark.pipeline
 
@@ -80,7 +81,7 @@ def test_second_run_does_nothing(finished):
     assert "Nothing to be done" in finished.make()
 
 
-def test_the_crate_has_every_result_with_its_sum(finished):
+def test_the_crate_has_every_result_with_its_sum_and_can_run_again(finished, tmp_path):
     results = finished.results()
     path = finished.folder / "results/quick/crate.zip"
     try:
@@ -89,6 +90,7 @@ def test_the_crate_has_every_result_with_its_sum(finished):
         assert done.stdout.splitlines()[-1] == "results/quick/crate.zip"
         assert wrong_files(path) == dangling(path) == set()
         held = entities(path)
+        shutil.unpack_archive(path, tmp_path)
     finally:
         path.unlink(missing_ok=True)
     made = {
@@ -98,6 +100,9 @@ def test_the_crate_has_every_result_with_its_sum(finished):
     rules = {one["name"] for one in held.values() if one["@type"] == "HowToStep"}
     assert {"use_bundled_counts", "run_trials", "draw_figure", "write_report"} <= rules
     assert held["data/published/values.csv"]["@type"] == "File"
+    again = Project(tmp_path, copied=True).snakemake(*QUICK, "--forceall", "--dry-run")
+    assert again.returncode == 0, again.stdout
+    assert rules | {"all"} == counted(again.stdout).keys()
 
 
 def test_a_typo_in_the_config_is_one_line(fresh):

@@ -1,19 +1,15 @@
 # The run as an RO-Crate, for a repository such as Zenodo. `make` does not make it; `make crate` does.
-PROJECT = [  # what the crate has of the checkout, beside the code of the jobs
-    *("CITATION.cff", "LICENSE", "Snakefile", "requirements.lock"),
-    *(
-        path.relative_to(HERE).as_posix()
-        for pattern in ("config/*.yaml", "workflow/Snakefile", "workflow/rules/*.smk")
-        for path in sorted(HERE.glob(pattern))
-    ),
-]
+# With these files and the code of the jobs, the unpacked crate can run again.
+PROJECT = ["CITATION.cff", "LICENSE", "requirements.lock", "Snakefile", "profiles/default/config.yaml"]
+PROJECT += [path.relative_to(HERE).as_posix() for path in sorted(HERE.glob("config/*.yaml"))]
+PROJECT += [*code.files_of_rules(), "workflow/envs/rules.yml"]
+PROJECT += [path.relative_to(HERE).as_posix() for path in sorted(HERE.glob("workflow/report/*.rst"))]
 
 
 rule write_crate:
     "All files of the run, their sums, and which job made which file from which: a zip file."
     input:
-        results=EVERYTHING,
-        project=map(source, PROJECT),
+        EVERYTHING,
     output:
         "<results>/crate.zip",
     log:
@@ -22,7 +18,7 @@ rule write_crate:
     conda:
         "../envs/rules.yml"
     params:
-        code=code_of("scripts/write_crate.py"),
+        code=code_of("scripts/write_crate.py", *PROJECT),
         project=PROJECT,
         settings=config,
         addresses={DOWNLOADED: SETTINGS.gowalla.download.url} if SOURCE == "snap" else {},

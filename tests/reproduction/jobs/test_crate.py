@@ -56,8 +56,8 @@ def finished_run(tmp_path, monkeypatch):
 
 def written(path="results/crate.zip"):
     params = {"project": PROJECT, "settings": SETTINGS, "addresses": {RAW: ADDRESS}}
-    results = {"results": [FIGURE], "project": [str(ROOT / name) for name in PROJECT]}
-    run_script("write_crate", fake_job("write_crate", input=results, output=[path], params=params))
+    job = fake_job("write_crate", input={"results": [FIGURE]}, output=[path], params=params)
+    run_script("write_crate", job)
     return Path(path)
 
 
