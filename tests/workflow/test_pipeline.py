@@ -87,7 +87,7 @@ def test_the_crate_has_every_result_with_its_sum_and_can_run_again(finished, tmp
     try:
         done = finished.snakemake(*QUICK, "--", "crate")
         assert done.returncode == 0, done.stdout
-        assert done.stdout.splitlines()[-1] == "results/quick/crate.zip"
+        assert "results/quick/crate.zip" in done.stdout.splitlines()
         assert wrong_files(path) == dangling(path) == set()
         held = entities(path)
         shutil.unpack_archive(path, tmp_path)

@@ -2,7 +2,8 @@
 # With these files and the code of the jobs, the unpacked crate can run again.
 PROJECT = ["CITATION.cff", "LICENSE", "requirements.lock", "Snakefile", "profiles/default/config.yaml"]
 PROJECT += [path.relative_to(HERE).as_posix() for path in sorted(HERE.glob("config/*.yaml"))]
-PROJECT += [*code.files_of_rules(), "workflow/envs/rules.yml"]
+PROJECT += [*code.files_of_rules(), *sorted(code.planned), "scripts/write_crate.py"]
+PROJECT += ["workflow/envs/rules.yml"]
 PROJECT += [path.relative_to(HERE).as_posix() for path in sorted(HERE.glob("workflow/report/*.rst"))]
 
 
