@@ -94,6 +94,7 @@ $(VENV)/test $(VENV)/lint $(VENV)/cluster $(VENV)/docs $(VENV)/release: $(VENV)/
 # One thread: this compares work, not how it is spread over cores.
 bench: $(VENV)/test $(VENV)/cluster
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.accountants results/bench
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.collections results/bench
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.scale results/bench
 
 # An environment contains its folder's path: after a move or a copy it would run the other folder's code.
