@@ -11,7 +11,8 @@ CALCULATOR = [
     "reproduction/report/calculator/calculator.html.j2",
     f"{PAGE}/style.css",
     *(f"reproduction/report/calculator/{name}" for name in ("calculator.css", "engine.js", "binary.js")),
-    *(f"reproduction/report/calculator/{name}" for name in ("randomizers.js", "bounds.js", "calculator.js")),
+    *(f"reproduction/report/calculator/{name}" for name in ("randomizers.js", "bounds.js", "cover.js")),
+    *(f"reproduction/report/calculator/{name}" for name in ("texts.js", "collection.js", "calculator.js")),
 ]
 
 # All input data: the paper's printed values, check-ins or their counts, histograms of your own.

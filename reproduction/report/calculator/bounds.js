@@ -189,16 +189,23 @@ const beside = (() => {
     return side > 0 ? high : low;
   }
 
+  // The smallest eps at which this bound (eps, width) => log10 delta is at most the wanted delta. mu of a Gaussian that
+  // has about the same curve is only the start; without it, that of the same delta at eps = 0.
+  function smallestEps(bound, log10Delta, largest, side, mu) {
+    const logDelta = (eps) => {
+      const rough = bound(eps, ROUGH); // a bound, too; a closer one is needed only near the wanted delta
+      return Math.abs(rough - log10Delta) > FAR ? rough : bound(eps);
+    };
+    const most = logDelta(0);
+    if (most <= log10Delta) return 0;
+    const scale = mu ?? Math.min(10, Math.sqrt(2 * Math.PI) * 10 ** most);
+    const guess = root((eps) => log10Delta - gaussian(eps, scale), 0, largest);
+    return solve(logDelta, log10Delta, 0, largest, side, guess);
+  }
+
   function epsilon(own, log10Delta, n, side) {
     const bound = side > 0 ? shuffle.upper : shuffle.lower;
-    const logDelta = (eps) => {
-      const rough = bound(own, eps, n, ROUGH); // a bound, too; a closer one is needed only near the wanted delta
-      return Math.abs(rough - log10Delta) > FAR ? rough : bound(own, eps, n);
-    };
-    if (logDelta(0) <= log10Delta) return 0;
-    const mu = previewMu(own, n);
-    const guess = root((eps) => log10Delta - gaussian(eps, mu), 0, own.eps0);
-    return solve(logDelta, log10Delta, 0, own.eps0, side, guess);
+    return smallestEps((eps, width) => bound(own, eps, n, width), log10Delta, own.eps0, side, previewMu(own, n));
   }
 
   // The largest eps0, up to `most`, for which `upper` gives (eps, delta).
@@ -217,5 +224,5 @@ const beside = (() => {
     return enough(most) ? firstWhole(colluding + 1, most, enough) : NaN;
   }
 
-  return { literature, published, gaussian, sigma, gaussianDistance, distance, epsilon, largestEps0, fewestUsers };
+  return { literature, published, gaussian, sigma, gaussianDistance, distance, smallestEps, epsilon, largestEps0, fewestUsers };
 })();

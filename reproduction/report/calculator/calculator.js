@@ -1,6 +1,6 @@
 // The page: reads the settings from the fields or the address, and shows every result.
 (() => {
-  const $ = (id) => document.getElementById(id);
+  const { $, superscript, short, grouped, typeset, number, unbroken, rows } = texts;
   const COARSE = 1e-3; // distance of the engine's two bounds that is invisible in the picture
   const DEEP = 4; // times the picture's floor: a curve that is below is not computed any further, since δ falls with ε
   // Places on the axis of eps, as shares: even, and closer near 0, where some curves leave 1.
@@ -13,34 +13,10 @@
   const SYMBOLS = { eps0: "ε₀", eps: "ε", delta: "δ", error: "The error", colluding: "The number of colluding users", count: "This" };
   const entered = new Set(); // fields that the user or the address has filled in; the remaining ones show an example
 
-  // --- numbers as texts -------------------------------------------------------------------------------------
-
-  const superscript = (whole) => String(whole).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
-  // Some digits, rounded to nearest, up (1) or down (-1).
-  function short(x, side = 0, digits = 5) {
-    if (!(Math.abs(x) > 0) || !isFinite(x)) return String(x);
-    const unit = 10 ** (digits - 1 - Math.floor(Math.log10(Math.abs(x))));
-    const whole = x * unit, rounded = side > 0 ? Math.ceil(whole - 1e-7) : side < 0 ? Math.floor(whole + 1e-7) : Math.round(whole);
-    const value = Number((rounded / unit).toPrecision(digits));
-    return value < 1e-3 || value >= 1e6 ? typeset(Math.log10(value), 0, digits) : String(value);
-  }
-  const grouped = (whole) => whole.toLocaleString("en-US");
-  // 10^log10, however small, with three digits.
-  function typeset(log10, side = 0, digits = 3) {
-    if (log10 === -Infinity) return "0";
-    if (Number.isNaN(log10)) return "–";
-    let exponent = Math.floor(log10), whole = 10 ** (log10 - exponent + digits - 1);
-    whole = side > 0 ? Math.ceil(whole - 1e-6) : side < 0 ? Math.floor(whole + 1e-6) : Math.round(whole);
-    if (whole >= 10 ** digits) [whole, exponent] = [whole / 10, exponent + 1];
-    const mantissa = String(whole / 10 ** (digits - 1));
-    if (exponent >= -3 && exponent <= 0) return String(Number(`${mantissa}e${exponent}`));
-    return (mantissa === "1" ? "" : `${mantissa}×`) + "10" + superscript(exponent);
-  }
-
   // --- settings ---------------------------------------------------------------------------------------------
 
   const form = $("settings"), fields = form.elements;
-  const texts = () => Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, fields[name].value.trim()]));
+  const entries = () => Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, fields[name].value.trim()]));
 
   function show(given) {
     entered.clear();
@@ -55,7 +31,7 @@
 
   // Show only the fields that matter; mark those that hold an example.
   function arrange() {
-    const { randomizer, given } = texts();
+    const { randomizer, given } = entries();
     $("field-size").hidden = !about(randomizer).parameter;
     $("field-size").querySelector("label").textContent = randomizer === "subset" ? "Size of a subset, m" : "Number of hash values, g";
     $("field-eps0").hidden = given !== "eps0";
@@ -66,14 +42,12 @@
     for (const name of ["randomizer", "n", "k", "eps0", "eps", "error", "delta"]) $(`field-${name}`).classList.toggle("example", !entered.has(name));
   }
 
-  const number = (text) => (/^[+-]?[\d_]*\.?\d+(e[+-]?\d+)?$|^\d[\d_]*\.?$/i.test(text) ? Number(text.replaceAll("_", "")) : NaN);
-
   // How many of the remaining users hold x0 if all users are spread evenly.
   const evenly = (users, k) => Math.max(Math.round(users / k) - 1, 0) || 0;
 
   // The settings as numbers, or null; a wrong field gets an error that names what it may be.
   function checked() {
-    const given = texts(), found = { randomizer: given.randomizer, given: given.given };
+    const given = entries(), found = { randomizer: given.randomizer, given: given.given };
     let good = true;
     function check(name, wanted, valid, fallback) {
       const hidden = $(`field-${name}`).hidden, value = given[name] === "" ? fallback : number(given[name]);
@@ -112,11 +86,11 @@
   }
 
   function remember() {
-    const given = texts(), kept = Object.entries(given).filter(([name, value]) => {
+    const given = entries(), kept = Object.entries(given).filter(([name, value]) => {
       const box = $(`field-${name}`);
       return entered.has(name) && value !== "" && !(box && box.hidden);
     });
-    const hash = kept.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+    const hash = [...kept.map(([name, value]) => `${name}=${encodeURIComponent(value)}`), ...collection.address()].join("&");
     if (location.hash.slice(1) !== hash) history.replaceState(null, "", location.href.split("#")[0] + (hash && `#${hash}`));
   }
 
@@ -125,7 +99,6 @@
 
   // --- results ----------------------------------------------------------------------------------------------
 
-  const unbroken = (text) => text.replaceAll(" = ", "\u00a0=\u00a0").replaceAll("k-", "k\u2011");
   // The settings in one sentence.
   function inWords(s) {
     const size = about(s.randomizer).parameter ? ` (${s.randomizer === "subset" ? "m" : "g"} = ${grouped(s.size)})` : "";
@@ -134,20 +107,6 @@
       `${fields.randomizer.selectedOptions[0].textContent}${size}`, s.given === "eps0" ? `ε₀ = ${s.eps0}` : `target ε = ${s.eps}`,
       s.given === "error" ? `target error ${s.error}` : "", `δ = ${typeset(s.log10Delta, 0, 6)}`];
     return unbroken(`${entered.size ? "Your setting" : "Example"}: ${parts.filter((part) => part).join(", ")}.${entered.size ? "" : " Change any field."}`);
-  }
-
-  function rows(table, lines) {
-    table.tBodies[0].replaceChildren(...lines.map(([name, ...cells]) => {
-      const row = document.createElement("tr"), head = document.createElement("th");
-      head.scope = "row";
-      head.textContent = name;
-      row.append(head, ...cells.map((text) => {
-        const cell = document.createElement("td");
-        cell.textContent = text;
-        return cell;
-      }));
-      return row;
-    }));
   }
 
   function svg(name, attributes, text) {
@@ -248,6 +207,7 @@
   async function compute() {
     const own = ++run, s = checked();
     remember();
+    collection.compute(s);
     const main = document.querySelector("main").classList;
     main.toggle("unknown", !s);
     main.add("stale");
@@ -359,6 +319,7 @@
   addEventListener("hashchange", () => {
     if (!location.hash.includes("=")) return remember(); // the link that skips to the results
     show(fromAddress());
+    collection.show();
     compute();
   });
   for (const button of document.querySelectorAll("[data-copies]")) {
@@ -373,5 +334,6 @@
     });
   }
   show(fromAddress());
+  collection.start(remember);
   compute();
 })();

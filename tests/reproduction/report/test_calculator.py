@@ -18,7 +18,9 @@ from tests.reproduction.report.test_report_browser import CONTRAST
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds.binary import binary
+from tightshuffle.bounds.cover import Cover, ln_delta
 from tightshuffle.cli.parser import make_parser
+from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.literature import count as count_of_x0
 from tightshuffle.planning import expected_tv_gaussian
@@ -32,7 +34,8 @@ browsing = pytest.mark.skipif(browser.find() is None, reason="no Chromium on thi
 PART = "reproduction/report/calculator/"
 FILES = [
     *("reproduction/report/page/style.css", f"{PART}calculator.html.j2", f"{PART}calculator.css"),
-    *(f"{PART}{name}.js" for name in ("engine", "binary", "randomizers", "bounds", "calculator")),
+    *(f"{PART}{name}.js" for name in ("engine", "binary", "randomizers", "bounds", "cover")),
+    *(f"{PART}{name}.js" for name in ("texts", "collection", "calculator")),
 ]
 
 
@@ -227,6 +230,167 @@ def test_without_the_published_formula_where_it_takes_too_long(tab, page, settin
     assert "The published formula is left out" in text_of(tab, "bounds-note")
 
 
+def random_collections(seed, number):
+    rng = np.random.default_rng(seed)
+    for _ in range(number):
+        most = 10 ** rng.uniform(0, 8)
+        groups = []
+        for place in range(rng.integers(1, 6)):
+            users = max(1, int(most * rng.uniform() ** 2))
+            colluding = int(rng.integers(0, users // 3 + 1)) if rng.random() < 0.4 else 0
+            share = 1.0 if rng.random() < 0.4 else float(rng.uniform(0.01, 1))
+            eps0 = float(10 ** rng.uniform(-1, 1.1))
+            groups.append(Group(f"group {place + 1}", users, eps0, share, colluding))
+        number = int(rng.integers(0, most + 2)) if rng.random() < 0.5 else 0
+        poisson = float(rng.uniform(0, 5) * 10 ** rng.uniform(-2, 2)) if rng.random() < 0.5 else 0.0
+        k = int(np.exp(rng.uniform(np.log(2), np.log(4000))))
+        place = int(rng.integers(len(groups)))
+        eps = float(groups[place].eps0 * rng.uniform() ** 2)
+        dummies = Dummies(number=number, poisson_per_value=poisson)
+        yield Collection(k, groups, dummies=dummies), groups[place].name, eps
+
+
+def in_the_page(collection):
+    """The same collection as the page's scripts take it."""
+    groups = [
+        {"users": group.hidden, "eps0": group.eps0, "share": group.participation}
+        for group in collection.groups
+    ]
+    sent = collection.dummies
+    given = {"k": collection.k, "groups": groups, "added": sent.number, "poisson": sent.poisson_per_value}
+    return json.dumps(given)
+
+
+def log10_delta_of_random_values(collection, name, eps):
+    """The lower bound of a dataset of random values, which the page has."""
+    k, own = collection.k, next(group for group in collection.groups if group.name == name)
+    q = np.exp(-own.eps0) / (1 + (k - 1) * np.exp(-own.eps0))
+    gains = k * q * np.array([np.exp(own.eps0) - np.exp(eps), 1 - np.exp(eps + own.eps0), 1 - np.exp(eps)])
+    taking = [(group.hidden - (group is own), group.participation) for group in collection.groups]
+    cover = Cover.of([*taking, (collection.dummies.number, 1.0)], k * collection.dummies.poisson_per_value)
+    found = ln_delta(gains[None], np.array([[1, 1, k - 2]]) / k, cover, round_up=False)
+    return float(found[0]) / np.log(10)
+
+
+@browsing
+@pytest.mark.slow
+def test_200_random_collections_agree_with_the_package(tab, page):
+    tab.open(page)
+    for collection, name, eps in random_collections(20261123, 200):
+        place = int(name.split()[1]) - 1
+        given = f"{in_the_page(collection)}, {place}, {eps!r}"
+        low, high = numbers(tab, f"[cover.bound(-1, {given}), cover.bound(1, {given})]")
+        wanted = log10_delta_of_random_values(collection, name, eps), collection.one_round(eps, group=name)
+        assert [low, high] == pytest.approx(wanted, rel=0, abs=np.log10(1 + 1e-3)), given
+        assert low <= wanted[1], given
+
+
+@browsing
+@pytest.mark.slow
+def test_eps_of_random_collections_is_the_smallest_by_the_package(tab, page):
+    tab.open(page)
+    for collection, name, _ in random_collections(20261124, 20):
+        given = f"{in_the_page(collection)}, {int(name.split()[1]) - 1}, -6"
+        low, high = numbers(tab, f"[cover.epsilon(-1, {given}), cover.epsilon(1, {given})]")
+        enough, less = collection.one_round([high, high * (1 - 1e-4)], group=name)
+        assert enough <= -6 + 1e-9, given
+        assert high == 0 or less > -6, given
+        assert low <= high
+
+
+GROUPS = "group=old%20app&users=60000&budget=2&share=&group=new%20app&users=40000&budget=4&share=0.3"
+COMPUTED = (
+    "new Promise(done => { const box = document.getElementById('collection'); const look = () =>"
+    " box.getAttribute('aria-busy') === 'false' ? done() : setTimeout(look, 20); setTimeout(look, 400); })"
+)
+
+
+@browsing
+@pytest.mark.slow
+def test_groups_in_the_address_have_the_packages_eps_and_lines_that_run(tab, page):
+    settle(tab, page, f"k=100&delta=1e-6&{GROUPS}&added=300&poisson=5")
+    tab.run(COMPUTED)
+    app = Collection(
+        k=100,
+        groups=(Group("old app", 60_000, eps0=2.0), Group("new app", 40_000, eps0=4.0, participation=0.3)),
+        dummies=Dummies(number=300, poisson_per_value=5.0),
+    )
+    rows = "[...document.getElementById('collection-table').tBodies[0].rows]"
+    found = tab.run(f"{rows}.map(row => [...row.cells].map(cell => cell.textContent))")
+    assert [row[0] for row in found] == ["old app", "new app"]
+    for name, high, low, fails in found:
+        assert float(high) == pytest.approx(app.epsilon(1e-6, group=name), rel=1e-4)
+        assert float(low) <= app.epsilon(1e-6, group=name, bound="lower") * (1 + 1e-4)
+        assert float(low) > 0.8 * float(high)
+        assert float(fails) == app.if_the_shuffler_fails(name)
+    assert "The largest ε is that of “new app”" in text_of(tab, "collection-answer")
+    *lines, last = text_of(tab, "collection-python").splitlines()
+    space = {}
+    exec("\n".join(lines), space)
+    assert eval(last, space) == pytest.approx(float(found[1][1]), rel=1e-4)
+    assert tab.complaints() == []
+
+
+@browsing
+@pytest.mark.slow
+def test_groups_are_entered_with_the_keyboard_and_nothing_is_assumed(tab, page):
+    settle(tab, page, "k=100&delta=1e-6")
+    tab.run("document.querySelector('#collection summary').focus()")
+    tab.press("Enter", text="\r", code=13)
+    tab.run("new Promise(done => setTimeout(done, 200))")
+    assert text_of(tab, "collection-answer") == "Enter the users and ε₀ of every group."
+    assert not tab.run("document.getElementById('collection-results').checkVisibility()")
+    assert tab.run("location.hash") == "#k=100&delta=1e-6"
+
+    def enter(*values):
+        for value in values:
+            tab.press("Tab", code=9)
+            for character in value:
+                # 46, the code of ".", is the key Delete.
+                tab.press(character, text=character, code=190 if character == "." else ord(character))
+
+    enter("a", "1000", "2", "0.5")
+    tab.press("Tab", code=9)  # with one group there is none to remove
+    assert tab.run("document.activeElement.id") == "add-group"
+    tab.press("Enter", text="\r", code=13)
+    assert tab.run("document.activeElement.id") == "group-2"
+    enter("500", "3")
+    tab.run("new Promise(done => setTimeout(done, 400))")
+    tab.run(COMPUTED)
+    app = Collection(k=100, groups=(Group("a", 1000, 2.0, 0.5), Group("group 2", 500, 3.0)))
+    assert shown(text_of(tab, "collection-answer"))[0] == pytest.approx(
+        max(app.epsilon(1e-6, group=name) for name in ("a", "group 2")), rel=1e-4
+    )
+    answer, address = text_of(tab, "collection-answer"), tab.run("location.hash")
+    settle(tab, page, address)
+    tab.run(COMPUTED)
+    assert text_of(tab, "collection-answer") == answer
+    tab.run("document.querySelector('#groups button').click()")
+    tab.run("new Promise(done => setTimeout(done, 400))")
+    tab.run(COMPUTED)
+    assert "group=a" not in tab.run("location.hash")
+
+
+@browsing
+@pytest.mark.slow
+def test_a_wrong_group_says_what_the_field_may_be(tab, page):
+    settle(tab, page, "group=a&users=0&budget=60&share=2&group=a&users=5&budget=1&share=&added=-1&poisson=x")
+    tab.run("new Promise(done => setTimeout(done, 400))")
+    for name, words in (
+        ("users-1", "from 1 to 10¹²"),
+        ("budget-1", "at most 50"),
+        ("share-1", "at most 1"),
+        ("group-2", "Two groups are called a"),
+        ("added", "from 0 to 10¹²"),
+        ("poisson", "10¹²/k"),
+    ):
+        assert words in text_of(tab, f"error-{name}")
+        assert tab.run(f"document.getElementById({name!r}).getAttribute('aria-invalid')") == "true"
+    assert tab.run("document.querySelectorAll('#collection [aria-invalid]').length") == 6
+    assert "marked" in text_of(tab, "collection-answer")
+    assert not tab.run("document.getElementById('collection-results').checkVisibility()")
+
+
 @browsing
 @pytest.mark.slow
 def test_what_stands_beside_the_bracket_agrees_with_the_package(tab, page):
@@ -345,7 +509,8 @@ def test_an_error_that_nobody_reaches_is_said(tab, page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_page_is_silent_alone_readable_and_not_wider_than_the_window(tab, page, width, scheme):
-    settle(tab, page, "n=1000&k=10&eps0=2&delta=1e-4", width=width, height=844, scheme=scheme)
+    settle(tab, page, f"n=1000&k=10&eps0=2&delta=1e-4&{GROUPS}", width=width, height=844, scheme=scheme)
+    tab.run(COMPUTED)
     tab.run("document.getElementById('points').open = true")
     assert tab.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert tab.complaints() == []
@@ -356,7 +521,8 @@ def test_page_is_silent_alone_readable_and_not_wider_than_the_window(tab, page, 
 @browsing
 @pytest.mark.slow
 def test_every_field_has_a_name_and_the_keyboard_reaches_all_that_is_shown(tab, page):
-    settle(tab, page, "randomizer=hash&n=1000&k=10&eps0=2&delta=1e-4")
+    settle(tab, page, f"randomizer=hash&n=1000&k=10&eps0=2&delta=1e-4&{GROUPS}")
+    tab.run(COMPUTED)
     tree = tab.ask("Accessibility.getFullAXTree")["nodes"]
     roles = {"textbox", "combobox", "radio", "button", "link", "img", "table", "form", "region"}
     nameless = [
@@ -366,14 +532,14 @@ def test_every_field_has_a_name_and_the_keyboard_reaches_all_that_is_shown(tab, 
     ]
     assert nameless == []
     reached = []
-    for _ in range(30):
+    for _ in range(50):
         tab.press("Tab", code=9)
         reached.append(tab.run("document.activeElement.name || document.activeElement.textContent"))
         assert tab.run("getComputedStyle(document.activeElement).outlineStyle") in ("solid", "auto", "none")
     assert reached[0] == "Skip to the results"
     order = ["given", "randomizer", "size", "n", "k", "eps0", "delta", "colluding"]
     assert [name for name in reached if name in order][: len(order)] == order
-    assert {"Copy the shell lines", "Copy the Python lines"} <= set(reached)
+    assert {"Copy the shell lines", "Copy the Python lines", "Add a group", "Remove group 2"} <= set(reached)
 
 
 @browsing
