@@ -83,7 +83,7 @@ docs: $(VENV)/docs
 # The first command refuses a version that is not ready, before anything is built.
 release: $(VENV)/release
 	@.ci/release ready
-	@$(MAKE) --no-print-directory all docs
+	@$(MAKE) --no-print-directory all crate docs
 	@.ci/release build
 
 # Optional parts. The plugins for clusters make every start of Snakemake a second longer.
