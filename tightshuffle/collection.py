@@ -56,6 +56,7 @@ from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_N_OF_UPPER
 
 BOUNDS = ("upper", "lower")
 _BELOW_ONE = 1 - 2.0**-53
+_WIDTH_OF_ROUNDS = 1e-3  # of each round's delta: it makes eps about 0.01 % larger
 _LARGEST_EPS = 300.0  # that is looked for where reports are the values themselves
 
 
@@ -198,7 +199,13 @@ class Collection:
     # --- one round ---------------------------------------------------------------------------------------
 
     def one_round(
-        self, eps: npt.ArrayLike, *, group: str | None = None, bound: str = "upper", unseen: bool = False
+        self,
+        eps: npt.ArrayLike,
+        *,
+        group: str | None = None,
+        bound: str = "upper",
+        unseen: bool = False,
+        width: float = 1e-4,
     ) -> Floats:
         """log10 of a bound on delta of one round, without those of `then`.
 
@@ -210,6 +217,7 @@ class Collection:
         unseen : False for a user who takes part, as the adversary may know. True if nobody can know who
             takes part: the bound is then for a user who does so with the probability of the group. Upper
             bounds only.
+        width : the largest relative error that the computation adds to an upper bound, mostly
 
         Raises
         ------
@@ -221,24 +229,25 @@ class Collection:
         result = np.full(points.shape, -np.inf)
         asked = np.flatnonzero(points < self.eps0(chosen.name))
         if asked.size and bound == "upper":
-            logs = self._upper(points[asked], chosen)
+            logs = self._upper(points[asked], chosen, width)
             if unseen and chosen.participation < 1:
-                logs = np.minimum(logs + math.log(chosen.participation), self._unseen(points[asked], chosen))
+                logs = np.minimum(
+                    logs + math.log(chosen.participation), self._unseen(points[asked], chosen, width)
+                )
             result[asked] = logs
         elif asked.size and not (unseen and chosen.participation < 1):
             result[asked] = self._lower(points[asked], chosen)
         return np.minimum(result / math.log(10), 0.0).reshape(np.shape(eps))[()]
 
-    def _upper(self, eps: Floats, group: Group) -> Floats:
+    def _upper(self, eps: Floats, group: Group, width: float) -> Floats:
         if self.randomizer == "grr":
             gains = self._uniform_gains(eps, group)
             masses = np.array([1, 1, self._k - 2]) / self._k
-            return ln_delta(
-                *outwards(gains, masses, True, _ulps(eps, group)), self._cover(group), round_up=True
-            )
-        return self._of_references(eps, group, ["blanket"], self._cover(group))
+            distribution = outwards(gains, masses, True, _ulps(eps, group))
+            return ln_delta(*distribution, self._cover(group), round_up=True, width=width)
+        return self._of_references(eps, group, ["blanket"], self._cover(group), width)
 
-    def _unseen(self, eps: Floats, group: Group) -> Floats:
+    def _unseen(self, eps: Floats, group: Group, width: float) -> Floats:
         """`_upper` where not to report is a report, too, which all users have in common.
 
         Any distribution w on the k values and on silence will do, of which every remaining user's report is
@@ -260,7 +269,7 @@ class Collection:
         masses = np.append(np.array([1, 1, self._k - 2]) / self._k * rest, v)
         distribution = outwards(np.column_stack([gains, void]), masses, True, _ulps(eps, group))
         parts = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
-        return ln_delta(*distribution, Cover.of(parts), round_up=True)
+        return ln_delta(*distribution, Cover.of(parts), round_up=True, width=width)
 
     def _lower(self, eps: Floats, group: Group) -> Floats:
         taking = [(float(self._remaining(other, group)), other.participation) for other in self.groups]
@@ -290,7 +299,9 @@ class Collection:
             result = np.maximum(result, third)
         return result
 
-    def _of_references(self, eps: Floats, group: Group, references: Sequence[str], cover: Cover) -> Floats:
+    def _of_references(
+        self, eps: Floats, group: Group, references: Sequence[str], cover: Cover, width: float = 1e-4
+    ) -> Floats:
         """The largest `ln_delta` over pairs and references; the cover's reports are from the reference."""
         own = self._own(group)
         assert own is not None
@@ -302,7 +313,8 @@ class Collection:
                 distribution = outwards(
                     values * mass, masses / mass, round_up, 32 + 2 * (masses.shape[1] + e + own.eps0)
                 )
-                result[place] = max(result[place], ln_delta(*distribution, cover, round_up=round_up).max())
+                logs = ln_delta(*distribution, cover, round_up=round_up, width=width)
+                result[place] = max(result[place], logs.max())
         return result
 
     def _cover(self, group: Group) -> Cover:
@@ -411,7 +423,12 @@ class Collection:
         if key not in self._cache:
             stages = [
                 (
-                    Curve(functools.partial(stage.one_round, group=group, unseen=unseen), stage.eps0(group)),
+                    Curve(
+                        functools.partial(
+                            stage.one_round, group=group, unseen=unseen, width=_WIDTH_OF_ROUNDS
+                        ),
+                        stage.eps0(group),
+                    ),
                     stage.rounds,
                 )
                 for stage in (self, *self.then)
