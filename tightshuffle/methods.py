@@ -115,6 +115,20 @@ METHODS = {
             largest_eps0=LARGEST_EPS0_OF_UPPER,
         ),
         Method(
+            name="single-value",
+            target="bounds.single_value.single_value",
+            kind=UPPER,
+            valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
+            " G > 2 needs hash functions that are independent for every three values",
+            source="this project: the user in question is hidden among nearly all remaining users"
+            " (docs/randomizers.md)",
+            randomizers=True,
+            largest_n=LARGEST_N_OF_UPPER,
+            largest_eps0=LARGEST_EPS0_OF_UPPER,
+            colour="#009E73",
+            dashes=(1.2, 1.2),
+        ),
+        Method(
             name="tight",
             target="bounds.worst_known.tight",
             kind=CONJECTURE,
@@ -247,10 +261,10 @@ def delta(
     ----------
     method : a key of METHODS
     eps, n, k, eps0 : numbers or arrays; they broadcast with ``colluding``, ``count`` and ``compositions``.
-        For upper and lower n is at most 10^12 and eps0 at most 50; else n is at most 10^9 (tight: 10^5) and
-        eps0 at most 20
-    randomizer : for upper and lower: a name, "file:PATH" or an object, see `histogram.upper`. Leave out k and
-        eps0 for a file or an object. All other methods are for k-RR.
+        For upper, lower and single-value n is at most 10^12 and eps0 at most 50; else n is at most 10^9
+        (tight: 10^5) and eps0 at most 20
+    randomizer : for upper, lower and single-value: a name, "file:PATH" or an object, see `histogram.upper`.
+        Leave out k and eps0 for a file or an object. All other methods are for k-RR.
     colluding : how many users reveal their reports to the adversary, or send none; a number below 1 is a
         share of the n users, rounded up. delta is that of n - colluding users.
     count : for count-exact: how many of the remaining n - 1 users hold x0

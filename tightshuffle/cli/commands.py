@@ -302,8 +302,9 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
 
 
 def _answer_compare(arguments: Namespace) -> Answer:
-    others = [m.name for m in methods.METHODS.values() if m.kind == methods.UPPER and m.name != "upper"]
-    arguments.method = ["lower", "upper", *(others if arguments.randomizer == "grr" else [])]
+    bounds = [m for m in methods.METHODS.values() if m.kind == methods.UPPER and m.name != "upper"]
+    others = [m.name for m in bounds if m.randomizers or arguments.randomizer == "grr"]
+    arguments.method = ["lower", "upper", *others]
     if arguments.eps is None:
         setting = _setting(arguments, methods.METHODS["upper"], arguments.randomizer)
         end = float(methods.epsilon("upper", log10_delta=_DEEPEST, **setting)) or arguments.eps0

@@ -121,7 +121,8 @@ examples:
   tightshuffle compare --n 100000 --k 408 --eps0 4
   tightshuffle compare --n 1e4 --k 16 --eps0 2 --eps 0:1:50 --png curves.png
 
-Without --eps, eps runs from 0 to where upper is 1e-12. For randomizers other than grr: upper and lower only.
+Without --eps, eps runs from 0 to where upper is 1e-12. For other randomizers than grr: lower, upper
+and single-value.
 """
 _COLLECTION = """\
 How private is a collection as it is run: groups of users with budgets of their own, users who take part now

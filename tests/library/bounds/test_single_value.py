@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.library.randomizers.matrices import matrix_of, merged, supports_of
+from tests.library.randomizers.matrices import both, matrix_of, merged, supports_of
 from tests.library.randomizers.test_randomizer_bounds import Shuffled
-from tightshuffle.bounds import single_value
+from tightshuffle.bounds import single_value as module
 from tightshuffle.bounds.histogram import lower, upper
-from tightshuffle.bounds.single_value import single_value_upper
+from tightshuffle.bounds.single_value import single_value
 from tightshuffle.randomizers import parse
 
 PARTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # of eps0
@@ -36,6 +36,11 @@ def delta_among(randomizer, eps, users):
     return probabilities @ np.maximum(sums, 0) / len(users)
 
 
+def sums_of(randomizer, eps, users, pair=(0, 1)):
+    gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
+    return module._Sums(eps + randomizer.eps0, users, gains)
+
+
 @pytest.mark.parametrize("eps0", [0.5, 2.0])
 @pytest.mark.parametrize(("name", "k", "n"), [case for case in CASES if case[0] != "hadamard"])
 def test_step_1_holds_for_every_dataset(name, k, n, eps0):
@@ -57,7 +62,7 @@ def test_step_1_holds_for_every_dataset(name, k, n, eps0):
 def test_step_2_holds_for_all_values_of_all_users(name, k, eps0):
     randomizer = parse(name, k=k, eps0=eps0)
     for eps, users in itertools.product(np.array(PARTS) * eps0, (1, 2, 4)):
-        bound = np.exp(single_value._Sums(eps, users, randomizer).ln_delta(np.array([users]))[0])
+        bound = np.exp(sums_of(randomizer, eps, users).ln_delta(np.array([users]))[0])
         for dataset in itertools.combinations_with_replacement(range(3), users):
             assert delta_among(randomizer, eps, dataset) <= bound, (dataset, eps)
 
@@ -66,11 +71,11 @@ def test_step_2_holds_for_all_values_of_all_users(name, k, eps0):
 def test_the_mean_over_the_truthful_users(n, eps0, depth, monkeypatch):
     # D(m) = e^(-decay m), which falls: with it, the mean over g is known
     randomizer, decay = parse("hash:2", k=3, eps0=eps0), depth / n
-    monkeypatch.setattr(single_value._Sums, "ln_delta", lambda _, users: -decay * np.asarray(users))
+    monkeypatch.setattr(module._Sums, "ln_delta", lambda _, users: -decay * np.asarray(users))
     truthful = np.arange(n - 1)
     weights = randomizer.gamma * (1 - randomizer.gamma) ** truthful
     mean = weights @ np.exp(-decay * (n - 1 - truthful)) + (1 - randomizer.gamma) ** (n - 1)
-    bound = np.exp(single_value._ln_bound(0.1, n, randomizer))
+    bound = np.exp(module._ln_bound(0.1, n, randomizer))
     assert mean <= bound <= 1.05 * mean
 
 
@@ -79,9 +84,60 @@ def test_the_mean_over_the_truthful_users(n, eps0, depth, monkeypatch):
 def test_no_dataset_violates_the_bound(name, k, n, eps0):
     shuffled = Shuffled(merged(supports_of(name, k), matrix_of(name, k, eps0))[0], n)
     epses = np.array(PARTS) * eps0
-    bounds = 10 ** single_value_upper(epses, n=n, randomizer=parse(name, k=k, eps0=eps0))
+    bounds = 10 ** single_value(epses, n=n, randomizer=parse(name, k=k, eps0=eps0))
     for eps, bound in zip(epses, bounds, strict=True):
         assert max(shuffled.delta(left, (0, 1), eps) for left in shuffled.datasets()) <= bound
+
+
+def test_no_dataset_violates_the_bound_of_a_matrix():
+    # no symmetry: every ordered pair has its own delta, and is 0 at its own eps
+    randomizer, matrix = both("matrix", 3, None)
+    shuffled = Shuffled(matrix, 4)
+    pairs = list(itertools.permutations(range(3), 2))
+    epses = np.array(PARTS) * randomizer.eps0
+    for eps, bound in zip(epses, 10 ** single_value(epses, n=4, randomizer=randomizer), strict=True):
+        deltas = {
+            pair: max(shuffled.delta(left, pair, eps) for left in shuffled.datasets()) for pair in pairs
+        }
+        assert max(deltas.values()) <= bound
+        for pair, delta in deltas.items():
+            if delta > 1e-15:
+                sums = sums_of(randomizer, eps, 4, pair)
+                assert delta <= np.exp(module._ln_mean(4, randomizer.gamma, sums.ln_delta))
+    assert min(deltas.values()) < 1e-15
+
+
+def add_user(counts, probabilities):
+    """One more user, with these probabilities of each kind of report; axis i counts kind i, but the last."""
+    result = counts * probabilities[-1]
+    for axis, probability in enumerate(probabilities[:-1]):
+        shifted = np.moveaxis(counts, axis, 0)[:-1]
+        np.moveaxis(result, axis, 0)[1:] += probability * shifted
+    return result
+
+
+@pytest.mark.parametrize("eps0", [0.3, 1.0, 2.5, 5.0])
+@pytest.mark.parametrize(
+    ("name", "k"), [("hash:2", 2), ("oue", 2), ("hadamard", 3), ("subset:2", 3), ("grr", 3)]
+)
+def test_no_mixture_of_values_violates_the_bound(name, k, eps0):
+    n, randomizer = 25, parse(name, k=k, eps0=eps0)
+    kinds = merged(supports_of(name, k), matrix_of(name, k, eps0))[0].T.astype(np.longdouble)
+    epses = np.array([0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95]) * eps0
+    bounds = 10.0 ** single_value(epses, n=n, randomizer=randomizer)
+    for first, second in [(0, 0), (24, 0), (0, 24), (12, 12), (12, 0), (0, 12), (8, 8), (3, 1), (1, 20)]:
+        if k == 2 and first + second < n - 1:
+            continue
+        counts = np.zeros((n + 1,) * (kinds.shape[1] - 1), dtype=np.longdouble)
+        counts[(0,) * counts.ndim] = 1
+        for value, users in enumerate((first, second, n - 1 - first - second)):
+            for _ in range(users):
+                counts = add_user(counts, kinds[value])
+        zero, one = add_user(counts, kinds[0]), add_user(counts, kinds[1])
+        for eps, bound in zip(epses, bounds, strict=True):
+            for p, q in ((zero, one), (one, zero)):
+                delta = float(np.maximum(p - np.exp(np.longdouble(eps)) * q, 0).sum())
+                assert delta <= bound, (first, second, eps)
 
 
 @pytest.mark.parametrize("name", ["grr", "hadamard", "subset:5", "oue", "hash:8", "rappor", "hash:2"])
@@ -94,7 +150,7 @@ def test_it_nearly_meets_the_lower_bound_for_many_users(name, n, eps0):
     epses = mu * np.array([2.0, 4.0, 6.0, 10.0])
     low, high = (
         lower(epses, n=n, randomizer=randomizer),
-        single_value_upper(epses, n=n, randomizer=randomizer),
+        single_value(epses, n=n, randomizer=randomizer),
     )
     assert np.all(low <= high)
     assert np.all(high < np.log10(1.05) + low * (1 - 2e-3))
@@ -102,17 +158,17 @@ def test_it_nearly_meets_the_lower_bound_for_many_users(name, n, eps0):
 
 def test_it_is_below_the_blanket_and_holds_at_the_edges():
     randomizer = parse("hash:2", k=100, eps0=4.0)
-    assert single_value_upper(0.0236, n=10**6, randomizer=randomizer) < -8
+    assert single_value(0.0236, n=10**6, randomizer=randomizer) < -8
     assert upper(0.0236, n=10**6, randomizer=randomizer) > -6.1
     for eps0, n in itertools.product((1e-3, 1.0, 50.0), (1, 2, 3, 1000, 10**12)):
         one = parse("hash:2", k=3, eps0=eps0)
         epses = np.array([0, 1e-9, 0.3, 0.999, 1, 2]) * eps0
-        bounds = single_value_upper(epses, n=n, randomizer=one)
+        bounds = single_value(epses, n=n, randomizer=one)
         assert np.all(bounds >= lower(epses, n=n, randomizer=one) - 1e-9 * np.abs(bounds.clip(-1e300)))
         assert np.all(bounds[-2:] == -np.inf)
         assert np.all(bounds <= 0)
     with pytest.raises(ValueError, match="eps0"):
-        single_value_upper(0.1, n=10, randomizer=parse("hash:2", k=3, eps0=51.0))
+        single_value(0.1, n=10, randomizer=parse("hash:2", k=3, eps0=51.0))
 
 
 def test_pairwise_independence_is_enough_for_two_hash_values():

@@ -256,7 +256,7 @@ def test_compare_is_delta_by_all_valid_bounds():
         given["methods"] == answer("delta", ",".join(given["methods"]), *words, "--eps", 0.1, 0.2)["methods"]
     )
     again = answer("compare", *words, "--randomizer", "subset:2")
-    assert list(again["methods"]) == ["lower", "upper"]
+    assert list(again["methods"]) == ["lower", "upper", "single-value"]
     deepest = again["methods"]["upper"]["log10_delta"][-1]
     assert -12.001 < deepest <= -12
     _, out, _ = call("compare", *words)
