@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from reproduction.figures import style, wording
+from reproduction.figures.band import USED, USED_NAME
 from reproduction.figures.table_files import groups, reader
 from tightshuffle.methods import METHODS
 
@@ -93,11 +94,14 @@ def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
 def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter, and how far the lines are from the bounds."""
     settings, gaps, best, widths = [], [], [], []
+    usual: list[float] = []
     for letter, (_, rows) in zip("abc", groups(table, "setting"), strict=False):
         settings.append(f"({letter}) {wording.setting(rows, *SETTING)}")
         gaps.append(f"({letter}) {_span(rows['lower'] - rows['published'])}")
         best.append(f"({letter}) {_span((rows[list(BOUNDS)].min(axis=1) - rows['upper']).clip(lower=0))}")
-        widths.append(f"({letter}) {_finite(rows['upper'] - rows['lower']).max():.2g}")
+        width = _finite(rows["upper"] - rows["lower"])
+        widths.append(f"({letter}) {width.max():.2g}")
+        usual.extend(width[rows["lower"] >= USED])
     bounds = [method.compared[0].upper() + method.compared[1:] for method in COMPARED]
     return (
         "δ over ε for k-RR behind a shuffler: published and exact δ of one count, worst-case δ of the whole"
@@ -105,8 +109,9 @@ def caption(table: pd.DataFrame) -> str:
         " for every dataset. The scale log(−log δ) makes gaps look small: exponents grow threefold or tenfold"
         " from tick to tick.\n\n"
         f"The axis of ε is logarithmic. {'. '.join(settings)}. Blue is a rigorous lower and a"
-        f" rigorous upper bound, which differ by at most {', '.join(widths)} orders of magnitude."
-        " Vermilion is the δ of the count of x₀ alone, at this n_x₀: as the theorem is printed (published),"
+        f" rigorous upper bound, which differ by at most {', '.join(widths)} orders of magnitude"
+        + (f", and by a factor of at most {10 ** max(usual):.2g} where δ ≥ {USED_NAME}." if usual else ".")
+        + " Vermilion is the δ of the count of x₀ alone, at this n_x₀: as the theorem is printed (published),"
         " and exact (the larger of both directions). Even the exact δ of a count is no guarantee for the"
         f" histogram. The published δ lies below the lower bound by {', '.join(gaps)} orders of"
         " magnitude.\n\n"

@@ -58,7 +58,8 @@ def caption(table: pd.DataFrame) -> str:
     missing = "".join(f", and {number} more in {name}" for name, number in left_out.items() if number)
     return (
         "δ of the count of x₀ over ε and ε₀, published (a) and exact (b): surfaces above, contours with their"
-        f" log₁₀ δ below. The published δ is too small by up to {gap.max():.0f} orders of magnitude here.\n\n"
+        f" log₁₀ δ below. The published δ is too small by up to {gap.max():.0f} orders of magnitude here;"
+        " these (ε, ε₀) are not those of Table IV.\n\n"
         f"{wording.setting(table, *SETTING)}; ε: {_range(eps)}; ε₀: {_range(eps0)}."
         " (a) is δ with the terms v_s as Theorem 1 prints them. (b) is the tight δ of the same count. All"
         " panels have the same colours. For ε ≥ ε₀ the exact δ is 0 and has no logarithm (grey):"

@@ -252,12 +252,12 @@ def _informative(equal: pd.DataFrame) -> str:
     rows = equal[equal["comparison"] == "unprojected"]
     informative = rows[rows["informative"]]
     within = nearly_equal(informative["ratio"]).groupby(informative["eps0"])
-    shares = [f"{near.sum()} of {len(near)} settings at ε₀ = {eps0:g}" for eps0, near in within]
+    shares = ", ".join(f"{near.sum()} of {len(near)} (ε₀ = {eps0:g})" for eps0, near in within)
     return (
         f"In {len(rows) - len(informative)} of the {len(rows)} settings (crosses, without bars) both"
         " mechanisms, projected, do worse than the uniform histogram, which ignores the data."
         + (
-            f" Elsewhere the ratio without projection is within 5 % of 1 in {wording.listing(shares)}."
+            f" Elsewhere the ratio without projection is within 5 % of 1 in: {shares}."
             if len(informative)
             else ""
         )

@@ -36,7 +36,7 @@ def draw(table: pd.DataFrame, eps0: float) -> Figure:
             fontsize=10,
             fontweight="bold",
         )
-    axes.set(xlabel="ε", ylabel="δ (a smaller δ is more private)", ylim=(None, 0))
+    axes.set(xlabel="ε", ylabel="δ of one count (smaller: more private)", ylim=(None, 0))
     axes.margins(x=0)
     axes.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:g}}}$")
     axes.grid()

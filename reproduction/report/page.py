@@ -66,9 +66,13 @@ def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> st
 
 def symbols(text: object) -> Markup:
     """``text`` escaped, the names of the paper's symbols as symbols, its numbers with powers of ten."""
+    return named(Markup(with_powers(str(escape(text)))))
+
+
+def named(text: object) -> Markup:
+    """``text`` escaped, the names of the paper's symbols as symbols, its numbers as they are."""
     names = "|".join(sorted(SYMBOLS, key=len, reverse=True))
-    escaped = with_powers(str(escape(text)))
-    return Markup(re.sub(rf"\b({names})\b", lambda match: SYMBOLS[match[0]], escaped))
+    return Markup(re.sub(rf"\b({names})\b", lambda match: SYMBOLS[match[0]], str(escape(text))))
 
 
 def brief(value: float | str, digits: int = 4) -> str:

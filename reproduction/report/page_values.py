@@ -11,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from reproduction.report.document import document
-from reproduction.report.page import symbols
+from reproduction.report.page import named
 from reproduction.report.page_figures import by_section
 from reproduction.report.plan_page import EXPLANATION, HEADER, plan_lines
 from reproduction.report.verdict_layout import (
@@ -77,8 +77,9 @@ def page_values(
         "settings": settings,
         "rerun": _rerun_of(settings["results"], settings["configfiles"]),
         "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(*file_of(path)),
+        # Its numbers stay as they are: E means printed in the paper, e means ours.
         "errata": document(
-            errata, anchor="errata", folder="docs", link=lambda path: file_of(path)[0], words=symbols
+            errata, anchor="errata", folder="docs", link=lambda path: file_of(path)[0], words=named
         ),
         "repetitions": fewest,
         "quick": fewest is not None and fewest < ENOUGH_REPETITIONS,

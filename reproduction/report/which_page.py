@@ -36,16 +36,24 @@ def statement(study: pd.DataFrame) -> list[str]:
     beaten = (ratio["grr"] / ratio.min(axis=1))[~ties]
     lost = []
     if len(beaten):
-        least = math.floor(10 * tv[~ties].min(axis=1).min()) / 10
+        least = tv[~ties].min(axis=1).min()
         lost = [
             f"In the other {len(beaten)}, the error of k-RR is {100 * (beaten.min() - 1):.2g} to"
             f" {100 * (beaten.max() - 1):.2g} % larger than the smallest.",
-            f"There the smallest total variation error is at least {least:.1f}"
+            f"There the smallest total variation error is at least {_down(least)}"
             + (", so no estimate is useful." if least >= 1 else "."),
         ]
     rules = " and ".join(map(str, generous.index.unique("delta_rule")))  # numbers, if all rules are
     against = ratio.loc[generous.index, "subset"]
-    sure = int((against <= (1 + _TIE) * generous[others].min(axis=1)).sum())
+    surely = against <= (1 + _TIE) * generous[others].min(axis=1)
+    sure = int(surely.sum())
+    unsure, single = [], []
+    if not surely.all():
+        least = tv.loc[generous.index].min(axis=1)[~surely].min()
+        unsure = [f"In the other settings, the smallest total variation error is at least {_down(least)}."]
+    larger = study.loc[(study["randomizer"] == "subset") & (study["name"] != "grr"), "tv"]
+    if len(larger):
+        single = [f"Where the smallest error is below {_down(larger.min())}, m = 1 is the best."]
     local = study.pivot_table(index=keys, values=["local_tv", "tv"], aggfunc="min")
     small = study[(study["randomizer"] == "grr") & (study["eps"] <= 1) & (study["k"] > 2)]
     most = study["n"].max()
@@ -53,16 +61,21 @@ def statement(study: pd.DataFrame) -> list[str]:
     gain = (local["local_tv"] / local["tv"]).min()
     central = small["gaussian_tv"] / small["geometric_tv"]
     return [
+        f"The {len(ratio)} settings have n from {_ends(study['n'])}, k from {_ends(study['k'])} and eps from"
+        f" {_ends(study['eps'])}, each with delta = {' and '.join(map(str, study['delta_rule'].unique()))}.",
         "With a shuffler, k-RR has the smallest expected error of these randomizers, or one within"
         f" {100 * _TIE:g} % of the smallest, in {ties.sum()} of {len(ratio)} settings.",
         *lost,
         "Subset selection whose sets have m = 1 value is k-RR.",
+        *single,
         "With the best m, subset selection has the smallest error, or one within"
         f" {100 * _TIE:g} % of the smallest, in {wins.sum()} of {len(ratio)} settings.",
-        "Our upper bound on delta may be looser for the other four randomizers.",
-        "So we also gave each of them the larger eps0 that its lower bound on delta allows.",
+        "Our upper bound on delta is not equally close to the true delta for every randomizer.",
+        "So we also gave RAPPOR, OUE, Hadamard response and local hashing the larger eps0 that the lower"
+        " bound on delta allows.",
         f"Then subset selection still has the smallest error in {sure} of {len(generous)} settings (those"
         f" with delta = {rules}).",
+        *unsure,
         "For eps up to 1 and k > 2, the total variation error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
         " Gaussian with the same guarantee.",
@@ -76,6 +89,14 @@ def statement(study: pd.DataFrame) -> list[str]:
         f"For RAPPOR it is at least {large['rappor']:.1f} times that, and for Hadamard response at least"
         f" {large['hadamard']:.0f} times.",
     ]
+
+
+def _ends(values: "pd.Series[float]") -> str:
+    return " to ".join(f"{end:,}".removesuffix(".0") for end in (values.min(), values.max()))
+
+
+def _down(error: float) -> str:
+    return f"{math.floor(10 * error) / 10:.1f}"
 
 
 def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> list[list[str]]:

@@ -202,7 +202,7 @@ def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], fl
     what = "the Gaussian of our trials has delta = 0, as the shuffled reports have at eps = eps0"
 
     def shown(left: Floats, right: Floats) -> str:
-        return f"its log10 delta is {span(left)}"
+        return f"for sensitivity {sensitivity:.3g}, its true log10 delta is {span(left)}"
 
     zero = np.full(len(deltas), -np.inf)
     return Comparisons(what, yes_or_no(np.isneginf(deltas)), deltas, zero, shown)

@@ -297,7 +297,7 @@ def test_the_ratios_shares_and_changes():
     near = told[told["comparison"] == "unprojected"]
     assert "In 4 of the 36 settings (crosses, without bars)" in text
     for eps0, rows in near.groupby("eps0"):
-        assert f"{rows['ratio'].between(1 / 1.05, 1.05).sum()} of {len(rows)} settings at ε₀ = {eps0}" in text
+        assert f"{rows['ratio'].between(1 / 1.05, 1.05).sum()} of {len(rows)} (ε₀ = {eps0})" in text
     keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
     wide = table.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
     change = np.ceil(1000 * (wide["upper"] / wide["lower"] - 1).abs().max()) / 10

@@ -201,7 +201,7 @@ def joint_row(mechanism, test, verdict, corrected, **numbers):
 def test_joint_tests_are_told_of_all_and_of_the_gaussian():
     rows = [
         joint_row("gaussian", "chi-square", "not rejected", 0.4),
-        joint_row("gaussian", "Kolmogorov-Smirnov", "not rejected", 0.3, power_double=0.25),
+        joint_row("gaussian", "Kolmogorov-Smirnov", "not rejected", 0.3, power_double=0.25, p=0.026),
         joint_row("shuffle+INV", "chi-square", "rejected", 0.004, power_half=0.15),
         joint_row("gaussian", "number below the median", "", ""),
     ]
@@ -211,6 +211,7 @@ def test_joint_tests_are_told_of_all_and_of_the_gaussian():
     own = told["gaussian"]
     assert (own["of"], own["least"], own["none_rejected"]) == (2, 0.3, True)
     assert told["below"] == {"below": 21, "of": 28, "p": 0.012}
+    assert told["together"] == 0.026
 
 
 def test_a_city_contradicts_both_grids_or_one_may_be_right():

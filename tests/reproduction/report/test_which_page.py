@@ -24,7 +24,13 @@ def table():
 
 
 def test_the_sentences_count_wins_and_name_extremes():
-    ties, larger, useless, _, wins, _, _, sure, small, central, gain, _, large, largest = statement(table())
+    first, ties, larger, useless, _, wins, _, _, sure, small, central, gain, _, large, largest = statement(
+        table()
+    )
+    assert first == (
+        "The 3 settings have n from 1,000 to 10,000, k from 16 to 16 and eps from 1 to 1,"
+        " each with delta = 1e-06 and n^-1.1."
+    )
     assert "in 2 of 3 settings" in wins
     assert "k-RR has the smallest" in ties
     assert "in 2 of 3 settings" in ties
@@ -49,11 +55,22 @@ def test_nothing_is_said_of_settings_in_which_k_rr_loses_if_there_are_none():
 def test_subset_selection_may_win_with_more_than_one_value():
     rows = table()
     best = (rows["randomizer"] == "subset") & (rows["delta_rule"] == "1e-06")
-    ties, larger, useless, _, wins, *_ = statement(rows.assign(ratio=rows["ratio"].mask(best, 1.0)))
+    name = rows["name"].mask(best, "subset:2")
+    told = statement(rows.assign(ratio=rows["ratio"].mask(best, 1.0), name=name))
+    _, ties, larger, useless, _, single, wins, *_ = told
+    assert single == "Where the smallest error is below 0.1, m = 1 is the best."
     assert "in 2 of 3 settings" in wins
     assert "in 0 of 3 settings" in ties
     assert "In the other 3, the error of k-RR is 9.1 to 20 % larger" in larger
     assert "at least 0.1." in useless
+
+
+def test_the_error_is_named_where_a_looser_bound_may_hide_a_smaller_one():
+    rows = table()
+    hidden = (rows["randomizer"] == "oue") & (rows["n"] == 10_000)
+    told = statement(rows.assign(ratio_lower=rows["ratio_lower"].mask(hidden, 1.0)))
+    sure = next(place for place, sentence in enumerate(told) if "in 1 of 2 settings" in sentence)
+    assert told[sure + 1] == "In the other settings, the smallest total variation error is at least 0.1."
 
 
 def test_rules_that_are_all_numbers_are_read_as_numbers():
@@ -64,8 +81,8 @@ def test_rules_that_are_all_numbers_are_read_as_numbers():
 
 def test_two_cells_are_not_in_the_range_as_the_gaussian_ignores_their_fixed_sum():
     both = pd.concat([table(), table().assign(k=2, ratio=lambda rows: 0.6 * rows["ratio"])])
-    assert statement(both)[8] == statement(table())[8]
-    assert statement(both)[8].startswith("For eps up to 1 and k > 2")
+    assert statement(both)[9] == statement(table())[9]
+    assert statement(both)[9].startswith("For eps up to 1 and k > 2")
 
 
 def test_a_line_names_the_best_or_says_that_none_is_good_enough():
