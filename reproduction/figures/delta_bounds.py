@@ -12,6 +12,7 @@ from reproduction.figures import style, wording
 from reproduction.figures.band import USED, USED_NAME
 from reproduction.figures.table_files import groups, reader
 from tightshuffle.methods import METHODS
+from tightshuffle.number_text import plain
 
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 SETTING = ["n", "k", "eps0", "count"]
@@ -110,7 +111,11 @@ def caption(table: pd.DataFrame) -> str:
         " from tick to tick.\n\n"
         f"The axis of ε is logarithmic. {'. '.join(settings)}. Blue is a rigorous lower and a"
         f" rigorous upper bound, which differ by at most {', '.join(widths)} orders of magnitude"
-        + (f", and by a factor of at most {10 ** max(usual):.2g} where δ ≥ {USED_NAME}." if usual else ".")
+        + (
+            f", and by a factor of at most {plain(10 ** max(usual), 2, round_up=True)} where δ ≥ {USED_NAME}."
+            if usual
+            else "."
+        )
         + " Vermilion is the δ of the count of x₀ alone, at this n_x₀: as the theorem is printed (published),"
         " and exact (the larger of both directions). Even the exact δ of a count is no guarantee for the"
         f" histogram. The published δ lies below the lower bound by {', '.join(gaps)} orders of"

@@ -250,11 +250,12 @@ def audit(results: Results) -> Finding:
 def joint_tests(results: Results) -> Finding:
     """The tests of all printed random values of a table together; power in percent."""
     judged = results.joint_tests[results.joint_tests["verdict"].notna()]
-    both = _chosen(results.joint_tests, item="both", mechanism="gaussian").set_index("test")
-    below = both.loc["number below the median"]
+    rows = _chosen(results.joint_tests, item="both", mechanism="gaussian").to_dict("records")
+    both = {row["test"]: row for row in rows}
+    below = both["number below the median"]
     return _tests(judged) | {
         "gaussian": _tests(judged[judged["mechanism"] == "gaussian"]),
-        "together": both.loc["Kolmogorov-Smirnov", "p"],
+        "together": both["Kolmogorov-Smirnov"]["p"],
         "below": {"below": below["below_median"], "of": below["values"], "p": below["p"]},
     }
 
