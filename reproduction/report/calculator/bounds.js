@@ -193,8 +193,10 @@ const beside = (() => {
   // has about the same curve is only the start; without it, that of the same delta at eps = 0.
   function smallestEps(bound, log10Delta, largest, side, mu) {
     const logDelta = (eps) => {
-      const rough = bound(eps, ROUGH); // a bound, too; a closer one is needed only near the wanted delta
-      return Math.abs(rough - log10Delta) > FAR ? rough : bound(eps);
+      // A bound, too. Below the wanted delta for an upper bound, above it for a lower one, no closer bound is needed.
+      // On the other side the rough bound can be far off: it takes few nodes only.
+      const rough = bound(eps, ROUGH);
+      return side * (log10Delta - rough) > FAR ? rough : bound(eps);
     };
     const most = logDelta(0);
     if (most <= log10Delta) return 0;
