@@ -445,7 +445,7 @@ class Collection:
     # --- errors --------------------------------------------------------------------------------------------
 
     def expected_error(self) -> float:
-        """Expected total variation distance of the unbiased estimate from one round, for uniform data.
+        """Expected total variation error of the unbiased estimate from one round, for uniform data.
 
         The estimate is linear in the shuffled counts: less what other values and dummies add on average, and
         divided by what the users of a value add on average. It includes the error of not asking everybody.

@@ -49,7 +49,7 @@ class Design:
 
     @property
     def error(self) -> float:
-        """`Collection.expected_error`: expected total variation distance, uniform data, no projection."""
+        """`Collection.expected_error`: expected total variation error, uniform data, no projection."""
         return self.collection.expected_error()
 
     @property

@@ -1,6 +1,6 @@
 """Find the largest eps0 for a guarantee, and the expected error; or the fewest users for a given error.
 
-An error is an expected total variation distance: half the sum over the k values of the mean absolute error of
+An error is an expected total variation error: half the sum over the k values of the mean absolute error of
 the estimated share. By default it is the error for uniform data, where each value has the share f = 1 / k of
 the n users. Uniform data are the worst case for k-RR, since the error of a value is concave in f. The
 estimates are those before projection onto the simplex: shares can be negative, and the error can exceed 1.
@@ -46,7 +46,7 @@ class Plan:
     ``log10_delta``: `upper` at this eps0; -inf for eps0 = eps. If the shuffler fails, each round is still
     eps0-locally private. ``capped``: whether eps0 is the largest that the search tries (`LARGEST_EPS0`).
     ``sigma``: standard deviation of the analytic Gaussian mechanism's noise on each count, for the same
-    guarantee. ``tv``: name -> expected total variation distance. The names are "shuffle+INV" (the randomizer
+    guarantee. ``tv``: name -> expected total variation error. The names are "shuffle+INV" (the randomizer
     with eps0, shuffled and inverted), "gaussian", and "local" (the randomizer with eps0 = eps, no shuffler).
     For your own histogram, "uniform" is the distance of the uniform histogram from yours. ``randomizer``: its
     name, with the m or g that was found.
@@ -214,17 +214,17 @@ def _tuned_plan(
 
 
 def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """Expected total variation distance of inverted k-RR, uniform data, before projection; all broadcast."""
+    """Expected total variation error of inverted k-RR, uniform data, before projection; all broadcast."""
     return check_k(k) / 2 * mean_absolute(krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
 
 
 def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
-    """Expected total variation distance of counts with Gaussian noise of deviation ``sigma`` on each."""
+    """Expected total variation error of counts with Gaussian noise of deviation ``sigma`` on each."""
     return check_k(k) / 2 * mean_absolute(check_positive("sigma", sigma) / check_n(n))
 
 
 def _distance(randomizer: Randomizer, n: int, shares: npt.ArrayLike | None) -> float:
-    """Expected total variation distance of the unbiased estimate, before projection; uniform data if None."""
+    """Expected total variation error of the unbiased estimate, before projection; uniform data if None."""
     if shares is None:
         return randomizer.k / 2 * float(errors(randomizer, 1 / randomizer.k, n=n))
     return float(errors(randomizer, shares, n=n).sum()) / 2

@@ -39,7 +39,7 @@ def study(settings: Mapping[str, Any]) -> pd.DataFrame:
     Returns a DataFrame: n, k, eps, delta_rule, delta; of central noise sigma (the Gaussian's, in counts),
     gaussian_tv, gaussian_largest and geometric_tv; randomizer (of `FAMILIES`), name (with m or g), eps0,
     log10_delta (of `upper` there), bits (of a report), expected (reports that support an empty cell), tv and
-    largest (expected total variation distance, and expected largest error of a cell), ratio (of the tv to the
+    largest (expected total variation error, and expected largest error of a cell), ratio (of the tv to the
     Gaussian's), empty_ratio (of an empty cell's deviation), local_tv (without shuffler, eps0 = eps and
     delta = 0), eps0_lower and ratio_lower (by `lower`; nan but for the first rule). If the shuffler fails,
     eps0-local differential privacy still holds.
@@ -191,7 +191,7 @@ def _largest(k: Floats, deviation: Floats) -> Floats:
 
 
 def _tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
-    """Expected total variation distance of each randomizer's estimate: uniform data, before projection."""
+    """Expected total variation error of each randomizer's estimate: uniform data, before projection."""
     pairs = zip(randomizers, n, strict=True)
     return np.array([own.k / 2 * errors(own, 1 / own.k, n=int(users)) for own, users in pairs])
 

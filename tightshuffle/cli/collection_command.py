@@ -90,7 +90,7 @@ def _text(
     width = max(len(names[name]) for name in errors)
     lines += [
         "",
-        "expected total variation distance, uniform data, before projection"
+        "expected total variation error, uniform data, before projection"
         + " (one round):" * several
         + ":" * (not several),
         *(f"  {names[name]:<{width}}  {value:.4g}" for name, value in errors.items()),

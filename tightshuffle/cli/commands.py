@@ -259,7 +259,7 @@ def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[
         "",
         table(rows),
         "",
-        f"shuffle+INV, gaussian, local: expected total variation distance, {data}, before projection.",
+        f"shuffle+INV, gaussian, local: expected total variation error, {data}, before projection.",
         f"sigma: standard deviation of the noise on each count, for {_HISTOGRAM}: sensitivity sqrt(2).",
         "If the shuffler fails, eps = eps0 still holds in each round, with delta = 0.",
     ]
@@ -291,7 +291,7 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
         f"if the shuffler fails, eps = {plain(rounds * plan.eps0, round_up=True)} still holds, with delta = 0"
         + f", for the {rounds} rounds together" * (rounds > 1),
         "",
-        f"expected total variation distance, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
+        f"expected total variation error, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
         *(f"  {name:<{width}}  {value}" for name, value in rows),
         "",
         f"The Gaussian's sigma is for {_HISTOGRAM}: sensitivity sqrt(2).",

@@ -35,7 +35,7 @@ def _one(arguments: Namespace, eps: float, log10_delta: float) -> Answer:
         "",
         "eps0: local budget of a k-RR report, which is left if the shuffler fails; inf: the value itself.",
         "dummies: uniform values that the shuffler adds; messages per user: 1 + dummies / n.",
-        "expected error: expected total variation distance, uniform data, before projection;",
+        "expected error: expected total variation error, uniform data, before projection;",
         "the Gaussian is the central analytic Gaussian mechanism with the same (eps, delta).",
         "",
         f"Dummies alone: {plain(per_value['dummies_per_value'], 4, round_up=True)} per value.",

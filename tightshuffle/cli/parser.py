@@ -80,7 +80,7 @@ It also prints the errors of two other mechanisms. One is the analytic Gaussian 
 guarantee (sensitivity sqrt2, as one user's value changes). The other is the local model: the randomizer with
 eps0 = eps and no shuffler.
 
-An error is the expected total variation distance: half the sum of the absolute errors of the k estimated
+An error is the expected total variation error: half the sum of the absolute errors of the k estimated
 shares. It is that of uniform data, and of the estimates before projection onto the nearest distribution, when
 shares can be negative. Several eps or delta give a table with one row per pair.
 
@@ -216,7 +216,7 @@ _OPTIONS = {
     "--error": _option(
         "TV",
         values.positive,
-        "instead of --n: find the fewest users whose expected total variation distance is at most this",
+        "instead of --n: find the fewest users whose expected total variation error is at most this",
     ),
     "--data": _option(
         "FILE",

@@ -11,7 +11,7 @@ COLUMNS = ["n", "k", "eps", "delta", "eps0", "dummies", "messages", "tv", "ratio
 def frontier(settings: Section) -> pd.DataFrame:
     """One row per setting and eps0, which is inf for dummies alone.
 
-    ``messages`` per user; ``tv``: expected total variation distance, ``ratio``: over the central Gaussian's.
+    ``messages`` per user; ``tv``: expected total variation error, ``ratio``: over the central Gaussian's.
     ``settings``: the config's ``frontier``.
     """
     delta = settings["delta"]

@@ -162,6 +162,12 @@ def test_no_sentence_is_long(whole):
     assert [found for found in sentences(whole) if len(found.split()) > 30] == []
 
 
+def test_numbers_in_the_errata_keep_their_e(verdicts):
+    """E means printed in the paper and e ours; everywhere else both become powers of ten."""
+    text = page_of(verdicts, errata="# Errata\n\nPrinted 2.49E-15, ours 6.15e-03.\n", **EVERYTHING)
+    assert "Printed 2.49E-15, ours 6.15e-03." in text
+
+
 # How it is made
 
 
