@@ -50,7 +50,6 @@ from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.randomizers import BY_KEY, Randomizer, parse
 from tightshuffle.randomizers.base import SupportRandomizer
-from tightshuffle.randomizers.expected_errors import mean_absolute
 from tightshuffle.randomizers.krr import lie_probability
 from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_N_OF_UPPER
 
@@ -444,48 +443,64 @@ class Collection:
 
     # --- errors --------------------------------------------------------------------------------------------
 
-    def expected_error(self) -> float:
-        """Expected total variation error of the unbiased estimate from one round, for uniform data.
+    def expected_error(self, shares: npt.ArrayLike | None = None) -> float:
+        """Expected total variation error of the unbiased estimate from one round; nan without a formula.
 
+        ``shares`` (k,): of the users who hold each value, in every group; None for uniform data.
         The estimate is linear in the shuffled counts: less what other values and dummies add on average, and
         divided by what the users of a value add on average. It includes the error of not asking everybody.
-        Before projection, by the central limit theorem; colluding users' reports are used.
+        Before projection, by the central limit theorem; colluding users' reports are used. No formula: for a
+        matrix, unless everybody takes part. ValueError for ``shares`` that do not fit k.
         """
-        share = 1 / self._k
+        held = self._shares(shares)
+        own = self._own(self.groups[0])
+        if own is not None and not isinstance(own, SupportRandomizer):
+            if any(group.participation < 1 for group in self.groups):
+                return math.nan
+            variances = own.variance(held, sum(group.users for group in self.groups))
+            return _half_sum_of_errors(variances)
         sent = sum(group.users for group in self.groups)
-        variance, slope = self.dummies.variance(sent, self._k, self._support_probabilities(None)[0]), 0.0
+        dummies = self.dummies.variance(sent, self._k, self._support_probabilities(None)[0])
+        variance, slope = np.full(self._k, dummies), 0.0
         for group in self.groups:
-            p, q = self._support_probabilities(group)
-            p, q = group.participation * p, group.participation * q
-            variance += group.users * (share * p * (1 - p) + (1 - share) * q * (1 - q))
+            p, q = (group.participation * each for each in self._support_probabilities(group))
+            variance += group.users * (held * p * (1 - p) + (1 - held) * q * (1 - q))
             slope += group.users * (p - q)
-        if variance == 0:  # everybody sends the value itself
-            return 0.0
-        return float(self._k / 2 * mean_absolute(math.sqrt(variance) / slope))
+        return _half_sum_of_errors(variance / slope**2)
+
+    def _shares(self, shares: npt.ArrayLike | None) -> Floats:
+        if shares is None:
+            return np.full(self._k, 1 / self._k)
+        held = np.asarray(shares, dtype=float)
+        if held.shape != (self._k,):
+            raise ValueError(
+                f"shares must be k = {self._k} numbers, one per value; got the shape {held.shape}"
+            )
+        return held
 
     def _support_probabilities(self, group: Group | None) -> tuple[float, float]:
         """Probabilities that a report supports the user's value, and another one; None: of a dummy."""
         own = self._own(group or self.groups[0])
         if own is None:
             return (1.0, 0.0) if group else (1 / self._k,) * 2
-        if not isinstance(own, SupportRandomizer):
-            raise ValueError(f"the expected error has no closed form for randomizer {self.randomizer!r}")
+        assert isinstance(own, SupportRandomizer)
         return (own.p_star, own.q_star) if group else (float(own.patterns((0,))[1]),) * 2
 
-    def gaussian_error(self, eps: float, log10_delta: float) -> float:
+    def gaussian_error(self, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None) -> float:
         """As `expected_error`, of the analytic Gaussian mechanism with this guarantee for all rounds.
 
         A trusted curator adds the noise to the values of the users who take part.
         """
+        held = self._shares(shares)
         rounds = sum(stage.rounds for stage in (self, *self.then))
-        sigma = float(
-            exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY * math.sqrt(rounds))
-        )
-        taking = [(group.users, group.participation / self._k) for group in self.groups]
-        variance = sigma**2 + sum(n * f * (1 - f) for n, f in taking if f * self._k < 1)
-        return float(
-            self._k / 2 * mean_absolute(math.sqrt(variance) / (self._k * sum(n * f for n, f in taking)))
-        )
+        sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(rounds)
+        sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
+        variance = np.full(self._k, sigma**2)
+        for group in self.groups:
+            if group.participation < 1:
+                variance += group.users * held * group.participation * (1 - held * group.participation)
+        taking = sum(group.users * group.participation for group in self.groups)
+        return _half_sum_of_errors(variance / taking**2)
 
     # --- parts ---------------------------------------------------------------------------------------------
 
@@ -522,6 +537,11 @@ class Collection:
             return self.groups[0]
         check_choice("group", name, [group.name for group in self.groups])
         return next(group for group in self.groups if group.name == name)
+
+
+def _half_sum_of_errors(variances: Floats) -> float:
+    """Half the expected absolute values of normal variables of mean 0, summed; variances may be 0."""
+    return float(np.sqrt(2 / np.pi * variances).sum()) / 2
 
 
 def _finite(group: Group) -> float:

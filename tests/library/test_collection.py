@@ -11,6 +11,8 @@ from scipy import stats
 import tightshuffle
 import tightshuffle.randomizers
 from tightshuffle.collection import Collection, Dummies, Group
+from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.randomizers import expected_errors
 from tightshuffle.randomizers.krr import sample_histogram
 
 _SAFE = 1e-9  # relative: what the logarithms of the tested numbers lose; the bounds' own width is 1e-4
@@ -203,6 +205,10 @@ def test_a_matrix_has_the_known_bounds(tmp_path):
     own = tightshuffle.upper(0.1, n=500, randomizer=f"file:{path}", log10=True)
     assert collection.one_round(0.1) == pytest.approx(own, abs=1e-4)
     assert collection.if_the_shuffler_fails() == pytest.approx(math.log(6))
+    uniform = np.sqrt(collection._own(collection.groups[0]).variance(np.full(3, 1 / 3), 500) * 2 / np.pi)
+    assert collection.expected_error() == pytest.approx(uniform.sum() / 2)
+    partly = Collection(None, (Group("all", 500, participation=0.5),), f"file:{path}")
+    assert math.isnan(partly.expected_error())
 
 
 def test_two_groups_alike_are_one():
@@ -352,6 +358,19 @@ def test_the_expected_error_is_that_of_simulated_collections():
         distances.append(np.abs((counts - offset) / slope - shares).sum() / 2)
     mean, error = np.mean(distances), np.std(distances) / math.sqrt(len(distances))
     assert abs(collection.expected_error() - mean) < 4 * error
+
+
+def test_errors_of_given_data():
+    """For everybody alike, the errors of `expected_errors` and of the Gaussian."""
+    shares = np.array([0.5, 0.3, 0.1, 0.1])
+    collection = one_group(1000, 4, 2.0)
+    known = expected_errors.krr_errors(shares, n=1000, eps0=2.0).sum() / 2
+    assert collection.expected_error(shares) == pytest.approx(known, rel=1e-12)
+    sigma = float(exact_scale(0.5, 1e-6, sensitivity=HISTOGRAM_SENSITIVITY))
+    known = expected_errors.gaussian_errors(4, n=1000, sigma=sigma).sum() / 2
+    assert collection.gaussian_error(0.5, -6.0, shares) == pytest.approx(known, rel=1e-12)
+    with pytest.raises(ValueError, match="shares must be k = 4 numbers"):
+        collection.expected_error([0.5, 0.5])
 
 
 @pytest.mark.parametrize(

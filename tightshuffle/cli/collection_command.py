@@ -4,9 +4,13 @@ import math
 from argparse import Namespace
 from typing import Any
 
+import numpy as np
+
+from tightshuffle.arguments import Floats
 from tightshuffle.cli.layout import Answer, table
 from tightshuffle.collection import Collection
 from tightshuffle.collection_file import read_collection
+from tightshuffle.counts_file import read_counts
 from tightshuffle.number_text import e_notation, from_log10, plain
 
 
@@ -22,13 +26,27 @@ def answer_collection(arguments: Namespace) -> Answer:
     ]
     asked = "log10_delta" if arguments.delta is None else "eps"
     worst = max(records, key=lambda record: record[f"{asked}_upper"])["group"]
-    errors: dict[str, Any] = {"collection": collection.expected_error()}
+    shares = _shares(arguments.data)
+    errors: dict[str, float] = {"collection": collection.expected_error(shares)}
     eps = arguments.eps if arguments.delta is None else max(record["eps_upper"] for record in records)
     log10_delta = max(r["log10_delta_upper"] for r in records) if arguments.delta is None else arguments.delta
     if 0 < eps < math.inf and -math.inf < log10_delta < 0:
-        errors["gaussian"] = collection.gaussian_error(eps, log10_delta)
+        errors["gaussian"] = collection.gaussian_error(eps, log10_delta, shares)
+    if shares is not None:
+        errors["uniform"] = float(np.abs(shares - 1 / len(shares)).sum() / 2)
     json = {"method": "collection", "groups": records, "largest": worst, "expected_tv": errors}
     return Answer(_text(collection, arguments, records, worst, errors), json, records)
+
+
+def _shares(path: str | None) -> Floats | None:
+    """The share of each value in the file, None for uniform data."""
+    if path is None:
+        return None
+    try:
+        counts = read_counts(path)["count"]
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    return np.asarray(counts / counts.sum())
 
 
 def _of_group(
@@ -86,16 +104,25 @@ def _text(
     lines += ["if unseen: the same if nobody can know who takes part."] * partly
     lines += ["no shuffler: eps with delta = 0 that is left if the shuffler fails."]
     lines += [f"The largest is that of group {worst!r}."] * (len(records) > 1)
-    names = {"collection": "this collection", "gaussian": "analytic Gaussian at the largest (eps, delta)"}
+    names = {
+        "collection": "this collection",
+        "gaussian": "analytic Gaussian at the largest (eps, delta)",
+        "uniform": "a uniform histogram that ignores the data",
+    }
+    data = "the data of the file" if arguments.data else "uniform data"
     width = max(len(names[name]) for name in errors)
     lines += [
         "",
-        "expected total variation error, uniform data, before projection"
+        f"expected total variation error, {data}, before projection"
         + " (one round):" * several
         + ":" * (not several),
-        *(f"  {names[name]:<{width}}  {value:.4g}" for name, value in errors.items()),
+        *(f"  {names[name]:<{width}}  {_error(value)}" for name, value in errors.items()),
     ]
     return "\n".join(lines)
+
+
+def _error(value: float) -> str:
+    return "no formula for a matrix and users who do not take part" if math.isnan(value) else f"{value:.4g}"
 
 
 def _number(value: float, round_up: bool | None) -> str:

@@ -301,6 +301,8 @@ def make_parser() -> argparse.ArgumentParser:
     collection.add_argument(
         "--delta", **_option("D", values.log10_delta, f"one number, {_ANY_DELTA}: eps is looked for")
     )
+    text = "a histogram for the errors: a CSV file with the columns cell and count (default: uniform data)"
+    _add(collection, "--data", help=text)
 
     audit = add("audit", "a lower confidence bound on delta from a simulated attack", _AUDIT, _AUDIT_EXAMPLES)
     _add(audit, "--eps", "--n", "--k", "--eps0", "--count", required=True)
