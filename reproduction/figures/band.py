@@ -6,11 +6,11 @@ from matplotlib.lines import Line2D
 
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import groups, reader
+from reproduction.figures.wording import USED, USED_NAME
 
 # One row per (k, n, share of eps0).
 COLUMNS = ["eps0", "k", "n", "share", "eps", "lower", "tight", "upper"]
 BOUNDS = ["upper", "lower"]
-USED, USED_NAME = -12.0, "10⁻¹²"  # log10 delta from which on guarantees are asked for
 TOP = 3.0  # log10 of the largest ratio drawn
 
 read = reader(COLUMNS)

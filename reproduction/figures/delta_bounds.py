@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from reproduction.figures import style, wording
-from reproduction.figures.band import USED, USED_NAME
 from reproduction.figures.table_files import groups, reader
+from reproduction.figures.wording import USED, USED_NAME
 from tightshuffle.methods import METHODS
 from tightshuffle.number_text import plain
 

@@ -9,6 +9,8 @@ import pandas as pd
 
 from tightshuffle.number_text import plain, span, typeset
 
+USED, USED_NAME = -12.0, "10⁻¹²"  # log10 delta from which on guarantees are asked for
+
 DELTA_AXIS = "δ, on a log(−log δ) scale"  # orders of magnitude below 1 on a logarithmic axis
 
 
