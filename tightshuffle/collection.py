@@ -1,4 +1,4 @@
-"""A collection of reports as it is run: groups with budgets of their own, participation, dummies, rounds.
+"""Bounds for a real collection: groups with different eps0, partial participation, dummies, rounds.
 
 >>> from tightshuffle import Collection, Dummies, Group
 >>> app = Collection(
@@ -9,16 +9,19 @@
 ... )
 >>> app.epsilon(1e-6, group="old app")  # for every dataset, all rounds together
 
-The upper bound. The report of a remaining user is, with some probability, drawn from one distribution u
-whatever the user's value is; a dummy is, too. For k-RR u is uniform whatever eps0 is, and the probability is
+The bounds protect the user in question, who holds x0 or x1; all other users are the remaining users.
+
+The upper bound. The report of a remaining user is, with some probability, drawn from one distribution u that
+does not depend on the user's value. A dummy is drawn from u, too. For k-RR u is uniform for every eps0, and
+the probability is
 
     k q = k / (e^eps0 + k - 1)
 
 (Balle, Bell, Gascon and Nissim 2019 call k q u the blanket). Reveal to the adversary all other reports of
 remaining users. What is left is the user's report among a random number of reports from u (`bounds.cover`).
 
-The lower bound is that of a real dataset: all remaining users hold one third value, or values drawn at
-random. docs/collections.md has the proof.
+The lower bound is delta of a real dataset: all remaining users hold the same third value (neither x0 nor x1),
+or uniformly random values. docs/collections.md has the proof of the upper bound.
 
 Every user sends reports of the user's own value. This is not the shuffling of batches in DP-SGD.
 """
@@ -110,11 +113,11 @@ class Dummies:
 
     Parameters
     ----------
-    number : by the shuffler, so many in all
-    poisson_per_value : by the shuffler, a Poisson number of this mean of every value
-    poisson_per_user_and_value : by every user's device, also if the user does not take part: a Poisson
-        number of this mean of every value
-    probability_per_user_and_value : by every user's device: one report of every value with this probability,
+    number : how many the shuffler adds in all
+    poisson_per_value : the shuffler adds a Poisson number of every value, with this mean
+    poisson_per_user_and_value : every user's device adds a Poisson number of every value, with this mean,
+        even if the user does not take part
+    probability_per_user_and_value : every user's device adds one report of each value with this probability,
         independently. The bound counts only devices that send exactly one.
     """
 
@@ -143,7 +146,7 @@ class Dummies:
 
 @dataclass(frozen=True)
 class Collection:
-    """A collection of reports, and how private it is.
+    """A collection of reports, with bounds on its eps and delta.
 
     Parameters
     ----------
@@ -153,13 +156,13 @@ class Collection:
         have the same u: for "grr", "subset:M", "hash:G" and "hadamard" whatever their eps0 is, else only at
         the same eps0.
     dummies : see `Dummies`; for the randomizers just named
-    rounds : so often, by the same users with fresh randomness; values may change. The bounds are for all
+    rounds : how many, by the same users with fresh randomness; values may change. The bounds are for all
         rounds together, and for a user who takes part in every round.
     then : further collections by the same users, after these rounds; their groups have the same names
 
     Raises
     ------
-    ValueError that names the group and key which is wrong.
+    ValueError naming the group and key that is wrong.
     """
 
     k: int | None
@@ -206,13 +209,13 @@ class Collection:
         unseen: bool = False,
         width: float = 1e-4,
     ) -> Floats:
-        """log10 of a bound on delta of one round, without those of `then`.
+        """log10 of a bound on delta of one of these ``rounds``; `then` does not count.
 
         Parameters
         ----------
         eps : (points,) or a number
         group : the name of the group of the user in question; the first by default
-        bound : "upper", for every dataset; or "lower", which some dataset reaches: -inf where we have none
+        bound : "upper", for every dataset; or "lower", which some dataset reaches, -inf where none is known
         unseen : False for a user who takes part, as the adversary may know. True if nobody can know who
             takes part: the bound is then for a user who does so with the probability of the group. Upper
             bounds only.
@@ -247,10 +250,10 @@ class Collection:
         return self._of_references(eps, group, ["blanket"], self._cover(group), width)
 
     def _unseen(self, eps: Floats, group: Group, width: float) -> Floats:
-        """`_upper` where not to report is a report, too, which all users have in common.
+        """`_upper` if "no report" counts as one more report, which all users have in common.
 
-        Any distribution w on the k values and on silence will do, of which every remaining user's report is
-        drawn with some probability. No dummy is silent, so dummies count for nothing.
+        The bound needs a distribution w on the k values and "no report". Each remaining user's report is
+        drawn from w with some probability. A dummy is never "no report", so dummies do not count.
         """
         if self.randomizer != "grr":
             return np.full(eps.shape, np.inf)
@@ -487,7 +490,7 @@ class Collection:
         return (own.p_star, own.q_star) if group else (float(own.patterns((0,))[1]),) * 2
 
     def gaussian_error(self, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None) -> float:
-        """As `expected_error`, of the analytic Gaussian mechanism with this guarantee for all rounds.
+        """`expected_error` of the analytic Gaussian mechanism with this guarantee for all rounds together.
 
         A trusted curator adds the noise to the values of the users who take part.
         """

@@ -27,14 +27,17 @@ _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller d
 
 @dataclass(frozen=True)
 class Design:
-    """A collection with the fewest dummies for a guarantee; ``gaussian_error`` of the same guarantee."""
+    """A collection with the fewest dummies for a guarantee.
+
+    ``gaussian_error``: expected error of the central analytic Gaussian mechanism with the same guarantee.
+    """
 
     collection: Collection
     gaussian_error: float
 
     @property
     def eps0(self) -> float:
-        """The local budget, which is left if the shuffler fails; math.inf if reports are the values."""
+        """The local budget, which is left if the shuffler fails; math.inf if users send the values."""
         return self.collection.eps0()
 
     @property
@@ -44,7 +47,7 @@ class Design:
 
     @property
     def messages_per_user(self) -> float:
-        """Reports and dummies over users."""
+        """Reports and dummies, divided by the number of users."""
         return 1 + self.dummies / self.collection.groups[0].users
 
     @property
@@ -68,7 +71,7 @@ def fewest_dummies(
     eps0: float = math.inf,
     colluding: float = 0,
 ) -> int:
-    """The fewest uniform dummies by the shuffler with which shuffled k-RR is (eps, delta)-private.
+    """The fewest uniform dummies with which our bound makes shuffled k-RR (eps, delta)-private.
 
     Parameters
     ----------
@@ -76,7 +79,7 @@ def fewest_dummies(
     eps : > 0
     delta : in (0, 1), or instead of it ``log10_delta`` < 0
     eps0 : local budget, up to 50, or math.inf if users send the values themselves
-    colluding : how many users show their reports to the adversary; below 1 a share of the users
+    colluding : how many users reveal their reports to the adversary; below 1 a share of the users
 
     Raises
     ------
@@ -151,7 +154,7 @@ def with_dummies(n: float, k: float, eps0: float, dummies: int, colluding: float
 
 
 def luo_wang_yi(eps: float, delta: float | None = None, *, log10_delta: float | None = None) -> float:
-    """32 ln(2 / delta) / eps^2, a closed form for how many dummies per value hide values sent as they are.
+    """32 ln(2 / delta) / eps^2, a closed form for the dummies per value if users send their values.
 
     Source: Luo, Wang and Yi, "Frequency estimation in the shuffle model with almost a single message", CCS
     2022, arXiv 2111.06833. Parameters and errors as for `fewest_dummies`.

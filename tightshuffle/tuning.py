@@ -1,10 +1,10 @@
 """Tune the m of subset selection or the g of local hashing for shuffled reports.
 
-The parameter with the least error at a given (eps, delta) is also the one with the least delta at its own
-error: a parameter with a smaller delta there could raise eps0 until delta is as wanted, and would have a
-smaller error. So two parameters are compared at the same error, where eps0 has a closed form, by one bound
-on delta each. The error is that of uniform data: a parameter that depended on the users' values would reveal
-something about them.
+Take the parameter with the least error at a given (eps, delta). Among all parameters with this error, it
+also has the least delta: with a smaller delta, another one could raise eps0 up to the given delta, and would
+have a smaller error. So two parameters are compared at the same error, where eps0 has a closed form, by one
+bound on delta each. The error is that of uniform data: a parameter that depended on the users' values would
+reveal something about them.
 """
 
 import numpy as np

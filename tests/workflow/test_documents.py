@@ -11,8 +11,10 @@ import pytest
 import yaml
 
 import tightshuffle
+from reproduction.report.findings import two_counts
 from reproduction.report.quotes import quotes, read_findings
 from tests import ROOT
+from tightshuffle.bounds.enumeration import enumerate_worst_case
 from tightshuffle.cli import main as cli
 
 NAMES = [
@@ -112,6 +114,18 @@ def test_links_lead_somewhere(name):
         file = (ROOT / name).parent / path if path else ROOT / name
         assert file.exists(), target
         assert not anchor or anchor in anchors(file.read_text(encoding="utf-8")), target
+
+
+def test_the_letter_on_variation_ratio_is_right_for_two_and_three_values():
+    setting = {"n": 8, "k": 3, "eps0": 1.0}
+    pair, dataset = two_counts(0.8, **setting), enumerate_worst_case(0.8, **setting)[7, 0, 0]
+    text = TEXTS["docs/letters/variation_ratio.md"]
+    assert f"the pair has {pair:.5f}." in text
+    assert f"hold $x_0$ has {dataset:.5f}." in text
+    two = {"n": 8, "k": 2, "eps0": 1.0}
+    for eps in (0.2, 0.5, 0.8):
+        worst = max(enumerate_worst_case(eps, **two).values())
+        assert 0 < worst <= two_counts(eps, **two) * (1 + 1e-12)
 
 
 def test_the_entry_for_the_registry_has_our_numbers():

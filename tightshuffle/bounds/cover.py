@@ -8,12 +8,12 @@ is a sum of independent numbers, Binomial and Poisson (`Cover`). By exchangeabil
 
 delta_j falls with j, since one more report from u is post-processing. So a smaller J gives an upper bound.
 
-* Of few reports the sum is taken term by term.
-* Else 1 / J is the integral of e^(-J x) over x >= 0, and with t = e^-x the expectation of t^(J - 1) (S_J)_+
-  is one of the same kind: Binomial(n, s) becomes Binomial(n, s t / (1 - s + s t)), Poisson of mean m becomes
-  that of mean m t. `positive_part` computes it. As a function of x the integrand is a mixture of e^(-J x).
-  All its even derivatives are positive, so Lobatto's quadrature never gives too little, and Gauss'
-  quadrature never too much.
+* With few reports the sum is taken term by term.
+* With many, 1 / J is the integral of e^(-J x) over x >= 0. Let S_J = G_1 + ... + G_J and t = e^-x. Then the
+  expectation of t^(J - 1) (S_J)_+ has the same form: Binomial(n, s) becomes Binomial(n, s t / (1 - s + s t)),
+  and a Poisson number of mean m gets the mean m t. `positive_part` computes it. As a function of x the
+  integrand is a mixture of e^(-J x). All its even derivatives are positive, so Lobatto's quadrature never
+  gives too little, and Gauss' quadrature never too much.
 """
 
 import functools
@@ -40,7 +40,7 @@ class Cover:
     """How many reports hide the user's own: the sum of independent Binomial(n, share), or Poisson(n) numbers.
 
     ``n`` (parts,): trials of a binomial number, or the mean of a Poisson one; ``shares`` (parts,): the
-    probability of a trial, or 0 for Poisson. Trials without a user count are left out.
+    probability of a trial, or 0 for Poisson. `of` leaves out parts that are always 0.
     """
 
     n: Floats
@@ -146,6 +146,7 @@ def few(cover: Cover) -> bool:
 
 
 def most_counted(cover: Cover) -> int:
+    """A number of reports above which `_term_by_term` counts no further ones."""
     return math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
 
 

@@ -5,8 +5,9 @@ A pair of distributions dominates a round if its delta, as a function of e^eps, 
 dataset. Independent draws of the pairs then dominate all rounds together, also if later rounds depend on
 earlier results (Zhu, Dong and Wang 2022). So an upper bound on delta of one round is all that is needed:
 
-1. The bound is computed at a few hundred eps. `loss_grid.connected` makes of them a pair that dominates.
-2. `loss_grid.ln_delta` convolves the privacy losses of these pairs, at any depth.
+1. The bound is computed at a few hundred eps. `loss_grid.connected` turns them into a pair that dominates.
+2. `loss_grid.ln_delta` convolves the privacy losses of these pairs. About e^-depth of the probability is left
+   out; a greater depth reaches smaller deltas.
 
 Rounding goes to the safe side. The points are 1/12 of the standard deviation of the loss apart, which makes
 eps too large by about 0.05 %, and by up to 0.3 % where few users hide each report.

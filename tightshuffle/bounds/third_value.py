@@ -1,7 +1,8 @@
 """delta of k-RR where all remaining users hold one third value, with different eps0: a lower bound.
 
-Drop the reports of the third value x2, which is post-processing. A remaining user's report is dropped, or it
-is uniform over the other k - 1 values, whatever eps0 is. Let J' be how many of their reports are not dropped.
+The user in question holds x0 or x1, and all remaining users hold x2, a third value. Drop the reports x2,
+which is post-processing. A remaining user's report is dropped, or it is uniform over the other k - 1 values,
+whatever eps0 is. Let J' be the number of reports of remaining users that are not dropped.
 The user's own report is dropped with probability q. With m reports left, and gains
 
     G' = (R_x0 - e^eps R_x1) / u,    u uniform on the k - 1 values,

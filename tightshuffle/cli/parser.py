@@ -100,11 +100,12 @@ examples:
   tightshuffle plan --data counts.csv --eps 1 --delta 1e-6
 """
 _DESIGN = """\
-k-RR with dummies for a wanted (eps, delta): from k-RR alone to dummies alone.
+k-RR with dummies for a given (eps, delta): from k-RR alone to dummies alone.
 
 Dummies are uniform values that the shuffler adds to the reports. They let users report with a larger eps0, so
 that the estimates are more accurate. With enough dummies, users can send the values themselves: eps0 = inf.
-Each line has the fewest dummies for its eps0. Several eps or delta give a table with one row per pair.
+For one (eps, delta), the table has one row per eps0, with the fewest dummies for it. For several, it has one
+row per pair, with k-RR alone and dummies alone.
 """
 _DESIGN_EXAMPLES = """\
 examples:
@@ -125,8 +126,9 @@ Without --eps, eps runs from 0 to where upper is 1e-12. For other randomizers th
 and single-value.
 """
 _COLLECTION = """\
-How private is a collection as it is run: groups of users with budgets of their own, users who take part now
-and then, dummies, several rounds? A YAML or JSON file describes it, such as
+eps or delta of a real collection: groups with different eps0, partial participation, dummies, rounds.
+
+The bounds are for each group of users and for every dataset. A YAML or JSON file describes the collection:
 
   k: 100
   rounds: 4
