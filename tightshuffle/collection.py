@@ -47,7 +47,7 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds.cover import Cover, ln_delta
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
-from tightshuffle.bounds.rounds import Curve, Rounds
+from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds
 from tightshuffle.bounds.third_value import ln_delta_of_third_value
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.positive_part import outwards
@@ -171,7 +171,7 @@ class Collection:
     dummies: Dummies = field(default_factory=Dummies)
     rounds: int = 1
     then: tuple["Collection", ...] = ()
-    _cache: dict[Any, Rounds] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", tuple(self.groups))
@@ -289,17 +289,18 @@ class Collection:
         cover = Cover.of(taking + self._dummies(1.0), self._poisson)
         result = ln_delta(*outwards(gains, masses, False, _ulps(eps, group)), cover, round_up=False)
         if self._k > 2:
-            kept = 1 - 1 / self._k
-            other_values = [
-                (self._remaining(other, group), other.participation * (self._k - 1) * self._lie(other))
-                for other in self.groups
-            ]
-            cover = Cover.of(other_values + self._dummies(kept), self._poisson * kept)
-            third = ln_delta_of_third_value(
-                eps, gains, self._lie(group), self._k, cover, ulps=_ulps(eps, group)
-            )
-            result = np.maximum(result, third)
+            result = np.maximum(result, self._third_value(eps, gains, group))
         return result
+
+    def _third_value(self, eps: Floats, gains: Floats, group: Group) -> Floats:
+        """`ln_delta_of_third_value`: all remaining users hold a third value."""
+        kept = 1 - 1 / self._k
+        other_values = [
+            (self._remaining(other, group), other.participation * (self._k - 1) * self._lie(other))
+            for other in self.groups
+        ]
+        cover = Cover.of(other_values + self._dummies(kept), self._poisson * kept)
+        return ln_delta_of_third_value(eps, gains, self._lie(group), self._k, cover, ulps=_ulps(eps, group))
 
     def _of_references(
         self, eps: Floats, group: Group, references: Sequence[str], cover: Cover, width: float = 1e-4
@@ -370,13 +371,20 @@ class Collection:
     ) -> Floats:
         """log10 of a bound on delta of all rounds together. Parameters and errors as for `one_round`.
 
-        With several rounds "lower" is the largest of the lower bounds of a single one.
+        With several rounds "lower" is that of one dataset in all rounds, or of a single round if that is
+        larger.
         """
         arguments: dict[str, Any] = {"group": group, "bound": bound, "unseen": unseen}
         stages = (self, *self.then)
-        if bound == "lower" or (self.rounds == 1 and not self.then):
-            return np.max([stage.one_round(eps, **arguments) for stage in stages], axis=0)[()]
-        return self._composed(group, unseen).log10_delta(check_eps(eps))
+        single = self.rounds == 1 and not self.then
+        if bound == "upper" and not single:
+            return self._composed(group, unseen).log10_delta(check_eps(eps))
+        result = np.max([stage.one_round(eps, **arguments) for stage in stages], axis=0)
+        if not single and (together := self._composed_lower(group, unseen)):
+            points = check_eps(eps)
+            logs = together.ln_delta(points.ravel()).reshape(points.shape) / math.log(10)
+            result = np.maximum(result, logs)
+        return result[()]
 
     def epsilon(
         self,
@@ -394,9 +402,12 @@ class Collection:
         """
         target = check_one("delta", check_log10_delta(delta, log10_delta))
         check_choice("bound", bound, BOUNDS)
+        single = self.rounds == 1 and not self.then
         if bound == "lower":
-            return max(stage._epsilon_of_one(target, group, bound, unseen) for stage in (self, *self.then))
-        if self.rounds == 1 and not self.then:
+            eps = max(stage._epsilon_of_one(target, group, bound, unseen) for stage in (self, *self.then))
+            together = None if single else self._composed_lower(group, unseen)
+            return max(eps, together.epsilon(target)) if together else eps
+        if single:
             return self._epsilon_of_one(target, group, bound, unseen)
         found = float(self._composed(group, unseen).epsilon(target))
         return math.inf if math.isnan(found) else found
@@ -437,6 +448,35 @@ class Collection:
             ]
             self._cache[key] = Rounds(stages)
         return self._cache[key]
+
+    def _composed_lower(self, group: str | None, unseen: bool) -> LowerRounds | None:
+        """The rounds where all remaining users hold a third value; None without a bound."""
+        chosen = self._group(group)
+        if self.randomizer != "grr" or self._k == 2 or (unseen and chosen.participation < 1):
+            return None
+        if any(stage.dummies.probability_per_user_and_value for stage in (self, *self.then)):
+            return None
+        key = (group, "lower")
+        if key not in self._cache:
+            self._cache[key] = LowerRounds(
+                [
+                    (
+                        Curve(functools.partial(stage._of_third_value, group=group), stage.eps0(group)),
+                        Curve(functools.partial(stage.one_round, group=group), stage.eps0(group)),
+                        stage.rounds,
+                    )
+                    for stage in (self, *self.then)
+                ]
+            )
+        return self._cache[key]
+
+    def _of_third_value(self, eps: Floats, group: str | None) -> Floats:
+        """log10 of a lower bound on delta of this dataset."""
+        result = np.full(eps.shape, -np.inf)
+        asked = eps < self.eps0(group)
+        chosen = self._group(group)
+        result[asked] = self._third_value(eps[asked], self._uniform_gains(eps[asked], chosen), chosen)
+        return np.minimum(result / math.log(10), 0.0)
 
     def _mu(self, group: str | None) -> float:
         """About the scale of the Gaussian differential privacy of one round."""

@@ -295,12 +295,16 @@ def test_rounds_equal_and_different():
     both = Collection(10, (first,), rounds=3, then=(later,))
     assert both.epsilon(1e-6) > max(weekly, later.epsilon(1e-6))
     assert both.if_the_shuffler_fails() == 3 * 2.0 + 2 * 3.0
-    single = Collection(10, (first,)), later
-    assert both.epsilon(1e-6, bound="lower") == max(one.epsilon(1e-6, bound="lower") for one in single)
+    lower = both.epsilon(1e-6, bound="lower")
+    assert 0.97 * both.epsilon(1e-6) < lower < both.epsilon(1e-6)
+    # Never above an estimate of the same rounds that is known to be at least delta.
+    assert both.log10_delta(lower, bound="lower") >= -6
+    known = tightshuffle.epsilon(1e-6, n=5000, k=10, eps0=2.0, compositions=3, method="weak")
+    assert Collection(10, (first,), rounds=3).epsilon(1e-6, bound="lower") <= known
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_no_pair_of_datasets_of_two_rounds_is_above_the_bound(k):
+def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     """Every dataset of three users in each of two different rounds; by symmetry the user holds 0 or 1."""
     budgets = [(1.5, 0.8, 2.5), (2.0, 1.2, 0.6)]  # of the three users, in each round
     single = [
@@ -331,6 +335,14 @@ def test_no_pair_of_datasets_of_two_rounds_is_above_the_bound(k):
     upper = 10 ** rounds.log10_delta(eps, group="0")
     assert np.all(upper >= worst * (1 - 1e-12))
     assert np.all(upper[:3] < 1.3 * worst[:3])
+    lower = 10 ** rounds.log10_delta(eps, group="0", bound="lower")
+    assert np.all(lower <= worst * (1 + 1e-12))
+    if k == 3:  # all remaining users hold the third value in both rounds
+        one, two = (np.outer(*(each[-1][side] for each in pairs)).ravel() for side in (0, 1))
+        deltas = np.maximum(one - np.exp(eps)[:, None] * two, 0).sum(axis=1)
+        together = np.exp(rounds._composed_lower("0", False).ln_delta(eps))
+        assert np.all(together <= deltas * (1 + 1e-12))
+        assert np.all(together[:3] > 0.9 * deltas[:3])
 
 
 def test_the_expected_error_is_that_of_simulated_collections():

@@ -96,20 +96,20 @@ def to_pld(
     if pessimistic:
         grid = connected(index, spacing, upper(eps, n=users, randomizer=own) * np.log(10))
         held = np.flatnonzero(np.isfinite(grid.log_mass))
-        masses = dict(zip((grid.first + held).tolist(), np.exp(grid.log_mass[held]).tolist(), strict=True))
+        known = dict(zip((grid.first + held).tolist(), np.exp(grid.log_mass[held]).tolist(), strict=True))
         infinite = float(np.exp(grid.log_infinite))
-        return PrivacyLossDistribution.create_from_rounded_probability(masses, infinite, spacing)
+        return PrivacyLossDistribution.create_from_rounded_probability(known, infinite, spacing)
     forward, reverse = (_one_dataset(own, pair, eps, users) for pair in ((0, 1), (1, 0)))
-    curves = _below(eps, *forward, reverse[1]), _below(eps, *reverse, forward[1])
+    curves = below(eps, *forward, reverse[1]), below(eps, *reverse, forward[1])
     for curve in curves:  # at eps = 0 both directions are the same
         curve[0] = min(own_curve[0] for own_curve in curves)
-    masses, reverse_masses = (_masses(index, eps, *both) for both in (curves, curves[::-1]))
+    one, other = (masses(index, eps, *both) for both in (curves, curves[::-1]))
     return PrivacyLossDistribution.create_from_rounded_probability(
-        masses, 0.0, spacing, False, reverse_masses, 0.0, symmetric=False
+        one, 0.0, spacing, False, other, 0.0, symmetric=False
     )
 
 
-def _masses(index: npt.NDArray[Any], eps: Floats, forward: Floats, reverse: Floats) -> dict[int, float]:
+def masses(index: npt.NDArray[Any], eps: Floats, forward: Floats, reverse: Floats) -> dict[int, float]:
     """The probabilities of the losses under P, by their index, from delta at ``eps`` of both directions.
 
     The loss 0 gets the probability that is missing to 1. The sum can exceed 1, as the deltas are bounds: then
@@ -143,7 +143,7 @@ def _one_dataset(own: Randomizer, pair: tuple[int, int], eps: Floats, n: int) ->
     return low * (1 - _SLACK), np.minimum(high * (1 + _SLACK), 1.0)
 
 
-def _below(eps: Floats, low: Floats, high: Floats, reverse_high: Floats) -> Floats:
+def below(eps: Floats, low: Floats, high: Floats, reverse_high: Floats) -> Floats:
     """Values at ``eps``, ending in 0, such that the lines between them, in e^eps, are nowhere above delta."""
     steps = np.exp(eps[:-1]) * np.expm1(np.diff(eps))
     least, most = (low[1:] - high[:-1]) / steps, (high[1:] - low[:-1]) / steps

@@ -27,6 +27,7 @@ from scipy import optimize
 from tightshuffle.arguments import Floats, check_at_most, check_compositions, check_eps, check_one
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.bounds.histogram import bound_of_each
+from tightshuffle.bounds.pld import below, masses
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics import loss_grid
 from tightshuffle.randomizers import Randomizer
@@ -38,6 +39,7 @@ _FEWEST, _MOST = 128, 1000  # points of a curve
 _LARGEST = 500.0  # losses beyond it count as infinite
 _WIDEST = 2**17  # grid points of one round, if rounds differ
 _GREATEST_SCALE = 20.0  # of the Gaussian to start from
+_SLACK = 1e-12  # relative: what powers and sums of a thousand terms may lose
 _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its infinite loss
 
 
@@ -220,6 +222,53 @@ class Rounds(Composition):
         )
 
 
+class LowerRounds(Composition):
+    """A lower bound on delta of all rounds together, for one dataset in each round.
+
+    Parameters: ``rounds``, each a lower and an upper `Curve` of delta of that dataset, which is the same in
+    both directions, and how many rounds have it. delta of a round below 1e-14 counts as 0, so the bound is
+    useless for delta below about 1e-12.
+
+    `pld.below` lowers the values until no line between them is above delta. They then belong to a pair that
+    the dataset's own pair dominates in every composition.
+    """
+
+    first_depth, clear, margin = 32.0, 0.0, math.inf
+
+    def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
+        self._parts = [(_Round(low), _Round(high), times) for low, high, times in rounds]
+        super().__init__(
+            sum(times * high.largest for _, high, times in self._parts),
+            sum(times * high.largest_finite for _, high, times in self._parts),
+        )
+
+    def epsilon(self, log10_delta: float) -> float:
+        """An eps at which delta of all rounds is at least 10^``log10_delta``; 0 where none is known."""
+        found = self.epsilon_of(log10_delta * _LN10) - 2e-10
+        return max(found, 0.0) if math.isfinite(found) else 0.0
+
+    def _build(self, depth: float) -> Depth:
+        ends = [high.end(-depth)[0] for _, high, _ in self._parts]
+        steps = [high.step(end) for (_, high, _), end in zip(self._parts, ends, strict=True)]
+        spacing = max(min(steps), max(ends) / _WIDEST) * (1 + 2.0**-50)
+        grids = []
+        for (low, high, times), end, step in zip(self._parts, ends, steps, strict=True):
+            index = _places(end, max(step, spacing), spacing)
+            eps = index * spacing
+            lowest, highest = (np.exp(each._ln_delta(eps)) for each in (low, high))
+            values = below(eps, lowest * (1 - _SLACK), np.minimum(highest * (1 + _SLACK), 1.0), highest)
+            grids.append((loss_grid.of_masses(masses(index, eps, values, values), spacing), times))
+        return Depth(lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), -math.inf, True)
+
+
+def _places(end: float, step: float, spacing: float) -> npt.NDArray[np.int_]:
+    """Whole numbers from 0 on, the multiples of ``spacing`` about ``step`` apart up to ``end``."""
+    last = math.ceil(end / spacing)
+    return np.unique(
+        np.rint(np.linspace(0, last, math.ceil(last * spacing / step * (1 - 1e-9)) + 1)).astype(int)
+    )
+
+
 class _Round:
     """A curve in natural logarithms, and where its points have to be."""
 
@@ -256,10 +305,7 @@ class _Round:
 
     def grid(self, end: float, step: float, spacing: float) -> loss_grid.LossGrid:
         """The pair that dominates, from points about ``step`` apart on the grid of this ``spacing``."""
-        last = math.ceil(end / spacing)
-        index = np.unique(
-            np.rint(np.linspace(0, last, math.ceil(last * spacing / step * (1 - 1e-9)) + 1)).astype(int)
-        )
+        index = _places(end, step, spacing)
         return loss_grid.connected(index, spacing, self._ln_delta(index * spacing))
 
 

@@ -96,7 +96,7 @@ def _text(
         "",
         table(rows),
         "",
-        "at least: some dataset has this much" + ", in a single round." * several + "." * (not several),
+        "at least: some dataset has this much.",
         "at most: a proven bound for every dataset, for a user who takes part"
         + " in every round" * several
         + ".",

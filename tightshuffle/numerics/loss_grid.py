@@ -18,7 +18,7 @@ tilted back in logarithms.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -220,6 +220,16 @@ def connected(index: Integers, spacing: float, ln_delta: Floats) -> LossGrid:
     left = 1 - float(np.exp(finite).sum()) - math.exp(log_infinite)
     log_mass[index[-1]] = math.log(max(left, 0.0) + rounding)
     return LossGrid(-int(index[-1]), spacing, log_mass, log_infinite + rounding)
+
+
+def of_masses(masses: Mapping[int, float], spacing: float) -> LossGrid:
+    """The `LossGrid` with these probabilities under P of the losses index * spacing."""
+    index = np.array(sorted(masses))
+    log_mass = np.full(index[-1] - index[0] + 1, -np.inf)
+    probabilities = np.array([masses[i] for i in index.tolist()])
+    with np.errstate(divide="ignore"):
+        log_mass[index - index[0]] = np.log(probabilities)
+    return LossGrid(int(index[0]), spacing, log_mass, -np.inf)
 
 
 def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floats]:
