@@ -18,8 +18,8 @@ instead of delta. A bad argument raises a ValueError that names the argument.
 ``randomizer`` is "grr" (k-randomized response, the default), "subset:M", "rappor", "oue", "hadamard",
 "hash:G", "file:MATRIX.csv" for a matrix of your own, or an object such as `tightshuffle.randomizers.Finite`.
 
-`Collection` answers for collections as they are run: each `Group` of users with a budget and participation
-of its own, `Dummies`, and several rounds (docs/collections.md).
+`Collection` answers for collections as they are run: groups of users that differ in eps0 and participation
+(`Group`), `Dummies`, and several rounds (docs/collections.md).
 
 On the command line: ``tightshuffle --help``.
 """

@@ -23,7 +23,7 @@ remaining users. What is left is the user's report among a random number of repo
 The lower bound is delta of a real dataset: all remaining users hold the same third value (neither x0 nor x1),
 or uniformly random values. docs/collections.md has the proof of the upper bound.
 
-Every user sends reports of the user's own value. This is not the shuffling of batches in DP-SGD.
+This is about users who each send a report, not about DP-SGD, which shuffles batches of training data.
 """
 
 import functools
@@ -429,7 +429,7 @@ class Collection:
         found = epsilon_from_gaussian(
             log10_delta_at, target, largest, mu=self._mu(group), round_up=bound == "upper"
         )
-        return math.inf if found >= _LARGEST_EPS else found
+        return math.inf if found >= _LARGEST_EPS * (1 - 1e-6) else found
 
     def _composed(self, group: str | None, unseen: bool) -> Rounds:
         key = (group, unseen)
@@ -553,7 +553,7 @@ class Collection:
 
     @property
     def _k(self) -> int:
-        return self.k if self.k is not None else parse(self.randomizer).k
+        return self.k if self.k is not None else _parsed(self.randomizer, None, None).k
 
     def _own(self, group: Group) -> Randomizer | None:
         """The randomizer of a group; None if its reports are the values themselves."""

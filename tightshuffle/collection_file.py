@@ -53,12 +53,11 @@ def make_collection(described: Any) -> Collection:
     later = given.pop("then", [])
     if not isinstance(later, list):
         raise ValueError(f"then must be a list of collections; got {later!r}")
-    first = _one(given)
     then = []
     for place, changes in enumerate(later, 1):
         changed = _checked(changes, Collection, f"then, item {place}")
         then.append(_one({**{key: value for key, value in given.items() if key != "rounds"}, **changed}))
-    return _one(given, tuple(then)) if then else first
+    return _one(given, tuple(then))
 
 
 def _one(given: Mapping[str, Any], then: tuple[Collection, ...] = ()) -> Collection:

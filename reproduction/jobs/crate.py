@@ -31,7 +31,7 @@ SNAKEMAKE = "https://snakemake.github.io"
 RO_CRATE = "https://w3id.org/ro/crate/1.1"
 WORKFLOW_RO_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 TERMS = "https://w3id.org/ro/terms/workflow-run/context"
-PROFILES = {  # the last profile asks for the others
+PROFILES = {  # the last profile requires the first ones
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     WORKFLOW_RO_CRATE: "Workflow RO-Crate",

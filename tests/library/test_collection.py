@@ -286,6 +286,11 @@ def test_who_takes_part_in_secret_is_more_private():
     )
 
 
+def test_values_without_dummies_have_no_guarantee():
+    for bound in ("lower", "upper"):
+        assert one_group(10, 5, math.inf).epsilon(1e-6, bound=bound) == math.inf
+
+
 def test_rounds_equal_and_different():
     first, second = Group("a", 5000, 2.0), Group("a", 3000, 3.0)
     weekly = Collection(10, (first,), rounds=3).epsilon(1e-6)

@@ -236,7 +236,7 @@ class LowerRounds(Composition):
     first_depth, clear, margin = 32.0, 0.0, math.inf
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
-        self._parts = [(_Round(low), _Round(high), times) for low, high, times in rounds]
+        self._parts = [(low, _Round(high), times) for low, high, times in rounds]
         super().__init__(
             sum(times * high.largest for _, high, times in self._parts),
             sum(times * high.largest_finite for _, high, times in self._parts),
@@ -255,8 +255,9 @@ class LowerRounds(Composition):
         for (low, high, times), end, step in zip(self._parts, ends, steps, strict=True):
             index = _places(end, max(step, spacing), spacing)
             eps = index * spacing
-            lowest, highest = (np.exp(each._ln_delta(eps)) for each in (low, high))
-            values = below(eps, lowest * (1 - _SLACK), np.minimum(highest * (1 + _SLACK), 1.0), highest)
+            lowest = 10 ** low.log10_delta(eps) * (1 - _SLACK)
+            highest = np.minimum(np.exp(high._ln_delta(eps)) * (1 + _SLACK), 1.0)
+            values = below(eps, lowest, highest, highest)
             grids.append((loss_grid.of_masses(masses(index, eps, values, values), spacing), times))
         return Depth(lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), -math.inf, True)
 

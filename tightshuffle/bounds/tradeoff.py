@@ -27,7 +27,8 @@ def tradeoff(
     2022, Proposition 3). The bound is the largest of these lines over 400 values of eps, with delta from
     `histogram.upper`. More values of eps could only raise the bound.
 
-    Parameters: ``alpha`` in [0, 1], a number or an array; the others are numbers, as for `histogram.upper`.
+    Parameters: ``alpha`` in [0, 1], a number or an array; the remaining parameters are numbers, as for
+    `histogram.upper`.
     Returns an array of the shape of ``alpha``. Raises ValueError naming a bad argument.
     """
     errors = np.asarray(alpha, dtype=float)

@@ -1,5 +1,5 @@
 "use strict";
-// Bounds on delta of k-RR where several groups have budgets of their own, users may not take part, and the shuffler adds
+// Bounds on delta of k-RR where several groups differ in eps0, users may not take part, and the shuffler adds
 // dummies. The method is that of tightshuffle/collection.py and tightshuffle/bounds/cover.py: a random number J - 1 of
 // uniform reports hides the user's own, and delta is the expectation of (G_1 + ... + G_J)_+ / J.
 const cover = (() => {
