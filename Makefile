@@ -5,7 +5,6 @@
 # make clean      remove all results
 # make fig1 ... fig7, figures, tables, report, article, parity, study    only this part
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
-# make crate      pack the run, with its provenance, into results/crate.zip (docs/runs.md)
 # make bench      time and memory of the bounds and of the scale run: some minutes on an idle machine
 # make cluster    install Snakemake's plugins for Slurm and PBS (docs/cluster.md)
 # make cluster-check    send one short test job to the cluster with the profile; PROFILE=profiles/cluster-generic for PBS
@@ -19,7 +18,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
-TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article parity study crate
+TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article parity study
 
 .PHONY: all install help $(TARGETS) docs test check lint slow verify cluster cluster-check bench lock pictures clean release
 .DEFAULT_GOAL := all
@@ -83,7 +82,7 @@ docs: $(VENV)/docs
 # The first command refuses a version that is not ready, before anything is built.
 release: $(VENV)/release
 	@.ci/release ready
-	@$(MAKE) --no-print-directory all crate docs
+	@$(MAKE) --no-print-directory all docs
 	@.ci/release build
 
 # Optional parts. The plugins for clusters make every start of Snakemake a second longer.

@@ -2,7 +2,6 @@
 
 import importlib
 import itertools
-import json
 import os
 import re
 import shutil
@@ -89,31 +88,10 @@ def test_plugins_of_a_cluster_are_nowhere_else():
         assert plugins == {True} if group == "cluster" else True not in plugins
 
 
-def test_all_descriptions_of_the_project_agree():
-    """What citation tools, Zenodo, CODECHECK and the package index are told."""
+def test_the_citation_and_the_changelog_have_the_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    codemeta = json.loads((ROOT / "codemeta.json").read_text())
-    zenodo = json.loads((ROOT / ".zenodo.json").read_text())
-    checked = yaml.safe_load((ROOT / "codecheck.yml").read_text())["paper"]
     newest = re.search(r"^## \[(\d.*?)\]", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1]
-    versions = {citation["version"], codemeta["version"], zenodo["version"], newest}
-    assert versions == {tightshuffle.__version__}
-    assert citation["title"] == codemeta["name"] == zenodo["title"]
-    assert citation["abstract"] == codemeta["description"] == zenodo["description"]
-    assert citation["keywords"] == codemeta["keywords"] == zenodo["keywords"]
-    licences = {citation["license"], codemeta["license"].rpartition("/")[2], zenodo["license"]}
-    assert licences == {PROJECT["license"]}
-    authors = [author["name"] for author in citation["authors"]]
-    for others in (codemeta["author"], zenodo["creators"], checked["authors"]):
-        assert [author["name"] for author in others] == authors
-    (paper,) = citation["references"]
-    assert paper["doi"] == zenodo["related_identifiers"][0]["identifier"]
-    assert [f"https://doi.org/{paper['doi']}"] == checked["reference-other"]
-    assert codemeta["referencePublication"]["@id"] == checked["reference-other"][0]
-    assert f"[Re] {paper['title']}" == checked["title"]
-    assert f'"{checked["title"]}"' in (ROOT / "reproduction/report/article/article.typ").read_text()
-    repository = PROJECT.get("urls", {}).get("Repository")  # an address in one place, and missing in another
-    assert citation.get("repository-code") == codemeta.get("codeRepository") == repository
+    assert {citation["version"], newest} == {tightshuffle.__version__}
 
 
 def test_nothing_large_and_no_checkin_rows():

@@ -150,9 +150,9 @@ def end_with_errors(logs: Iterable[str]) -> None:
 
 
 def end_with_files(jobs: Iterable[Any], targets: Iterable[str]) -> None:
-    """Print, last of all, the files of the requested figure, report, article or crate."""
+    """Print, last of all, the files of the requested figure, report or article."""
     wanted = [job for job in jobs if job.rule.name in targets]
-    named = [job for job in wanted if re.match(r"fig\d|report|article|crate", job.rule.name)]
+    named = [job for job in wanted if re.match(r"fig\d|report|article", job.rule.name)]
     if files := [str(file) for job in named for file in job.input if not file.endswith(".csv")]:
         atexit.register(print, *files, sep="\n")
 

@@ -13,15 +13,12 @@ import pytest
 from tests import ROOT
 
 SOURCES = [
-    "CITATION.cff",
-    "LICENSE",
     "Snakefile",
     "config",
     "data",
     "docs",
     "profiles",
     "reproduction",
-    "requirements.lock",
     "scripts",
     "tightshuffle",
     "workflow",

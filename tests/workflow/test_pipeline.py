@@ -1,19 +1,15 @@
 """The real pipeline: complete, idle when done, the same bytes anywhere, readable where it refuses."""
 
 import csv
-import re
-import shutil
 
 import pandas as pd
 import pytest
-import yaml
 
 from reproduction.figures.catalogue import KINDS
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from tests import ROOT
 from tests.reproduction.figures.rows import rows
-from tests.reproduction.jobs.test_crate import dangling, entities, references, wrong_files
-from tests.workflow.conftest import QUICK, Project, counted
+from tests.workflow.conftest import QUICK, Project
 
 pytestmark = pytest.mark.pipeline
 
@@ -36,18 +32,6 @@ def test_everything_is_there(finished):
     page = results["report/index.html"]
     assert page.lstrip().startswith(b"<!doctype html>")
     assert all(f'<figure id="{name}">'.encode() in page for name in FIGURES)
-
-
-def test_codecheck_lists_files_that_the_run_makes(finished):
-    checked = yaml.safe_load((ROOT / "codecheck.yml").read_text())
-    listed = [item["file"].removeprefix("results/") for item in checked["manifest"]]
-    assert set(listed) <= finished.results().keys()
-    assert len(listed) == len(set(listed))
-    papers = [f"figures/{name}.pdf" for name in FIGURES if re.match(r"fig\d_(?!parity)", name)]
-    assert [name for name in listed if name.startswith("figures/")] == papers
-    assert {name for name in listed if name.startswith("tables/")} == {
-        f"tables/{name}.csv" for name in TABLES
-    }
 
 
 def rows_of(path):
@@ -79,30 +63,6 @@ def test_every_statement_of_the_text_is_judged(finished):
 
 def test_second_run_does_nothing(finished):
     assert "Nothing to be done" in finished.make()
-
-
-def test_the_crate_has_every_result_with_its_sum_and_can_run_again(finished, tmp_path):
-    results = finished.results()
-    path = finished.folder / "results/quick/crate.zip"
-    try:
-        done = finished.snakemake(*QUICK, "--", "crate")
-        assert done.returncode == 0, done.stdout
-        assert "results/quick/crate.zip" in done.stdout.splitlines()
-        assert wrong_files(path) == dangling(path) == set()
-        held = entities(path)
-        shutil.unpack_archive(path, tmp_path)
-    finally:
-        path.unlink(missing_ok=True)
-    made = {
-        name for one in held.values() if one["@type"] == "CreateAction" for name in references(one["result"])
-    }
-    assert made == {f"results/quick/{name}" for name in results} | {"results/quick/benchmarks/run.html"}
-    rules = {one["name"] for one in held.values() if one["@type"] == "HowToStep"}
-    assert {"use_bundled_counts", "run_trials", "draw_figure", "write_report"} <= rules
-    assert held["data/published/values.csv"]["@type"] == "File"
-    again = Project(tmp_path, copied=True).snakemake(*QUICK, "--forceall", "--dry-run")
-    assert again.returncode == 0, again.stdout
-    assert rules | {"all"} == counted(again.stdout).keys()
 
 
 def test_a_typo_in_the_config_is_one_line(fresh):
