@@ -1,19 +1,23 @@
-"""Every bound by name: its kind, where it is valid, its source. `delta` and `epsilon` compute by name.
+"""Every bound by name: its function, its kind, where it is valid, its source.
 
-The command line, figures and tests loop over `METHODS`. The module of a bound is imported on first use, as
-some imports take a second.
+`delta` and `epsilon` compute by name. The command line, figures and tests loop over `METHODS`. Every module
+of a bound is imported here. Those that need scipy write ``scipy.special.f``: scipy loads such a part on first
+use, which takes as long as numpy.
 """
 
 import functools
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers, check_at_most, check_choice, check_eps, check_log10_delta
+from tightshuffle.bounds import composition, histogram, inverse, single_value, worst_known
+from tightshuffle.bounds.gaussian_limit import gaussian_mu
+from tightshuffle.bounds.rounds import Composition, Rounds, curve, of_settings
+from tightshuffle.literature import amplification, blanket, clones, count, renyi
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.setting import (
     LARGEST_COMPOSITIONS,
@@ -25,9 +29,6 @@ from tightshuffle.setting import (
     Setting,
     make_setting,
 )
-
-if TYPE_CHECKING:
-    from tightshuffle.bounds.rounds import Composition
 
 UPPER, LOWER = "upper bound", "lower bound"
 EXACT, CONJECTURE = "exact for one dataset", "lower bound, exact by conjecture"
@@ -51,7 +52,7 @@ class Method:
     """
 
     name: str
-    target: str  # module of tightshuffle, and function
+    function: Callable[..., Floats]  # of one round: (eps, *, n, k, eps0, ...) -> log10 delta
     kind: str
     valid: str
     source: str
@@ -71,20 +72,13 @@ class Method:
         """The name of its columns in tables."""
         return self.name.replace("-", "_")
 
-    @property
-    def function(self) -> Callable[..., Floats]:
-        """The bound for one round, ``function(eps, *, n, k, eps0, ...) -> log10 delta``."""
-        module, name = self.target.rsplit(".", 1)
-        function: Callable[..., Floats] = getattr(importlib.import_module(f"tightshuffle.{module}"), name)
-        return function
-
 
 METHODS = {
     method.name: method
     for method in (
         Method(
             name="count-exact",
-            target="literature.count.delta",
+            function=count.delta,
             kind=EXACT,
             valid="the noisy count of x0 only, in the dataset with this --count; no guarantee",
             source=f"{_BISWAS}, Definition 11 and Theorem 1, corrected",
@@ -92,7 +86,7 @@ METHODS = {
         ),
         Method(
             name="lower",
-            target="bounds.histogram.lower",
+            function=histogram.lower,
             kind=LOWER,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
             source="this project: the datasets in which all remaining users hold one value, or one of two at"
@@ -104,7 +98,7 @@ METHODS = {
         ),
         Method(
             name="upper",
-            target="bounds.histogram.upper",
+            function=histogram.upper,
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
             source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
@@ -116,7 +110,7 @@ METHODS = {
         ),
         Method(
             name="single-value",
-            target="bounds.single_value.single_value",
+            function=single_value.single_value,
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
             " G > 2 needs hash functions that are independent for every three values",
@@ -130,7 +124,7 @@ METHODS = {
         ),
         Method(
             name="tight",
-            target="bounds.worst_known.tight",
+            function=worst_known.tight,
             kind=CONJECTURE,
             valid="k-RR with k >= 3; a lower bound, and exact if the conjecture on the worst dataset holds",
             source="this project: some users hold x0, all remaining users a third value (docs/worst_case.md)",
@@ -138,7 +132,7 @@ METHODS = {
         ),
         Method(
             name="erlingsson",
-            target="literature.amplification.erlingsson",
+            function=amplification.erlingsson,
             kind=UPPER,
             valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
             source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
@@ -148,7 +142,7 @@ METHODS = {
         ),
         Method(
             name="balle-hoeffding",
-            target="literature.amplification.balle_hoeffding",
+            function=amplification.balle_hoeffding,
             kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Hoeffding's inequality",
@@ -158,7 +152,7 @@ METHODS = {
         ),
         Method(
             name="balle-bennett",
-            target="literature.amplification.balle_bennett",
+            function=amplification.balle_bennett,
             kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Bennett's inequality",
@@ -168,7 +162,7 @@ METHODS = {
         ),
         Method(
             name="feldman",
-            target="literature.amplification.feldman",
+            function=amplification.feldman,
             kind=UPPER,
             valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
             source=f"{_FELDMAN}, closed form",
@@ -178,7 +172,7 @@ METHODS = {
         ),
         Method(
             name="clones",
-            target="literature.clones.clones",
+            function=clones.clones,
             kind=UPPER,
             valid="every eps0-LDP randomizer, every dataset",
             source=f"{_FELDMAN}'s pair, computed exactly",
@@ -191,7 +185,7 @@ METHODS = {
         ),
         Method(
             name="stronger-clones",
-            target="literature.clones.stronger_clones",
+            function=clones.stronger_clones,
             kind=UPPER,
             valid="k-RR, every dataset",
             source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
@@ -204,7 +198,7 @@ METHODS = {
         ),
         Method(
             name="koskela-strong",
-            target="bounds.composition.koskela_strong",
+            function=composition.koskela_strong,
             kind=UPPER,
             valid="k-RR, every dataset; not 0 at eps = eps0",
             source=f"{_KOSKELA}, section 3 (strong adversary)",
@@ -217,7 +211,7 @@ METHODS = {
         ),
         Method(
             name="girgis",
-            target="literature.renyi.girgis",
+            function=renyi.girgis,
             kind=UPPER,
             valid="every eps0-LDP randomizer with discrete reports, every dataset",
             source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
@@ -230,7 +224,7 @@ METHODS = {
         ),
         Method(
             name="blanket",
-            target="literature.blanket.blanket",
+            function=blanket.blanket,
             kind=UPPER,
             valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
             source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
@@ -293,8 +287,6 @@ def delta(
         one = [point[~several] for point in points]
         result[~several] = chosen.function(one[0], **dict(zip(settings, one[1:], strict=True)), **more)
     if np.any(several):
-        from tightshuffle.bounds.rounds import of_settings
-
         some = [point[several] for point in points]
         make = functools.partial(_composition, chosen, more)
         result[several] = of_settings(make, some[0], [*some[1:], times[several]])
@@ -361,14 +353,10 @@ def _asked(
 
 def _composition(
     chosen: Method, more: dict[str, Any], n: float, k: float, eps0: float, times: float
-) -> "Composition":
+) -> Composition:
     """delta of that many rounds, as a function of eps."""
     if chosen.pair != "curve":
-        from tightshuffle.bounds.composition import PairRounds
-
-        return PairRounds(str(chosen.pair), n, k, eps0, times)
-    from tightshuffle.bounds.rounds import Rounds, curve
-
+        return composition.PairRounds(str(chosen.pair), n, k, eps0, times)
     own = more.get("randomizer", "grr")
     own = parse(own, k=int(k), eps0=eps0) if isinstance(own, str) else own
     return Rounds([(curve(own, int(n)), int(times))])
@@ -377,14 +365,11 @@ def _composition(
 def _epsilon_from_preview(
     chosen: Method, wanted: float, setting: dict[str, Any], more: dict[str, Any]
 ) -> float:
-    from tightshuffle.bounds.gaussian_limit import gaussian_mu
-    from tightshuffle.bounds.inverse import epsilon_from_gaussian
-
     def log10_delta_at(eps: float) -> float:
         return float(chosen.function(eps, **setting, **more))
 
     # Rounded up for a guarantee. Rounded down for a lower bound: at this eps some dataset has this delta.
-    return epsilon_from_gaussian(
+    return inverse.epsilon_from_gaussian(
         log10_delta_at,
         wanted,
         setting["eps0"],
@@ -400,14 +385,12 @@ def _epsilon_of_function(
     rounds: npt.ArrayLike,
     more: dict[str, Any],
 ) -> Floats:
-    from tightshuffle.bounds.inverse import epsilon as inverse
-
     # The inverse searches up to the argument eps0: for several rounds, the sum of their budgets.
     def bound(eps: float, *, eps0: float, one_round: float, **arguments: Any) -> Floats:
         return chosen.function(eps, eps0=one_round, **arguments)
 
     settings = settings | {"eps0": settings["eps0"] * rounds, "one_round": settings["eps0"]}
-    return inverse(bound, log10_delta=wanted, **settings, **more)
+    return inverse.epsilon(bound, log10_delta=wanted, **settings, **more)
 
 
 def check(method: Method, setting: Setting) -> None:

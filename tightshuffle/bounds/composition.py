@@ -16,7 +16,7 @@ import warnings
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import (
     Floats,
@@ -276,7 +276,7 @@ def _log_excess(eps: float, table: Rows, round_up: bool) -> float:
     """ln E[(P - e^eps Q)_+] of one round: given N and T an expected excess of Bin(T, 1/2), in closed form."""
     sign = 1 if round_up else -1
     # room = T - threshold in two forms; next to the largest loss b only the first does not cancel.
-    known, lie = table.total + table.short, special.expit(-eps)
+    known, lie = table.total + table.short, scipy.special.expit(-eps)
     share = math.expm1(eps - table.largest) / math.expm1(-table.largest)
     first, second = np.where(
         known * share <= table.total,
@@ -291,7 +291,7 @@ def _log_excess(eps: float, table: Rows, round_up: bool) -> float:
         log_room = np.where(table.short == 0, log_all, np.log(np.maximum(room, 0.0)))
     excess = np.where(room < 1, log_room - table.total * math.log(2), excess)
     terms = table.log_weight + table.log_scale + excess
-    value = special.logsumexp(terms) + math.log(table.gap) + np.logaddexp(0.0, eps)
+    value = scipy.special.logsumexp(terms) + math.log(table.gap) + np.logaddexp(0.0, eps)
     if round_up:
         value = np.logaddexp(value, table.log_left_out)
     return min(0.0, value + sign * _SAFETY)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
+import scipy
 
 from tightshuffle.arguments import Floats, check_installed, check_one, check_positive
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
@@ -125,7 +125,7 @@ def masses(index: npt.NDArray[Any], eps: Floats, forward: Floats, reverse: Float
 def _jumps(eps: Floats, values: Floats) -> tuple[Floats, Floats]:
     """Probabilities under P and Q of the losses eps[1:], from the largest convex function of e^eps below."""
     steps = np.exp(eps[:-1]) * np.expm1(np.diff(eps))
-    slopes = optimize.isotonic_regression(np.diff(values) / steps, weights=steps).x
+    slopes = scipy.optimize.isotonic_regression(np.diff(values) / steps, weights=steps).x
     jumps = np.maximum(np.diff(np.append(slopes, 0.0)), 0.0)
     return np.exp(eps[1:]) * jumps, jumps
 

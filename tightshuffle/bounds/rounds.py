@@ -22,7 +22,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
+import scipy
 
 from tightshuffle.arguments import Floats, check_at_most, check_compositions, check_eps, check_one
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
@@ -139,7 +139,7 @@ class Composition(ABC):
             if high > self.far:
                 return np.nan  # the infinite losses alone give more than this delta
             low, high = high, min(2 * high, self.largest)
-        root = optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-12) + 1e-10
+        root = scipy.optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-12) + 1e-10
         return min(root, high)
 
     def _deep_enough_for(self, ln_delta: float) -> Callable[[Floats], Floats]:

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import fft, optimize, special
+import scipy
 
 from tightshuffle.arguments import (
     LARGEST_EXPONENT,
@@ -191,7 +191,7 @@ def _tilt(eps: float, n: int, k: int, eps0: float, a: int) -> _Tilt:
     start = np.array([-eps / 2, 0.0])[: 2 if k > 3 else 1]
     simplex = np.vstack([start, start + 0.2 * np.eye(start.size)])
     options = {"xatol": 1e-4, "fatol": 1e-6, "initial_simplex": simplex}
-    found = optimize.minimize(entropy, start, method="Nelder-Mead", options=options)
+    found = scipy.optimize.minimize(entropy, start, method="Nelder-Mead", options=options)
     return _Tilt(*complete(found.x.tolist()), float(found.fun))
 
 
@@ -247,7 +247,7 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, a: int) -> float:
     parts: list[float] = [*(users * np.log(masses / (gain + k))), unit - math.log(gain + k)]
     parts += [-x0 * mean[0], -x2 * mean[1], -x1 * centre]
     error = _SAFETY + 1e-15 * float(np.sum(np.abs(parts)))
-    return min(0.0, float(special.logsumexp(logs)) + math.fsum(parts) - error)
+    return min(0.0, float(scipy.special.logsumexp(logs)) + math.fsum(parts) - error)
 
 
 def _distribution(
@@ -262,7 +262,7 @@ def _distribution(
     single = users @ (probabilities * rest[:, None])
     mean, variance = users @ probabilities, users @ (probabilities * (1 - probabilities))
     reach = _PERIOD / 3 + np.sqrt((_PERIOD / 3) ** 2 + 2 * _PERIOD * variance)  # Bernstein's inequality
-    periods = [fft.next_fast_len(int(length) + 3) for length in np.minimum(2 * reach, users.sum() + 1)]
+    periods = [scipy.fft.next_fast_len(int(length) + 3) for length in np.minimum(2 * reach, users.sum() + 1)]
     periods = [
         max(period, int(end - start) + 2) for period, start, end in zip(periods, low, high, strict=True)
     ]
@@ -297,7 +297,9 @@ def _distribution(
     sizes = high - low + 1
     padded = np.zeros((periods[0], w.size), dtype=complex)
     padded[indices] = transform
-    distribution = fft.irfft(fft.ifft(padded, axis=0)[: sizes[0]], n=periods[1], axis=1)[:, : sizes[1]]
+    distribution = scipy.fft.irfft(scipy.fft.ifft(padded, axis=0)[: sizes[0]], n=periods[1], axis=1)[
+        :, : sizes[1]
+    ]
     distribution[np.arange(low[0], high[0] + 1) < 0] = 0
     distribution[:, np.arange(low[1], high[1] + 1) < 0] = 0
     largest = 2 * float(np.abs(transform).sum()) / (periods[0] * periods[1])

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
+import scipy
 
 from tightshuffle.arguments import (
     LARGEST_EXPONENT,
@@ -209,8 +209,10 @@ def _roots(height: float, rate: float, square: float, slope: float) -> tuple[flo
     def derivative(x: float) -> float:
         return -2 * height * rate * x * np.exp(-rate * x**2) + 2 * square * x - slope
 
-    bottom = end if derivative(end) <= 0 else optimize.brentq(derivative, 0.0, end, xtol=1e-15 * end)
+    bottom = end if derivative(end) <= 0 else scipy.optimize.brentq(derivative, 0.0, end, xtol=1e-15 * end)
     if value(bottom) > 0:
         return np.nan, np.nan
-    low, high = (optimize.brentq(value, *edge, xtol=1e-15 * end) for edge in ((0.0, bottom), (bottom, end)))
+    low, high = (
+        scipy.optimize.brentq(value, *edge, xtol=1e-15 * end) for edge in ((0.0, bottom), (bottom, end))
+    )
     return low, high

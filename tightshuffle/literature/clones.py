@@ -25,7 +25,7 @@ as in `histogram`, w being that distribution: G is 2 / (c (e^eps0 + 1)) times e^
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import LARGEST_EXPONENT, Floats, check_eps, check_eps0, check_k, check_n
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
@@ -50,7 +50,7 @@ def stronger_clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, e
     An upper bound on delta for k-RR with every k (proof above). Arguments, result and errors as for `clones`.
     """
     eps0 = check_eps0(eps0, LARGEST_EXPONENT)
-    return _bound(eps, n, k, eps0, np.log(2) + special.log_expit(-eps0))
+    return _bound(eps, n, k, eps0, np.log(2) + scipy.special.log_expit(-eps0))
 
 
 def _bound(
@@ -61,7 +61,7 @@ def _bound(
         check_eps(eps), check_n(n), eps0, log_probability, k
     )
     gap = np.maximum(eps0 - eps, 0.0)
-    log_unit = np.log(2) - log_probability + special.log_expit(-eps0)
+    log_unit = np.log(2) - log_probability + scipy.special.log_expit(-eps0)
     # Exponents are added before the exponential: each value is a float where its parts are not.
     gain = np.exp(log_unit + eps0) * -np.expm1(-gap)
     loss = np.exp(log_unit + eps + eps0) * np.expm1(-eps - eps0)

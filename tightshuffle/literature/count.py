@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import (
     Floats,
@@ -179,10 +179,10 @@ def ceiling(
     assert edge is not None  # e^eps >= 1 >= kappa_2
     span, threshold, gap, *_ = edge
     logit_q = _logit_lie(k, eps0)
-    if threshold <= special.expit(logit_q):
+    if threshold <= scipy.special.expit(logit_q):
         return 0.0
-    divergence = threshold * (np.log(threshold) - special.log_expit(logit_q)) + gap * (
-        np.log(gap) - special.log_expit(-logit_q)
+    divergence = threshold * (np.log(threshold) - scipy.special.log_expit(logit_q)) + gap * (
+        np.log(gap) - scipy.special.log_expit(-logit_q)
     )
     return min(0.0, float(eps0 + np.log(span * gap) - non_holders * divergence) / np.log(10))
 
@@ -204,7 +204,7 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     first_j, excess, weight, loss, lift = _moments(edge, non_holders, logit_q + theta, eps0, power)
     surplus, direct = _convolve(x_distribution, sign * excess)
     s = first_x + first_j + np.arange(surplus.size)
-    centre = m * special.expit(logit_p + theta) + non_holders * special.expit(logit_q + theta)
+    centre = m * scipy.special.expit(logit_p + theta) + non_holders * scipy.special.expit(logit_q + theta)
     spread = np.sqrt(_variance(m, logit_p + theta) + _variance(non_holders, logit_q + theta))
     distance = sign * (s - centre) / max(spread, _NARROWEST)
     tail = _tail(surplus[::sign], distance[::sign], np.inf if direct else _TRUSTED)[::sign]
@@ -218,7 +218,7 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
         terms = np.log(tail) - theta * (s - centre)
     # From the moments back to probabilities: the factor e^eps0 * span, and e^eps for the reverse.
     factor = eps0 + np.log(edge.span) + (eps if sign == -1 else 0.0)
-    return min(0.0, special.logsumexp(terms) + (factor + lift - divergence))
+    return min(0.0, scipy.special.logsumexp(terms) + (factor + lift - divergence))
 
 
 def _moments(
@@ -321,7 +321,7 @@ def _tail(surplus: Floats, distance: Floats, trusted: float) -> Floats:
 
 
 def _variance(trials: int, logit: float) -> float:
-    return trials * special.expit(logit) * special.expit(-logit)
+    return trials * scipy.special.expit(logit) * scipy.special.expit(-logit)
 
 
 def _binomial_window(trials: int, logit: float) -> tuple[int, Floats]:
@@ -329,7 +329,7 @@ def _binomial_window(trials: int, logit: float) -> tuple[int, Floats]:
 
     Products of ratios outwards from the mode, normalised: no factorials, hence no loss for large trials.
     """
-    mean = trials * special.expit(logit)
+    mean = trials * scipy.special.expit(logit)
     reach = _REACH * np.sqrt(_variance(trials, logit)) + _MARGIN
     first, last = max(0, int(mean - reach)), min(trials, int(mean + reach) + 1)
     mode = min(max(int(mean), first), last)
@@ -353,11 +353,13 @@ def _convolve(first: Floats, second: Floats) -> tuple[Floats, bool]:
 
 def _relative_entropy(logit: float, theta: float) -> float:
     """KL divergence of Bernoulli(expit(logit)) tilted by theta from itself, accurate for small theta."""
-    base, tilted = special.expit(logit), special.expit(logit + theta)
+    base, tilted = scipy.special.expit(logit), scipy.special.expit(logit + theta)
     if abs(theta) > 0.1:
-        return tilted * (special.log_expit(logit + theta) - special.log_expit(logit)) + special.expit(
-            -logit - theta
-        ) * (special.log_expit(-logit - theta) - special.log_expit(-logit))
+        return tilted * (
+            scipy.special.log_expit(logit + theta) - scipy.special.log_expit(logit)
+        ) + scipy.special.expit(-logit - theta) * (
+            scipy.special.log_expit(-logit - theta) - scipy.special.log_expit(-logit)
+        )
     shift = np.expm1(theta) / (1 + base * np.expm1(theta))  # (tilted - base) / (base (1 - base))
     return base * _entropy_term(shift * (1 - base)) + (1 - base) * _entropy_term(-shift * base)
 

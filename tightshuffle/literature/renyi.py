@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import (
     Floats,
@@ -152,11 +152,15 @@ def _log_moment(lam: int, n: int, eps0: float) -> float:
     i = np.arange(3.0, lam + 1)
     # log of (e^(2 eps0) - 1)^2 / (2 e^(2 eps0) n bar)
     ratio = 2 * eps0 + 2 * np.log(-np.expm1(-2 * eps0)) - np.log(2) - log_users
-    terms = _log_choose(lam, i) + np.log(i) + special.gammaln(i / 2) + i / 2 * ratio
+    terms = _log_choose(lam, i) + np.log(i) + scipy.special.gammaln(i / 2) + i / 2 * ratio
     second = _log_choose(lam, 2) + 2 * np.log(-np.expm1(-eps0)) + eps0 - log_users
     last = eps0 * lam - (n - 1) * np.exp(-eps0) / 8
-    return float(np.logaddexp(0, special.logsumexp(np.concatenate([[second, last], terms]))))
+    return float(np.logaddexp(0, scipy.special.logsumexp(np.concatenate([[second, last], terms]))))
 
 
 def _log_choose(n: int, i: npt.ArrayLike) -> Floats:
-    return special.gammaln(n + 1) - special.gammaln(np.add(i, 1)) - special.gammaln(n - np.asarray(i) + 1)
+    return (
+        scipy.special.gammaln(n + 1)
+        - scipy.special.gammaln(np.add(i, 1))
+        - scipy.special.gammaln(n - np.asarray(i) + 1)
+    )

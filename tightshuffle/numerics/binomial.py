@@ -4,9 +4,11 @@ Given the number T of reports x0 and x1 together, the reports x0 are Bin(T, 1/2)
 divergence is an expected excess E[(Bin(T, 1/2) - c)_+] over a threshold c.
 """
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import Floats
 
@@ -34,7 +36,7 @@ def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, probabilit
             - _deviance(y, n * (1 - p))
             + 0.5 * np.log(n / (2 * np.pi * x * y))
         )
-        all_hit, all_miss = special.xlogy(n, p), special.xlog1py(n, -p)
+        all_hit, all_miss = scipy.special.xlogy(n, p), scipy.special.xlog1py(n, -p)
     log = np.where(x == n, all_hit, np.where(x == 0, all_miss, inner))
     return np.where((x < 0) | (y < 0), -np.inf, log)
 
@@ -60,7 +62,7 @@ def log_binomial_excess(trials: npt.ArrayLike, threshold: npt.ArrayLike) -> Floa
 
 def _excess_inside(t: Floats, c: Floats, m: Floats) -> Floats:
     log_first = log_binomial_pmf(m, t, 0.5)
-    tail = special.betainc(m, t - m + 1, 0.5)
+    tail = scipy.special.betainc(m, t - m + 1, 0.5)
     far = (2 * m - t > _FAR * t) | (tail < _UNDERFLOW)
     with np.errstate(divide="ignore", invalid="ignore"):
         result = np.log(m / 2 * np.exp(log_first) + (t / 2 - c) * tail)
@@ -83,8 +85,9 @@ def _excess_series(t: Floats, c: Floats, m: Floats) -> Floats:
 
 def _stirling_remainder(n: Floats) -> Floats:
     """log n! - log(sqrt(2 pi n) (n / e)^n): a table of exact differences below 16, the series above."""
-    small = n < _REMAINDERS.size
-    table = _REMAINDERS[np.where(small & (n >= 0), n, 0).astype(int)]
+    exact = _exact_remainders()
+    small = n < exact.size
+    table = exact[np.where(small & (n >= 0), n, 0).astype(int)]
     with np.errstate(divide="ignore", invalid="ignore"):
         square = n * n
         series = (
@@ -93,13 +96,11 @@ def _stirling_remainder(n: Floats) -> Floats:
     return np.where(small, table, series)
 
 
-def _exact_remainders(count: int) -> Floats:
-    n = np.arange(1, count)
-    exact = special.gammaln(n + 1.0) - (0.5 * np.log(2 * np.pi * n) + n * np.log(n) - n)
+@functools.cache
+def _exact_remainders() -> Floats:
+    n = np.arange(1, 16)
+    exact = scipy.special.gammaln(n + 1.0) - (0.5 * np.log(2 * np.pi * n) + n * np.log(n) - n)
     return np.concatenate([[0.0], exact])
-
-
-_REMAINDERS = _exact_remainders(16)
 
 
 def _deviance(x: Floats, mean: Floats) -> Floats:
@@ -109,4 +110,4 @@ def _deviance(x: Floats, mean: Floats) -> Floats:
     u = np.where(near, v, 0.0)
     # x log(x / mean) = 2 x artanh(v): the series of Loader's bd0.
     series = (x - mean) * u + 2 * x * u * np.polynomial.polynomial.polyval(u * u, _ARTANH)
-    return np.where(near, series, special.xlogy(x, x / mean) + mean - x)
+    return np.where(near, series, scipy.special.xlogy(x, x / mean) + mean - x)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import fft, optimize, special
+import scipy
 
 from tightshuffle.arguments import Floats, Integers
 
@@ -81,7 +81,7 @@ def gather(batches: Iterable[tuple[Floats, Floats]], spacing: float, reach: floa
     for loss, log_mass in batches:
         infinite = np.isposinf(loss)
         if infinite.any():
-            log_infinite = np.logaddexp(log_infinite, special.logsumexp(log_mass[infinite]))
+            log_infinite = np.logaddexp(log_infinite, scipy.special.logsumexp(log_mass[infinite]))
         kept = ~infinite & (log_mass > -np.inf)
         loss, log_mass = loss[kept], log_mass[kept]
         cell = np.floor(loss / spacing).astype(np.int64)
@@ -294,7 +294,7 @@ def _one_tilt(
     for grid, times in rounds:
         losses = grid.losses
         logs = grid.log_mass + theta * losses
-        log_sum = float(special.logsumexp(logs))
+        log_sum = float(scipy.special.logsumexp(logs))
         probabilities = np.exp(logs - log_sum)
         average = float(probabilities @ losses)
         log_mgf += times * log_sum
@@ -351,11 +351,11 @@ def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats]:
         else:
             low = max(low, math.floor(bound))
     size = high - low + 1
-    length = fft.next_fast_len(max(size, largest), real=True)
+    length = scipy.fft.next_fast_len(max(size, largest), real=True)
     product = np.ones(length // 2 + 1)
     for probabilities, times in parts:
-        product = product * fft.rfft(probabilities, length) ** times
-    return low, np.roll(fft.irfft(product, length), -low)[:size]
+        product = product * scipy.fft.rfft(probabilities, length) ** times
+    return low, np.roll(scipy.fft.irfft(product, length), -low)[:size]
 
 
 def _from_the_top(terms: Floats, starts: Integers) -> Floats:
@@ -388,7 +388,7 @@ def _tilt(target: float, coarse: Sequence[tuple[Floats, Floats, int]], spacing: 
     high = 1.0
     while missing(high) < 0 and high * spacing < 1e3:
         high *= 2
-    return optimize.brentq(missing, 0.0, high, rtol=1e-2) if missing(high) > 0 else high
+    return scipy.optimize.brentq(missing, 0.0, high, rtol=1e-2) if missing(high) > 0 else high
 
 
 def _log_any_infinite(rounds: Sequence[tuple[LossGrid, int]], round_up: bool) -> float:
@@ -398,10 +398,10 @@ def _log_any_infinite(rounds: Sequence[tuple[LossGrid, int]], round_up: bool) ->
         return -math.inf
     if max(log for log, _ in logs) >= 0:
         return 0.0
-    rare = float(special.logsumexp([log + math.log(times) for log, times in logs]))  # the sum bounds it
+    rare = float(scipy.special.logsumexp([log + math.log(times) for log, times in logs]))  # the sum bounds it
     if rare >= -600:
         rare = math.log(-math.expm1(sum(times * math.log1p(-math.exp(log)) for log, times in logs)))
     if round_up:  # masses that were rounded up have sums above 1, which multiply
         for grid, times in rounds:
-            rare += times * max(0.0, np.logaddexp(special.logsumexp(grid.log_mass), grid.log_infinite))
+            rare += times * max(0.0, np.logaddexp(scipy.special.logsumexp(grid.log_mass), grid.log_infinite))
     return rare
