@@ -72,6 +72,7 @@ cluster: $(VENV)/cluster
 PROFILE := profiles/slurm
 SMALL := results/privacy/delta_surface.csv
 cluster-check: $(VENV)/cluster
+	@test -d $(PROFILE) || { echo "error: there is no folder $(PROFILE)" >&2; exit 1; }
 	@snakemake --workflow-profile $(PROFILE) --retries 0 --forcerun $(SMALL) -- $(SMALL) && echo "The cluster made $(SMALL)."
 
 # `-W`: a broken link or an invalid docstring is an error.
@@ -107,7 +108,9 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	  exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "tight-shuffle needs Python >= 3.11; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
-	@echo "Installing the locked versions into $(VENV) (about a minute) ..."
+	@test ! -e $(VENV) || test -f $(VENV)/pyvenv.cfg || \
+	  { echo "error: VENV=$(VENV) is no environment, and would be emptied: name a new folder" >&2; exit 1; }
+	@echo "Installing the locked versions into $(VENV) (about a minute, 800 MB) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib  # pip would compile on one core, and tests too

@@ -14,7 +14,7 @@ name: tight-shuffle
 channels:
   - conda-forge
 dependencies:
-  - python>=3.11
+  - python>=3.11,<3.15
   - pip
   - pip:
 """
