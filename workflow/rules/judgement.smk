@@ -4,11 +4,12 @@ CITIES = [name for name in INDIVIDUAL if name in GOWALLA]
 
 
 rule compute_printed_deltas:
-    "log10 delta behind every printed delta, by the published formula and exactly."
+    "log10 delta behind every printed delta, by the published formula and exactly; and Corollary 1."
     input:
         values=source(VALUES),
     output:
-        "<results>/privacy/printed_deltas.csv",
+        deltas="<results>/privacy/printed_deltas.csv",
+        corollary="<results>/privacy/corollary_1.csv",
     log:
         "<results>/logs/compute_printed_deltas.log",
     benchmark:

@@ -8,6 +8,7 @@ from reproduction.protocol.printed_formulas import (
     balle_as_printed,
     erlingsson_as_printed,
     feldman_as_printed,
+    feldman_as_stated,
 )
 from reproduction.verification.printed import digits_verdict, read_values, records
 from tests import ROOT
@@ -93,3 +94,15 @@ def test_theorem_1_gives_the_digits_of_table_iv():
     for row in rows:
         ours = from_log10(delta(float(row["eps"]), n=150, k=10, eps0=2, count=120, form="published"))
         assert digits_verdict(row["printed"], ours) == "same digits"
+
+
+def test_the_long_versions_columns_are_not_its_own_statements():
+    """Table II's Feldman lacks a square of IV-A's statement, its Balle the factor min(1, eps0) of Table 1."""
+    eps, given = np.array([0.01, 0.1, 0.2, 0.3, 0.4]), {"n": 100, "eps0": 0.49}
+    stated = feldman_as_stated(eps, **given)
+    solved = (1 - np.exp(-0.49)) * np.sqrt(np.exp(0.49) * -stated * np.log(10) / 100)  # IV-A, constant 1
+    np.testing.assert_allclose(solved, eps, rtol=1e-12)
+    np.testing.assert_allclose(10**stated, [0.960, 0.0169, 8.09e-8, 1.10e-16, 4.28e-29], rtol=3e-3)
+    assert 17 < (feldman_as_printed(eps, **given) - stated).max() < 18  # orders of magnitude, at eps = 0.4
+    long, short = (10 ** balle_as_printed(0.1, **given, version=version) for version in ("long", "short"))
+    assert (round(long, 3), round(short, 3)) == (0.687, 0.209)

@@ -1,0 +1,53 @@
+"""Corollary 1 of the main paper, read literally: Theorem 1 with the largest printed loss over the values.
+
+Eq. (7) of the short version has v_s = max over x0 and x1 of v_s(x0, x1), in the place of v_s(x0, x1). The
+printed v_s(x0, x1) depends on x0 through n_x0 only, so the maximum is over the counts of the values. The
+corollary does not say whose n_x0 is meant outside of v_s; here it is the one that gives the largest delta.
+
+No table of the paper uses this reading. It is neither tight nor a guarantee: for some datasets it exceeds
+what holds for all of them, for others it is below the delta of their own count.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
+from tightshuffle.randomizers.krr import lie_probability, truth_probability
+
+_LARGEST_N = 1000  # the sums are direct, with probabilities that must not underflow
+
+
+def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int]) -> float:
+    """log10 of the delta of Corollary 1; -inf where it is 0.
+
+    ``counts``: of each value among which the maximum is taken, how many of the remaining n - 1 users hold it
+    (n_x0); at least one, and repeated counts change nothing. ``n`` at most 1,000. Raises ValueError that
+    names the argument that is out of range.
+    """
+    n, k = int(check_n(n)), int(check_k(k))
+    eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
+    held = sorted({int(check_count(count, n)) for count in counts})
+    if not held or n > _LARGEST_N:
+        raise ValueError(
+            f"n must be at most {_LARGEST_N:,} and counts must not be empty; got n = {n}, {held}"
+        )
+    pairs = [_mass_and_ratio(n, k, eps0, count) for count in held]
+    ratio = np.max([ratio for _, ratio in pairs], axis=0)  # e^{v_s}
+    shown = ratio > np.exp(eps)
+    deltas = [float(np.sum(mass[shown] * (1 - np.exp(eps) / ratio[shown]))) for mass, _ in pairs]
+    with np.errstate(divide="ignore"):
+        return float(np.log10(max(deltas)))
+
+
+def _mass_and_ratio(n: int, k: int, eps0: float, count: int) -> tuple[Floats, Floats]:
+    """P(s) of eq. (6) and e^{v_s} as printed in Theorem 1, for s = 0 to n, where ``count`` = n_x0."""
+    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    others = n - count  # under Q the user in question is one of them
+    reports = np.arange(others + 1)
+    holders, lies = stats.binom.pmf(np.arange(count + 1), count, p), stats.binom.pmf(reports, others, q)
+    mass, first, second = (np.convolve(holders, lies * (reports / others) ** power) for power in range(3))
+    kappa_2 = (1 - p) / (1 - q)
+    span = np.exp(eps0) - kappa_2
+    return kappa_2 * mass + span * first, kappa_2 + span * second / mass
