@@ -1,6 +1,6 @@
 """What speaks for the paper: where its conclusion holds, and in whose disfavour its comparison is.
 
-Three facts. In the paper's own settings, at equal privacy, the two errors are close. Its comparison at unequal
+In the paper's own settings, at equal privacy, the two errors are close. Its comparison at unequal
 privacy handicaps the shuffled reports, its own method. And Corollary 1, read literally, is not too small
 everywhere, although it is no guarantee.
 """
@@ -62,7 +62,7 @@ def _ends(values: "pd.Series[float]") -> dict[str, float]:
 
 
 def unequal_privacy(parity_ratio: pd.DataFrame, scale: float, delta: float = 1e-6) -> dict[str, Any]:
-    """The eps at ``delta`` of the two mechanisms that Figure 2 compares as eps = eps0 = 4, in our rerun of it.
+    """The eps at ``delta`` of the two mechanisms that Figure 2 compares at eps = eps0 = 4, in our rerun.
 
     ``scale``: of its Gaussian's noise, in users. Returns ``delta``, ``gaussian`` (its eps for the histogram)
     and ``shuffled``: n and eps (`histogram.upper`) at the smallest and the largest n of ``parity_ratio``,
