@@ -9,13 +9,25 @@ what holds for all of them, for others it is below the delta of their own count.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
+from tightshuffle.bounds import histogram
+from tightshuffle.literature import count
 from tightshuffle.randomizers.krr import lie_probability, truth_probability
 
+TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting
+EPS = (0.1, 0.5, 1.0)
+DATASETS = {  # what the 99 remaining users hold, and the n_x0 of the maximum, the largest first
+    "80 and 19, values that occur": [80, 19],
+    "80 and 19, all values": [80, 19, 0],
+    "80, 3 and eight times 2": [80, 3, 2],
+    "nine times 10 and 9": [10, 9],
+}
 _LARGEST_N = 1000  # the sums are direct, with probabilities that must not underflow
 
 
@@ -28,12 +40,12 @@ def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
-    held = sorted({int(check_count(count, n)) for count in counts})
+    held = sorted({int(check_count(holders, n)) for holders in counts})
     if not held or n > _LARGEST_N:
         raise ValueError(
             f"n must be at most {_LARGEST_N:,} and counts must not be empty; got n = {n}, {held}"
         )
-    pairs = [_mass_and_ratio(n, k, eps0, count) for count in held]
+    pairs = [_mass_and_ratio(n, k, eps0, holders) for holders in held]
     ratio = np.max([ratio for _, ratio in pairs], axis=0)  # e^{v_s}
     shown = ratio > np.exp(eps)
     deltas = [float(np.sum(mass[shown] * (1 - np.exp(eps) / ratio[shown]))) for mass, _ in pairs]
@@ -41,12 +53,33 @@ def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int
         return float(np.log10(max(deltas)))
 
 
-def _mass_and_ratio(n: int, k: int, eps0: float, count: int) -> tuple[Floats, Floats]:
-    """P(s) of eq. (6) and e^{v_s} as printed in Theorem 1, for s = 0 to n, where ``count`` = n_x0."""
+def corollary_table() -> pd.DataFrame:
+    """Corollary 1 at Table IV's default setting, for the datasets `DATASETS`; a row per dataset and eps.
+
+    Columns: remaining_users, eps, log10_corollary_1, log10_count (the exact delta of the same dataset's
+    count of x0, forward) and log10_lower and log10_upper, the bounds of the worst dataset's histogram.
+    """
+    rows = [
+        {
+            "remaining_users": name,
+            "eps": eps,
+            "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
+            "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
+            "log10_lower": float(histogram.lower(eps, **TABLE_IV)),
+            "log10_upper": float(histogram.upper(eps, **TABLE_IV)),
+        }
+        for name, counts in DATASETS.items()
+        for eps in EPS
+    ]
+    return pd.DataFrame(rows)
+
+
+def _mass_and_ratio(n: int, k: int, eps0: float, held: int) -> tuple[Floats, Floats]:
+    """P(s) of eq. (6) and e^{v_s} as printed in Theorem 1, for s = 0 to n, where ``held`` = n_x0."""
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    others = n - count  # under Q the user in question is one of them
+    others = n - held  # under Q the user in question is one of them
     reports = np.arange(others + 1)
-    holders, lies = stats.binom.pmf(np.arange(count + 1), count, p), stats.binom.pmf(reports, others, q)
+    holders, lies = stats.binom.pmf(np.arange(held + 1), held, p), stats.binom.pmf(reports, others, q)
     mass, first, second = (np.convolve(holders, lies * (reports / others) ** power) for power in range(3))
     kappa_2 = (1 - p) / (1 - q)
     span = np.exp(eps0) - kappa_2

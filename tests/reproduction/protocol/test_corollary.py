@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from reproduction.protocol.corollary import corollary_1
+from reproduction.protocol.corollary import corollary_1, corollary_table
 
 
 def literal(eps, n, k, growth, counts):
@@ -55,6 +55,14 @@ def test_it_is_neither_too_small_everywhere_nor_a_guarantee():
     np.testing.assert_allclose(found[80, 20], [4.580e-2, 2.851e-4, 2.377e-10], rtol=1e-3)
     np.testing.assert_allclose(found[80, 2], [0.2540, 2.282e-2, 5.390e-7], rtol=1e-3)
     np.testing.assert_allclose(found[10, 9], [3.697e-13, 1.566e-23, 4.871e-41], rtol=1e-3)
+
+
+def test_corollary_1_is_above_the_guarantee_and_below_the_truth():
+    rows = corollary_table().set_index(["remaining_users", "eps"])
+    skewed, flat = rows.loc["80, 3 and eight times 2"], rows.loc["nine times 10 and 9"]
+    assert np.all(skewed["log10_corollary_1"] > skewed["log10_upper"])
+    assert np.all(flat["log10_corollary_1"] < flat["log10_count"] - 10)
+    assert np.all(rows["log10_count"] <= rows["log10_lower"])
 
 
 def test_bad_arguments_are_named():
