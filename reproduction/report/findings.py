@@ -19,13 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import special, stats
 
-import tightshuffle
 from reproduction.experiments.parity_summary import NEARLY, largest_change_percent, nearly_equal
 from reproduction.experiments.study_limit import poisson_ratio
 from reproduction.protocol.gaussian import published_scale
-from reproduction.verification.claims.evidence import PAPER
 from reproduction.verification.claims.verdict_rules import (
     FAILS,
     HOLDS,
@@ -35,6 +33,7 @@ from reproduction.verification.claims.verdict_rules import (
     UNSETTLED,
     UNTESTABLE,
 )
+from reproduction.verification.fairness import own_ratios, unequal_privacy
 from reproduction.verification.noise_scale import Error, gaussian_errors, likely, log_likelihood, p_value
 from reproduction.verification.printed import parse_tolerance
 from reproduction.verification.verdicts import (
@@ -52,7 +51,7 @@ from reproduction.verification.verdicts import (
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.enumeration import enumerate_worst_case
 from tightshuffle.designs import Design, fewest_dummies, frontier, luo_wang_yi
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
+from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.number_text import rounded
 from tightshuffle.numerics.positive_part import log_positive_part
@@ -306,24 +305,7 @@ def gaussian(_: Results) -> Finding:
         rows.append({"eps": eps, "library": library, "needed": needed, "ends": ends})
     tv = make_plan(100_000, 408, 0.5, log10_delta=-6.0).tv
     excess_percent = 100 * (tv["shuffle+INV"] / tv["gaussian"] - 1)
-    return {"delta": 1e-30, "edge": edge, "rows": rows, "excess_percent": excess_percent} | _private()
-
-
-def _private() -> Finding:
-    """eps at delta = 1e-6 of both mechanisms that the paper compares at eps = eps0 = 4 on N(0, 2).
-
-    The Gaussian is that of our rerun; as noise on a histogram its sensitivity is sqrt(2).
-    """
-    scale, delta = published_scale(4.0, 1e-30, 1.0), 1e-6
-
-    def surplus(eps: float) -> float:
-        found = log10_delta_of_scale(eps, scale=scale, sensitivity=HISTOGRAM_SENSITIVITY)
-        return float(found) - math.log10(delta)
-
-    return {
-        "noise_eps": optimize.brentq(surplus, 0.1, 10),
-        "shuffled_eps": [tightshuffle.epsilon(delta, n=n, k=15, eps0=4.0) for n in (1_000, 100_000)],
-    }
+    return {"delta": 1e-30, "edge": edge, "rows": rows, "excess_percent": excess_percent}
 
 
 def noise(results: Results) -> Finding:
@@ -391,7 +373,6 @@ def parity(results: Results) -> Finding:
             {"eps0": eps0, "of": len(ratio), **_range(ratio)}
             for eps0, ratio in informative.groupby("eps0")["ratio"]
         ],
-        "papers": _in_the_papers_settings(projected, paired),
         "published": _range(published) if len(published) else None,
         "paired": {
             **_range(paired.loc[paired["informative"], "ratio"]),
@@ -414,27 +395,17 @@ def parity(results: Results) -> Finding:
     }
 
 
-def _in_the_papers_settings(projected: pd.DataFrame, paired: pd.DataFrame) -> Finding | None:
-    """The ratios at the datasets and eps0 of the paper's figures; None if the configuration has none."""
+def papers_settings(results: Results) -> Finding:
+    """Ratios in the paper's own settings; ``above``: where informative settings elsewhere have larger ones."""
+    found = own_ratios(results.parity_ratio)
+    projected = _ratios(results)[1]["projected"]
+    above = projected[projected["informative"] & (projected["ratio"] > found["high"])]
+    return found | {"above": {name: sorted(set(above[name])) for name in ("dataset", "eps0", "n")}}
 
-    def own(rows: pd.DataFrame) -> "pd.Series[float]":
-        parts = [
-            rows[(rows["dataset"] == name) & rows["eps0"].isin(budgets or ())]
-            for name, budgets in PAPER.items()
-        ]
-        return pd.concat(parts)["ratio"]
 
-    ratios, with_one = own(projected), own(paired)
-    if ratios.empty:
-        return None
-    above = projected[projected["informative"] & (projected["ratio"] > ratios.max())]
-    return {
-        "of": len(ratios),
-        **_range(ratios),
-        "paired": _range(with_one) | {"better": (with_one < 1).sum()},
-        # where the larger ratios of other settings are
-        "above": {name: sorted(set(above[name])) for name in ("dataset", "eps0", "n")},
-    }
+def unequal(results: Results) -> Finding:
+    """eps at delta = 1e-6 of the two mechanisms that the paper compares at eps = eps0 = 4, in our rerun."""
+    return unequal_privacy(results.parity_ratio, scale=published_scale(4.0, 1e-30, 1.0))
 
 
 def _ratios(results: Results) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
@@ -664,8 +635,8 @@ def worst_case(_: Results) -> Finding:
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
     printed, claims, theorem, default_setting, by_hand, audit, joint_tests, grids, cells, gaussian, noise,
-    noise_table, parity, parity_of_the_papers, pages, limits, single_runs, distances, literature, misses,
-    band, worst_case, dummies,
+    noise_table, parity, papers_settings, unequal, parity_of_the_papers, pages, limits, single_runs,
+    distances, literature, misses, band, worst_case, dummies,
 )  # fmt: skip
 
 
