@@ -396,7 +396,7 @@ def parity(results: Results) -> Finding:
 
 
 def papers_settings(results: Results) -> Finding:
-    """Ratios in the paper's own settings; ``above``: where informative settings elsewhere have larger ones."""
+    """Ratios in the paper's own settings; ``above``: where informative others have larger ones."""
     found = own_ratios(results.parity_ratio)
     projected = _ratios(results)[1]["projected"]
     above = projected[projected["informative"] & (projected["ratio"] > found["high"])]
