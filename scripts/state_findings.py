@@ -1,6 +1,5 @@
 """Compute every number that the report, the article or docs/ state; they read this file."""
 
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,17 +10,10 @@ from reproduction.verification.verdicts import read_verdicts
 
 with job(snakemake):
     titles = snakemake.params.titles
-    found: dict[str, Any] = {"titles": titles}
-    for name, path in snakemake.input.items():
-        if not path:
-            continue
-        if name in ("verdicts", "claim_verdicts"):
-            found[name] = read_verdicts(path)
-        elif name in ("plan", "which"):
-            found[name] = Path(path).read_text("utf-8").splitlines()
-        else:
-            found[name] = pd.read_csv(path, dtype={"delta_rule": str})
-    for name in ("parity_ratio", "parity"):
-        if name in found:
-            found[name] = found[name][found[name]["dataset"].isin(list(titles))]
-    write_bytes(to_json(findings(Results(**found))).encode(), snakemake.output[0])
+    found: dict[str, Any] = {
+        name: read_verdicts(path) if name.endswith("verdicts") else pd.read_csv(path)
+        for name, path in snakemake.input.items()
+    }
+    if "parity_ratio" in found:
+        found["parity_ratio"] = found["parity_ratio"][found["parity_ratio"]["dataset"].isin(list(titles))]
+    write_bytes(to_json(findings(Results(**found, titles=titles))).encode(), snakemake.output[0])

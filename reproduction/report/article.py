@@ -13,7 +13,7 @@ import typst
 
 import tightshuffle
 from reproduction.figures.randomizers import LABELS
-from reproduction.report.quotes import filled, finding
+from reproduction.report.quotes import filled
 from reproduction.report.which_page import statement
 
 MAIN = "article.typ"  # the template among the parts
@@ -58,12 +58,11 @@ def article_values(
 
 
 def _or_none(where: str, found: Mapping[str, Any]) -> Any:
-    """The finding; None where it or its topic was not computed."""
-    try:
-        value = finding(where, found)
-    except LookupError:
-        return None
-    return None if isinstance(value, dict) and "not_computed" in value else value
+    """The finding of a name such as parity.rows; None where it or its topic was not computed."""
+    part: Any = found
+    for name in where.split("."):
+        part = part.get(name) if part else None
+    return None if isinstance(part, dict) and "not_computed" in part else part
 
 
 def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:

@@ -1,6 +1,7 @@
-"""Sentences of documents that quote findings: texts with placeholders such as ``{parity.low:.2f}``."""
+"""Texts that quote findings, with placeholders such as ``{parity.low:.2f}``."""
 
 import json
+import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +24,7 @@ class _Formatter(string.Formatter):
 
 
 def read_findings(text: str) -> Part:
-    """The findings in results/findings.json. A topic that was not computed has the reason, and is false."""
+    """The findings in results/findings.json. A topic that was not computed has the reason."""
     found: Part = json.loads(text, object_hook=Part)
     return found
 
@@ -36,32 +37,20 @@ def filled(template: str, found: Any) -> str:
         raise LookupError(f"{template}: no finding {error}") from error
 
 
-def finding(where: str, found: Mapping[str, Any]) -> Any:
-    """The finding of a name such as parity.rows. LookupError says why it was not computed."""
-    part: Any = found
-    for name in where.split("."):
-        if name not in (part or {}):
-            reason = part.get("not_computed") if part else None
-            raise LookupError(f"{where}: {reason or f'no finding {name!r}'}")
-        part = part[name]
-    return part
+def untrue(
+    quotes: Mapping[str, Sequence[str]], documents: Mapping[str, str], found: Mapping[str, Any]
+) -> Iterator[str]:
+    """A line for each quote that its document does not have, filled in. Emphasis does not count.
 
-
-def quotes(
-    texts: Mapping[str, Sequence[str | Mapping[str, str]]], found: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """(document, text) of everything that docs/quotes.yaml says, filled in.
-
-    Raises LookupError if the findings lack a placeholder, or what a text claims is not true.
+    ``quotes``: document -> its texts in docs/quotes.yaml; ``documents``: document -> its content.
     """
-    for document, entries in texts.items():
-        for entry in entries:
-            if isinstance(entry, str):
-                yield document, filled(entry, found)
+    for document, texts in quotes.items():
+        said = " ".join(re.sub(r"\*\*", "", documents[document]).split())
+        for template in texts:
+            try:
+                text = filled(template, found)
+            except LookupError as error:
+                yield f"{document}: {error}"
                 continue
-            for where, template in entry.items():
-                rows = finding(where, found)
-                if not rows:
-                    raise LookupError(f"{document}: not true any more: {template}")
-                for row in [found] if rows is True else rows:
-                    yield document, filled(template, row)
+            if text not in said:
+                yield f"{document} does not say: {text} (correct it, or docs/quotes.yaml: {template})"

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pandas as pd
 
-from reproduction.report.findings import Results, findings, to_json
+from reproduction.report.findings import TOPICS, Results, findings, to_json
 from reproduction.report.page import render
 from reproduction.report.page_values import page_values
 from reproduction.report.quotes import read_findings
@@ -276,7 +276,8 @@ def found_in(tables, *names, **texts):
     """The findings of these tables; by default those that the page states."""
     fields = Results.__dataclass_fields__
     results = Results(**{name: table for name, table in tables.items() if name in fields}, **texts)
-    return read_findings(to_json(findings(results, names or PAGES_TOPICS)))
+    topics = [topic for topic in TOPICS if topic.__name__ in (names or PAGES_TOPICS)]
+    return read_findings(to_json(findings(results, topics)))
 
 
 def page_of(

@@ -282,7 +282,6 @@ def test_the_findings_stand_in_the_text(whole):
         ("The range covers all 8 settings.", text),
         ("The range covers the 4 of 8 settings where at least one of the two beats a uniform", quiet),
         ("shuffle+INV has the smaller error in 8 of 8 settings.", text),
-        ("this is so in 8.", text),
         ("The lower bound is above 0 in 2 of 3 rows.", text),
         ("it is above the published δ in 2 rows and above our upper in none.", text),
         ("they are above the published δ in 1 rows.", text),
