@@ -235,7 +235,8 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
             "\n\nThe published protocol sets ε = ε₀. Its Gaussian noise belongs to no (ε, δ) of the shuffle"
             " model, and only shuffle+INV is projected. The row shows our rerun"
             f" ({wording.listing(sorted(published['repetitions'].unique()))} repetitions), without the runs"
-            " on all check-ins of a city. The paper prints neither these ratios nor the noise (errata, 7)."
+            " on all check-ins of a city. The paper prints both errors for two n of N(0, 2), but not the"
+            " noise (errata, 7)."
         )
         paired = table[(table["comparison"] == PAIRED) & (table["bound"] == "upper") & table["informative"]]
         same = paired.loc[paired["metric"] == "tv", "ratio"]

@@ -50,12 +50,17 @@ def statement(study: pd.DataFrame) -> list[str]:
     unsure, single = [], []
     if not surely.all():
         least = tv.loc[generous.index].min(axis=1)[~surely].min()
-        unsure = [f"In the other settings, the smallest total variation error is at least {_down(least)}."]
+        rest = "one" if len(generous) - sure == 1 else f"{len(generous) - sure}"
+        unsure = [f"In the other {rest}, the smallest total variation error is at least {_down(least)}."]
     larger = study.loc[(study["randomizer"] == "subset") & (study["name"] != "grr"), "tv"]
     if len(larger):
         single = [f"Where the smallest error is below {_down(larger.min())}, m = 1 is the best."]
     local = study.pivot_table(index=keys, values=["local_tv", "tv"], aggfunc="min")
-    small = study[(study["randomizer"] == "grr") & (study["eps"] <= 1) & (study["k"] > 2)]
+    krr = study[(study["randomizer"] == "grr") & (study["k"] > 2)]
+    small, largest_eps = krr[krr["eps"] <= 1], krr["eps"].max()
+    beyond = krr.loc[krr["eps"] == largest_eps, "ratio"].max()
+    first = study["delta_rule"].iloc[0]
+    of_first = ties.xs(first, level="delta_rule")
     most = study["n"].max()
     large = study[(study["n"] == most) & (study["eps"] <= 1)].groupby("randomizer")["ratio"].min()
     gain = (local["local_tv"] / local["tv"]).min()
@@ -63,14 +68,19 @@ def statement(study: pd.DataFrame) -> list[str]:
     return [
         f"The {len(ratio)} settings have n from {_ends(study['n'])}, k from {_ends(study['k'])} and eps from"
         f" {_ends(study['eps'])}, each with delta = {' and '.join(map(str, study['delta_rule'].unique()))}.",
-        "With a shuffler, k-RR has the smallest expected error of these randomizers, or one within"
-        f" {100 * _TIE:g} % of the smallest, in {ties.sum()} of {len(ratio)} settings.",
+        "If whole reports are shuffled, k-RR has the smallest expected error of these randomizers, or one"
+        f" within {100 * _TIE:g} % of the smallest, in {ties.sum()} of {len(ratio)} settings"
+        + (
+            f" ({of_first.sum()} of {len(of_first)} with delta = {first})."
+            if len(of_first) < len(ties)
+            else "."
+        ),
         *lost,
         "Subset selection whose sets have m = 1 value is k-RR.",
         *single,
         "With the best m, subset selection has the smallest error, or one within"
         f" {100 * _TIE:g} % of the smallest, in {wins.sum()} of {len(ratio)} settings.",
-        "Our upper bound on delta is not equally close to the true delta for every randomizer.",
+        "Our upper bound on delta is looser for some randomizers.",
         "So we also gave RAPPOR, OUE, Hadamard response and local hashing the larger eps0 that the lower"
         " bound on delta allows.",
         f"Then subset selection still has the smallest error in {sure} of {len(generous)} settings (those"
@@ -78,7 +88,8 @@ def statement(study: pd.DataFrame) -> list[str]:
         *unsure,
         "For eps up to 1 and k > 2, the total variation error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
-        " Gaussian with the same guarantee.",
+        " Gaussian with the same guarantee"
+        + (f"; at eps = {largest_eps:g} it is up to {beyond:.2f} times." if largest_eps > 1 else "."),
         f"The error of that Gaussian is {central.min():.1f} to {central.max():.1f} times that of central"
         " geometric noise, which has delta = 0.",
         f"Without the shuffler, the smallest error of these randomizers is at least {gain:.1f} times the"

@@ -33,11 +33,14 @@ def test_the_sentences_count_wins_and_name_extremes():
     )
     assert "in 2 of 3 settings" in wins
     assert "k-RR has the smallest" in ties
-    assert "in 2 of 3 settings" in ties
+    assert "in 2 of 3 settings (2 of 2 with delta = 1e-06)." in ties
     assert "the error of k-RR is 9.1 to 9.1 % larger" in larger  # 1.2 / 1.1
     assert useless == "There the smallest total variation error is at least 1.1, so no estimate is useful."
     assert "in 2 of 2 settings" in sure
     assert "is 1.20 to 1.20 times" in small
+    assert small.endswith("guarantee.")
+    wider = table().assign(eps=lambda rows: rows["eps"] + (rows["n"] == 1000))
+    assert "guarantee; at eps = 2 it is up to 1.20 times." in statement(wider)[9]
     assert "is 2.0 to 2.0 times" in central
     assert "at least 5.0 times" in gain
     assert "At n = 10,000 and eps up to 1" in large
@@ -70,7 +73,7 @@ def test_the_error_is_named_where_a_looser_bound_may_hide_a_smaller_one():
     hidden = (rows["randomizer"] == "oue") & (rows["n"] == 10_000)
     told = statement(rows.assign(ratio_lower=rows["ratio_lower"].mask(hidden, 1.0)))
     sure = next(place for place, sentence in enumerate(told) if "in 1 of 2 settings" in sentence)
-    assert told[sure + 1] == "In the other settings, the smallest total variation error is at least 0.1."
+    assert told[sure + 1] == "In the other one, the smallest total variation error is at least 0.1."
 
 
 def test_rules_that_are_all_numbers_are_read_as_numbers():
