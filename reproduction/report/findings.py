@@ -15,12 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import optimize
 
-import tightshuffle
 from reproduction.experiments.parity_summary import NEARLY, nearly_equal
 from reproduction.protocol.gaussian import published_scale
-from reproduction.verification.claims.evidence import PAPER
 from reproduction.verification.claims.verdict_rules import (
     FAILS,
     HOLDS,
@@ -30,6 +27,7 @@ from reproduction.verification.claims.verdict_rules import (
     UNSETTLED,
     UNTESTABLE,
 )
+from reproduction.verification.fairness import own_ratios, unequal_privacy
 from reproduction.verification.noise_scale import gaussian_errors, likely
 from reproduction.verification.printed import parse_tolerance
 from reproduction.verification.verdicts import (
@@ -44,7 +42,7 @@ from reproduction.verification.verdicts import (
 )
 from tightshuffle.bounds import histogram
 from tightshuffle.designs import frontier, luo_wang_yi
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
+from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.number_text import rounded
 from tightshuffle.numerics.positive_part import log_positive_part
@@ -236,28 +234,12 @@ def cells(results: Results) -> Finding:
 
 
 def gaussian(_: Results) -> Finding:
-    """Scales at delta = 1e-30 and sensitivity 1: diffprivlib's, which our rerun has, and the one needed.
-
-    ``noise_eps`` and ``shuffled_eps``: eps at delta = 1e-6 of both mechanisms that the paper compares at
-    eps = eps0 = 4 on N(0, 2), the second for 1,000 and 100,000 users. As noise on a histogram, that of our
-    rerun has sensitivity sqrt(2).
-    """
+    """Scales at delta = 1e-30 and sensitivity 1: diffprivlib's, which our rerun has, and the one needed."""
     rows = [
         {"eps": eps, "library": published_scale(eps, 1e-30, 1.0), "needed": exact_scale(eps, 1e-30)}
         for eps in (4.0, 6.0)
     ]
-    scale, delta = rows[0]["library"], 1e-6
-
-    def surplus(eps: float) -> float:
-        found = log10_delta_of_scale(eps, scale=scale, sensitivity=HISTOGRAM_SENSITIVITY)
-        return float(found) - math.log10(delta)
-
-    return {
-        "delta": 1e-30,
-        "rows": rows,
-        "noise_eps": optimize.brentq(surplus, 0.1, 10),
-        "shuffled_eps": [tightshuffle.epsilon(delta, n=n, k=15, eps0=4.0) for n in (1_000, 100_000)],
-    }
+    return {"delta": 1e-30, "rows": rows}
 
 
 def noise(results: Results) -> Finding:
@@ -301,7 +283,6 @@ def parity(results: Results) -> Finding:
             {"eps0": eps0, "of": len(ratio), **_range(ratio)}
             for eps0, ratio in informative.groupby("eps0")["ratio"]
         ],
-        "papers": _in_the_papers_settings(projected, paired),
         "published": _range(published) if len(published) else None,
         "paired": {
             **_range(paired.loc[paired["informative"], "ratio"]),
@@ -318,29 +299,17 @@ def parity(results: Results) -> Finding:
     }
 
 
-def _in_the_papers_settings(projected: pd.DataFrame, paired: pd.DataFrame) -> Finding | None:
-    """The ratios at the datasets and eps0 of the paper's figures; None if the configuration has none.
+def papers_settings(results: Results) -> Finding:
+    """Ratios in the paper's own settings; ``above``: where informative others have larger ones."""
+    found, rows = own_ratios(results.parity_ratio), _chosen(results.parity_ratio, metric="tv", bound="upper")
+    projected = rows[(rows["comparison"] == "projected") & rows["informative"]]
+    above = projected[projected["ratio"] > found["high"]]
+    return found | {"above": {name: sorted(set(above[name])) for name in ("dataset", "eps0", "n")}}
 
-    ``above``: where the larger ratios of the other settings are.
-    """
 
-    def own(rows: pd.DataFrame) -> "pd.Series[float]":
-        parts = [
-            rows[(rows["dataset"] == name) & rows["eps0"].isin(budgets or ())]
-            for name, budgets in PAPER.items()
-        ]
-        return pd.concat(parts)["ratio"]
-
-    ratios, with_one = own(projected), own(paired)
-    if ratios.empty:
-        return None
-    above = projected[projected["informative"] & (projected["ratio"] > ratios.max())]
-    return {
-        "of": len(ratios),
-        **_range(ratios),
-        "paired": _range(with_one) | {"better": (with_one < 1).sum()},
-        "above": {name: sorted(set(above[name])) for name in ("dataset", "eps0", "n")},
-    }
+def unequal(results: Results) -> Finding:
+    """eps at delta = 1e-6 of the two mechanisms that the paper compares at eps = eps0 = 4, in our rerun."""
+    return unequal_privacy(results.parity_ratio, scale=published_scale(4.0, 1e-30, 1.0))
 
 
 def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
@@ -431,7 +400,7 @@ def dummies(_: Results) -> Finding:
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
     printed, claims, theorem, default_setting, audit, joint_tests, grids, cells, gaussian, noise, parity,
-    distances, literature, apart, dummies,
+    papers_settings, unequal, distances, literature, apart, dummies,
 )  # fmt: skip
 
 
