@@ -1,0 +1,254 @@
+"""The calculator's page, an app of marimo: `tightshuffle calculator` runs it."""
+
+import marimo
+
+__generated_with = "0.25.2"
+app = marimo.App(width="medium", app_title="How private is the shuffle model?")
+
+
+@app.cell
+def _():
+    import argparse
+    import functools
+
+    import marimo as mo
+    import matplotlib
+
+    matplotlib.use("agg")  # no window: the page shows the picture
+    import matplotlib.pyplot as plt
+
+    from tightshuffle.calculator import answers
+    from tightshuffle.cli import values
+    from tightshuffle.number_text import plain
+    from tightshuffle.planning import make_plan
+    from tightshuffle.randomizers import BY_KEY
+
+    return BY_KEY, answers, argparse, functools, make_plan, mo, plain, plt, values
+
+
+@app.cell
+def _(mo):
+    mo.md("""
+    # How private is the shuffle model?
+
+    Each of **n** users holds one of **k** values and sends a randomized report of it. The local budget
+    **eps0** is the privacy of one report. A shuffler removes the names. This page computes how private the
+    shuffled reports are: their **(eps, delta)**, proven for every dataset. Smaller numbers mean more privacy.
+    """)
+    return
+
+
+@app.cell
+def _(BY_KEY, mo):
+    QUESTIONS = {
+        "eps, from eps0 and delta": "eps",
+        "the largest eps0, from a target (eps, delta)": "eps0",
+        "the fewest users, from a target (eps, delta) and error": "n",
+    }
+    question = mo.ui.radio(QUESTIONS, value=next(iter(QUESTIONS)), label="What to compute")
+    kinds = {kind.title: key for key, kind in BY_KEY.items()} | {"a matrix of your own": "file"}
+    kind = mo.ui.dropdown(kinds, value=next(iter(kinds)), label="Randomizer")
+    rounds = mo.ui.slider(1, 60, value=1, label="Rounds", debounce=True, include_input=True)
+    return kind, question, rounds
+
+
+@app.cell
+def _(kind, mo, question):
+    # The fields that this question and this randomizer need, each with an example.
+    def text(label, value):
+        return mo.ui.text(value=value, label=label)
+
+    own, sized = kind.value == "file", {"subset": ("m", "40"), "hash": ("g", "4")}.get(kind.value)
+    wanted = {
+        "matrix": mo.ui.file([".csv"], label="Matrix: a row per report, a column per value") if own else None,
+        "size": text(f"Parameter {sized[0]}", sized[1]) if sized else None,
+        "n": text("Users, n", "100000") if question.value != "n" else None,
+        "k": None if own else text("Values, k", "408"),
+        "eps0": text("Local budget, eps0", "4") if question.value == "eps" and not own else None,
+        "eps": text("Target eps", "0.5") if question.value != "eps" else None,
+        "error": text("Target error", "0.05") if question.value == "n" else None,
+        "delta": text("delta", "1e-6"),
+        "colluding": text("Users whose report the attacker knows", "0"),
+    }
+    fields = mo.ui.dictionary({name: field for name, field in wanted.items() if field is not None})
+    return (fields,)
+
+
+@app.cell
+def _(answers, argparse, fields, mo, plt, values):
+    PARSERS = {
+        "size": values.whole_number(1),
+        "n": values.whole_number(1),
+        "k": values.whole_number(2),
+        "eps0": values.positive,
+        "eps": values.positive,
+        "error": values.positive,
+        "delta": values.log10_delta,
+        "colluding": values.users_or_share,
+    }
+
+    def parsed(name, text):
+        """What was typed into a field; ValueError that names the field."""
+        try:
+            return PARSERS[name](text.strip())
+        except argparse.ArgumentTypeError as error:
+            raise ValueError(f"{name} {error}") from None
+
+    def read(name):
+        return parsed(name, fields.value[name])
+
+    def table(rows):
+        lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+        return mo.md("\n".join("| " + " | ".join(line) + " |" for line in lines))
+
+    def picture(setting, log10_delta, eps):
+        points, curves = answers.curves(setting, log10_delta, eps)
+        figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
+        for name, logs in curves.items():
+            looks = {"upper": {"color": "black"}, "lower": {"color": "tab:red", "dashes": (4, 2)}}
+            axes.plot(
+                points, logs, label=name, zorder=3 if name in looks else 2, **looks.get(name, {"lw": 1})
+            )
+        axes.plot(eps, log10_delta, "o", color="black")
+        axes.set(xlabel="eps", ylabel="log10 of delta", xlim=(0, points[-1]))
+        axes.set_ylim(min(answers.DEEPEST, 1.2 * log10_delta), 0.2)
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+        plt.close(figure)
+        return figure
+
+    def attempt(compute):
+        """What `compute` shows, or the one line that says what is wrong."""
+        try:
+            return mo.vstack(compute())
+        except (ValueError, OverflowError) as error:
+            return mo.callout(str(error), kind="danger")
+        except MemoryError:
+            return mo.callout("n or k is too large for this machine's memory", kind="danger")
+
+    return attempt, parsed, picture, read, table
+
+
+@app.cell
+def _(
+    answers, attempt, fields, functools, kind, make_plan, mo, picture, plain, question, read, rounds, table
+):
+    def command(name, *options):
+        """The same on the command line, with these fields as they were typed."""
+        given = {option: fields.value[option].strip() for option in options if option in fields.value}
+        given |= {"randomizer": randomizer()} if kind.value != "grr" else {}
+        given |= {"compositions": rounds.value} if rounds.value > 1 else {}
+        given |= {"colluding": given["colluding"]} if given.pop("colluding", "0") != "0" else {}
+        written = " ".join(f"--{option} {value}" for option, value in given.items())
+        return mo.md(f"### The same on the command line\n\n```\ntightshuffle {name} {written}\n```")
+
+    def randomizer():
+        if kind.value == "file":
+            return "file:MATRIX.csv"
+        return f"{kind.value}:{read('size')}" if "size" in fields.value else kind.value
+
+    def guarantee(setting, log10_delta, start=""):
+        """The answer's sentences, the picture, and the tables."""
+        low, high = answers.bracket(setting, log10_delta)
+        together = f" for all {setting.rounds} rounds together" if setting.rounds > 1 else ""
+        return [
+            mo.md(
+                f"## {start}eps is between {plain(low, round_up=False)} and {plain(high, round_up=True)}"
+                f"{together}\n\nat delta = {fields.value['delta'].strip()}. Every dataset has at most the"
+                " larger number, and some dataset has at least the smaller one. If the shuffler fails,"
+                f" eps = {plain(setting.rounds * setting.eps0, round_up=True)} is left, with delta = 0."
+            ),
+            picture(setting, log10_delta, high),
+            mo.md(f"### delta at eps = {plain(high, round_up=True)}, by every method that applies"),
+            table(answers.by_every_method(setting, high)),
+            mo.md(
+                "### Expected total variation error of one round\n\nHalf the sum of the absolute errors of"
+                " all k shares, if every value is held equally often. The estimates are not projected, so an"
+                " error can exceed 1."
+            ),
+            table(answers.expected_errors(setting, high, log10_delta)),
+        ]
+
+    def answer():
+        log10_delta, colluding = read("delta"), read("colluding")
+        make = functools.partial(answers.Setting, rounds=rounds.value, colluding=colluding)
+        options = ("n", "error", "k", "eps0", "eps", "delta", "colluding")
+        bounds = "epsilon upper" if rounds.value > 1 else "epsilon upper,lower"
+        if kind.value == "file":
+            if question.value != "eps":
+                raise ValueError("a matrix has one fixed eps0: choose eps, from eps0 and delta")
+            if not fields.value["matrix"]:
+                raise ValueError("choose a file with the matrix")
+            own = answers.matrix(fields.value["matrix"][0].contents)
+            return [*guarantee(make(own, read("n"), own.k, own.eps0), log10_delta), command(bounds, *options)]
+        name, k = randomizer(), read("k")
+        if question.value == "eps":
+            setting = make(name, read("n"), k, read("eps0"))
+            return [*guarantee(setting, log10_delta), command(bounds, *options)]
+        fewest = question.value == "n"
+        plan = make_plan(
+            None if fewest else read("n"),
+            k,
+            read("eps"),
+            log10_delta=log10_delta,
+            error=read("error") if fewest else None,
+            randomizer=name,
+            colluding=colluding,
+            compositions=rounds.value,
+        )
+        start = f"{plan.n:,} users, " * fewest + f"eps0 = {plain(plan.eps0, round_up=False)}: "
+        found = guarantee(make(name, plan.n, k, plan.eps0), log10_delta, start)
+        return [*found, command("plan", *options)]
+
+    alike = mo.vstack(
+        [
+            mo.hstack([question, mo.vstack([kind, rounds])], justify="start", gap=4),
+            mo.hstack(list(fields.elements.values()), wrap=True, justify="start", gap=1),
+            attempt(answer),
+        ]
+    )
+    return (alike,)
+
+
+@app.cell
+def _(mo):
+    EXAMPLE = """k: 100
+rounds: 4
+groups:
+  - {name: old app, users: 60000, eps0: 2}
+  - {name: new app, users: 40000, eps0: 4, participation: 0.3}
+dummies: {poisson_per_value: 5}
+"""
+    label = "A collection, written as for the command tightshuffle collection"
+    described = mo.ui.text_area(EXAMPLE, rows=10, full_width=True, label=label)
+    wanted_delta = mo.ui.text("1e-6", label="delta")
+    return described, wanted_delta
+
+
+@app.cell
+def _(alike, answers, attempt, described, mo, parsed, table, wanted_delta):
+    def groups():
+        log10_delta = parsed("delta", wanted_delta.value)
+        collection = answers.collection(described.value)
+        error = collection.expected_error()
+        return [
+            mo.md(f"## eps of each group\n\nat delta = {wanted_delta.value.strip()}, for every dataset."),
+            table(answers.of_groups(collection, log10_delta)),
+            mo.md(
+                f"Expected total variation error of one round: {error:.4g}, if in every group each value is"
+                " held equally often. The estimate is not projected."
+            ),
+        ]
+
+    # Computed only when the tab is opened: some collections take seconds.
+    slow = mo.lazy(lambda: attempt(groups), show_loading_indicator=True)
+    mo.ui.tabs(
+        {
+            "Users who are all alike": alike,
+            "Groups, participation, dummies": mo.vstack([described, wanted_delta, slow]),
+        }
+    )
+    return
+
+
+if __name__ == "__main__":
+    app.run()
