@@ -5,6 +5,7 @@
 # make clean      remove all results
 # make fig1 ... fig7, figures, tables, report, article, parity, study    only this part
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
+# make calculator a page in the browser that answers for settings of your own
 # make bench      time and memory of the bounds and of the scale run: some minutes on an idle machine
 # make cluster    install Snakemake's plugins for Slurm and PBS (docs/cluster.md)
 # make cluster-check    send one short test job to the cluster with the profile; PROFILE=profiles/cluster-generic for PBS
@@ -20,7 +21,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article parity study
 
-.PHONY: all install help $(TARGETS) docs test check lint slow verify cluster cluster-check bench lock pictures clean release
+.PHONY: all install help $(TARGETS) calculator docs test check lint slow verify cluster cluster-check bench lock pictures clean release
 .DEFAULT_GOAL := all
 
 # This command checks the settings, and prints the folder of their results.
@@ -44,6 +45,9 @@ help:
 	@echo "error: there is no make $@, but these:" >&2
 	@$(MAKE) --no-print-directory help >&2
 	@exit 1
+
+calculator: $(VENV)/test
+	@tightshuffle calculator
 
 verify: $(VENV)/installed
 	@python -m reproduction.jobs.checksums

@@ -1,1 +1,1 @@
-"""The report, the article, the calculator and the numbers that they state."""
+"""The report, the article and the numbers that they state."""

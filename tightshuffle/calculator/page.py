@@ -105,10 +105,9 @@ def _(answers, argparse, fields, mo, plt, values):
         points, curves = answers.curves(setting, log10_delta, eps)
         figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
         for name, logs in curves.items():
-            looks = {"upper": {"color": "black"}, "lower": {"color": "tab:red", "dashes": (4, 2)}}
-            axes.plot(
-                points, logs, label=name, zorder=3 if name in looks else 2, **looks.get(name, {"lw": 1})
-            )
+            color = {"upper": "black", "lower": "tab:red"}.get(name)
+            width, above = (2.5 if name == "upper" else 1.2), 2 + (name == "lower")
+            axes.plot(points, logs, label=name, color=color, linewidth=width, zorder=above)
         axes.plot(eps, log10_delta, "o", color="black")
         axes.set(xlabel="eps", ylabel="log10 of delta", xlim=(0, points[-1]))
         axes.set_ylim(min(answers.DEEPEST, 1.2 * log10_delta), 0.2)
@@ -201,7 +200,7 @@ def _(
 
     alike = mo.vstack(
         [
-            mo.hstack([question, mo.vstack([kind, rounds])], justify="start", gap=4),
+            mo.hstack([question, mo.vstack([kind, rounds])], wrap=True, justify="start", gap=4),
             mo.hstack(list(fields.elements.values()), wrap=True, justify="start", gap=1),
             attempt(answer),
         ]

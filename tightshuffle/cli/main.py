@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
+from tightshuffle.calculator import start
 from tightshuffle.cli.commands import ANSWERS
 from tightshuffle.cli.parser import make_parser
 
@@ -24,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
                 argcomplete.autocomplete(parser)
             arguments = parser.parse_args(argv)
+            if arguments.command == "calculator":
+                return start(arguments.port, browser=not arguments.no_browser)
             answer = ANSWERS[arguments.command](arguments)
         messages = [*(str(warning.message) for warning in caught), *answer.complaints]
         for message in dict.fromkeys(messages):

@@ -144,6 +144,11 @@ examples:
   tightshuffle collection mine.yaml --delta 1e-6
   tightshuffle collection mine.yaml --eps 0.5 --json
 """
+_CALCULATOR = """\
+A page in the browser that answers: guarantees, plans, pictures, groups, rounds, matrices of your own.
+
+It runs on this machine only, until Ctrl-C, and needs pip install 'tightshuffle[calculator]'.
+"""
 _AUDIT = """\
 Simulate an attack on shuffled k-RR and compute a lower confidence bound on delta.
 
@@ -322,6 +327,9 @@ def make_parser() -> argparse.ArgumentParser:
     _add_randomizer(compare, *randomizers.NAMES[:-1])
     _add(compare, "--png")
     compare.set_defaults(count=None, direction=None, compositions=1)
+    calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
+    calculator.add_argument("--port", type=int, metavar="P", help="the port (default: the first free one)")
+    calculator.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
     for command in (delta, epsilon, listing, sigma, plan, design, collection, audit, compare):
         form = command.add_mutually_exclusive_group()
         for name, what in (("json", "one JSON object"), ("csv", "CSV with all digits")):

@@ -6,15 +6,6 @@ PARTS = sorted(
     if path.suffix in (".j2", ".css", ".js") and path.name != "run.html.j2"
 )
 
-# The scripts in the order in which they build on each other.
-CALCULATOR = [
-    "reproduction/report/calculator/calculator.html.j2",
-    f"{PAGE}/style.css",
-    *(f"reproduction/report/calculator/{name}" for name in ("calculator.css", "engine.js", "binary.js")),
-    *(f"reproduction/report/calculator/{name}" for name in ("randomizers.js", "bounds.js", "cover.js")),
-    *(f"reproduction/report/calculator/{name}" for name in ("texts.js", "collection.js", "calculator.js")),
-]
-
 # All input data: the paper's printed values, check-ins or their counts, histograms of your own.
 DATA = [source(path.relative_to(HERE)) for path in sorted(HERE.glob("data/published/*.csv"))]
 CITY_FILES = expand(map(source, SUB_CELLS.values()), dataset=GOWALLA) if SOURCE == "bundled" else [CHECKINS]
@@ -102,23 +93,6 @@ rule write_report:
         "../../scripts/write_report.py"
 
 
-rule write_calculator:
-    "The calculator: the bounds for settings of your own, in the browser."
-    input:
-        parts=map(source, CALCULATOR),
-    output:
-        "<results>/report/calculator.html",
-    log:
-        "<results>/logs/write_calculator.log",
-    localrule: True
-    conda:
-        "../envs/rules.yml"
-    params:
-        code=code_of("scripts/write_calculator.py", *CALCULATOR),
-    script:
-        "../../scripts/write_calculator.py"
-
-
 rule write_article:
     "The reproduction as an article, with this run's numbers, tables and figures."
     input:
@@ -164,5 +138,5 @@ rule summarise_run:
         "../../scripts/summarise_run.py"
 
 
-EVERYTHING += [*rules.write_report.output, *rules.write_calculator.output, *rules.write_article.output]
+EVERYTHING += [*rules.write_report.output, *rules.write_article.output]
 EVERYTHING += [*rules.state_findings.output, *rules.summarise_run.output]

@@ -1,0 +1,132 @@
+"""The calculator: its numbers are the package's, and its page shows them in a real browser."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tightshuffle
+from tightshuffle.calculator import answers
+
+GROUPS = """\
+k: 10
+groups:
+  - {name: old app, users: 6000, eps0: 2}
+  - {name: new app, users: 4000, eps0: 3, participation: 0.3}
+"""
+
+
+@pytest.mark.parametrize("randomizer", ["grr", "oue", "hash:3"])
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_bracket_is_that_of_the_package(randomizer, rounds):
+    setting = answers.Setting(randomizer, 2000, 10, 2.0, rounds, colluding=0.01)
+    low, high = answers.bracket(setting, -6.0)
+    given = {"n": 2000, "k": 10, "eps0": 2.0, "randomizer": randomizer, "colluding": 20}
+    assert high == tightshuffle.epsilon(1e-6, compositions=rounds, **given)
+    if rounds > 1 and randomizer == "grr":  # the lower bound of all rounds together
+        alone = tightshuffle.Collection(10, (tightshuffle.Group("all", 1980, 2.0),), rounds=rounds)
+        assert low == alone.epsilon(1e-6, bound="lower")
+    else:
+        assert low == tightshuffle.epsilon(1e-6, method="lower", **given)
+    assert low <= high
+
+
+def test_curves_pass_through_the_answer():
+    setting = answers.Setting("grr", 2000, 10, 2.0)
+    _, high = answers.bracket(setting, -6.0)
+    eps, curves = answers.curves(setting, -6.0, high)
+    assert {"upper", "lower", "stronger-clones"} <= set(curves)
+    assert not any(np.isnan(logs).all() for logs in curves.values())
+    assert np.interp(high, eps, curves["upper"]) == pytest.approx(-6, abs=0.05)
+    assert np.all(curves["upper"] >= curves["lower"])
+
+
+def test_groups_are_rounded_to_the_safe_side():
+    described = answers.collection(GROUPS)
+    for row, group in zip(answers.of_groups(described, -6.0), described.groups, strict=True):
+        low, high = (described.epsilon(1e-6, group=group.name, bound=bound) for bound in ("lower", "upper"))
+        assert high * (1 - 1e-9) <= float(row["at most"]) <= high * (1 + 2e-5)
+        assert low * (1 - 2e-5) <= float(row["at least"]) <= low * (1 + 1e-9)
+
+
+def test_an_uploaded_matrix():
+    own = answers.matrix(b"0.6,0.4\n0.4,0.6\n")
+    assert own.k == 2
+    setting = answers.Setting(own, 1000, own.k, own.eps0)
+    assert answers.bracket(setting, -6.0)[1] == tightshuffle.epsilon(1e-6, n=1000, randomizer=own)
+    with pytest.raises(ValueError, match=r"^matrix\.csv: row 2: expected a probability; got 'x'"):
+        answers.matrix(b"0.6,0.4\n0.4,x\n")
+
+
+@pytest.fixture
+def address():
+    """The address of a calculator that `tightshuffle calculator` serves."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    words = [sys.executable, "-m", "tightshuffle", "calculator", "--no-browser", "--port", port]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as server:
+        for line in server.stdout:
+            if "URL" in line:
+                break
+        else:
+            pytest.fail("the calculator did not start")
+        yield f"http://127.0.0.1:{port}"
+        os.killpg(server.pid, signal.SIGTERM)
+        server.communicate()  # what it says at its end
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="there is no Chromium on this machine")
+def test_the_page_in_chromium(address):
+    from playwright.sync_api import expect, sync_playwright
+
+    def sentence(**setting):
+        low, high = answers.bracket(answers.Setting(**setting), -6.0)
+        shown = (answers.plain(low, round_up=False), answers.plain(high, round_up=True))
+        return re.compile("eps is between {} and {}".format(*map(re.escape, shown)))
+
+    with sync_playwright() as playwright:
+        path = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page()
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.set_default_timeout(60_000)
+        expect.set_options(timeout=60_000)
+        page.goto(address)
+        setting = {"randomizer": "grr", "n": 100_000, "k": 408, "eps0": 4.0}
+        expect(page.get_by_role("heading", name=sentence(**setting))).to_be_visible()
+        assert page.get_by_role("cell", name="stronger-clones").is_visible()
+        assert page.locator("img").first.is_visible()  # the picture
+
+        users = page.get_by_role("textbox", name="Users, n")
+        users.fill("ten")
+        users.press("Enter")
+        expect(page.get_by_text("n must be a whole number >= 1")).to_be_visible()
+        users.fill("2e4")
+        users.press("Enter")
+        expect(page.get_by_role("heading", name=sentence(**setting | {"n": 20_000}))).to_be_visible()
+
+        page.get_by_role("combobox").select_option(label="optimized unary encoding")
+        expect(
+            page.get_by_role("heading", name=sentence(randomizer="oue", n=100_000, k=408, eps0=4.0))
+        ).to_be_visible()
+        page.get_by_role("radio", name="the largest eps0").click()
+        plan = tightshuffle.plan(n=100_000, k=408, eps=0.5, delta=1e-6, randomizer="oue")
+        expect(
+            page.get_by_role("heading", name=f"eps0 = {answers.plain(plan.eps0, round_up=False)}")
+        ).to_be_visible()
+
+        page.get_by_role("tab", name="Groups, participation, dummies").click()
+        page.get_by_role("textbox", name="A collection").fill(GROUPS)
+        page.get_by_role("textbox", name="A collection").blur()
+        row = answers.of_groups(answers.collection(GROUPS), -6.0)[1]
+        expect(page.get_by_role("cell", name=row["at most"], exact=True)).to_be_visible()
+        browser.close()
+    assert all(url.startswith((address, "data:", "blob:")) for url in asked)  # it works offline
