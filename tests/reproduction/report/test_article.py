@@ -44,7 +44,7 @@ def values_of(changed=(), captions=True, **tables):
 
 
 def full_tables():
-    _, ratios = parity_rows()
+    _, ratios = parity_rows(eps0s=("1", "4", "6"), datasets=("paris", "synthetic"))
     published = [ratios[0] | {"comparison": "published", "bound": "", "ratio": ratio} for ratio in ("3", "8")]
     grids = [
         {"dataset": "paris", "grid": grid, "mechanism": "both", "p": p, "verdict": "contradicted"}
@@ -122,7 +122,7 @@ def test_numbers_come_from_the_findings(values):
     rows = {name.split(":")[0]: columns for name, columns in values["rows"].items()}
     assert rows["grids.contradicted"] == [["Paris", "0.0027", "0.0004"]]
     assert rows["joint_tests.power"] == [["14"], ["3"], ["25"]]
-    assert [row[:2] for row in rows["parity.rows"]] == [["Paris", "1"], ["Paris", "6"]]
+    assert [row[:2] for row in rows["parity.rows"]][:2] == [["Paris", "1"], ["Paris", "4"]]
     assert rows["literature.rows"][0] == ["Erlingsson et al., 2019", "0.97", ""]
     assert values["captions"]["band"] == ["A caption.", "Settings."]
 

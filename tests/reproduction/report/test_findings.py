@@ -93,7 +93,8 @@ def test_larger_ratios_than_in_the_papers_own_settings_are_placed():
     ratios.loc[beyond & (ratios["n"] == 1000), "ratio"] += 1
     told = found(findings.papers_settings, **tables)
     assert (told["of"], told["high"]) == (12, pytest.approx(1.2))
-    assert told["above"] == {"dataset": ["synthetic"], "eps0": [6], "n": [1000]}
+    assert told["above"] == {"dataset": ["synthetic"], "eps0": [6], "users": 1000}
+    assert found(findings.papers_settings, **parity_tables(*parity_rows()))["above"]["users"] is None
 
 
 def test_verdicts_and_statements_are_counted():
