@@ -1,16 +1,15 @@
 # make            install, then regenerate everything offline   make test    the fast tests: minutes
-# make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports
+# make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports, docs
 # make verify     check that no result has changed              make help    this list
 # make pictures   redraw the figures in docs/images             make lock    renew the pinned versions
 # make clean      remove all results
 # make fig1 ... fig7, figures, tables, report, article, parity, study    only this part
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
 # make calculator a page in the browser that answers for settings of your own
-# make bench      time and memory of the bounds and of the scale run: some minutes on an idle machine
+# make bench      times of the bounds, the simulations and the pipeline, as ratios: some minutes
 # make cluster    install Snakemake's plugins for Slurm and PBS (docs/cluster.md)
 # make cluster-check    send one short test job to the cluster with the profile; PROFILE=profiles/cluster-generic for PBS
 # make docs       build the documentation site, which works offline
-# make release    build and check what is published, and print the commands that publish it (docs/releasing.md)
 
 # Not sh: make 3.81 on macOS starts a plain command without a shell, and then with the old PATH.
 SHELL := /bin/bash
@@ -21,7 +20,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article parity study
 
-.PHONY: all install help $(TARGETS) calculator docs test check lint slow verify cluster cluster-check bench lock pictures clean release
+.PHONY: all install help $(TARGETS) calculator docs test check lint slow verify cluster cluster-check bench lock pictures clean
 .DEFAULT_GOAL := all
 
 # This command checks the settings, and prints the folder of their results.
@@ -56,10 +55,10 @@ PYTEST := python -m pytest --maxprocesses 4 --dist loadfile --no-loadscope-reord
 test: $(VENV)/test
 	@$(PYTEST) logical -m "not slow"
 
-check: $(VENV)/test $(VENV)/lint $(VENV)/cluster $(VENV)/docs
-	@$(MAKE) --no-print-directory --jobs 2 lint slow
+check: $(VENV)/test $(VENV)/dev
+	@$(MAKE) --no-print-directory --jobs 2 lint slow docs
 
-lint: $(VENV)/lint
+lint: $(VENV)/dev
 	@ruff check .
 	@ruff format --check .
 	@snakefmt --check Snakefile workflow
@@ -67,7 +66,7 @@ lint: $(VENV)/lint
 	@lint-imports
 
 # One process more than there are cores, because one mostly waits for a cluster.
-slow: $(VENV)/test $(VENV)/cluster $(VENV)/docs
+slow: $(VENV)/test
 	@$(PYTEST) $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow
 
 cluster: $(VENV)/cluster
@@ -80,26 +79,23 @@ cluster-check: $(VENV)/cluster
 	@snakemake --workflow-profile $(PROFILE) --retries 0 --forcerun $(SMALL) -- $(SMALL) && echo "The cluster made $(SMALL)."
 
 # `-W`: a broken link or an invalid docstring is an error.
-docs: $(VENV)/docs
+docs: $(VENV)/dev
 	@sphinx-build -M html . results/site -c docs -W --keep-going -q
 	@echo "The documentation: $(CURDIR)/results/site/html/index.html"
 
-# The first command refuses a version that is not ready, before anything is built.
-release: $(VENV)/release
-	@.ci/release ready
-	@$(MAKE) --no-print-directory all docs
-	@.ci/release build
-
-# Optional parts. The plugins for clusters make every start of Snakemake a second longer.
-$(VENV)/test $(VENV)/lint $(VENV)/cluster $(VENV)/docs $(VENV)/release: $(VENV)/%: requirements-%.lock $(VENV)/installed
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
-	@touch $@
+# Optional parts. The plugins for clusters make every start of Snakemake a second longer, so they are a part of their own.
+PLUGINS := /^snakemake-executor-plugin/,/[^\\]$$/
+ADD := $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
+$(VENV)/test: requirements-test.lock $(VENV)/installed
+	@$(ADD) $< && touch $@
+$(VENV)/dev: requirements-dev.lock $(VENV)/installed
+	@sed '$(PLUGINS)d' $< | $(ADD) /dev/stdin && touch $@
+$(VENV)/cluster: requirements-dev.lock $(VENV)/installed
+	@sed -n '$(PLUGINS)p' $< | $(ADD) /dev/stdin && touch $@
 
 # One thread: this compares work, not how it is spread over cores.
-bench: $(VENV)/test $(VENV)/cluster
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.accountants results/bench
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.collections results/bench
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.scale results/bench
+bench: $(VENV)/test
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.bench
 
 # An environment contains its folder's path: after a move or a copy it would run the other folder's code.
 ifneq ("$(shell cat $(VENV)/installed 2>/dev/null)","$(CURDIR)")
@@ -122,7 +118,7 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@echo "$(CURDIR)" > $@
 
 # requirements.lock has every package that the pipeline needs, with version and hash, for all platforms and Pythons.
-# The other locks have what the dependency group of that name needs in addition. Only requirements-test.lock is complete:
+# The other locks have what the dependency group of that name needs in addition; but requirements-test.lock is complete:
 # the library's tests need no other lock. environment.yml and workflow/envs/rules.yml repeat the pipeline's versions for
 # conda.
 COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
@@ -130,7 +126,7 @@ COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest -
 lock: $(VENV)/installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check uv
 	@$(COMPILE) --group pipeline -o requirements.lock
-	@for group in test lint cluster docs release; do $(COMPILE) --group $$group --constraint requirements.lock \
+	@for group in test dev; do $(COMPILE) --group $$group --constraint requirements.lock \
 	  -o requirements-$$group.lock $$([ $$group = test ] || sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
 	  || exit; done
 	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml

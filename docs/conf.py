@@ -5,11 +5,9 @@ repository. Pages load nothing from the net: formulas are MathML, and the search
 """
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
-import ziamath
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -22,21 +20,19 @@ project_copyright = f"2026 {author}"
 release = tightshuffle.__version__
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**", "config/README.md", "data/**/README.md", "results/README.md"]
-exclude_patterns = [".*", "results/[!R]*", "tests", "workflow"]
+exclude_patterns = [".*", "results/[!R]*", "tests", "workflow", "docs/api/modules.rst"]
 
-sys.path.insert(0, str(Path(__file__).parent))  # of docstrings.py
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode", "docstrings"]
-autosummary_generate = False
-myst_enable_extensions = ["dollarmath"]
-myst_fence_as_directive = ["math"]  # as GitHub writes a displayed formula
-myst_heading_anchors = 4
-nb_execution_mode = "force"
-nb_execution_raise_on_error = True
-nb_execution_timeout = 300  # seconds for a cell, on a machine that does much else
-nb_merge_streams = True
+extensions = ["myst_parser", "sphinx.ext.apidoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+apidoc_modules = [{"path": "../tightshuffle", "destination": "docs/api", "module_first": True}]
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
+myst_enable_extensions = ["dollarmath"]
+myst_fence_as_directive = ["math"]  # as GitHub writes a displayed formula
+myst_heading_anchors = 4
+napoleon_google_docstring = False
+napoleon_use_param = False  # names that share a description stay together
+napoleon_custom_sections = ["Returns", "Raises"]  # which hold sentences
 default_role = "py:obj"
 suppress_warnings = ["ref.python"]  # a name that two classes have: which one is meant, the sentence says
 
@@ -45,7 +41,7 @@ html_title = "tight-shuffle"
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sphinx = False
-html_static_path = ["static", str(Path(ziamath.__file__).parent / "fonts")]  # the font of the formulas
+html_static_path = ["static"]
 html_css_files = ["site.css"]
 
 
@@ -57,6 +53,20 @@ def _inline(translator: Any, node: nodes.Element) -> None:
 def _displayed(translator: Any, node: nodes.Element) -> None:
     translator.body.append(f'<div class="formula">{mathml(node.astext(), "block")}</div>')
     raise nodes.SkipNode
+
+
+def _before_napoleon(*arguments: Any) -> None:
+    """Behind `name :` our docstrings have a sentence, not a type; and |x| is no substitution."""
+    lines = arguments[-1]
+    text = re.sub(r"^(\w+(?:, \w+)*) : (.+)$", r"\1\n    \2", "\n".join(lines), flags=re.MULTILINE)
+    lines[:] = re.sub(r"(``.*?``)|\|", lambda found: found[1] or r"\|", text).splitlines()
+
+
+def _set_formulas(app: Sphinx, doctree: nodes.document) -> None:
+    """An indented line of a docstring is a formula in plain text."""
+    if app.env.docname.startswith("docs/api/"):
+        for quote in list(doctree.findall(nodes.block_quote)):
+            quote.replace_self(nodes.literal_block("", quote.astext(), language="none"))
 
 
 def _start_page(app: Sphinx, error: Exception | None) -> None:
@@ -72,5 +82,7 @@ def _leave_out_badges(app: Sphinx, page: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (_inline, None), (_displayed, None))
+    app.connect("autodoc-process-docstring", _before_napoleon, priority=400)
+    app.connect("doctree-read", _set_formulas)
     app.connect("source-read", _leave_out_badges)
     app.connect("build-finished", _start_page)

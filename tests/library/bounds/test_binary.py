@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from benchmarks.printed import convolved_distributions, hockey_stick
+from tests.library.printed import convolved_distributions, hockey_stick
 from tightshuffle.bounds.binary import binary
 from tightshuffle.literature import count
 

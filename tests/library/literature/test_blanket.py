@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.printed import convolved_distributions
+from tests.library.printed import convolved_distributions
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import blanket, count
 

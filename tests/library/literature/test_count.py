@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from benchmarks.printed import convolved_distributions, hockey_stick, printed_delta, printed_terms
+from tests.library.printed import convolved_distributions, hockey_stick, printed_delta, printed_terms
 from tightshuffle.literature import count as accountant
 from tightshuffle.literature.count import ceiling, delta, delta_hat
 

@@ -1,6 +1,8 @@
-"""How many pairs of steps leave the paper's 10,260 check-ins of Paris? python -m benchmarks.search_steps FILE
+"""How many pairs of steps leave the paper's 10,260 check-ins of Paris?
 
-FILE has SNAP's check-ins. Two families are searched: all steps with five decimals that make 12 and 16 edges,
+    python -m reproduction.verification.search_steps FILE        (SNAP's check-ins)
+
+Two families are searched: all steps with five decimals that make 12 and 16 edges,
 and a 12th and a 16th of the box, each rounded to 3 to 7 decimals.
 """
 
