@@ -57,6 +57,7 @@ from tightshuffle.randomizers.krr import lie_probability
 from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_N_OF_UPPER
 
 BOUNDS = ("upper", "lower")
+NESTED = "a collection under then must not have then itself; give all of them in one list"
 _BELOW_ONE = 1 - 2.0**-53
 _WIDTH_OF_ROUNDS = 1e-3  # of each round's delta: it makes eps about 0.01 % larger
 _LARGEST_EPS = 300.0  # that is looked for where reports are the values themselves
@@ -158,7 +159,8 @@ class Collection:
     dummies : see `Dummies`; for the randomizers just named
     rounds : how many, by the same users with fresh randomness; values may change. The bounds are for all
         rounds together, and for a user who takes part in every round.
-    then : further collections by the same users, after these rounds; their groups have the same names
+    then : further collections by the same users, after these rounds; their groups have the same names, and
+        they have no ``then`` themselves
 
     Raises
     ------
@@ -195,6 +197,8 @@ class Collection:
                 f"dummies must not be given for randomizer {self.randomizer!r}: what is one is not clear"
             )
         for other in self.then:
+            if other.then:
+                raise ValueError(f"then: {NESTED}")
             if [group.name for group in other.groups] != names:
                 raise ValueError(f"then: groups must be named {', '.join(names)}, in this order")
 

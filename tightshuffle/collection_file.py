@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tightshuffle.arguments import check_installed
-from tightshuffle.collection import Collection, Dummies, Group
+from tightshuffle.collection import NESTED, Collection, Dummies, Group
 
 _TEXTS = ("randomizer", "name")
 _WHOLE = ("k", "rounds", "users", "number")
@@ -56,6 +56,8 @@ def make_collection(described: Any) -> Collection:
     then = []
     for place, changes in enumerate(later, 1):
         changed = _checked(changes, Collection, f"then, item {place}")
+        if "then" in changed:
+            raise ValueError(f"then, item {place}: {NESTED}")
         then.append(_one({**{key: value for key, value in given.items() if key != "rounds"}, **changed}))
     return _one(given, tuple(then))
 

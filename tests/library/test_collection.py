@@ -391,6 +391,9 @@ def test_errors_of_given_data():
         collection.expected_error([0.5, 0.5])
 
 
+A = (Group("a", 5, 1.0),)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -404,6 +407,10 @@ def test_errors_of_given_data():
         (lambda: Dummies(-1), "dummies: number must be a whole number"),
         (lambda: Dummies(poisson_per_value=-1), "dummies: poisson_per_value must be from 0"),
         (lambda: Collection(10, ()), "groups must be at least one"),
+        (
+            lambda: Collection(10, A, then=[Collection(10, A, then=[Collection(10, A)])]),
+            "then: a collection under then must not have then itself; give all of them in one list",
+        ),
         (lambda: Collection(10, (Group("a", 5),)), "group 'a': k and eps0 must be given"),
         (lambda: one_group(5, 10, math.inf, "oue"), "eps0 must be finite"),
         (lambda: Collection(10, (Group("a", 5, 1.0),), "oue", Dummies(5)), "dummies must not be given"),

@@ -70,6 +70,10 @@ def test_json_needs_no_other_library(tmp_path, monkeypatch):
         ("k: 4\ngroups: [{users: 2, eps0: .nan}]", "group 'group 1': eps0 must be a number; got nan"),
         ("k: 4\ngroups: [{users: 2, eps0: 1}]\nthen: {k: 5}", "then must be a list of collections"),
         ("k: 4\ngroups: [{users: 2, eps0: 1}]\nthen: [{round: 5}]", "then, item 1: unknown key 'round'"),
+        (
+            "k: 4\ngroups: [{users: 2, eps0: 1}]\nthen: [{rounds: 1, then: [{rounds: 50}]}]",
+            "then, item 1: a collection under then must not have then itself; give all of them in one list",
+        ),
         ("just text", "the file must have keys, such as k and groups; got 'just text'"),
         ("k: [", "while parsing"),
     ],
