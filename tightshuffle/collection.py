@@ -173,6 +173,8 @@ class Collection:
     dummies: Dummies = field(default_factory=Dummies)
     rounds: int = 1
     then: tuple["Collection", ...] = ()
+    # Of each group; None if its reports are the values. A file is read once, here: it may change later.
+    _randomizers: dict[str, Randomizer | None] = field(init=False, repr=False, hash=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -184,8 +186,7 @@ class Collection:
             raise ValueError(f"groups must be at least one, with different names; got {', '.join(names)}")
         if self.k is not None:
             object.__setattr__(self, "k", int(check_k(self.k)))
-        for group in self.groups:
-            self._own(group)
+        object.__setattr__(self, "_randomizers", self._made())
         if sum(group.users for group in self.groups) > LARGEST_N_OF_UPPER:
             raise ValueError(f"groups must have at most {LARGEST_N_OF_UPPER:.0e} users in all")
         if self.dummies.probability_per_user_and_value and self.randomizer != "grr":
@@ -557,22 +558,32 @@ class Collection:
 
     @property
     def _k(self) -> int:
-        return self.k if self.k is not None else _parsed(self.randomizer, None, None).k
+        own = self._own(self.groups[0])
+        return own.k if self.k is None and own is not None else int(self.k or 0)
+
+    def _made(self) -> dict[str, Randomizer | None]:
+        """The randomizer of each group; ValueError for k and eps0 that it does not take."""
+        made: dict[str, Randomizer | None] = {}
+        if self._key == "file":
+            for group in self.groups:
+                if self.k is not None or group.eps0 is not None:
+                    raise ValueError(
+                        f"group {group.name!r}: leave out k and eps0, which follow from the randomizer's file"
+                    )
+            return dict.fromkeys((group.name for group in self.groups), parse(self.randomizer))
+        for group in self.groups:
+            where = f"group {group.name!r}: "
+            if self.k is None or group.eps0 is None:
+                raise ValueError(where + f"k and eps0 must be given for randomizer {self.randomizer!r}")
+            if group.eps0 == math.inf and self.randomizer != "grr":
+                raise ValueError(where + f"eps0 must be finite for randomizer {self.randomizer!r}")
+            finite = group.eps0 < math.inf
+            made[group.name] = parse(self.randomizer, k=self.k, eps0=group.eps0) if finite else None
+        return made
 
     def _own(self, group: Group) -> Randomizer | None:
         """The randomizer of a group; None if its reports are the values themselves."""
-        where = f"group {group.name!r}: "
-        if self._key == "file":
-            if self.k is not None or group.eps0 is not None:
-                raise ValueError(where + "leave out k and eps0, which follow from the randomizer's file")
-            return _parsed(self.randomizer, None, None)
-        if self.k is None or group.eps0 is None:
-            raise ValueError(where + f"k and eps0 must be given for randomizer {self.randomizer!r}")
-        if group.eps0 == math.inf:
-            if self.randomizer != "grr":
-                raise ValueError(where + f"eps0 must be finite for randomizer {self.randomizer!r}")
-            return None
-        return _parsed(self.randomizer, self.k, group.eps0)
+        return self._randomizers[group.name]
 
     def eps0(self, group: str | None = None) -> float:
         """The local budget of one report, which is left if the shuffler fails."""
@@ -608,8 +619,3 @@ def _shared(other: Randomizer | None, own: Randomizer | None) -> float:
 def _ulps(eps: Floats, group: Group) -> Floats:
     """Units in the last place by which gains may be wrong, (points, 1)."""
     return (64.0 + 2 * (eps + min(_finite(group), 50.0)))[:, None]
-
-
-@functools.lru_cache(maxsize=64)
-def _parsed(name: str, k: int | None, eps0: float | None) -> Randomizer:
-    return parse(name, k=k, eps0=eps0)

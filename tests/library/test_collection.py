@@ -212,6 +212,19 @@ def test_a_matrix_has_the_known_bounds(tmp_path):
     assert math.isnan(partly.expected_error())
 
 
+def test_a_changed_matrix_file_changes_new_collections_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bounds = []
+    for truth in (0.6, 0.99):
+        (tmp_path / "m.csv").write_text(f"{truth},{1 - truth}\n{1 - truth},{truth}\n")
+        collection = Collection(None, (Group("all", 1000),), "file:m.csv")
+        bounds.append(collection.epsilon(1e-6))
+        assert bounds[-1] == pytest.approx(tightshuffle.epsilon(1e-6, n=1000, randomizer="file:m.csv"), 1e-3)
+    monkeypatch.chdir("/")
+    assert collection.one_round(bounds[1]) < -5.99  # the matrix that was read when it was made
+    assert bounds[0] < 0.1 < 4 < bounds[1]
+
+
 def test_two_groups_alike_are_one():
     together = one_group(1000, 10, 2.0).one_round([0.05, 0.2])
     apart = Collection(10, (Group("a", 400, 2.0), Group("b", 600, 2.0)))
