@@ -231,8 +231,8 @@ class Collection:
         ValueError naming the argument that is bad.
         """
         check_choice("bound", bound, BOUNDS)
-        points = np.atleast_1d(check_eps(eps))
         chosen = self._group(group)
+        points = self._counted(check_eps(eps).ravel(), chosen)
         result = np.full(points.shape, -np.inf)
         asked = np.flatnonzero(points < self.eps0(chosen.name))
         if asked.size and bound == "upper":
@@ -245,6 +245,13 @@ class Collection:
         elif asked.size and not (unseen and chosen.participation < 1):
             result[asked] = self._lower(points[asked], chosen)
         return np.minimum(result / math.log(10), 0.0).reshape(np.shape(eps))[()]
+
+    def _counted(self, eps: Floats, group: Group) -> Floats:
+        """``eps``, or 300 above it for a report of the value itself: delta does not change any more.
+
+        A report x1 rules x0 out where e^eps exceeds the number of reports, and a far larger e^eps overflows.
+        """
+        return np.minimum(eps, _LARGEST_EPS) if group.eps0 == math.inf else eps
 
     def _upper(self, eps: Floats, group: Group, width: float) -> Floats:
         if self.randomizer == "grr":
@@ -477,9 +484,10 @@ class Collection:
 
     def _of_third_value(self, eps: Floats, group: str | None) -> Floats:
         """log10 of a lower bound on delta of this dataset."""
+        chosen = self._group(group)
+        eps = self._counted(eps, chosen)
         result = np.full(eps.shape, -np.inf)
         asked = eps < self.eps0(group)
-        chosen = self._group(group)
         result[asked] = self._third_value(eps[asked], self._uniform_gains(eps[asked], chosen), chosen)
         return np.minimum(result / math.log(10), 0.0)
 

@@ -11,7 +11,7 @@ from scipy import stats
 import tightshuffle
 import tightshuffle.randomizers
 from tightshuffle.bounds.composition import composed_epsilon
-from tightshuffle.collection import Collection, Dummies, Group
+from tightshuffle.collection import BOUNDS, Collection, Dummies, Group
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers import expected_errors
 from tightshuffle.randomizers.krr import sample_histogram
@@ -302,6 +302,25 @@ def test_who_takes_part_in_secret_is_more_private():
 def test_values_without_dummies_have_no_guarantee():
     for bound in ("lower", "upper"):
         assert one_group(10, 5, math.inf).epsilon(1e-6, bound=bound) == math.inf
+
+
+def test_values_themselves_hide_in_dummies_alone_at_any_eps():
+    """delta of m dummies at a large eps: no report is x1, or the user's is x0. It no longer depends on eps."""
+    sure = one_group(1000, 10, math.inf)
+    hidden = Collection(10, sure.groups, dummies=Dummies(3))
+    for eps in (30.0, 299.0, 400.0, 1e15, 1e308):
+        for bound in BOUNDS:
+            assert hidden.log10_delta(eps, bound=bound) == pytest.approx(3 * math.log10(0.9), abs=1e-4)
+    mixed = Collection(4, (Group("a", 10, math.inf), Group("b", 10, 1.0)), dummies=Dummies(3))
+    for bound in BOUNDS:
+        assert mixed.log10_delta(400.0, bound=bound) == mixed.log10_delta(300.0, bound=bound)
+
+
+def test_values_themselves_in_several_rounds():
+    raw, krr = Group("raw", 10, math.inf), Group("krr", 40, 1.0)
+    alone, mixed = (Collection(10, groups, dummies=Dummies(100), rounds=2) for groups in ((raw,), (raw, krr)))
+    once = Collection(10, (raw, krr), dummies=Dummies(100))
+    assert once.epsilon(1e-2) < mixed.epsilon(1e-2) < alone.epsilon(1e-2) < math.inf
 
 
 def test_rounds_equal_and_different():

@@ -120,9 +120,7 @@ def log_positive_part(
     if not np.all((largest[some] > _SMALLEST) & (largest[some] < 1 / _SMALLEST)):
         raise ValueError(f"the largest value must lie between {_SMALLEST:g} and {1 / _SMALLEST:g}")
     if some.size:
-        # Below this, one value outweighs all that the remaining users can add: how far below does not matter.
-        g = np.maximum(g[some], -10 * _MOST_USERS * largest[some, None])
-        points = _at_saddle(g, p[some], users[some], thinned[some])
+        points = _at_saddle(_clipped(g[some]), p[some], users[some], thinned[some])
         if groups is None:
             low[some], high[some] = _brackets(points, width)
         else:
@@ -139,11 +137,19 @@ def tilted_copies(values: Floats, probabilities: Floats, n: npt.ArrayLike, share
     result = np.ones(len(values))
     some = np.flatnonzero(np.where(probabilities > 0, values, 0.0).max(axis=1) > 0)
     if some.size:
-        g, p = np.where(probabilities > 0, values, 0.0)[some], probabilities[some]
+        g, p = _clipped(np.where(probabilities > 0, values, 0.0)[some]), probabilities[some]
         users, thinned = (np.broadcast_to(part, (len(some), np.size(n))) for part in (n, shares))
         points = _at_saddle(g, p, np.asarray(users, float), np.asarray(thinned, float))
         result[some] = points.rates.sum(axis=1)
     return result
+
+
+def _clipped(g: Floats) -> Floats:
+    """Values without those so far below 0 that their squares overflow.
+
+    From there on one value outweighs all that the other copies can add: how far below does not matter.
+    """
+    return np.maximum(g, -10 * _MOST_USERS * g.max(axis=-1, keepdims=True))
 
 
 def outwards(
