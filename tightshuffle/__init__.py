@@ -147,18 +147,15 @@ def delta(
     """
     given = dict(locals())
     del given["log10"]
-    import numpy as np
-
     from tightshuffle import methods
+    from tightshuffle.numerics.powers import delta_of_log10
 
     logs = methods.delta(**given)
     if log10:
         return _plain(logs)
     kind = methods.METHODS[method].kind
     side = {methods.UPPER: 1, methods.LOWER: -1, methods.CONJECTURE: -1}.get(kind, 0)
-    # Powers lose units in the last place in proportion to the exponent; below 1e-307 a unit is 5e-324.
-    unit = np.where((-np.inf < logs) & (logs < -307), 1e-323, 0.0)
-    return _plain(np.clip(np.power(10.0, logs) * (1 + 1e-12 * side) + side * unit, 0.0, 1.0))
+    return _plain(delta_of_log10(logs, side))
 
 
 @overload

@@ -47,10 +47,11 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds.cover import Cover, ln_delta
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
-from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds
+from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
 from tightshuffle.bounds.third_value import ln_delta_of_third_value
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.positive_part import outwards
+from tightshuffle.numerics.powers import delta_of_log10
 from tightshuffle.randomizers import BY_KEY, Randomizer, parse
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.krr import lie_probability
@@ -425,12 +426,13 @@ class Collection:
         return math.inf if math.isnan(found) else found
 
     def delta(self, eps: float, **arguments: Any) -> float:
-        """10 to the power `log10_delta`."""
-        return float(10 ** self.log10_delta(eps, **arguments))
+        """A bound on delta: 10 to the power `log10_delta`, rounded up for "upper" and down for "lower"."""
+        side = -1 if arguments.get("bound") == "lower" else 1
+        return float(delta_of_log10(self.log10_delta(eps, **arguments), side))
 
     def if_the_shuffler_fails(self, group: str | None = None) -> float:
         """The eps that is left for all rounds together, with delta = 0: the local budgets add up."""
-        return sum(stage.rounds * stage.eps0(group) for stage in (self, *self.then))
+        return sum_of_budgets((stage.rounds, stage.eps0(group)) for stage in (self, *self.then))
 
     def _epsilon_of_one(self, target: float, group: str | None, bound: str, unseen: bool) -> float:
         largest = min(self.eps0(group), _LARGEST_EPS)

@@ -333,7 +333,7 @@ def epsilon(
             result[index] = _epsilon_of_function(chosen, aim, at, times, {})
         else:
             eps = _composition(chosen, more, *(*point, times)).epsilon_of(aim * np.log(10))
-            result[index] = eps if eps <= times * at["eps0"] else np.nan
+            result[index] = eps if eps <= np.nextafter(times * at["eps0"], np.inf) else np.nan
     return result[()]
 
 

@@ -299,13 +299,21 @@ def test_who_takes_part_in_secret_is_more_private():
     )
 
 
+def test_a_delta_below_the_smallest_float_is_rounded_outwards():
+    collection = one_group(10**6, 10, 2.0)
+    assert collection.log10_delta(1.0) < -40_000
+    assert 0 < collection.delta(1.0) == tightshuffle.upper(1.0, n=10**6, k=10, eps0=2.0) < 1e-322
+    assert collection.delta(1.0, bound="lower") == 0
+    assert collection.delta(2.0) == 0
+
+
 def test_values_without_dummies_have_no_guarantee():
     for bound in ("lower", "upper"):
         assert one_group(10, 5, math.inf).epsilon(1e-6, bound=bound) == math.inf
 
 
 def test_values_themselves_hide_in_dummies_alone_at_any_eps():
-    """delta of m dummies at a large eps: no report is x1, or the user's is x0. It no longer depends on eps."""
+    """delta of m dummies at a large eps is the probability that none of them is x1."""
     sure = one_group(1000, 10, math.inf)
     hidden = Collection(10, sure.groups, dummies=Dummies(3))
     for eps in (30.0, 299.0, 400.0, 1e15, 1e308):

@@ -16,8 +16,9 @@ eps too large by about 0.05 %, and by up to 0.3 % where few users hide each repo
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -188,7 +189,7 @@ class Rounds(Composition):
         check_at_most("compositions", np.asarray(sum(times)), LARGEST_COMPOSITIONS)
         self._parts = [(_Round(own), each) for (own, _), each in zip(rounds, times, strict=True)]
         super().__init__(
-            sum(each * part.largest for part, each in self._parts),
+            sum_of_budgets((each, part.largest) for part, each in self._parts),
             sum(each * part.largest_finite for part, each in self._parts),
         )
 
@@ -238,7 +239,7 @@ class LowerRounds(Composition):
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
         self._parts = [(low, _Round(high), times) for low, high, times in rounds]
         super().__init__(
-            sum(times * high.largest for _, high, times in self._parts),
+            sum_of_budgets((times, high.largest) for _, high, times in self._parts),
             sum(times * high.largest_finite for _, high, times in self._parts),
         )
 
@@ -260,6 +261,17 @@ class LowerRounds(Composition):
             values = below(eps, lowest, highest, highest)
             grids.append((loss_grid.of_masses(masses(index, eps, values, values), spacing), times))
         return Depth(lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), -math.inf, True)
+
+
+def sum_of_budgets(rounds: Iterable[tuple[int, float]]) -> float:
+    """The sum of times * eps0 over ``rounds``, rounded up: from this eps on delta is 0."""
+    exact = Fraction()
+    for times, eps0 in rounds:
+        if eps0 == math.inf:
+            return math.inf
+        exact += times * Fraction(eps0)
+    rounded = float(exact)
+    return rounded if exact <= rounded else math.nextafter(rounded, math.inf)
 
 
 def _places(end: float, step: float, spacing: float) -> npt.NDArray[np.int_]:

@@ -126,6 +126,16 @@ def test_rounds_of_one_large_loss():
     assert together.epsilon(-300) <= times * largest
 
 
+@pytest.mark.parametrize(("times", "eps0"), [(3, 0.7), (3, 0.3), (5, 0.1), (7, 0.7)])
+def test_delta_next_to_all_budgets_together_is_not_0(times, eps0):
+    """One user, k = 2: p^t (1 - e^(eps - t eps0)). As floats, t eps0 can be below the sum of the budgets."""
+    p, eps = 1 / (1 + math.exp(-eps0)), times * eps0
+    short = float(times * Fraction(eps0) - Fraction(eps))
+    assert tightshuffle.upper(eps, n=1, k=2, eps0=eps0, compositions=times) >= p**times * short
+    found = tightshuffle.epsilon(log10_delta=-20, n=1, k=2, eps0=eps0, compositions=times)
+    assert Fraction(found) >= times * Fraction(eps0) - Fraction(1e-19)
+
+
 def test_a_curve_without_loss():
     nothing = rounds.Curve(lambda eps: np.full(eps.shape, -np.inf), 1.0)
     assert np.all(rounds.Rounds([(nothing, 3)]).log10_delta([0.0, 0.1]) < -10)
