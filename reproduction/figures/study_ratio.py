@@ -55,12 +55,12 @@ def caption(table: pd.DataFrame) -> str:
     near = table["ratio"][least.index] <= 1.001 * least
     open_ = (table["ratio"] / table["ratio_lower"]).groupby(table["randomizer"]).max() - 1
     return (
-        "Expected total variation (TV) error of every randomizer behind a shuffler, over that of the central"
-        " Gaussian mechanism with the same (ε, δ). Above 1 the Gaussian is better."
-        " If whole reports are shuffled, k-RR has the least of these errors, or one within 0.1 % of it, in"
-        f" {near.sum()} of the {len(near)} settings with δ = {typeset(table['delta'].iloc[0])}."
-        " The shading goes down to the ratio that the lower bound would allow.\n\n"
-        "Uniform data, unbiased estimates, no projection. Not all k and ε are drawn. Each randomizer has the"
+        "Expected total variation (TV) error of every randomizer behind a shuffler of whole reports, over"
+        " that of the central Gaussian mechanism with the same (ε, δ). Above 1 the Gaussian is better."
+        " k-RR has the least of these errors, or one within 0.1 % of it, in"
+        f" {near.sum()} of the {len(near)} settings with δ = {typeset(table['delta'].iloc[0])}.\n\n"
+        "The shading goes down to the ratio that the lower bound would allow."
+        " Uniform data, unbiased estimates, no projection. Not all k and ε are drawn. Each randomizer has the"
         " largest ε₀ that the rigorous upper bound allows behind a shuffler. Subset selection and local"
         " hashing have the m and g with the least error there. Where m = 1, subset selection is k-RR, and its"
         " line is under that of k-RR. The true ratio lies in the shaded range, which is"
