@@ -1,10 +1,10 @@
 """Every key of the configuration: its type, its limits, and which keys must be consistent.
 
-Numbers stay as written: 4 is not 4.0, and "4" is text. Errors are `Contradiction`, or pydantic's;
-`configuration` turns them into one line. config/README.md explains the keys.
+Numbers stay as written: 4 is not 4.0, and "4" is text. config/README.md explains the keys, and
+`configuration` turns the first mistake into one line.
 """
 
-import re
+import difflib
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -19,17 +19,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 MOST_CELLS = 1_000_000
 MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size
-
-
-def contradiction(text: str, key: str = "") -> PydanticCustomError:
-    """The error for a section, or for its key ``key``: ``text`` says what is wrong."""
-    return PydanticCustomError(
-        "contradiction", "contradiction", {"key": key and f".{key}", "text": f" {text}"}
-    )
 
 
 class Section(BaseModel):
@@ -43,23 +35,23 @@ class Section(BaseModel):
     def _known_keys(cls, section: object) -> object:
         unknown = sorted(set(section) - set(cls.model_fields), key=str) if isinstance(section, dict) else []
         if unknown:
-            names = {"unknown": unknown[0], "allowed": sorted(cls.model_fields)}
-            raise PydanticCustomError("unknown", "unknown key", names)
+            near = difflib.get_close_matches(str(unknown[0]), cls.model_fields, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            keys = ", ".join(sorted(cls.model_fields))
+            raise ValueError(f"has no key {unknown[0]!r}{hint} Its keys: {keys}")
         return section
 
     @field_validator("*", mode="wrap")
     @classmethod
     def _as_written(cls, value: Any, check: Callable[[Any], Any]) -> Any:
         checked = check(value)
-        if value is None:
-            raise PydanticCustomError("null", "null")
         return value if checked == value else checked
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
         for low, high in self.rising:
             if (least := getattr(self, low)) >= (most := getattr(self, high)):
-                raise contradiction(f"must be less than {high} ({most}); got {least}", low)
+                raise ValueError(f"{low} must be less than {high} ({most}); got {least}")
         return self
 
     def plain(self, *keys: str) -> dict[str, Any]:
@@ -67,24 +59,15 @@ class Section(BaseModel):
         return self.model_dump(include=set(keys) or None, exclude_unset=True)
 
 
-def _matching(pattern: str, description: str) -> AfterValidator:
-    def match(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise PydanticCustomError("text", "{wanted}", {"wanted": description})
-        return text
-
-    return AfterValidator(match)
-
-
 def _users(value: object) -> object:
     if value != "all" and not (type(value) is int and 1 <= value <= 10**12):
-        raise PydanticCustomError("text", "{wanted}", {"wanted": "a whole number from 1 to 10^12, or all"})
+        raise ValueError("must be a whole number from 1 to 10^12, or all")
     return value
 
 
 def _different(values: list[Any]) -> list[Any]:
     if len(set(values)) < len(values):
-        raise PydanticCustomError("repeated", "repeated")
+        raise ValueError("must not name anything twice")
     return values
 
 
@@ -101,31 +84,24 @@ Delta = Annotated[float, Field(ge=1e-30, lt=1)]
 TinyDelta = Annotated[float, Field(ge=1e-300, lt=1)]
 Exponent = Annotated[float, Field(gt=0, le=10)]
 Lowest = Annotated[float, Field(ge=-100, le=-1)]  # where an axis of log10 delta ends
+Latitude = Annotated[float, Field(ge=-90, le=90)]
+Longitude = Annotated[float, Field(ge=-180, le=180)]
 Count = Annotated[int, Field(ge=0)]
+One = Annotated[int, Field(ge=1)]
 Cells = Annotated[int, Field(ge=2)]
+Side = Annotated[int, Field(ge=1, le=10_000)]
 Million = Annotated[int, Field(ge=1, le=1_000_000)]
 Billion = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Users = Annotated[int | Literal["all"], PlainValidator(_users)]
 Resamples = Annotated[int, Field(ge=2, le=100_000)]
 Thousand = Annotated[int, Field(ge=2, le=1000)]
-Rounds = Annotated[int, Field(ge=1, le=1000)]
-# These become parts of paths, rules, shells, pages and figures.
-File = Annotated[
-    str,
-    _matching(
-        r"[^{}\x00-\x1f\x7f-\x9f]{0,1000}",
-        "a path of at most 1,000 characters without braces, which mean wildcards to Snakemake, "
-        "and without control characters",
-    ),
-]
-Title = Annotated[
-    str, _matching(r"[^\x00-\x1f\x7f-\x9f]{1,60}", "1 to 60 characters, none of them a control character")
-]
-Figure = Annotated[str, _matching("fig[1-7]", "one of fig1 to fig7")]
-Name = Annotated[
-    str,
-    _matching("[a-z][a-z0-9_]{0,39}", "made of a to z, 0 to 9 and _, at most 40 of them, the first a letter"),
-]
+Rounds = Annotated[int, Field(ge=1, le=100_000)]
+# These become parts of paths, rules, shells, pages and figures: no braces (Snakemake's wildcards), no control
+# characters.
+File = Annotated[str, Field(pattern=r"^[^{}\x00-\x1f\x7f-\x9f]{0,1000}$")]
+Title = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,60}$")]
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,39}$")]
+Figure = Literal["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"]
 
 
 class Range(Section):
@@ -142,10 +118,8 @@ class Axis(Range):
 
 
 class Download(Section):
-    url: Annotated[
-        str, _matching(r"https?://\S+", "an address that begins with http:// or https:// and has no space")
-    ]
-    md5: Annotated[str, _matching("[0-9a-f]{32}", "32 of the digits 0-9 and a-f")]
+    url: Annotated[str, Field(pattern=r"^https?://\S+$")]
+    md5: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 
 
 class Gowalla(Section):
@@ -158,7 +132,7 @@ class Gowalla(Section):
     @model_validator(mode="after")
     def _has_a_file(self) -> Self:
         if self.source == "file" and not self.file:
-            raise contradiction("must name a file in SNAP's format, as source is 'file'; got ''", "file")
+            raise ValueError("file must name a file in SNAP's format, as source is 'file'; got ''")
         return self
 
 
@@ -167,22 +141,19 @@ class Pair(Section):
     eps: Hundred
 
 
+class Estimates(Section):
+    budgets: Several[Pair]
+    n: Users
+
+
 class Tv(Section):
     budgets: Several[Pair]
     n: Several[Users]
     repetitions: Million
 
 
-class Estimates(Section):
-    budgets: Several[Pair]
-    n: Users
-
-
-class Individual(Section):
-    budgets: Several[Pair]
-    n: Several[Users]
-    cells: Several[Annotated[int, Field(ge=1)]]
-    repetitions: Million
+class Individual(Tv):
+    cells: Several[One]
 
 
 class Grid(Section):
@@ -190,13 +161,12 @@ class Grid(Section):
     eps: Several[Positive]
     n: Several[Users]
     repetitions: Million
-    points_per_job: Annotated[int, Field(ge=1)] | None = None
+    points_per_job: One | None = None
 
     @model_validator(mode="after")
     def _has_points(self) -> Self:
         if min(self.eps) > max(self.eps0):
-            text = f"must have an eps that is at most the largest eps0 ({max(self.eps0)}); got {self.eps}"
-            raise contradiction(text, "eps")
+            raise ValueError(f"eps must have one up to the largest eps0 ({max(self.eps0)}); got {self.eps}")
         return self
 
 
@@ -226,13 +196,11 @@ class Dataset(Section):
         """The cells whose errors are in the paper's tables."""
         return self.individual.cells if self.individual else []
 
-    def sizes(self) -> Iterator[tuple[str, int]]:
-        """(experiment, n) for every n that is a number, not "all"."""
-        for name in ("tv", "estimates", "individual", "grid"):
-            asked = section.n if (section := getattr(self, name)) else []
-            for n in asked if isinstance(asked, list) else [asked]:
-                if n != "all":
-                    yield name, n
+    def sizes(self) -> Iterator[int]:
+        """Every n that is a number, not "all"."""
+        for section in (self.tv, self.estimates, self.individual, self.grid):
+            asked = section.n if section else []
+            yield from (n for n in (asked if isinstance(asked, list) else [asked]) if n != "all")
 
 
 class Normal(Dataset):
@@ -255,23 +223,23 @@ class Normal(Dataset):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.range[0] >= self.range[1]:
-            raise contradiction(f"must be [low, high] with low < high; got {self.range}", "range")
-        if problem := above(self, self.population):
-            raise contradiction(*problem)
+            raise ValueError(f"range must be [low, high] with low < high; got {self.range}")
+        if (most := max(self.sizes(), default=0)) > self.population:
+            raise ValueError(f"every n must be at most the population ({self.population}); got {most}")
         return self
 
 
 class Box(Section):
     rising = (("south", "north"), ("west", "east"))
-    south: Annotated[float, Field(ge=-90, le=90)]
-    north: Annotated[float, Field(ge=-90, le=90)]
-    west: Annotated[float, Field(ge=-180, le=180)]
-    east: Annotated[float, Field(ge=-180, le=180)]
+    south: Latitude
+    north: Latitude
+    west: Longitude
+    east: Longitude
 
 
 class Uniform(Section):
-    columns: Annotated[int, Field(ge=1, le=10_000)]
-    rows: Annotated[int, Field(ge=1, le=10_000)]
+    columns: Side
+    rows: Side
 
 
 class Stepped(Section):
@@ -301,9 +269,7 @@ class City(Dataset):
             cells["stepped"] = across * (self.box.east - self.box.west) / self.stepped.longitude_step
         for name, number in cells.items():
             if not 2 <= number <= MOST_CELLS:
-                raise contradiction(
-                    f"must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,.0f}", name
-                )
+                raise ValueError(f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,.0f}")
         return self
 
 
@@ -313,23 +279,13 @@ class Counts(Dataset):
 
 
 def _kind(section: object) -> str | None:
-    if isinstance(section, dict):
-        return section.get("kind")
-    return getattr(section, "kind", "counts")  # the last says that it is no mapping
+    return section.get("kind") if isinstance(section, dict) else getattr(section, "kind", "counts")
 
 
-AnyDataset = Annotated[
+AnyDataset = Annotated[  # pydantic's own discriminator takes no field that has a validator
     Annotated[Normal, Tag("normal")] | Annotated[City, Tag("gowalla")] | Annotated[Counts, Tag("counts")],
     Discriminator(_kind),
 ]
-
-
-def above(dataset: Dataset, population: int) -> tuple[str, str] | None:
-    """(error, key) of the first n above the dataset's number of users; None if there is none."""
-    for name, n in dataset.sizes():
-        if n > population:
-            return f"must be at most the population ({population}); got {n}", f"{name}.n"
-    return None
 
 
 class Protocol(Section):
@@ -362,15 +318,10 @@ class Parity(Section):
     plan: Plan
 
 
-StudyN = Several[Annotated[int, Field(ge=10, le=1_000_000_000)]]
-StudyK = Several[Annotated[int, Field(ge=2, le=100_000)]]
-StudyEps = Several[Annotated[float, Field(ge=0.001, le=10)]]
-
-
 class Which(Section):
-    n: StudyN
-    k: StudyK
-    eps: StudyEps
+    n: Several[Annotated[int, Field(ge=10, le=1_000_000_000)]]
+    k: Several[Annotated[int, Field(ge=2, le=100_000)]]
+    eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
 
 
 class Simulation(Which):
@@ -433,7 +384,7 @@ class BoundsSetting(Section):
     @model_validator(mode="after")
     def _ends_below_eps0(self) -> Self:
         if self.eps.stop >= self.eps0:
-            raise contradiction(f"must be less than eps0 ({self.eps0}); got {self.eps.stop}", "eps.stop")
+            raise ValueError(f"eps.stop must be less than eps0 ({self.eps0}); got {self.eps.stop}")
         return self
 
 
@@ -492,7 +443,7 @@ class Orders(Axis):
 
 class Composed(Section):
     eps0: Budget
-    compositions: Few[Annotated[int, Field(ge=1, le=100_000)]]
+    compositions: Few[Rounds]
     eps: Axis
     deepest: Lowest
 
@@ -522,20 +473,14 @@ class Audit(Section):
 
     @model_validator(mode="after")
     def _is_played_once(self) -> Self:
-        met: dict[tuple[float, ...], int] = {}
+        met: set[tuple[float, ...]] = set()
         for number, setting in enumerate(self.settings):
-            key = f"settings[{number}]"
             if setting.k == 2 and self.remaining == "x2":
-                raise contradiction(
-                    "must be at least 3 with audit.remaining x2, a third value; got 2", f"{key}.k"
-                )
-            first = met.setdefault((setting.n, setting.k, setting.eps0, setting.count), number)
-            if first != number:
-                text = (
-                    f"repeats audit.settings[{first}]: n, k, eps0 and count are the same; keep one of them,"
-                    " with all runs"
-                )
-                raise contradiction(text, key)
+                raise ValueError(f"settings[{number}].k must be at least 3, as remaining x2 is a third value")
+            key = (setting.n, setting.k, setting.eps0, setting.count)
+            if key in met:
+                raise ValueError(f"settings[{number}] repeats n, k, eps0 and count: keep one, with all runs")
+            met.add(key)
         return self
 
 
@@ -582,20 +527,16 @@ class Settings(Section):
     def _fits(self) -> Self:
         cities = {name: dataset for name, dataset in self.datasets.items() if isinstance(dataset, City)}
         if (city := self.study.grids.city) not in cities:
-            text = f"must be one of the cities in datasets ({', '.join(cities) or 'none'}); got {city!r}"
-            raise contradiction(text, "study.grids.city")
+            raise ValueError(f"study.grids.city must be one of: {', '.join(cities) or 'none'}; got {city!r}")
         for name, dataset in cities.items():
             if self.gowalla.grid == "stepped" and not dataset.stepped:
-                raise contradiction("is missing; gowalla.grid: stepped needs it", f"datasets.{name}.stepped")
+                raise ValueError(f"datasets.{name}.stepped is missing; gowalla.grid: stepped needs it")
         for name, each in self.datasets.items():
             cells, repetitions = each.number_of_cells, self.parity.repetitions
             if cells and (asked := max(each.asked_cells, default=0)) > cells:
-                text = f"must be at most the number of cells ({cells}); got {asked}"
-                raise contradiction(text, f"datasets.{name}.individual.cells")
+                where = f"datasets.{name}.individual.cells"
+                raise ValueError(f"{where} must be at most the number of cells ({cells}); got {asked}")
             if cells and each.tv and repetitions * cells > MOST_VALUES:
-                text = (
-                    f"({cells:,}) times parity.repetitions ({repetitions:,}) must be at most "
-                    f"{MOST_VALUES:,}, or memory runs out: take fewer of either"
-                )
-                raise contradiction(text, f"datasets.{name}.cells")
+                text = f"datasets.{name}: cells ({cells:,}) times parity.repetitions ({repetitions:,})"
+                raise ValueError(f"{text} must be at most {MOST_VALUES:,}, or memory runs out")
         return self

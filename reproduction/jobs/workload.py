@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reproduction.jobs.settings import Audit, Dataset, Grid, Individual, Settings, Tv
+from reproduction.jobs.settings import Audit, Dataset, Settings
 
 Datasets = Mapping[str, Dataset]  # in the papers' order
 Point = dict[str, Any]  # experiment, eps0, eps, n (a number or "all"), repetitions
@@ -48,30 +48,19 @@ def trials_of(datasets: Datasets) -> Trials:
             settings = getattr(dataset, experiment)
             for pair in settings.budgets if settings else []:
                 points = trials.setdefault((name, label(eps0=pair.eps0, eps=pair.eps)), [])
-                points += _points(experiment, [(pair.eps0, pair.eps)], settings)
+                points += [_point(experiment, pair.eps0, pair.eps, n, settings) for n in settings.n]
         if grid := dataset.grid:
             budgets = [(eps0, eps) for eps0 in grid.eps0 for eps in grid.eps if eps <= eps0]
-            points = _points("grid", budgets, grid)
+            points = [_point("grid", eps0, eps, n, grid) for eps0, eps in budgets for n in grid.n]
             size = grid.points_per_job or len(grid.n)
             for number, start in enumerate(range(0, len(points), size), start=1):
                 trials[name, f"grid-{number}"] = points[start : start + size]
     return trials
 
 
-def _points(
-    experiment: str, budgets: Iterable[tuple[float, float]], settings: Tv | Individual | Grid
-) -> list[Point]:
-    return [
-        {
-            "experiment": experiment,
-            "eps0": float(eps0),
-            "eps": float(eps),
-            "n": n,
-            "repetitions": settings.repetitions,
-        }
-        for eps0, eps in budgets
-        for n in settings.n
-    ]
+def _point(experiment: str, eps0: float, eps: float, n: int | str, settings: Any) -> Point:
+    point = {"experiment": experiment, "eps0": float(eps0), "eps": float(eps), "n": n}
+    return point | {"repetitions": settings.repetitions}
 
 
 def points_of(trials: Trials, name: str, part: str) -> list[Point]:
@@ -100,11 +89,10 @@ def parity_sizes(datasets: Datasets, name: str) -> list[dict[str, Any]]:
     of one cell varies more than the sum over all cells.
     """
     sizes, individual = section(datasets, name, "tv").n, datasets[name].individual
-    ends = (sizes[0], sizes[-1])
     return [
         {
             "n": n,
-            "bounds": ["upper", "lower"] if n in ends else ["upper"],
+            "bounds": ["upper", "lower"] if n in (sizes[0], sizes[-1]) else ["upper"],
             "fewest": individual.repetitions if individual and n in individual.n else 0,
         }
         for n in sizes
@@ -114,11 +102,7 @@ def parity_sizes(datasets: Datasets, name: str) -> list[dict[str, Any]]:
 def parity_estimates(datasets: Datasets, name: str, delta: float) -> dict[str, Any]:
     """One run's settings for a dataset's heatmaps at equal privacy: their eps0 and n."""
     settings = section(datasets, name, "estimates")
-    return {
-        "eps0": sorted({pair.eps0 for pair in settings.budgets}),
-        "n": settings.n,
-        "delta": delta,
-    }
+    return {"eps0": sorted({pair.eps0 for pair in settings.budgets}), "n": settings.n, "delta": delta}
 
 
 def audit_settings(audit: Audit) -> dict[str, dict[str, Any]]:

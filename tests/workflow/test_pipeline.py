@@ -107,7 +107,7 @@ def test_a_file_of_checkins(fresh):
     (fresh.folder / "rows.txt").write_text("\n".join([*rows, "broken row"]) + "\n")
     done = fresh.snakemake("fig3", *QUICK, "--config", "gowalla={source: file, file: rows.txt}")
     assert done.returncode == 0, done.stdout
-    made = fresh.folder / "results/quick_custom"
+    made = fresh.folder / "results/quick"
     histogram = (made / "histograms/paris.csv").read_text().splitlines()
     assert sum(int(line.split(",")[1]) for line in histogram[1:]) == 2000
     assert "sub-cell" not in (made / "figures/fig3_checkins.txt").read_text()

@@ -20,8 +20,8 @@ try:
     if workflow.is_main_process:
         run.check_folder()
     configuration.leave_out(config)
-    SETTINGS = configuration.checked(config, workflow.configfiles)
-    FOLDER = configuration.results_folder(config, OVERLAYS)
+    SETTINGS = configuration.checked(config)
+    FOLDER = configuration.results_folder(OVERLAYS)
 except ValueError as error:
     raise WorkflowError(str(error))
 
