@@ -7,7 +7,7 @@ from reproduction.experiments.curves.axes import log_axis, rounded
 from reproduction.experiments.curves.blanket_regions import blanket_tightness
 from reproduction.figures import delta_bounds
 from reproduction.protocol.gaussian import published_scale
-from tests.reproduction.figures.examples import (
+from tests.reproduction.experiments.tables import (
     band_table,
     blanket_settings,
     blanket_tables,
