@@ -45,6 +45,7 @@ from tightshuffle.arguments import (
     check_one,
     check_whole,
 )
+from tightshuffle.bounds.binary import ln_delta_among, ln_delta_of_some
 from tightshuffle.bounds.cover import Cover, ln_delta
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
@@ -61,6 +62,7 @@ BOUNDS = ("upper", "lower")
 NESTED = "a collection under then must not have then itself; give all of them in one list"
 _BELOW_ONE = 1 - 2.0**-53
 _WIDTH_OF_ROUNDS = 1e-3  # of each round's delta: it makes eps about 0.01 % larger
+_RARE = 4.0  # log of delta over the probability of too few reports, if their number is random
 _LARGEST_EPS = 300.0  # that is looked for where reports are the values themselves
 
 
@@ -259,8 +261,36 @@ class Collection:
             gains = self._uniform_gains(eps, group)
             masses = np.array([1, 1, self._k - 2]) / self._k
             distribution = outwards(gains, masses, True, _ulps(eps, group))
-            return ln_delta(*distribution, self._cover(group), round_up=True, width=width)
+            result = ln_delta(*distribution, self._cover(group), round_up=True, width=width)
+            return np.minimum(result, self._counts(eps, group, result)) if self._k == 2 else result
         return self._of_references(eps, group, ["blanket"], self._cover(group), width)
+
+    def _counts(self, eps: Floats, group: Group, known: Floats) -> Floats:
+        """An upper bound for k = 2, by the count of x0: `bounds.binary` has the proof.
+
+        ``known`` (points,): natural log of another upper bound, for how rare too few reports have to be.
+        """
+        dummies = Cover.of(self._dummies(1.0, safe=True), self._poisson)
+        result = np.full(eps.shape, np.inf)
+        for budget in {_finite(other) for other in self.groups} - {math.inf}:
+            most = float(lie_probability(budget, 2))  # q(e)
+            users = Cover.of(
+                [
+                    (self._remaining(other, group), other.participation * min(self._lie(other) / most, 1.0))
+                    for other in self.groups
+                ]
+            )
+            fixed = bool(np.all(np.append(users.shares, dummies.shares) == 1))
+            users, dummies = users.rounded(fewer=True), dummies.rounded(fewer=True)
+            for place, e in enumerate(eps.tolist()):
+                rare = -math.inf if fixed else min(float(known[place]), 0.0) - _RARE
+                for _ in range(1 if fixed else 2):  # too few reports are to be rare beside this bound, too
+                    hidden = users.least(rare), dummies.least(rare)
+                    high = ln_delta_among(e, _finite(group), hidden[0], budget, hidden[1])[1]
+                    high = float(np.logaddexp(high, rare + math.log(2)))
+                    result[place] = min(result[place], high)
+                    rare = min(rare, high - _RARE)
+        return result
 
     def _unseen(self, eps: Floats, group: Group, width: float) -> Floats:
         """`_upper` if "no report" counts as one more report, which all users have in common.
@@ -302,8 +332,30 @@ class Collection:
         cover = Cover.of(taking + self._dummies(1.0), self._poisson)
         result = ln_delta(*outwards(gains, masses, False, _ulps(eps, group)), cover, round_up=False)
         if self._k > 2:
-            result = np.maximum(result, self._third_value(eps, gains, group))
-        return result
+            return np.maximum(result, self._third_value(eps, gains, group))
+        return np.maximum(result, self._count_of_some(eps, group))
+
+    def _count_of_some(self, eps: Floats, group: Group) -> Floats:
+        """A lower bound for k = 2 and a fixed number of dummies: delta of some datasets; -inf without one."""
+        own, sent = _finite(group), self.dummies.number
+        hiding = [(self._remaining(other, group), other) for other in self.groups if other.eps0 != math.inf]
+        budgets = [(users, _finite(other)) for users, other in hiding]
+        if self._poisson or not hiding:
+            return np.full(eps.shape, -np.inf)
+        if any(other.participation < 1 for other in self.groups):
+            if len(self.groups) > 1:
+                return np.full(eps.shape, -np.inf)
+            # All others hold one value: the number of reports says all about who takes part. In half of all
+            # cases it is at most its mean, rounded up, and delta falls with it.
+            users, other = hiding[0]
+            most = [(math.ceil(users * other.participation * (1 + 1e-12)), own)]
+            logs = [ln_delta_of_some(e, own, most, sent, (0.0, 1.0)) - math.log(2) for e in eps.tolist()]
+        elif len({budget for _, budget in budgets}) == 1:
+            users = sum(number for number, _ in budgets)
+            logs = [ln_delta_among(e, own, users, budgets[0][1], sent)[0] for e in eps.tolist()]
+        else:
+            logs = [ln_delta_of_some(e, own, budgets, sent) for e in eps.tolist()]
+        return np.array(logs)
 
     def _third_value(self, eps: Floats, gains: Floats, group: Group) -> Floats:
         """`ln_delta_of_third_value`: all remaining users hold a third value."""

@@ -119,19 +119,19 @@ class Small:
         return max(hockey_stick(*side, self.growth) for side in (pair, pair[::-1]))
 
 
-def small_settings(seed, number):
+def small_settings(seed, number, k):
     rng = np.random.default_rng(seed)
     made = 0
     while made < number:
-        small = Small(rng, int(rng.integers(2, 5)))
+        small = Small(rng, k or int(rng.integers(2, 5)))
         if len(small.remaining()) <= {2: 6, 3: 5, 4: 4}[small.k]:
             made += 1
             yield small
 
 
-def check_enumerated(seed, number):
+def check_enumerated(seed, number, k=None):
     ratios = []
-    for small in small_settings(seed, number):
+    for small in small_settings(seed, number, k):
         collection, eps = small.collection(), math.log(small.growth)
         exact = small.worst()
         upper, lower = (
@@ -154,6 +154,58 @@ def test_no_dataset_is_outside_the_bounds():
     ratios = check_enumerated(1, 80)
     assert len(ratios) == 80
     assert np.median(ratios) < 1.1  # the bounds say something
+
+
+def test_no_dataset_of_two_values_is_outside_the_bounds():
+    assert np.median(check_enumerated(3, 80, k=2)) < 1.01
+
+
+@pytest.mark.parametrize("bound", ["upper", "lower"])
+@pytest.mark.parametrize(("n", "eps0"), [(1, 1.0), (100, 1.0), (1000, 2.0), (10**9, 6.0)])
+def test_alike_users_with_two_values_have_the_known_bounds(n, eps0, bound):
+    eps = np.array([0.0, 0.1, 0.5, 0.99]) * eps0
+    known = tightshuffle.delta(eps, method=bound, n=n, k=2, eps0=eps0, log10=True)
+    np.testing.assert_allclose(one_group(n, 2, eps0).one_round(eps, bound=bound), known, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("others", "dummies", "width"),
+    [
+        ([(40, 1.5)], Dummies(30), 1.002),
+        ([(40, 3.0)], Dummies(30), 1.002),
+        ([(40, math.inf)], Dummies(30), 1.002),
+        ([(25, 1.5), (20, 2.5)], Dummies(5), 2.0),
+        ([(40, 1.5)], Dummies(poisson_per_value=20), 3.0),
+    ],
+)
+def test_counts_of_two_values_against_their_sums(others, dummies, width):
+    """Every dataset of a few dozen users: x0 is held by each number of users of each group."""
+    own, eps, worst = 1.5, np.array([0.1, 0.4, 0.8]), 0.0
+    p, q = (1 / (1 + math.exp(side * own)) for side in (-1, 1))
+    mean = 2 * dummies.poisson_per_value
+    numbers = np.arange(int(3 * mean)) if mean else [dummies.number]
+    chances = stats.poisson.pmf(numbers, mean) if mean else [1.0]
+    uniform = [stats.binom.pmf(np.arange(number + 1), number, 0.5) for number in numbers]
+    for held in itertools.product(*(range(users + 1) for users, _ in others)):
+        noise = np.ones(1)
+        for m, (users, eps0) in zip(held, others, strict=True):
+            for some, odds in ((m, eps0), (users - m, -eps0)):
+                noise = np.convolve(
+                    noise, stats.binom.pmf(np.arange(some + 1), some, 1 / (1 + np.exp(-odds)))
+                )
+        delta = 0.0
+        for chance, each in zip(chances, uniform, strict=True):
+            both = np.convolve(noise, each)
+            one, two = np.convolve(both, [q, p]), np.convolve(both, [p, q])
+            delta += chance * np.maximum(one - np.exp(eps)[:, None] * two, 0).sum(axis=1)
+        worst = np.maximum(worst, delta)
+    groups = (Group("own", 1, own), *(Group(str(g), *each) for g, each in enumerate(others)))
+    collection = Collection(2, groups, dummies=dummies)
+    low, high = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS[::-1])
+    assert np.all(low <= worst * (1 + 1e-9))
+    assert np.all(worst * (1 - 1e-9) <= high)
+    assert np.all(high <= worst * width)
+    assert np.all(low >= worst / width) or dummies.poisson_per_value
 
 
 @pytest.mark.slow

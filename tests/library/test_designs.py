@@ -70,6 +70,13 @@ def test_no_dummies_where_reports_alone_are_enough():
     assert fewest_dummies(2000, 16, 0.5, 1e-6, eps0=1.001 * alone) > 0
 
 
+@pytest.mark.parametrize(("n", "eps", "delta"), [(1000, 1.0, 1e-6), (740, 0.1, 6.2e-9)])
+def test_two_values_need_no_dummies_at_the_eps0_of_the_plan(n, eps, delta):
+    """Where the histogram is one count, the blanket's bound asks for dummies in vain."""
+    first = frontier(n, 2, eps, delta, eps0=[tightshuffle.plan(n=n, k=2, eps=eps, delta=delta).eps0])[0]
+    assert first.dummies == 0
+
+
 def test_colluding_users_must_be_replaced():
     numbers = [fewest_dummies(2000, 16, 0.5, 1e-6, eps0=3.5, colluding=c) for c in (0, 0.1, 1000)]
     assert numbers == sorted(set(numbers))

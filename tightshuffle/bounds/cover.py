@@ -59,6 +59,19 @@ class Cover:
         """The expected number of reports."""
         return float(self.n @ np.where(self.shares == 0, 1.0, self.shares))
 
+    def least(self, log_probability: float) -> int:
+        """A number that the reports are below with at most this probability, by Chernoff's bound."""
+        sure = int(self.n[self.shares == 1].sum())
+        n, shares = self.n[self.shares < 1], self.shares[self.shares < 1]
+        mean = float(n @ np.where(shares == 0, 1.0, shares))
+        if mean == 0:
+            return sure
+        # P(number <= y) <= e^(x y + log E[e^(-x number)]) for every x > 0.
+        x = math.sqrt(-2 * log_probability / mean) * np.logspace(-1, 2, 61)[:, None]
+        logs = np.where(shares == 0, n * np.expm1(-x), n * np.log1p(shares * np.expm1(-x))).sum(axis=1)
+        y = float(np.max((log_probability - logs * (1 - 1e-12)) / x[:, 0])) * (1 - 1e-12)
+        return sure + (math.floor(y) + 1 if y >= 0 else 0)
+
     def rounded(self, fewer: bool) -> "Cover":
         """A stochastically smaller (``fewer``) or larger cover, further than rounding moved its numbers."""
         moved = 1 + (-1 if fewer else 1) * 8 * _OPERATIONS * _ULP
