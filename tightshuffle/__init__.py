@@ -63,7 +63,6 @@ __all__ = [
     "epsilon",
     "lower",
     "plan",
-    "tight",
     "to_pld",
     "tradeoff",
     "upper",
@@ -154,7 +153,7 @@ def delta(
     if log10:
         return _plain(logs)
     kind = methods.METHODS[method].kind
-    side = {methods.UPPER: 1, methods.LOWER: -1, methods.CONJECTURE: -1}.get(kind, 0)
+    side = {methods.UPPER: 1, methods.LOWER: -1}.get(kind, 0)
     return _plain(delta_of_log10(logs, side))
 
 
@@ -256,35 +255,6 @@ def lower(
 ) -> "Floats | float":
     """A lower bound on delta of the worst dataset: `delta` with the method "lower"."""
     return delta(method="lower", **locals())
-
-
-@overload
-def tight(eps: float, *, log10: bool = False, **setting: "Unpack[_Rounds[float]]") -> float: ...
-
-
-@overload
-def tight(
-    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
-) -> "Floats": ...
-
-
-def tight(
-    eps: "npt.ArrayLike",
-    *,
-    n: "npt.ArrayLike",
-    k: "npt.ArrayLike | None" = None,
-    eps0: "npt.ArrayLike | None" = None,
-    randomizer: "str | Randomizer" = "grr",
-    colluding: "npt.ArrayLike" = 0,
-    compositions: "npt.ArrayLike" = 1,
-    log10: bool = False,
-) -> "Floats | float":
-    """delta of the dataset that we conjecture to be the worst: `delta` with the method "tight".
-
-    For k-RR with k >= 3 and n up to 10^5. The result is always a lower bound on delta of the worst dataset.
-    It is exact if the conjecture in docs/worst_case.md holds.
-    """
-    return delta(method="tight", **locals())
 
 
 def plan(

@@ -14,25 +14,24 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers, check_at_most, check_choice, check_eps, check_log10_delta
-from tightshuffle.bounds import composition, histogram, inverse, single_value, worst_known
+from tightshuffle.bounds import histogram, inverse, single_value
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
-from tightshuffle.bounds.rounds import Composition, Rounds, curve, of_settings
-from tightshuffle.literature import amplification, blanket, clones, count, renyi
-from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.bounds.rounds import Curve, Rounds, of_settings
+from tightshuffle.literature import amplification, blanket, clones, count, koskela, renyi
+from tightshuffle.randomizers import Randomizer
 from tightshuffle.setting import (
     LARGEST_COMPOSITIONS,
     LARGEST_EPS0,
     LARGEST_EPS0_OF_UPPER,
     LARGEST_N,
-    LARGEST_N_OF_TIGHT,
     LARGEST_N_OF_UPPER,
     Setting,
     make_setting,
 )
 
 UPPER, LOWER = "upper bound", "lower bound"
-EXACT, CONJECTURE = "exact for one dataset", "lower bound, exact by conjecture"
-KINDS = (UPPER, LOWER, CONJECTURE, EXACT)
+EXACT = "exact for one dataset"
+KINDS = (UPPER, LOWER, EXACT)
 
 _BISWAS = "Biswas, Jung, Palamidessi, Tight Differential Privacy Guarantees for the Shuffle Model (FPS 2023)"
 _KOSKELA = "Koskela, Heikkilä, Honkela, Tight Accounting in the Shuffle Model of Differential Privacy"
@@ -45,10 +44,10 @@ class Method:
     """One bound on delta.
 
     ``kind`` is one of KINDS. ``valid`` says in which settings the bound is valid. ``source`` names paper and
-    theorem. ``pair`` says how several rounds are composed: by that dominating pair of composition.py, by the
-    bound as a "curve" (rounds.py), or by the function itself (None). Figures use ``label``, ``colour`` and
-    ``dashes`` (empty: a solid line). The figure that compares bounds shows the methods with a non-empty
-    ``compared``, a phrase for its caption.
+    theorem. Several rounds are composed from the bound for one round (rounds.py), unless the function itself
+    ``takes_compositions``. ``zero_from_eps0``: whether delta is 0 from eps = eps0 on. Figures use ``label``,
+    ``colour`` and ``dashes`` (empty: a solid line). The figure that compares bounds shows the methods with a
+    non-empty ``compared``, a phrase for its caption.
     """
 
     name: str
@@ -58,7 +57,8 @@ class Method:
     source: str
     needs_count: bool = False
     composes: bool = False
-    pair: str | None = None
+    takes_compositions: bool = False
+    zero_from_eps0: bool = True
     randomizers: bool = False  # takes any randomizer, not only k-RR
     label: str = ""
     compared: str = ""
@@ -103,7 +103,6 @@ METHODS = {
             valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
             source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
             composes=True,
-            pair="curve",
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
             largest_eps0=LARGEST_EPS0_OF_UPPER,
@@ -121,14 +120,6 @@ METHODS = {
             largest_eps0=LARGEST_EPS0_OF_UPPER,
             colour="#009E73",
             dashes=(1.2, 1.2),
-        ),
-        Method(
-            name="tight",
-            function=worst_known.tight,
-            kind=CONJECTURE,
-            valid="k-RR with k >= 3; a lower bound, and exact if the conjecture on the worst dataset holds",
-            source="this project: some users hold x0, all remaining users a third value (docs/worst_case.md)",
-            largest_n=LARGEST_N_OF_TIGHT,
         ),
         Method(
             name="erlingsson",
@@ -177,7 +168,6 @@ METHODS = {
             valid="every eps0-LDP randomizer, every dataset",
             source=f"{_FELDMAN}'s pair, computed exactly",
             composes=True,
-            pair="clones",
             label="clones",
             compared="clones (2021), summed exactly",
             colour="#CC79A7",
@@ -191,19 +181,18 @@ METHODS = {
             source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
             " Theorem 3.1's pair, computed exactly",
             composes=True,
-            pair="stronger-clones",
             label="stronger clones",
             compared="stronger clones (2023), summed exactly",
             colour="#CC79A7",
         ),
         Method(
             name="koskela-strong",
-            function=composition.koskela_strong,
+            function=koskela.koskela_strong,
             kind=UPPER,
             valid="k-RR, every dataset; not 0 at eps = eps0",
             source=f"{_KOSKELA}, section 3 (strong adversary)",
             composes=True,
-            pair="strong",
+            zero_from_eps0=False,
             label="Koskela et al., strong",
             compared="the strong adversary of Koskela et al.",
             colour="#000000",
@@ -217,6 +206,7 @@ METHODS = {
             source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
             " Theorem 3.1, Lemmas 2.1 and 2.2",
             composes=True,
+            takes_compositions=True,
             label="Girgis et al., RDP",
             compared="Theorem 3.1 of Girgis et al. at its best order",
             colour="#000000",
@@ -227,6 +217,7 @@ METHODS = {
             function=blanket.blanket,
             kind=UPPER,
             valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
+            zero_from_eps0=False,
             source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
             label="blanket paper, eq. (3)",
             compared="the blanket paper's eq. (3), cut at 1",
@@ -256,7 +247,7 @@ def delta(
     method : a key of METHODS
     eps, n, k, eps0 : numbers or arrays; they broadcast with ``colluding``, ``count`` and ``compositions``.
         For upper, lower and single-value n is at most 10^12 and eps0 at most 50; else n is at most 10^9
-        (tight: 10^5) and eps0 at most 20
+        and eps0 at most 20
     randomizer : for upper, lower and single-value: a name, "file:PATH" or an object, see `histogram.upper`.
         Leave out k and eps0 for a file or an object. All other methods are for k-RR.
     colluding : how many users reveal their reports to the adversary, or send none; a number below 1 is a
@@ -278,7 +269,7 @@ def delta(
     """
     chosen, settings, more, rounds = _asked(**locals())
     eps = check_eps(eps)
-    if chosen.pair is None:
+    if chosen.takes_compositions or not chosen.composes:
         return chosen.function(eps, **settings, **more)
     *points, times = np.broadcast_arrays(eps, *settings.values(), rounds)
     several = times > 1
@@ -288,7 +279,7 @@ def delta(
         result[~several] = chosen.function(one[0], **dict(zip(settings, one[1:], strict=True)), **more)
     if np.any(several):
         some = [point[several] for point in points]
-        make = functools.partial(_composition, chosen, more)
+        make = functools.partial(_together, chosen, more)
         result[several] = of_settings(make, some[0], [*some[1:], times[several]])
     return result[()]
 
@@ -313,14 +304,14 @@ def epsilon(
     other parameters are those of the function `delta`.
 
     Returns eps, an array of the broadcast shape (a float for scalars), rounded up by about 1e-10. For upper,
-    log10 delta at this eps is up to 1e-5 below the wanted one. For lower and tight, eps is rounded down. nan
+    log10 delta at this eps is up to 1e-5 below the wanted one. For lower, eps is rounded down. nan
     where the method does not guarantee delta at any eps up to compositions * eps0, which holds without
     shuffling. Raises ValueError naming a bad argument.
     """
     chosen, settings, more, rounds = _asked(**locals())
     wanted = check_log10_delta(delta, log10_delta)
-    smooth = chosen.randomizers or chosen.kind == CONJECTURE  # nearly delta of a Gaussian mechanism
-    if chosen.pair is None and not smooth:
+    smooth = chosen.randomizers  # nearly delta of a Gaussian mechanism
+    if chosen.takes_compositions or not (chosen.composes or smooth):
         return _epsilon_of_function(chosen, wanted, settings, rounds, more)
     values = np.broadcast_arrays(wanted, *settings.values(), rounds)
     result = np.empty(values[0].shape)
@@ -329,11 +320,14 @@ def epsilon(
         at = dict(zip(settings, point, strict=True))
         if times == 1 and smooth:
             result[index] = _epsilon_from_preview(chosen, aim, at, more)
-        elif chosen.pair is None or (times == 1 and chosen.pair != "strong"):
-            result[index] = _epsilon_of_function(chosen, aim, at, times, {})
+        elif times == 1:
+            result[index] = _epsilon_of_function(chosen, aim, at, times, more)
         else:
-            eps = _composition(chosen, more, *(*point, times)).epsilon_of(aim * np.log(10))
-            result[index] = eps if eps <= np.nextafter(times * at["eps0"], np.inf) else np.nan
+            together = _together(chosen, more, *(*point, times))
+            eps = together.epsilon(aim)
+            # The sum of the local budgets, rounded up where delta is 0 from there on.
+            most = together.largest if chosen.zero_from_eps0 else times * at["eps0"]
+            result[index] = eps if eps <= most else np.nan
     return result[()]
 
 
@@ -351,15 +345,10 @@ def _asked(
     return chosen, *_keywords(chosen, made), made.compositions
 
 
-def _composition(
-    chosen: Method, more: dict[str, Any], n: float, k: float, eps0: float, times: float
-) -> Composition:
+def _together(chosen: Method, more: dict[str, Any], n: float, k: float, eps0: float, times: float) -> Rounds:
     """delta of that many rounds, as a function of eps."""
-    if chosen.pair != "curve":
-        return composition.PairRounds(str(chosen.pair), n, k, eps0, times)
-    own = more.get("randomizer", "grr")
-    own = parse(own, k=int(k), eps0=eps0) if isinstance(own, str) else own
-    return Rounds([(curve(own, int(n)), int(times))])
+    one = functools.partial(chosen.function, n=n, k=k, eps0=eps0, **more)
+    return Rounds([(Curve(one, eps0 if chosen.zero_from_eps0 else np.inf), int(times))])
 
 
 def _epsilon_from_preview(
@@ -422,6 +411,6 @@ def _keywords(method: Method, setting: Setting) -> tuple[dict[str, Any], dict[st
         more["randomizer"] = setting.randomizer
     if method.needs_count:
         more |= {"count": setting.count, "direction": setting.direction or "both"}
-    if method.composes and method.pair is None:
+    if method.takes_compositions:
         more["compositions"] = setting.compositions
     return {"n": setting.hidden, "k": setting.k, "eps0": setting.eps0}, more

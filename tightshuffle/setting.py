@@ -23,7 +23,6 @@ DIRECTIONS = ("forward", "reverse", "both")
 LARGEST_N = 10**9  # above it some bounds take minutes or too much memory
 LARGEST_EPS0 = 20.0  # above it some bounds lose too many digits
 LARGEST_N_OF_UPPER, LARGEST_EPS0_OF_UPPER = 10**12, 50.0  # of lower, too
-LARGEST_N_OF_TIGHT = 10**5
 LARGEST_COMPOSITIONS = 10**5  # above it the convolutions take minutes
 
 

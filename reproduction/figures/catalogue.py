@@ -98,11 +98,6 @@ def catalogue(
             {},
         ),
         Figure(
-            *("band", "beyond", "Gap between the upper and lower bounds", "Gap of the bounds"),
-            {"table": f"{PRIVACY}/band.csv"},
-            {},
-        ),
-        Figure(
             *("gaussian_scale", "beyond", "Noise of the analytic Gaussian mechanism", "Gaussian noise"),
             {"table": f"{PRIVACY}/gaussian_scale.csv"},
             {},

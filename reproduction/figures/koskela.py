@@ -1,4 +1,4 @@
-"""Koskela et al., Figure 1: delta of several rounds over eps, each curve between two estimates."""
+"""Koskela et al., Figure 1: delta of several rounds over eps."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import groups, reader
 
-# One row per curve, number of rounds and eps; lower and upper are log10 delta.
-COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]
+# One row per curve, number of rounds and eps; upper is log10 delta.
+COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
 LABELS = {
     "strong": "Koskela et al., strong adversary",
     "weak": "Koskela et al., weak adversary",
@@ -56,11 +56,8 @@ def draw(table: pd.DataFrame, lowest: float) -> Figure:
     figure = style.new_figure(3.4)
     axes = figure.subplots()
     for (name, number), curve in groups(table, ["curve", "compositions"], sort=False):
-        colour = _colour(name)
         drawn = curve[np.isfinite(curve["upper"])]
         axes.plot(drawn["eps"], drawn["upper"], **_look(name, dashes[number]))
-        band = drawn[np.isfinite(drawn["lower"])]
-        axes.fill_between(band["eps"], band["lower"], band["upper"], color=colour, alpha=0.3, linewidth=0)
     axes.set(xlim=(0, table["eps"].max()), ylim=(lowest, 0), xlabel="ε of all rounds", ylabel="δ")
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1"))
@@ -88,15 +85,13 @@ def _look(name: str, dashes: Any) -> dict[str, Any]:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of the figure, with every parameter and how far the two estimates are apart."""
+    """The caption of the figure, with every parameter."""
     names = list(table["curve"].unique())
-    both = table[np.isfinite(table["lower"]) & np.isfinite(table["upper"])]
-    apart = np.expm1(np.log(10) * (both["upper"] - both["lower"])).max()
     rounds = wording.listing(sorted(int(number) for number in table["compositions"].unique()))
     text = (
         f"δ over ε after {rounds} rounds of the shuffle model, as in Figure 1 of Koskela, Heikkilä and"
-        " Honkela. Colours are methods, dashes are numbers of rounds. Each composed curve lies between an"
-        f" upper and a lower estimate of the same exact δ, at most {100 * apart:.2g} % apart.\n\n"
+        " Honkela. Colours are methods, dashes are numbers of rounds. Several rounds are composed from the"
+        " curve of one round, rounded up.\n\n"
         f"{_setting(table)}. Curves: {'; '.join(LABELS[name] for name in names)}."
     )
     if "weak" in names:

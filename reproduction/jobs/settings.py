@@ -412,18 +412,6 @@ class BlanketRegions(Section):
     growth: Growth
 
 
-class Shares(Axis):
-    stop: Confidence
-    steps: Annotated[int, Field(ge=2, le=100)]
-
-
-class Band(Section):
-    eps0: Annotated[float, Field(gt=0, le=50)]
-    k: Annotated[list[Annotated[int, Field(ge=3)]], Field(min_length=1, max_length=4)]
-    n: Annotated[list[Annotated[int, Field(ge=1, le=100_000)]], Field(min_length=1, max_length=6)]
-    shares: Shares
-
-
 class Falling(Section):
     rising = (("stop", "start"),)
     start: Annotated[float, Field(ge=-300, lt=0)]
@@ -517,7 +505,6 @@ class Settings(Section):
     delta_surface: DeltaSurface
     delta_bounds: DeltaBounds
     blanket_regions: BlanketRegions
-    band: Band
     gaussian_scale: GaussianScale
     girgis_rdp: GirgisRdp
     audit: Audit

@@ -10,7 +10,6 @@ from scipy import stats
 
 import tightshuffle
 import tightshuffle.randomizers
-from tightshuffle.bounds.composition import composed_epsilon
 from tightshuffle.collection import BOUNDS, Collection, Dummies, Group
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers import expected_errors
@@ -397,7 +396,7 @@ def test_rounds_equal_and_different():
     assert 0.97 * both.epsilon(1e-6) < lower < both.epsilon(1e-6)
     # Never above an estimate of the same rounds that is known to be at least delta.
     assert both.log10_delta(lower, bound="lower") >= -6
-    known = composed_epsilon(1e-6, "weak", n=5000, k=10, eps0=2.0, compositions=3)
+    known = tightshuffle.epsilon(1e-6, n=5000, k=10, eps0=2.0, compositions=3)
     assert Collection(10, (first,), rounds=3).epsilon(1e-6, bound="lower") <= known
 
 

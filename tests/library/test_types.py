@@ -24,7 +24,6 @@ def test_numbers_give_a_float() -> None:
         assert_type(tightshuffle.epsilon(log10_delta=-6, n=1000, randomizer=OWN, colluding=0.1), float),
         assert_type(tightshuffle.upper(0.1, n=1000, k=10, eps0=2.0), float),
         assert_type(tightshuffle.lower(0.1, n=1000, k=10, eps0=2.0, randomizer="oue"), float),
-        assert_type(tightshuffle.tight(0.1, n=1000, k=10, eps0=2.0), float),
         assert_type(tightshuffle.tradeoff(0.1, n=1000, k=10, eps0=2.0), float),
     ]
     assert {type(value) for value in found} == {float}
@@ -37,7 +36,6 @@ def test_arrays_give_an_array() -> None:
         assert_type(tightshuffle.epsilon([1e-6, 1e-9], n=1000, k=10, eps0=2.0), Floats),
         assert_type(tightshuffle.upper(0.1, n=1000, k=10, eps0=EPS), Floats),
         assert_type(tightshuffle.lower(EPS, n=1000, k=10, eps0=2.0), Floats),
-        assert_type(tightshuffle.tight(EPS, n=1000, k=10, eps0=2.0), Floats),
         assert_type(tightshuffle.tradeoff(EPS, n=1000, k=10, eps0=2.0), Floats),
     ]
     assert {value.shape for value in found} == {(2,)}

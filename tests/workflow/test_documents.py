@@ -16,7 +16,7 @@ from scipy import stats
 import tightshuffle
 from reproduction.report.quotes import read_findings, untrue
 from tests import ROOT
-from tightshuffle.bounds.enumeration import enumerate_worst_case
+from tests.library.bounds.enumeration import enumerate_worst_case
 from tightshuffle.cli import main as cli
 from tightshuffle.randomizers.krr import lie_probability, truth_probability
 

@@ -45,7 +45,6 @@ FOLLOWS = {
         "draw_checkins",
         "draw_estimates",
         "draw_gaussian_scale",
-        "draw_band",
         "draw_frontier",
     }
     | {"draw_koskela", "draw_blanket_regions", "draw_delta_bounds", "draw_girgis_rdp", "draw_audit"}

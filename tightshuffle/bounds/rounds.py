@@ -27,11 +27,9 @@ import scipy
 
 from tightshuffle.arguments import Floats, check_at_most, check_compositions, check_eps, check_one
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
-from tightshuffle.bounds.histogram import bound_of_each
 from tightshuffle.bounds.pld import below, masses
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics import loss_grid
-from tightshuffle.randomizers import Randomizer
 from tightshuffle.setting import LARGEST_COMPOSITIONS
 
 _LN10 = math.log(10)
@@ -57,15 +55,6 @@ class Curve:
     eps0: float
 
 
-def curve(randomizer: Randomizer, n: int) -> Curve:
-    """The `Curve` of `histogram.upper` for n users with the same randomizer. Nothing is checked."""
-
-    def log10_delta(eps: Floats) -> Floats:
-        return bound_of_each(True, eps, [randomizer] * eps.size, n=n)
-
-    return Curve(log10_delta, randomizer.eps0)
-
-
 class Depth(NamedTuple):
     """delta computed down to a certain depth: a function eps (e,) -> ln delta, never on the wrong side.
 
@@ -85,7 +74,6 @@ class Composition(ABC):
 
     first_depth: ClassVar[float]  # what is left out at first is about e^-first_depth
     clear: ClassVar[float]  # delta is to be at least e^clear times what was left out
-    margin: ClassVar[float]  # what is left out at a depth is at most e^margin times e^-depth, mostly
 
     def __init__(self, largest: float, far: float) -> None:
         self.largest, self.far = largest, far
@@ -114,10 +102,6 @@ class Composition(ABC):
             if at.last:
                 break
             depth = self._deeper(depth)
-        return self._beyond(eps, unsettled, result)
-
-    def _beyond(self, eps: Floats, unsettled: npt.NDArray[np.intp], result: Floats) -> Floats:
-        """``result``, if possible improved where no depth is enough."""
         return result
 
     def epsilon_of(self, ln_delta: float) -> float:
@@ -148,7 +132,7 @@ class Composition(ABC):
 
         Its bounds hold everywhere. A search also meets far smaller deltas, whose depths would cost seconds.
         """
-        depth = min(self.first_depth, self.clear + self.margin - ln_delta)
+        depth = self.first_depth
         while True:
             at = self._at(depth)
             if ln_delta >= at.log_left_out + self.clear:
@@ -181,8 +165,7 @@ class Rounds(Composition):
     Raises ValueError if the rounds are more than `LARGEST_COMPOSITIONS`.
     """
 
-    # An infinite margin: the search for eps takes the depths that `ln_delta` takes, for the same result.
-    first_depth, clear, margin = 50.0, 12.0, math.inf
+    first_depth, clear = 50.0, 12.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, int]]) -> None:
         times = [int(check_one("compositions", check_compositions(each))) for _, each in rounds]
@@ -234,7 +217,7 @@ class LowerRounds(Composition):
     the dataset's own pair dominates in every composition.
     """
 
-    first_depth, clear, margin = 32.0, 0.0, math.inf
+    first_depth, clear = 32.0, 0.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
         self._parts = [(low, _Round(high), times) for low, high, times in rounds]
@@ -304,6 +287,8 @@ class _Round:
             end = min(max(guess, 1.25 * end), 4 * end or guess, self.largest_finite)
             value = float(self._ln_delta(np.array([end]))[0])
             scale = _scale(end, value)
+        if end == 0:  # delta is the same at every eps, as for one user: any end will do
+            return min(1.0, self.largest_finite), True
         if value < 1.2 * enough:  # too far: half the distance may do
             shorter = end * 2.0 ** (-np.arange(16, 0, -1) / 4)
             fits = shorter[self._ln_delta(shorter) <= enough]

@@ -18,7 +18,7 @@ from tightshuffle.cli.layout import INDENT, Answer, indented, one_or_all, table
 from tightshuffle.number_text import e_notation, from_log10, plain
 from tightshuffle.randomizers import Randomizer, parse
 
-_ROUND_UP = {methods.UPPER: True, methods.LOWER: False, methods.CONJECTURE: False}
+_ROUND_UP = {methods.UPPER: True, methods.LOWER: False}
 _DEEPEST = -12.0  # log10 of the delta at which a comparison ends
 _HISTOGRAM = "a histogram in which one user's value changes"
 

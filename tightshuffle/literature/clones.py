@@ -27,7 +27,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import LARGEST_EXPONENT, Floats, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import (
+    LARGEST_EXPONENT,
+    Floats,
+    Integers,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 
 _WIDTH = 1e-6  # relative, of the computed bracket
@@ -65,8 +73,22 @@ def _bound(
     # Exponents are added before the exponential: each value is a float where its parts are not.
     gain = np.exp(log_unit + eps0) * -np.expm1(-gap)
     loss = np.exp(log_unit + eps + eps0) * np.expm1(-eps - eps0)
-    half = np.exp(log_probability) / 2
-    ulps = 16 + 4 * (eps + eps0)[..., None]
-    distribution = outwards(np.stack([gain, loss], axis=-1), np.stack([half, half], axis=-1), True, ulps)
+    return hidden_by_two_messages(n, gain, loss, np.exp(log_probability) / 2, eps + eps0)
+
+
+def hidden_by_two_messages(
+    n: Integers, gain: Floats, loss: Floats, probability: Floats, exponent: Floats
+) -> Floats:
+    """log10 of E[(G_1 + ... + G_n)_+] / n, rounded up by 1e-6 of it, and at most 0.
+
+    G is ``gain`` or ``loss`` < 0, each with ``probability``, or else 0. The ``exponent``, >= 0, says how far
+    rounding may have moved them. All arguments have the shape of the result. Nothing is checked.
+    """
+    distribution = outwards(
+        np.stack([gain, loss], axis=-1),
+        np.stack([probability, probability], axis=-1),
+        True,
+        16 + 4 * exponent[..., None],
+    )
     _, high = log_positive_part(*distribution, n, width=_WIDTH)
     return np.minimum((high - np.log(n)) / np.log(10), 0.0)[()]

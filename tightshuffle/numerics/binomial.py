@@ -1,8 +1,4 @@
-"""Binomial probabilities and expected excesses for hockey-stick divergences of shuffled k-RR, in logarithms.
-
-Given the number T of reports x0 and x1 together, the reports x0 are Bin(T, 1/2), and the hockey-stick
-divergence is an expected excess E[(Bin(T, 1/2) - c)_+] over a threshold c.
-"""
+"""Binomial probabilities in logarithms, to 13 digits for any number of trials."""
 
 import functools
 
@@ -13,9 +9,6 @@ import scipy
 from tightshuffle.arguments import Floats
 
 _ARTANH = (0.0, *(1 / (2 * j + 1) for j in range(1, 10)))  # of artanh(v) / v - 1, in v^2
-_FAR = 1 / 15  # (2 m - T) / T from which a tail is summed term by term: fewer than 300 terms
-_UNDERFLOW = 1e-290  # and below which it has to be
-_PRECISION = 1e-17  # relative size of the last term
 
 
 def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, probability: npt.ArrayLike) -> Floats:
@@ -39,48 +32,6 @@ def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, probabilit
         all_hit, all_miss = scipy.special.xlogy(n, p), scipy.special.xlog1py(n, -p)
     log = np.where(x == n, all_hit, np.where(x == 0, all_miss, inner))
     return np.where((x < 0) | (y < 0), -np.inf, log)
-
-
-def log_binomial_excess(trials: npt.ArrayLike, threshold: npt.ArrayLike) -> Floats:
-    """Natural log of E[(Bin(T, 1/2) - c)_+] for T = ``trials`` >= 0 and c = ``threshold``; they broadcast.
-
-    With m = ceil(c) and S = Pr[Bin(T, 1/2) >= m], De Moivre's identity gives
-    m pmf(m) / 2 + (T / 2 - c) S. Far in the tail, where the two terms cancel or S underflows, the sum over
-    i >= m of (i - c) pmf(i), all terms positive, is used instead. Relative error below 1e-9 where the
-    excess is above 1e-100, and below 1e-8 everywhere, for T up to 10^8; -inf where c >= T.
-    """
-    t, c = np.broadcast_arrays(np.asarray(trials, dtype=float), np.asarray(threshold, dtype=float))
-    m = np.ceil(c)
-    result = np.full(t.shape, -np.inf)
-    with np.errstate(divide="ignore"):
-        result[...] = np.where(m <= 0, np.log(np.maximum(t / 2 - c, 0)), result)
-    inside = (m > 0) & (c < t)
-    if np.any(inside):
-        result[inside] = _excess_inside(t[inside], c[inside], m[inside])
-    return result[()]
-
-
-def _excess_inside(t: Floats, c: Floats, m: Floats) -> Floats:
-    log_first = log_binomial_pmf(m, t, 0.5)
-    tail = scipy.special.betainc(m, t - m + 1, 0.5)
-    far = (2 * m - t > _FAR * t) | (tail < _UNDERFLOW)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result = np.log(m / 2 * np.exp(log_first) + (t / 2 - c) * tail)
-    if np.any(far):
-        result[far] = log_first[far] + np.log(_excess_series(t[far], c[far], m[far]))
-    return result
-
-
-def _excess_series(t: Floats, c: Floats, m: Floats) -> Floats:
-    """sum_{i >= m} (i - c) pmf(i) / pmf(m), for thresholds so far out that the terms fall geometrically."""
-    total, weight, i = m - c, np.ones_like(t), m.copy()
-    while True:
-        weight = weight * (t - i) / (i + 1)
-        i = i + 1
-        term = (i - c) * weight
-        total = total + term
-        if np.all(term <= _PRECISION * total):
-            return total
 
 
 def _stirling_remainder(n: Floats) -> Floats:

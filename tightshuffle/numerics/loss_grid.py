@@ -2,15 +2,6 @@
 
 The privacy loss of a pair (P, Q) is L = log(P / Q) of an outcome of P, and for n_c independent rounds
 delta(eps) = E[(1 - e^(eps - L_1 - ... - L_nc))_+] (Koskela et al., eq. 2.3; L is infinite where Q is 0).
-With U = e^-L that is the mean of (1 - e^eps U_1 ... U_nc)_+, which is convex and falling in every U_i. By
-Jensen's inequality it can therefore only
-
-* grow when an outcome is split between the two grid points beside its loss so that E[U] stays
-  (the pessimistic estimate; Doroshenko et al. 2022 call it connecting the dots), and
-* shrink when outcomes are merged into one with their mean U, or when a loss is lowered (the optimistic one).
-
-The pessimistic estimate is wrong by O(spacing^2). So is the optimistic one where the losses are dense on the
-grid; where they lie further apart than many of its points, as for few users, it is wrong by O(spacing).
 
 The n_c-fold convolution is a fast Fourier transform, whose noise of 1e-16 would drown small deltas. So it is
 given the exponentially tilted distribution, whose bulk lies where the composed loss is eps, and its result is
@@ -18,7 +9,7 @@ tilted back in logarithms.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,27 +22,11 @@ _CUT = 1e-20  # mass cut off each end of the tilted distribution before it is co
 _WRAPPED = 1e-18  # mass of the convolution that may wrap around
 _BINS = 2**14  # of a distribution, for the bounds on where it wraps around
 _SERVED = 3.0  # standard deviations of the composed loss that one tilt serves
-_NEAR = 64  # cells at most that the optimistic estimate merges across
 _DIFFERENCE = 1e-14  # relative error of sums of many terms
 _ULP = 2.0**-52
 _FAR = 600.0  # exponents beyond are not needed: so far below the served eps no loss counts
 _MASSES = 1e-11  # relative rounding error of the masses of `connected`, and more far down
 _ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
-
-
-class Cells(NamedTuple):
-    """A loss distribution gathered into the cells [i, i + 1) * spacing, i = first, first + 1, ...
-
-    ``log_mass`` (c,): natural log of each cell's probability under P. ``up`` (c,): the share of it that
-    belongs to the cell's upper end when it is split between both ends with its mean of e^-loss kept.
-    ``log_infinite``: natural log of the probability of an infinite loss.
-    """
-
-    first: int
-    spacing: float
-    log_mass: Floats
-    up: Floats
-    log_infinite: float
 
 
 class LossGrid(NamedTuple):
@@ -66,123 +41,6 @@ class LossGrid(NamedTuple):
     def losses(self) -> Floats:
         """The losses on the grid, shape (points,)."""
         return (self.first + np.arange(self.log_mass.size)) * self.spacing
-
-
-def gather(batches: Iterable[tuple[Floats, Floats]], spacing: float, reach: float) -> Cells:
-    """The `Cells` of many outcomes.
-
-    Parameters: ``batches``, an iterable of pairs of arrays (loss, natural log of the probability under P),
-    losses within +-``reach`` or inf; ``spacing`` > 0.
-    """
-    first = math.floor(-reach / spacing) - 1
-    size = 2 * -first + 1
-    peak, mass, up = np.full(size, -np.inf), np.zeros(size), np.zeros(size)
-    log_infinite = -np.inf
-    for loss, log_mass in batches:
-        infinite = np.isposinf(loss)
-        if infinite.any():
-            log_infinite = np.logaddexp(log_infinite, scipy.special.logsumexp(log_mass[infinite]))
-        kept = ~infinite & (log_mass > -np.inf)
-        loss, log_mass = loss[kept], log_mass[kept]
-        cell = np.floor(loss / spacing).astype(np.int64)
-        share = np.expm1(cell * spacing - loss) / math.expm1(-spacing)
-        cell -= first
-        # Cells of all depths: each has its own largest term as the unit of its sum.
-        raised = peak.copy()
-        np.maximum.at(raised, cell, log_mass)
-        old = np.exp(np.subtract(peak, raised, out=np.full(size, -np.inf), where=mass > 0))
-        weight = np.exp(log_mass - raised[cell])
-        mass = mass * old + np.bincount(cell, weight, size)
-        up = up * old + np.bincount(cell, weight * share, size)
-        peak = raised
-    held = mass > 0
-    log_mass = np.log(mass, out=np.full(size, -np.inf), where=held) + np.where(held, peak, 0)
-    up = np.clip(np.divide(up, mass, out=np.zeros(size), where=held), 0, 1)
-    inside = slice(*(np.flatnonzero(held)[[0, -1]] + [0, 1])) if held.any() else slice(0, 1)
-    return Cells(first + inside.start, spacing, log_mass[inside], up[inside], log_infinite)
-
-
-def pessimistic(cells: Cells, log_left_out: float = -np.inf) -> LossGrid:
-    """The `LossGrid` that splits each cell's mass between its ends; what was left out is an infinite loss."""
-    with np.errstate(divide="ignore"):
-        stays = np.append(cells.log_mass + np.log1p(-cells.up), -np.inf)
-        rises = np.append(-np.inf, cells.log_mass + np.log(cells.up))
-    log_infinite = np.logaddexp(cells.log_infinite, log_left_out)
-    return LossGrid(cells.first, cells.spacing, np.logaddexp(stays, rises), log_infinite)
-
-
-def optimistic(cells: Cells) -> LossGrid:
-    """The `LossGrid` that merges cells with parts of others until their mean is on the grid; see `_merge`."""
-    cell, point, share = _merge(cells)
-    logs = cells.log_mass[cell] + np.log(share)
-    log_mass = _log_sums(point, logs, cells.log_mass.size + 1)
-    return LossGrid(cells.first, cells.spacing, log_mass, cells.log_infinite)
-
-
-def _merge(cells: Cells) -> tuple[Integers, Integers, Floats]:
-    """Which shares of which cells end on which points: three arrays (cell, point, share > 0).
-
-    From the top down to the heaviest cell, every cell goes to its lower end, and takes so much of the cells
-    below along that e^-loss has its mean there; from the bottom up to the heaviest cell, every cell goes to
-    its upper end together with as much from above as that takes. Where the next cells do not suffice, and
-    for what is left of the heaviest cell, losses are lowered to the cell's lower end.
-    """
-    log_mass, up, width = cells.log_mass.tolist(), cells.up.tolist(), cells.spacing
-    down = [1 - share for share in up]
-    size, heaviest = len(log_mass), int(np.argmax(cells.log_mass))
-    left = [1.0 if mass > -math.inf else 0.0 for mass in log_mass]
-    # By distance: e^-loss of a cell's two ends, relative to the point that is to be its mean, minus 1.
-    rises = [math.expm1(i * width) for i in range(_NEAR + 1)]
-    falls = [-math.expm1(-i * width) for i in range(_NEAR + 1)]
-    moved: list[tuple[int, int, float]] = []
-
-    def take(
-        i: int, point: int, missing: float, neighbours: Iterable[int], ends: list[float], near: list[float]
-    ) -> float:
-        """Cover ``missing``, in units of cell i's mass, by mass of ``neighbours``; what stays uncovered."""
-        for c in neighbours if missing > 0.0 else ():
-            if left[c] == 0.0:
-                continue
-            per_mass = _mean(ends, abs(i - c), near[c]) * math.exp(min(log_mass[c] - log_mass[i], 690.0))
-            if left[c] * per_mass >= missing:
-                moved.append((c, point, missing / per_mass))
-                left[c] -= missing / per_mass
-                return 0.0
-            moved.append((c, point, left[c]))
-            missing -= left[c] * per_mass
-            left[c] = 0.0
-        return missing
-
-    for i in range(size - 1, heaviest, -1):
-        if left[i] > 0.0:
-            below = range(i - 1, max(heaviest, i - _NEAR) - 1, -1)
-            moved.append((i, i, left[i]))
-            take(i, i, left[i] * up[i] * falls[1], below, rises, up)
-            left[i] = 0.0
-    for i in range(heaviest):
-        excess = left[i] * down[i] * rises[1]
-        if left[i] > 0.0:
-            above = range(i + 1, min(heaviest, i + _NEAR) + 1)
-            uncovered = take(i, i + 1, excess, above, falls, down)
-            stays = left[i] * uncovered / excess if excess > 0.0 else 0.0
-            moved += [(i, i + 1, left[i] - stays), (i, i, stays)]
-            left[i] = 0.0
-    moved.append((heaviest, heaviest, left[heaviest]))
-    cell, point, share = (np.array(column) for column in zip(*moved, strict=True))
-    return cell[share > 0], point[share > 0], share[share > 0]
-
-
-def _mean(ends: list[float], distance: int, near: float) -> float:
-    """Between a cell's ends, ``distance`` - 1 (this end's share is ``near``) and ``distance`` cells away."""
-    return near * ends[distance - 1] + (1 - near) * ends[distance]
-
-
-def _log_sums(index: Integers, logs: Floats, size: int) -> Floats:
-    """log of the sums of e^logs by index, each sum in its own scale: array (size,)."""
-    peak = np.full(size, -np.inf)
-    np.maximum.at(peak, index, logs)
-    sums = np.bincount(index, np.exp(logs - peak[index]), size)
-    return np.log(sums, out=np.full(size, -np.inf), where=sums > 0) + np.where(sums > 0, peak, 0)
 
 
 def connected(index: Integers, spacing: float, ln_delta: Floats) -> LossGrid:

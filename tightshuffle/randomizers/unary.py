@@ -100,8 +100,8 @@ class LocalHashing(IndependentSupport):
 
     ``everywhere`` is 0 for k > 2, not g^-k, so that the bound holds for every pairwise independent family:
     they share alpha and beta. A third value as reference needs three-wise independence, the sampler full
-    independence. ``bits`` counts a family h(x) = a x + b over a field of max(k, g) elements. ValueError for
-    g < 2.
+    independence. ``bits`` counts a family h(x) = a x + b over a field of max(k, g) elements. ValueError
+    unless g is one of `parameters`.
     """
 
     key = "hash"
@@ -134,8 +134,8 @@ class LocalHashing(IndependentSupport):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (isinstance(self.g, int | np.integer) and self.g >= 2):
-            raise ValueError(f"g must be a whole number >= 2; got {self.g!r}")
+        if not (isinstance(self.g, int | np.integer) and int(self.g) in self.parameters(self.k)):
+            raise ValueError(f"g must be a whole number from 2 to 2^62; got {self.g!r}")
 
     @property
     def bits(self) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.experiments.curves.axes import Section, log_axis, rounded
-from tightshuffle.bounds.composition import composed
+from tightshuffle import methods
 from tightshuffle.literature.renyi import girgis, rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
 
@@ -42,6 +42,8 @@ def girgis_composed(settings: Section) -> pd.DataFrame:
         table["clones_rdp"] = np.where(eps >= compositions * curve["eps0"], -np.inf, by_order.min(axis=1))
         drawn = (table["clones_rdp"] >= 1.3 * curve["deepest"]).to_numpy()
         table["clones_pld"] = np.nan
-        table.loc[drawn, "clones_pld"] = composed(eps[drawn], "clones", compositions=compositions, **fixed)
+        table.loc[drawn, "clones_pld"] = methods.delta(
+            "clones", eps[drawn], compositions=compositions, **fixed
+        )
         tables.append(table)
     return pd.concat(tables, ignore_index=True)

@@ -1,4 +1,4 @@
-"""delta of several rounds over eps, as in Koskela et al., Figure 1: both panels, both estimates."""
+"""delta of several rounds over eps, as in Koskela et al., Figure 1: both panels."""
 
 import itertools
 import math
@@ -8,14 +8,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from reproduction.experiments.curves.axes import Section, linear_axis, rounded
-from tightshuffle.arguments import OutsideRange
-from tightshuffle.bounds.composition import balle_analytic, composed, eps0_of_blanket
+from tightshuffle import methods
+from tightshuffle.arguments import OutsideRange, check_eps, check_eps0, check_k, check_n
 from tightshuffle.literature.amplification import balle_bennett
 
-AT_A_TIME = 40  # values of eps
-COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "lower", "upper"]
+COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
+METHODS = {  # the figure's name of a curve -> that of the method
+    "strong": "koskela-strong",
+    "weak": "upper",
+    "clones": "clones",
+    "stronger-clones": "stronger-clones",
+}
 
 
 def koskela_fig1a(settings: Section) -> pd.DataFrame:
@@ -23,7 +29,7 @@ def koskela_fig1a(settings: Section) -> pd.DataFrame:
 
     ``settings``: the config's ``koskela.fig1a``; eps0 follows from gamma, the blanket.
     """
-    eps0 = float(eps0_of_blanket(settings["gamma"], settings["k"]))
+    eps0 = eps0_of_blanket(settings["gamma"], settings["k"])
     fixed = {"n": settings["n"], "k": settings["k"], "eps0": eps0}
     curves = [composed_curves(settings, fixed, ("strong", "weak"))]
     curves.append(one_round(settings, fixed, "balle_analytic", balle_analytic))
@@ -40,28 +46,49 @@ def koskela_fig1b(settings: Section) -> pd.DataFrame:
     return composed_curves(settings, fixed, ("clones", "stronger-clones"))
 
 
-def composed_curves(settings: Section, fixed: dict[str, Any], pairs: tuple[str, ...]) -> pd.DataFrame:
-    """Both estimates for every dominating pair and number of rounds, as deep as the figure shows them."""
+def composed_curves(settings: Section, fixed: dict[str, Any], curves: tuple[str, ...]) -> pd.DataFrame:
+    """Every curve, for every number of rounds."""
+    eps = rounded(linear_axis(settings["eps"]))
     tables = []
-    for pair, compositions in itertools.product(pairs, settings["compositions"]):
-        parts = math.ceil(settings["eps"]["steps"] / AT_A_TIME)
-        for eps in np.array_split(rounded(linear_axis(settings["eps"])), parts):
-            lower, upper = (
-                composed(eps, pair, compositions=compositions, estimate=estimate, **fixed)
-                for estimate in ("optimistic", "pessimistic")
-            )
-            rows = {"curve": pair, "compositions": compositions, "eps": eps, "lower": lower, "upper": upper}
-            tables.append(pd.DataFrame(rows | fixed)[COLUMNS])
-            if upper[-1] < settings["lowest"]:  # what is deeper costs most and is not drawn
-                break
+    for curve, compositions in itertools.product(curves, settings["compositions"]):
+        upper = methods.delta(METHODS[curve], eps, compositions=compositions, **fixed)
+        rows = {"curve": curve, "compositions": compositions, "eps": eps, "upper": upper}
+        tables.append(pd.DataFrame(rows | fixed)[COLUMNS])
     return pd.concat(tables, ignore_index=True)
 
 
 def one_round(settings: Section, fixed: dict[str, Any], name: str, bound: Callable[..., Any]) -> pd.DataFrame:
-    """A bound for one round without a lower estimate; eps at which it does not apply are left out."""
+    """A bound for one round; eps at which it does not apply are left out."""
     eps = rounded(linear_axis(settings["eps"]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)
         upper = bound(eps, **fixed)
-    rows = {"curve": name, "compositions": 1, "eps": eps, "lower": np.nan, "upper": upper} | fixed
+    rows = {"curve": name, "compositions": 1, "eps": eps, "upper": upper} | fixed
     return pd.DataFrame(rows)[COLUMNS].dropna(subset="upper")
+
+
+def eps0_of_blanket(gamma: float, k: int) -> float:
+    """The eps0 of the k-RR that reports a uniform value with probability ``gamma`` in (0, 1).
+
+    gamma = k / (e^eps0 + k - 1) (Balle et al. 2019).
+    """
+    return math.log1p(k * (1 - gamma) / gamma)
+
+
+def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> NDArray[np.floating[Any]]:
+    """log10 delta of Theorem 3.1 of Balle et al. (2019), the analytic bound of Figure 1a, for one round.
+
+    Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma,
+    gamma >= max(14 k log(2 / delta) / ((n - 1) eps^2), 27 k / ((n - 1) eps)); here it is solved for delta.
+
+    All numbers broadcast. nan with an `OutsideRange` warning where eps > 1 or the second term exceeds gamma;
+    at most 1. Raises ValueError that names a bad argument.
+    """
+    eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    blanket = (n - 1) / (np.expm1(eps0) + k)  # (n - 1) gamma / k
+    conditions = {"eps <= 1": eps <= 1, "gamma >= 27 k / ((n - 1) eps)": blanket * eps >= 27}
+    failing = [condition for condition, holds in conditions.items() if not np.all(holds)]
+    if failing:
+        warnings.warn(f"balle_analytic holds only for {' and '.join(failing)}", OutsideRange, stacklevel=2)
+    ln_delta = np.minimum(0.0, math.log(2) - blanket * eps**2 / 14)
+    return np.where(np.all(list(conditions.values()), axis=0), ln_delta / math.log(10), np.nan)[()]

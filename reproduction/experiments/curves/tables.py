@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 CURVES = {  # of results/privacy: file and function -> module beside this one, section of the config
-    "band": ("band", "band"),
     "blanket_regions": ("blanket_regions", "blanket_regions"),
     "blanket_tightness": ("blanket_regions", "blanket_regions"),
     "delta_bounds": ("delta_bounds", "delta_bounds"),

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from tests.library.bounds import dominating
+from tests.library.bounds.enumeration import enumerate_worst_case
 from tests.library.randomizers.matrices import exact_columns
 from tests.library.randomizers.test_randomizer_bounds import Shuffled
-from tightshuffle.bounds.enumeration import enumerate_worst_case
 from tightshuffle.bounds.histogram import lower, upper
 from tightshuffle.literature.amplification import balle_bennett, balle_hoeffding
 from tightshuffle.literature.clones import clones, stronger_clones

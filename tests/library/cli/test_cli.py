@@ -63,11 +63,7 @@ def test_delta_of_every_method(name):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name == "tight"))
-        for name in methods.METHODS
-        if name not in COMPOSING
-    ],
+    [name for name in methods.METHODS if name not in COMPOSING],
 )
 def test_epsilon_of_one_round(name):
     given = answer("epsilon", name, *SETTING, "--delta", "1e-2", "1e-3", *with_count(name))

@@ -1,4 +1,4 @@
-"""The clones' pairs: their definition in 50 digits, and very many users."""
+"""The pairs of the clones and of the strong adversary: their definition in 50 digits, and very many users."""
 
 import mpmath as mp
 import numpy as np
@@ -6,14 +6,15 @@ import pytest
 
 from tests.library.bounds import dominating
 from tightshuffle.literature.clones import clones, stronger_clones
+from tightshuffle.literature.koskela import koskela_strong
 
-BOUNDS = [clones, stronger_clones]
+BOUNDS = {clones: "clones", stronger_clones: "stronger-clones", koskela_strong: "strong"}
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize(("n", "eps0"), [(1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5)])
 def test_against_the_definition_in_both_directions(bound, n, eps0):
-    probabilities = getattr(dominating, bound.__name__)(n, 7, eps0).values()
+    probabilities = dominating.PAIRS[BOUNDS[bound]](n, 7, eps0).values()
     for share in (0, 0.01, 0.2, 0.6, 0.95, 0.9999):
         wanted, reverse = (dominating.hockey_stick(share * eps0, probabilities, side) for side in (1, -1))
         assert mp.almosteq(wanted, reverse, rel_eps=mp.mpf("1e-40"))
@@ -30,3 +31,11 @@ def test_a_billion_users(bound):
     assert got[-1] < -1e6
     # At eps = 0 it is the total variation distance, which falls like 1 / sqrt(n).
     assert got[0] - bound(0, n=10**7, k=2, eps0=4.0) == pytest.approx(-1, abs=1e-4)
+
+
+def test_the_strong_adversary_may_have_an_infinite_loss():
+    """With the probability that no other user's uniform report is x1."""
+    n, k, eps0 = 40, 4, 1.0
+    alone = (1 - 1 / (np.exp(eps0) + k - 1)) ** (n - 1)
+    for eps in (40.0, 1e308):
+        assert 10 ** koskela_strong(eps, n=n, k=k, eps0=eps0) == pytest.approx(alone, rel=2e-6)

@@ -4,7 +4,6 @@ from functools import cache
 
 import pandas as pd
 
-from reproduction.experiments.curves import band as band_curves
 from reproduction.experiments.curves import blanket_regions as blanket_curves
 from reproduction.experiments.curves import delta_bounds as bound_curves
 from reproduction.experiments.curves import frontier as frontier_curves
@@ -15,9 +14,9 @@ from reproduction.figures import blanket_regions, girgis_rdp
 
 
 @cache
-def koskela_table(pairs=("strong", "weak"), compositions=(1, 3), lowest=-6):
+def koskela_table(pairs=("strong", "weak"), compositions=(1, 3)):
     eps = {"start": 0.05, "stop": 1.5, "steps": 22}
-    settings = {"compositions": list(compositions), "eps": eps, "lowest": lowest}
+    settings = {"compositions": list(compositions), "eps": eps}
     setting = {"n": 400, "k": 4, "eps0": 2.0}
     parts = [koskela_curves.composed_curves(settings, setting, pairs)]
     if "strong" in pairs:
@@ -43,12 +42,6 @@ def blanket_tables(**changes):
     settings = blanket_settings(**changes)
     regions, tightness = blanket_curves.blanket_regions(settings), blanket_curves.blanket_tightness(settings)
     return blanket_regions.Tables(regions, tightness)
-
-
-@cache
-def band_table(n=(10, 40), eps0=1.0):
-    shares = {"start": 0.1, "stop": 0.9, "steps": 4}
-    return band_curves.band({"eps0": eps0, "k": [3, 6], "n": list(n), "shares": shares})
 
 
 @cache

@@ -1,14 +1,16 @@
 """The tables of the accountants' curves: the accountants' values, in the order that theory asks for."""
 
+import math
+
 import numpy as np
 import pytest
 
 from reproduction.experiments.curves.axes import log_axis, rounded
 from reproduction.experiments.curves.blanket_regions import blanket_tightness
+from reproduction.experiments.curves.koskela import balle_analytic, eps0_of_blanket
 from reproduction.figures import delta_bounds
 from reproduction.protocol.gaussian import published_scale
 from tests.reproduction.experiments.tables import (
-    band_table,
     blanket_settings,
     blanket_tables,
     bound_table,
@@ -18,20 +20,13 @@ from tests.reproduction.experiments.tables import (
     koskela_table,
     scale_table,
 )
-from tightshuffle.bounds import composition, histogram
+from tightshuffle import methods
+from tightshuffle.arguments import OutsideRange
+from tightshuffle.bounds import histogram
 from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import blanket, count, renyi
-
-
-def test_the_band_holds_the_bounds():
-    table = band_table()
-    assert len(table) == 2 * 2 * 4
-    for row in table.iloc[::5].to_dict("records"):
-        setting = {"n": row["n"], "k": row["k"], "eps0": row["eps0"]}
-        assert row["eps"] == row["share"] * row["eps0"]
-        assert row["upper"] == histogram.upper(row["eps"], **setting)
-        assert row["lower"] - 1e-4 <= row["tight"] <= row["upper"]
+from tightshuffle.literature.koskela import koskela_strong
 
 
 def test_the_frontier_holds_the_numbers_of_collections():
@@ -84,8 +79,7 @@ def test_bounds_are_the_accountants_values_and_in_order():
         assert row["published"] == count.delta(row["eps"], form="published", **counted)
         assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
         assert row["upper"] == histogram.upper(row["eps"], **setting)
-        strong = composition.koskela_strong(row["eps"], **setting)
-        assert row["koskela_strong"] == pytest.approx(strong, rel=1e-9)
+        assert row["koskela_strong"] == koskela_strong(row["eps"], **setting)
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
     # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.
@@ -119,7 +113,7 @@ def test_renyi_tables_hold_the_accountants_values():
     row = composed.iloc[9]
     setting = {"n": 300, "k": 5, "eps0": 1, "compositions": 20}
     assert row["girgis"] == renyi.girgis(row["eps"], **setting)
-    clones = composition.composed(row["eps"], "clones", **setting)
+    clones = methods.delta("clones", row["eps"], **setting)
     assert row["clones_pld"] == pytest.approx(clones, abs=1e-6)
 
 
@@ -136,18 +130,26 @@ def test_composed_curves_are_in_their_order_and_the_distribution_goes_as_deep_as
     assert np.all(np.isneginf(composed.loc[local, ["girgis", "clones_rdp"]]))
 
 
-def test_koskelas_curves_are_ordered_intervals_as_deep_as_the_figure():
+def test_koskelas_curves_are_in_their_order():
     table = koskela_table()
     composed = table[table["curve"].isin(["strong", "weak"])]
-    assert (composed["lower"] <= composed["upper"]).all()
-    assert composed.groupby(["curve", "compositions"])["upper"].min().between(-40, -2).all()
     wide = composed.pivot(index="eps", columns=["curve", "compositions"], values="upper").dropna()
     assert (wide["strong"] > wide["weak"]).all(axis=None)
     assert (wide["weak", 3] > wide["weak", 1]).all()
     theorem = table.query("curve == 'balle_analytic'")  # only where it applies
     assert theorem["eps"].max() <= 1
     assert np.isfinite(theorem["upper"]).all()
-    assert theorem["lower"].isna().all()
+
+
+def test_balles_analytic_bound_is_its_condition_on_gamma():
+    setting = {"n": 1000, "k": 4, "eps0": eps0_of_blanket(0.25, 4)}
+    assert 4 / (math.exp(setting["eps0"]) + 3) == pytest.approx(0.25, rel=1e-14)
+    delta = 10 ** balle_analytic(0.8, **setting)
+    assert 14 * 4 * math.log(2 / delta) / (999 * 0.8**2) == pytest.approx(0.25, rel=1e-12)
+    for outside, words in ((1.01, "eps <= 1"), (0.43, "gamma >= 27 k")):
+        with pytest.warns(OutsideRange, match=words):
+            assert np.isnan(balle_analytic(outside, **setting))
+    assert np.all(balle_analytic([0.5, 1.0], **setting) > koskela_strong([0.5, 1.0], **setting))
 
 
 def test_axes_are_even_in_logarithms_with_the_ends_as_asked():

@@ -124,7 +124,7 @@ def test_numbers_come_from_the_findings(values):
     assert rows["joint_tests.power"] == [["14"], ["3"], ["25"]]
     assert [row[:2] for row in rows["parity.rows"]][:2] == [["Paris", "1"], ["Paris", "4"]]
     assert rows["literature.rows"][0] == ["Erlingsson et al., 2019", "0.97", ""]
-    assert values["captions"]["band"] == ["A caption.", "Settings."]
+    assert values["captions"]["audit"] == ["A caption.", "Settings."]
 
 
 def test_the_studys_table_has_a_line_per_randomizer(values):
