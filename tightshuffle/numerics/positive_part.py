@@ -489,7 +489,7 @@ def _log_aliases(points: _Points, tau: Floats) -> Floats:
 
 
 def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tuple[Floats, Floats]:
-    """Distance and half width of the windows that the best pair of values leaves; half = V: all nodes."""
+    """Distance and half width of the windows that the best pair of values leaves; half > V: all nodes."""
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
     # Each part's M(z)^n shrinks; a copy that does not occur counts as the value 0.
     tilted = points.tilted
@@ -509,7 +509,8 @@ def _windows(points: _Points, h: Floats, last: Floats, threshold: Floats) -> tup
     best = cost.argmin(axis=1)
     rows = np.arange(len(points))
     all_ = cost[rows, best] >= last
-    return distance[rows, best], np.where(all_, last * h, half[rows, best])
+    # A little wider: a node next to the edge must not be lost when u / h is rounded.
+    return distance[rows, best], np.where(all_, last * h, half[rows, best]) * (1 + 1e-9)
 
 
 def _sum_nodes(
