@@ -8,7 +8,16 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from reproduction.figures import checkins, delta_surface, estimates, girgis_rdp, style, tv, wording
+from reproduction.figures import (
+    checkins,
+    delta_surface,
+    estimates,
+    girgis_rdp,
+    parity_ratio,
+    style,
+    tv,
+    wording,
+)
 from reproduction.figures.grids import grid_edges
 from reproduction.figures.table_files import read_table
 from tests import ROOT
@@ -124,3 +133,12 @@ def test_theorem_31_is_read_as_its_monotone_envelope(tmp_path):
     pd.DataFrame(fixed | {"girgis": [0.5, 3.0, 2.6, 2.8, 2.7]}).to_csv(paths[0], index=False)
     curve("girgis_composed").to_csv(paths[1], index=False)
     assert girgis_rdp.read(*paths).divergences["girgis"].tolist() == [0.5, 2.6, 2.6, 2.7, 2.7]
+
+
+def test_the_heading_of_the_ratios_has_the_range_of_the_papers_own_settings():
+    places = pd.DataFrame({"dataset": ["a", "a", "b"], "eps0": [4.0, 6.0, 4.0]})
+    truth = places.assign(comparison="projected", informative=True, ratio=[1.1, 2.5, 1.4])
+    published = places.drop(1).assign(ratio=[37.0, 2.0])
+    heading = parity_ratio._heading(truth, published).replace("\n", " ")
+    assert "projected, 1.10 to 1.40 in the same settings, 1.10 to 2.50 in all without crosses" in heading
+    assert "same settings" not in parity_ratio._heading(truth, published[:0])
