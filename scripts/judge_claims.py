@@ -2,9 +2,8 @@
 
 from reproduction.jobs.job import job, write_bytes, write_csv
 from reproduction.report.claims_page import claims_page
-from reproduction.verification.claims.claims_file import read_claims
 from reproduction.verification.claims.evidence import read_evidence
-from reproduction.verification.claims.registry import judge_claims
+from reproduction.verification.claims.registry import judge_claims, read_claims
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params

@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 
 from reproduction.verification.printed import COLUMNS, NUMBERS, printed_to_decimal, read_values
 
-Paths = Iterable[str | os.PathLike[str]]
-
-OWN = "this paper"
+Path = str | os.PathLike[str]
 Budgets = Mapping[str, Collection[float] | None]  # dataset -> its eps0s; None for all of them
 
-PAPER: Budgets = {
+OWN = "this paper"
+PAPER: Budgets = {  # Figures 2, 6, 7; Tables V, VI
     "synthetic": (4,),
     "san_francisco": (4, 6),
     "paris": (4, 6),
-}  # Figures 2, 6, 7; Tables V, VI
+}
 PUBLISHED, EXACT = "published", "exact"
 INV, GAUSSIAN, SHUFFLE, LIKELIEST = "shuffle+INV", "gaussian", "shuffle", "maximum likelihood"
 RAW_GAUSSIAN = "gaussian, not projected"
@@ -37,7 +36,8 @@ _PARITY_NAMES = {
     ("gaussian", "projection"): GAUSSIAN,
     ("gaussian", "none"): RAW_GAUSSIAN,
 }
-_PUBLISHED_NAMES = {"shuffle": SHUFFLE, "shuffle+INV": INV, "gaussian": GAUSSIAN}
+_PUBLISHED_NAMES = {(name,): name for name in (SHUFFLE, INV, GAUSSIAN)}
+_POINT = ["dataset", "n", "k", "eps0", "eps", "delta", "metric", "cell"]
 
 
 class NoEvidenceError(ValueError):
@@ -89,42 +89,24 @@ class Reading:
         none of one of the datasets.
         """
         whole = [s for s in self.settings if s.metric == metric and set(mechanisms) <= set(s.samples)]
-        chosen = whole if budgets is None else []
+        parts: dict[str, list[Setting]] = {"any dataset": whole} if budgets is None else {}
         for dataset, eps0 in (budgets or {}).items():
-            found = [s for s in whole if s.dataset == dataset and (eps0 is None or s.eps0 in eps0)]
+            at = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
+            parts[dataset + at] = [
+                s for s in whole if s.dataset == dataset and (eps0 is None or s.eps0 in eps0)
+            ]
+        for name, found in parts.items():
             if not found:
-                raise self._nothing(metric, mechanisms, dataset, eps0)
-            chosen += found
-        if not chosen:
-            raise self._nothing(metric, mechanisms, "any dataset", None)
+                what = f"{metric} of {', '.join(mechanisms)} for {name}"
+                raise NoEvidenceError(f"the config's {self.name} experiments have no {what}")
+        chosen = [setting for found in parts.values() for setting in found]
         return sorted(chosen, key=lambda point: (point.dataset, point.eps0, point.rule, point.n, point.cell))
-
-    def _nothing(
-        self, metric: str, mechanisms: Collection[str], dataset: str, eps0: Collection[float] | None
-    ) -> NoEvidenceError:
-        at = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
-        what = f"{metric} of {', '.join(mechanisms)} for {dataset}{at}"
-        return NoEvidenceError(f"the config's {self.name} experiments have no {what}")
-
-    def beyond(self) -> Budgets:
-        """Per dataset of the paper, the eps0 that were run but are not among the paper's."""
-        more = {
-            dataset: {s.eps0 for s in self.settings if s.dataset == dataset}.difference(eps0 or ())
-            for dataset, eps0 in PAPER.items()
-        }
-        return {dataset: sorted(eps0) for dataset, eps0 in more.items() if eps0}
 
 
 def read_evidence(
-    *,
-    values: str | os.PathLike[str],
-    deltas: str | os.PathLike[str],
-    trials: Sequence[str | os.PathLike[str]],
-    estimates: Paths,
-    parity: Paths,
-    sensitivity: float,
-    boxes: Mapping[str, Mapping[str, float]],
-) -> tuple[Reading, Reading]:
+    *, values: Path, deltas: Path, trials: Sequence[Path], estimates: Iterable[Path], parity: Iterable[Path],
+    sensitivity: float, boxes: Mapping[str, Mapping[str, float]],
+) -> tuple[Reading, Reading]:  # fmt: skip
     """The published and the exact reading, from the files of the results.
 
     ``values``: values.csv; ``deltas``: printed_deltas.csv; ``trials``, ``estimates``, ``parity``: files of
@@ -154,11 +136,10 @@ def printed_numbers(values: pd.DataFrame, deltas: pd.DataFrame | None = None) ->
     return frame.merge(cited[[*key, "log10_cited"]], on=key, how="left", validate="many_to_one")
 
 
-def read_trials(paths: Paths) -> list[Setting]:
+def read_trials(paths: Iterable[Path]) -> list[Setting]:
     """The settings in parquet files of trials; a point in two experiments counts with the longer one."""
-    columns = ["experiment", "dataset", "eps0", "eps", "delta", "n", "k", "mechanism", "repetition"]
-    columns += ["metric", "cell", "value"]
-    best: dict[tuple[str | float, ...], Setting] = {}
+    columns = [*_POINT, "experiment", "mechanism", "repetition", "value"]
+    best: dict[tuple[Any, ...], Setting] = {}
     for path in paths:
         frame = pd.read_parquet(path, columns=columns)
         for _, rows in frame.groupby("experiment", observed=True, sort=False):
@@ -169,10 +150,9 @@ def read_trials(paths: Paths) -> list[Setting]:
     return list(best.values())
 
 
-def read_parity(paths: Paths) -> list[Setting]:
+def read_parity(paths: Iterable[Path]) -> list[Setting]:
     """The settings in parquet files of the parity experiments, with eps from the upper bound."""
-    columns = ["dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator"]
-    columns += ["metric", "cell", "repetition", "value"]
+    columns = [*_POINT, "delta_rule", "bound", "mechanism", "estimator", "repetition", "value"]
     settings: list[Setting] = []
     for path in paths:
         for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
@@ -183,15 +163,16 @@ def read_parity(paths: Paths) -> list[Setting]:
     return settings
 
 
-def read_calibrations(paths: Paths) -> frozenset[tuple[float, float]]:
+def read_calibrations(paths: Iterable[Path]) -> frozenset[tuple[float, float]]:
     """The (eps, delta) that the Gaussians of the trials are calibrated to where eps >= eps0."""
     columns = ["eps0", "eps", "delta"]
-    frames = [pd.read_parquet(path, columns=columns).drop_duplicates() for path in paths]
-    rows = [row for frame in frames for row in frame.to_numpy()]
+    rows = [
+        row for path in paths for row in pd.read_parquet(path, columns=columns).drop_duplicates().to_numpy()
+    ]
     return frozenset((float(eps), float(delta)) for eps0, eps, delta in rows if eps >= eps0)
 
 
-def read_estimates(paths: Paths) -> list[Setting]:
+def read_estimates(paths: Iterable[Path]) -> list[Setting]:
     """Single runs' errors cell by cell, from CSV files with original, gaussian and shuffle+INV per cell."""
     settings = []
     for path in paths:
@@ -206,21 +187,19 @@ def read_estimates(paths: Paths) -> list[Setting]:
 
 def _settings(frame: pd.DataFrame, names: Mapping[Any, str], who: list[str], rule: str) -> list[Setting]:
     """The settings of a tidy frame; ``who``: the columns that name a mechanism, ``names`` what they mean."""
-    point = ["dataset", "n", "k", "eps0", "eps", "delta", "metric", "cell"]
     by_point: dict[tuple[Any, ...], dict[str, NDArray[np.float64]]] = {}
-    for key, rows in frame.groupby([*point, *who], observed=True, sort=False):
-        columns = cast(tuple[Any, ...], key)
-        mechanism = columns[len(point) :]
-        if name := names.get(mechanism if len(who) > 1 else mechanism[0]):
+    for key, rows in frame.groupby([*_POINT, *who], observed=True, sort=False):
+        point, mechanism = cast(Any, key)[: len(_POINT)], cast(Any, key)[len(_POINT) :]
+        if name := names.get(mechanism):
             order = np.argsort(rows["repetition"].to_numpy(), kind="stable")
-            by_point.setdefault(columns[: len(point)], {})[name] = rows["value"].to_numpy()[order]
+            by_point.setdefault(point, {})[name] = rows["value"].to_numpy()[order]
     settings = []
-    for point_key, samples in by_point.items():
+    for point, samples in by_point.items():
         if len({len(sample) for sample in samples.values()}) > 1:
             raise ValueError(
-                f"{point_key}: the mechanisms have different numbers of repetitions; make the trials again"
+                f"{point}: the mechanisms have different numbers of repetitions; make the trials again"
             )
-        dataset, n, k, eps0, eps, delta, metric, cell = point_key
+        dataset, n, k, eps0, eps, delta, metric, cell = point
         budget = float(eps0), float(eps), float(delta)
         settings.append(Setting(str(dataset), int(n), int(k), *budget, str(metric), int(cell), samples, rule))
     return settings

@@ -6,7 +6,7 @@ them, at the row's n, eps0 and eps and the k = 10 of the paper's own column.
 """
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -46,7 +46,7 @@ def below_the_literature(
     """
     rows = pd.concat([_literature(reading, item, mechanisms) for item in items])
     theirs = rows["log10_cited" if reading.is_exact else "log10_printed"]
-    outside, rows, cited = theirs.isna().sum(), rows[theirs.notna()], theirs.dropna().to_numpy()
+    rows, cited = rows[theirs.notna()], theirs.dropna().to_numpy()  # nan outside of a theorem's conditions
     if rows.empty:
         raise NoEvidenceError("no cited bound applies at any row")
     if reading.is_exact:
@@ -55,42 +55,20 @@ def below_the_literature(
     else:
         low = high = rows["log10_own"].to_numpy()
     signs = np.subtract(high < cited - decades, low >= cited - decades, dtype=int)
-    by = f"a factor of {10**decades:g} or more " if decades else ""
-    whose = "upper bound on the true delta" if reading.is_exact else "printed delta"
-    values = f"{'proven' if reading.is_exact else 'printed'} values of {_names(mechanisms)}"
-    notes = []
-    if not decades:
-        notes.append(
-            f"it is below by a factor of 10 or more in {np.sum(cited - high >= SIGNIFICANTLY)} cases"
-        )
-    elif near := sorted(set(rows["mechanism"][signs < 1])):
-        notes.append(f"it is not that far below {_names(near)}")
-    if outside:
-        notes.append(f"another {outside} rows lie outside the conditions of the cited theorem")
-    what = f"the {whose} is {by}below the {values}"
-    shown = orders("below by")
-    return Comparisons(what, signs, high, cited, shown, notes=tuple(notes), majority=majority)
+    return Comparisons(signs, orders("below by", high, cited), majority)
 
 
 def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection[str]) -> Comparisons:
     """Is the bound of ``best`` the smallest of the literature's in every row of the table?
 
-    Exact: the bounds for any eps0-LDP randomizer (`GENERAL`), like with like; how it goes against the bounds
-    that are made for k-RR is reported but not judged.
+    Exact: the bounds for any eps0-LDP randomizer (`GENERAL`), like with like.
     """
     rows = _literature(reading, item, {best, *others})
     rows["value"] = _general(rows) if reading.is_exact else rows["log10_printed"]
     first, rivals = rows[rows["mechanism"] == best], rows[rows["mechanism"].isin(others)]
     pairs = first.merge(rivals, on=["n", "eps"], suffixes=("", "_rival")).dropna(subset="value_rival")
     smaller, larger = pairs["value"].to_numpy(), pairs["value_rival"].to_numpy()
-    what = f"{_names(others)} have larger values than {_names([best])}"
-    notes = []
-    if reading.is_exact:
-        special = (pairs["value"] < pairs["log10_cited_rival"]).sum()
-        notes.append("these bounds hold for any local randomizer")
-        notes.append(f"of the bounds for k-RR itself {special} are larger")
-    shown = orders("larger by")
-    return Comparisons(what, yes_or_no(smaller < larger), smaller, larger, shown, notes=tuple(notes))
+    return Comparisons(yes_or_no(smaller < larger), orders("larger by", smaller, larger))
 
 
 def _general(rows: pd.DataFrame) -> Floats:
@@ -128,16 +106,7 @@ def sound(reading: Reading, item: str) -> Comparisons:
             ]
         )
     printed = rows["log10_printed"].to_numpy()
-    what = (
-        "a lower bound of the whole histogram's delta" if reading.is_exact else "the exact delta of the count"
-    )
-    what = f"the printed delta is at least {what}"
-    return Comparisons(what, yes_or_no(true <= printed), printed, true, orders("too small by"))
-
-
-def _names(mechanisms: Iterable[str]) -> str:
-    *others, last = [mechanism.capitalize() for mechanism in mechanisms]
-    return f"{', '.join(others)} and {last}" if others else last
+    return Comparisons(yes_or_no(true <= printed), orders("too small by", printed, true))
 
 
 def _literature(reading: Reading, item: str, mechanisms: Collection[str]) -> pd.DataFrame:

@@ -7,7 +7,6 @@ only where these intervals do not overlap. Settings of Table IV are read from th
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby, pairwise, product
 from typing import Any
 
@@ -15,15 +14,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.verification.claims.evidence import GAUSSIAN, Budgets, NoEvidenceError, Reading
-from reproduction.verification.claims.verdict_rules import (
-    Comparisons,
-    orders,
-    ranges,
-    ratios,
-    span,
-    yes_or_no,
-)
-from tightshuffle.arguments import Floats
+from reproduction.verification.claims.verdict_rules import Comparisons, orders, span, yes_or_no
 from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.literature import count
@@ -68,10 +59,7 @@ def trend(
         steps += [step for step in pairwise(intervals) if step != ((-np.inf, -np.inf),) * 2]
     before, after = np.array(steps).reshape(-1, 2, 2).swapaxes(0, 1)
     (smaller, larger) = (before, after) if rising else (after, before)
-    signs = np.subtract(smaller[:, 1] < larger[:, 0], smaller[:, 0] > larger[:, 1], dtype=int)
-    whose = "the true delta" if reading.is_exact else "the printed formula's delta"
-    what = f"{whose} {'rises' if rising else 'falls'} with {axis} from step to step"
-    return Comparisons(what, signs, smaller[:, 1], larger[:, 0])
+    return Comparisons(np.subtract(smaller[:, 1] < larger[:, 0], smaller[:, 0] > larger[:, 1], dtype=int))
 
 
 def _interval(reading: Reading, point: Point, share: float) -> tuple[float, float]:
@@ -110,10 +98,7 @@ def zero_exactly_at_zeros(reading: Reading) -> Comparisons:
     rows = rows_of(reading, "Table IV")
     deltas = np.array([_interval(reading, point, _SHARE) for point in points_of(rows)])
     printed = rows["log10_printed"].to_numpy()
-    signs = yes_or_no((np.isneginf(deltas) == np.isneginf(printed)[:, None]).all(axis=1))
-    zeros = np.isneginf(printed).sum()
-    what = f"the {zeros} settings of Table IV printed as 0, and only they, have delta = 0"
-    return Comparisons(what, signs, deltas[:, 1], printed)
+    return Comparisons(yes_or_no((np.isneginf(deltas) == np.isneginf(printed)[:, None]).all(axis=1)))
 
 
 def least_delta(reading: Reading) -> Comparisons:
@@ -134,14 +119,8 @@ def least_delta(reading: Reading) -> Comparisons:
             found.append((as_printed(eps, n, k, eps0), tight, tight))
     value, low, high = np.array(found).T
     slack = np.log10(1 + _TIGHT)
-    what = (
-        "the exact delta of the count is the delta of the whole histogram"
-        if reading.is_exact
-        else "the printed formula gives the exact delta of the same count"
-    )
     signs = yes_or_no((low - slack <= value) & (value <= high + slack))
-    what = f"{what}, within 5 %, at the settings of Table IV with eps < eps0"
-    return Comparisons(what, signs, value, low, orders("too small by"))
+    return Comparisons(signs, orders("too small by", value, low))
 
 
 def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: int, k: int) -> Comparisons:
@@ -155,31 +134,22 @@ def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: 
         ]
     )
     leaked = np.array([bracket(e, n, k, eps0)[0] for e in eps])
-    what = (
-        f"at n = {n}, k = {k}, eps0 = {eps0:g}, no dataset's histogram has a delta above the largest {form} "
-        "delta of one count"
-    )
-    return Comparisons(what, yes_or_no(leaked <= largest), largest, leaked, orders("too small by"))
+    return Comparisons(yes_or_no(leaked <= largest), orders("too small by", largest, leaked))
 
 
 def varies_with_the_count(reading: Reading, eps: float, eps0: float, n: int, k: int) -> Comparisons:
     """Does delta at the experiments' budget depend on how many hold x0?"""
     counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
     log10_deltas = count.delta(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
-    least, largest = np.array([log10_deltas.min()]), np.array([log10_deltas.max()])
-    what = (
-        f"at eps = {eps:g}, eps0 = {eps0:g} the {reading.name} delta depends on the count, from 0 to {n - 1}"
-    )
-    shown = ranges("is the smallest", "the largest")
-    return Comparisons(what, yes_or_no(least < largest), 10**least, 10**largest, shown)
+    least, largest = log10_deltas.min(), log10_deltas.max()
+    numbers = f"{span(10**least)} is the smallest, {span(10**largest)} the largest"
+    return Comparisons(yes_or_no([least < largest]), numbers)
 
 
 def inference_falls(reading: Reading, k: Sequence[int], eps0: Sequence[float]) -> Comparisons:
     """Does the probability that a report is the truth, p of k-RR, fall with k? The same on both readings."""
     p = np.array([[truth_probability(budget, cells) for cells in k] for budget in eps0])
-    after, before = p[:, 1:].ravel(), p[:, :-1].ravel()
-    what = f"the probability of a true report falls with k from step to step, k = {k[0]} to {k[-1]:,}"
-    return Comparisons(what, yes_or_no(after < before), after, before)
+    return Comparisons(yes_or_no(np.diff(p, axis=1).ravel() < 0))
 
 
 def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], float]) -> Comparisons:
@@ -199,13 +169,8 @@ def equal_privacy(reading: Reading, scale_of: Callable[[float, float, float], fl
             for eps, delta in sorted(reading.calibrations)
         ]
     )
-    what = "the Gaussian of our trials has delta = 0, as the shuffled reports have at eps = eps0"
-
-    def shown(left: Floats, right: Floats) -> str:
-        return f"for sensitivity {sensitivity:.3g}, its true log10 delta is {span(left)}"
-
-    zero = np.full(len(deltas), -np.inf)
-    return Comparisons(what, yes_or_no(np.isneginf(deltas)), deltas, zero, shown)
+    numbers = f"for sensitivity {sensitivity:.3g}, its true log10 delta is {span(deltas)}"
+    return Comparisons(yes_or_no(np.isneginf(deltas)), numbers)
 
 
 def local_is_worse(reading: Reading, factor: float, budgets: Budgets | None = None) -> Comparisons:
@@ -220,9 +185,8 @@ def local_is_worse(reading: Reading, factor: float, budgets: Budgets | None = No
         scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
         errors.append((float(expected_tv_krr(n, k, eps)), float(expected_tv_gaussian(n, k, scale))))
     local, gaussian = np.array(errors).T
-    what = f"the local model's expected error is more than {factor:g} times that of the Gaussian"
-    shown = ratios("ratio of the local model to the Gaussian")
-    return Comparisons(what, yes_or_no(local > factor * gaussian), local, gaussian, shown)
+    numbers = f"ratio of the local model to the Gaussian: {span(local / gaussian)}"
+    return Comparisons(yes_or_no(local > factor * gaussian), numbers)
 
 
 def approximate(reading: Reading, budgets: Budgets | None = None) -> Comparisons:
@@ -232,12 +196,7 @@ def approximate(reading: Reading, budgets: Budgets | None = None) -> Comparisons
     eps0 on its delta is 0: pure differential privacy.
     """
     settings = reading.pick((GAUSSIAN,), budgets=budgets)
-    eps, eps0 = np.array([(setting.eps, setting.eps0) for setting in settings]).T
-    found = Comparisons(
-        "the settings of the experiments have a delta above 0", yes_or_no(eps < eps0), eps, eps0
-    )
-    pure = "where eps = eps0, delta is 0, which is pure differential privacy"
-    return replace(found, notes=(pure,)) if (found.signs < 0).any() else found
+    return Comparisons(yes_or_no([setting.eps < setting.eps0 for setting in settings]))
 
 
 def unbiased(
@@ -260,16 +219,8 @@ def unbiased(
             estimates = project_to_simplex(estimates)
         miss = float(np.abs(p @ estimates - truth).max())
         misses.append(miss if miss >= _ROUNDING else 0.0)
-    off, none = np.array(misses), np.zeros(len(misses))
-    what = (
-        f"{'with' if projected else 'without'} projection, the mean estimate of {cells.size} users with {k} "
-        f"values is right at eps0 = {' and '.join(f'{value:g}' for value in eps0)}"
-    )
-
-    def shown(left: Floats, right: Floats) -> str:
-        return f"off by {span(left)}"
-
-    return Comparisons(what, yes_or_no(off == none), off, none, shown if off.any() else None)
+    numbers = f"off by {span(misses)}" if any(misses) else ""
+    return Comparisons(yes_or_no(np.equal(misses, 0)), numbers)
 
 
 def area(reading: Reading, dataset: str, width: int, height: int) -> Comparisons:
@@ -281,10 +232,8 @@ def area(reading: Reading, dataset: str, width: int, height: int) -> Comparisons
     wide = (
         (box["east"] - box["west"]) * _KM_PER_DEGREE * np.cos(np.radians((box["north"] + box["south"]) / 2))
     )
-    ours, printed = np.array([wide, tall]), np.array([width, height], dtype=float)
-    what = f"the printed box measures {width} km x {height} km"
-    measured = (f"it measures {wide:.2f} km x {tall:.2f} km",)
-    return Comparisons(what, yes_or_no(np.round(ours) == printed), ours, printed, notes=measured)
+    signs = yes_or_no(np.round([wide, tall]) == [width, height])
+    return Comparisons(signs, f"{wide:.2f} km x {tall:.2f} km")
 
 
 def rows_of(reading: Reading, item: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ two-sided p-value of Wilcoxon's test is 1/512, above LEVEL over the number of se
 sums over many cells, hence nearly normal, and the errors of single cells come with 1,000 repetitions.)
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,48 +21,49 @@ from tightshuffle.arguments import Floats
 from tightshuffle.number_text import plain
 
 LEVEL = 0.01
-Shown = Callable[[Floats, Floats], str]  # left and right of `Comparisons` -> text
 Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it, 0 neither
 
 HOLDS, MOSTLY, UNSETTLED, FAILS = "holds", "mostly holds", "not settled", "fails"
 UNTESTABLE = "untestable"
 READING_VERDICTS = (HOLDS, MOSTLY, UNSETTLED, FAILS, UNTESTABLE)  # of one reading
 ONLY_EXACTLY, ONLY_PUBLISHED = "holds only exactly", "holds only as published"
-CLAIM_VERDICTS = (HOLDS, MOSTLY, ONLY_EXACTLY, ONLY_PUBLISHED, UNSETTLED, FAILS, UNTESTABLE)  # of both
-
-MOSTLY_FOR, MOSTLY_AGAINST = (
-    9 / 10,
-    1 / 20,
-)  # "mostly holds": at least this share shows it, at most this one not
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one reading says about one statement: verdict, the numbers in short, and whole sentences."""
-
-    verdict: str
-    statistic: str
-    why: str
+CLAIM_VERDICTS = (  # of both readings, the most favourable to the paper first
+    HOLDS, MOSTLY, ONLY_EXACTLY, ONLY_PUBLISHED, UNSETTLED, UNTESTABLE, FAILS,
+)  # fmt: skip
+MOSTLY_FOR, MOSTLY_AGAINST = 9 / 10, 1 / 20  # shares of "mostly holds": at least this, at most that
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """What a test of a statement finds: numbers of two kinds, ``left`` and ``right``, one comparison each.
+    """What a test of a statement finds: a sign for each comparison, and the numbers with their unit as text.
 
-    ``what`` says what is compared and which way, ``signs`` whether each comparison shows it. ``shown`` writes
-    the numbers as text: `ratios`, `orders` or `ranges`; None: without numbers. ``at``: the settings, to name
-    one that goes against the statement. ``notes`` are clauses, reported but not judged. ``majority``: more
-    than half are enough.
+    ``majority``: more than half are enough.
     """
 
-    what: str
     signs: Signs
-    left: Floats
-    right: Floats
-    shown: Shown | None = None
-    at: Sequence[str] = ()
-    notes: tuple[str, ...] = ()
+    numbers: str = ""
     majority: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of one reading, `verdict_of` the signs."""
+        if self.majority:
+            return HOLDS if 2 * np.sum(self.signs > 0) > len(self.signs) else FAILS
+        return verdict_of(self.signs)
+
+    @property
+    def statistic(self) -> str:
+        """'true in 17 of 20 cases, false in 3; ratio of a to b: 0.5 to 2'; of a single comparison 'true'."""
+        shown = {"true": self.signs > 0, "false": self.signs < 0, "undecided": self.signs == 0}
+        (word, number), *others = [(word, int(cases.sum())) for word, cases in shown.items() if cases.any()]
+        of = len(self.signs)
+        if of == 1:
+            counts = word
+        elif not others:
+            counts = f"{word} in {'both' if of == 2 else f'all {of}'} cases"
+        else:
+            counts = ", ".join([f"{word} in {number} of {of} cases", *(f"{w} in {n}" for w, n in others)])
+        return "; ".join(filter(None, (counts, self.numbers)))
 
 
 @dataclass(frozen=True)
@@ -175,75 +176,20 @@ def verdict_of(comparisons: npt.ArrayLike) -> str:
     return FAILS if against else UNSETTLED
 
 
-def judge(*found: Comparisons) -> Outcome:
-    """Verdict, numbers and sentence of one reading, from comparisons of which all groups must hold."""
-    return Outcome(
-        weakest([_verdict(each) for each in found]),
-        "; ".join(clause for each in found for clause in _numbers(each)),
-        " ".join(dict.fromkeys(_sentences(each) for each in found)),
-    )
-
-
 def weakest(verdicts: Collection[str]) -> str:
-    """The verdict on statements that must hold together: fails before not settled before mostly holds."""
+    """The verdict on claims that must hold together: fails before not settled before mostly holds."""
     return max(verdicts, key=READING_VERDICTS.index)
 
 
-def _verdict(found: Comparisons) -> str:
-    if found.majority:
-        return HOLDS if 2 * np.sum(found.signs > 0) > len(found.signs) else FAILS
-    return verdict_of(found.signs)
-
-
-def _numbers(found: Comparisons) -> list[str]:
-    numbers = [found.shown(found.left, found.right)] if found.shown else []
-    return [_counts(found.signs), *numbers]
-
-
-def _counts(signs: Signs) -> str:
-    """'true in 17 of 20 cases, false in 3'; 'true in all 28 cases'; of a single comparison 'true'."""
-    numbers = {"true": np.sum(signs > 0), "false": np.sum(signs < 0), "undecided": np.sum(signs == 0)}
-    if len(signs) == 1:
-        return next(word for word, number in numbers.items() if number)
-    (word, number), *others = [(word, number) for word, number in numbers.items() if number]
-    if not others:
-        return f"{word} in {'both' if number == 2 else f'all {number}'} cases"
-    return ", ".join([f"{word} in {number} of {len(signs)} cases", *(f"{w} in {n}" for w, n in others)])
-
-
-def _sentences(found: Comparisons) -> str:
-    against = (
-        [place for place, sign in zip(found.at, found.signs, strict=True) if sign < 0] if found.at else []
-    )
-    instance = [f"one case against it: {against[0]}"] if against else []
-    counts, *numbers = _numbers(found)
-    clauses = [f"{found.what}: {counts}", *numbers, *instance, *found.notes]
-    return " ".join(f"{clause[0].upper()}{clause[1:]}." for clause in clauses)
-
-
-def span(values: Floats) -> str:
+def span(values: npt.ArrayLike) -> str:
     """The range of numbers as text: "0.5 to 2", or one number if they are the same to three digits."""
-    return number_text.span(values, partial(plain, digits=3))
+    return number_text.span(np.ravel(values), partial(plain, digits=3))
 
 
-def ratios(words: str) -> Shown:
-    """Writes the range of left / right after ``words``, which name the ratio: "ratio of a to b: 0.5 to 2"."""
-    return lambda left, right: f"{words}: {span(left / right)}"
-
-
-def orders(words: str) -> Shown:
-    """Writes by how many orders of magnitude right lies above left, both log10, after ``words``."""
-
-    def shown(left: Floats, right: Floats) -> str:
-        decades = number_text.span(right - left, lambda decade: f"{decade:z.1f}")
-        return f"{words} {decades} orders of magnitude"
-
-    return shown
-
-
-def ranges(first: str, second: str) -> Shown:
-    """Writes the range of left before ``first`` and that of right before ``second``."""
-    return lambda left, right: f"{span(left)} {first}, {span(right)} {second}"
+def orders(words: str, small: Floats, large: Floats) -> str:
+    """By how many orders of magnitude ``large`` lies above ``small``, both log10, after ``words``."""
+    decades = number_text.span(large - small, lambda decade: f"{decade:z.1f}")
+    return f"{words} {decades} orders of magnitude"
 
 
 def combine(published: str, exact: str) -> str:

@@ -76,12 +76,16 @@ def test_claims_are_counted_each_family_once_with_its_best_row():
         claim("holds", "holds", "holds"),
         claim("holds", "fails", "holds only as published", "twins"),
         claim("fails", "fails", "fails"),
+        claim("untestable", "fails", "fails", "open"),
+        claim("untestable", "untestable", "untestable", "open"),  # more favourable than "fails"
     ]
     rows = pd.DataFrame(rows)
-    assert counted_claims(rows).index.tolist() == [2, 1, 3]
+    assert counted_claims(rows).index.tolist() == [2, 1, 3, 5]
     counts = {name: number for name, number in count_claims(rows).items() if number}
-    assert counts == {"holds": 1, "holds only as published": 1, "fails": 1}
-    assert cross_claims(rows) == {"holds": {"holds": 1, "fails": 1}, "fails": {"holds": 0, "fails": 1}}
+    assert counts == {"holds": 1, "holds only as published": 1, "untestable": 1, "fails": 1}
+    crossed = cross_claims(rows)
+    assert crossed["holds"] == {"holds": 1, "fails": 1, "untestable": 0}
+    assert crossed["untestable"] == {"holds": 0, "fails": 0, "untestable": 1}
 
 
 def test_an_unknown_verdict_is_named():

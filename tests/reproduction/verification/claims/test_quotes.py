@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduction.verification.claims.claims_file import read_claims
+from reproduction.verification.claims.registry import read_claims
 from tests import ROOT
 
 PAPERS = Path(os.environ.get("TIGHTSHUFFLE_PAPERS") or ROOT.parent / "shared" / "papers")
