@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from reproduction.attack.assessment import assess
+from reproduction.attack.game import Tally
 from reproduction.jobs.job import job, write_csv
-from tightshuffle.audit.assessment import assess
-from tightshuffle.audit.game import Tally
 
 with job(snakemake):
     tallies = [Tally.of(pd.read_parquet(path)) for path in snakemake.input.tallies]

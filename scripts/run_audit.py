@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from reproduction.attack.game import play
 from reproduction.jobs.job import job, write_parquet
-from tightshuffle.audit.game import play
 
 with job(snakemake):
     tally = play(**snakemake.params.setting, cores=snakemake.threads, seed=snakemake.params.seed)

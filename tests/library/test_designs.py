@@ -1,7 +1,6 @@
 """k-RR with dummies: the fewest that give a guarantee, and what the designs cost."""
 
 import contextlib
-import csv
 import io
 import itertools
 import json
@@ -167,10 +166,9 @@ def test_the_command_prints_the_frontier():
 def test_the_command_compares_several_guarantees_with_the_closed_form():
     asked = ["--eps", "0.5", "1", "--delta", "1e-6", "1e-9"]
     found = json.loads(call(*asked, "--json"))["guarantees"]
-    rows = list(csv.DictReader(call(*asked, "--csv").splitlines()))
     assert [(row["eps"], row["log10_delta"]) for row in found] == [(0.5, -6), (0.5, -9), (1, -6), (1, -9)]
     text = call(*asked).splitlines()
-    for row, line, written in zip(found, rows, text[3:], strict=False):
+    for row, written in zip(found, text[3:], strict=False):
         guarantee = {"eps": row["eps"], "log10_delta": row["log10_delta"]}
         needed = fewest_dummies(3000, 20, **guarantee)
         assert (row["dummies_per_value"], row["dummies_per_user"]) == (
@@ -180,5 +178,4 @@ def test_the_command_compares_several_guarantees_with_the_closed_form():
         assert row["closed_form"] == luo_wang_yi(**guarantee)
         assert row["times"] == row["closed_form"] / row["dummies_per_value"]
         assert row["ratio_of_dummies"] < row["ratio_without_dummies"]
-        assert line == {name: str(value) for name, value in row.items()}
         assert written.split()[-1] == f"{row['times']:.3g}"

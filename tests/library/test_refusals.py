@@ -7,8 +7,6 @@ import pytest
 
 import tightshuffle
 from tightshuffle import methods, planning
-from tightshuffle.audit.assessment import find, lower_bound
-from tightshuffle.audit.game import play
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.binary import binary
 from tightshuffle.bounds.inverse import epsilon
@@ -60,9 +58,6 @@ GOOD = {  # arguments that are accepted, but for those that every case gives
     "invert": (invert, {"frequencies": [0.3, 0.7]}),
     "maximum_likelihood": (maximum_likelihood, {"frequencies": [0.3, 0.7], "eps0": 1.0}),
     "simplex": (project_to_simplex, {}),
-    "play": (play, {"n": 30, "k": 5, "eps0": 1.5, "count": 20, "runs": 10}),
-    "find": (partial(find, play(n=4, k=3, eps0=1.2, count=1, runs=10)), {"eps": 1}),
-    "lower_bound": (lower_bound, {"hits": (1, 0), "runs": 10, "eps": 1, "confidence": 0.9}),
 }
 REFUSED = [
     ("delta", {"method": "uper"}, "method must be one of"),
@@ -211,21 +206,6 @@ REFUSED = [
     ("maximum_likelihood", {"frequencies": [0.5, 0.6]}, "frequencies >= 0 that sum to 1"),
     ("maximum_likelihood", {"frequencies": [np.nan, 1.0]}, "frequencies >= 0 that sum to 1"),
     ("simplex", {"points": [np.nan, 1]}, "finite"),
-    ("play", {"n": 2001}, "n must be at most 2000 for an audit"),
-    ("play", {"n": [30]}, "n must be one number; got 1 of them"),
-    ("play", {"k": 65537}, "k must be at most 65536"),
-    ("play", {"k": 2, "remaining": "x2"}, "remaining must be x1 for k = 2"),
-    ("play", {"eps0": 1e-09}, "eps0 must be at least about"),
-    ("play", {"count": 30}, "count must be"),
-    ("play", {"runs": 2.5}, "runs must be a whole number >= 2; got 2.5"),
-    ("play", {"runs": np.inf}, "runs must be a whole number >= 2; got inf"),
-    ("play", {"cores": 0}, "cores must be a whole number >= 1; got 0"),
-    ("find", {"eps": -1}, "eps must be"),
-    ("find", {"observes": "sum"}, "observes must be"),
-    ("lower_bound", {"confidence": 0}, "confidence must lie between 0 and 1"),
-    ("lower_bound", {"confidence": 1}, "confidence must lie between 0 and 1"),
-    ("lower_bound", {"confidence": np.nan}, "confidence must lie between 0 and 1"),
-    ("lower_bound", {"hits": (11, 0)}, "hits must be a whole number from 0 to 10; got 11"),
 ]
 
 

@@ -35,7 +35,7 @@ def answer_collection(arguments: Namespace) -> Answer:
     if shares is not None:
         errors["uniform"] = float(np.abs(shares - 1 / len(shares)).sum() / 2)
     json = {"method": "collection", "groups": records, "largest": worst, "expected_tv": errors}
-    return Answer(_text(collection, arguments, records, worst, errors), json, records)
+    return Answer(_text(collection, arguments, records, worst, errors), json)
 
 
 def _shares(path: str | None) -> Floats | None:

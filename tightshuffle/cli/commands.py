@@ -2,12 +2,10 @@
 
 import itertools
 import math
-import os
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,13 +115,6 @@ def _side_by_side(
     asked = getattr(arguments, asked_name)
     settings = [_names(column.setting) for column in columns]
     shared = {name: value for setting in settings for name, value in setting.items()}
-    records = [
-        {"method": column.method.name}
-        | {name: setting.get(name) for name in shared}
-        | {asked_name: x, answer_name: y, "note": note}
-        for column, setting in zip(columns, settings, strict=True)
-        for x, y, note in zip(asked, column.answers, column.notes, strict=True)
-    ]
     rows = list(zip(*(column.answers for column in columns), strict=True))
     promised = not any(all(math.isnan(value) for value in row) for row in rows)
     first = columns[0]
@@ -137,7 +128,7 @@ def _side_by_side(
             line = (f"{x:g}", show(method, y) if known else f"nan ({first.reason})")
             lines.append((*line, f"{y:.6g}" * known) if asked_name == "eps" else line)
         heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{_written(first.setting)}"
-        return Answer(f"{heading}\n\n{table(lines)}", json, records, complaints, promised)
+        return Answer(f"{heading}\n\n{table(lines)}", json, complaints, promised)
 
     json = {**shared, asked_name: one_or_all(asked)}
     json["methods"] = {
@@ -161,7 +152,7 @@ def _side_by_side(
         legend.append(indented(said, column.method.name))
     title = f"{'delta' if asked_name == 'eps' else 'eps'} by several methods\n{_written(shared)}"
     text = "\n".join([title, "", table(cells), "", *legend])
-    return Answer(text, json, records, complaints, promised)
+    return Answer(text, json, complaints, promised)
 
 
 def _answer_methods(arguments: Namespace) -> Answer:
@@ -173,20 +164,7 @@ def _answer_methods(arguments: Namespace) -> Answer:
         more += ["takes --randomizer"] * m.randomizers
         title = f"{m.name:<{INDENT}}" + "; ".join([m.kind, *more])
         blocks.append("\n".join([title, indented(f"valid for {m.valid}"), indented(m.source)]))
-    return Answer("\n\n".join(blocks), listed, [{"method": name, **about} for name, about in listed.items()])
-
-
-def _answer_sigma(arguments: Namespace) -> Answer:
-    from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-
-    eps, log10_delta, sensitivity = arguments.eps, arguments.delta, arguments.sensitivity
-    sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
-    json = {"method": "gaussian", "eps": eps, "log10_delta": log10_delta, "sensitivity": sensitivity}
-    json["sigma"] = sigma
-    rows = [("eps", "delta", "sensitivity", "sigma")]
-    rows.append((f"{eps:g}", _delta(log10_delta), f"{sensitivity:.6g}", plain(sigma, round_up=True)))
-    of_what = f"; sensitivity sqrt(2): {_HISTOGRAM}" * math.isclose(sensitivity, HISTOGRAM_SENSITIVITY)
-    return Answer(f"analytic Gaussian mechanism, exact{of_what}\n\n{table(rows)}", json, [json])
+    return Answer("\n\n".join(blocks), listed)
 
 
 def _answer_plan(arguments: Namespace) -> Answer:
@@ -198,7 +176,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
     options = {"randomizer": name, "colluding": arguments.colluding, "compositions": rounds}
     options["error"] = arguments.error
     given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
-    found, objects, records = [], [], []
+    found, objects = [], []
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
         plan = make_plan(n, k, eps, log10_delta=log10_delta, shares=shares, **options)
         found.append((eps, log10_delta, plan))
@@ -214,12 +192,11 @@ def _answer_plan(arguments: Namespace) -> Answer:
         row |= {**shown, "log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped, "sigma": plan.sigma}
         row |= {"sensitivity": HISTOGRAM_SENSITIVITY, "eps_without_shuffler": rounds * plan.eps0}
         objects.append({**row, "expected_tv": plan.tv})
-        records.append({**row, **{f"tv_{name}": value for name, value in plan.tv.items()}})
     data = "uniform data" if shares is None else "the data of the file"
     if len(found) > 1:
         text = _table_of_plans(k, given, data, found)
-        return Answer(text, {"method": "upper", "plans": objects}, records)
-    return Answer(_one_plan(k, shown, data, *found[0]), objects[0], records)
+        return Answer(text, {"method": "upper", "plans": objects})
+    return Answer(_one_plan(k, shown, data, *found[0]), objects[0])
 
 
 def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
@@ -308,63 +285,8 @@ def _answer_compare(arguments: Namespace) -> Answer:
     if arguments.eps is None:
         setting = _setting(arguments, methods.METHODS["upper"], arguments.randomizer)
         end = float(methods.epsilon("upper", log10_delta=_DEEPEST, **setting)) or arguments.eps0
-        few = arguments.form == "text" and not arguments.png
-        arguments.eps = np.linspace(0.0, end, 9 if few else 65).tolist()
-    answer = _answer_delta(arguments)
-    if arguments.png:
-        from tightshuffle.cli.picture import curves_as_png
-
-        found = {name: about["log10_delta"] for name, about in answer.json["methods"].items()}
-        curves = {name: np.atleast_1d(np.array(log10_delta, float)) for name, log10_delta in found.items()}
-        title = _written(_setting(arguments, methods.METHODS["lower"], arguments.randomizer))
-        picture = curves_as_png(np.array(arguments.eps), curves, title)
-        try:
-            Path(arguments.png).write_bytes(picture)
-        except OSError as error:
-            raise ValueError(f"{arguments.png}: {error.strerror}") from None
-    return answer
-
-
-def _answer_audit(arguments: Namespace) -> Answer:
-    from tightshuffle.audit.assessment import OBSERVES, assess
-    from tightshuffle.audit.game import play
-
-    names = ("n", "k", "eps0", "count", "remaining", "runs", "seed")
-    setting = {name: getattr(arguments, name) for name in names}
-    tally = play(**setting, cores=arguments.cores or os.cpu_count() or 1)
-    setting["remaining"] = tally.remaining
-    rows = assess([tally], arguments.eps, confidence=arguments.confidence)
-    by_observer = {name: [row for row in rows if row["observes"] == name] for name in OBSERVES}
-
-    def columns(rows: list[dict[str, Any]], *names: str) -> dict[str, Any]:
-        return {name: one_or_all([_float(row[name]) for row in rows]) for name in names}
-
-    bounds = ("published_log10_delta", "exact_log10_delta", "upper_log10_delta")
-    seen = ("audited_delta", "direction", "event", "hits", "other_hits")
-    json = (
-        {"method": "audit", **setting, "confidence": arguments.confidence}
-        | {"eps": one_or_all(arguments.eps), **columns(by_observer["count"], *bounds)}
-        | {"audited": {observer: columns(own, *seen) for observer, own in by_observer.items()}}
-    )
-    shown = [("eps", "observer", "delta at least", "published", "exact", "upper", "event")]
-    for row in rows:
-        audited = e_notation(row["audited_delta"], 4, round_up=False)
-        fits = ("published", "exact") if row["observes"] == "count" else ("published", "upper")
-        published, exact, upper = (
-            _delta(row[f"{name}_log10_delta"], round_up=round_up) if name in fits else ""
-            for name, round_up in (("published", None), ("exact", None), ("upper", True))
-        )
-        event = f"{row['event']} ({row['direction']})"
-        shown.append((f"{row['eps']:g}", row["observes"], audited, published, exact, upper, event))
-    lines = [
-        f"audit: lower bounds on delta, each with confidence {arguments.confidence:g};"
-        " a claimed delta below its bound is refuted",
-        ", ".join(f"{name} = {value}" for name, value in setting.items()),
-        "",
-        table(shown),
-    ]
-    records = [{name: _float(value) for name, value in (setting | row).items()} for row in rows]
-    return Answer("\n".join(lines), json, records)
+        arguments.eps = np.linspace(0.0, end, 65 if arguments.json else 9).tolist()
+    return _answer_delta(arguments)
 
 
 def _answer_collection(arguments: Namespace) -> Answer:
@@ -383,12 +305,10 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
     "delta": _answer_delta,
     "epsilon": _answer_epsilon,
     "methods": _answer_methods,
-    "sigma": _answer_sigma,
     "plan": _answer_plan,
     "design": _answer_design,
     "collection": _answer_collection,
     "compare": _answer_compare,
-    "audit": _answer_audit,
 }
 
 # --- settings ----------------------------------------------------------------------------------------------
@@ -462,8 +382,3 @@ def _delta(log10_delta: float, *, round_up: bool | None = None) -> str:
 def _floats(array: Any) -> list[float]:
     """A list of floats, without negative zeros."""
     return [float(x) + 0.0 for x in np.atleast_1d(array)]
-
-
-def _float(value: Any) -> Any:
-    """A number of Python where it is one of numpy."""
-    return value.item() if isinstance(value, np.generic) else value

@@ -42,7 +42,7 @@ def _one(arguments: Namespace, eps: float, log10_delta: float) -> Answer:
         f"The closed form 32 ln(2/delta)/eps^2 of Luo, Wang and Yi (2022): {per_value['closed_form']:.4g}"
         f" per value, {per_value['times']:.3g} times as many.",
     ]
-    return Answer("\n".join(lines), {**guarantee, "designs": records, "dummies_alone": per_value}, records)
+    return Answer("\n".join(lines), {**guarantee, "designs": records, "dummies_alone": per_value})
 
 
 def _several(arguments: Namespace, pairs: list[tuple[float, float]]) -> Answer:
@@ -80,7 +80,7 @@ def _several(arguments: Namespace, pairs: list[tuple[float, float]]) -> Answer:
         "dummies per user, ratio: dummies alone; users send the values themselves.",
         "per value: dummies alone over k; closed form: 32 ln(2/delta)/eps^2 of Luo, Wang and Yi (2022).",
     ]
-    return Answer("\n".join(lines), {"method": "collection", **about, "guarantees": records}, records)
+    return Answer("\n".join(lines), {"method": "collection", **about, "guarantees": records})
 
 
 def _about(arguments: Namespace) -> dict[str, Any]:

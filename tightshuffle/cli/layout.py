@@ -1,11 +1,9 @@
-"""Format a result as text, as one JSON object, or as CSV."""
+"""Format a result as text or as one JSON object."""
 
-import csv
-import io
 import json
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,23 +12,20 @@ INDENT, _WIDTH = 17, 100
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a command in its three forms, and its warnings.
+    """The result of a command, as text and as JSON.
 
-    ``records``: the rows of the CSV form. ``complaints``: lines for standard error. ``promised``: False if no
-    method gives a guarantee at some eps or delta.
+    ``complaints``: lines for standard error. ``promised``: False if no method gives a guarantee at some eps
+    or delta.
     """
 
     text: str
     json: dict[str, Any]
-    records: Sequence[Mapping[str, Any]]
     complaints: Sequence[str] = ()
     promised: bool = True
 
-    def shown(self, form: str) -> str:
-        """The answer as "text", "json" or "csv"."""
-        if form == "json":
-            return json.dumps(_plain(self.json), allow_nan=False)
-        return _csv(self.records) if form == "csv" else self.text
+    def as_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(_plain(self.json), allow_nan=False)
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -49,20 +44,6 @@ def indented(text: str, title: str = "") -> str:
 def one_or_all(items: Sequence[Any]) -> Any:
     """The item of a list of one, or the list."""
     return items[0] if len(items) == 1 else list(items)
-
-
-def _csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """A header and a line per record, with all digits; nan and None are empty fields."""
-    names = list(dict.fromkeys(name for record in records for name in record))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _field(value) for name, value in record.items()} for record in records)
-    return text.getvalue().rstrip("\n")
-
-
-def _field(value: Any) -> Any:
-    return "" if isinstance(value, float) and math.isnan(value) else value
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""The command `tightshuffle`: every bound, the Gaussian mechanism's noise, plans and an audit.
+"""The command `tightshuffle`: every bound, plans and collections.
 
-The result goes to standard output: a small table, one object with --json, or rows with --csv. An error goes
-to standard error in one line, with exit code 2. The exit code is 3 if no method gives a guarantee.
+The result goes to standard output: a small table, or one object with --json. An error goes to standard error
+in one line, with exit code 2. The exit code is 3 if no method gives a guarantee.
 """
 
 import os
@@ -20,10 +20,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             parser = make_parser()
-            if "_ARGCOMPLETE" in os.environ:  # the shell asks what could come next
-                import argcomplete
-
-                argcomplete.autocomplete(parser)
             arguments = parser.parse_args(argv)
             if arguments.command == "calculator":
                 return start(arguments.port, browser=not arguments.no_browser)
@@ -31,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         messages = [*(str(warning.message) for warning in caught), *answer.complaints]
         for message in dict.fromkeys(messages):
             _complain(message)
-        print(answer.shown(arguments.form), flush=True)
+        print(answer.as_json() if arguments.json else answer.text, flush=True)
     except (ValueError, OverflowError, ModuleNotFoundError) as error:
         return _complain(error)
     except MemoryError:

@@ -1,7 +1,6 @@
 """The arguments of the command line, and the help texts."""
 
 import argparse
-import math
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -61,17 +60,7 @@ _EPSILON_EXAMPLES = """\
 examples:
   tightshuffle epsilon upper --n 100000 --k 408 --eps0 4 --delta 1e-6
   tightshuffle epsilon clones --n 1e3 --k 10 --eps0 1 --delta 1e-6 --compositions 8
-  tightshuffle epsilon upper,clones --n 1e4 --k 10 --eps0 2 --delta 1e-9:1e-3:4 --csv
-"""
-_SIGMA = """\
-The noise of the analytic Gaussian mechanism (Balle and Wang 2018): the smallest standard deviation that is
-(eps, delta)-private, for a delta of any size. Without --sensitivity, the query is a histogram, and two
-datasets are neighbours if they differ in one user's value.
-"""
-_SIGMA_EXAMPLES = """\
-examples:
-  tightshuffle sigma --eps 1 --delta 1e-500
-  tightshuffle sigma --eps 0.5 --delta 1e-6 --sensitivity 1
+  tightshuffle epsilon upper,clones --n 1e4 --k 10 --eps0 2 --delta 1e-9:1e-3:4 --json
 """
 _PLAN = """\
 The largest eps0 that guarantees (eps, delta), by the method `upper`, and the error of the estimates.
@@ -115,12 +104,12 @@ examples:
 In JSON, eps0 is null where it is infinite. `tightshuffle plan` has k-RR alone, and other randomizers.
 """
 _COMPARE = """\
-delta as a function of eps by every bound that holds for all datasets, and by `lower`: a table, CSV or figure.
+delta as a function of eps by every bound that holds for all datasets, and by `lower`.
 """
 _COMPARE_EXAMPLES = """\
 examples:
   tightshuffle compare --n 100000 --k 408 --eps0 4
-  tightshuffle compare --n 1e4 --k 16 --eps0 2 --eps 0:1:50 --png curves.png
+  tightshuffle compare --n 1e4 --k 16 --eps0 2 --eps 0:1:50
 
 Without --eps, eps runs from 0 to where upper is 1e-12. For other randomizers than grr: lower, upper
 and single-value.
@@ -148,25 +137,6 @@ _CALCULATOR = """\
 A page in the browser that answers: guarantees, plans, pictures, groups, rounds, matrices of your own.
 
 It runs on this machine only, until Ctrl-C, and needs pip install 'tightshuffle[calculator]'.
-"""
-_AUDIT = """\
-Simulate an attack on shuffled k-RR and compute a lower confidence bound on delta.
-
-Every run draws all n reports twice: once for a dataset in which the user in question holds the value x0, once
-for one in which that user holds x1. The first half of the runs chooses the event that distinguishes the two
-datasets best; the second half gives the bound. A claimed delta below the bound is refuted. A bound of 0
-refutes nothing; try more runs.
-"""
-_AUDIT_EXAMPLES = """\
-example:
-  tightshuffle audit --n 100 --k 10 --eps0 2 --eps 0.1 --count 80
-
-There are two observers: one sees only the count of x0, the other the whole histogram. The columns published
-and exact are delta of the count of x0: by Theorem 1 of Biswas et al. as printed, and the true value. The
-column upper is an upper bound on delta of the whole histogram, for every dataset.
-
---runs 1e7 with 100 users takes about 15 seconds on two cores. The same seed gives the same result on any
-number of cores.
 """
 
 
@@ -230,22 +200,6 @@ _OPTIONS = {
         str,
         "your own histogram instead of --n and --k: a CSV file with the columns cell and count",
     ),
-    "--sensitivity": _option(
-        "S",
-        values.length,
-        "L2 sensitivity of the query (default sqrt2: that of a histogram if one user's value changes)",
-        default=math.sqrt(2),
-    ),
-    "--runs": _option(
-        "R",
-        values.whole_number(2),
-        "simulated runs per dataset; half of them give the bound (default 1e6)",
-        default=10**6,
-    ),
-    "--confidence": _option("C", values.probability, "level of each bound (default 0.999)", default=0.999),
-    "--seed": _option("S", values.whole_number(0), "seed of all random numbers (default 0)", default=0),
-    "--cores": _option("C", values.whole_number(1), "number of threads (default: all cores)"),
-    "--png": _option("FILE", str, "also draw the curves into this PNG file"),
 }
 
 
@@ -280,11 +234,6 @@ def make_parser() -> argparse.ArgumentParser:
     about = "What each METHOD is, in which settings it is valid, and its source: paper and theorem."
     listing = add("methods", "what each method is, and where it is valid", about)
 
-    sigma = add("sigma", "noise of the analytic Gaussian mechanism for (eps, delta)", _SIGMA, _SIGMA_EXAMPLES)
-    sigma.add_argument("--eps", required=True, **_option("E", values.at_least_zero, ">= 0"))
-    sigma.add_argument("--delta", required=True, **_option("D", values.log10_delta, _ANY_DELTA))
-    _add(sigma, "--sensitivity")
-
     plan = add("plan", "the largest eps0 for (eps, delta), and the error", _PLAN, _PLAN_EXAMPLES)
     _add(plan, "--n", "--k", "--error", "--data")
     several, wanted = values.some(values.positive), "of the guarantee: one or several"
@@ -311,37 +260,22 @@ def make_parser() -> argparse.ArgumentParser:
     text = "a histogram for the errors: a CSV file with the columns cell and count (default: uniform data)"
     _add(collection, "--data", help=text)
 
-    audit = add("audit", "a lower confidence bound on delta from a simulated attack", _AUDIT, _AUDIT_EXAMPLES)
-    _add(audit, "--eps", "--n", "--k", "--eps0", "--count", required=True)
-    audit.add_argument(
-        "--remaining",
-        choices=("x1", "x2"),
-        help="the value of the remaining users who do not hold x0: x1, or a third value x2 (default: x2, or"
-        " x1 if k = 2)",
-    )
-    _add(audit, "--runs", "--confidence", "--seed", "--cores")
-
     compare = add("compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
     _add(compare, "--n", "--k", "--eps0", required=True)
     _add(compare, "--eps")
     _add_randomizer(compare, *randomizers.NAMES[:-1])
-    _add(compare, "--png")
     compare.set_defaults(count=None, direction=None, compositions=1)
     calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
     calculator.add_argument("--port", type=int, metavar="P", help="the port (default: the first free one)")
     calculator.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
-    for command in (delta, epsilon, listing, sigma, plan, design, collection, audit, compare):
-        form = command.add_mutually_exclusive_group()
-        for name, what in (("json", "one JSON object"), ("csv", "CSV with all digits")):
-            to: dict[str, Any] = {"dest": "form", "action": "store_const", "const": name, "default": "text"}
-            form.add_argument(f"--{name}", help=f"{what} instead of a table", **to)
+    for command in (delta, epsilon, listing, plan, design, collection, compare):
+        command.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     return parser
 
 
 def _add_method(command: argparse.ArgumentParser) -> None:
     text = f"one of these, several with commas between, or all: {', '.join(methods.METHODS)}"
-    method: Any = command.add_argument("method", **_option("METHOD", values.method_names, text))
-    method.completer = lambda **_: [*methods.METHODS, "all"]
+    command.add_argument("method", **_option("METHOD", values.method_names, text))
 
 
 def _add_randomizer(command: argparse.ArgumentParser, *names: str) -> None:
@@ -350,8 +284,7 @@ def _add_randomizer(command: argparse.ArgumentParser, *names: str) -> None:
         f"the randomizer: {', '.join(names)} (default grr, k-randomized response"
         f"{own * any(name.startswith('file') for name in names)})"
     )
-    randomizer: Any = command.add_argument("--randomizer", **_option("R", str, text, default="grr"))
-    randomizer.completer = lambda **_: names
+    command.add_argument("--randomizer", **_option("R", str, text, default="grr"))
     _add(command, "--colluding")
 
 

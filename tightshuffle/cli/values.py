@@ -3,7 +3,6 @@
 import argparse
 import difflib
 import math
-import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation, localcontext
 
@@ -60,7 +59,6 @@ def _number(wanted: str, valid: Callable[[float], bool]) -> Callable[[str], floa
 
 at_least_zero = _number("must be a finite number >= 0", lambda value: value >= 0)
 positive = _number("must be a finite number > 0", lambda value: value > 0)
-probability = _number("must lie between 0 and 1, both excluded, such as 0.999", lambda value: 0 < value < 1)
 
 
 def some(number: Callable[[str], float], *, by_factors: bool = False) -> Callable[[str], list[float]]:
@@ -99,15 +97,6 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
     """``, did you mean 'x'?``, or nothing where no choice is near."""
     near = difflib.get_close_matches(word, list(choices), n=1)
     return f", did you mean {near[0]!r}?" if near else ""
-
-
-def length(text: str) -> float:
-    """A float > 0, or a square root such as sqrt2 or sqrt(2)."""
-    root = re.fullmatch(r"sqrt\(?([^()]+)\)?", text.strip())
-    try:
-        return math.sqrt(positive(root[1])) if root else positive(text)
-    except argparse.ArgumentTypeError:
-        raise _refusal("must be a finite number > 0, or a square root such as sqrt2", text) from None
 
 
 def log10_delta(text: str) -> float:

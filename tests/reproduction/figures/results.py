@@ -6,6 +6,8 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 
+from reproduction.attack.assessment import assess
+from reproduction.attack.game import play
 from reproduction.experiments.curves.tables import CURVES, settings_of
 from reproduction.experiments.parity import estimate_parity, run_parity
 from reproduction.experiments.parity_summary import summarise_parity
@@ -15,8 +17,6 @@ from reproduction.figures.catalogue import catalogue
 from reproduction.jobs.configuration import PAPERS, merge, merged
 from reproduction.protocol.trials import Protocol, estimate_cells, run_points
 from tests import ROOT
-from tightshuffle.audit.assessment import assess
-from tightshuffle.audit.game import play
 
 CONFIG = merged([PAPERS, ROOT / "config/quick.yaml"])
 FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a broken one

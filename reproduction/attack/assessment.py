@@ -19,8 +19,8 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy import special
 
+from reproduction.attack.game import Tally
 from tightshuffle.arguments import Floats, Integers, check_choice, check_eps, check_one, check_whole
-from tightshuffle.audit.game import Tally
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import count as count_of_x0
 
