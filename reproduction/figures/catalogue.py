@@ -53,8 +53,8 @@ def catalogue(
     rows = [
         Figure(
             *("too_small", "overview", "δ by the paper's formula and its true value", "Published and true δ"),
-            {"table": f"{PRIVACY}/delta_surface.csv"},
-            {"eps0": 2.0},  # of most of Table IV
+            {"table": f"{PRIVACY}/too_small.csv"},
+            {},
         ),
         Figure(
             *("parity_ratio", "parity", "Error of shuffle+INV relative to the Gaussian", "Ratio of errors"),

@@ -81,7 +81,8 @@ def caption(table: pd.DataFrame) -> str:
     listed = wording.listing([f"{LABELS[str(name)]} in {count}" for name, count in wins.items()])
     pale = int((best["tv"] > USELESS).sum())
     return (
-        "The randomizer with the least expected total variation (TV) error behind a shuffler, by number of"
+        "The randomizer with the least expected total variation (TV) error, of the"
+        f" {table['randomizer'].nunique()} that we compared, when whole reports are shuffled: by number of"
         " users n, number of values k and ε. Each number is its error over that of the central Gaussian"
         f" mechanism with the same (ε, δ). Pale: even this error is above {USELESS:g}, as there are too few"
         " users for so many values.\n\n"

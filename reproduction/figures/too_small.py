@@ -1,66 +1,50 @@
-"""The first picture of README and page: delta by the paper's formula beside the true one, over eps."""
+"""The first picture of README and page: delta of one value's count, printed and true, and of all counts."""
 
-import numpy as np
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 
-from reproduction.figures import style
+from reproduction.figures import style, wording
 from reproduction.figures.table_files import reader
 from tightshuffle.number_text import from_log10, typeset
 
-COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact"]
-LINES = {  # column -> name, colour, where the name stands
-    "exact": ("true value", "#0072B2"),
-    "published": ("the paper's formula", "#D55E00"),
+COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact", "lower", "upper"]
+LINES = {  # column -> name, colour; beside which share of the line the name stands, and how far, in points
+    "upper": ("all counts: true value", "#009E73", 0.5, (6, 8)),
+    "exact": ("one count: true value", "#0072B2", 0.5, (-8, -9)),
+    "published": ("one count: the paper's formula", "#D55E00", 0.2, (8, 5)),
 }
-
 
 read = reader(COLUMNS)
 
 
 @style.applied()
-def draw(table: pd.DataFrame, eps0: float) -> Figure:
-    """The figure: log10 delta over eps at the table's eps0 next to ``eps0``; each line has its name."""
-    shown = _shown(table, eps0)
+def draw(table: pd.DataFrame) -> Figure:
+    """The figure: log10 delta over eps; each line has its name."""
     figure = style.new_figure(2.9, width=5.0)  # read on phones, too
     axes = figure.add_subplot()
-    for reading, (name, colour) in LINES.items():
-        axes.plot(shown["eps"], shown[reading], color=colour, linewidth=2.4)
-        middle = shown.iloc[len(shown) // 2]
-        axes.annotate(
-            name,
-            (middle["eps"], middle[reading]),
-            xytext=(6, 6),
-            textcoords="offset points",
-            color=colour,
-            fontsize=10,
-            fontweight="bold",
-        )
-    axes.set(xlabel="ε", ylabel="δ of one count (smaller: more private)", ylim=(None, 0))
+    for reading, (name, colour, share, apart) in LINES.items():
+        axes.plot(table["eps"], table[reading], color=colour, linewidth=2.4)
+        named = table.iloc[int(share * len(table))]
+        look: Any = {"color": colour, "fontsize": 10, "fontweight": "bold", "textcoords": "offset points"}
+        side = "right" if apart[0] < 0 else "left"
+        axes.annotate(name, (named["eps"], named[reading]), xytext=apart, ha=side, **look)
+    axes.set(xlabel="ε", ylabel="δ (smaller: more private)", ylim=(None, 0))
     axes.margins(x=0)
     axes.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:g}}}$")
     axes.grid()
     return figure
 
 
-def caption(table: pd.DataFrame, eps0: float) -> str:
-    """The caption of the figure: the setting, and both values at the smallest eps."""
-    first = _shown(table, eps0).iloc[0]
-    published, exact = (typeset(from_log10(first[reading])) for reading in ("published", "exact"))
+def caption(table: pd.DataFrame) -> str:
+    """The caption of the figure: the setting, and all values at the smallest eps."""
+    first = table.iloc[0]
+    published, exact, *whole = (typeset(from_log10(first[name])) for name in COLUMNS[-4:])
     return (
-        "The paper's formula gives a δ that is far too small."
-        f" At ε = {first['eps']:g} it gives {published}, and the true value is {exact}."
-        " Both lines are the δ of one count, that of the value x₀."
-        f"\n\nn = {first['n']:g} users, k = {first['k']:g} values, ε₀ = {first['eps0']:g},"
-        f" {first['count']:g} of the remaining users hold x₀."
+        f"The paper's formula gives a δ of one value's count that is far too small: {published} at"
+        f" ε = {first['eps']:g}, where the true δ of this count is {exact}. The δ of all counts, which the"
+        f" shuffler releases, is larger: {' to '.join(dict.fromkeys(whole))} for the worst dataset."
+        f"\n\n{wording.setting(table, 'n', 'k', 'eps0')}; {first['count']:g} of the other users hold the"
+        " counted value x₀. For all counts, the rigorous upper bound is drawn."
     )
-
-
-def _shown(table: pd.DataFrame, eps0: float) -> pd.DataFrame:
-    """The rows with the eps0 next to ``eps0`` and the smaller half of its eps; ValueError for delta = 0."""
-    positive = table[table["published"] > -np.inf]
-    if positive.empty:
-        raise ValueError("delta surface: every published delta is 0; expected an eps below an eps0")
-    near = min(positive["eps0"], key=lambda value: abs(value - eps0))
-    rows = positive[positive["eps0"] == near].sort_values("eps")
-    return rows[: -(-len(rows) // 2)]

@@ -51,9 +51,12 @@ def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> st
 
 
 def _panels(trials: pd.DataFrame) -> list[Panel]:
-    """One panel per (eps0, eps), ascending, as in Figures 6 and 7; for one budget both panels of Figure 2."""
+    """One panel per (eps0, eps), ascending, as in Figures 6 and 7; for one budget both panels of Figure 2.
+
+    From eps = eps0 on, the paper's delta is 0, and the Gaussian's is our choice.
+    """
     budgets = [
-        Panel(wording.budget(eps0, eps, rows["delta"]), rows)
+        Panel(wording.budget(eps0, eps, rows["delta"]) + " (our choice)" * (eps >= eps0), rows)
         for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
     ]
     if len(budgets) > 1:

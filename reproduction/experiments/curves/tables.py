@@ -17,6 +17,7 @@ CURVES = {  # of results/privacy: file and function -> module beside this one, s
     "girgis_rdp": ("girgis_rdp", "girgis_rdp"),
     "koskela_fig1a": ("koskela", "koskela.fig1a"),
     "koskela_fig1b": ("koskela", "koskela.fig1b"),
+    "too_small": ("too_small", "delta_surface"),
 }
 
 

@@ -201,7 +201,10 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
         lambda table: ["cut in 2 ways into 15 to 40 cells", "means of 3 repetitions"],
     ),
     "study_ratio": (lines("n", "ratio", "ratio_lower"), lambda table: ["δ = 10⁻⁶", "of the 8 settings"]),
-    "too_small": (lambda table: [], lambda table: ["n = 100", "k = 10"]),
+    "too_small": (
+        lines("eps", "published", "exact", "upper"),
+        lambda table: ["n = 100, k = 10", f"{typeset(10 ** table['exact'].iloc[0])}. The δ of all counts"],
+    ),
     "tv": (boxes, of_trials),
 }
 
