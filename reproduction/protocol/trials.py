@@ -17,7 +17,6 @@ from tightshuffle.randomizers.krr import invert, project_to_simplex, sample_hist
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 BLOCK = 2**20  # cells of all repetitions in memory at a time; above it, memory depends on k only
-FEW = 100  # at most this many users are drawn one by one
 NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
 TRIAL_COLUMNS = [
     "experiment", "dataset", "eps0", "eps", "delta", "n", "repetitions", "k", "mechanism", "repetition",
@@ -41,39 +40,15 @@ def sample_users(counts: npt.ArrayLike, n: int, rng: np.random.Generator, repeti
     """Histograms of n users drawn without replacement, shape (repetitions, k).
 
     ``counts``: whole numbers, shape (k,), the dataset's histogram. ValueError for others, and if it
-    holds fewer than n users.
+    holds fewer than n users or at least `NUMPYS_LIMIT`.
     """
     counts, n = check_users("counts", counts), check_one("n", check_n(n))
     users = int(counts.sum())
     if n > users:
         raise ValueError(f"n must lie between 1 and the dataset's {users} users; got {n}")
-    if users < NUMPYS_LIMIT:
-        return rng.multivariate_hypergeometric(counts, n, size=repetitions, method="marginals")
-    return np.stack([draw_without_replacement(counts, n, rng) for _ in range(repetitions)])
-
-
-def draw_without_replacement(counts: Integers, n: int, rng: np.random.Generator) -> Integers:
-    """The histogram of n of the users, every set of n being equally likely, at any number of users.
-
-    Each user is first included independently with probability n / users: one binomial per cell. All sets of
-    the same size are then equally likely. Surplus users are drawn from the included ones without replacement
-    and put back; missing users are drawn from those not included. This is the same task for about the square
-    root of the number of users. The last few users are drawn one by one.
-
-    Parameters: ``counts`` whole numbers, shape (k,), 0 <= n <= their sum. Returns shape (k,).
-    """
-    users = int(counts.sum())
-    if 2 * n > users:
-        return counts - draw_without_replacement(counts, users - n, rng)
-    if n <= FEW:
-        chosen = rng.choice(users, n, replace=False, shuffle=False)
-        cells = np.searchsorted(np.cumsum(counts), chosen, side="right")
-        return np.bincount(cells, minlength=counts.size)
-    taken = rng.binomial(counts, n / users)
-    surplus = int(taken.sum()) - n
-    if surplus >= 0:
-        return taken - draw_without_replacement(taken, surplus, rng)
-    return taken + draw_without_replacement(counts - taken, -surplus, rng)
+    if users >= NUMPYS_LIMIT:
+        raise ValueError(f"counts must sum to fewer than {NUMPYS_LIMIT:,} users; got {users:,}")
+    return rng.multivariate_hypergeometric(counts, n, size=repetitions, method="marginals")
 
 
 def run_mechanisms(
