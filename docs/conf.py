@@ -24,6 +24,7 @@ exclude_patterns = [".*", "results/[!R]*", "tests", "workflow", "docs/api/module
 
 extensions = ["myst_parser", "sphinx.ext.apidoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 apidoc_modules = [{"path": "../tightshuffle", "destination": "docs/api", "module_first": True}]
+autodoc_mock_imports = ["marimo"]  # the calculator's, which the site does not need
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True

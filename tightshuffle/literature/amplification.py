@@ -58,7 +58,7 @@ def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt
     (eps, delta)-DP with eps <= log(1 + tanh(eps0 / 2) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)).
     Here tanh(eps0 / 2) is their (e^eps0 - 1) / (e^eps0 + 1). Below the eps that belongs to delta = 1
     the theorem gives no bound, and the result is delta = 1. The condition of their code has 4 / delta
-    instead; docs/letters/clones.md proves that 2 / delta is enough.
+    instead; docs/upstream.md proves that 2 / delta is enough.
 
     Arguments, result and errors as for `erlingsson`.
     """

@@ -128,7 +128,7 @@ def test_feldman_is_above_the_clones_it_is_made_of(n, eps0):
 
 @pytest.mark.parametrize(("n", "eps0"), [(100, 0.5), (1000, 2.0), (10**5, 5.0)])
 def test_feldman_holds_between_its_condition_and_that_of_its_authors_code(n, eps0):
-    """eps0 <= log(n / (16 log(2 / delta))), but not with 4 / delta: docs/letters/clones.md has the proof."""
+    """eps0 <= log(n / (16 log(2 / delta))), but not with 4 / delta: docs/upstream.md has the proof."""
     delta = 3 * np.exp(-n * np.exp(-eps0) / 16)
     root = 8 * np.sqrt(np.exp(eps0) * np.log(4 / delta) / n)
     eps = np.log1p(np.tanh(eps0 / 2) * (root + 8 * np.exp(eps0) / n))
