@@ -23,16 +23,3 @@ def pytest_collection_modifyitems(items):
         return 1 if item.get_closest_marker("pipeline") else 2
 
     items.sort(key=rank)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """One process takes a whole file, and all files of a cluster: only one Slurm runs at a time."""
-    from xdist.scheduler import LoadFileScheduling
-
-    class Scheduling(LoadFileScheduling):
-        def _split_scope(self, nodeid):
-            file = super()._split_scope(nodeid)
-            return "tests/workflow/cluster" if file.startswith("tests/workflow/cluster/") else file
-
-    return Scheduling(config, log)

@@ -1,0 +1,241 @@
+"""The cluster profiles: a real Slurm of one node, started in a folder of its own, and a stand-in for PBS."""
+
+import importlib.util
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests import ROOT
+from tests.workflow.conftest import QUICK, Project
+
+pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
+
+SMALL = "results/quick/privacy/gaussian_scale.csv"
+SOME = [SMALL, "results/quick/figures/fig2_tv_synthetic.png"]  # jobs on the cluster, and here after them
+DAEMONS = ["munged", "slurmctld", "slurmd"]
+CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
+PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+PATIENCE = 200  # seconds for any single event
+CONFIGURATION = """\
+ClusterName=local
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket={folder}/munge.socket
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+SlurmctldPort={controller}
+SlurmdPort={node}
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+MpiDefault=none
+SwitchType=switch/none
+ReturnToService=2
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+SlurmdParameters=config_overrides
+MinJobAge=3600
+KillWait=2
+EnforcePartLimits=ALL
+AccountingStorageType=accounting_storage/none
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=16000 State=UNKNOWN
+PartitionName=short Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
+"""
+
+
+class Slurm:
+    """Slurm's daemons, which die with the tests, and its commands in the folder ``bin``.
+
+    The commands are scripts that name slurm.conf, since Snakemake's plugin takes SLURM_CONF out of a job.
+    """
+
+    def __init__(self, folder):
+        self.folder, self.daemons = folder, []
+
+    def __enter__(self):
+        for name in ("state", "spool", "bin"):
+            (self.folder / name).mkdir()
+        servers = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+        controller, node = (server.getsockname()[1] for server in servers)
+        for server in servers:
+            server.close()
+        configuration, host = self.folder / "slurm.conf", os.uname().nodename
+        text = CONFIGURATION.format(folder=self.folder, host=host, controller=controller, node=node)
+        configuration.write_text(text)
+        for name in CLIENTS:
+            client = self.folder / "bin" / name
+            client.write_text(f'#!/bin/sh\nexport SLURM_CONF={configuration}\nexec /usr/bin/{name} "$@"\n')
+            client.chmod(0o755)
+        (self.folder / "munge.key").write_bytes(os.urandom(128))
+        (self.folder / "munge.key").chmod(0o600)
+        files = {
+            "key-file": "key",
+            "socket": "socket",
+            "pid-file": "pid",
+            "log-file": "log",
+            "seed-file": "seed",
+        }
+        options = [f"--{option}={self.folder}/munge.{name}" for option, name in files.items()]
+        self.start("munged", "--force", "--foreground", *options)
+        until(lambda: (self.folder / "munge.socket").exists(), self.logs)
+        self.start("slurmctld", "-D", "-f", configuration)
+        self.start("slurmd", "-D", "-f", configuration)
+        until(lambda: self.run("sinfo", "--noheader", "--format=%T") == "idle\n", self.logs)
+        return self
+
+    def start(self, name, *arguments):
+        with open(self.folder / f"{name}.out", "w") as out:
+            command = ["setpriv", "--pdeathsig", "KILL", name, *arguments]
+            self.daemons.append(
+                subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, "PATH": PATH})
+            )
+
+    def __exit__(self, *_):
+        self.run("scancel", "--full", "--user", "root")
+        for daemon in reversed(self.daemons):
+            daemon.terminate()
+            daemon.wait()
+
+    def logs(self):
+        return "\n".join(path.read_text()[-2000:] for path in self.folder.glob("*.out"))
+
+    def run(self, name, *arguments):
+        """Output of a Slurm command."""
+        return subprocess.run([self.folder / "bin" / name, *arguments], capture_output=True, text=True).stdout
+
+    def jobs(self, project):
+        """What a project has submitted, oldest first: JobId, JobState ... in Slurm's own words."""
+        lines = self.run("scontrol", "--oneliner", "show", "job").splitlines()
+        jobs = [dict(field.split("=", 1) for field in line.split() if "=" in field) for line in lines]
+        return sorted(
+            (job for job in jobs if job.get("WorkDir") == str(project.folder)),
+            key=lambda job: int(job["JobId"]),
+        )
+
+
+def until(happened, said):
+    end = time.monotonic() + PATIENCE
+    while not (result := happened()):
+        assert time.monotonic() < end, said()
+        time.sleep(0.3)
+    return result
+
+
+def needs(plugin):
+    if not importlib.util.find_spec(f"snakemake_executor_plugin_{plugin}"):
+        pytest.skip("no test of the cluster profiles: make cluster installs Snakemake's plugins")
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    needs("slurm")
+    lacking = [name for name in DAEMONS if not shutil.which(name, path=PATH)]
+    if lacking or os.geteuid():
+        pytest.skip(f"no test on a real Slurm: it needs root and {', '.join(lacking or ['no more'])}")
+    with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder, Slurm(Path(folder)) as running:
+        yield running  # in /tmp, as sockets need short paths
+
+
+@pytest.fixture
+def environment(slurm):
+    return {"PATH": f"{slurm.folder}/bin:{os.environ['PATH']}", "PYTHONPATH": ""}  # with the plugins
+
+
+def arguments(profile, *others):
+    return [*QUICK, "--workflow-profile", f"profiles/{profile}", *others]
+
+
+def test_the_cluster_makes_the_same_bytes(slurm, environment, tmp_path):
+    here, there = Project(tmp_path / "here"), Project(tmp_path / "there")
+    here.make("--", *SOME)
+    done = there.snakemake(*arguments("slurm", *SOME), environment=environment)
+    assert done.returncode == 0, done.stdout
+    jobs = slurm.jobs(there)
+    assert len(jobs) >= 2
+    assert {job["JobState"] for job in jobs} == {"COMPLETED"}
+    assert there.results() == here.results()
+    again = there.snakemake(*arguments("slurm", *SOME), environment=environment)
+    assert "Nothing to be done" in again.stdout
+
+
+def killed(slurm, project, environment, *options):
+    """A run whose first job is killed: its process, ended, and what Slurm says of its jobs."""
+    process = project.start(*arguments("slurm", *options, SMALL), environment=environment)
+    printed = (project.folder / "printed").read_text
+    (job,) = until(lambda: [job for job in slurm.jobs(project) if job["JobState"] == "RUNNING"], printed)
+    slurm.run("scancel", "--signal=KILL", "--full", job["JobId"])
+    until(lambda: process.poll() is not None, printed)
+    return process, printed(), slurm.jobs(project)
+
+
+def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, environment, tmp_path):
+    project = Project(tmp_path / "project")
+    process, printed, jobs = killed(slurm, project, environment, "--retries", "0")
+    assert process.returncode != 0
+    assert "compute_curve" in printed.rstrip().splitlines()[-1]
+    assert len(jobs) == 1
+    process, printed, jobs = killed(slurm, project, environment)
+    assert process.returncode == 0, printed
+    assert [job["JobState"] == "COMPLETED" for job in jobs] == [False, False, True]
+    first, second = (int(job["MinMemoryNode"].removesuffix("M")) for job in jobs[1:])
+    assert second == 2 * first
+
+
+def test_make_cluster_check_ends_with_the_reason(environment, tmp_path):
+    project = Project(tmp_path / "project")
+    profile = project.folder / "profiles/slurm/config.yaml"
+    profile.write_text(profile.read_text().replace("# slurm_partition: short", "slurm_partition: none"))
+    done = project.snakemake(*arguments("slurm", "--retries", "0", SMALL), environment=environment)
+    assert done.returncode != 0
+    assert "invalid partition specified: none" in done.stdout.rstrip().splitlines()[-1]
+
+
+QSUB = """#!/bin/sh
+for script; do :; done
+echo "$*" >>asked
+sh "$script" >>job.log 2>&1; echo $? >code
+echo 1.server
+"""
+QSTAT = '#!/bin/sh\necho "    exit_status = $(cat code)"\n'
+
+
+def test_the_profile_for_pbs_sends_jobs_and_reads_their_state(tmp_path):
+    """By a qsub that runs the job at once, and a qstat with the line that PBS prints of an ended job."""
+    needs("cluster_generic")
+    project = Project(tmp_path / "project")
+    for name, script in (("qsub", QSUB), ("qstat", QSTAT), ("qdel", "#!/bin/sh\n")):
+        (tmp_path / name).write_text(script)
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ""}
+    done = project.snakemake(*arguments("cluster-generic", SMALL), environment=environment)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"-l ncpus=1,mem=1200mb,walltime=00:20:00", (project.folder / "asked").read_text())
+    (project.folder / SMALL).unlink()
+    (tmp_path / "qstat").write_text(QSTAT.replace("$(cat code)", "271"))
+    done = project.snakemake(*arguments("cluster-generic", "--retries", "0", SMALL), environment=environment)
+    assert done.returncode != 0
+
+
+@pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
+def test_a_retry_asks_for_twice_as_much(profile):
+    """And no profile takes ilp, in which a SIGTERM hangs: its handler waits for a lock that ilp holds."""
+    settings = yaml.safe_load((ROOT / f"profiles/{profile}/config.yaml").read_text())
+    for asked in settings["default-resources"].values():
+        assert (
+            eval(asked, {"attempt": 3}) == 2 * eval(asked, {"attempt": 2}) == 4 * eval(asked, {"attempt": 1})
+        )
+    assert settings["scheduler"] == "greedy"
