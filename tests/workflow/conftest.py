@@ -40,8 +40,6 @@ def counted(text):
 class Project:
     """A copy of the project in a folder of its own, or one that is there already, and Snakemake run in it."""
 
-    launcher: tuple[str, ...] = ()  # what starts Python, if it is to run elsewhere than here
-
     def __init__(self, folder, *, config=QUICK, results="results/quick", copied=False):
         self.folder, self.config, self.made = Path(folder), config, results
         if copied:
@@ -58,7 +56,7 @@ class Project:
         """Run Python in the project's folder, with the project's code; the completed process."""
         paths = (str(self.folder), str(ROOT), NO_PLUGINS)  # this checkout for `tests` only
         return subprocess.run(
-            [*self.launcher, sys.executable, *map(str, arguments)],
+            [sys.executable, *map(str, arguments)],
             cwd=self.folder,
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(environment or {})},
@@ -79,7 +77,7 @@ class Project:
         """Start Snakemake in a process group of its own; what it prints goes to the file ``printed``."""
         with open(self.folder / "printed", "w") as file:
             return subprocess.Popen(
-                [*self.launcher, sys.executable, "-m", "snakemake", *arguments],
+                [sys.executable, "-m", "snakemake", *arguments],
                 cwd=self.folder,
                 stdout=file,
                 stderr=file,
