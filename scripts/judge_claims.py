@@ -1,7 +1,6 @@
 """A verdict on every statement of the paper's text, on the published and on the exact reading."""
 
-from reproduction.jobs.job import job, write_bytes, write_csv
-from reproduction.report.claims_page import claims_page
+from reproduction.jobs.job import job, write_csv
 from reproduction.verification.claims.evidence import read_evidence
 from reproduction.verification.claims.registry import judge_claims, read_claims
 
@@ -17,5 +16,4 @@ with job(snakemake):
         boxes=params.boxes,
     )
     verdicts = judge_claims(read_claims(files.claims), published, exact)
-    write_csv(verdicts, snakemake.output.csv)
-    write_bytes(claims_page(verdicts).encode(), snakemake.output.md)
+    write_csv(verdicts, snakemake.output[0])

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from reproduction.experiments.parity_summary import NEARLY, nearly_equal
+from reproduction.protocol.corollary import corollary_table
 from reproduction.protocol.gaussian import published_scale
 from reproduction.verification.claims.verdict_rules import (
     FAILS,
@@ -27,7 +28,7 @@ from reproduction.verification.claims.verdict_rules import (
     UNSETTLED,
     UNTESTABLE,
 )
-from reproduction.verification.fairness import own_ratios, unequal_privacy
+from reproduction.verification.fairness import own_ratios, own_settings, unequal_privacy
 from reproduction.verification.noise_scale import gaussian_errors, likely
 from reproduction.verification.printed import parse_tolerance
 from reproduction.verification.verdicts import (
@@ -167,6 +168,24 @@ def default_setting(_: Results) -> Finding:
 def _delta(name: str, log10_delta: npt.ArrayLike) -> Finding:
     log10 = float(np.asarray(log10_delta))
     return {name: 10**log10, f"log10_{name}": log10}
+
+
+def corollary(_: Results) -> Finding:
+    """Corollary 1 read literally at Table IV's default setting, its largest and smallest value over datasets.
+
+    ``upper`` is what the whole histogram needs at most, and ``count`` the delta of one count alone for the
+    dataset with the smallest value.
+    """
+    rows = corollary_table()
+    rows = rows[rows["eps"] == 0.1].sort_values("log10_corollary_1")
+    least, most = rows.iloc[0], rows.iloc[-1]
+    return {
+        "eps": 0.1,
+        **_delta("high", most["log10_corollary_1"]),
+        **_delta("upper", most["log10_upper"]),
+        **_delta("low", least["log10_corollary_1"]),
+        **_delta("count", least["log10_count"]),
+    }
 
 
 def audit(results: Results) -> Finding:
@@ -314,13 +333,14 @@ def unequal(results: Results) -> Finding:
 
 
 def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
-    """The ranges of one dataset and eps0 over n and both rules of delta."""
+    """The ranges of one dataset and eps0 over n and both rules of delta; ``own``: in the paper's figures."""
     first, parts = rows.iloc[0], dict(list(rows.groupby("comparison")))
     plain, projected = parts["unprojected"], parts["projected"]
     return {
         "dataset": first["dataset"],
         "title": titles.get(first["dataset"], first["dataset"]),
         "eps0": first["eps0"],
+        "own": not own_settings(projected).empty,
         "informative": projected["informative"].sum(),
         "of": len(projected),
         "measured": _range(plain["ratio"]),
@@ -400,8 +420,8 @@ def dummies(_: Results) -> Finding:
 
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
-    printed, claims, theorem, default_setting, audit, joint_tests, grids, cells, gaussian, noise, parity,
-    papers_settings, unequal, distances, literature, apart, dummies,
+    printed, claims, theorem, default_setting, corollary, audit, joint_tests, grids, cells, gaussian, noise,
+    parity, papers_settings, unequal, distances, literature, apart, dummies,
 )  # fmt: skip
 
 

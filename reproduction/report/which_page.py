@@ -27,78 +27,53 @@ _TIE = 1e-3  # ratios this near are the same
 def statement(study: pd.DataFrame) -> list[str]:
     """The result in a few sentences, from the rows of results/study/study.csv."""
     keys = ["n", "k", "eps", "delta_rule"]
-    ratio = study.pivot(index=keys, columns="randomizer", values="ratio")
-    generous = study.pivot(index=keys, columns="randomizer", values="ratio_lower").dropna()
-    tv = study.pivot(index=keys, columns="randomizer", values="tv")
-    others = [name for name in ratio if name not in ("grr", "subset")]
-    wins = ratio["subset"] <= (1 + _TIE) * ratio.min(axis=1)
-    ties = ratio["grr"] <= (1 + _TIE) * ratio.min(axis=1)
-    beaten = (ratio["grr"] / ratio.min(axis=1))[~ties]
+    ratio, generous, tv = (
+        study.pivot(index=keys, columns="randomizer", values=name) for name in ("ratio", "ratio_lower", "tv")
+    )
+    least = ratio.min(axis=1)
+    ties, wins = (ratio[name] <= (1 + _TIE) * least for name in ("grr", "subset"))
+    first = study["delta_rule"].iloc[0]
+    of_first = ties.xs(first, level="delta_rule")
+    only = f" ({of_first.sum()} of {len(of_first)} with delta = {first})" if len(of_first) < len(ties) else ""
     lost = []
-    if len(beaten):
-        least = tv[~ties].min(axis=1).min()
+    if not ties.all():
+        beaten, error = (ratio["grr"] / least)[~ties], tv[~ties].min(axis=1).min()
         lost = [
             f"In the other {len(beaten)}, the error of k-RR is {100 * (beaten.min() - 1):.2g} to"
             f" {100 * (beaten.max() - 1):.2g} % larger than the smallest.",
-            f"There the smallest total variation error is at least {_down(least)}"
-            + (", so no estimate is useful." if least >= 1 else "."),
+            f"There the smallest total variation error is at least {_down(error)}"
+            + (", so no estimate is useful." if error >= 1 else "."),
         ]
-    rules = " and ".join(map(str, generous.index.unique("delta_rule")))  # numbers, if all rules are
-    against = ratio.loc[generous.index, "subset"]
-    surely = against <= (1 + _TIE) * generous[others].min(axis=1)
-    sure = int(surely.sum())
-    unsure, single = [], []
-    if not surely.all():
-        least = tv.loc[generous.index].min(axis=1)[~surely].min()
-        rest = "one" if len(generous) - sure == 1 else f"{len(generous) - sure}"
-        unsure = [f"In the other {rest}, the smallest total variation error is at least {_down(least)}."]
-    larger = study.loc[(study["randomizer"] == "subset") & (study["name"] != "grr"), "tv"]
-    if len(larger):
-        single = [f"Where the smallest error is below {_down(larger.min())}, m = 1 is the best."]
-    local = study.pivot_table(index=keys, values=["local_tv", "tv"], aggfunc="min")
+    # the bound may be looser for the others: they also get the larger eps0 that the lower bound allows
+    generous = generous.drop(columns=["grr", "subset"]).dropna()
+    surely = ratio.loc[generous.index, "subset"] <= (1 + _TIE) * generous.min(axis=1)
+    error = tv.loc[surely.index].min(axis=1)[~surely].min()
     krr = study[(study["randomizer"] == "grr") & (study["k"] > 2)]
     small, largest_eps = krr[krr["eps"] <= 1], krr["eps"].max()
     beyond = krr.loc[krr["eps"] == largest_eps, "ratio"].max()
-    first = study["delta_rule"].iloc[0]
-    of_first = ties.xs(first, level="delta_rule")
+    local = study.pivot_table(index=keys, values=["local_tv", "tv"], aggfunc="min")
     most = study["n"].max()
     large = study[(study["n"] == most) & (study["eps"] <= 1)].groupby("randomizer")["ratio"].min()
-    gain = (local["local_tv"] / local["tv"]).min()
-    central = small["gaussian_tv"] / small["geometric_tv"]
     return [
         f"The {len(ratio)} settings have n from {_ends(study['n'])}, k from {_ends(study['k'])} and eps from"
         f" {_ends(study['eps'])}, each with delta = {' and '.join(map(str, study['delta_rule'].unique()))}.",
         "If whole reports are shuffled, k-RR has the smallest expected error of these randomizers, or one"
-        f" within {100 * _TIE:g} % of the smallest, in {ties.sum()} of {len(ratio)} settings"
-        + (
-            f" ({of_first.sum()} of {len(of_first)} with delta = {first})."
-            if len(of_first) < len(ties)
-            else "."
-        ),
+        f" within {100 * _TIE:g} % of the smallest, in {ties.sum()} of {len(ratio)} settings{only}.",
         *lost,
-        "Subset selection whose sets have m = 1 value is k-RR.",
-        *single,
-        "With the best m, subset selection has the smallest error, or one within"
-        f" {100 * _TIE:g} % of the smallest, in {wins.sum()} of {len(ratio)} settings.",
-        "Our upper bound on delta is looser for some randomizers.",
-        "So we also gave RAPPOR, OUE, Hadamard response and local hashing the larger eps0 that the lower"
-        " bound on delta allows.",
-        f"Then subset selection still has the smallest error in {sure} of {len(generous)} settings (those"
-        f" with delta = {rules}).",
-        *unsure,
+        f"Subset selection with the best m has it in {wins.sum()} of {len(ratio)} settings; with m = 1 it is"
+        " k-RR.",
+        "Our upper bound on delta may be looser for the others. With the larger eps0 that the lower bound"
+        f" allows them, subset selection still wins in {surely.sum()} of {len(surely)} settings"
+        + ("." if surely.all() else f"; elsewhere the smallest error is at least {_down(error)}."),
         "For eps up to 1 and k > 2, the total variation error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
         " Gaussian with the same guarantee"
         + (f"; at eps = {largest_eps:g} it is up to {beyond:.2f} times." if largest_eps > 1 else "."),
-        f"The error of that Gaussian is {central.min():.1f} to {central.max():.1f} times that of central"
-        " geometric noise, which has delta = 0.",
-        f"Without the shuffler, the smallest error of these randomizers is at least {gain:.1f} times the"
-        " smallest error with it.",
-        "With many users, some randomizers have much larger errors.",
+        "Without the shuffler, the smallest error of these randomizers is at least"
+        f" {(local['local_tv'] / local['tv']).min():.1f} times the smallest error with it.",
         f"At n = {most:,} and eps up to 1, the error of OUE and local hashing is at least"
-        f" {large[['oue', 'hash']].min():.1f} times that of the Gaussian.",
-        f"For RAPPOR it is at least {large['rappor']:.1f} times that, and for Hadamard response at least"
-        f" {large['hadamard']:.0f} times.",
+        f" {large[['oue', 'hash']].min():.1f} times that of the Gaussian, that of RAPPOR"
+        f" {large['rappor']:.1f} times, and that of Hadamard response {large['hadamard']:.0f} times.",
     ]
 
 

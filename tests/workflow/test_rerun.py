@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
 CONFIG = "config/config.yaml"
 # What follows from a script's or a module's own rules.
-PAGE = {"write_report", "summarise_run", "all"}
+PAGE = {"write_report", "all"}
 QUOTED = {"state_findings", "write_article"} | PAGE
 AFTER_SUMMARY = {"summarise_parity", "draw_parity_ratio"} | QUOTED
 AFTER_PARITY = {"judge_claims"} | AFTER_SUMMARY
@@ -163,7 +163,7 @@ def test_another_n_runs_that_dataset_only(plans):
 def test_nothing_outside_of_the_targets_is_touched_and_what_is_removed_comes_back(full):
     """Also: a dry run names the jobs that then run; texts and drawings are the same with other hashes."""
     made = full.folder / full.made
-    removed = [made / name for name in ("report/verdicts.csv", "parity_plan.md", "figures/audit.pdf")]
+    removed = [made / name for name in ("report/verdicts.csv", "parity_plan.csv", "figures/audit.pdf")]
     before, state = full.results(), everything(full)
     for path in removed:
         path.unlink()

@@ -125,13 +125,12 @@ rule summarise_parity:
 rule plan_parity:
     "For each (eps, delta), n and k: the largest eps0 with a shuffler, and the expected errors."
     output:
-        csv=report(
+        report(
             "<results>/parity_plan.csv",
             caption="../report/parity_plan.rst",
             category="Tables",
             labels={"table": "parity plan", "shows": "the largest eps0 for a target guarantee"},
         ),
-        md="<results>/parity_plan.md",
     log:
         "<results>/logs/plan_parity.log",
     benchmark:

@@ -93,13 +93,12 @@ rule judge_claims:
         estimates=expand("<results>/estimates/{dataset}.csv", dataset=workload.having(PAPERS, "estimates")),
         parity=expand("<results>/parity/{dataset}.parquet", dataset=workload.having(PAPERS, "tv")),
     output:
-        csv=report(
+        report(
             "<results>/report/claim_verdicts.csv",
             caption="../report/claim_verdicts.rst",
             category="Tables",
             labels={"table": "claims", "shows": "what the text says, and whether it holds"},
         ),
-        md="<results>/tables/claim_verdicts.md",
     log:
         "<results>/logs/judge_claims.log",
     benchmark:

@@ -3,11 +3,8 @@ rule write_tables:
     input:
         verdicts="<results>/report/verdicts.csv",
         parameters=source(PARAMETERS),
-        joint="<results>/report/joint_tests.csv",
-        grids="<results>/report/grids.csv",
     output:
-        **{f"{name}_csv": in_report(name) for name in TABLES},
-        **{f"{name}_md": f"<results>/tables/{name}.md" for name in TABLES},
+        **{name: in_report(name) for name in TABLES},
     log:
         "<results>/logs/write_tables.log",
     benchmark:
