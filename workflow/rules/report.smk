@@ -23,7 +23,6 @@ rule state_findings:
         joint_tests="<results>/report/joint_tests.csv",
         grids="<results>/report/grids.csv",
         totals="<results>/checkins/totals.csv",
-        # only some configurations have it
         **({"parity_ratio": "<results>/parity_ratio.csv"} if PARITY_DATASETS else {}),
     output:
         "<results>/findings.json",
@@ -50,7 +49,6 @@ rule write_report:
         findings="<results>/findings.json",
         captions=figure_files(kind="txt"),
         parts=map(source, PARTS),
-        # what the page shows or leads to
         shown=[figure_files(), figure_files(kind="pdf"), rules.write_tables.output],
         linked=["<results>/audit.csv", "<results>/parity_plan.csv", "<results>/report/grids.csv"],
     output:
