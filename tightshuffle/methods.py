@@ -45,9 +45,7 @@ class Method:
 
     ``kind`` is one of KINDS. ``valid`` says in which settings the bound is valid. ``source`` names paper and
     theorem. Several rounds are composed from the bound for one round (rounds.py), unless the function itself
-    ``takes_compositions``. ``zero_from_eps0``: whether delta is 0 from eps = eps0 on. Figures use ``label``,
-    ``colour`` and ``dashes`` (empty: a solid line). The figure that compares bounds shows the methods with a
-    non-empty ``compared``, a phrase for its caption.
+    ``takes_compositions``. ``zero_from_eps0``: whether delta is 0 from eps = eps0 on.
     """
 
     name: str
@@ -60,10 +58,6 @@ class Method:
     takes_compositions: bool = False
     zero_from_eps0: bool = True
     randomizers: bool = False  # takes any randomizer, not only k-RR
-    label: str = ""
-    compared: str = ""
-    colour: str = "#0072B2"
-    dashes: tuple[float, ...] = ()
     largest_n: int = LARGEST_N
     largest_eps0: float = LARGEST_EPS0
 
@@ -94,7 +88,6 @@ METHODS = {
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
             largest_eps0=LARGEST_EPS0_OF_UPPER,
-            dashes=(4, 1.5),
         ),
         Method(
             name="upper",
@@ -118,8 +111,6 @@ METHODS = {
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
             largest_eps0=LARGEST_EPS0_OF_UPPER,
-            colour="#009E73",
-            dashes=(1.2, 1.2),
         ),
         Method(
             name="erlingsson",
@@ -127,9 +118,6 @@ METHODS = {
             kind=UPPER,
             valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
             source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
-            label="Erlingsson et al.",
-            colour="#56B4E9",
-            dashes=(1.2, 1.2),
         ),
         Method(
             name="balle-hoeffding",
@@ -137,9 +125,6 @@ METHODS = {
             kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Hoeffding's inequality",
-            label="Balle et al., Hoeffding",
-            colour="#009E73",
-            dashes=(4, 1.5),
         ),
         Method(
             name="balle-bennett",
@@ -147,9 +132,6 @@ METHODS = {
             kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Bennett's inequality",
-            label="Balle et al., Bennett",
-            compared="Balle et al. (2019) by Bennett's inequality for k-RR",
-            colour="#009E73",
         ),
         Method(
             name="feldman",
@@ -157,9 +139,6 @@ METHODS = {
             kind=UPPER,
             valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
             source=f"{_FELDMAN}, closed form",
-            label="clones, closed form",
-            colour="#CC79A7",
-            dashes=(1.2, 1.2),
         ),
         Method(
             name="clones",
@@ -168,10 +147,6 @@ METHODS = {
             valid="every eps0-LDP randomizer, every dataset",
             source=f"{_FELDMAN}'s pair, computed exactly",
             composes=True,
-            label="clones",
-            compared="clones (2021), summed exactly",
-            colour="#CC79A7",
-            dashes=(4, 1.5),
         ),
         Method(
             name="stronger-clones",
@@ -181,9 +156,6 @@ METHODS = {
             source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
             " Theorem 3.1's pair, computed exactly",
             composes=True,
-            label="stronger clones",
-            compared="stronger clones (2023), summed exactly",
-            colour="#CC79A7",
         ),
         Method(
             name="koskela-strong",
@@ -193,10 +165,6 @@ METHODS = {
             source=f"{_KOSKELA}, section 3 (strong adversary)",
             composes=True,
             zero_from_eps0=False,
-            label="Koskela et al., strong",
-            compared="the strong adversary of Koskela et al.",
-            colour="#000000",
-            dashes=(1, 1.2),
         ),
         Method(
             name="girgis",
@@ -207,10 +175,6 @@ METHODS = {
             " Theorem 3.1, Lemmas 2.1 and 2.2",
             composes=True,
             takes_compositions=True,
-            label="Girgis et al., RDP",
-            compared="Theorem 3.1 of Girgis et al. at its best order",
-            colour="#000000",
-            dashes=(5, 1.5, 1.2, 1.5),
         ),
         Method(
             name="blanket",
@@ -219,9 +183,6 @@ METHODS = {
             valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
             zero_from_eps0=False,
             source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
-            label="blanket paper, eq. (3)",
-            compared="the blanket paper's eq. (3), cut at 1",
-            colour="#E69F00",
         ),
     )
 }

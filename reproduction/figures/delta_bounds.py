@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from reproduction.figures import style, wording
+from reproduction.figures import looks, style, wording
 from reproduction.figures.table_files import groups, reader
 from reproduction.figures.wording import USED, USED_NAME
 from tightshuffle.methods import METHODS
@@ -21,10 +21,8 @@ COUNTS: Curves = {  # of one cell, and with a given count: no guarantee for the 
     "published": ("count of x₀, published", {"color": "#D55E00", "linewidth": 2.2}),
     "exact": ("count of x₀, exact", {"color": "#D55E00", "linewidth": 1.3, "linestyle": (0, (4, 1.5))}),
 }
-COMPARED = [method for method in METHODS.values() if method.compared]
 BOUNDS: Curves = {  # valid for every dataset
-    method.column: (method.label, {"color": method.colour, "linestyle": (0, method.dashes or None)})
-    for method in COMPARED
+    METHODS[name].column: (bound.label, bound.line) for name, bound in looks.BOUNDS.items()
 }
 # One row per setting and eps; log10 delta, -inf for 0.
 COLUMNS = ["setting", "eps", *SETTING, *COUNTS, *BAND, *BOUNDS]
@@ -103,7 +101,7 @@ def caption(table: pd.DataFrame) -> str:
         width = _finite(rows["upper"] - rows["lower"])
         widths.append(f"({letter}) {width.max():.2g}")
         usual.extend(width[rows["lower"] >= USED])
-    bounds = [method.compared[0].upper() + method.compared[1:] for method in COMPARED]
+    bounds = [bound.phrase for bound in looks.BOUNDS.values()]
     return (
         "δ over ε for k-RR behind a shuffler: published and exact δ of one count, worst-case δ of the whole"
         " histogram (blue), and bounds from the literature. No (ε, δ) in the shaded area holds"

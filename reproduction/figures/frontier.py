@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reproduction.figures import style
-from reproduction.figures.randomizers import COLOURS
+from reproduction.figures.looks import COLOURS
 from reproduction.figures.table_files import groups, reader
 from reproduction.figures.wording import significant
 from tightshuffle.number_text import typeset

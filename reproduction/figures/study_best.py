@@ -9,7 +9,7 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch, Rectangle
 
 from reproduction.figures import style, wording
-from reproduction.figures.randomizers import COLOURS, LABELS
+from reproduction.figures.looks import COLOURS, LABELS
 from reproduction.figures.table_files import File, groups, read_table
 from tightshuffle.number_text import typeset
 

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from reproduction.figures import style, wording
-from reproduction.figures.randomizers import COLOURS, LABELS
+from reproduction.figures.looks import COLOURS, LABELS
 from reproduction.figures.table_files import groups, reader
 from tightshuffle.number_text import typeset
 

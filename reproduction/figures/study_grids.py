@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reproduction.figures import style, wording
-from reproduction.figures.randomizers import COLOURS, LABELS, MARKERS, legend
+from reproduction.figures.looks import COLOURS, LABELS, MARKERS, legend
 from reproduction.figures.table_files import groups, reader
 from tightshuffle.number_text import typeset
 

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from reproduction.figures import style
-from reproduction.figures.randomizers import COLOURS, MARKERS, legend
+from reproduction.figures.looks import COLOURS, MARKERS, legend
 from reproduction.figures.table_files import File, groups, read_table
 from tightshuffle.number_text import typeset
 

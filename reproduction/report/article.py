@@ -12,7 +12,7 @@ import pandas as pd
 import typst
 
 import tightshuffle
-from reproduction.figures.randomizers import LABELS
+from reproduction.figures.looks import LABELS
 from reproduction.report.quotes import filled
 from reproduction.report.which_page import statement
 

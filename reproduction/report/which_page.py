@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from reproduction.figures.looks import LABELS
 from reproduction.report.markdown import markdown_page, markdown_table
-from tightshuffle.randomizers import BY_KEY
 
 TITLE = "Which randomizer to use"
 HEADER = [
@@ -95,7 +95,7 @@ def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> li
     lines = []
     for row in best.to_dict("records"):
         name = str(row["name"])
-        use = name if ":" in name else BY_KEY[name].label
+        use = name if ":" in name else LABELS[name]
         lines.append(
             [
                 f"{row['n']:,}",

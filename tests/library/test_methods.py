@@ -30,13 +30,6 @@ def test_every_name_stands_for_its_function(name):
     assert isinstance(delta(name, 0.3, **WHERE, **extra(name)), float)
 
 
-def test_compared_bounds_hold_and_look_different():
-    compared = [method for method in METHODS.values() if method.compared]
-    assert {method.kind for method in compared} == {methods.UPPER}
-    assert len({(method.colour, method.dashes) for method in compared}) == len(compared) > 1
-    assert all(method.label for method in compared)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_shape_and_direction(name):
     n = np.array([2000, 3000, 4000])

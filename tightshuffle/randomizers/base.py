@@ -203,9 +203,6 @@ class SupportRandomizer(Randomizer):
     key: ClassVar[str]  # its name without the parameter
     parameter: ClassVar[str] = ""  # the field that is part of its name
     title: ClassVar[str]
-    label: ClassVar[str]  # short
-    colour: ClassVar[str]  # of the lines in figures
-    marker: ClassVar[str]  # of the points, by matplotlib's name
     fixed_background: ClassVar[bool] = True  # whether u is the same at every eps0
 
     k: int

@@ -25,8 +25,7 @@ class HadamardResponse(SupportRandomizer):
     """
 
     key = "hadamard"
-    title, label = "Hadamard response", "Hadamard"
-    colour, marker = "#000000", "P"
+    title = "Hadamard response"
 
     @property
     def order(self) -> int:

@@ -28,8 +28,7 @@ class SubsetSelection(SupportRandomizer):
 
     key = "subset"
     parameter = "m"
-    title, label = "subset selection", "subset selection"
-    colour, marker = "#009E73", "s"
+    title = "subset selection"
 
     m: int
 
@@ -117,8 +116,7 @@ class KRandomizedResponse(SubsetSelection):
 
     key = "grr"
     parameter = ""
-    title, label = "k-randomized response", "k-RR"
-    colour, marker = "#0072B2", "o"
+    title = "k-randomized response"
 
     m: int = field(default=1, init=False, repr=False)
 

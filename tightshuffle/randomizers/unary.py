@@ -62,8 +62,7 @@ class SymmetricUnaryEncoding(UnaryEncoding):
     """
 
     key = "rappor"
-    title, label = "RAPPOR (symmetric unary encoding)", "RAPPOR"
-    colour, marker = "#56B4E9", "D"
+    title = "RAPPOR (symmetric unary encoding)"
 
     @property
     def q(self) -> float:
@@ -78,8 +77,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     """
 
     key = "oue"
-    title, label = "optimized unary encoding", "OUE"
-    colour, marker = "#CC79A7", "^"
+    title = "optimized unary encoding"
 
     @property
     def p_star(self) -> float:
@@ -106,8 +104,7 @@ class LocalHashing(IndependentSupport):
 
     key = "hash"
     parameter = "g"
-    title, label = "local hashing", "local hashing"
-    colour, marker = "#E69F00", "v"
+    title = "local hashing"
 
     g: int
 
