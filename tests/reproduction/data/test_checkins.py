@@ -4,7 +4,6 @@ import gzip
 import os
 import socket
 import tracemalloc
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -77,30 +76,17 @@ def test_gzip_and_plain_are_told_apart_by_their_content(written, tmp_path):
 UNREADABLE = {
     "empty": "",
     "four fields": "7\t2010-07-25T11:40:18Z\t48.85\t2.33",
-    "six fields": GOOD + "\t1",
-    "no number": row("north", 2.33),
-    "no longitude": row(48.85, ""),
-    "nan longitude": row(48.85, "NaN"),
     "infinite": row("inf", 2.33),
     "decimal comma": row("48,85", 2.33),
     "underscore": row("4_8.85", 2.33),
-    "hexadecimal": row("0x30", 2.33),
     "too far north": row(90.0000001, 2.33),
-    "too far west": row(48.85, -405.19),
     "quoted": row('"48.85"', 2.33),
-    "two rows joined by a carriage return": GOOD + "\r" + GOOD,
 }
 
 
 READABLE = {
-    "the poles": row(90, -180),
     "spaces": row(" 48.85 ", 2.33),
-    "sign": row("+48.85", "-2.33"),
-    "power of ten": row("4.885e1", "233E-2"),
-    "underscore in the user": "a_b" + GOOD[1:],
     "quotes elsewhere": '"7' + GOOD[1:],
-    "empty elsewhere": "\t\t48.85\t2.33\t",
-    "letters beyond ASCII": "Zoë" + GOOD[1:],
     "carriage return": GOOD + "\r",
     "lone carriage return": "a\rb" + GOOD[1:],
 }
@@ -119,12 +105,6 @@ def test_every_kind_of_line_is_read_alike_in_any_block(written, monkeypatch):
     points, summary = read(written(*lines))
     assert summary == CropSummary(400, 2 * len(UNREADABLE), tuple(bad))
     assert points == [(float(latitude), float(longitude)) for _, _, latitude, longitude, _ in fields]
-
-
-@pytest.mark.usefixtures("block")
-def test_last_line_without_an_end(written):
-    assert read(written(GOOD, GOOD, end=""))[1] == CropSummary(2, 0, ())
-    assert read(written(GOOD, "7\t2010", end=""))[1] == CropSummary(2, 1, (2,))
 
 
 @pytest.mark.usefixtures("block")
@@ -152,24 +132,13 @@ def test_nothing_in_a_box(written):
         crop(path, {"paris": PARIS, "berlin": Box(52.4, 52.6, 13.2, 13.6)})
 
 
-def test_empty_files(tmp_path):
-    for content in (b"", gzip.compress(b"")):
-        (tmp_path / "empty").write_bytes(content)
-        with pytest.raises(ValueError, match="the file is empty"):
-            read(tmp_path / "empty")
-
-
 TEXT = "\n".join(row(*point) for point in np.random.default_rng(6).uniform(-90, 90, (2000, 2)))
 PACKED = gzip.compress(TEXT.encode(), mtime=0)
 MIDDLE = len(PACKED) // 2
 DAMAGED = {
     "truncated": PACKED[:MIDDLE],
-    "without its sum": PACKED[:-4],
     "flipped": PACKED[:MIDDLE] + bytes([PACKED[MIDDLE] ^ 0xFF]) + PACKED[MIDDLE + 1 :],
-    "no deflate": PACKED[:10] + b"\xff" * 9 + PACKED[19:],
-    "wrong sum": PACKED[:-8] + b"1234" + PACKED[-4:],
     "something after": PACKED + b"something",
-    "header only": PACKED[:5],
 }
 
 
@@ -181,28 +150,18 @@ def test_damaged_gzip(tmp_path, content):
         read(path)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"PK\x03\x04" + zlib.compress(b"a zip file"),
-        np.random.default_rng(7).bytes(5000),
-        gzip.compress(np.random.default_rng(8).bytes(5000)),
-        GOOD.encode("utf-16"),
-    ],
-    ids=["zip", "random", "gzip of random", "utf-16"],
-)
-def test_neither_gzip_nor_text(tmp_path, content):
-    path = tmp_path / "checkins"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match="checkins: neither gzip nor plain text"):
-        read(path)
-
-
-def test_text_without_lines(tmp_path):
-    path = tmp_path / "one_line.txt"
-    path.write_bytes(b"a\t" * checkins.LONGEST_LINE)
+def test_neither_gzip_nor_text(tmp_path):
+    rng = np.random.default_rng(7)
+    for content in (b"PK\x03\x04" + rng.bytes(99), rng.bytes(5000), gzip.compress(rng.bytes(5000))):
+        (tmp_path / "checkins").write_bytes(content)
+        with pytest.raises(ValueError, match="checkins: neither gzip nor plain text"):
+            read(tmp_path / "checkins")
+    (tmp_path / "one_line.txt").write_bytes(b"a\t" * checkins.LONGEST_LINE)
     with pytest.raises(ValueError, match=r"one_line.txt: a line of over 65,536 bytes"):
-        read(path)
+        read(tmp_path / "one_line.txt")
+    (tmp_path / "empty").write_bytes(gzip.compress(b""))
+    with pytest.raises(ValueError, match="the file is empty"):
+        read(tmp_path / "empty")
 
 
 WALK = "".join(row(48.83 + i / 10_000, 2.30) + "\n" for i in range(400))
@@ -211,7 +170,6 @@ MISTAKES = {
         "".join(row(2.30, 48.83 + i / 10_000) + "\n" for i in range(400)).encode(),
         "none of its 400 rows lies in the box of paris: .*latitude and longitude seem to be swapped",
     ),
-    "commas": (WALK.replace("\t", ",").encode(), "400 of 400 rows .* separated by tabs"),
     "a header": (f"user\ttime\tlatitude\tlongitude\tlocation\n{WALK}".encode(), "the first in line 1;"),
     "html": (b"<!doctype html>\n<h1>404 Not Found</h1>\n", "2 of 2 rows .*; expected user, time, latitude"),
 }
@@ -269,10 +227,3 @@ def test_bombs_of_zeros_stop_at_the_first_block(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10 * checkins.BLOCK
-
-
-def test_honest_files_may_be_packed_tightly(tmp_path):
-    path = tmp_path / "same.gz"
-    content = (GOOD + "\n").encode() * 200_000  # 8.6 MB, over 100 times its size packed, but small
-    path.write_bytes(gzip.compress(content, mtime=0))
-    assert crop_world(path)[1].rows == 200_000

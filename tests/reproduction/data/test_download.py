@@ -79,7 +79,6 @@ def test_whole_file_or_the_one_that_is_there(server, site, tmp_path, monkeypatch
     [
         ("/other", ValueError, ["MD5 hash", MD5, hashlib.md5(CONTENT[::-1]).hexdigest(), "gowalla.download"]),
         ("/404", OSError, ["404 Client Error: Not Found", "run again"]),
-        ("/503", OSError, ["503 Server Error: Service Unavailable", "gowalla.source"]),
         ("/cut", OSError, ["150000 bytes read, 150000 more expected", "from the beginning"]),
         ("http://127.0.0.1:1/x", OSError, ["Connection refused", "gowalla.source to bundled or file"]),
     ],

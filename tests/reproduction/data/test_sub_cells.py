@@ -1,7 +1,6 @@
 """Sub-cells: what is bundled is what the check-ins give, and coarser grids are exact sums of it."""
 
 import hashlib
-import io
 
 import numpy as np
 import pandas as pd
@@ -35,7 +34,6 @@ SMALL = {
     "stepped": {"latitude_step": 0.3, "longitude_step": 0.7},
 }
 
-both_cities = pytest.mark.parametrize("city", CITIES)
 needs_rows = pytest.mark.skipif(not ROWS.exists(), reason="the check-ins themselves are not in the project")
 
 
@@ -56,36 +54,6 @@ def test_both_papers_grids_come_out_as_if_the_check_ins_were_counted():
     for city, kind in SHA256:
         assert hashlib.sha256(as_csv(cells[city][kind]).encode()).hexdigest().startswith(SHA256[city, kind])
     assert as_csv(grid.totals({city: grid.all_cells(cells[city]) for city in CITIES})) == TOTALS
-    readme = (BUNDLED / "README.md").read_text()
-    for row in pd.read_csv(io.StringIO(TOTALS)).itertuples():
-        numbers = f"{row.non_empty:,} | {row.largest:,} | {row.checkins:,}"
-        assert f"{row.grid} | {row.columns} x {row.rows} | {numbers} |" in readme
-
-
-@both_cities
-def test_readme_has_the_sizes_of_the_bundled_files(city):
-    counts = pd.read_csv(files(city)[1])
-    shape = " x ".join(str(size) for size in sub_cells.read_sub_cells(*files(city))[1].shape)
-    readme = (BUNDLED / "README.md").read_text()
-    assert (
-        f"| {shape} | {len(counts):,} | {(counts['count'] == 1).sum():,} | {counts['count'].max():,} |"
-        in readme
-    )
-    lines, _ = sub_cells.read_sub_cells(*files(city))
-    most = {"columns": _most(lines.longitudes), "rows": _most(lines.latitudes)}
-    fit = "{columns} columns and {rows} rows over {city}".format(**most, city=DATASETS[city]["title"])
-    assert fit in " ".join(readme.split())
-    assert sum(path.stat().st_size for city in CITIES for path in files(city)) < 500_000
-
-
-def _most(lines):
-    """The largest number of even cells up to which every number of them fits, from its definition."""
-    for cells in range(1, 100):
-        edges = np.linspace(lines[0], lines[-1], cells + 1)
-        farthest = max(min(abs(line - edge) for line in lines) for edge in edges)
-        if farthest > (edges[1] - edges[0]) / 20:
-            return cells - 1
-    return None
 
 
 @needs_rows
@@ -149,12 +117,6 @@ def test_grids_that_the_bundled_counts_do_not_fit(change, message):
         read_bundled("paris", **change)
 
 
-def test_a_city_may_have_no_stepped_grid():
-    dataset = {key: value for key, value in DATASETS["paris"].items() if key != "stepped"}
-    cells, _ = sub_cells.read_bundled(*files("paris"), dataset, name="paris", seed=1)
-    assert list(cells) == ["uniform"]
-
-
 def test_points_are_marked_as_spread_and_count_to_every_cell():
     cells, points = read_bundled("paris")
     types = {"latitude": "float64", "longitude": "float64", "spread": "bool"}
@@ -166,12 +128,6 @@ def test_points_are_marked_as_spread_and_count_to_every_cell():
     _, fewer = read_bundled("paris", box=vars(inside), uniform={"columns": 2, "rows": 2})
     assert 0 < len(fewer) < len(points)
     assert fewer["latitude"].between(48.8399, 48.8601).all()
-
-
-def test_points_depend_on_the_seed_and_the_city_only():
-    (_, one), (_, again) = (read_bundled("paris") for _ in range(2))
-    pd.testing.assert_frame_equal(one, again)
-    assert not (read_bundled("paris", seed=2)[1]["latitude"] == one["latitude"]).any()
 
 
 def test_sub_cells_of_a_small_box(tmp_path):

@@ -40,24 +40,6 @@ def test_eps_is_that_of_the_bounds_on_their_safe_side(n, k, eps0, delta):
         assert eps == pytest.approx(exact, rel=1e-3, abs=1e-9)
 
 
-def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="bound must be one of upper, lower; got 'middle'"):
-        parity.guaranteed_eps("middle", 1e-6, n=100, k=3, eps0=1.0)
-    with pytest.raises(ValueError, match="delta must be one number"):
-        parity.guaranteed_eps("upper", [1e-6, 1e-7], n=100, k=3, eps0=1.0)
-
-
-def test_frame_has_every_setting_once(trials):
-    assert list(trials.columns) == parity.COLUMNS
-    assert trials.notna().all().all()
-    # eps0 x rules x bounds x (4 + 2 estimators) x (tv and two cells) x repetitions
-    assert len(trials) == 2 * 2 * 2 * 6 * 3 * 60
-    assert not trials.duplicated(
-        [name for name in parity.COLUMNS if name not in ("value", "uniform", "seed")]
-    ).any()
-    assert set(trials["estimator"]) == {"none", "inversion", "projection", "maximum_likelihood"}
-
-
 def test_same_parameters_same_values_whatever_else_runs(trials):
     pd.testing.assert_frame_equal(trials, parity.run_parity_point(COUNTS, repetitions=60, **POINT))
     alone = parity.run_parity_point(COUNTS, repetitions=60, **POINT | {"eps0": [3], "bounds": ["upper"]})
@@ -93,16 +75,6 @@ def test_gaussian_noise_has_the_exact_scale():
     assert stats.kstest(rows["value"] * 400 / scale, "halfnorm").pvalue > 1e-4
     plain = parity.gaussian_estimates(np.array([[1, 3]]), np.array([[0.5, -0.5]]))["none"]
     assert plain.tolist() == [[0.375, 0.625]]
-
-
-def test_one_run_of_every_cell():
-    frame = parity.estimate_parity(COUNTS, dataset="toy", n="all", eps0=[1, 2], delta=1e-4, seed=5)
-    assert len(frame) == 2 * len(COUNTS)
-    for _, rows in frame.groupby("eps0"):
-        np.testing.assert_allclose(rows["original"], COUNTS / COUNTS.sum())
-        for name in ("gaussian", "shuffle+INV"):
-            assert rows[name].min() >= 0
-            assert rows[name].sum() == pytest.approx(1)
 
 
 def test_the_loss_of_privacy_to_second_order():
@@ -155,20 +127,6 @@ def test_bootstrap_covers_a_ratio():
     assert 0.84 <= hits / rounds <= 0.96
 
 
-def test_summary_has_a_row_per_series_and_compares_what_belongs_together(trials):
-    means, ratios = parity_summary.summarise_point(trials, COUNTS, **HOW)
-    assert list(means.columns) == parity_summary.MEANS
-    assert list(ratios.columns) == parity_summary.RATIOS
-    assert len(means) == 2 * 2 * 2 * 6 * 2
-    assert len(ratios) == 2 * 2 * 2 * 4 * 2
-    assert ((means["low"] <= means["mean"]) & (means["mean"] <= means["high"])).all()
-    setting = "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
-    values = trials.query(setting).groupby(["mechanism", "estimator"])["value"].mean()
-    row = ratios.query(f"{setting} and comparison == 'maximum likelihood'")
-    expected = values["shuffle", "maximum_likelihood"] / values["gaussian", "projection"]
-    assert row["ratio"].item() == pytest.approx(expected, rel=1e-12)
-
-
 def test_a_setting_is_informative_where_a_mechanism_beats_the_uniform_histogram(trials):
     n, shares = int(trials["n"].iloc[0]), COUNTS / COUNTS.sum()
     _, ratios = parity_summary.summarise_point(trials, COUNTS, **HOW)
@@ -212,18 +170,6 @@ def test_predictions_are_those_of_the_runs():
     assert limit["limit"].item() == pytest.approx(limit["predicted"].item(), rel=0.02)
 
 
-def test_every_number_of_users_is_run_once():
-    settings = {name: POINT[name] for name in ("dataset", "eps0", "cells", "seed")}
-    settings |= {"repetitions": 3}
-    users = int(COUNTS.sum())
-    sizes = [{"n": 400, "bounds": ["upper", "lower"]}, {"n": users, "bounds": ["upper"]}]
-    sizes.append({"n": "all", "bounds": ["upper", "lower"]})
-    first, second = parity.run_parity(COUNTS, sizes, delta=[1e-4], delta_exponents=[], **settings)
-    for n, frame in ((400, first), (users, second)):
-        alone = parity.run_parity_point(COUNTS, n=n, bounds=["upper", "lower"], rules=RULES[:1], **settings)
-        pd.testing.assert_frame_equal(frame, alone)
-
-
 def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials):
     values = {"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1], "shuffle": [9, 9]}
     rows = [
@@ -242,3 +188,39 @@ def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials):
     assert table["ratio"].item() == pytest.approx(5)
     assert (table["low"].item(), table["high"].item()) == pytest.approx((4, 6))
     assert (table["uniform"].item(), table["informative"].item()) == (pytest.approx(0.3), True)
+
+
+def test_summary_has_a_row_per_series_and_compares_what_belongs_together(trials):
+    means, ratios = parity_summary.summarise_point(trials, COUNTS, **HOW)
+    assert list(means.columns) == parity_summary.MEANS
+    assert list(ratios.columns) == parity_summary.RATIOS
+    assert len(means) == 2 * 2 * 2 * 6 * 2
+    assert len(ratios) == 2 * 2 * 2 * 4 * 2
+    assert ((means["low"] <= means["mean"]) & (means["mean"] <= means["high"])).all()
+    setting = "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
+    values = trials.query(setting).groupby(["mechanism", "estimator"])["value"].mean()
+    row = ratios.query(f"{setting} and comparison == 'maximum likelihood'")
+    expected = values["shuffle", "maximum_likelihood"] / values["gaussian", "projection"]
+    assert row["ratio"].item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_every_number_of_users_is_run_once():
+    settings = {name: POINT[name] for name in ("dataset", "eps0", "cells", "seed")}
+    settings |= {"repetitions": 3}
+    users = int(COUNTS.sum())
+    sizes = [{"n": 400, "bounds": ["upper", "lower"]}, {"n": users, "bounds": ["upper"]}]
+    sizes.append({"n": "all", "bounds": ["upper", "lower"]})
+    first, second = parity.run_parity(COUNTS, sizes, delta=[1e-4], delta_exponents=[], **settings)
+    for n, frame in ((400, first), (users, second)):
+        alone = parity.run_parity_point(COUNTS, n=n, bounds=["upper", "lower"], rules=RULES[:1], **settings)
+        pd.testing.assert_frame_equal(frame, alone)
+
+
+def test_one_run_of_every_cell():
+    frame = parity.estimate_parity(COUNTS, dataset="toy", n="all", eps0=[1, 2], delta=1e-4, seed=5)
+    assert len(frame) == 2 * len(COUNTS)
+    for _, rows in frame.groupby("eps0"):
+        np.testing.assert_allclose(rows["original"], COUNTS / COUNTS.sum())
+        for name in ("gaussian", "shuffle+INV"):
+            assert rows[name].min() >= 0
+            assert rows[name].sum() == pytest.approx(1)

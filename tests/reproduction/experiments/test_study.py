@@ -20,7 +20,7 @@ from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.planning import make_plan
 from tightshuffle.randomizers import BY_KEY, LocalHashing, SubsetSelection
 from tightshuffle.randomizers.expected_errors import largest_error
-from tightshuffle.randomizers.krr import maximum_likelihood, project_to_simplex
+from tightshuffle.randomizers.krr import maximum_likelihood
 
 POINTS = [(1000, 16, 0.5, -6.0), (100_000, 256, 1.0, -6.0), (10_000, 2, 0.1, -4.4), (1000, 4096, 0.1, -6.0)]
 SETTINGS = {"n": [1000, 10_000], "k": [2, 64], "eps": [0.1, 1], "delta": [1e-6], "delta_exponents": [1.1]}
@@ -57,15 +57,6 @@ def test_m_and_g_have_nearly_the_least_error_of_all(name):
         assert found[i].variance(1 / cells, users) <= least * (1.02 if name == "subset" else 1.04)
 
 
-def test_with_tuned_m_subset_selection_beats_k_rr_for_few_users_and_many_values_only():
-    n, k, eps, wanted = np.array([(1000, 4096, 0.1, -6.0), (100_000, 256, 1.0, -6.0)]).T
-    subset, _ = best_randomizers("subset", eps, wanted, n, k)
-    krr, _ = best_randomizers("grr", eps, wanted, n, k)
-    assert 16 < subset[0].m < 64
-    assert float(subset[0].variance(1 / 4096, 1000)) < 0.6 * float(krr[0].variance(1 / 4096, 1000))
-    assert (subset[1].name, subset[1].eps0) == ("grr", pytest.approx(krr[1].eps0, rel=1e-3))
-
-
 @pytest.mark.parametrize("n", [1000, 100_000])
 def test_rows_are_the_plans_of_another_search(n):
     table = study({**SETTINGS, "n": [n], "k": [64], "eps": [0.5], "delta_exponents": []})
@@ -89,15 +80,6 @@ def test_rows_are_the_plans_of_another_search(n):
             "gaussian_largest": largest_error(np.full(64, plan.sigma / n)),
         }
         assert row[list(expected)].tolist() == pytest.approx(list(expected.values()), rel=1e-9)
-
-
-@pytest.mark.parametrize("eps0", [1.0, 2.5, 4.0])
-def test_without_a_shuffler_subsets_and_hashes_are_of_the_size_of_least_error(eps0):
-    k = 200
-    hashes = [LocalHashing(k, eps0, g).variance(0.0, 1) for g in range(2, 99)]
-    assert LocalHashing.tuned(k, eps0).variance(0.0, 1) <= min(hashes) * 1.001
-    subsets = [SubsetSelection(k, eps0, m).variance(1 / k, 1) for m in range(1, 99)]
-    assert SubsetSelection.tuned(k, eps0).variance(1 / k, 1) <= min(subsets) * 1.001
 
 
 @pytest.mark.slow
@@ -160,19 +142,6 @@ def test_a_city_is_cut_into_grids_and_those_that_do_not_fit_are_left_out():
     assert (table["n"] == sums.sum()).all()
     with pytest.raises(ValueError, match="none of the grids"):
         cut_into_grids(grid, sums, {"box": box}, {**settings, "grids": grids[2:]}, seed=1)
-
-
-def test_normalised_subtraction_is_the_projection():
-    """Set what is negative to 0 and take the surplus evenly from what is left, until nothing is negative."""
-    rng = np.random.default_rng(9)
-    for given in rng.normal(0.05, 0.2, (50, 20)):
-        kept, estimate = np.ones(20, bool), given.copy()
-        while True:
-            estimate = np.where(kept, given - (given[kept].sum() - 1) / kept.sum(), 0.0)
-            if (estimate >= 0).all():
-                break
-            kept &= estimate > 0
-        np.testing.assert_allclose(estimate, project_to_simplex(given), atol=1e-12)
 
 
 def test_expectation_maximisation_ends_at_the_closed_form():

@@ -39,7 +39,7 @@ def test_the_printed_errors_are_28_of_single_cells_and_two_distances(errors):
     assert Error(0.014, 2, 1000, 15) in errors
 
 
-@pytest.mark.parametrize(("scale", "cut"), [(1.739, False), (1.974, False), (2.152, True), (2.833, True)])
+@pytest.mark.parametrize(("scale", "cut"), [(1.739, False), (2.833, True)])
 def test_p_values_are_those_of_draws_that_are_printed(scale, cut, rows, errors):
     """`joint.p_value` on quantiles among 5,000 quantiles of the noise, each of them rounded as a text."""
     lines, distribution = [], stats.halfnorm.ppf((np.arange(5000) + 0.5) / 5000)
@@ -73,11 +73,6 @@ def test_likelihoods_are_shares_of_draws_that_are_printed_so(printed, digits, n,
     share = np.mean([f"{draw:.{digits - 1}e}" in texts for draw in draws])
     found = float(log_likelihood([Error(printed, digits, n, cells)], scale, cut=False))
     assert np.exp(found) == pytest.approx(share, abs=5 * np.sqrt(share / runs))
-
-
-def test_one_absolute_value_has_the_half_normal_distribution():
-    at, below = sum_distribution(1)
-    np.testing.assert_allclose(below, stats.halfnorm.cdf(at), rtol=0, atol=1e-12)
 
 
 def test_the_sum_of_absolute_values_has_the_moments_of_their_law():
