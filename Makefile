@@ -1,6 +1,7 @@
 # make            install, then regenerate everything offline   make test    the fast tests: minutes
 # make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports, docs
 # make verify     check that no result has changed              make help    this list
+# make unlock     allow runs again after one was killed; then run the same command
 # make pictures   redraw the figures in docs/images             make lock    renew the pinned versions
 # make clean      remove all results
 # make fig1 ... fig7, figures, tables, report, article, parity, study    only this part
@@ -20,7 +21,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
 TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article parity study
 
-.PHONY: all install help $(TARGETS) calculator docs test check lint slow verify cluster cluster-check bench lock pictures clean
+.PHONY: all install help $(TARGETS) calculator docs test check lint slow verify unlock cluster cluster-check bench lock pictures clean
 .DEFAULT_GOAL := all
 
 # This command checks the settings, and prints the folder of their results.
@@ -28,12 +29,13 @@ FOLDER := python -m reproduction.jobs.configuration $(if $(CONFIG),"$(CONFIG)")
 SNAKEMAKE := snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 
 all: $(VENV)/installed
-	@results=$$($(FOLDER)) && $(SNAKEMAKE) && python -m reproduction.jobs.checksums && \
+	@results=$$($(FOLDER)) && $(SNAKEMAKE) && \
 	  echo "The reproduction report: $$PWD/$$results/report/index.html" && \
 	  echo "The article: $$PWD/$$results/article/article.pdf"
 
 $(TARGETS): $(VENV)/installed
-	@$(FOLDER) > /dev/null && $(SNAKEMAKE) -- $@
+	@results=$$($(FOLDER)) && $(SNAKEMAKE) -- $@ && \
+	  case $@ in fig?) ls $$PWD/$$results/figures/$@_*.png;; *) echo "The results: $$PWD/$$results";; esac
 
 install: $(VENV)/installed
 
@@ -49,7 +51,12 @@ calculator: $(VENV)/test
 	@tightshuffle calculator
 
 verify: $(VENV)/installed
-	@python -m reproduction.jobs.checksums
+	@sums=$$($(FOLDER))/SHA256SUMS && test -f $$sums || { echo "error: no $$sums: run make first" >&2; exit 1; }; \
+	  sha256sum --check --quiet $$sums && echo "Verified: no result has changed since the run." || \
+	  { echo "error: remove what FAILED and run make again" >&2; exit 1; }
+
+unlock: $(VENV)/installed
+	@$(SNAKEMAKE) --unlock
 
 PYTEST := python -m pytest --maxprocesses 4 --dist loadfile --no-loadscope-reorder --numprocesses
 test: $(VENV)/test

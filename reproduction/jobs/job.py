@@ -1,7 +1,9 @@
-"""What every job does around its work: a log, one line on failure, complete files only, checksums."""
+"""What every job does around its work: a log, one line on failure, complete files only."""
 
 import contextlib
 import errno
+import glob
+import hashlib
 import logging
 import os
 import sys
@@ -10,8 +12,6 @@ import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
-
-from reproduction.jobs import checksums, code, run
 
 EXPECTED = (ValueError, OSError)  # errors whose message is written for the user
 ADVICE = {
@@ -26,7 +26,6 @@ class Described(Protocol):
     """The name ``snakemake``, which Snakemake defines in every script."""
 
     rule: str
-    scriptdir: str
     input: Any
     output: Any
     params: Any
@@ -36,9 +35,9 @@ class Described(Protocol):
 
 @contextlib.contextmanager
 def job(snakemake: Described) -> Iterator[None]:
-    """Log to the rule's log file and record the outputs; an error gives one line in the log and exit code 1.
+    """Log to the rule's log file; an error gives one line, which the run repeats at its end, and exit code 1.
 
-    The run repeats this line at its end. An unexpected error also leaves its traceback in the log file.
+    An unexpected error also leaves its traceback in the log file.
     """
     log = Path(snakemake.log[0])
     logging.raiseExceptions = False  # a log on a full disk is no reason for a traceback
@@ -47,13 +46,7 @@ def job(snakemake: Described) -> Iterator[None]:
             filename=log, filemode="w", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
         )
         logging.getLogger("fontTools").setLevel(logging.WARNING)  # which lists every glyph of a PDF
-        planned = snakemake.params.get("code", {})
-        with run.job_at_work():
-            code.check_root(Path(snakemake.scriptdir).parent)
-            code.check_unchanged(planned)
-            with checksums.recorded(snakemake.input, snakemake.output):
-                yield
-                code.check_unchanged(planned)
+        yield
     except EXPECTED as error:
         _fail(f"{snakemake.rule}: {_in_words(error)}")
     except MemoryError as error:
@@ -67,13 +60,14 @@ def job(snakemake: Described) -> Iterator[None]:
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path beside ``path``, renamed to it when the block ends without an error.
 
-    ValueError as `run.check_at_work`.
+    What a killed job left of the same file is removed first.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex}.part{path.suffix}")
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        left.unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         yield temporary
-        run.check_at_work()  # again: a new run waits for locks, which some clusters' file systems do not have
         os.replace(temporary, path)
     except OSError as error:
         if error.errno in ADVICE:  # libraries do not say which file it was
@@ -108,6 +102,12 @@ def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
         temporary.write_bytes(content)
 
 
+def digest(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _in_words(error: Exception) -> str:
     """The error as one line; for a disk error, also what to do."""
     advice = ADVICE.get(getattr(error, "errno", None) or 0)
@@ -117,5 +117,4 @@ def _in_words(error: Exception) -> str:
 
 def _fail(message: str) -> None:
     logging.error(message)
-    run.report(message)
-    sys.exit(1)
+    sys.exit(f"error: {message}")

@@ -1,6 +1,5 @@
-"""The real pipeline in copies of the project; most tests share one run on config/quick.yaml."""
+"""The real pipeline in copies of the project; the tests share one run on config/quick.yaml."""
 
-import fcntl
 import os
 import re
 import shutil
@@ -110,87 +109,46 @@ class Project:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
-OVERLAY = """
-datasets:
-  mine:
-    kind: counts
-    title: Mine
-    file: mine.csv
-    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}
-delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
+# What Python runs first in every process of the project: a job notes the project's files that it has read.
+NOTES = """
+import atexit, json, os, sys
+
+HERE, READ = os.path.dirname(os.path.abspath(__file__)), set()
+
+def note(event, given):
+    if event == "open" and isinstance(given[0], (str, bytes)) and not (given[2] or 0) & os.O_ACCMODE:
+        READ.add(os.path.abspath(os.fsdecode(given[0])))
+
+def write():
+    job = sys.modules["__main__"].snakemake
+    loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    read = sorted(os.path.relpath(path, HERE) for path in (READ | loaded) - {None} if path.startswith(HERE))
+    declared = {"code": job.params.get("code", ""), "input": list(map(str, job.input)), "read": read}
+    with open(os.path.join(HERE, "seen", str(os.getpid())), "w") as file:
+        json.dump({"rule": job.rule, "log": job.log[0], **declared}, file)
+
+if any(".snakemake/scripts/" in word for word in sys.orig_argv):
+    sys.addaudithook(note)
+    atexit.register(write)
 """
-
-
-class Small(Project):
-    """A project with short targets: your own histogram, trials on it, and a figure made in two steps."""
-
-    made = "results/overlay"
-    HISTOGRAM = f"{made}/histograms/mine.csv"
-    TRIALS = f"{made}/trials/mine_eps0-2_eps-1.parquet"
-    SURFACE = f"{made}/privacy/delta_surface.csv"
-    FIGURE = f"{made}/figures/fig1_delta_surface.png"
-
-    def __init__(self, folder, *, copied=False):
-        super().__init__(folder, results=self.made, copied=copied)
-        if not copied:
-            (self.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
-            (self.folder / "overlay.yaml").write_text(OVERLAY)
-
-    def command(self, *targets):
-        targets = targets or (self.HISTOGRAM, self.TRIALS, self.FIGURE)
-        return ("--configfile", "overlay.yaml", "--cores", "1", "--", *targets)
-
-    def run(self, *options, targets=()):
-        """Run Snakemake on the short targets, or some of them; the completed process."""
-        return self.snakemake(*options, *self.command(*targets))
-
-    def copy(self, folder):
-        """A copy with the dates of the copying, as cp -r makes it."""
-        shutil.copytree(self.folder, folder, copy_function=shutil.copyfile)
-        return Small(folder, copied=True)
-
-
-def made_once(tmp_path_factory, name, run):
-    """A copy of a folder where ``run`` has run: the first process of pytest runs it, others wait."""
-    root = tmp_path_factory.getbasetemp()
-    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
-    with open(root / f"{name}.lock", "a+") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        lock.seek(0)
-        if not (outcome := lock.read()):
-            done = run(root / name)
-            outcome = "made" if done.returncode == 0 else done.stdout
-            lock.write(outcome)
-    assert outcome == "made", outcome
-    copy = tmp_path_factory.mktemp(name) / "project"
-    shutil.copytree(root / name, copy, symlinks=True)
-    return copy
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A project whose whole quick pipeline has run. Tests that change files put them back."""
-    made = made_once(tmp_path_factory, "quick", lambda folder: Project(folder).snakemake(*QUICK))
-    return Project(made, copied=True)
+    project = Project(tmp_path_factory.mktemp("quick") / "project")
+    (project.folder / "seen").mkdir()
+    (project.folder / "sitecustomize.py").write_text(NOTES)
+    project.make()
+    return project
 
 
 @pytest.fixture(scope="session")
 def full(tmp_path_factory):
-    """The same on the papers' own configuration, for the slow tests: they need no other finished run."""
-    made = made_once(tmp_path_factory, "full", lambda folder: Project(folder).snakemake())
-    return Project(made, config=[], results="results", copied=True)
-
-
-@pytest.fixture(scope="session")
-def calm(tmp_path_factory):
-    """A finished small project. Nobody changes it."""
-    return Small(made_once(tmp_path_factory, "calm", lambda folder: Small(folder).run()), copied=True)
-
-
-@pytest.fixture
-def small(calm, tmp_path):
-    """A copy of the finished small project."""
-    return calm.copy(tmp_path / "anders wo")
+    """The same on the papers' own configuration, for the slow tests of its numbers."""
+    project = Project(tmp_path_factory.mktemp("full") / "project", config=[], results="results")
+    project.make()
+    return project
 
 
 @pytest.fixture

@@ -1,20 +1,32 @@
-"""The real pipeline: complete, idle when done, the same bytes anywhere, readable where it refuses."""
+"""The real pipeline, run once on config/quick.yaml: complete, idle when done, and what an edit reruns."""
 
 import csv
+import json
+import re
+import zipfile
+from html import unescape
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from reproduction.figures.catalogue import KINDS
+from reproduction.jobs.code import files_of
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from tests import ROOT
 from tests.reproduction.figures.rows import rows
-from tests.workflow.conftest import QUICK, Project
+from tests.workflow.conftest import QUICK, Project, counted
 
 pytestmark = pytest.mark.pipeline
 
+MADE = "results/quick"
 FIGURES = rows()
 TABLES = ["table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"]
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def test_everything_is_there(finished):
@@ -28,18 +40,27 @@ def test_everything_is_there(finished):
         assert b"<svg" in results[f"figures/{name}.svg"][:500]
     for name in TABLES:
         assert results[f"tables/{name}.csv"].count(b"\n") > 2
-    page = results["report/index.html"]
-    assert page.lstrip().startswith(b"<!doctype html>")
-    assert all(f'<figure id="{name}">'.encode() in page for name in FIGURES)
+    page = results["report/index.html"].decode()
+    assert all(f'<figure id="{name}">' in page for name in FIGURES)
+    assert "These are not the paper's settings." in page
+    assert "<li><code>datasets.paris.tv.repetitions</code>: 10 → 5</li>" in page
 
 
-def rows_of(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+def test_every_link_of_the_report_leads_to_a_file_or_a_target(finished):
+    page = (finished.folder / MADE / "report/index.html").read_text(encoding="utf-8")
+    links = {link.partition("#")[0] for link in re.findall(r'(?:href|src)="([^"#][^"]*)"', page)}
+    local = {link for link in links if "://" not in link and not link.startswith("data:")}
+    assert len(local) > 20
+    # The project's documents are beside the results.
+    missing = {link for link in local if not (finished.folder / MADE / "report" / link).exists()}
+    assert {link for link in missing if not link.endswith("README.md")} == set()
+    targets = set(re.findall(r"again: <code>snakemake (?:--\S+ \S+ -- )?([\w/.~-]+)</code>", page))
+    assert {"fig1", "report", f"{MADE}/parity_ratio.csv", f"{MADE}/tables/table_IV.csv"} <= targets
+    finished.make("--dry-run", "--", *sorted(targets))
 
 
 def test_verdicts_cover_every_printed_value(finished):
-    rows = rows_of(finished.folder / "results/quick/report/verdicts.csv")
+    rows = rows_of(finished.folder / MADE / "report/verdicts.csv")
     values = rows_of(ROOT / "data/published/values.csv")
     assert len(rows) == len(values) == 185
     for row, value in zip(rows, values, strict=True):
@@ -50,27 +71,135 @@ def test_verdicts_cover_every_printed_value(finished):
 
 
 def test_every_statement_of_the_text_is_judged(finished):
-    rows = rows_of(finished.folder / "results/quick/report/claim_verdicts.csv")
+    rows = rows_of(finished.folder / MADE / "report/claim_verdicts.csv")
     claims = rows_of(ROOT / "data/published/claims.csv")
     assert [{name: row[name] for name in claims[0]} for row in rows] == claims
     assert {row["verdict"] for row in rows} <= set(CLAIM_VERDICTS)
     assert all(row["why"] for row in rows)
-    settled = {row["id"]: row["verdict"] for row in rows}
-    assert settled["figure-1-caption"] == "holds"
-    assert settled["figure-1-text"] == settled["least-delta"] == settled["equal-privacy"] == "fails"
 
 
-def test_second_run_does_nothing(finished):
-    assert "Nothing to be done" in finished.make()
+def test_every_job_reads_only_what_its_rule_knows(finished):
+    """All modules that it loaded and all files that it opened: else an edit of one would rerun nothing."""
+    jobs = [json.loads(path.read_text()) for path in (finished.folder / "seen").iterdir()]
+    assert len(jobs) > 40
+    assert {job["rule"] for job in jobs} >= {"draw_figure", "compute_curve", "run_trials", "write_report"}
+    for job in jobs:
+        code = job["code"].split()[1:]
+        known = {*files_of(*code), *job["input"], "sitecustomize.py"}
+        read = [path for path in job["read"] if not path.startswith((".snakemake/", "seen/"))]
+        assert [path for path in read if path not in known and "__pycache__" not in path] == [], job["rule"]
+        assert code[0] in known
 
 
-def test_a_typo_in_the_config_is_one_line(fresh):
-    done = fresh.snakemake("--config", "gowalla={sourc: snap}", "--dry-run")
-    assert done.returncode != 0
-    (line,) = [line for line in done.stdout.splitlines() if "config:" in line]
-    assert "gowalla.sourc" in line
-    assert "did you mean 'source'?" in line
-    assert "Traceback" not in done.stdout
+def test_sums_and_a_second_run(finished):
+    assert finished.planned() == {}
+    sums = (finished.folder / MADE / "SHA256SUMS").read_text().splitlines()
+    assert {line.split("  ")[1] for line in sums} == {
+        f"{MADE}/{name}" for name in finished.results() if name != "SHA256SUMS"
+    }
+
+
+# What reruns ------------------------------------------------------------------------------------------
+
+PAGE = {"write_report", "write_sums", "all"}
+QUOTED = {"state_findings", "write_article"} | PAGE
+NO_BOUND = {"use_bundled_counts", "count_checkins", "sample_synthetic", "write_tables", "run_trials"}
+EDITS = {  # file -> the rules that rerun, and how many figures; or the rules that do not
+    "reproduction/figures/tv.py": ({"write_article"} | PAGE, 6),
+    "reproduction/figures/audit.py": (PAGE, 1),
+    "scripts/run_parity.py": ({"run_parity", "judge_claims", "summarise_parity"} | QUOTED, 4),
+    "reproduction/attack/game.py": ({"run_audit", "collect_audit"} | QUOTED, 1),
+    "reproduction/report/which_page.py": ({"write_which"} | QUOTED, 0),
+    "tightshuffle/bounds/histogram.py": (NO_BOUND, None),
+    "tightshuffle/collection.py": (NO_BOUND | {"run_parity", "simulate_study", "judge_values"}, None),
+    "tightshuffle/randomizers/subset.py": (
+        {"use_bundled_counts", "count_checkins", "sample_synthetic"},
+        None,
+    ),
+    "README.md": (set(), 0),
+    "docs/design.md": (set(), 0),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", EDITS)
+def test_an_edit_reruns_what_uses_it_and_nothing_else(finished, file):
+    path = finished.folder / file
+    before = path.read_text() if path.exists() else ""
+    path.write_text(f"{before}\n# edited\n")
+    planned = finished.planned()
+    path.write_text(before)
+    rules, figures = EDITS[file]
+    drawn = planned.pop("draw_figure", 0)
+    if figures is None:
+        assert planned
+        assert not rules & set(planned)
+    else:
+        assert (set(planned), drawn) == (rules, figures)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["clones", "amplification", "blanket", "renyi"])
+def test_an_edited_bound_of_the_literature_reruns_its_curves(finished, name):
+    path = finished.folder / f"tightshuffle/literature/{name}.py"
+    before = path.read_text()
+    path.write_text(f"{before}\n# edited\n")
+    planned = finished.snakemake(*QUICK, "--dry-run", "--quiet", "host", "--", "figures")
+    path.write_text(before)
+    assert f"output: {MADE}/privacy/delta_bounds.csv\n" in planned.stdout
+
+
+@pytest.mark.slow
+def test_a_number_reruns_the_jobs_that_use_it(finished):
+    """And a result that is removed comes back with the same bytes."""
+    path, before = finished.folder / "config/quick.yaml", finished.results()
+    text = path.read_text()
+    path.write_text(
+        text.replace(
+            "tv: {budgets: [{eps0: 4, eps: 4}], n: [1000, 10000], repetitions: 5}",
+            "tv: {budgets: [{eps0: 4, eps: 4}], n: [1000, 10000], repetitions: 6}",
+        )
+    )
+    assert path.read_text() != text
+    planned = finished.planned()
+    path.write_text(text)
+    assert planned["run_trials"] == 1
+    assert not {"run_parity", "estimate_cells", "run_audit"} & set(planned)
+    removed = finished.folder / MADE / "figures/audit.pdf"
+    removed.unlink()
+    assert finished.planned() == counted(finished.make()) == dict.fromkeys(["draw_figure", *PAGE], 1)
+    assert finished.results() == before
+
+
+# Other ways to run ------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_snakemakes_report_has_every_figure_and_table_with_caption_and_category(finished):
+    archive = finished.folder / "snakemake.zip"
+    finished.make("--report", archive)
+    with zipfile.ZipFile(archive) as files:
+        name = next(name for name in files.namelist() if name.endswith("report.html"))
+        html = files.read(name).decode()
+    start = re.search(r"\bvar results = (?=\{)", html).end()
+    results = json.JSONDecoder().raw_decode(html, start)[0]
+    shown = {Path(path).stem for path in results}
+    assert {*FIGURES, *TABLES, "audit", "verdicts", "claim_verdicts", "study", "parity"} <= shown
+    for path, result in results.items():
+        caption = unescape(re.sub("<.*?>", " ", result["caption"])).split()
+        assert len(caption) > 5, path
+        if "/figures/" in path:
+            assert caption == (finished.folder / path).with_suffix(".txt").read_text("utf-8").split(), path
+
+
+@pytest.mark.slow
+def test_named_targets(fresh):
+    named = ["figures", "tables", "report", "article", "parity", "study", *(f"fig{i}" for i in range(1, 8))]
+    wanted = {"run_trials", "run_parity", "write_report", "write_tables"}
+    assert fresh.planned(*named).keys() >= wanted
+    planned = fresh.planned("fig6").keys()
+    assert planned >= {"run_trials", "draw_figure", "run_parity"}
+    assert not planned & {"estimate_cells", "run_audit", "write_report"}
 
 
 @pytest.mark.slow
@@ -91,7 +220,6 @@ def test_a_histogram_of_your_own(fresh):
     assert done.returncode == 0, done.stdout
     frame = pd.read_parquet(fresh.folder / trials)
     assert (set(frame["dataset"]), set(frame["repetitions"])) == ({"mine_eps0"}, {3})
-    assert all((fresh.folder / target).stat().st_size > 5000 for target in targets)
     for target in targets:
         assert "Mine" in (fresh.folder / target).with_suffix(".txt").read_text()
 
@@ -113,26 +241,12 @@ def test_a_file_of_checkins(fresh):
 
 
 @pytest.mark.slow
-def test_same_bytes_in_another_folder_on_one_core(full, tmp_path):
-    """One of everything that is drawn at random: the rest is made from these by the same code."""
-    other = Project(tmp_path / "frisch geklönt", config=[], results="results")
-    targets = [
-        "results/trials/synthetic_eps0-4_eps-4.parquet",
-        "results/trials/paris_eps0-4_eps-4.parquet",
-        "results/parity/paris.parquet",
-        "results/audit/n-50_k-10_eps0-2_count-40.parquet",
-    ]
+def test_same_bytes_in_another_folder_on_one_core(finished, tmp_path):
+    """One of everything that is drawn at random, and a text: the rest is made from these by the same code."""
+    other = Project(tmp_path / "frisch geklönt")
+    names = ("trials/synthetic_eps0-4_eps-4.parquet", "parity/paris.parquet", "audit.csv", "study/which.md")
+    targets = [f"{MADE}/{name}" for name in names]
     other.make("--cores", "1", "--", *targets, environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"})
-    here, there = full.results(), other.results()
-    assert there.keys() >= {name.removeprefix("results/") for name in targets}
+    here, there = finished.results(), other.results()
+    assert there.keys() >= set(names)
     assert [name for name in there if here[name] != there[name]] == []
-
-
-@pytest.mark.slow
-def test_named_targets(fresh):
-    named = ["figures", "tables", "report", "article", "parity", "study", *(f"fig{i}" for i in range(1, 8))]
-    wanted = {"run_trials", "run_parity", "write_report", "write_tables"}
-    assert fresh.planned(*named).keys() >= wanted
-    planned = fresh.planned("fig6").keys()
-    assert planned >= {"run_trials", "draw_figure", "run_parity"}
-    assert not planned & {"estimate_cells", "run_audit", "write_report"}

@@ -1,4 +1,6 @@
 # Checks the configuration, and has what several files of rules share; the logic is in reproduction/jobs.
+import atexit
+import os
 import sys
 from pathlib import Path
 
@@ -6,17 +8,15 @@ from snakemake.exceptions import WorkflowError
 
 HERE = Path(str(workflow.current_basedir)).parents[1]  # the project's folder, wherever the run is
 sys.path.insert(0, str(HERE))
+os.environ["PYTHONPATH"] = str(HERE)  # jobs run this folder's code, whatever is installed
 
-from reproduction.jobs import code, configuration, run, run_facts, scheduler, workload
-from reproduction.jobs.code import code_of, digest, run_code_of, source
+from reproduction.jobs import configuration, run, workload
+from reproduction.jobs.code import code_of, source
+from reproduction.jobs.job import digest
 from reproduction.figures.catalogue import KINDS, catalogue
 
-if workflow.is_main_process:
-    run_facts.tell()
 OVERLAYS = configuration.overlays(workflow.configfiles)
-GIVEN = sorted(f"{key}={value}" for key, value in workflow.config_settings.config.items())
 try:
-    run_code_of(HERE)
     if workflow.is_main_process:
         run.check_folder()
     configuration.leave_out(config)

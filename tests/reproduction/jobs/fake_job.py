@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
 
-from reproduction.jobs import run
-from reproduction.jobs.code import ROOT
+from tests import ROOT
+
+ended: list[str] = []  # the lines with which scripts ended
 
 
 def fake_job(rule, *, input, output, log="job.log", params=None):
@@ -24,15 +25,19 @@ def fake_job(rule, *, input, output, log="job.log", params=None):
         output=made,
         log=Log([log]),
         params=Params(fromdict=params or {}),
-        scriptdir=str(ROOT / "scripts"),
     )
 
 
 def run_script(name, job):
     """Run ``scripts/NAME.py`` as Snakemake does, with a `fake_job`."""
-    runpy.run_path(str(ROOT / f"scripts/{name}.py"), init_globals={"snakemake": job})
+    ended.clear()
+    try:
+        runpy.run_path(str(ROOT / f"scripts/{name}.py"), init_globals={"snakemake": job})
+    except SystemExit as error:
+        ended.append(f"{error.code}\n")
+        raise
 
 
 def errors():
-    """The errors that the run ends with."""
-    return "".join(f"{line}\n" for line in run.errors())
+    """What the last script ended with."""
+    return "".join(ended)

@@ -1,0 +1,252 @@
+"""What a run promises after kills, faults and edits: no wrong byte, and one line that says what to do."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from tests import ROOT
+from tests.workflow.conftest import Project, counted
+
+pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
+
+OVERLAY = """
+datasets:
+  mine:
+    kind: counts
+    title: Mine
+    file: mine.csv
+    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}
+delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
+"""
+HISTOGRAM, TRIALS, SURFACE, FIGURE = (
+    f"results/overlay/{name}"
+    for name in (
+        "histograms/mine.csv",
+        "trials/mine_eps0-2_eps-1.parquet",
+        "privacy/delta_surface.csv",
+        "figures/fig1_delta_surface.png",
+    )
+)
+COMMAND = ("--configfile", "overlay.yaml", "--cores", "1", "--", TRIALS, FIGURE)
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory):
+    """A project with your own histogram, in which two short targets have been made undisturbed."""
+    project = Project(tmp_path_factory.mktemp("calm") / "project", config=[], results="results/overlay")
+    (project.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
+    (project.folder / "overlay.yaml").write_text(OVERLAY)
+    project.make(*COMMAND)
+    return project
+
+
+@pytest.fixture
+def small(calm, tmp_path):
+    """A copy of it with the dates of the copying, as cp -r makes it; its path holds a space."""
+    shutil.copytree(calm.folder, tmp_path / "anders wo", copy_function=shutil.copyfile)
+    return Project(tmp_path / "anders wo", config=[], results="results/overlay", copied=True)
+
+
+def last_line(done):
+    """The last line of a run that fails, without a traceback anywhere."""
+    assert done.returncode != 0
+    assert "Traceback" not in done.stdout
+    return done.stdout.rstrip().splitlines()[-1]
+
+
+def until(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return found
+
+
+def script_of(run):
+    """The process of the script that the run has started and that is still at work."""
+    for child in psutil.Process(run.pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if ".snakemake/scripts" in " ".join(child.cmdline()):
+                return child
+    return None
+
+
+# Interruptions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pause", [0, 0.7])
+@pytest.mark.parametrize("what", ["job", "snakemake", "group", "SIGINT", "SIGTERM"])
+def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(calm, small, what, pause):
+    """At most after --unlock, as docs/runs.md says; a job that outlives its run changes nothing, either."""
+    small.wipe()
+    run = small.start(*COMMAND)
+    job = until(lambda: script_of(run))
+    time.sleep(pause)
+    with contextlib.suppress(ProcessLookupError):
+        if what == "job":
+            job.kill()
+        elif what == "group":
+            os.killpg(run.pid, signal.SIGKILL)
+        else:
+            os.kill(run.pid, signal.SIGKILL if what == "snakemake" else getattr(signal, what))
+    assert run.wait(120) != 0
+    if what == "job":
+        assert "was the job killed" in (small.folder / "printed").read_text().splitlines()[-1]
+    again = small.snakemake(*COMMAND)
+    if again.returncode:
+        assert what in ("snakemake", "group")
+        assert "--unlock" in again.stdout
+        small.make("--unlock", *COMMAND)
+        again = small.snakemake(*COMMAND)
+    assert again.returncode == 0, again.stdout
+    with contextlib.suppress(psutil.Error):
+        job.wait(60)
+    assert small.results() == calm.results()
+    assert small.planned(*COMMAND) == {}
+
+
+def test_a_second_run_is_refused(calm, small):
+    small.wipe()
+    first = small.start(*COMMAND)
+    until(lambda: script_of(first))
+    first.send_signal(signal.SIGSTOP)  # else it could end before the second run starts
+    second = small.snakemake(*COMMAND)
+    first.send_signal(signal.SIGCONT)
+    assert first.wait() == 0
+    assert second.returncode != 0
+    assert "Directory cannot be locked" in second.stdout
+    assert small.results() == calm.results()
+
+
+# Faults ----------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def mounted(folder, *options):
+    """Something mounted at the folder; skips the test where that is not allowed."""
+    if sys.platform != "linux":
+        pytest.skip("mounts as Linux does")
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", *options, folder], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no mount allowed here: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_full_disk(calm, small):
+    results = small.folder / "results"
+    shutil.rmtree(results)
+    with mounted(results, "-t", "tmpfs", "-o", "size=64k", "none"):
+        line = last_line(small.snakemake(*COMMAND))
+        assert line.startswith("error: draw_figure: results/overlay/figures/fig1_delta_surface.")
+        assert line.endswith("the disk is full: make room and run again")
+        assert not [name for name in small.results() if name.startswith("figures/")]
+        subprocess.run(["mount", "-o", "remount,size=10m", results], check=True)
+        small.make(*COMMAND)
+        assert small.results() == calm.results()
+
+
+def test_a_read_only_folder(small):
+    with mounted(small.folder, "--bind", small.folder):
+        subprocess.run(["mount", "-o", "remount,bind,ro", small.folder], check=True)
+        line = last_line(small.snakemake("--dry-run", *COMMAND))
+    assert line == f"{small.folder} is not writable: use another folder with snakemake -d FOLDER"
+
+
+def test_bad_input_and_a_bad_configuration_are_one_line(calm, small):
+    (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
+    line = last_line(small.snakemake(*COMMAND))
+    assert line == "error: use_counts: mine.csv: row 3: count must be a whole number >= 0; got '-150'"
+    assert not (small.folder / HISTOGRAM).exists()
+    os.utime(small.folder / "mine.csv", (time.time() + 3600,) * 2)
+    line = last_line(small.snakemake(*COMMAND))
+    assert line == "mine.csv is dated in the future: touch it, and run again"
+    (small.folder / "bad.yaml").write_text("gowalla: {sourc: snap}\n")
+    line = last_line(small.snakemake("--configfile", "bad.yaml", "--dry-run"))
+    assert "gowalla.sourc" in line
+    assert "did you mean 'source'?" in line
+    (small.folder / "bad.yaml").write_text("seed: !!python/object/apply:os.system ['touch mark']\n")
+    done = small.snakemake("--configfile", "bad.yaml")
+    assert done.returncode != 0
+    assert not (small.folder / "mark").exists()
+    shutil.copy(calm.folder / "mine.csv", small.folder)
+    small.make(*COMMAND)
+    assert small.results() == calm.results()
+
+
+# What reruns -----------------------------------------------------------------------------------------
+
+
+def date(folder, seconds):
+    for path in folder.rglob("*"):
+        os.utime(path, (seconds, seconds))
+
+
+def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
+    """Contents decide. Another checkout's code, which the environment may have, is not run."""
+    for name in ("data", "scripts", "tightshuffle", "reproduction", "workflow"):
+        date(small.folder / name, time.time())
+    for name, seconds in (("histograms", time.time()), ("trials", 86_400), ("privacy", time.time())):
+        date(small.folder / "results/overlay" / name, seconds)
+    os.utime(small.folder / "mine.csv")
+    assert small.planned(*COMMAND) == {}
+    metrics = small.folder / "reproduction/protocol/metrics.py"
+    text = metrics.read_text()
+    metrics.write_text(text.replace("/ 2", "/ 4"))
+    assert metrics.read_text() != text
+    os.utime(metrics, (86_400, 86_400))
+    assert counted(small.make(*COMMAND)) == {"run_trials": 1}
+    now, before = small.results(), calm.results()
+    assert [name for name in now if now[name] != before[name]] == [TRIALS.removeprefix("results/overlay/")]
+    metrics.write_text(text)
+    (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,50\n4,0\n")
+    os.utime(small.folder / "mine.csv", (86_400, 86_400))
+    assert counted(small.make(*COMMAND)) == {"use_counts": 1, "run_trials": 1}
+
+
+def test_reading_changes_nothing(small):
+    def everything():
+        own = {"log", "iocache", "auxiliary", "locks"}  # of Snakemake
+        return {
+            path: (path.read_bytes() if path.is_file() else None, path.stat().st_mtime_ns)
+            for path in sorted(small.folder.rglob("*"))
+            if not own.intersection(path.parts) and "__pycache__" not in path.parts
+            if path.name != ".snakemake"
+        }
+
+    (small.folder / TRIALS).unlink()
+    before = everything()
+    for option in ("--list-rules", "--lint", "--summary", "--dry-run"):
+        done = small.snakemake(option, *COMMAND)
+        assert done.returncode == 0, done.stdout
+        assert everything() == before, option
+        assert option != "--lint" or "Congratulations" in done.stdout
+
+
+def test_elsewhere_and_as_a_module(tmp_path):
+    """The folder of the run is another than the project's: -s and -d, and Snakemake's modules."""
+    target = "results/privacy/delta_surface.csv"
+    there, module = tmp_path / "there", tmp_path / "module"
+    for folder in (there, module):
+        folder.mkdir()
+    (module / "Snakefile").write_text(
+        f'module tightshuffle:\n    snakefile: "{ROOT}/workflow/Snakefile"\n\n'
+        "use rule * from tightshuffle as ts_*\n\n"
+        f'rule mine:\n    default_target: True\n    input: "{target}"\n'
+    )
+    snakefile = ["-s", f"{ROOT}/Snakefile", "-d", ".", "--", target]
+    for folder, arguments in ((there, snakefile), (module, ["--cores", "1"])):
+        done = Project(folder, copied=True).snakemake(*arguments)
+        assert done.returncode == 0, done.stdout
+        assert "Nothing to be done" in Project(folder, copied=True).snakemake(*arguments).stdout
+    assert (there / target).read_bytes() == (module / target).read_bytes()
