@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import groups, reader
-from tightshuffle.number_text import percent, typeset
+from reproduction.figures.wording import percent, typeset
 
 COUNT, HISTOGRAM = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, all counts
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tightshuffle.number_text import typeset
+from reproduction.figures.wording import typeset
 
 AS_PUBLISHED = "published protocol"
 AT_EQUAL_PRIVACY = "equal (ε, δ)"

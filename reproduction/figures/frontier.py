@@ -9,8 +9,7 @@ from matplotlib.lines import Line2D
 from reproduction.figures import style
 from reproduction.figures.looks import COLOURS
 from reproduction.figures.table_files import groups, reader
-from reproduction.figures.wording import significant
-from tightshuffle.number_text import typeset
+from reproduction.figures.wording import significant, typeset
 
 # One row per setting and eps0.
 COLUMNS = ["n", "k", "eps", "delta", "eps0", "messages", "ratio"]

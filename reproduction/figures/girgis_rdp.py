@@ -11,7 +11,7 @@ from matplotlib.ticker import NullFormatter
 
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import File, groups, read_table
-from tightshuffle.number_text import typeset
+from reproduction.figures.wording import typeset
 
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
 COMPOSED = ["compositions", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from reproduction.experiments.parity_summary import largest_change_percent, nearly_equal
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import groups, reader
-from tightshuffle.number_text import typeset
+from reproduction.figures.wording import typeset
 
 # One row per setting, bound and comparison.
 COLUMNS = [

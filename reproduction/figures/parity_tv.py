@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from reproduction.figures import calibration, tv, wording
 from reproduction.figures.table_files import File, groups, read_table
-from tightshuffle.number_text import typeset
+from reproduction.figures.wording import typeset
 
 COLUMNS = [*tv.COLUMNS, "delta_rule", "bound", "estimator"]
 NAMES = {  # (mechanism, estimator) -> the paper's name; there the Gaussian is not projected

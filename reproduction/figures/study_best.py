@@ -11,7 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 from reproduction.figures import style, wording
 from reproduction.figures.looks import COLOURS, LABELS
 from reproduction.figures.table_files import File, groups, read_table
-from tightshuffle.number_text import typeset
+from reproduction.figures.wording import typeset
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "tv", "ratio"]
 FULL, PALE = 0.55, 0.18  # of the colours

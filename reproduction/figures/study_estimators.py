@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 from reproduction.figures import style, wording
 from reproduction.figures.looks import COLOURS, LABELS
 from reproduction.figures.table_files import groups, reader
-from tightshuffle.number_text import typeset
+from reproduction.figures.wording import typeset
 
 # One row per setting, mechanism and estimator.
 COLUMNS = [

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from reproduction.figures import style, wording
 from reproduction.figures.looks import COLOURS, LABELS, MARKERS, legend
 from reproduction.figures.table_files import groups, reader
-from tightshuffle.number_text import typeset
+from reproduction.figures.wording import typeset
 
 # One row per grid, eps, mechanism and estimator.
 COLUMNS = [

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from reproduction.figures import style
 from reproduction.figures.looks import COLOURS, MARKERS, legend
 from reproduction.figures.table_files import File, groups, read_table
-from tightshuffle.number_text import typeset
+from reproduction.figures.wording import typeset
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "ratio", "ratio_lower"]
 MOST = 4  # columns, and half as many rows, that fit

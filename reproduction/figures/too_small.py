@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import reader
-from tightshuffle.number_text import from_log10, typeset
+from reproduction.figures.wording import typeset
+from tightshuffle.number_text import from_log10
 
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact", "lower", "upper"]
 LINES = {  # column -> name, colour; beside which share of the line the name stands, and how far, in points

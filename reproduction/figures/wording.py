@@ -1,14 +1,18 @@
 """Numbers, budgets and long lines as titles, axes and captions write them."""
 
+import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tightshuffle.number_text import plain, span, typeset
+from tightshuffle.number_text import Number, plain, rounded
 
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_IN_FULL = Decimal("0.001"), Decimal(10**9)  # numbers that `typeset` writes without a power of ten
 USED, USED_NAME = -12.0, "10⁻¹²"  # log10 delta from which on guarantees are asked for
 
 DELTA_AXIS = "δ, on a log(−log δ) scale"  # orders of magnitude below 1 on a logarithmic axis
@@ -76,3 +80,45 @@ def folded(text: str, inches: float, *, size: float = 8) -> str:
     """``text`` in lines that fit into a width, for a title of ``size`` points in the figures' font."""
     mean_width = 0.52 * size / 72  # inches; a little more than DejaVu Sans needs for common text
     return textwrap.fill(text, max(12, int(inches / mean_width)))
+
+
+def typeset(value: Number, digits: int = 2, *, round_up: bool | None = None) -> str:
+    """A number as papers print it, at any depth: 1,000; 0.022; 10⁻³⁰; 2.5×10⁻⁷; inf and nan.
+
+    Numbers from 0.001 to 10^9, and 0, have no power of ten; whole ones among them have all their digits.
+    """
+    exact = Decimal(value if isinstance(value, (str, Decimal)) else float(value))
+    if not exact.is_finite():
+        return str(value)
+    if round_up is not None and exact:
+        exact = rounded(exact, digits, round_up=round_up)
+    smallest, largest = _IN_FULL
+    if abs(exact) < largest and exact == exact.to_integral_value():
+        return f"{int(exact):,}"
+    if smallest <= abs(exact) < largest:
+        number = rounded(float(exact), max(digits, exact.adjusted() + 1))
+        return f"{number.normalize():,f}"
+    mantissa, exponent = f"{exact:.{digits - 1}e}".split("e")
+    return with_powers(f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{exponent}")
+
+
+def with_powers(text: str) -> str:
+    """``text`` with its numbers like 2.49E-15 and 1e-6 as `typeset` writes them: 2.49×10⁻¹⁵ and 10⁻⁶."""
+
+    def power(found: re.Match[str]) -> str:
+        ten = "10" + str(int(found[2])).translate(_SUPERSCRIPTS)
+        return ten if found[1] == "1" else f"{found[1]}×{ten}"
+
+    return re.sub(r"\b(\d+(?:\.\d+)?)[eE]([+-]?\d+)\b", power, text)
+
+
+def percent(share: float, digits: int = 2, *, round_up: bool | None = None) -> str:
+    """A share as `plain` writes its hundredfold: 5.3 % of 0.053."""
+    return f"{plain(100 * share, digits, round_up=round_up)} %"
+
+
+def span(values: Iterable[float], text: Callable[[float], str] = plain) -> str:
+    """The range of numbers: '0.0040 to 0.014', or one number if both ends are written the same."""
+    values = list(values)
+    low, high = text(min(values)), text(max(values))
+    return low if low == high else f"{low} to {high}"

@@ -14,9 +14,10 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
+from reproduction.figures.wording import typeset, with_powers
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
 from reproduction.verification.verdicts import REPRODUCED, check_verdicts, count_verdicts, orders
-from tightshuffle.number_text import plain, typeset, with_powers
+from tightshuffle.number_text import plain
 
 SYMBOLS = {
     "delta": Markup("<i>δ</i>"),

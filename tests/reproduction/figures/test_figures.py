@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from reproduction.figures import audit, delta_bounds, estimates, girgis_rdp, style, wording
+from reproduction.figures.wording import typeset
 from tests.reproduction.figures.results import FORMULA, rows, write
-from tightshuffle.number_text import typeset
 
 ROWS = rows()
 SAME = "parity_san", "parity_estimates_san", "estimates_san", "tv_san", "parity_paris", "tv_paris"
