@@ -78,14 +78,16 @@ def parity_rows(eps0s=("1", "6"), deltas=("1e-06", "0.0005"), sizes=("1000", "10
 def audit_rows():
     """The first row contradicts the published delta, the second does alone only, the third shows nothing."""
     shared = {"n": "100", "k": "10", "eps0": "2", "count": "80", "confidence": "0.999", "runs": "10000000"}
-    columns = ("eps", "published_log10_delta", "audited_delta", "joint_delta", "violated", "violated_jointly")
-    values = (
-        ("0.1", "-14.6", "0.0061", "0.0059", True, True),
-        ("1.0", "-2.0", "0.0101", "0.0091", True, False),
-        ("2.0", "-inf", "0.0", "0.0", False, False),
-    )
     shared |= {"observes": "count", "upper_violated": False}
-    return [shared | dict(zip(columns, found, strict=True)) for found in values]
+    columns = ("eps", "published_log10_delta", "audited_delta", "joint_delta", "violated", "violated_jointly")
+    return [
+        shared | dict(zip(columns, found, strict=True))
+        for found in (
+            ("0.1", "-14.6", "0.0061", "0.0059", True, True),
+            ("1.0", "-2.0", "0.0101", "0.0091", True, False),
+            ("2.0", "-inf", "0.0", "0.0", False, False),
+        )
+    ]
 
 
 def claim_rows():
@@ -98,25 +100,17 @@ def claim_rows():
     ]  # fmt: skip
 
 
-def joint_rows():
-    """One joint test that rejects."""
-    named = {"item": "Table V", "mechanism": "gaussian", "test": "chi-square", "values": "14"}
-    powers = {"power_half": "0.14", "power_sqrt2": "0.031", "power_double": "0.25"}
-    return [named | powers | {"p": "0.00123", "corrected_p": "0.0049", "verdict": "rejected"}]
-
-
-def grid_rows():
-    """Both grids of Paris are contradicted."""
-    same = {"dataset": "paris", "mechanism": "both", "verdict": "contradicted"}
-    return [same | {"grid": grid, "p": p} for grid, p in (("uniform", "0.0027"), ("stepped", "4e-4"))]
-
-
+JOINT = {"item": "Table V", "mechanism": "gaussian", "test": "chi-square", "corrected_p": "0.0049"}
+GRID = {"dataset": "paris", "mechanism": "both", "verdict": "contradicted"}
 EVERYTHING = {
     "parity_ratio": parity_rows(("1", "4", "6"), datasets=("paris", "synthetic")),
     "audit": audit_rows(),
-    "joint_tests": joint_rows(),
+    "claim_verdicts": claim_rows(),
+    "joint_tests": [
+        JOINT | {"verdict": "rejected", "power_half": "0.14", "power_sqrt2": "0.031", "power_double": "0.25"}
+    ],
+    "grids": [GRID | {"grid": "uniform", "p": "0.0027"}, GRID | {"grid": "stepped", "p": "4e-4"}],
 }
-EVERYTHING |= {"claim_verdicts": claim_rows(), "grids": grid_rows()}
 
 
 def as_text(rows):

@@ -65,6 +65,5 @@ def test_other_settings_than_the_papers_are_named_at_the_top(values):
 
 
 def test_an_error_in_the_template_has_typsts_message(values):
-    for text, message in ((b"#nothing", "unknown variable"), (b'#set text(font: "No")\nA', "unknown font")):
-        with pytest.raises(ValueError, match=rf"^article.typ: .*{message}"):
-            set_article(FILES | {article.MAIN: text}, values)
+    with pytest.raises(ValueError, match=r"^article.typ: .*unknown font"):  # a warning to Typst
+        set_article(FILES | {article.MAIN: b'#set text(font: "No")\nA'}, values)

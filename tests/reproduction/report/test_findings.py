@@ -2,7 +2,6 @@
 
 import math
 
-import pandas as pd
 import pytest
 
 from reproduction.report import findings
@@ -18,12 +17,8 @@ from tests.reproduction.report.report_page import (
 )
 
 VERDICTS = as_text(real_verdicts())
-TOTALS = [
-    {"dataset": city, "grid": grid, "checkins": size}
-    for city, grid, size in (
-        ("paris", "uniform", 11190), ("paris", "stepped", 10260), ("san_francisco", "uniform", 123026),
-    )
-]  # fmt: skip
+SIZES = {("paris", "uniform"): 11190, ("paris", "stepped"): 10260, ("san_francisco", "uniform"): 123026}
+TOTALS = [{"dataset": city, "grid": grid, "checkins": size} for (city, grid), size in SIZES.items()]
 
 
 def found(topic, verdicts=VERDICTS, **tables):
@@ -109,6 +104,6 @@ def test_what_a_configuration_lacks_is_said():
     assert findings.findings(silent, [findings.parity]) == {
         "parity": {"not_computed": "LookupError: no setting is informative"}
     }
-    unknown = Results(VERDICTS, parity_ratio=pd.DataFrame(as_read(parity_rows())).assign(limit=math.nan))
+    unknown = Results(VERDICTS, parity_ratio=as_read(parity_rows()).assign(limit=math.nan))
     told = findings.findings(unknown, [findings.parity])  # a number that no text could state
     assert "ValueError: Out of range float" in told["parity"]["not_computed"]

@@ -1,11 +1,9 @@
 """The report page: what it counts and says, that it stands alone, and how it looks in a real browser."""
 
 import html
-import json
 import re
 import shutil
 from collections import Counter
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -13,18 +11,12 @@ from PIL import Image
 
 from reproduction.report.page import like
 from reproduction.verification.verdicts import REPRODUCED, VERDICTS
-from tests import ROOT
-from tests.reproduction.figures.rows import rows
-from tests.reproduction.jobs.fake_job import errors, fake_job, run_script
 from tests.reproduction.report.report_page import (
     CHANGED,
     EVERYTHING,
     FIGURES,
-    PARAMETERS,
     SETTINGS,
-    as_text,
     claim_rows,
-    found_in,
     page_of,
     real_verdicts,
     row,
@@ -130,31 +122,6 @@ def test_ours_is_written_as_the_printed_value():
         assert like(value, printed) == shown
 
 
-def test_the_script_gives_the_same_bytes_or_names_what_is_wrong(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    figure = rows()["fig1_delta_surface"]
-    tables = {"verdicts": real_verdicts(), "claim_verdicts": claim_rows(), "parameters": PARAMETERS}
-    for name, table in tables.items():
-        as_text(table).to_csv(name, index=False)
-    Path("findings.json").write_text(json.dumps(found_in(real_verdicts())))
-    Path("caption.txt").write_text("A caption.")
-    given = {name: name for name in tables} | {"findings": "findings.json", "captions": ["caption.txt"]}
-    given["parts"] = [str(path) for path in (ROOT / "reproduction/report/page").iterdir()]
-    params = SETTINGS | {"figures": [figure._asdict()]}
-    snakemake = fake_job("write_report", input=given, output=["index.html"], params=params)
-    pages = []
-    for _ in range(2):
-        run_script("write_report", snakemake)
-        pages.append(Path("index.html").read_text("utf-8"))
-    assert pages[0] == pages[1]
-    assert str(tmp_path) not in pages[0]
-    assert str(ROOT) not in pages[0]
-    as_text([row(printed="0"), row(printed="0", verdict="perfect")]).to_csv("verdicts", index=False)
-    with pytest.raises(SystemExit):
-        run_script("write_report", snakemake)
-    assert re.search("row 2.*'perfect'", errors())
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory, whole):
     """A function that opens the page in a window of this width and gives it, and what it had to say."""
@@ -179,14 +146,11 @@ def browser(tmp_path_factory, whole):
         yield opened
 
 
-WIDTH = "document.documentElement.scrollWidth"
-
-
 @pytest.mark.slow
 def test_it_opens_with_every_picture_and_without_complaints(browser):
     page, said = browser(1280)
     assert page.evaluate("[...document.images].map(i => i.naturalWidth)") == [640] * len(FIGURES)
-    assert page.evaluate(WIDTH) <= 1280
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert said == []
 
 
@@ -194,7 +158,7 @@ def test_it_opens_with_every_picture_and_without_complaints(browser):
 def test_on_a_phone_nothing_decisive_is_hidden(browser):
     """Findings, counts and every verdict lie inside of 390 pixels."""
     page, _ = browser(390)
-    assert page.evaluate(WIDTH) <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     boxes = page.evaluate("""[...document.querySelectorAll(
         "#overview li, .counts td, .cross td, .verdict, #parity td, .statements td")].map(
         e => [e.textContent, e.getBoundingClientRect().left, e.getBoundingClientRect().right])""")
