@@ -6,6 +6,7 @@ False down, None to the nearest.
 """
 
 import math
+from collections.abc import Callable, Iterable
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 Number = float | Decimal | str
@@ -53,6 +54,13 @@ def e_notation(value: Number, digits: int = 3, *, round_up: bool | None = None) 
         return str(int(number))
     mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
     return f"{mantissa}e{int(exponent):+03d}"
+
+
+def span(values: Iterable[float], text: Callable[[float], str] = plain) -> str:
+    """The range of numbers: '0.0040 to 0.014', or one number if both ends are written the same."""
+    values = list(values)
+    low, high = text(min(values)), text(max(values))
+    return low if low == high else f"{low} to {high}"
 
 
 def _exact(value: Number) -> Decimal:

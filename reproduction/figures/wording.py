@@ -2,14 +2,14 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tightshuffle.number_text import Number, plain, rounded
+from tightshuffle.number_text import Number, plain, rounded, span
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _IN_FULL = Decimal("0.001"), Decimal(10**9)  # numbers that `typeset` writes without a power of ten
@@ -115,10 +115,3 @@ def with_powers(text: str) -> str:
 def percent(share: float, digits: int = 2, *, round_up: bool | None = None) -> str:
     """A share as `plain` writes its hundredfold: 5.3 % of 0.053."""
     return f"{plain(100 * share, digits, round_up=round_up)} %"
-
-
-def span(values: Iterable[float], text: Callable[[float], str] = plain) -> str:
-    """The range of numbers: '0.0040 to 0.014', or one number if both ends are written the same."""
-    values = list(values)
-    low, high = text(min(values)), text(max(values))
-    return low if low == high else f"{low} to {high}"
