@@ -12,7 +12,7 @@ from tightshuffle.number_text import from_log10
 
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact", "lower", "upper"]
 LINES = {  # column -> name, colour; beside which share of the line the name stands, and how far, in points
-    "upper": ("all counts: true value", "#009E73", 0.5, (6, 8)),
+    "upper": ("all counts: upper bound", "#009E73", 0.5, (6, 8)),
     "exact": ("one count: true value", "#0072B2", 0.5, (-8, -9)),
     "published": ("one count: the paper's formula", "#D55E00", 0.2, (8, 5)),
 }
