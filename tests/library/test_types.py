@@ -1,6 +1,5 @@
 """Typed calls of the public functions. `mypy` reads this file too: numbers give a float, arrays an array."""
 
-import inspect
 from typing import assert_type
 
 import numpy as np
@@ -54,16 +53,3 @@ def test_a_misspelt_argument_is_an_error_to_mypy_too() -> None:
         tightshuffle.tradeoff(0.1, n=9, k=3, esp0=2.0)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="esp0"):
         tightshuffle.to_pld(n=9, k=3, esp0=2.0)  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize("name", [name for name in tightshuffle.__all__ if name.islower()])  # functions
-def test_help_and_editors_show_every_parameter(name: str) -> None:
-    parameters = inspect.signature(getattr(tightshuffle, name)).parameters
-    kinds = {parameter.kind for parameter in parameters.values()}
-    assert kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
-    wanted = ["n", "k", "randomizer", "colluding"] + ["eps0"] * (name != "plan")
-    assert set(wanted) <= set(parameters)
-
-
-def test_only_public_names_are_offered() -> None:
-    assert dir(tightshuffle) == sorted([*tightshuffle.__all__, "__version__"])

@@ -25,21 +25,6 @@ def test_round_trip(delta):
         assert bound(eps - 1e-9, **setting) > np.log10(delta) - 1e-6
 
 
-def test_known_values():
-    # eps at delta = 1e-6 of the parity table, computed elsewhere to four digits.
-    for n, k, eps0, expected in [
-        (10**5, 15, 4.0, 0.1055),
-        (10**4, 192, 4.0, 0.1816),
-        (10**5, 408, 6.0, 0.2431),
-    ]:
-        eps = epsilon(histogram.upper, 1e-6, n=n, k=k, eps0=eps0)
-        assert eps == pytest.approx(expected, abs=5.1e-5)
-
-
-def test_zero_and_eps0():
-    assert epsilon(count.delta, 0.9, n=100, k=10, eps0=1.0, count=5) == 0
-
-
 @pytest.mark.parametrize(
     ("round_up", "log10_delta", "setting"),
     [

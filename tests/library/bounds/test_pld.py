@@ -52,20 +52,6 @@ def test_rounds_of_pairs_that_are_written_out(rounds):
         assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
 
 
-@pytest.mark.slow
-def test_rounds_as_the_command_composes_them():
-    setting, eps = {"n": 1000, "k": 10, "eps0": 2.0}, np.array([0.0, 0.1, 0.4, 0.8])
-    above, below = (
-        tightshuffle.to_pld(pessimistic=pessimistic, **setting).self_compose(5).get_delta_for_epsilon(eps)
-        for pessimistic in (True, False)
-    )
-    command = tightshuffle.delta(eps, compositions=5, **setting)
-    assert np.all(above <= command * (1 + CLOSE))
-    assert np.all(command <= above * (1 + 0.02))
-    assert np.all(below <= above)
-    assert np.all(below >= 0.9 * command)  # one dataset, not all of them
-
-
 def test_with_a_gaussian_mechanism():
     """delta of both is the mean of the round's delta at eps minus the Gaussian's loss, N(mu^2 / 2, mu^2)."""
     mu, pair = 0.8, compose(weak(*TINY.values()), 1)
@@ -109,17 +95,6 @@ def test_a_matrix_whose_directions_differ():
         )
         assert above.get_delta_for_epsilon(eps) >= real
         assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
-
-
-@pytest.mark.parametrize("pessimistic", [True, False])
-def test_a_matrix_with_reports_that_are_alike(pessimistic):
-    own, by_name = (
-        tightshuffle.to_pld(n=4, pessimistic=pessimistic, **setting)
-        for setting in ({"randomizer": Finite(krr(5, 1.0))}, {"k": 5, "eps0": 1.0})
-    )
-    for eps in (0.0, 0.3, 0.8):
-        wanted = by_name.get_delta_for_epsilon(eps)
-        assert own.get_delta_for_epsilon(eps) == pytest.approx(wanted, rel=1e-4)  # the brackets' width
 
 
 def test_two_values():

@@ -204,24 +204,6 @@ def test_rounds_next_to_the_largest_loss():
     assert compared > 40
 
 
-@pytest.mark.parametrize("name", ["subset:2", "oue", "rappor", "hadamard", "hash:4"])
-def test_one_round_is_the_curve_itself(name):
-    own = parse(name, k=8, eps0=2.0)
-    single = shuffled(own, 500)
-    eps = np.linspace(0, 1.9, 30)
-    alone, curve = rounds.Rounds([(single, 1)]).log10_delta(eps), single.log10_delta(eps)
-    assert np.all(alone >= curve - 1e-4)  # the hull is below the bracket of 1e-4, never below delta
-    assert np.all(alone <= curve * 0.99 + 5e-3)
-
-
-def test_rounds_of_one_curve_in_parts_are_the_same():
-    own = shuffled(parse("oue", k=8, eps0=2.0), 500)
-    whole, parts = rounds.Rounds([(own, 5)]), rounds.Rounds([(own, 2), (own, 3)])
-    eps = np.array([0.0, 1.0, 3.0])
-    assert parts.log10_delta(eps) == pytest.approx(whole.log10_delta(eps), abs=1e-8)
-    assert np.all(whole.log10_delta(eps) > rounds.Rounds([(own, 4)]).log10_delta(eps))
-
-
 @pytest.mark.parametrize("name", ["grr", "subset:2", "oue", "rappor", "hadamard", "hash:4"])
 def test_dp_accounting_gives_the_same(name):
     setting = {"n": 1000, "k": 8, "eps0": 2.0, "randomizer": name}

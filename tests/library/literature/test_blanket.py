@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.library.printed import convolved_distributions
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import blanket, count
 
@@ -107,27 +106,6 @@ def test_kappas_as_printed(setting):
         assert_close(actual, expected)
 
 
-# What they mean -------------------------------------------------------------------------------
-
-
-def test_surplus_is_a_difference_of_expected_counts_and_h_equates_it_to_equation_3():
-    for setting in ({"n": 30, "k": 10, "eps0": 2.0, "count": 24}, {"n": 60, "k": 3, "eps0": 0.5, "count": 0}):
-        (distribution_p, distribution_q), printed = convolved_distributions(**setting), Printed(**setting)
-        mean_p, mean_q = (
-            sum(s * mass for s, mass in enumerate(distribution))
-            for distribution in (distribution_p, distribution_q)
-        )
-        for eps in (0.0, 1e-3, 0.4):
-            expected = mean_p - mp.exp(eps) * mean_q
-            assert_close(blanket.surplus(eps, **setting), expected)
-        eps = mp.mpf("0.01")
-        x = mp.tanh(eps / 2)
-        surplus = printed.k3 * (printed.k2 - mp.exp(eps)) / printed.k2
-        assert not printed.case_1(eps)
-        scaled = (printed.delta(eps) - surplus) * x * (1 - x) * printed.k2
-        assert abs(scaled - printed.equation(x)) < mp.mpf(10) ** -40
-
-
 settings = st.fixed_dictionaries(
     {
         "n": st.one_of(st.integers(1, 30), st.integers(1, 10**9)),
@@ -208,41 +186,3 @@ def test_equation_3_is_an_upper_bound_for_the_count_and_the_whole_histogram(n, k
         exact = count.delta(eps, n=n, k=k, eps0=eps0, count=held, direction="both")
         assert np.all(ours > exact)
     assert np.all(ours > histogram.lower(eps, n=n, k=k, eps0=eps0))
-
-
-def test_not_tight_in_any_region_and_less_so_for_more_users():
-    sizes = np.array([10, 100, 1000])
-    setting = {"n": sizes, "k": 10, "eps0": 0.5}
-    middle = blanket.kappas(count=sizes // 10, **setting).log_kappa_2 / 2
-    for eps, at_least in ((0.2, 100.0), (middle, 2.0)):  # Theorem 2.2; S_2
-        gap = blanket.blanket(eps, **setting) - histogram.upper(eps, **setting)
-        assert np.all(np.diff(gap) > 0)
-        assert gap[-1] > at_least
-    assert np.all(histogram.upper(0.84, **setting) == -np.inf)  # Theorem 2.1: above kappa_4
-    assert np.all(np.isfinite(blanket.blanket(0.84, **setting)))
-
-
-BEST = (1 + math.sqrt(17)) / 2
-
-
-@pytest.mark.parametrize(
-    ("k", "eps0", "eps", "expected"),
-    [  # the most favourable eps0 of k = 3, and one close to k = 2's, which is 0
-        (3, math.log(BEST), 0.05, blanket.C * BEST**2 / ((1 + BEST) ** 2 * (BEST + 2))),
-        (2, 0.2, 0.01, blanket.C / 8 / math.cosh(0.1) ** 2),
-    ],
-)
-def test_decays_at_most_11_percent_as_fast_for_small_eps(k, eps0, eps, expected):
-    setting = {"n": np.array([1_000_000, 2_000_000]), "k": k, "eps0": eps0}
-    share = np.diff(blanket.equation_3(eps, **setting)) / np.diff(histogram.lower(eps, **setting))
-    assert share == pytest.approx(expected, rel=0.03)
-    assert share < 0.11
-
-
-# Arguments ------------------------------------------------------------------------------------
-
-
-def test_shapes_of_the_roots():
-    setting = {"n": np.array([[4], [5]]), "k": 3, "eps0": np.array([0.5, 1.0, 2.0]), "count": 2}
-    assert blanket.critical_polynomial_roots(**setting).shape == (2, 3, 2)
-    assert blanket.critical_equation_roots(**setting).shape == (2, 3, 2)
