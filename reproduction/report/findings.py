@@ -113,8 +113,8 @@ def _counts(verdicts: pd.DataFrame) -> Finding:
     found = count_verdicts(verdicts)
     return {
         "of": found.total,
-        "reproduced": found.reproduced,
-        "missed": found.total - found.reproduced,
+        "not_contradicted": found.not_contradicted,
+        "missed": found.total - found.not_contradicted,
         "by_digits": found.by_digits,
         "by_verdict": found.by_verdict,
     }

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from reproduction.figures.wording import typeset, with_powers
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
-from reproduction.verification.verdicts import REPRODUCED, check_verdicts, count_verdicts, orders
+from reproduction.verification.verdicts import GOOD, check_verdicts, count_verdicts, orders
 from tightshuffle.number_text import plain
 
 SYMBOLS = {
@@ -61,7 +61,7 @@ def page_values(
         "parameters": tables["parameters"].to_dict("records"),
         "statements": tables["claim_verdicts"].to_dict("records"),
         "claim_verdicts": CLAIM_VERDICTS,
-        "reproduced": REPRODUCED,
+        "good": GOOD,
         "figures": figures,
         "settings": settings,
         "rerun": _rerun_of(settings["results"], settings["configfiles"]),

@@ -16,7 +16,7 @@ from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS, READI
 from reproduction.verification.printed import COLUMNS, printed_to_decimal
 
 VERDICTS = ("same digits", "close", "consistent", "differs", "inconsistent", "not comparable")
-REPRODUCED = ("same digits", "close", "consistent")
+GOOD = ("same digits", "close", "consistent")  # those that do not contradict the paper
 NUMBERS = ("reproduced", "exact", "quantile", "low", "high")
 VERDICT_COLUMNS = (*COLUMNS, *NUMBERS, "verdict")
 REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
@@ -32,9 +32,9 @@ class VerdictCounts:
     by_verdict: dict[str, int]
 
     @property
-    def reproduced(self) -> int:
+    def not_contradicted(self) -> int:
         """Values whose verdict is same digits, close or consistent."""
-        return sum(self.by_verdict[verdict] for verdict in REPRODUCED)
+        return sum(self.by_verdict[verdict] for verdict in GOOD)
 
     @property
     def by_digits(self) -> int:

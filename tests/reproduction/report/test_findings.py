@@ -71,7 +71,7 @@ def test_parity_is_told_of_informative_settings():
 def test_verdicts_and_statements_are_counted():
     told = found(findings.printed)
     assert (told["of"], told["random"], told["fixed"]["of"]) == (185, 60, 90)
-    assert told["reproduced"] + told["missed"] == sum(item["of"] for item in told["by_item"]) == 185
+    assert told["not_contradicted"] + told["missed"] == sum(item["of"] for item in told["by_item"]) == 185
     assert (told["close"], told["central"]) == ([5], [99])
     claims = findings.claims(Results(VERDICTS, as_text(claim_rows())))
     assert (claims["of"], claims["hold"], claims["fail"], claims["undecided"]) == (8, 3, 1, 2)

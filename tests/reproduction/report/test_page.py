@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from reproduction.report.page import like
-from reproduction.verification.verdicts import REPRODUCED, VERDICTS
+from reproduction.verification.verdicts import GOOD, VERDICTS
 from tests.reproduction.report.report_page import (
     CHANGED,
     EVERYTHING,
@@ -53,7 +53,7 @@ def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole
     total = re.search(r'scope="row">all</th>(.*)</tr>', whole)[1]
     match, drawn = counts["same digits"] + counts["close"], counts["consistent"]
     assert re.findall(r"\d+", total) == [str(n) for n in (185, match, drawn, 185 - match - drawn)]
-    assert sum(counts[name] for name in REPRODUCED) == match + drawn
+    assert sum(counts[name] for name in GOOD) == match + drawn
 
 
 def test_what_holds_is_said_first_and_all_with_the_findings_numbers(verdicts, whole):

@@ -49,7 +49,7 @@ def test_draws_zeros_and_repeats_say_nothing_of_their_own():
 def test_a_draw_that_is_not_contradicted_does_not_come_out_by_its_digits():
     verdicts = ("same digits", "close", "close", "consistent", "consistent", "consistent", "inconsistent")
     counts = count_verdicts(pd.DataFrame([row(verdict=verdict) for verdict in verdicts]))
-    assert (counts.by_digits, counts.reproduced, counts.total) == (3, 6, 7)
+    assert (counts.by_digits, counts.not_contradicted, counts.total) == (3, 6, 7)
 
 
 def test_claims_are_counted_each_family_once_with_its_best_row():
