@@ -100,6 +100,10 @@ def test_it_is_well_formed_loads_nothing_and_escapes_data(verdicts, whole):
     links = [part.get("href") for part in page.iter("a")]
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
+    bare = tree(page_of([row(printed="0")], figures=()))  # a configuration with hardly any results
+    assert [part.get("href") for part in bare.find("body/header/nav")] == [
+        "#overview", "#methods", "#values", "#again",
+    ]  # fmt: skip
     assert len(list(page.iter("figure"))) == len(FIGURES) + 1  # and the drawing
     assert {part.get("src") for part in page.iter("img")} == {f"../figures/{f['name']}.png" for f in FIGURES}
     assert not list(page.iter("script"))
