@@ -1,7 +1,9 @@
 """Checks of the arguments that all bounds share. A ValueError names the bad argument."""
 
+import reprlib
 from collections.abc import Callable, Collection
 from importlib.util import find_spec
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -113,6 +115,13 @@ def check_colluding(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
     counted = np.minimum(np.ceil(given * users * (1 - 2**-51)), users - 1)
     counts = np.where((given > 0) & (given < 1), counted, given)
     return _integers("colluding", counts, wanted, lambda x: (x >= 0) & (x < users))
+
+
+def check_number(name: str, value: object, wanted: str, valid: Callable[[float], bool]) -> float:
+    """``value``, unchanged; ValueError unless it is one ``valid`` number, which may be infinite."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not valid(float(value)):
+        raise ValueError(f"{name} must be {wanted}; got {reprlib.repr(value)}")
+    return float(value)
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:

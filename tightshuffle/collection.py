@@ -28,6 +28,7 @@ This is about users who each send a report, not about DP-SGD, which shuffles bat
 
 import functools
 import math
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,8 +41,8 @@ from tightshuffle.arguments import (
     check_choice,
     check_colluding,
     check_eps,
-    check_k,
     check_log10_delta,
+    check_number,
     check_one,
     check_whole,
 )
@@ -56,13 +57,19 @@ from tightshuffle.numerics.powers import delta_of_log10
 from tightshuffle.randomizers import BY_KEY, Randomizer, parse
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.krr import lie_probability
-from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_N_OF_UPPER
+from tightshuffle.setting import (
+    LARGEST_COMPOSITIONS,
+    LARGEST_EPS0_OF_UPPER,
+    LARGEST_K_OF_COLLECTION,
+    LARGEST_N_OF_UPPER,
+)
 
 BOUNDS = ("upper", "lower")
 NESTED = "a collection under then must not have then itself; give all of them in one list"
 _BELOW_ONE = 1 - 2.0**-53
 _WIDTH_OF_ROUNDS = 1e-3  # of each round's delta: it makes eps about 0.01 % larger
 _RARE = 4.0  # log of delta over the probability of too few reports, if their number is random
+_LEAST_GAIN = 1e-140
 _LARGEST_EPS = 300.0  # that is looked for where reports are the values themselves
 
 
@@ -88,20 +95,25 @@ class Group:
     colluding: float = 0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or not self.name.isprintable():
+            raise ValueError(
+                f"name of a group must be text without control characters; got {reprlib.repr(self.name)}"
+            )
         where = f"group {self.name!r}: "
         try:
             users = check_whole("users", self.users, 1, int(LARGEST_N_OF_UPPER))
-            check_colluding(self.colluding, users)
-            taking = check_one("participation", check_eps(self.participation))
+            check_one("colluding", check_colluding(self.colluding, users))
         except ValueError as error:
-            raise ValueError(where + str(error).replace("eps must", "participation must")) from None
-        if not 0 < taking <= 1:
-            raise ValueError(f"{where}participation must be a probability above 0; got {self.participation}")
-        budget = self.eps0
-        if budget is not None and not 0 < budget <= LARGEST_EPS0_OF_UPPER and budget != math.inf:
-            raise ValueError(
-                f"{where}eps0 must be above 0 and at most {LARGEST_EPS0_OF_UPPER:g}, or inf if reports are"
-                f" the values themselves; got {budget}"
+            raise ValueError(where + str(error)) from None
+        check_number(
+            f"{where}participation", self.participation, "a probability above 0", lambda x: 0 < x <= 1
+        )
+        if self.eps0 is not None:
+            check_number(
+                f"{where}eps0",
+                self.eps0,
+                f"above 0 and at most {LARGEST_EPS0_OF_UPPER:g}, or inf if reports are the values themselves",
+                lambda x: 0 < x <= LARGEST_EPS0_OF_UPPER or x == math.inf,
             )
         object.__setattr__(self, "users", users)
 
@@ -133,10 +145,9 @@ class Dummies:
     def __post_init__(self) -> None:
         check_whole("dummies: number", self.number, 0, int(LARGEST_N_OF_UPPER))
         for name in ("poisson_per_value", "poisson_per_user_and_value", "probability_per_user_and_value"):
-            value = getattr(self, name)
-            most = 1.0 if name.startswith("probability") else LARGEST_N_OF_UPPER
-            if isinstance(value, bool | str) or not 0 <= value <= most:
-                raise ValueError(f"dummies: {name} must be from 0 to {most:g}; got {value!r}")
+            most = 1.0 if name.startswith("probability") else float(LARGEST_N_OF_UPPER)
+            wanted = f"from 0 to {most:g}"
+            check_number(f"dummies: {name}", getattr(self, name), wanted, lambda x: 0 <= x <= most)  # noqa: B023
 
     def variance(self, users: float, k: int, support: float) -> float:
         """Variance of how many dummies support one value: each does with probability ``support``."""
@@ -154,14 +165,14 @@ class Collection:
 
     Parameters
     ----------
-    k : number of values; None for a randomizer that is read from a file
+    k : number of values, up to 10^7; None for a randomizer that is read from a file
     groups : one `Group` or several, with different names. Their reports are shuffled together.
     randomizer : a name that `randomizers.parse` takes. Users of other groups hide a user if their reports
         have the same u: for "grr", "subset:M", "hash:G" and "hadamard" whatever their eps0 is, else only at
         the same eps0.
     dummies : see `Dummies`; for the randomizers just named
-    rounds : how many, by the same users with fresh randomness; values may change. The bounds are for all
-        rounds together, and for a user who takes part in every round.
+    rounds : how many, up to 10^5 with those of ``then``, by the same users with fresh randomness; values may
+        change. The bounds are for all rounds together, and for a user who takes part in every round.
     then : further collections by the same users, after these rounds; their groups have the same names, and
         they have no ``then`` themselves
 
@@ -181,14 +192,21 @@ class Collection:
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", tuple(self.groups))
-        object.__setattr__(self, "then", tuple(self.then))
+        for name, kind in (("groups", Group), ("then", Collection)):
+            object.__setattr__(self, name, _each(name, getattr(self, name), kind))
+        if not isinstance(self.randomizer, str):
+            raise ValueError(f"randomizer must be a name, such as 'grr'; got {reprlib.repr(self.randomizer)}")
+        if not isinstance(self.dummies, Dummies):
+            raise ValueError(f"dummies must be Dummies(...); got {reprlib.repr(self.dummies)}")
         check_whole("rounds", self.rounds, 1)
+        rounds = sum(stage.rounds for stage in (self, *self.then))
+        if rounds > LARGEST_COMPOSITIONS:
+            raise ValueError(f"rounds must be at most {LARGEST_COMPOSITIONS} in all; got {rounds}")
         names = [group.name for group in self.groups]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"groups must be at least one, with different names; got {', '.join(names)}")
         if self.k is not None:
-            object.__setattr__(self, "k", int(check_k(self.k)))
+            object.__setattr__(self, "k", check_whole("k", self.k, 2, LARGEST_K_OF_COLLECTION))
         object.__setattr__(self, "_randomizers", self._made())
         if sum(group.users for group in self.groups) > LARGEST_N_OF_UPPER:
             raise ValueError(f"groups must have at most {LARGEST_N_OF_UPPER:.0e} users in all")
@@ -312,6 +330,8 @@ class Collection:
         gains = self._uniform_gains(eps, group) * group.participation / rest
         void = -(1 - group.participation) * np.expm1(eps) / v
         masses = np.append(np.array([1, 1, self._k - 2]) / self._k * rest, v)
+        if gains.max() < _LEAST_GAIN:  # so rare a report would count as none
+            return np.full(eps.shape, np.inf)
         distribution = outwards(np.column_stack([gains, void]), masses, True, _ulps(eps, group))
         parts = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
         return ln_delta(*distribution, Cover.of(parts), round_up=True, width=width)
@@ -556,7 +576,9 @@ class Collection:
     def expected_error(self, shares: npt.ArrayLike | None = None) -> float:
         """Expected total variation error of the unbiased estimate from one round; nan without a formula.
 
-        ``shares`` (k,): of the users who hold each value, in every group; None for uniform data.
+        ``shares`` (k,): of the users who hold each value, the same in every group; None for uniform data.
+        If groups hold the values in different shares, the estimate is biased: it weights a group by users *
+        participation * (p - q). No number of users helps, and this error is then too small.
         The estimate is linear in the shuffled counts: less what other values and dummies add on average, and
         divided by what the users of a value add on average. It includes the error of not asking everybody.
         Before projection, by the central limit theorem; colluding users' reports are used. No formula: for a
@@ -657,6 +679,13 @@ class Collection:
             return self.groups[0]
         check_choice("group", name, [group.name for group in self.groups])
         return next(group for group in self.groups if group.name == name)
+
+
+def _each(name: str, given: object, kind: type) -> tuple[Any, ...]:
+    """A list or tuple of objects of one kind as a tuple; ValueError for anything else."""
+    if not isinstance(given, list | tuple) or not all(isinstance(one, kind) for one in given):
+        raise ValueError(f"{name} must be a list of {kind.__name__}(...); got {reprlib.repr(given)}")
+    return tuple(given)
 
 
 def _half_sum_of_errors(variances: Floats) -> float:

@@ -3,9 +3,9 @@
 import difflib
 import json
 import math
+import reprlib
 from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 from tightshuffle.arguments import check_installed
@@ -13,6 +13,9 @@ from tightshuffle.collection import NESTED, Collection, Dummies, Group
 
 _TEXTS = ("randomizer", "name")
 _WHOLE = ("k", "rounds", "users", "number")
+_MOST_CHARACTERS = 1_000_000
+_DEEPEST = 10  # a collection under then has groups with keys and values: 6
+_TOO_DEEP = "lists and keys are nested too deeply"
 
 
 def read_collection(path: str) -> Collection:
@@ -22,25 +25,62 @@ def read_collection(path: str) -> Collection:
     the file and the key that is wrong.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read(_MOST_CHARACTERS + 1)
+        if len(text) > _MOST_CHARACTERS:
+            raise ValueError(f"{path}: must have at most {_MOST_CHARACTERS:,} characters")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
     try:
-        return make_collection(_parsed(text, path))
+        return make_collection(_of_json(text) if path.endswith(".json") else _of_yaml(text))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _parsed(text: str, path: str) -> Any:
-    if path.endswith(".json"):
-        return json.loads(text)
+def _of_json(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+
+
+def _of_yaml(text: str) -> Any:
+    """The lists, mappings and texts in ``text``: every scalar is a text, so 010 is ten and 1:30 no number."""
     check_installed("yaml", "yaml")
     import yaml
 
+    class Reader(yaml.BaseLoader):  # type: ignore[misc]  # PyYAML has no type hints
+        depth = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise ValueError(f"line {self.peek_event().start_mark.line + 1}: aliases (*) are not allowed")
+            self.depth += 1
+            if self.depth > _DEEPEST:
+                raise ValueError(f"line {self.peek_event().start_mark.line + 1}: {_TOO_DEEP}")
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            return _once(self.construct_pairs(node, deep=True))
+
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Reader)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None
+
+
+def _once(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    """The mapping with these keys and values; ValueError for a key that is given twice, or is no text."""
+    mapping: dict[Any, Any] = {}
+    for key, value in pairs:
+        if not isinstance(key, str):
+            raise ValueError(f"keys must be words; got {reprlib.repr(key)}")
+        if key in mapping:
+            raise ValueError(f"key {key!r} is given twice; keep one of them")
+        mapping[key] = value
+    return mapping
 
 
 def make_collection(described: Any) -> Collection:
@@ -52,7 +92,7 @@ def make_collection(described: Any) -> Collection:
     given = _checked(described, Collection, "the file")
     later = given.pop("then", [])
     if not isinstance(later, list):
-        raise ValueError(f"then must be a list of collections; got {later!r}")
+        raise ValueError(f"then must be a list of collections; got {reprlib.repr(later)}")
     then = []
     for place, changes in enumerate(later, 1):
         changed = _checked(changes, Collection, f"then, item {place}")
@@ -67,11 +107,11 @@ def _one(given: Mapping[str, Any], then: tuple[Collection, ...] = ()) -> Collect
         raise ValueError("groups must be given: a list with name, users and eps0 of each group")
     groups = given["groups"]
     if not isinstance(groups, list):
-        raise ValueError(f"groups must be a list; got {groups!r}")
+        raise ValueError(f"groups must be a list; got {reprlib.repr(groups)}")
     made = []
     for place, about in enumerate(groups, 1):
         group = _checked(about, Group, f"groups, item {place}")
-        group["name"] = str(group.get("name", f"group {place}"))
+        group["name"] = _text(f"groups, item {place}: name", group.get("name", f"group {place}"))
         if "users" not in group:
             raise ValueError(f"group {group['name']!r}: users must be given")
         made.append(Group(**_numbers(group, f"group {group['name']!r}")))
@@ -84,30 +124,40 @@ def _checked(described: Any, kind: Any, where: str) -> dict[str, Any]:
     """A copy of the mapping; ValueError for anything else and for unknown keys."""
     known = [one.name for one in fields(kind) if not one.name.startswith("_")]
     if not isinstance(described, Mapping):
-        raise ValueError(f"{where} must have keys, such as {known[0]} and {known[1]}; got {described!r}")
+        raise ValueError(
+            f"{where} must have keys, such as {known[0]} and {known[1]}; got {reprlib.repr(described)}"
+        )
     for key in described:
         if key not in known:
             near = difflib.get_close_matches(str(key), known, 1)
             hint = f"; did you mean {near[0]}?" if near else f"; the keys are {', '.join(known)}"
-            raise ValueError(f"{where}: unknown key {key!r}{hint}")
+            raise ValueError(f"{where}: unknown key {reprlib.repr(key)}{hint}")
     return dict(described)
 
 
 def _numbers(given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The values as numbers, and names as text: YAML reads 1e6 as text, and 2024 as a number."""
-    return {key: str(value) if key in _TEXTS else _number(key, value, where) for key, value in given.items()}
-
-
-def _number(key: str, value: Any, where: str) -> Any:
+    """The values as numbers, and names as text."""
     prefix = f"{where}: " if where else ""
+    return {
+        key: _text(prefix + key, value) if key in _TEXTS else _number(prefix + key, value, key in _WHOLE)
+        for key, value in given.items()
+    }
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{name} must be a text; got {reprlib.repr(value)}")
+    return str(value)
+
+
+def _number(name: str, value: Any, whole: bool) -> Any:
+    wanted = "a whole number" if whole else "a number"
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError
-        number = float(str(value).replace("_", ""))
-    except ValueError:
-        raise ValueError(f"{prefix}{key} must be a number; got {value!r}") from None
-    if math.isnan(number) or (key in _WHOLE and not number.is_integer()):
-        raise ValueError(
-            f"{prefix}{key} must be {'a whole number' if key in _WHOLE else 'a number'}; got {value!r}"
-        )
-    return int(number) if key in _WHOLE else number
+        number = float({".inf": "inf", "+.inf": "inf"}.get(str(value).lower(), str(value).replace("_", "")))
+        if math.isnan(number) or (whole and not number.is_integer()):
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} must be {wanted}; got {reprlib.repr(value)}") from None
+    return int(number) if whole else number

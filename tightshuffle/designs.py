@@ -18,7 +18,7 @@ from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.planning import make_plan
 from tightshuffle.randomizers.krr import lie_probability, truth_probability
-from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_N_OF_UPPER
+from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_K_OF_COLLECTION, LARGEST_N_OF_UPPER
 
 STEP = 0.5  # between the eps0 of a frontier
 _CLOSE = 1.005  # error over that of dummies alone, from which on a larger eps0 gains little
@@ -75,7 +75,7 @@ def fewest_dummies(
 
     Parameters
     ----------
-    n, k : numbers of users and of values
+    n, k : numbers of users and of values, k up to 10^7
     eps : > 0
     delta : in (0, 1), or instead of it ``log10_delta`` < 0
     eps0 : local budget, up to 50, or math.inf if users send the values themselves
@@ -85,7 +85,7 @@ def fewest_dummies(
     ------
     ValueError naming the argument that is out of range; also if 10^12 dummies are too few.
     """
-    n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2)
+    n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     eps = check_one("eps", check_positive("eps", check_eps(eps)))
     wanted = check_one("delta", check_log10_delta(delta, log10_delta))
 
@@ -128,6 +128,7 @@ def frontier(
 
     Returns one `Design` per eps0, with the fewest dummies.
     """
+    check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     plan = make_plan(n, k, eps, delta, log10_delta=log10_delta, colluding=colluding)
 
     def design(eps0: float) -> Design:

@@ -23,6 +23,7 @@ DIRECTIONS = ("forward", "reverse", "both")
 LARGEST_N = 10**9  # above it some bounds take minutes or too much memory
 LARGEST_EPS0 = 20.0  # above it some bounds lose too many digits
 LARGEST_N_OF_UPPER, LARGEST_EPS0_OF_UPPER = 10**12, 50.0  # of lower, too
+LARGEST_K_OF_COLLECTION = 10**7  # above it the bounds take minutes, and an error per value fills the memory
 LARGEST_COMPOSITIONS = 10**5  # above it the convolutions take minutes
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -276,6 +277,21 @@ def test_a_changed_matrix_file_changes_new_collections_only(tmp_path, monkeypatc
     assert bounds[0] < 0.1 < 4 < bounds[1]
 
 
+def test_no_warning_for_ordinary_numbers():
+    """At eps = 0 every slope is 0; some slopes leave no positive gain."""
+    collection = one_group(100, 10, 2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for bound in BOUNDS:
+            collection.one_round([[0.0, 0.1], [1.9, 3.0]], bound=bound)
+            one_group(100, 10, 1e-99, participation=1e-300).one_round(0.0, bound=bound)
+
+
+def test_a_report_that_nearly_nobody_sends_is_not_counted_as_none():
+    rare = one_group(100, 10, 1e-99, participation=1e-300)
+    assert -400 < rare.one_round(0.0, unseen=True) < -399
+
+
 def test_two_groups_alike_are_one():
     together = one_group(1000, 10, 2.0).one_round([0.05, 0.2])
     apart = Collection(10, (Group("a", 400, 2.0), Group("b", 600, 2.0)))
@@ -501,6 +517,19 @@ A = (Group("a", 5, 1.0),)
         (
             lambda: Collection(10, A, then=[Collection(10, A, then=[Collection(10, A)])]),
             "then: a collection under then must not have then itself; give all of them in one list",
+        ),
+        (lambda: Group(7, 10, 1.0), "name of a group must be text"),
+        (lambda: Group("a", 10, "3"), "group 'a': eps0 must be above 0 and at most 50"),
+        (lambda: Dummies(poisson_per_value=None), "dummies: poisson_per_value must be from 0 to 1e"),
+        (lambda: Collection([10, 20], A), "k must be one number"),
+        (lambda: Collection(10**15, A), "k must be a whole number from 2 to 10000000"),
+        (lambda: Collection(10, A[0]), "groups must be a list of Group"),
+        (lambda: Collection(10, A, then=Collection(10, A)), "then must be a list of Collection"),
+        (lambda: Collection(10, A, dummies={"number": 5}), "dummies must be Dummies"),
+        (lambda: Collection(10, A, None), "randomizer must be a name, such as 'grr'; got None"),
+        (
+            lambda: Collection(10, A, rounds=60_000, then=(Collection(10, A, rounds=50_000),)),
+            "rounds must be at most 100000 in all; got 110000",
         ),
         (lambda: Collection(10, (Group("a", 5),)), "group 'a': k and eps0 must be given"),
         (lambda: one_group(5, 10, math.inf, "oue"), "eps0 must be finite"),

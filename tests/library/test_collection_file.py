@@ -10,7 +10,7 @@ from tightshuffle import Collection, Dummies, Group
 from tightshuffle.collection_file import read_collection
 
 YAML = """
-k: 50
+k: 050
 randomizer: subset:3
 rounds: 26
 dummies: {number: 1e3}
@@ -20,7 +20,7 @@ groups:
 then:
   - dummies: {poisson_per_value: 5}
   - rounds: 4
-    k: 40
+    k: "40"
 """
 GROUPS = (Group("2024", 10**6, 3.0, colluding=0.1), Group("group 2", 20_000, 2.0, 0.5))
 MEANT = Collection(
@@ -34,6 +34,7 @@ MEANT = Collection(
         Collection(40, GROUPS, "subset:3", Dummies(1000), 4),
     ),
 )
+USERS = "groups: [{users: 2, eps0: 1}]"
 
 
 def read(tmp_path, text, name="mine.yaml"):
@@ -43,8 +44,9 @@ def read(tmp_path, text, name="mine.yaml"):
 
 
 def test_a_file_means_the_same_as_the_classes(tmp_path):
-    """A collection under `then` has the keys of the first one, but for rounds. YAML reads 1e6 as text."""
+    """A collection under `then` has the keys of the first one, but for rounds. 050 is 50, not octal."""
     assert read(tmp_path, YAML) == MEANT
+    assert read(tmp_path, "k: 4\ngroups: [{users: 2, eps0: .inf}]").groups[0].eps0 == math.inf
 
 
 def test_json_needs_no_other_library(tmp_path, monkeypatch):
@@ -53,29 +55,46 @@ def test_json_needs_no_other_library(tmp_path, monkeypatch):
     assert read(tmp_path, json.dumps(described), "mine.json") == Collection(4, (Group("all", 10, math.inf),))
 
 
+LAUGHS = "a: &a [x]\n" + "".join(
+    f"{b}: &{b} [*{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("k: 4\ngroups: [{user: 5, eps0: 1}]", "groups, item 1: unknown key 'user'; did you mean users?"),
-        ("k: 4\ngruops: []", "the file: unknown key 'gruops'; did you mean groups?"),
         ("k: 4\n_cache: {}", "the file: unknown key '_cache'; the keys are k, groups, randomizer"),
-        ("k: 4\ndummies: {poisson: 5}\ngroups: [{users: 5, eps0: 1}]", "dummies: unknown key 'poisson'"),
+        (f"k: 4\n{USERS}\ndummies: {{poisson: 5}}", "dummies: unknown key 'poisson'"),
         ("k: 4\ngroups: [{name: a, eps0: 1}]", "group 'a': users must be given"),
         ("k: 4", "groups must be given"),
-        ("k: 4\ngroups: 3", "groups must be a list; got 3"),
-        ("k: 4\ngroups: [{users: many, eps0: 1}]", "group 'group 1': users must be a number; got 'many'"),
-        ("k: 4\ngroups: [{users: 2.5, eps0: 1}]", "group 'group 1': users must be a whole number; got 2.5"),
-        ("k: .inf\ngroups: [{users: 2, eps0: 1}]", "k must be a whole number; got inf"),
-        ("k: yes\ngroups: [{users: 2, eps0: 1}]", "k must be a number; got True"),
-        ("k: 4\ngroups: [{users: 2, eps0: .nan}]", "group 'group 1': eps0 must be a number; got nan"),
-        ("k: 4\ngroups: [{users: 2, eps0: 1}]\nthen: {k: 5}", "then must be a list of collections"),
-        ("k: 4\ngroups: [{users: 2, eps0: 1}]\nthen: [{round: 5}]", "then, item 1: unknown key 'round'"),
+        ("k: 4\ngroups: 3", "groups must be a list; got '3'"),
         (
-            "k: 4\ngroups: [{users: 2, eps0: 1}]\nthen: [{rounds: 1, then: [{rounds: 50}]}]",
+            "k: 4\ngroups: [{users: many, eps0: 1}]",
+            "group 'group 1': users must be a whole number; got 'many'",
+        ),
+        (f"k: .inf\n{USERS}", "k must be a whole number; got '.inf'"),
+        (f"k: 1:30\n{USERS}", "k must be a whole number; got '1:30'"),
+        (f"k: [5]\n{USERS}", "k must be a whole number; got ['5']"),
+        (f"k: 1e8\n{USERS}", "k must be a whole number from 2 to 10000000; got 100000000"),
+        (f"k: 4\nrounds: 1e6\n{USERS}", "rounds must be at most 100000 in all; got 1000000"),
+        (f"k: 4\nrandomizer: hash:{'9' * 400}\n{USERS}", "g must be a whole number from 2 to 2^62; got 9999"),
+        ("k: 4\ngroups: [{users: 2, eps0: .nan}]", "group 'group 1': eps0 must be a number; got '.nan'"),
+        ("k: 4\ngroups: [{name: , users: 2}]", "name of a group must be text without control characters"),
+        ('k: 4\ngroups: [{name: "a\\e[2J", users: 2}]', "got 'a\\x1b[2J'"),
+        (f"k: 4\n{USERS}\nthen: {{k: 5}}", "then must be a list of collections"),
+        (f"k: 4\n{USERS}\nthen: [{{round: 5}}]", "then, item 1: unknown key 'round'"),
+        (
+            f"k: 4\n{USERS}\nthen: [{{rounds: 1, then: [{{rounds: 50}}]}}]",
             "then, item 1: a collection under then must not have then itself; give all of them in one list",
         ),
+        (f"k: 4\n{USERS}\n{USERS}", "key 'groups' is given twice; keep one of them"),
+        (f"k: 4\n? [a]\n: 5\n{USERS}", "keys must be words; got ['a']"),
+        (LAUGHS + "k: *h", "line 2: aliases (*) are not allowed"),
+        ("k: " + "[" * 5000, "line 1: lists and keys are nested too deeply"),
         ("just text", "the file must have keys, such as k and groups; got 'just text'"),
         ("k: [", "while parsing"),
+        ("#" * 1_000_001, "must have at most 1,000,000 characters"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(text, message, tmp_path):
@@ -84,6 +103,23 @@ def test_what_is_wrong_is_said_in_one_line(text, message, tmp_path):
     assert str(raised.value).startswith(f"{tmp_path}/mine.yaml: ")
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "Expecting"),
+        ('{"k": 4, "k": 5}', "key 'k' is given twice"),
+        ("[" * 100_000, "lists and keys are nested too deeply"),
+        ('{"k": true, "groups": [{"users": 2, "eps0": 1}]}', "k must be a whole number; got True"),
+        ('{"k": 4, "groups": [{"name": null, "users": 2}]}', "name must be a text; got None"),
+    ],
+)
+def test_what_is_wrong_in_json(text, message, tmp_path):
+    with pytest.raises(ValueError, match=r"mine\.json: ") as raised:
+        read(tmp_path, text, "mine.json")
+    assert message in str(raised.value)
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
@@ -92,5 +128,3 @@ def test_a_file_that_cannot_be_read(tmp_path):
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe")
     with pytest.raises(ValueError, match=r"binary\.yaml: not a text file"):
         read_collection(str(tmp_path / "binary.yaml"))
-    with pytest.raises(ValueError, match=r"mine\.json: Expecting"):
-        read(tmp_path, "{", "mine.json")

@@ -82,9 +82,10 @@ def ln_delta_of_third_value(
     n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
     likeliest = tilted_copies(smaller - growth[:, None], masses, n, shares)
     spread = np.sqrt(likeliest)
-    for depth in _DEPTHS:
+    for depth in _DEPTHS if growth.any() else _DEPTHS[:1]:
         least = np.maximum(np.floor(likeliest - depth * spread), 1)
-        slope = growth * _ratio(cover, least) * (1 + _SLACK)
+        with np.errstate(invalid="ignore"):  # at eps = 0 the slope is 0, whatever the ratio is
+            slope = np.where(growth == 0, 0.0, growth * _ratio(cover, least) * (1 + _SLACK))
         usable = np.isfinite(slope)
         if not usable.any():
             continue
@@ -143,7 +144,10 @@ def _log_fewer(values: Floats, probabilities: Floats, cover: Cover, least: Float
     x = (_TILTS / math.sqrt(max(cover.mean, 1.0)))[:, None]  # -log t
     parts = list(zip(cover.n.tolist(), cover.shares.tolist(), strict=True))
     for place, (g, p, end) in enumerate(zip(values, probabilities, least.tolist(), strict=True)):
-        theta = np.concatenate([[0.0], np.logspace(-8, 0, 60) * 690 / max(g.max(), 1e-300)])
+        if not np.any(g > 0):
+            best[place] = -np.inf
+            continue
+        theta = np.concatenate([[0.0], np.logspace(-8, 0, 60) * 690 / g.max()])
         exponents = theta[:, None] * g
         growth = np.expm1(exponents)
         # Of E[t e^(theta G)] over 1, (x, thetas); and the terms whose rounding counts.

@@ -19,7 +19,8 @@ def answer_collection(arguments: Namespace) -> Answer:
     if (arguments.eps is None) == (arguments.delta is None):
         raise ValueError("give either --eps or --delta")
     collection = read_collection(arguments.file)
-    partly = any(group.participation < 1 for group in collection.groups)
+    stages = (collection, *collection.then)
+    partly = any(group.participation < 1 for stage in stages for group in stage.groups)
     records = [
         _of_group(collection, group.name, arguments.eps, arguments.delta, partly)
         for group in collection.groups
@@ -78,7 +79,10 @@ def _text(
 ) -> str:
     of_delta = arguments.delta is None
     several = collection.rounds > 1 or bool(collection.then)
-    title = f"delta at eps = {arguments.eps:g}" if of_delta else f"eps at delta = {_delta(arguments.delta)}"
+    if of_delta:
+        asked = f"delta at eps = {arguments.eps:.15g}"
+    else:
+        asked = f"eps at delta = {_delta(arguments.delta)}"
     header = ["group", "users", "eps0", "at least", "at most"]
     partly = "eps_unseen" in records[0] or "log10_delta_unseen" in records[0]
     header += ["if unseen"] * partly + ["no shuffler"]
@@ -92,7 +96,7 @@ def _text(
     stages = [collection, *collection.then]
     rounds = sum(stage.rounds for stage in stages)
     lines = [
-        f"{title}, for every dataset" + f", after {rounds} rounds together" * several,
+        f"{asked}, for every dataset" + f", after {rounds} rounds together" * several,
         "",
         table(rows),
         "",
@@ -118,6 +122,9 @@ def _text(
         + ":" * (not several),
         *(f"  {names[name]:<{width}}  {_error(value)}" for name, value in errors.items()),
     ]
+    lines += ["if every group holds the values in the same shares: else the estimate is biased."] * (
+        len(records) > 1
+    )
     return "\n".join(lines)
 
 

@@ -29,7 +29,7 @@ def _one(arguments: Namespace, eps: float, log10_delta: float) -> Answer:
     ]
     rows += [_cells(design) for design in designs]
     lines = [
-        f"(eps = {eps:g}, delta = {_delta(log10_delta)}) for every dataset with {_written(about)}",
+        f"(eps = {eps:.15g}, delta = {_delta(log10_delta)}) for every dataset with {_written(about)}",
         "",
         table(rows),
         "",
@@ -70,7 +70,9 @@ def _several(arguments: Namespace, pairs: list[tuple[float, float]]) -> Answer:
         counted = plain(per_value["dummies_per_value"], 4, round_up=True)
         asked = [counted, f"{per_value['closed_form']:.4g}", f"{per_value['times']:.3g}"]
         largest = plain(krr.eps0, round_up=False)
-        rows.append((f"{eps:g}", _delta(log10_delta), largest, ratios[0], f"{sent:.4g}", ratios[1], *asked))
+        rows.append(
+            (f"{eps:.15g}", _delta(log10_delta), largest, ratios[0], f"{sent:.4g}", ratios[1], *asked)
+        )
     lines = [
         f"for every dataset with {_written(about)}",
         "",

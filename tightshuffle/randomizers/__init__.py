@@ -3,6 +3,7 @@
 All have the interface of `base.Randomizer`; `parse` makes one from a name such as "subset:3".
 """
 
+import reprlib
 from typing import TypeVar
 
 from tightshuffle.arguments import check_k
@@ -65,7 +66,7 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
                 raise ValueError(f"leave out {unwanted} = {value}: it follows from the matrix of {name}")
         return read_matrix(number)
     if key not in BY_KEY or bool(colon) != bool(BY_KEY[key].parameter):
-        raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {name!r}")
+        raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {reprlib.repr(name)}")
     kind = BY_KEY[key]
     given, budget = check_given(name, k, eps0)
     fields = {kind.parameter: _whole(kind.parameter, number)} if colon else {}
@@ -83,4 +84,4 @@ def _whole(name: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{name} must be a whole number; got {text!r}") from None
+        raise ValueError(f"{name} must be a whole number; got {reprlib.repr(text)}") from None

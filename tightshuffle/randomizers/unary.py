@@ -5,6 +5,7 @@ number of reports that support a value is a sum of two binomials, independent of
 """
 
 import math
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -132,7 +133,7 @@ class LocalHashing(IndependentSupport):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.g, int | np.integer) and int(self.g) in self.parameters(self.k)):
-            raise ValueError(f"g must be a whole number from 2 to 2^62; got {self.g!r}")
+            raise ValueError(f"g must be a whole number from 2 to 2^62; got {reprlib.repr(self.g)}")
 
     @property
     def bits(self) -> float:
