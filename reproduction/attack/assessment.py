@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from reproduction.attack.game import Tally
+from reproduction.protocol.printed_formulas import theorem_1_as_printed
 from tightshuffle.arguments import Floats, Integers, check_choice, check_eps, check_one, check_whole
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import count as count_of_x0
@@ -123,7 +124,7 @@ def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -
 def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, Any]]:
     setting: dict[str, Any] = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
     claims = {
-        "published_log10_delta": count_of_x0.delta(eps, count=tally.count, form="published", **setting),
+        "published_log10_delta": theorem_1_as_printed(eps, count=tally.count, **setting),
         "exact_log10_delta": count_of_x0.delta(eps, count=tally.count, direction="both", **setting),
         "upper_log10_delta": histogram.upper(eps, **setting),
     }

@@ -1,4 +1,7 @@
-"""The formulas that the main paper prints for earlier amplification bounds.
+"""The formulas that the main paper prints: Theorem 1, and those for earlier amplification bounds.
+
+Theorem 1 is the delta of one value's count, with a second moment where the first belongs
+(`tightshuffle.literature.count`).
 
 The columns of Table II (long version) and Table 1 (FPS 2023) that carry the names of earlier work are not the
 cited theorems. Each is an order-of-magnitude statement eps = O(...) read with the constant 1 (in Erlingsson's
@@ -6,13 +9,39 @@ case 12), outside the conditions of its theorem, and solved for delta. These fun
 digits; none of them is a privacy guarantee.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, check_choice, check_eps, check_eps0, check_n
+from tightshuffle.literature.count import delta, of_moment
 
+FORMS = ("exact", "published")  # delta of the count of x0: the true one, and as Theorem 1 prints it
 VERSIONS = ("long", "short")  # arXiv 2205.08858, Table II; FPS 2023 (LNCS 14551), Table 1
 _LN10 = np.log(10)
+
+
+def theorem_1_as_printed(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    count: npt.ArrayLike,
+    direction: str = "forward",
+) -> Floats:
+    """log10 delta of the count of x0 with the privacy loss v_s as printed in Theorem 1. No guarantee.
+
+    Parameters, shape and errors as for `tightshuffle.literature.count.delta`.
+    """
+    return of_moment(eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=2)
+
+
+def delta_of_count(eps: npt.ArrayLike, *, form: str, direction: str = "forward", **setting: Any) -> Floats:
+    """log10 delta of the count of x0, in one of the `FORMS`; ``setting``: n, k, eps0 and count."""
+    exact = check_choice("form", form, FORMS) == "exact"
+    return (delta if exact else theorem_1_as_printed)(eps, direction=direction, **setting)
 
 
 def erlingsson_as_printed(eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from reproduction.protocol.delta_hat import delta_hat
 from reproduction.protocol.gaussian import published_scale
 from reproduction.protocol.metrics import individual_error, total_variation, uniform_histogram
 from tightshuffle.arguments import Floats, Integers, check_n, check_one, check_users
-from tightshuffle.literature.count import ceiling, delta_hat
+from tightshuffle.literature.count import ceiling
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.krr import invert, project_to_simplex, sample_histogram
 

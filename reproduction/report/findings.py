@@ -19,6 +19,7 @@ import pandas as pd
 from reproduction.experiments.parity_summary import NEARLY, nearly_equal
 from reproduction.protocol.corollary import corollary_table
 from reproduction.protocol.gaussian import published_scale
+from reproduction.protocol.printed_formulas import theorem_1_as_printed
 from reproduction.verification.claims.verdict_rules import (
     FAILS,
     HOLDS,
@@ -152,7 +153,7 @@ def default_setting(_: Results) -> Finding:
         worst = count.delta(eps, **DEFAULT, count=np.arange(DEFAULT["n"]), direction="both").max()
         rows.append(
             {"eps": eps}
-            | _delta("published", count.delta(eps, **setting, form="published"))
+            | _delta("published", theorem_1_as_printed(eps, **setting))
             | _delta("exact", count.delta(eps, **setting))
             | _delta("worst", worst)
             | _delta("lower", histogram.lower(eps, **DEFAULT))

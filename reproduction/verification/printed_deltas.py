@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reproduction.protocol import printed_formulas
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
-from tightshuffle.literature import amplification, clones, count
+from tightshuffle.literature import amplification, clones
 
 COLUMNS = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]
 VERSIONS = {"Table II": "long", "Table 1": "short"}
@@ -33,7 +33,7 @@ def printed_deltas(values: pd.DataFrame) -> pd.DataFrame:
     """The rows of values.csv of quantity delta: `COLUMNS`, then published and exact (log10; NaN: none)."""
     frame = values[values["quantity"] == "delta"].copy()
     own_k = frame[frame["mechanism"] == OWN].groupby("item")["k"].first()  # literature rows leave k open
-    for reading in count.FORMS:
+    for reading in printed_formulas.FORMS:
         frame[reading] = math.nan
     for _, group in frame.groupby(["mechanism", "item"]):
         k = int(own_k[group["item"].iloc[0]])
@@ -53,7 +53,10 @@ def _deltas(group: pd.DataFrame, k: int) -> dict[str, NDArray[np.floating[Any]]]
     if mechanism == OWN:
         own_k, held = group["k"].astype(int).to_numpy(), group["count"].astype(int).to_numpy()
         setting: dict[str, Any] = {"n": n, "k": own_k, "eps0": eps0, "count": held, "direction": "forward"}
-        return {form: count.delta(eps, form=form, **setting) for form in count.FORMS}
+        return {
+            form: printed_formulas.delta_of_count(eps, form=form, **setting)
+            for form in printed_formulas.FORMS
+        }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)
         deltas = {"exact": CITED[mechanism](eps, n=n, k=k, eps0=eps0)}

@@ -1,4 +1,4 @@
-"""delta of the count of x0, published and exact (Biswas et al., Definition 11 and Theorem 1).
+"""delta of the count of x0 (Biswas et al., Definition 11 and Theorem 1, corrected).
 
 The count has the distribution P if the user in question holds x0, and Q if that user holds x1. Of the n - 1
 remaining users, m = ``count`` hold x0, and N = n - m. Under Q the count is S = X + J: X ~ Bin(m, p) counts
@@ -12,7 +12,7 @@ coefficient. So it has the second moment instead of the first,
     e^{v_s} = kappa_2 + (e^eps0 - kappa_2) E[J^2 | S = s] / N^2,                  (Theorem 1, as printed)
 
 which is never larger, so that the printed delta is never too large. The step before it in the paper's
-Appendix A, and P(s) in its eq. (6), are right. The article has the proof.
+Appendix A, and P(s) in its eq. (6), are right. The article has the proof. `of_moment` computes both.
 
 Numerics. Both losses grow with s, so that delta is a sum over a tail of s. An exponentially tilted
 binomial is a binomial. X and J are tilted until the edge of that tail is the mean of X + J. Then all sums are
@@ -22,7 +22,6 @@ exp(-m KL(p'||p) - N KL(q'||q)) is kept as a logarithm.
 
 import decimal
 import math
-from collections.abc import Callable
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -41,8 +40,6 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.setting import DIRECTIONS
 
-FORMS = ("exact", "published")
-
 _REACH = 12.0  # standard deviations of a window: what is left out weighs less than exp(-72)
 _MARGIN = 80  # further values of a window, for very lopsided distributions
 _TRUSTED = 8.0  # standard deviations within which an FFT's noise is far below the signal
@@ -60,20 +57,16 @@ def delta(
     k: npt.ArrayLike,
     eps0: npt.ArrayLike,
     count: npt.ArrayLike,
-    form: str = "exact",
     direction: str = "forward",
 ) -> Floats:
-    """log10 of the tight delta of the noisy count of x0.
+    """log10 of the exact delta of the noisy count of x0.
 
     Parameters
     ----------
     eps, n, k, eps0, count : numbers or arrays, which broadcast. ``n`` users in all, ``k`` values;
         ``count`` of the remaining n - 1 users hold x0 (n_x0 of the paper).
-    form : "exact" for the hockey-stick divergence of P and Q, "published" with the privacy loss
-        v_s as printed in Theorem 1. The published form is not a privacy guarantee.
     direction : "forward" for P against Q, as in the paper; "reverse" for Q against P; "both" for the
-        larger one, as in the definition of differential privacy. The paper prints no reverse; for
-        form="published" it is the printed v_s put into eq. (2) with the roles exchanged.
+        larger one, as in the definition of differential privacy
 
     Returns
     -------
@@ -85,78 +78,33 @@ def delta(
     ------
     ValueError naming the argument that is out of range.
     """
-    check_choice("form", form, FORMS)
+    return of_moment(eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=1)
+
+
+def of_moment(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    count: npt.ArrayLike,
+    direction: str,
+    moment: int,
+) -> Floats:
+    """`delta` for the loss with that ``moment`` of J: 1, or 2, which is no guarantee (see the module).
+
+    The paper prints no reverse; for the second moment it is the printed loss put into eq. (2) with the roles
+    exchanged. Other parameters, result and errors as for `delta`.
+    """
     check_choice("direction", direction, DIRECTIONS)
     n = check_n(n)
     arguments = np.broadcast_arrays(check_eps(eps), n, check_k(k), check_eps0(eps0), check_count(count, n))
     signs = {"forward": (1,), "reverse": (-1,), "both": (1, -1)}[direction]
-    power = 1 if form == "exact" else 2
     result = np.empty(arguments[0].shape)
     for index in np.ndindex(result.shape):
         point = [argument[index].item() for argument in arguments]
-        result[index] = max(_ln_delta(*point, power=power, sign=sign) for sign in signs)
+        result[index] = max(_ln_delta(*point, power=moment, sign=sign) for sign in signs)
     return result[()] / np.log(10)
-
-
-def delta_hat(
-    counts: npt.ArrayLike,
-    eps: float,
-    *,
-    eps0: float,
-    form: str = "exact",
-    direction: str = "forward",
-    known: dict[tuple[int, int], float] | None = None,
-) -> float:
-    """log10 of the largest delta over all values that users hold: eq. (15), eq. (10) of the long version.
-
-    It depends on the data and is no guarantee for other datasets. The exact form computes only some dozens
-    of counts, those that can have the largest delta; the published form computes all.
-
-    Parameters: ``counts``, whole numbers of shape (k,), the histogram of all n users; ``eps`` and
-    ``eps0``, numbers; ``known``, a dict in which deltas are kept for further histograms. These must have the
-    same n and k, at the same eps, eps0, form and direction. Returns a float. Raises ValueError naming a bad
-    argument.
-    """
-    counts = np.asarray(counts)
-    held = np.unique(counts[counts > 0])
-    if counts.ndim != 1 or held.size == 0:
-        raise ValueError("counts must be one histogram of shape (k,) with at least one user")
-    if np.all(np.asarray(eps) >= np.asarray(eps0)):
-        check_eps(eps), check_eps0(eps0)
-        return -np.inf
-    n, deltas = int(counts.sum()), {} if known is None else known
-
-    def delta_of(n: int, count: int) -> float:
-        if (n, count) not in deltas:
-            deltas[n, count] = float(
-                delta(eps, n=n, k=counts.size, eps0=eps0, count=count, form=form, direction=direction)
-            )
-        return deltas[n, count]
-
-    remaining = (held - 1).tolist()
-    if form == "exact":
-        return _worst(remaining, n, delta_of)
-    return max(delta_of(n, count) for count in remaining)
-
-
-def _worst(counts: list[int], n: int, delta_of: Callable[[int, int], float]) -> float:
-    """The largest ``delta_of(n, count)`` of the ascending ``counts``, without computing most of them.
-
-    One delta bounds all counts between ``low`` and ``high``: that of ``low`` users who hold x0 and
-    n - high users who do not. The missing users add noise that does not depend on the secret, and added noise
-    never raises a divergence.
-    """
-    best = max(delta_of(n, counts[0]), delta_of(n, counts[-1]))
-    blocks = [(0, len(counts) - 1)]
-    while blocks:
-        first, last = blocks.pop()
-        low, high = counts[first], counts[last]
-        if last - first < 2 or delta_of(n - (high - low), low) < best - _ROUNDING:
-            continue
-        middle = (first + last) // 2
-        best = max(best, delta_of(n, counts[middle]))
-        blocks += [(first, middle), (middle, last)]
-    return best
 
 
 def ceiling(

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from reproduction.experiments.curves.axes import Section, log_axis
+from reproduction.protocol.printed_formulas import theorem_1_as_printed
 from tightshuffle import methods
 from tightshuffle.literature import count
 
@@ -30,7 +31,7 @@ def delta_bounds(settings: Section) -> pd.DataFrame:
         whole = {name: setting[name] for name in ("n", "k", "eps0")}
         counted = {"count": setting["count"], **whole}
         table = pd.DataFrame({"setting": number, **counted, "eps": eps})
-        table["published"] = count.delta(eps, form="published", **counted)
+        table["published"] = theorem_1_as_printed(eps, **counted)
         table["exact"] = count.delta(eps, direction="both", **counted)
         tables.append(
             table.assign(**{name: method.function(eps, **whole) for name, method in METHODS.items()})

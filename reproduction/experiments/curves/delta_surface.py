@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.experiments.curves.axes import Section, linear_axis, rounded
-from tightshuffle.literature.count import delta
+from reproduction.protocol.printed_formulas import FORMS, delta_of_count
 
 
 def delta_surface(settings: Section) -> pd.DataFrame:
@@ -16,5 +16,5 @@ def delta_surface(settings: Section) -> pd.DataFrame:
     axes = [rounded(linear_axis(settings[name])) for name in ("eps", "eps0")]
     eps, eps0 = (values.ravel() for values in np.meshgrid(*axes, indexing="ij"))
     fixed = {name: settings[name] for name in ("n", "k", "count")}
-    surface = {form: delta(eps, eps0=eps0, form=form, **fixed) for form in ("published", "exact")}
+    surface = {form: delta_of_count(eps, eps0=eps0, form=form, **fixed) for form in FORMS[::-1]}
     return pd.DataFrame({"eps": eps, "eps0": eps0, **fixed, **surface})

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from reproduction.experiments.curves.axes import Section, linear_axis, rounded
+from reproduction.protocol.printed_formulas import FORMS, delta_of_count
 from tightshuffle.bounds import histogram
-from tightshuffle.literature.count import delta
 
 EPS0 = 2.0  # of most of Table IV
 
@@ -28,6 +28,6 @@ def too_small(settings: Section) -> pd.DataFrame:
     whole: dict[str, Any] = {"n": settings["n"], "k": settings["k"], "eps0": eps0}
     counted = whole | {"count": settings["count"]}
     table = pd.DataFrame({"eps": eps, **counted})
-    for form in ("published", "exact"):
-        table[form] = delta(eps, form=form, **counted)
+    for form in FORMS[::-1]:
+        table[form] = delta_of_count(eps, form=form, **counted)
     return table.assign(lower=histogram.lower(eps, **whole), upper=histogram.upper(eps, **whole))

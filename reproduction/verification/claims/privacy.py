@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reproduction.protocol.printed_formulas import delta_of_count, theorem_1_as_printed
 from reproduction.verification.claims.evidence import GAUSSIAN, Budgets, NoEvidenceError, Reading
 from reproduction.verification.claims.verdict_rules import Comparisons, orders, span, yes_or_no
 from tightshuffle.bounds import histogram
@@ -41,7 +42,7 @@ def bracket(eps: float, n: int, k: int, eps0: float) -> tuple[float, float]:
 def as_printed(eps: float, n: int, k: int, eps0: float, share: float = _SHARE) -> float:
     """log10 delta of Theorem 1 as printed; ``share`` of n hold x0."""
     held = min(round(share * n), n - 1)
-    return float(count.delta(eps, n=n, k=k, eps0=eps0, count=held, form="published"))
+    return float(theorem_1_as_printed(eps, n=n, k=k, eps0=eps0, count=held))
 
 
 def trend(
@@ -129,7 +130,7 @@ def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: 
     form, direction = ("exact", "both") if reading.is_exact else ("published", "forward")
     largest = np.array(
         [
-            np.max(count.delta(e, n=n, k=k, eps0=eps0, count=counts, form=form, direction=direction))
+            np.max(delta_of_count(e, n=n, k=k, eps0=eps0, count=counts, form=form, direction=direction))
             for e in eps
         ]
     )
@@ -140,7 +141,7 @@ def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: 
 def varies_with_the_count(reading: Reading, eps: float, eps0: float, n: int, k: int) -> Comparisons:
     """Does delta at the experiments' budget depend on how many hold x0?"""
     counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
-    log10_deltas = count.delta(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
+    log10_deltas = delta_of_count(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
     least, largest = log10_deltas.min(), log10_deltas.max()
     numbers = f"{span(10**least)} is the smallest, {span(10**largest)} the largest"
     return Comparisons(yes_or_no([least < largest]), numbers)

@@ -10,6 +10,7 @@ from reproduction.experiments.curves.blanket_regions import blanket_tightness
 from reproduction.experiments.curves.koskela import balle_analytic, eps0_of_blanket
 from reproduction.figures import delta_bounds
 from reproduction.protocol.gaussian import published_scale
+from reproduction.protocol.printed_formulas import theorem_1_as_printed
 from tests.reproduction.experiments.tables import (
     blanket_settings,
     blanket_tables,
@@ -76,7 +77,7 @@ def test_bounds_are_the_accountants_values_and_in_order():
     for _, row in table.iloc[[1, 6]].iterrows():
         setting = {name: row[name] for name in ("n", "k", "eps0")}
         counted = {"count": row["count"], **setting}
-        assert row["published"] == count.delta(row["eps"], form="published", **counted)
+        assert row["published"] == theorem_1_as_printed(row["eps"], **counted)
         assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
         assert row["upper"] == histogram.upper(row["eps"], **setting)
         assert row["koskela_strong"] == koskela_strong(row["eps"], **setting)

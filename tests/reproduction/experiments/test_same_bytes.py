@@ -27,7 +27,7 @@ trials = run_point(counts, dataset="x", eps0=4.0, eps=4.0, n=20_000, repetitions
 values = [trials["value"].to_numpy(), trials["seed"].to_numpy()]
 for bound in (histogram.lower, histogram.upper):
     values.append(bound(np.array([0.5, 1.0]), n=1000, k=15, eps0=4.0))
-values.append(count.delta(np.linspace(0.1, 3, 9), n=100_000, k=10, eps0=4.0, count=80, form="exact"))
+values.append(count.delta(np.linspace(0.1, 3, 9), n=100_000, k=10, eps0=4.0, count=80))
 values.append(methods.delta("koskela-strong", [0.5, 1.0], n=1000, k=4, eps0=2.0, compositions=4))
 print(hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in values)).hexdigest())
 """

@@ -9,6 +9,7 @@ from scipy import stats
 
 from reproduction.protocol import trials as experiments
 from reproduction.protocol.gaussian import published_scale
+from reproduction.protocol.printed_formulas import delta_of_count
 from reproduction.protocol.trials import (
     MECHANISMS,
     NUMPYS_LIMIT,
@@ -19,7 +20,6 @@ from reproduction.protocol.trials import (
     sample_users,
 )
 from tests.chi_square import SIGNIFICANCE, consistent
-from tightshuffle.literature.count import delta
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.krr import sample_histogram
 
@@ -148,7 +148,7 @@ def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, 
     protocol = Protocol(delta_form=form, delta_floor=floor, sensitivity=1)
     _, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=np.random.default_rng(1))
     for sample, calibrated in zip(samples, deltas, strict=True):
-        logs = delta(eps, n=700, k=5, eps0=eps0, count=sample[sample > 0] - 1, form=form)
+        logs = delta_of_count(eps, n=700, k=5, eps0=eps0, count=sample[sample > 0] - 1, form=form)
         assert calibrated == max(10.0 ** np.max(logs), floor)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from reproduction.protocol.gaussian import published_scale
+from reproduction.protocol.printed_formulas import theorem_1_as_printed
 from reproduction.verification.claims import literature, privacy
 from reproduction.verification.claims.evidence import GAUSSIAN, NoEvidenceError, Setting
 from tests.reproduction.verification.claims.world import BOX, exact, numbers, published, row
@@ -68,7 +69,7 @@ def test_both_trends_and_several_shares_of_x0_as_published_only():
         found = privacy.both_trends(make(), False, True, SQUARE, (0.8, 0.2))
         assert [each.verdict for each in found] == ["holds"] * groups
     for share, held in ((0.8, 16), (0.2, 4), (1.0, 19)):  # at most n - 1 others can hold x0
-        expected = count.delta(0.1, n=20, k=5, eps0=1.0, count=held, form="published")
+        expected = theorem_1_as_printed(0.1, n=20, k=5, eps0=1.0, count=held)
         assert privacy.as_printed(0.1, 20, 5, 1.0, share) == expected
 
 
