@@ -66,6 +66,7 @@ def page_values(
         "settings": settings,
         "rerun": _rerun_of(settings["results"], settings["configfiles"]),
         "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(*file_of(path)),
+        "address": lambda path: file_of(path)[0],
         **{
             name: " or ".join(f"{share:g} %" for share in found["printed"][name])
             for name in ("close", "central")

@@ -84,7 +84,9 @@ def test_what_holds_is_said_first_and_all_with_the_findings_numbers(verdicts, wh
 
 def test_other_settings_than_the_papers_are_named_first_and_in_each_command(verdicts, whole):
     own = SETTINGS | {"results": "results/my_own", "configfiles": ["config/quick.yaml", "my own.yaml"]}
-    text = words(page_of(verdicts, settings=own | {"changed": CHANGED}, **EVERYTHING))
+    page = page_of(verdicts, settings=own | {"changed": CHANGED}, **EVERYTHING)
+    text = words(page)
+    assert set(re.findall(r'"([./]+)docs/', page)) == {"../../../"}
     notice = text.index("These are not the paper's settings.")
     assert notice < text.index("What holds")
     assert "datasets.paris.tv.budgets: [{eps0: 4, eps: 4}] → [{eps0: 4, eps: 5}]" in text
