@@ -16,9 +16,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from tightshuffle.arguments import Floats, check_delta, check_eps, check_positive
-from tightshuffle.numerics.roots import find_root
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2 sensitivity of a histogram if one user's value changes
 _LN10 = np.log(10)
@@ -122,7 +122,7 @@ def _solve(eps: float, wanted: float) -> float:
         high, low, step = low, low - step, 2 * step
     if low == high:
         return np.exp(high)
-    return np.exp(find_root(surplus, low, high, xtol=1e-14, rtol=1e-14))
+    return np.exp(scipy.optimize.brentq(surplus, low, high, xtol=1e-14, rtol=1e-14))
 
 
 def _ln_delta(eps: Floats, ratio: Floats) -> Floats:

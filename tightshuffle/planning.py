@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from tightshuffle import methods
 from tightshuffle.arguments import (
@@ -28,7 +29,7 @@ from tightshuffle.arguments import (
     check_whole,
 )
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.numerics.roots import find_root, least_whole
+from tightshuffle.numerics.roots import least_whole
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
 from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER
@@ -261,7 +262,7 @@ def _largest_eps0(
     while high < LARGEST_EPS0 and surplus(high) <= 0:
         low, high, step = high, min(high + step, LARGEST_EPS0), 2 * step
     if surplus(high) > 0:
-        find_root(surplus, low, high, xtol=_PRECISION * low, rtol=_PRECISION)
+        scipy.optimize.brentq(surplus, low, high, xtol=_PRECISION * low, rtol=_PRECISION)
     best = max(eps0 for eps0, reached in seen.items() if reached <= wanted)
     return best, seen[best]
 

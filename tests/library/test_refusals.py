@@ -14,7 +14,6 @@ from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.literature import blanket, count, renyi, renyi_pairs
 from tightshuffle.literature.amplification import balle_bennett, balle_hoeffding
 from tightshuffle.numerics.positive_part import log_positive_part
-from tightshuffle.numerics.roots import find_root
 from tightshuffle.randomizers import Finite, KRandomizedResponse, parse
 from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.setting import make_setting
@@ -45,7 +44,6 @@ GOOD = {  # arguments that are accepted, but for those that every case gives
     "exact_scale": (exact_scale, {"eps": 1.0, "delta": 1e-5}),
     "log10_delta_of_scale": (log10_delta_of_scale, {"eps": 1.0, "scale": 1.0}),
     "positive_part": (log_positive_part, {"probabilities": [0.5, 0.5], "n": 3}),
-    "find_root": (find_root, {"function": np.exp, "low": 1, "high": 2, "xtol": 1e-9}),
     "parse": (parse, {"name": "grr", "k": 4, "eps0": 1.0}),
     "matrix": (Finite, {}),
     "gains": (parse("oue", k=3, eps0=1.0).gains, {"eps": 0.5}),
@@ -120,7 +118,6 @@ REFUSED = [
     ("log10_delta_of_scale", {"sensitivity": -1}, "^sensitivity must be"),
     ("positive_part", {"values": [[1.0, -1.0], [1e-151, -1.0]]}, r"between 1e-150 and 1e\+150"),
     ("positive_part", {"values": [[1.0, -1.0], [np.inf, -1.0]]}, r"between 1e-150 and 1e\+150"),
-    ("find_root", {}, "different signs at 1 and 2"),
     ("parse", {"k": 1}, "k must"),
     ("parse", {"k": None}, "k must be given"),
     ("parse", {"eps0": 0, "name": "rappor"}, "eps0 must"),

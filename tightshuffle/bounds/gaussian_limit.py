@@ -12,10 +12,10 @@ The error depends on n: for k-RR with small n q, delta is far larger than this a
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from tightshuffle.arguments import Floats, check_n
 from tightshuffle.gaussian import log10_delta_of_scale
-from tightshuffle.numerics.roots import find_root
 from tightshuffle.randomizers import Randomizer, parse
 
 
@@ -49,7 +49,7 @@ def gaussian_eps(log10_delta: float, mu: float) -> float:
     high = mu
     while surplus(high) > 0:
         high *= 2
-    return find_root(surplus, 0.0, high, xtol=1e-14, rtol=1e-12)
+    return scipy.optimize.brentq(surplus, 0.0, high, xtol=1e-14, rtol=1e-12)
 
 
 def gaussian_tradeoff(alpha: npt.ArrayLike, mu: float) -> Floats:

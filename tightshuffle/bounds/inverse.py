@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from tightshuffle.arguments import Floats, OutsideRange, check_eps0, check_log10_delta
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import exact_scale
-from tightshuffle.numerics.roots import find_root
 
 TOLERANCE = 1e-5  # in log10 delta: the bounds have a width of 1e-4
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
@@ -170,6 +170,8 @@ def _crossing(log10_delta_at: Callable[[float], Any], wanted: float, low: float,
             high = middle
     root = high
     if high - low > 1e-10:
-        root = find_root(lambda eps: log10_delta_at(eps) - wanted, low, high, xtol=1e-11, rtol=1e-10)
+        root = scipy.optimize.brentq(
+            lambda eps: log10_delta_at(eps) - wanted, low, high, xtol=1e-11, rtol=1e-10
+        )
         high = min(high, root + 1e-10 * (1 + root))
     return next(eps for eps in (root, high, top) if log10_delta_at(eps) <= wanted)
