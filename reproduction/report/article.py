@@ -48,7 +48,7 @@ def article_values(
         "texts": {
             name: filled(f"{{{name}}}", found)
             for name in NUMBERS.findall(template)
-            if _or_none(re.split(r"[.\[:]", name)[0], found)
+            if _or_none(re.split(r"\.\w+(?:\[|:|$)", name)[0], found)
         },
         "rows": {
             f"{where}: {columns}": [filled(columns, row).split(" | ") for row in _or_none(where, found) or ()]
