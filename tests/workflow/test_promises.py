@@ -168,6 +168,7 @@ def test_bad_input_and_a_bad_configuration_are_one_line(calm, small):
     line = last_line(small.snakemake(*COMMAND))
     assert line == "error: use_counts: mine.csv: row 3: count must be a whole number >= 0; got '-150'"
     assert not (small.folder / HISTOGRAM).exists()
+    assert last_line(small.snakemake(*COMMAND)) == line, "the old trials are not taken for finished"
     os.utime(small.folder / "mine.csv", (time.time() + 3600,) * 2)
     line = last_line(small.snakemake(*COMMAND))
     assert line == "mine.csv is dated in the future: touch it, and run again"
