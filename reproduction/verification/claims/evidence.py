@@ -7,7 +7,7 @@ with like; "shuffle" is the noisy histogram itself on both readings.
 """
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -104,7 +104,7 @@ class Reading:
 
 
 def read_evidence(
-    *, values: Path, deltas: Path, trials: Sequence[Path], estimates: Iterable[Path], parity: Iterable[Path],
+    *, values: Path, deltas: Path, trials: Iterable[Path], estimates: Iterable[Path], parity: Iterable[Path],
     sensitivity: float, boxes: Mapping[str, Mapping[str, float]],
 ) -> tuple[Reading, Reading]:  # fmt: skip
     """The published and the exact reading, from the files of the results.
@@ -114,8 +114,10 @@ def read_evidence(
     ``boxes``: as in the config.
     """
     printed = printed_numbers(read_values(values), pd.read_csv(deltas))
-    common = printed, read_calibrations(trials), sensitivity, boxes
-    published = Reading(PUBLISHED, read_trials(trials) + read_estimates(estimates), *common)
+    runs = read_trials(trials)
+    calibrations = frozenset((run.eps, run.delta) for run in runs if run.eps >= run.eps0)
+    common = printed, calibrations, sensitivity, boxes
+    published = Reading(PUBLISHED, runs + read_estimates(estimates), *common)
     return published, Reading(EXACT, read_parity(parity), *common)
 
 
@@ -161,15 +163,6 @@ def read_parity(paths: Iterable[Path]) -> list[Setting]:
             for rule, part in frame.groupby("delta_rule", observed=True):
                 settings += _settings(part, _PARITY_NAMES, ["mechanism", "estimator"], str(rule))
     return settings
-
-
-def read_calibrations(paths: Iterable[Path]) -> frozenset[tuple[float, float]]:
-    """The (eps, delta) that the Gaussians of the trials are calibrated to where eps >= eps0."""
-    columns = ["eps0", "eps", "delta"]
-    rows = [
-        row for path in paths for row in pd.read_parquet(path, columns=columns).drop_duplicates().to_numpy()
-    ]
-    return frozenset((float(eps), float(delta)) for eps0, eps, delta in rows if eps >= eps0)
 
 
 def read_estimates(paths: Iterable[Path]) -> list[Setting]:

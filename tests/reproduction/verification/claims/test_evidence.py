@@ -12,7 +12,6 @@ from reproduction.verification.claims.evidence import (
     SHUFFLE,
     NoEvidenceError,
     printed_numbers,
-    read_calibrations,
     read_estimates,
     read_parity,
     read_trials,
@@ -68,13 +67,6 @@ def test_parity_takes_the_upper_bound_and_names_the_estimates(tmp_path):
         assert found.eps == pytest.approx(found.eps0 / 10)
         assert found.delta == pytest.approx({"1e-06": 1e-6, "n^-1.1": found.n**-1.1}[found.rule])
         assert {name: values[0] for name, values in found.samples.items()} == means
-
-
-def test_calibrations_are_each_budget_at_eps0_once(tmp_path):
-    frames = [world.trial_frame(n=n) for n in (1000, 2000)]
-    frames.append(frames[0].assign(eps=1.0, delta=1e-6))  # below eps0, where delta is above 0
-    files = [write(tmp_path / f"{number}.parquet", frame) for number, frame in enumerate(frames)]
-    assert read_calibrations(files) == {(4.0, 1e-30)}
 
 
 def test_single_runs_are_paired_over_cells(tmp_path):
