@@ -57,8 +57,8 @@ def test_m_and_g_have_nearly_the_least_error_of_all(name):
         assert found[i].variance(1 / cells, users) <= least * (1.02 if name == "subset" else 1.04)
 
 
-@pytest.mark.parametrize("n", [1000, 100_000])
-def test_rows_are_the_plans_of_another_search(n):
+def test_rows_are_the_plans_of_another_search():
+    n = 1000
     table = study({**SETTINGS, "n": [n], "k": [64], "eps": [0.5], "delta_exponents": []})
     for name in ("grr", "oue", "rappor", "hadamard"):
         row = table[table["randomizer"] == name].iloc[0]
