@@ -31,3 +31,5 @@ def test_every_statement_gets_its_row(tmp_path, monkeypatch):
     readings = ["verdict_published", "verdict_exact"]
     assert rows.loc["figure-2-inversion", readings].tolist() == ["fails", "holds"]  # as made up
     assert rows.loc["figure-7-inversion", "verdict"] == "untestable"  # no trials of Paris
+    # one calibration at eps = eps0, in all files of trials together
+    assert rows.loc["equal-privacy", "statistic_published"].startswith("false; for sensitivity 1, ")
