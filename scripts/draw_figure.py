@@ -18,6 +18,6 @@ with job(snakemake):
     figure = import_module(f"reproduction.figures.{snakemake.params.module}")
     data = call(figure.read)
     drawing, caption = call(figure.draw, data), call(figure.caption, data)
-    for kind, encoded in style.FORMATS.items():
-        write_bytes(encoded(drawing), snakemake.output[kind])
+    for kind in ("png", "pdf", "svg"):
+        write_bytes(style.encoded(drawing, kind), snakemake.output[kind])
     write_bytes(f"{caption}\n".encode(), snakemake.output.txt)

@@ -7,19 +7,11 @@ from reproduction.figures.wording import typeset
 
 AS_PUBLISHED = "published protocol"
 AT_EQUAL_PRIVACY = "equal (ε, δ)"
+PROJECTED = "projected onto the simplex: replaced by the nearest shares that are not negative and sum to 1."
 EQUAL_PRIVACY = (
     "Equal privacy: δ is fixed. ε is what the rigorous upper bound guarantees for the whole shuffled"
     " histogram of n users with budget ε₀, for every dataset. The Gaussian noise has the exact analytic scale"
-    " for this (ε, δ) and the histogram's L2 sensitivity √2. Both estimates are projected onto the simplex:"
-    " replaced by the nearest shares that are not negative and sum to 1."
-)
-
-WHAT_FOLLOWS = (
-    "How to use it: both mechanisms give the same (ε, δ). At each n the mechanism with the lower boxes is the"
-    " better choice for data like these. Where boxes overlap, a single release may go either way;"
-    " the figure “Ratio of errors” shows the ratio of the means with its interval. Where both lie above the"
-    " uniform histogram, use neither. The shuffled histogram without inversion may lie below both there,"
-    " because it is nearly uniform itself."
+    f" for this (ε, δ) and the histogram's L2 sensitivity √2. Both estimates are {PROJECTED}"
 )
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from reproduction.data.sub_cells import FINENESS
 from reproduction.figures import style, wording
@@ -16,6 +15,7 @@ from reproduction.figures.table_files import File, read_table
 
 CELLS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
 POINTS = ["latitude", "longitude", "spread"]
+LETTERS = [f"({letter})" for letter in ascii_lowercase]
 
 
 class City(NamedTuple):
@@ -34,16 +34,10 @@ def read(
     boxes: Sequence[Mapping[str, float]],
 ) -> list[City]:
     """The cities; ``boxes`` have the keys west, east, south and north, in degrees."""
-    if not titles:
-        raise ValueError("no city to draw; expected at least one dataset of kind gowalla in the config")
+    corners = [(box["west"], box["east"], box["south"], box["north"]) for box in boxes]
     return [
-        City(
-            title,
-            (box["west"], box["east"], box["south"], box["north"]),
-            read_table(histogram, CELLS),
-            read_table(points, POINTS),
-        )
-        for title, box, histogram, points in zip(titles, boxes, histograms, checkins, strict=True)
+        City(title, box, read_table(histogram, CELLS), read_table(points, POINTS))
+        for title, box, histogram, points in zip(titles, corners, histograms, checkins, strict=True)
     ]
 
 
@@ -59,11 +53,14 @@ def draw(cities: Sequence[City]) -> Figure:
     for number, city in enumerate(cities):
         top, bottom = panels[:, number]
         title, counts = wording.literal(city.title), on_grid(city.histogram, city.histogram["count"])
-        style.points(top, city.points["longitude"].to_numpy(), city.points["latitude"].to_numpy())
+        size = np.clip(180 / np.sqrt(max(len(city.points), 1)), 0.4, 6)
+        look = {"s": size, "color": style.COLOURS["shuffle+INV"], "alpha": 0.35, "linewidth": 0}
+        # a bitmap inside the PDF, since there are many
+        top.scatter(city.points["longitude"], city.points["latitude"], rasterized=True, **look)
         heading = [f"{_letter(number)} {title}: {len(city.points):,} check-ins"]
         heading += ["points placed at random inside sub-cells"] * bool(city.points["spread"].any())
         space = height * widths[number] + 0.4
-        top.set_title("\n".join(wording.folded(line, space) for line in heading))
+        top.set_title("\n".join(wording.folded(text, space) for text in heading))
         image = style.heatmap(bottom, grid_edges(city.histogram), counts, norm)
         cells = f"{counts.shape[1]} × {counts.shape[0]} cells"
         bottom.set_title(wording.folded(f"{_letter(len(cities) + number)} {title}: {cells}", space))
@@ -78,52 +75,39 @@ def caption(cities: Sequence[City], grid: str) -> str:
     letters = [_letter(number) for number in range(2 * len(cities))]
     spread = [city.title for city in cities if city.points["spread"].any()]
     largest = max(city.histogram["count"].max() for city in cities)
-    places, reason = "", ""
-    if spread:
-        places = " Points are placed at random inside small sub-cells: only counts are bundled."
-        reason = (
-            f" The points of {' and '.join(spread)} are not the check-ins themselves. The project bundles"
-            f" only the number of check-ins in each sub-cell ({FINENESS} × {FINENESS} to a cell of the"
-            " paper's grid). Each point is placed at random inside its sub-cell."
-        )
+    places = (
+        f" The points of {' and '.join(spread)} are placed at random inside small sub-cells,"
+        f" {FINENESS} × {FINENESS} to a cell of the paper's grid: only their counts are bundled."
+        if spread
+        else ""
+    )
     return (
         "Gowalla check-ins of each city: single check-ins above, counts per cell below. Colours are"
-        " logarithmic and the same for all cities. Cells without check-ins are grey."
-        f"{places}\n\n"
+        f" logarithmic and the same for all cities. Cells without check-ins are grey.{places}\n\n"
         f"{', '.join(letters[: len(cities)])}: check-ins;"
         f" {', '.join(letters[len(cities) :])}: counts per cell ({grid} grid)."
-        f" {' '.join(_numbers_of(city) for city in cities)} The colour scale goes from 1 to {largest:,}."
-        f" Degrees are drawn with their true proportion at the middle latitude.{reason}"
+        f" {' '.join(map(_numbers_of, cities))} The colour scale goes from 1 to {largest:,}."
+        " Degrees are drawn with their true proportion at the middle latitude."
     )
 
 
 def _numbers_of(city: City) -> str:
-    west, east, south, north = city.box
-    counts, unevenness = city.histogram["count"], max(map(_unevenness, grid_edges(city.histogram)))
+    west, east, south, north = (f"{value:.9g}".replace("-", "−") for value in city.box)
+    counts, (rows, columns) = city.histogram["count"], grid_shape(city.histogram)
+    widths = [np.diff(edges) for edges in grid_edges(city.histogram)]
+    unevenness = max(width.max() / width.min() - 1 for width in widths)
     uneven = (
         f" Its cells differ in width by up to {100 * unevenness:.2g} %: their edges are the nearest lines"
         " of the bundled counts."
         if unevenness > 1e-3  # the edges are rounded, which is less
         else ""
     )
-    rows, columns = grid_shape(city.histogram)
     return (
-        f"{city.title}: latitude {_degrees(south)} to {_degrees(north)},"
-        f" longitude {_degrees(west)} to {_degrees(east)},"
+        f"{city.title}: latitude {south} to {north}, longitude {west} to {east},"
         f" {columns} × {rows} cells, {(counts > 0).sum()} of them not empty,"
         f" {counts.sum():,} check-ins in the cells, {len(city.points):,} in the box.{uneven}"
     )
 
 
-def _unevenness(edges: NDArray[np.float64]) -> float:
-    """How much wider the widest cell is than the narrowest."""
-    widths = np.diff(edges)
-    return float(widths.max() / widths.min() - 1)
-
-
-def _degrees(value: float) -> str:
-    return f"{value:.9g}".replace("-", "−")
-
-
 def _letter(number: int) -> str:
-    return f"({ascii_lowercase[number % 26]})"
+    return LETTERS[number % len(LETTERS)]

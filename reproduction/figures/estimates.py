@@ -4,9 +4,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from reproduction.figures import calibration, style, wording
 from reproduction.figures.grids import grid_edges, grid_shape, on_a_grid, on_a_map, on_grid
@@ -59,9 +61,8 @@ def read(histogram: File, estimates: File) -> Runs:
 
 def draw(data: Runs, title: str) -> Figure:
     """The figure: the original, and a row per budget with each estimate and its error; or step lines."""
-    return draw_runs(
-        data, title, calibration.AS_PUBLISHED, {"gaussian": "unprojected", "shuffle+INV": "projected"}
-    )
+    estimators = {"gaussian": "unprojected", "shuffle+INV": "projected"}
+    return draw_runs(data, title, calibration.AS_PUBLISHED, estimators)
 
 
 def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
@@ -70,14 +71,12 @@ def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
     ``protocol``: that section of the config.
     """
     below = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]
-    negative = wording.listing(below, at_most=len(below))
-    projection = (
+    negative = (
         " The Gaussian estimates are not projected onto the simplex:"
-        f" {negative} of the {len(data.histogram):,} shares are negative."
+        f" {wording.listing(below, at_most=len(below))} of the {len(data.histogram):,} shares are negative."
     )
-    return caption_of_runs(
-        data, title, calibration.AS_PUBLISHED, f"{projection}\n\n{calibration.published(protocol)}"
-    )
+    paragraphs = f"{negative}\n\n{calibration.published(protocol)}"
+    return caption_of_runs(data, title, calibration.AS_PUBLISHED, paragraphs)
 
 
 @style.applied()
@@ -96,8 +95,8 @@ def draw_runs(data: Runs, title: str, calibrated: str, estimators: Estimators) -
 def _maps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> Figure:
     """The original once, with the colour scales; below, a row per run: each estimate and its error."""
     x, y = edges = grid_edges(histogram)
-    box = (x[0], x[-1], y[0], y[-1])
-    high = MAP * (style.proportion(box) if on_a_map(histogram) else len(y) / len(x))  # inches
+    box = (x[0], x[-1], y[0], y[-1]) if on_a_map(histogram) else None
+    high = MAP * (style.proportion(box) if box else len(y) / len(x))  # inches
     heights = [max(high, 0.9) + 0.2, *[high + 0.2] * len(runs)]
     figure = style.new_figure(0.7 + sum(heights), layout="compressed")
     grid = figure.add_gridspec(len(heights), 2 * len(MECHANISMS), height_ratios=heights)
@@ -109,18 +108,11 @@ def _maps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> F
 
     def panel(row: int, column: int, values: "pd.Series[float]", title: str) -> Any:
         axes = figure.add_subplot(grid[row, column])
-        shown = on_grid(histogram, values)
-        image = (
-            style.errors(axes, edges, shown, signed)
-            if column % 2
-            else style.heatmap(axes, edges, shown, norm)
-        )
+        form: Any = style.errors if column % 2 else style.heatmap
+        image = form(axes, edges, on_grid(histogram, values), signed if column % 2 else norm)
         axes.set_title(title)
         outer = (row == len(runs), column == 0)
-        if on_a_map(histogram):
-            style.map_axes(axes, box, names=outer, numbers=outer, bins=3)
-        else:
-            style.grid_axes(axes, names=outer, numbers=outer)
+        style.map_axes(axes, box, names=outer, numbers=outer, bins=3 if box else 4)
         if row and column == 0:
             axes.set_ylabel(f"{wording.row_label(runs[row - 1].budget(), high + 0.1)}\n{axes.get_ylabel()}")
         return image
@@ -140,14 +132,19 @@ def _steps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> 
     """A row per run: the original as an area, the estimates as lines."""
     figure = style.new_figure(0.9 + 1.7 * len(runs))
     panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    edges = np.arange(len(histogram) + 1) + 0.5
     for axes, run in zip(panels, runs, strict=True):
-        estimates = {name: run.table[name].to_numpy() for name in MECHANISMS}
-        style.steps(axes, run.table["original"].to_numpy(), estimates)
-        axes.set_title(
-            "; ".join(
-                f"{style.LABELS[name]} ({estimators[name]}), TV = {run.distance(name)}" for name in MECHANISMS
-            )
-        )
+        axes.stairs(run.table["original"], edges, fill=True, color="#bdbdbd", label="original")
+        for name in MECHANISMS:
+            look: Any = {"color": style.COLOURS[name], "linewidth": 0.9, "label": style.LABELS[name]}
+            axes.stairs(run.table[name], edges, **look)
+        axes.axhline(0, color=style.INK, linewidth=0.5)
+        axes.set_xlim(edges[0], edges[-1])
+        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        named = [
+            f"{style.LABELS[name]} ({estimators[name]}), TV = {run.distance(name)}" for name in MECHANISMS
+        ]
+        axes.set_title("; ".join(named))
         axes.set_ylabel(f"{wording.row_label(run.budget(), 1.6)}\nfraction of users")
     if "label" in histogram:
         _name_cells(panels[-1], histogram["label"].tolist())
@@ -174,11 +171,7 @@ def caption_of_runs(data: Runs, title: str, calibrated: str, paragraphs: str) ->
         + "."
         for run in runs
     )
-    text = (
-        f"Original histogram and one estimate from each mechanism, {title}, {calibrated}, one row per budget."
-    )
-    colours = " The grey area is the original, the lines are the estimates."
-    scales = ""
+    colours, scales = " The grey area is the original, the lines are the estimates.", ""
     if on_a_grid(histogram):
         negative = "negative shares grey with a minus sign."
         if not style.signs_fit(grid_shape(histogram)):
@@ -192,6 +185,7 @@ def caption_of_runs(data: Runs, title: str, calibrated: str, paragraphs: str) ->
             " all panels, logarithmic from 1/n on both sides."
         )
     return (
-        f"{text}{colours} TV is the total variation error.\n\n"
+        f"Original histogram and one estimate from each mechanism, {title}, {calibrated}, one row per budget."
+        f"{colours} TV is the total variation error.\n\n"
         f"k = {len(histogram):,}. {distances}{scales}{paragraphs}"
     )

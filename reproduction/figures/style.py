@@ -1,7 +1,7 @@
 """The figures' one style and the few plot forms: every form draws into the axes it is given.
 
-Nothing here reads data or writes files; `png`, `pdf` and `svg` give the bytes of a drawn figure, the same
-bytes every time. Colours are those of Okabe and Ito, or the perceptually even viridis.
+Nothing here reads data or writes files; `encoded` gives the bytes of a drawn figure, the same bytes every
+time. Colours are those of Okabe and Ito, or the perceptually even viridis.
 """
 
 import io
@@ -22,13 +22,11 @@ from matplotlib.colors import ListedColormap, LogNorm, SymLogNorm, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
-from matplotlib.tri import Triangulation
-from numpy.typing import NDArray
 
 from reproduction.figures.grids import Edges
 from reproduction.figures.wording import short_number
+from tightshuffle.arguments import Floats
 
 Box = tuple[float, float, float, float]  # west, east, south, north, in degrees
 STYLE = str(files("reproduction.figures") / "tightshuffle.mplstyle")
@@ -36,23 +34,20 @@ WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
 LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
 UNIFORM = ("#444444", (0, (3, 2)))  # colour and dashes of the uniform histogram's line
-EMPTY = (
-    "#e4e4e4"  # empty cells: outside of the colour map, so that they cannot look like cells with few users
-)
+# Empty cells: outside of the colour map, so that they cannot look like cells with few users.
+EMPTY = "#e4e4e4"
 # Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
 # for negative cells: no count is above the scale's upper end.
 HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
     bad=EMPTY, over=COLOURS["gaussian"]
 )
-SIGNED = matplotlib.colormaps["RdBu_r"].with_extremes(
-    bad=EMPTY
-)  # of errors: too few is blue, too many is red
+SIGNED = matplotlib.colormaps["RdBu_r"].with_extremes(bad=EMPTY)  # of errors: blue is too few, red too many
 SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")  # of up to six curves
 ORDERS = "$10^{{-{x:g}}}$"  # of magnitude below 1
 INK = "#222222"
-BOTH = (True, True)
 LEAD = 0.12  # length of the piece of a line before its name, a share of the axes' width
+NO_DATE = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None}}
 
 
 @contextmanager
@@ -72,26 +67,12 @@ def new_figure(
     return Figure(figsize=(width, height), layout=layout)
 
 
-def png(figure: Figure) -> bytes:
-    """The figure as PNG bytes; equal figures give equal bytes."""
-    return _bytes(figure, format="png", metadata={"Software": None})
-
-
-def pdf(figure: Figure) -> bytes:
-    """The figure as PDF bytes, fonts embedded; equal figures give equal bytes (no date inside)."""
-    return _bytes(figure, format="pdf", metadata={"CreationDate": None})
-
-
-def svg(figure: Figure) -> bytes:
-    """The figure as SVG bytes, letters as outlines; equal figures give equal bytes (no date inside)."""
-    return _bytes(figure, format="svg", metadata={"Date": None, "Creator": None})
-
-
-def _bytes(figure: Figure, **options: Any) -> bytes:
+def encoded(figure: Figure, kind: str) -> bytes:
+    """The figure as a png, pdf or svg file; equal figures give equal bytes (no date inside)."""
     buffer = io.BytesIO()
     with applied():
         _settle(figure)
-        figure.savefig(buffer, **options)
+        figure.savefig(buffer, format=kind, metadata=NO_DATE[kind])
     return buffer.getvalue()
 
 
@@ -109,107 +90,22 @@ def _settle(figure: Figure) -> None:
     figure.set_layout_engine(None)  # "none" would let savefig draw everything twice
 
 
-FORMATS = {"png": png, "pdf": pdf, "svg": svg}  # a file's ending -> its bytes
+def line(label: str, **look: Any) -> Line2D:
+    """An entry of a legend: a line, or a mark where ``look`` has no line."""
+    return Line2D([], [], label=label, **look)
+
+
+def uniform_line() -> Line2D:
+    """The legend's entry of the uniform histogram."""
+    return line("uniform histogram", color=UNIFORM[0], linestyle=UNIFORM[1])
+
+
+def below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:
+    """A legend below all panels, in one row or in ``columns``."""
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns or len(handles))
 
 
 # Plot forms -----------------------------------------------------------------------------------
-
-
-def surface(
-    axes: Any,
-    eps: NDArray[np.float64],
-    eps0: NDArray[np.float64],
-    log10_delta: NDArray[np.float64],
-    *,
-    limits: tuple[float, float],
-) -> Any:
-    """Draw log10 delta over (eps, eps0) into 3-D axes; points with -inf (delta = 0) are left out.
-
-    ``eps`` (a,), ``eps0`` (b,) ascending; ``log10_delta`` (b, a); ``limits`` the colour and z range.
-    Returns the surface. Raises ValueError where no three neighbouring points are left.
-    """
-    mesh, heights = _mesh(eps, eps0, log10_delta, limits[0])
-    drawing = axes.plot_trisurf(
-        mesh, heights, cmap="viridis", vmin=limits[0], vmax=limits[1], linewidth=0.15, edgecolor=INK
-    )
-    axes.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=limits)
-    return drawing
-
-
-def contours(
-    axes: Axes,
-    eps: NDArray[np.float64],
-    eps0: NDArray[np.float64],
-    log10_delta: NDArray[np.float64],
-    *,
-    limits: tuple[float, float],
-) -> None:
-    """Draw the same as contours with their values; arguments, errors and colours as in `surface`."""
-    mesh, heights = _mesh(eps, eps0, log10_delta, limits[0])
-    levels = MaxNLocator(9, steps=[1, 2, 5, 10]).tick_values(*limits)
-    filled = axes.tricontourf(mesh, heights, levels, cmap="viridis", vmin=limits[0], vmax=limits[1])
-    filled.set_edgecolor("face")  # else thin white lines between the colours of a vector file
-    lines = axes.tricontour(mesh, heights, levels, colors=INK, linewidths=0.5, linestyles="solid")
-    halo: list[Any] = [withStroke(linewidth=1.6, foreground="white")]
-    names: Any = {"fontsize": 7, "inline": False, "fmt": lambda value: f"{value:g}".replace("-", "−")}
-    if places := _crossings(eps, eps0, log10_delta, levels):
-        for label in lines.clabel(manual=places, **names):
-            label.set_path_effects(halo)
-    axes.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]))
-
-
-def _crossings(
-    eps: NDArray[np.float64], eps0: NDArray[np.float64], values: NDArray[np.float64], levels: Sequence[float]
-) -> list[tuple[float, float]]:
-    """Where to name each contour: on the highest row below 0.7 of the height that it crosses."""
-    places = []
-    for level in levels:
-        for row in range(int(0.7 * len(eps0)), -1, -1):
-            drawn = np.isfinite(values[row])
-            falling = values[row][drawn]
-            if len(falling) and falling.min() < level < falling.max():
-                place = np.interp(-level, -falling, eps[drawn])
-                places.append((float(place), float(eps0[row])))
-                break
-    return places
-
-
-def _mesh(
-    eps: NDArray[np.float64], eps0: NDArray[np.float64], log10_delta: NDArray[np.float64], lowest: float
-) -> tuple[Triangulation, NDArray[np.float64]]:
-    """The triangles of the points with delta > 0, and the heights of all points; as in `surface`."""
-    eps_grid, eps0_grid = np.meshgrid(eps, eps0)
-    drawn = np.isfinite(log10_delta)
-    triangles = _triangles(drawn)
-    if not len(triangles):
-        raise ValueError(
-            "delta surface: no three neighbouring points with delta > 0;"
-            " expected eps below eps0 somewhere: widen delta_surface.eps0 or take more steps"
-        )
-    mesh = Triangulation(eps_grid.ravel(), eps0_grid.ravel(), triangles)
-    return mesh, np.where(drawn, log10_delta, lowest).ravel()
-
-
-def _triangles(drawn: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Corner indices (t, 3) of the grid's triangles whose corners are all drawn.
-
-    A grid square with all corners is two triangles, one with three corners is one: so the surface
-    ends in a straight line along eps = eps0, not in a staircase.
-    """
-    rows, columns = drawn.shape
-    index = np.arange(drawn.size).reshape(rows, columns)
-    a, b, c, d = index[:-1, :-1], index[:-1, 1:], index[1:, :-1], index[1:, 1:]
-    has_a, has_b, has_c, has_d = (drawn.ravel()[corner] for corner in (a, b, c, d))
-    parts = [
-        np.stack([x[keep], y[keep], z[keep]], axis=-1)
-        for x, y, z, keep in (
-            (a, d, c, has_a & has_d & has_c),
-            (a, b, d, has_a & has_b & has_d),
-            (a, b, c, has_a & has_b & has_c & ~has_d),
-            (b, d, c, has_b & has_d & has_c & ~has_a),
-        )
-    ]
-    return np.concatenate(parts)
 
 
 def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3), text: str = "{x:g}") -> None:
@@ -223,13 +119,13 @@ def boxplots(axes: Axes, values: Mapping[str, Mapping[int, npt.ArrayLike]]) -> N
     """Draw grouped boxes: for each n one box per mechanism, numbers of users as labels.
 
     ``values`` maps mechanism -> {n: values of all repetitions}. Boxes are quartiles, whiskers 1.5
-    interquartile ranges. Raises ValueError for a mechanism without a colour or a value that is no number.
+    interquartile ranges. Raises ValueError for a value that is no number.
     """
     sizes = sorted({n for per_n in values.values() for n in per_n})
     slot = 0.84 / len(values)
     for number, (mechanism, per_n) in enumerate(values.items()):
         offset = (number - (len(values) - 1) / 2) * slot
-        colour = _colour(mechanism)
+        colour = COLOURS[mechanism]
         samples = [np.asarray(per_n[n], float) for n in sizes if n in per_n]
         if not all(np.isfinite(sample).all() for sample in samples):
             raise ValueError(f"{mechanism}: a value is not a finite number; expected distances of at least 0")
@@ -261,10 +157,9 @@ def distance_axis(axes: Axes, low: float, high: float) -> None:
     axes.set_yscale("log")
     room = 1.02 * (high / low) ** 0.06
     axes.set_ylim(low / room, high * room)
+    logarithmic = LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,))
     even = MaxNLocator(6, steps=[1, 2, 5, 10])
-    axes.yaxis.set_major_locator(
-        even if high < 6 * low else LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,))
-    )
+    axes.yaxis.set_major_locator(even if high < 6 * low else logarithmic)
     axes.yaxis.set_major_formatter("{x:.12g}")
     axes.yaxis.set_minor_locator(LogLocator(subs=range(2, 10)))
     axes.yaxis.set_minor_formatter(NullFormatter())
@@ -302,29 +197,14 @@ def end_labels(
         if looks:
             lead: Any = {**looks[text], "transform": axes.transAxes, "clip_on": False}
             axes.plot([x, x + 0.03, x + LEAD], [end, y, y], **lead)
-        axes.text(
-            x + 0.015 + (LEAD if looks else 0),
-            y,
-            text,
-            transform=axes.transAxes,
-            color=_tint(colour, 0.7, to="black"),
-            fontsize=7,
-            va="center",
-        )
-
-
-def _colour(mechanism: str) -> str:
-    if mechanism not in COLOURS:
-        raise ValueError(f"mechanism {mechanism!r} has no colour; expected one of {', '.join(COLOURS)}")
-    return COLOURS[mechanism]
+        look: Any = {"color": _tint(colour, 0.7, to="black"), "fontsize": 7, "va": "center"}
+        axes.text(x + 0.015 + (LEAD if looks else 0), y, text, transform=axes.transAxes, **look)
 
 
 def _tint(colour: str, share: float = 0.4, *, to: str = "white") -> tuple[float, float, float]:
     """The colour mixed with white: faces lighter than their edges keep flat boxes readable."""
-    red, green, blue = (
-        share * channel + (1 - share) * other
-        for channel, other in zip(to_rgb(colour), to_rgb(to), strict=True)
-    )
+    pairs = zip(to_rgb(colour), to_rgb(to), strict=True)
+    red, green, blue = (share * channel + (1 - share) * other for channel, other in pairs)
     return red, green, blue
 
 
@@ -338,7 +218,7 @@ def signs_fit(shape: tuple[int, ...]) -> bool:
     return max(shape) <= SIGNS_FIT
 
 
-def heatmap(axes: Axes, grid: Edges, values: NDArray[np.float64], norm: Any) -> Any:
+def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
     """Draw one value per cell as one image; 0 is empty (grey), below 0 is empty with a minus sign.
 
     ``grid`` is (x edges (c+1,), y edges (r+1,)), ``values`` (r, c) with row 0 in the south; NaN is no cell.
@@ -351,29 +231,27 @@ def heatmap(axes: Axes, grid: Edges, values: NDArray[np.float64], norm: Any) -> 
     fine = not signs_fit(values.shape)
     if fine:
         shown[negative] = 10 * norm.vmax
-    image = axes.pcolorfast(x, y, shown, norm=norm, cmap=HEAT)
-    if fine:  # on an even grid a pixel takes the mean colour of its cells, so that none is lost
-        image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
+    image = _image(axes, grid, shown, norm=norm, cmap=HEAT)
     row, column = np.nonzero(negative & (not fine))
     whole: Any = axes.figure
     width = axes.get_position().width * whole.get_figwidth() * 72 / max(values.shape[1], 1)
-    axes.scatter(
-        (x[column] + x[column + 1]) / 2,
-        (y[row] + y[row + 1]) / 2,
-        marker="_",
-        s=(0.5 * width) ** 2,
-        color=COLOURS["gaussian"],
-        linewidth=0.7,
-    )
-    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    place = (x[column] + x[column + 1]) / 2, (y[row] + y[row + 1]) / 2
+    axes.scatter(*place, marker="_", s=(0.5 * width) ** 2, color=COLOURS["gaussian"], linewidth=0.7)
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # the marks moved them
     return image
 
 
-def errors(axes: Axes, grid: Edges, values: NDArray[np.float64], norm: SymLogNorm) -> Any:
+def errors(axes: Axes, grid: Edges, values: Floats, norm: SymLogNorm) -> Any:
     """Draw one signed error per cell, blue below 0 and red above; ``grid`` and ``values`` as in `heatmap`."""
+    return _image(axes, grid, np.ma.masked_invalid(values), norm=norm, cmap=SIGNED)
+
+
+def _image(axes: Axes, grid: Edges, values: Any, **scale: Any) -> Any:
     x, y = grid
-    image = axes.pcolorfast(x, y, np.ma.masked_invalid(values), norm=norm, cmap=SIGNED)
-    if not signs_fit(values.shape):
+    image = axes.pcolorfast(x, y, values, **scale)
+    if not signs_fit(
+        values.shape
+    ):  # on an even grid a pixel takes the mean colour of its cells: none is lost
         image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     return image
@@ -385,12 +263,12 @@ def error_norm(unit: float, largest: float) -> SymLogNorm:
     return SymLogNorm(unit, linscale=0.5, vmin=-end, vmax=end, base=10)
 
 
-def count_bar(figure: Figure, image: Any, panels: NDArray[Any], label: str) -> None:
+def count_bar(figure: Figure, image: Any, panels: npt.NDArray[Any], label: str) -> None:
     """A colour bar for heatmaps of counts beside ``panels``, and a legend for empty cells."""
     bar = figure.colorbar(image, ax=panels, label=label, aspect=28, pad=0.015)
     bar.minorticks_off()
     bar.formatter = FuncFormatter(lambda value, _: short_number(value))
-    figure.legend(handles=[_empty()], loc="outside lower center")
+    below(figure, [_empty()])
 
 
 def scales(axes: Axes, shares: Any, signed: Any, inches: float, *, negative: bool) -> None:
@@ -411,18 +289,15 @@ def scales(axes: Axes, shares: Any, signed: Any, inches: float, *, negative: boo
         bar.minorticks_off()
         place.text(1.08, 0.5, label, transform=place.transAxes, va="center")
     low, high = (math.log10(end) for end in (signed.norm.linthresh, signed.norm.vmax))
-    powers = (
-        10.0 ** np.arange(math.ceil(low + 0.5), math.ceil(high))[::-2]
-    )  # room for the nought between them
+    powers = 10.0 ** np.arange(math.ceil(low + 0.5), math.ceil(high))[::-2]  # room for the 0 between them
     bar.set_ticks([*-powers, 0, *powers[::-1]])
     handles: list[Artist] = [_empty()]
-    if negative:
-        meaning, colour = "negative", COLOURS["gaussian"]
-        if signs_fit(shares.get_array().shape):
-            minus: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
-            handles.append(Line2D([], [], linestyle="", label=meaning, **minus))
-        else:
-            handles.append(Patch(facecolor=colour, label=meaning))
+    colour = COLOURS["gaussian"]
+    if negative and signs_fit(shares.get_array().shape):
+        minus: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
+        handles.append(line("negative", linestyle="", **minus))
+    elif negative:
+        handles.append(Patch(facecolor=colour, label="negative"))
     axes.legend(handles=handles, loc="upper right", borderpad=0, labelspacing=0.8)
 
 
@@ -430,48 +305,28 @@ def _empty() -> Patch:
     return Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty cell")
 
 
-def points(axes: Axes, longitude: NDArray[np.float64], latitude: NDArray[np.float64]) -> None:
-    """Draw single places as small dots; a bitmap inside the PDF, since there are many."""
-    size = np.clip(180 / math.sqrt(max(len(longitude), 1)), 0.4, 6)
-    axes.scatter(
-        longitude, latitude, s=size, color=COLOURS["shuffle+INV"], alpha=0.35, linewidth=0, rasterized=True
-    )
-
-
 def map_axes(
-    axes: Axes, box: Box, *, names: tuple[bool, bool] = BOTH, numbers: tuple[bool, bool] = BOTH, bins: int = 4
+    axes: Axes,
+    box: Box | None,
+    *,
+    names: tuple[bool, bool],
+    numbers: tuple[bool, bool] = (True, True),
+    bins: int = 4,
 ) -> None:
-    """Longitude and latitude on the axes, true aspect at the middle latitude.
+    """Longitude and latitude on the axes, true aspect at the middle latitude; rows and columns without box.
 
     ``box`` = (west, east, south, north) in degrees; ``names`` and ``numbers`` say whether the
     (horizontal, vertical) axis is named and numbered, in at most ``bins`` steps.
     """
-    axes.set(xlim=box[:2], ylim=box[2:])
-    axes.set_aspect(true_aspect(box))
-    _name_axes(axes, ("longitude (°)", "latitude (°)"), names, numbers, "{x:.2f}", bins=bins)
-
-
-def grid_axes(axes: Axes, *, names: tuple[bool, bool] = BOTH, numbers: tuple[bool, bool] = BOTH) -> None:
-    """Rows and columns on the axes, square cells: for a grid without degrees."""
-    axes.set_aspect("equal")
-    _name_axes(axes, ("column", "row"), names, numbers, "{x:.0f}", integer=True)
-
-
-def _name_axes(
-    axes: Axes,
-    labels: tuple[str, str],
-    names: tuple[bool, bool],
-    numbers: tuple[bool, bool],
-    text: str,
-    *,
-    bins: int = 4,
-    **ticks: Any,
-) -> None:
-    axes.set(xlabel=labels[0] if names[0] else "", ylabel=labels[1] if names[1] else "")
+    if box:
+        axes.set(xlim=box[:2], ylim=box[2:])
+    axes.set_aspect(true_aspect(box) if box else "equal")
+    labels = ("longitude (°)", "latitude (°)") if box else ("column", "row")
+    axes.set(xlabel=labels[0] * names[0], ylabel=labels[1] * names[1])
     axes.tick_params(labelbottom=numbers[0], labelleft=numbers[1])
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(bins, steps=[1, 2, 4, 5, 10], **ticks))
-        axis.set_major_formatter(text)
+        axis.set_major_locator(MaxNLocator(bins, steps=[1, 2, 4, 5, 10], integer=not box))
+        axis.set_major_formatter("{x:.2f}" if box else "{x:.0f}")
 
 
 def proportion(box: Box) -> float:
@@ -483,17 +338,3 @@ def proportion(box: Box) -> float:
 def true_aspect(box: Box) -> float:
     """Length of a degree of latitude over one of longitude in the middle of (west, east, south, north)."""
     return 1 / math.cos(math.radians((box[2] + box[3]) / 2))
-
-
-def steps(axes: Axes, original: NDArray[np.float64], estimates: Mapping[str, NDArray[np.float64]]) -> None:
-    """Draw one histogram without a map: the original filled, each estimate as a step line.
-
-    ``original`` (k,) fractions; ``estimates`` maps mechanism -> (k,) fractions, negative ones allowed.
-    """
-    edges = np.arange(len(original) + 1) + 0.5
-    axes.stairs(original, edges, fill=True, color="#bdbdbd", label="original")
-    for mechanism, values in estimates.items():
-        axes.stairs(values, edges, color=COLOURS[mechanism], linewidth=0.9, label=LABELS[mechanism])
-    axes.axhline(0, color=INK, linewidth=0.5)
-    axes.set_xlim(edges[0], edges[-1])
-    axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))

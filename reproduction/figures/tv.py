@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from reproduction.figures import calibration, style, wording
 from reproduction.figures.table_files import File, groups, read_table
@@ -29,14 +28,9 @@ class Panel(NamedTuple):
 
 
 def read(trials: Sequence[File]) -> pd.DataFrame:
-    """The TV rows of all trial files as one table; ValueError where there are none."""
-    if not trials:
-        raise ValueError(
-            "no trials to draw; expected at least one n in the dataset's tv section of the config"
-        )
-    return pd.concat(
-        [read_table(path, [*COLUMNS, "experiment"], DRAWN) for path in trials], ignore_index=True
-    )
+    """The TV rows of all trial files as one table; ValueError where a file has none."""
+    tables = [read_table(path, [*COLUMNS, "experiment"], DRAWN) for path in trials]
+    return pd.concat(tables, ignore_index=True)
 
 
 def draw(trials: pd.DataFrame, title: str) -> Figure:
@@ -66,23 +60,19 @@ def _panels(trials: pd.DataFrame) -> list[Panel]:
 
 @style.applied()
 def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
-    """The figure, two panels side by side; ``calibrated`` names the Gaussian's calibration.
-
-    Raises ValueError for a mechanism without a colour.
-    """
+    """The figure, two panels side by side; ``calibrated`` names the Gaussian's calibration."""
     heading = (
         f"Total variation (TV) error, {wording.literal(title)}: {_setting(_trials(panels))}, {calibrated}"
     )
     heading = wording.folded(heading, style.WIDTH, size=9)
     columns = min(SIDE_BY_SIDE, len(panels))
-    height = 0.3 + 0.15 * heading.count("\n") + 2.3 * math.ceil(len(panels) / columns)
-    figure = style.new_figure(height)
-    every = figure.subplots(math.ceil(len(panels) / columns), columns, squeeze=False).ravel()
+    lines = math.ceil(len(panels) / columns)
+    figure = style.new_figure(0.3 + 0.15 * heading.count("\n") + 2.3 * lines)
+    every = figure.subplots(lines, columns, squeeze=False).ravel()
     for number, (panel, name) in enumerate(zip(panels, _names(panels), strict=True)):
         axes, first = every[number], number // columns * columns
         beside = [_ends(other) for other in panels[first : first + columns] if other.levels == panel.levels]
-        low, high = (float(end) for end in (np.min(beside), np.max(beside)))  # one scale per row
-        style.distance_axis(axes, low, high)
+        style.distance_axis(axes, float(np.min(beside)), float(np.max(beside)))  # one scale per row
         _draw(axes, panel)
         axes.set_title(wording.folded(name, style.WIDTH / columns - 0.9))
         axes.set_ylabel("TV error" if number == first else "")
@@ -95,49 +85,30 @@ def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
 
 def _draw(axes: Axes, panel: Panel) -> None:
     """Boxes of shuffle+INV and of the Gaussian, level lines, and the name of each at its right end."""
-    boxes = _boxes(panel)
+    boxes = {}
+    for name in style.COLOURS:
+        rows = panel.rows[panel.rows["mechanism"] == name]
+        if name != PLAIN and len(rows):
+            boxes[name] = {int(n): part["value"].to_numpy() for n, part in groups(rows, "n")}
     style.boxplots(axes, boxes)
     ends = [
         (float(np.median(per_n[max(per_n)])), style.LABELS[name], style.COLOURS[name])
         for name, per_n in boxes.items()
     ]
     for name, (colour, dashes), means in _levels(panel):
-        x = np.arange(len(means))
-        axes.plot(
-            [-0.5, *x, len(x) - 0.5],
-            means.iloc[[0, *x, -1]],
-            color=colour,
-            linestyle=dashes,
-            linewidth=1.1,
-            zorder=1.5,
-        )
-        ends.append((means.iloc[-1], f"{name} {wording.significant(means.iloc[-1])}", colour))
+        x, y = np.arange(len(means)), means.to_numpy()
+        look: Any = {"color": colour, "linestyle": dashes, "linewidth": 1.1, "zorder": 1.5}
+        axes.plot([-0.5, *x, len(x) - 0.5], [y[0], *y, y[-1]], **look)
+        ends.append((y[-1], f"{name} {wording.significant(y[-1])}", colour))
     style.end_labels(axes, ends)
-
-
-def _boxes(panel: Panel) -> dict[str, dict[int, NDArray[np.float64]]]:
-    """mechanism -> {n: values of the repetitions}, what the boxplots take; plain shuffle is a line."""
-    unknown = set(panel.rows["mechanism"]) - set(style.COLOURS)
-    if unknown:
-        raise ValueError(
-            f"trials: mechanism {min(unknown)!r} has no colour; expected {', '.join(style.COLOURS)}"
-        )
-    boxed = {name: panel.rows[panel.rows["mechanism"] == name] for name in style.COLOURS if name != PLAIN}
-    return {
-        name: {int(n): part["value"].to_numpy() for n, part in groups(rows, "n")}
-        for name, rows in boxed.items()
-        if len(rows)
-    }
 
 
 def _levels(panel: Panel) -> list[tuple[str, tuple[str, Any], "pd.Series[float]"]]:
     """(name, (colour, dashes), mean per n) of plain shuffle and of the uniform histogram."""
     if not panel.levels:
         return []
-    plain = panel.rows[panel.rows["mechanism"] == PLAIN]
-    lines = (
-        [(PLAIN, (style.COLOURS[PLAIN], "solid"), plain.groupby("n")["value"].mean())] if len(plain) else []
-    )
+    plain = panel.rows[panel.rows["mechanism"] == PLAIN].groupby("n")["value"].mean()
+    lines = [(PLAIN, (style.COLOURS[PLAIN], "solid"), plain)] if len(plain) else []
     return [*lines, ("uniform", style.UNIFORM, panel.rows.groupby("n")["uniform"].mean())]
 
 
@@ -167,10 +138,9 @@ def caption_of_panels(panels: Sequence[Panel], title: str, calibrated: str, para
 
 def _names(panels: Sequence[Panel]) -> list[str]:
     """The panels' titles, with letters where there are several and letters for all."""
-    lettered = 1 < len(panels) <= len(ascii_lowercase)
-    return [
-        f"({ascii_lowercase[i]}) {panel.title}" if lettered else panel.title for i, panel in enumerate(panels)
-    ]
+    if not 1 < len(panels) <= len(ascii_lowercase):
+        return [panel.title for panel in panels]
+    return [f"({letter}) {panel.title}" for letter, panel in zip(ascii_lowercase, panels, strict=False)]
 
 
 def _trials(panels: Sequence[Panel]) -> pd.DataFrame:

@@ -232,7 +232,9 @@ def figure(request, results):
     table = module.read(**{name: given[name] for name in asked[0]})
     drawing = module.draw(table, **{name: given[name] for name in asked[1][1:]})
     caption = module.caption(table, **{name: given[name] for name in asked[2][1:]})
-    return SimpleNamespace(row=row, table=table, drawing=drawing, png=style.png(drawing), caption=caption)
+    return SimpleNamespace(
+        row=row, table=table, drawing=drawing, png=style.encoded(drawing, "png"), caption=caption
+    )
 
 
 def points_of(axes):

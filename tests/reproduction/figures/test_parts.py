@@ -69,7 +69,7 @@ def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions()
 def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
     table = pd.DataFrame({"cell": np.arange(1, 90_001), "original": 1 / 90_000, "gaussian": -1e-5})
     runs = [estimates.Run(2, 2, 90_000, 1e-30, table.assign(**{"shuffle+INV": 2e-5}))]
-    pdf = style.pdf(estimates.draw(estimates.Runs(histogram(True, 300, 300), runs), "fine"))
+    pdf = style.encoded(estimates.draw(estimates.Runs(histogram(True, 300, 300), runs), "fine"), "pdf")
     assert len(pdf) < 2_000_000  # a path per cell takes 6 MB
 
 
