@@ -139,7 +139,7 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
     "checkins": (
         maps,
         lambda cities: [
-            *("uniform grid", "6 × 5 cells", "latitude 48.8286 to 48.8798", "points of Paris are placed at random"),
+            *("uniform grid", "6 × 5 cells", "latitude 48.8286 to 48.8798", "of Paris are placed at random"),
             f"from 1 to {cities[0].histogram['count'].max():,}",
         ],
     ),
