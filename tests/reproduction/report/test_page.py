@@ -1,6 +1,5 @@
 """The report page: what it counts and says, that it stands alone, and how it looks in a real browser."""
 
-import html
 import re
 import shutil
 from collections import Counter
@@ -25,13 +24,13 @@ from tests.reproduction.report.report_page import (
 
 def tree(page):
     """The page as XML, which fails on a tag that is closed in the wrong place or never."""
-    page = re.sub(r"<(meta|link|img|br)\b([^>]*)>", r"<\1\2/>", page.replace("<!doctype html>", ""))
-    page = re.sub(r"<(a|img)([^>]*) loading=", r"<\1\2 data-loading=", page)
-    return ElementTree.fromstring(html.unescape(re.sub(r"&(amp|lt|gt|quot|#34|#39);", r"&amp;\1;", page)))
+    for html, xml in (("<!doctype html>", ""), ("&nbsp;", " "), ("&shy;", ""), (' loading="lazy"', "")):
+        page = page.replace(html, xml)
+    return ElementTree.fromstring(re.sub(r"<(meta|link|img)\b([^>]*)>", r"<\1\2/>", page))
 
 
 def words(page):
-    return html.unescape(" ".join("".join(tree(page).find("body").itertext()).split()))
+    return " ".join("".join(tree(page).find("body").itertext()).split())
 
 
 @pytest.fixture(scope="module")
