@@ -201,32 +201,16 @@ def delta(
     direction: str | None = None,
     compositions: npt.ArrayLike = 1,
 ) -> Floats:
-    """log10 delta by the method of that name.
+    """log10 delta by the method of that name: `tightshuffle.delta` explains the other parameters.
 
-    Parameters
-    ----------
-    method : a key of METHODS
-    eps, n, k, eps0 : numbers or arrays; they broadcast with ``colluding``, ``count`` and ``compositions``.
-        For upper, lower and single-value n is at most 10^12 and eps0 at most 50; else n is at most 10^9
-        and eps0 at most 20
-    randomizer : for upper, lower and single-value: a name, "file:PATH" or an object, see `histogram.upper`.
-        Leave out k and eps0 for a file or an object. All other methods are for k-RR.
-    colluding : how many users reveal their reports to the adversary, or send none; a number below 1 is a
-        share of the n users, rounded up. delta is that of n - colluding users.
-    count : for count-exact: how many of the remaining n - 1 users hold x0
-    direction : for count-exact: "forward", "reverse", or "both" (the default), the larger of the two deltas
-    compositions : rounds in which the same n users report with fresh randomness, up to 10^5, for the methods
-        that compose. Values may change between rounds; the guarantee covers all values of one user together.
-        The result for several rounds is the upper end of a rigorous interval.
+    ``method`` is a key of METHODS; numbers or arrays broadcast. n is at most 10^12 and eps0 at most 50 for
+    upper, lower and single-value, else 10^9 and 20. ``count``, for count-exact: how many of the remaining
+    n - 1 users hold x0; ``direction``: "forward", "reverse", or "both" (the default), the larger of the two.
+    Several rounds are at most 10^5.
 
-    Returns
-    -------
-    log10 delta, an array of the broadcast shape (a float for scalars), -inf where delta is 0. nan, with an
-    `OutsideRange` warning, where a theorem does not apply.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range or missing.
+    Returns log10 delta, an array of the broadcast shape (a float for scalars), -inf where delta is 0; nan,
+    with an `OutsideRange` warning, where a theorem does not apply. ValueError names the argument that is out
+    of range or missing.
     """
     chosen, settings, more, rounds = _asked(**locals())
     eps = check_eps(eps)
@@ -259,15 +243,10 @@ def epsilon(
     direction: str | None = None,
     compositions: npt.ArrayLike = 1,
 ) -> Floats:
-    """The smallest eps at which the method guarantees ``delta``: the inverse of the function `delta`.
+    """The smallest eps at which the method guarantees ``delta``: `tightshuffle.epsilon` explains it.
 
-    Parameters: ``delta`` in (0, 1), or ``log10_delta`` < 0 for a delta that is too small for a float; the
-    other parameters are those of the function `delta`.
-
-    Returns eps, an array of the broadcast shape (a float for scalars), rounded up by about 1e-10. For upper,
-    log10 delta at this eps is up to 1e-5 below the wanted one. For lower, eps is rounded down. nan
-    where the method does not guarantee delta at any eps up to compositions * eps0, which holds without
-    shuffling. Raises ValueError naming a bad argument.
+    Rounded up by about 1e-10. For upper, log10 delta at this eps is up to 1e-5 below the wanted one; for
+    lower, eps is rounded down.
     """
     chosen, settings, more, rounds = _asked(**locals())
     wanted = check_log10_delta(delta, log10_delta)
