@@ -30,10 +30,9 @@ def counted(text):
     """rule -> number of its jobs, from what Snakemake prints of a plan."""
     if "Nothing to be done" in text:
         return {}
-    table = re.search(r"Job stats\s*\n(.*?\n) *total +\d+", text, flags=re.DOTALL)
+    table = re.search(r"^Job stats:\n(.*?)^total ", text, flags=re.DOTALL | re.MULTILINE)
     assert table, text
-    rows = re.findall(r"^ (\S.*?) {2,}(\d+) *$", table[1], flags=re.MULTILINE)
-    return {name.replace(" ", "_"): int(number) for name, number in rows}
+    return {name: int(number) for name, number in re.findall(r"(\w+) +(\d+)\n", table[1])}
 
 
 class Project:

@@ -61,6 +61,14 @@ def last_line(done):
     return done.stdout.rstrip().splitlines()[-1]
 
 
+def refusal(done, word):
+    """The one line with this word of a run that does not begin."""
+    assert done.returncode != 0
+    assert "Traceback" not in done.stdout
+    (line,) = [line for line in done.stdout.splitlines() if word in line]
+    return line
+
+
 def until(condition, seconds=120):
     end = time.monotonic() + seconds
     while not (found := condition()):
@@ -109,7 +117,7 @@ def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(calm, small
     with contextlib.suppress(psutil.Error):
         job.wait(60)
     assert small.results() == calm.results()
-    assert small.planned(*COMMAND) == {}
+    assert counted(small.make("--dry-run", *COMMAND)) == {}
 
 
 def test_a_second_run_is_refused(calm, small):
@@ -159,7 +167,7 @@ def test_a_full_disk(calm, small):
 def test_a_read_only_folder(small):
     with mounted(small.folder, "--bind", small.folder):
         subprocess.run(["mount", "-o", "remount,bind,ro", small.folder], check=True)
-        line = last_line(small.snakemake("--dry-run", *COMMAND))
+        line = refusal(small.snakemake("--dry-run", *COMMAND), "not writable")
     assert line == f"{small.folder} is not writable: use another folder with snakemake -d FOLDER"
 
 
@@ -170,11 +178,10 @@ def test_bad_input_and_a_bad_configuration_are_one_line(calm, small):
     assert not (small.folder / HISTOGRAM).exists()
     assert last_line(small.snakemake(*COMMAND)) == line, "the old trials are not taken for finished"
     os.utime(small.folder / "mine.csv", (time.time() + 3600,) * 2)
-    line = last_line(small.snakemake(*COMMAND))
+    line = refusal(small.snakemake(*COMMAND), "future")
     assert line == "mine.csv is dated in the future: touch it, and run again"
     (small.folder / "bad.yaml").write_text("gowalla: {sourc: snap}\n")
-    line = last_line(small.snakemake("--configfile", "bad.yaml", "--dry-run"))
-    assert "gowalla.sourc" in line
+    line = refusal(small.snakemake("--configfile", "bad.yaml", "--dry-run"), "gowalla.sourc")
     assert "did you mean 'source'?" in line
     (small.folder / "bad.yaml").write_text("seed: !!python/object/apply:os.system ['touch mark']\n")
     done = small.snakemake("--configfile", "bad.yaml")
@@ -200,7 +207,7 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
     for name, seconds in (("histograms", time.time()), ("trials", 86_400), ("privacy", time.time())):
         date(small.folder / "results/overlay" / name, seconds)
     os.utime(small.folder / "mine.csv")
-    assert small.planned(*COMMAND) == {}
+    assert counted(small.make("--dry-run", *COMMAND)) == {}
     metrics = small.folder / "reproduction/protocol/metrics.py"
     text = metrics.read_text()
     metrics.write_text(text.replace("/ 2", "/ 4"))

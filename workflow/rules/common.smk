@@ -8,7 +8,7 @@ from snakemake.exceptions import WorkflowError
 
 HERE = Path(str(workflow.current_basedir)).parents[1]  # the project's folder, wherever the run is
 sys.path.insert(0, str(HERE))
-os.environ["PYTHONPATH"] = str(HERE)  # jobs run this folder's code, whatever is installed
+os.environ.update(PYTHONPATH=str(HERE))  # jobs run this folder's code, whatever is installed
 
 from reproduction.jobs import configuration, run, workload
 from reproduction.jobs.code import code_of, source
