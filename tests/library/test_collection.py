@@ -208,6 +208,18 @@ def test_counts_of_two_values_against_their_sums(others, dummies, width):
     assert np.all(low >= worst / width) or dummies.poisson_per_value
 
 
+def test_how_far_apart_the_bounds_of_two_values_are():
+    """The numbers of docs/collections.md."""
+    groups = (Group("a", 3000, 3.0), Group("b", 1000, 2.0))
+    cases = [
+        Collection(2, groups),
+        one_group(20_000, 2, 3.0, participation=0.3),
+        Collection(2, groups[:1], dummies=Dummies(poisson_per_value=100)),
+    ]
+    ends = [[case.epsilon(1e-6, bound=bound) for bound in BOUNDS] for case in cases]
+    assert [high / low for high, low in ends] == pytest.approx([1.07, 1.10, 2.5], abs=0.03)
+
+
 @pytest.mark.slow
 def test_no_dataset_of_two_thousand_settings_is_outside_the_bounds():
     check_enumerated(2, 2000)
@@ -251,20 +263,7 @@ def test_alike_users_of_other_randomizers_have_the_known_bounds(randomizer):
             assert np.all(found >= known - math.log10(1 + 1e-4))
 
 
-def test_a_matrix_has_the_known_bounds(tmp_path):
-    path = tmp_path / "matrix.csv"
-    path.write_text("0.6,0.3,0.1\n0.3,0.4,0.3\n0.1,0.3,0.6\n")
-    collection = Collection(None, (Group("all", 500),), f"file:{path}")
-    own = tightshuffle.upper(0.1, n=500, randomizer=f"file:{path}", log10=True)
-    assert collection.one_round(0.1) == pytest.approx(own, abs=1e-4)
-    assert collection.if_the_shuffler_fails() == pytest.approx(math.log(6))
-    uniform = np.sqrt(collection._own(collection.groups[0]).variance(np.full(3, 1 / 3), 500) * 2 / np.pi)
-    assert collection.expected_error() == pytest.approx(uniform.sum() / 2)
-    partly = Collection(None, (Group("all", 500, participation=0.5),), f"file:{path}")
-    assert math.isnan(partly.expected_error())
-
-
-def test_a_changed_matrix_file_changes_new_collections_only(tmp_path, monkeypatch):
+def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     bounds = []
     for truth in (0.6, 0.99):
@@ -275,6 +274,11 @@ def test_a_changed_matrix_file_changes_new_collections_only(tmp_path, monkeypatc
     monkeypatch.chdir("/")
     assert collection.one_round(bounds[1]) < -5.99  # the matrix that was read when it was made
     assert bounds[0] < 0.1 < 4 < bounds[1]
+    assert collection.if_the_shuffler_fails() == pytest.approx(math.log(99))
+    deviations = np.sqrt(collection._own(collection.groups[0]).variance(np.full(2, 1 / 2), 1000))
+    assert collection.expected_error() == pytest.approx(deviations.sum() / math.sqrt(2 * math.pi))
+    partly = Collection(None, (Group("all", 500, participation=0.5),), f"file:{tmp_path}/m.csv")
+    assert math.isnan(partly.expected_error())
 
 
 def test_no_warning_for_ordinary_numbers():
@@ -290,20 +294,6 @@ def test_no_warning_for_ordinary_numbers():
 def test_a_report_that_nearly_nobody_sends_is_not_counted_as_none():
     rare = one_group(100, 10, 1e-99, participation=1e-300)
     assert -400 < rare.one_round(0.0, unseen=True) < -399
-
-
-def test_two_groups_alike_are_one():
-    together = one_group(1000, 10, 2.0).one_round([0.05, 0.2])
-    apart = Collection(10, (Group("a", 400, 2.0), Group("b", 600, 2.0)))
-    for name in ("a", "b"):
-        np.testing.assert_allclose(apart.one_round([0.05, 0.2], group=name), together, atol=1e-4)
-
-
-def test_colluding_users_are_no_users():
-    some = Collection(10, (Group("a", 900, 2.0, colluding=100), Group("b", 500, 3.0, colluding=0.2)))
-    fewer = Collection(10, (Group("a", 800, 2.0), Group("b", 400, 3.0)))
-    for bound in ("upper", "lower"):
-        assert some.one_round(0.1, bound=bound) == fewer.one_round(0.1, bound=bound)
 
 
 def test_poisson_dummies_are_a_mixture_of_fixed_numbers():
@@ -399,21 +389,15 @@ def test_values_themselves_in_several_rounds():
 
 
 def test_rounds_equal_and_different():
-    first, second = Group("a", 5000, 2.0), Group("a", 3000, 3.0)
+    first, later = Group("a", 5000, 2.0), Collection(10, (Group("a", 3000, 3.0),), rounds=2)
     weekly = Collection(10, (first,), rounds=3).epsilon(1e-6)
-    assert weekly == pytest.approx(
-        tightshuffle.epsilon(1e-6, n=5000, k=10, eps0=2.0, compositions=3), rel=0.01
-    )
-    later = Collection(10, (second,), rounds=2)
-    both = Collection(10, (first,), rounds=3, then=(later,))
-    assert both.epsilon(1e-6) > max(weekly, later.epsilon(1e-6))
-    assert both.if_the_shuffler_fails() == 3 * 2.0 + 2 * 3.0
-    lower = both.epsilon(1e-6, bound="lower")
-    assert 0.97 * both.epsilon(1e-6) < lower < both.epsilon(1e-6)
-    # Never above an estimate of the same rounds that is known to be at least delta.
-    assert both.log10_delta(lower, bound="lower") >= -6
     known = tightshuffle.epsilon(1e-6, n=5000, k=10, eps0=2.0, compositions=3)
-    assert Collection(10, (first,), rounds=3).epsilon(1e-6, bound="lower") <= known
+    assert weekly == pytest.approx(known, rel=0.01)
+    both = Collection(10, (first,), rounds=3, then=(later,))
+    eps = both.epsilon(1e-6)
+    assert eps > max(weekly, later.epsilon(1e-6))
+    assert both.if_the_shuffler_fails() == 3 * 2.0 + 2 * 3.0
+    assert 0.97 * eps < both.epsilon(1e-6, bound="lower") < eps
 
 
 @pytest.mark.parametrize("k", [2, 3])

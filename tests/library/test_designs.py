@@ -58,10 +58,6 @@ def test_dummies_alone_are_those_of_the_formula(k, eps, delta):
     assert delta_of_dummies(round(0.999 * found) - 1, k, eps) > delta
 
 
-def test_users_who_send_the_values_themselves_hide_nobody():
-    assert fewest_dummies(10**6, 50, 1.0, 1e-6) == fewest_dummies(2, 50, 1.0, 1e-6)
-
-
 def test_no_dummies_where_reports_alone_are_enough():
     alone = tightshuffle.plan(n=2000, k=16, eps=0.5, delta=1e-6).eps0
     assert fewest_dummies(2000, 16, 0.5, 1e-6, eps0=0.4) == 0
@@ -74,11 +70,6 @@ def test_two_values_need_no_dummies_at_the_eps0_of_the_plan(n, eps, delta):
     """Where the histogram is one count, the blanket's bound asks for dummies in vain."""
     first = frontier(n, 2, eps, delta, eps0=[tightshuffle.plan(n=n, k=2, eps=eps, delta=delta).eps0])[0]
     assert first.dummies == 0
-
-
-def test_colluding_users_must_be_replaced():
-    numbers = [fewest_dummies(2000, 16, 0.5, 1e-6, eps0=3.5, colluding=c) for c in (0, 0.1, 1000)]
-    assert numbers == sorted(set(numbers))
 
 
 def test_a_frontier_goes_from_krr_alone_to_dummies_alone():
@@ -103,22 +94,9 @@ def test_a_design_is_a_collection_with_the_guarantee():
         assert design.messages_per_user == 1 + own.dummies.number / 3000
 
 
-def test_a_local_budget_costs_little_accuracy():
-    """At 100,000 users, 256 values and (1, 1e-6): the numbers of docs/which.md."""
-    designs = frontier(100_000, 256, 1.0, 1e-6, eps0=[7.873, 9, 12, math.inf])
-    assert [round(design.ratio, 2) for design in designs] == [1.49, 1.24, 1.10, 1.09]
-    assert [round(design.messages_per_user, 2) for design in designs] == [1.0, 1.07, 1.11, 1.11]
-
-
-def test_the_closed_form_asks_for_many_times_the_dummies():
+def test_the_closed_form():
     assert luo_wang_yi(1.0, 1e-6) == pytest.approx(32 * math.log(2e6))
     assert luo_wang_yi(0.1, log10_delta=-400) == pytest.approx(3200 * (math.log(2) + 400 * math.log(10)))
-    times = [
-        luo_wang_yi(eps, delta) * 1000 / fewest_dummies(1, 1000, eps, delta)
-        for eps in (0.1, 0.5, 1, 2)
-        for delta in (1e-6, 1e-9)
-    ]
-    assert (round(min(times), 2), round(max(times), 1)) == (5.86, 17.6)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +105,7 @@ def test_the_closed_form_asks_for_many_times_the_dummies():
         ({"eps": 0}, "eps must be"),
         ({"delta": 1.0}, "delta must"),
         ({"delta": None}, "delta"),
-        ({"k": 1}, "k must be a whole number >= 2"),
+        ({"k": 1}, "k must be a whole number from 2 to 10000000"),
         ({"n": 0}, "n must be a whole number"),
         ({"eps0": 60}, "eps0 must be above 0 and at most 50, or inf"),
         ({"colluding": 2000}, "colluding must"),
@@ -167,15 +145,8 @@ def test_the_command_compares_several_guarantees_with_the_closed_form():
     asked = ["--eps", "0.5", "1", "--delta", "1e-6", "1e-9"]
     found = json.loads(call(*asked, "--json"))["guarantees"]
     assert [(row["eps"], row["log10_delta"]) for row in found] == [(0.5, -6), (0.5, -9), (1, -6), (1, -9)]
-    text = call(*asked).splitlines()
-    for row, written in zip(found, text[3:], strict=False):
+    for row in found:
         guarantee = {"eps": row["eps"], "log10_delta": row["log10_delta"]}
-        needed = fewest_dummies(3000, 20, **guarantee)
-        assert (row["dummies_per_value"], row["dummies_per_user"]) == (
-            pytest.approx(needed / 20),
-            pytest.approx(needed / 3000),
-        )
-        assert row["closed_form"] == luo_wang_yi(**guarantee)
-        assert row["times"] == row["closed_form"] / row["dummies_per_value"]
-        assert row["ratio_of_dummies"] < row["ratio_without_dummies"]
-        assert written.split()[-1] == f"{row['times']:.3g}"
+        assert row["dummies_per_value"] == pytest.approx(fewest_dummies(3000, 20, **guarantee) / 20)
+        assert row["times"] == luo_wang_yi(**guarantee) / row["dummies_per_value"]
+    assert call(*asked).splitlines()[3].split()[-1] == f"{found[0]['times']:.3g}"

@@ -111,20 +111,10 @@ def test_a_tuned_plan_counts_colluding_users_and_does_not_depend_on_the_data():
     setting = {"k": 300, "eps": 0.1, "delta": 1e-6, "randomizer": "subset", "colluding": 500}
     found = planning.make_plan(1000, **setting)
     fixed = planning.make_plan(1000, **setting | {"randomizer": "subset:2"})
-    assert int(found.randomizer.partition(":")[2]) > 2
     assert found.tv["shuffle+INV"] < fixed.tv["shuffle+INV"]
-    shares = np.eye(300)[0]
-    skewed = planning.make_plan(1000, **setting, shares=shares)
+    skewed = planning.make_plan(1000, **setting, shares=np.eye(300)[0])
     assert skewed.randomizer == found.randomizer
     assert skewed.tv["shuffle+INV"] != found.tv["shuffle+INV"]
-
-
-def test_a_tuned_plan_needs_no_more_users_than_k_rr_for_an_error():
-    setting = {"k": 1024, "eps": 0.1, "delta": 1e-6, "error": 5.0}
-    tuned, krr = (planning.make_plan(None, **setting, randomizer=name) for name in ("subset", "grr"))
-    assert tuned.n < krr.n
-    assert tuned.randomizer.startswith("subset:")
-    assert tuned.tv["shuffle+INV"] <= 5.0
 
 
 @pytest.mark.slow

@@ -122,9 +122,9 @@ def _text(
         + ":" * (not several),
         *(f"  {names[name]:<{width}}  {_error(value)}" for name, value in errors.items()),
     ]
-    lines += ["if every group holds the values in the same shares: else the estimate is biased."] * (
-        len(records) > 1
-    )
+    lines += [
+        "The error is for groups that hold the values in the same shares; else the estimate is biased."
+    ] * (len(records) > 1)
     return "\n".join(lines)
 
 

@@ -89,15 +89,6 @@ def test_gaussian_rounds_are_a_gaussian(mu, times):
         assert exact == 0 or together.log10_delta(exact) >= wanted
 
 
-def test_different_gaussian_rounds():
-    parts = [(0.5, 3), (0.05, 40), (1.0, 1), (1e-4, 2)]
-    total = math.sqrt(sum(mu**2 * times for mu, times in parts))
-    together = rounds.Rounds([(gaussian(mu), times) for mu, times in parts])
-    for wanted in (-3, -10, -100):
-        exact = gaussian_eps(wanted, total)
-        assert exact <= together.epsilon(wanted) <= 1.0015 * exact
-
-
 # Small discrete distributions --------------------------------------------------------------------
 
 # Each with its mirror image; the second has an infinite loss, the third losses far apart.
