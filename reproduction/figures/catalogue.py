@@ -41,8 +41,6 @@ TITLES = {  # of what is no dataset's own: section of the page, title, short tit
     "study_best": ("parity", "The best randomizer behind a shuffler", "Best randomizer"),
     "study_ratio": ("parity", "Error of every randomizer relative to the Gaussian", "All randomizers"),
     "frontier": ("parity", "Less error for more messages: k-RR with dummies", "Dummies"),
-    "study_grids": ("parity", "Error by the number of cells", "Number of cells"),
-    "study_estimators": ("parity", "Error by estimator", "Estimators"),
     "audit": ("audit", "Audit: measured lower bounds on δ", "Audit"),
     "delta_bounds": ("beyond", "δ over ε: published, exact and all bounds", "δ and all bounds"),
     "gaussian_scale": ("beyond", "Noise of the analytic Gaussian mechanism", "Gaussian noise"),
@@ -57,8 +55,6 @@ TABLES: dict[str, dict[str, str]] = {  # what they are drawn from, where it is n
     "parity_ratio": {"table": "parity_ratio.csv"},
     "study_best": {"study": "study/study.csv"},
     "study_ratio": {"study": "study/study.csv"},
-    "study_grids": {"table": "study/grids.csv"},
-    "study_estimators": {"table": "study/simulation.csv"},
     "audit": {"table": "audit.csv"},
     "blanket_regions": {name: f"privacy/blanket_{name}.csv" for name in ("regions", "tightness")},
     "girgis_rdp": {"divergences": "privacy/girgis_rdp.csv", "composed": "privacy/girgis_composed.csv"},
@@ -92,8 +88,6 @@ def catalogue(
     compared = {name: titles[name] for name, dataset in datasets.items() if "tv" in dataset}
     settings: dict[str, dict[str, Any]] = {
         "parity_ratio": {"titles": compared},
-        "study_grids": {"title": titles[config["study"]["grids"]["city"]]},
-        "study_estimators": {"titles": {name: titles[name] for name in papers}},
         "girgis_rdp": {"deepest": config["girgis_rdp"]["composed"]["deepest"]},
         "koskela_fig1a": {"lowest": config["koskela"]["fig1a"]["lowest"]},
         "koskela_fig1b": {"lowest": config["koskela"]["fig1b"]["lowest"]},

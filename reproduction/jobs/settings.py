@@ -324,30 +324,10 @@ class Which(Section):
     eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
 
 
-class Simulation(Which):
-    delta: Delta
-    repetitions: Thousand
-    confidence: Confidence
-
-
-class StudyGrid(Section):
-    columns: Annotated[int, Field(ge=2, le=400)]
-    rows: Annotated[int, Field(ge=1, le=400)]
-
-
-class StudyGrids(Section):
-    city: str
-    randomizers: Several[Literal["grr", "subset", "oue", "hash", "rappor", "hadamard"]]
-    repetitions: Thousand
-    grids: Annotated[Several[StudyGrid], Field(max_length=20)]
-
-
 class Study(Which):
     delta: Several[Delta]
     delta_exponents: Different[Exponent]
     which: Which
-    simulation: Simulation
-    grids: StudyGrids
 
 
 class FrontierSetting(Section):
@@ -513,8 +493,6 @@ class Settings(Section):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         cities = {name: dataset for name, dataset in self.datasets.items() if isinstance(dataset, City)}
-        if (city := self.study.grids.city) not in cities:
-            raise ValueError(f"study.grids.city must be one of: {', '.join(cities) or 'none'}; got {city!r}")
         for name, dataset in cities.items():
             if self.gowalla.grid == "stepped" and not dataset.stepped:
                 raise ValueError(f"datasets.{name}.stepped is missing; gowalla.grid: stepped needs it")

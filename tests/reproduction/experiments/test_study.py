@@ -8,23 +8,17 @@ import pytest
 from diffprivlib.mechanisms import Geometric
 from scipy import stats
 
-from reproduction.data.grid import Box, uniform_grid
-from reproduction.experiments import study_trials
-from reproduction.experiments.likelihood import expectation_maximisation
 from reproduction.experiments.study import FAMILIES, best_randomizers, geometric_error, largest_eps0, study
 from reproduction.experiments.study_limit import poisson_ratio
-from reproduction.experiments.study_trials import cut_into_grids, simulate, simulate_uniform
 from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.bounds.histogram import lower, upper
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.planning import make_plan
 from tightshuffle.randomizers import BY_KEY, LocalHashing, SubsetSelection
 from tightshuffle.randomizers.expected_errors import largest_error
-from tightshuffle.randomizers.krr import maximum_likelihood
 
 POINTS = [(1000, 16, 0.5, -6.0), (100_000, 256, 1.0, -6.0), (10_000, 2, 0.1, -4.4), (1000, 4096, 0.1, -6.0)]
 SETTINGS = {"n": [1000, 10_000], "k": [2, 64], "eps": [0.1, 1], "delta": [1e-6], "delta_exponents": [1.1]}
-TRIALS = {"n": [20_000], "k": [20], "eps": [0.5], "delta": 1e-6, "repetitions": 200, "confidence": 0.9999}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -102,56 +96,6 @@ def test_geometric_noise_is_that_of_diffprivlib():
         mechanism = Geometric(epsilon=eps, sensitivity=2, random_state=7)
         drawn = np.abs([mechanism.randomise(0) for _ in range(20_000)])
         assert abs(drawn.mean() - geometric_error(eps)) < 4 * drawn.std() / math.sqrt(len(drawn))
-
-
-def test_closed_forms_are_inside_of_the_simulations_intervals():
-    # 14 intervals of 99.99 %: a false alarm in 700.
-    counts = np.array([15_000, 3000, 1000, 500, 250, 250] + [0] * 14)
-    parts = [simulate_uniform(TRIALS, seed=5)]
-    parts.append(simulate(counts, TRIALS, dataset="skewed", randomizers=list(FAMILIES), seed=5))
-    for table in parts:
-        plain = table[table["estimator"] == "inversion"]
-        assert len(plain) == len(FAMILIES) + 1
-        assert ((plain["low"] < plain["predicted"]) & (plain["predicted"] < plain["high"])).all()
-        projected = table[table["estimator"] == "projection"]
-        assert (projected["mean"].to_numpy() <= plain["mean"].to_numpy()).all()
-
-
-def test_the_last_bit_of_eps0_decides_no_draw(monkeypatch):
-    """Processors differ in it; a probability next to 1/2 decides which of two outcomes a sampler counts."""
-    settings = {**TRIALS, "n": [1000], "eps": [0.1, 0.5, 0.9], "repetitions": 3}
-    expected = simulate_uniform(settings, seed=5)["mean"]
-    for towards in (0.0, 99.0):
-
-        def neighbour(*where, towards=towards):
-            owns, reached = best_randomizers(*where)
-            return [replace(own, eps0=np.nextafter(own.eps0, towards)) for own in owns], reached
-
-        monkeypatch.setattr(study_trials, "best_randomizers", neighbour)
-        np.testing.assert_allclose(simulate_uniform(settings, seed=5)["mean"], expected, rtol=1e-11)
-
-
-def test_a_city_is_cut_into_grids_and_those_that_do_not_fit_are_left_out():
-    box = {"south": 0.0, "north": 1.0, "west": 0.0, "east": 1.0}
-    grid = uniform_grid(Box(**box), columns=12, rows=12)
-    sums = np.random.default_rng(3).poisson(200, (12, 12))
-    grids = [{"columns": c, "rows": r} for c, r in ((2, 3), (6, 6), (7, 5))]
-    settings = {**TRIALS, "repetitions": 3, "grids": grids, "randomizers": ["grr"]}
-    table = cut_into_grids(grid, sums, {"box": box}, settings, seed=1)
-    assert sorted(table["k"].unique()) == [6, 36]
-    assert (table["n"] == sums.sum()).all()
-    with pytest.raises(ValueError, match="none of the grids"):
-        cut_into_grids(grid, sums, {"box": box}, {**settings, "grids": grids[2:]}, seed=1)
-
-
-def test_expectation_maximisation_ends_at_the_closed_form():
-    observed = np.random.default_rng(4).multinomial(3000, [0.5, 0.2, 0.1, 0.1, 0.1], size=6) / 3000
-    law = matrix_of("grr", 5, 1.5)
-    found, best = expectation_maximisation(observed, law), maximum_likelihood(observed, 1.5)
-    likelihoods = [(observed * np.log(shares @ law.T)).sum(axis=1) for shares in (found, best)]
-    assert (likelihoods[0] <= likelihoods[1] + 1e-12).all()
-    assert (likelihoods[0] >= likelihoods[1] - 1e-4).all()
-    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("eps", "truth"), [(1.0, 1.0), (2.0, 0.5)])

@@ -11,8 +11,7 @@ from reproduction.attack.game import play
 from reproduction.experiments.curves.tables import CURVES, settings_of
 from reproduction.experiments.parity import estimate_parity, run_parity
 from reproduction.experiments.parity_summary import summarise_parity
-from reproduction.experiments.study import FAMILIES, study
-from reproduction.experiments.study_trials import simulate
+from reproduction.experiments.study import study
 from reproduction.figures.catalogue import catalogue
 from reproduction.jobs.configuration import PAPERS, merge, merged
 from reproduction.protocol.trials import Protocol, estimate_cells, run_points
@@ -52,14 +51,6 @@ def write(folder):
     """Write every table that a figure reads."""
     for name in CURVES:
         save(curve(name), folder / f"privacy/{name}.csv")
-    settings = {"eps": [0.1, 1], "delta": 1e-6, "repetitions": 3, "confidence": 0.95}
-    parts = []
-    for title, k in (("synthetic", 15), ("paris", 40), ("san_francisco", 40)):
-        counts = np.arange(100, 100 + k)
-        table = simulate(counts, settings, dataset=title, randomizers=list(FAMILIES), seed=1)
-        parts.append(table.assign(columns=k // 5, rows=5))
-    save(pd.concat(parts), folder / "study/simulation.csv")
-    save(pd.concat(parts[:2]), folder / "study/grids.csv")
     save(study(CONFIG["study"]), folder / "study/study.csv")
     tallies = [
         play(n=n, k=k, eps0=eps0, count=count, runs=20_000)

@@ -192,14 +192,6 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
         lambda table: [],  # a table of words
         lambda table: ["δ = 10⁻⁶", "of the 8 settings"],
     ),
-    "study_estimators": (
-        lambda table: [(table["mean"], None)],
-        lambda table: ["3 repetitions at (ε, 10⁻⁶)", "N(0, 2), San Francisco and Paris"],
-    ),
-    "study_grids": (
-        cells_of_a_city,
-        lambda table: ["cut in 2 ways into 15 to 40 cells", "means of 3 repetitions"],
-    ),
     "study_ratio": (lines("n", "ratio", "ratio_lower"), lambda table: ["δ = 10⁻⁶", "of the 8 settings"]),
     "too_small": (
         lines("eps", "published", "exact", "upper"),
