@@ -189,8 +189,8 @@ def test_rounds_next_to_the_largest_loss():
         if truth is not None:
             compared += 1
             bound = methods.delta(METHOD[pair], eps, n=n, k=k, eps0=eps0, compositions=times)
-            # Where delta is so small that the rounding errors of losses and masses count.
-            rounding = 1e-13 * max(times * eps0, 1) / max(times * eps0 - eps, 1e-16)
+            # Where delta is so small that the bound on the transform's noise counts.
+            rounding = 1e-12 * max(times * eps0, 1) / max(times * eps0 - eps, 1e-16)
             assert 0 <= bound - truth <= 1e-8 + math.log10(1 + rounding), (eps, pair, n, k, eps0, times)
     assert compared > 40
 
