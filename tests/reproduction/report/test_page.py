@@ -64,7 +64,7 @@ def test_what_holds_is_said_first_and_all_with_the_findings_numbers(verdicts, wh
         "Corollary 1, read literally, is not always too small, but no guarantee.",
         "it gives 0.28 for one dataset, where 0.05 is enough, and 3.7×10⁻¹³ for another",
         "The paper compares at unequal privacy, which handicaps its own method.",
-        "the Gaussian noise of our rerun has ε = 3.05. The shuffled reports have 0.25 for 1,000 users",
+        "the Gaussian noise of our rerun has ε = 3.05. The shuffled reports have 0.250 for 1,000 users",
         "1.03 to 2.20 times the error of Gaussian noise over all our 24 settings",
         "Of the six randomizers that we compared, when whole reports are shuffled, it has the smallest error",
         "Of the 90 printed values that are neither random nor zero nor repeated, ",
