@@ -83,8 +83,10 @@ def test_a_tilt_reaches_any_depth():
     np.testing.assert_allclose(above, exact, atol=1e-6, rtol=0)
 
 
-def test_nothing_that_wraps_around_is_lost():
+@pytest.mark.parametrize("bins", [2**14, 7])
+def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
     """The transform is cut to where the sum nearly always is; what is outside weighs at most _WRAPPED."""
+    monkeypatch.setattr(loss_grid, "_BINS", bins)  # few bins: each counts where it weighs most
     rng = np.random.default_rng(3)
     parts = [(rng.dirichlet(np.full(40, 0.2)), 9), (rng.dirichlet(np.full(5, 1.0)), 70)]
     first, composed, noise = loss_grid._convolve(parts)
@@ -192,6 +194,27 @@ def test_connected_points_are_met():
     held = np.isfinite(own.log_mass) & np.isfinite(own.log_mass[::-1])
     assert held.sum() == 3
     np.testing.assert_allclose((own.log_mass - own.log_mass[::-1])[held], own.losses[held], atol=1e-9)
+
+
+def test_masses_are_rounded_up():
+    """Each jump of the slope in e^eps, in 40 digits, is no more than the mass that it gives."""
+    index, spacing = np.array([0, 1, 3, 4, 7]), 0.3
+    logs = np.array([-1.1, -1.4, -3.5, -5.2, -14.0])
+    own = connected(index, spacing, logs.copy())
+    with mp.workdps(40):
+        grown = [mp.exp(mp.mpf(float(i * spacing))) for i in index]
+        deltas = [mp.exp(mp.mpf(log)) for log in logs.tolist()]
+        steep = [
+            -(b - a) / (y - x)
+            for (a, b), (x, y) in zip(itertools.pairwise(deltas), itertools.pairwise(grown), strict=True)
+        ]
+        jumps = [a - b for a, b in itertools.pairwise([*steep, mp.mpf(0)])]
+        assert min(jumps) > 0  # the points are convex: every one is a corner
+        for i, jump, grow in zip(index[1:].tolist(), jumps, grown[1:], strict=True):
+            for place, exact in ((-i, jump), (i, jump * grow)):
+                mass = mp.mpf(float(own.log_mass[place - own.first]))
+                assert 0 <= mass - mp.log(exact) < 1e-10
+        assert own.log_infinite >= mp.log(deltas[-1])
 
 
 def test_the_delta_at_zero_is_no_more_than_the_other_points_allow():
