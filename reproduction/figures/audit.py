@@ -8,7 +8,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 
 from reproduction.figures import style, wording
 from reproduction.figures.table_files import groups, reader
@@ -32,9 +31,10 @@ COLUMNS = [
     *["joint_delta", "violated", "violated_jointly", "upper_violated"],
 ]
 HEIGHT = 2.1  # inches of a row of panels
-POWERLESS: dict[str, Any] = {"marker": "x", "color": "#777777", "linestyle": ""}
+POWERLESS: dict[str, Any] = {"marker": "x", "color": "#777777", "linestyle": "", "markersize": 4}
 TOP = 0.5  # orders of magnitude below 1 at which the axes begin
 MARK: dict[str, Any] = {"marker": "_", "markersize": 9, "markeredgewidth": 2.2, "linestyle": ""}
+VALUES = {"x1": "x₁", "x2": "one same third value"}
 
 read = reader(COLUMNS)
 
@@ -48,7 +48,7 @@ def draw(table: pd.DataFrame) -> Figure:
     figure = style.new_figure(0.8 + HEIGHT * lines)
     panels = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).ravel()
     shown = table[table["eps"] < table["eps0"]]
-    orders = np.concatenate([_orders(shown[name]) for name in LINES])
+    orders = -shown[[*LINES]].to_numpy()  # of magnitude below 1; inf where delta is 0
     bottom = 1.7 * max(orders[np.isfinite(orders)], default=10)
     for axes, rows in zip(panels, settings, strict=False):
         _draw_setting(axes, rows, bottom)
@@ -73,10 +73,9 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def _legend() -> list[Line2D]:
-    lines = [Line2D([], [], label=label, **look) for label, look in LINES.values()]
-    marks = [Line2D([], [], label=label, **MARK, **look) for label, look in AUDITS.values()]
-    powerless = Line2D([], [], label="too few runs", markersize=4, **POWERLESS)
-    return [*lines[::-1], *marks[::-1], powerless]
+    lines = [style.line(label, **look) for label, look in reversed(LINES.values())]
+    marks = [style.line(label, **MARK, **look) for label, look in reversed(AUDITS.values())]
+    return [*lines, *marks, style.line("too few runs", **POWERLESS)]
 
 
 def _name_lines(axes: Axes, rows: pd.DataFrame) -> None:
@@ -98,60 +97,43 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame, bottom: float) -> None:
     rows = rows[rows["eps"] < rows["eps0"]]
     curve = rows[rows["observes"] == "count"]
     for name, (_, look) in LINES.items():
-        axes.plot(curve["eps"], np.minimum(_orders(curve[name]), 1e3 * bottom), **look)
+        axes.plot(curve["eps"], np.minimum(-curve[name], 1e3 * bottom), **look)
     seen = rows[rows["audited_delta"] > 0]
     for observes, (_, look) in AUDITS.items():
         own = seen[seen["observes"] == observes]
         axes.plot(own["eps"], -np.log10(own["audited_delta"]), **MARK, **look)
     blind = sorted(set(rows["eps"]) - set(seen["eps"]))
-    axes.plot(blind, np.full(len(blind), bottom / 1.25), markersize=4, **POWERLESS)
+    axes.plot(blind, np.full(len(blind), bottom / 1.25), **POWERLESS)
     axes.grid()
-
-
-def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
-    """Orders of magnitude below 1; inf where delta is 0."""
-    return -np.asarray(log10_delta, float)
 
 
 def caption(table: pd.DataFrame) -> str:
     """The caption: every parameter, how many bounds hold jointly, and where the audit has no power."""
-    held = table.drop_duplicates(["n", "count"])
-    counts = [f"{m:,} at n = {n:,}" for n, m in zip(held["n"], held["count"], strict=True)]
-    inside = table[table["eps"] < table["eps0"]]
-    beyond = table[table["eps"] >= table["eps0"]]
+    settings = [
+        f"{wording.setting(rows, *SETTING)} ({rows['runs'].iloc[0]:,.0f})"
+        for _, rows in groups(table, SETTING, sort=False)
+    ]
+    inside, beyond = table[table["eps"] < table["eps0"]], table[table["eps"] >= table["eps0"]]
     risk = 1 - table["confidence"].iloc[0]
     sure, together = percent(1 - risk, 6), percent(max(0.0, 1 - len(table) * risk), 6)
-    text = (
+    others = " or ".join(VALUES[value] for value in sorted(set(table["remaining"])))
+    return (
         "Lower bounds on δ from an audit of k-RR behind a shuffler (ticks), beside the published δ, the exact"
         " δ and the upper bound. A tick above the published line shows that the published δ is too small."
         " Crosses: too few runs for so small a δ. The scale log(−log δ) makes gaps look small.\n\n"
         "Each run draws the reports of all n users one by one and shuffles them, once with a user who holds"
         " x₀ and once with a user who holds x₁. The observer sees the count of x₀ or the whole histogram."
         " One half of the runs chooses the event. The other half gives the lower bound on δ, with"
-        f" {sure} confidence each. Of the remaining users, n_x₀ hold x₀: {wording.listing(counts)}."
-        f" All except these hold {_remaining(table)}. Runs with either user: {_runs(table)}.\n\n"
-        f"{_of(table['violated'], 'bounds')} exceed the published δ. As drawn, all {len(table)} hold at once"
+        f" {sure} confidence each. Of the other users, n_x₀ hold x₀, and all except these hold {others}."
+        f" Settings, and runs with either user: {'; '.join(settings)}.\n\n"
+        f"{table['violated'].sum()} of {len(table)} bounds exceed the published δ. As drawn, all hold at once"
         f" with a confidence of at least {together}. If all must hold at once with {sure},"
         f" {table['violated_jointly'].sum()} still exceed it.{_strongest(table)}"
         f" {_number(table['upper_violated'])} of the bounds exceed the upper bound on δ for every dataset."
-        f" {_of(inside['audited_delta'] == 0, 'bounds at ε < ε₀')} are 0, because δ is too small for this"
-        " number of runs. A cross stands where this holds for both observers."
+        f" {(inside['audited_delta'] == 0).sum()} of {len(inside)} bounds at ε < ε₀ are 0, because δ is too"
+        " small for this number of runs. A cross stands where this holds for both observers. At ε ≥ ε₀, where"
+        f" δ is 0, {_number(beyond['audited_delta'] > 0).lower()} of {len(beyond)} bounds is above 0."
     )
-    if beyond.empty:
-        return text
-    above = _number(beyond["audited_delta"] > 0).lower()
-    return f"{text} At ε ≥ ε₀, where δ is 0, {above} of {len(beyond)} bounds is above 0."
-
-
-def _runs(table: pd.DataFrame) -> str:
-    """'4,000,000 at n = 100, k = 10, ε₀ = 1 and 1,000,000 elsewhere': what most settings have comes last."""
-    settings = table.drop_duplicates(SETTING)
-    most = settings["runs"].mode().iloc[0]
-    others = [
-        f"{rows['runs'].iloc[0]:,.0f} at {wording.setting(rows, 'n', 'k', 'eps0')}"
-        for _, rows in groups(settings[settings["runs"] != most], SETTING, sort=False)
-    ]
-    return wording.listing([*others, f"{most:,.0f}{' elsewhere' if others else ''}"])
 
 
 def _strongest(table: pd.DataFrame) -> str:
@@ -160,8 +142,7 @@ def _strongest(table: pd.DataFrame) -> str:
     own = own[np.isfinite(own["published_log10_delta"])]
     if own.empty:
         return ""
-    gaps = np.log10(own["audited_delta"]) - own["published_log10_delta"]
-    widest = own.loc[[gaps.idxmax()]]
+    widest = own.loc[[(np.log10(own["audited_delta"]) - own["published_log10_delta"]).idxmax()]]
     row = widest.iloc[0]
     return (
         f" The widest gap of the count of x₀ is at {wording.setting(widest, 'n', 'k', 'eps0', 'eps')}:"
@@ -169,16 +150,6 @@ def _strongest(table: pd.DataFrame) -> str:
         f" {typeset(row['audited_delta'], round_up=False)}, exact"
         f" {typeset(10 ** row['exact_log10_delta'])}."
     )
-
-
-def _remaining(table: pd.DataFrame) -> str:
-    """Which values the remaining users hold that do not hold x0."""
-    values = {"x1": "x₁", "x2": "one same third value"}
-    return " or ".join(values[value] for value in sorted(set(table["remaining"])))
-
-
-def _of(which: "pd.Series[bool]", noun: str) -> str:
-    return f"{which.sum()} of {len(which)} {noun}"
 
 
 def _number(which: "pd.Series[bool]") -> str:

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
@@ -48,18 +48,16 @@ def draw(tables: Tables) -> Figure:
     _draw_regions(panels[0], regions)
     _draw_curve(panels[1], tightness[tightness["series"] == "eps"])
     _draw_growth(panels[2], tightness)
-    lines = [
-        Line2D([], [], color=BLANKET, linewidth=1.4, label="eq. (3)"),
-        Line2D([], [], color=TRUTH, linewidth=1.4, label="histogram, lower to upper bound"),
-        Line2D([], [], color=COUNT, linestyle="--", label="count of x₀, both directions"),
-        Line2D([], [], color=SURPLUS, linestyle="-.", label="$κ_3 (κ_2 - e^ε) / κ_2$"),
+    handles: list[Artist] = [Patch(facecolor=colour, label=name) for name, (_, colour) in REGIONS.items()]
+    handles += [
+        style.line("ε = ε₀ (δ = 0 beyond)", color=style.INK, linewidth=1.1),
+        style.line("start of Case 1 of eq. (3)", color=style.INK, linewidth=0.9, linestyle=":"),
+        style.line("eq. (3)", color=BLANKET, linewidth=1.4),
+        style.line("histogram, lower to upper bound", color=TRUTH, linewidth=1.4),
+        style.line("count of x₀, both directions", color=COUNT, linestyle="--"),
+        style.line("$κ_3 (κ_2 - e^ε) / κ_2$", color=SURPLUS, linestyle="-."),
     ]
-    patches = [Patch(facecolor=colour, label=name) for name, (_, colour) in REGIONS.items()]
-    borders = [
-        Line2D([], [], color=style.INK, linewidth=1.1, label="ε = ε₀ (δ = 0 beyond)"),
-        Line2D([], [], color=style.INK, linewidth=0.9, linestyle=":", label="start of Case 1 of eq. (3)"),
-    ]
-    figure.legend(handles=patches + borders + lines, loc="outside lower center", ncols=3)
+    style.below(figure, handles, 3)
     return figure
 
 
@@ -97,12 +95,8 @@ def _draw_curve(axes: Axes, curve: pd.DataFrame) -> None:
     axes.plot(eps[positive], np.log10(curve["surplus"][positive]), color=SURPLUS, linestyle="-.")
     axes.plot(eps, curve["equation_3"], color=BLANKET, linewidth=1.4)
     top = max(-0.06 * bottom, 1.1 * curve["equation_3"].max())
-    axes.set(xscale="log", xlim=(eps[0], eps[-1]), ylim=(bottom, top))
-    axes.set(
-        xlabel="ε",
-        ylabel="log₁₀ δ",
-        title=f"(b) δ at ε₀ = {at['eps0']:g}, n = {wording.short_number(at['n'])}",
-    )
+    axes.set(xscale="log", xlim=(eps[0], eps[-1]), ylim=(bottom, top), xlabel="ε", ylabel="log₁₀ δ")
+    axes.set_title(f"(b) δ at ε₀ = {at['eps0']:g}, n = {wording.short_number(at['n'])}")
 
 
 def _draw_growth(axes: Axes, tightness: pd.DataFrame) -> None:
@@ -129,7 +123,9 @@ def caption(tables: Tables) -> str:
     grown = growth.iloc[growth["orders"].argmax()]
     lines = [rows["orders"] for _, rows in _growth_series(growth)]
     rising = sum(bool(line.is_monotonic_increasing) for line in lines)
-    empty = (regions["log_kappa_2"] < regions["kappa_4"]).all()
+    empty = " S₁ = [κ₄, ln κ₂] is empty for every ε₀." * bool(
+        (regions["log_kappa_2"] < regions["kappa_4"]).all()
+    )
     with_roots = int(((regions["roots_P"] > 0) | (regions["roots_H"] > 0)).sum())
     return (
         "Another paper of the same authors, the blanket paper, has an upper bound on δ, eq. (3). (a) shows"
@@ -139,10 +135,8 @@ def caption(tables: Tables) -> str:
         "\n\n"
         f"Panel (a), over ε₀: {wording.setting(regions, 'n', 'k', 'count')}."
         " Theorem 2.1 applies above max(κ₄, ln κ₂), Theorem 2.2 between ln κ₂ and κ₄, and S₂ of Theorem 2.3"
-        " below ln κ₂. Theorems 2.1 and 2.2 claim tightness for n → ∞ only. Panels (a) and (b) show where;"
-        " panel (c) shows whether eq. (3) comes closer as n grows. Theorem 2.3 claims tightness at every n."
-        + (" S₁ = [κ₄, ln κ₂] is empty for every ε₀." if empty else "")
-        + " Theorem 2.3 needs a real root of the critical polynomial or of the critical equation. One"
+        " below ln κ₂. Theorems 2.1 and 2.2 claim tightness for n → ∞ only, Theorem 2.3 at every n."
+        f"{empty} Theorem 2.3 needs a real root of the critical polynomial or of the critical equation. One"
         f" exists at {with_roots} of the {len(regions)} ε₀ shown. Case 1 of eq. (3) begins at the dotted line"
         " and, for larger ε₀, nowhere. The printed κ₄ is not that line. Both lie above ε = ε₀, where δ is 0."
         "\n\n"
@@ -154,8 +148,7 @@ def caption(tables: Tables) -> str:
         "\n\n"
         f"Panel (c): eq. (3), cut at 1, exceeds the upper bound by up to {grown['orders']:,.0f} orders of"
         f" magnitude, at n = {grown['n']:,.0f}, ε = {grown['eps']:.2g}. n_x₀ is the same share of n − 1 as in"
-        " (a). For an asymptotically tight δ, the lines would tend to 0 as n grows."
-        f" {rising} of the {len(lines)} lines rise with n."
+        f" (a). {rising} of the {len(lines)} lines rise with n."
     )
 
 

@@ -1,16 +1,17 @@
 """delta over eps by every bound: published and exact delta of a count, and bounds for every dataset."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from reproduction.figures import looks, style, wording
 from reproduction.figures.table_files import groups, reader
 from reproduction.figures.wording import USED, USED_NAME
+from tightshuffle.arguments import Floats
 from tightshuffle.methods import METHODS
 from tightshuffle.number_text import plain
 
@@ -78,59 +79,68 @@ def _name_lines(axes: Axes, rows: pd.DataFrame) -> None:
     style.end_labels(axes, ends, looks=dict(curves.values()))
 
 
-def _name_published(axes: Axes, eps: NDArray[np.float64], orders: NDArray[np.float64]) -> None:
+def _name_published(axes: Axes, eps: Floats, orders: Floats) -> None:
     """The line that the figure is about has its name at its left end."""
     if np.isfinite(orders[0]):
         above: Any = {"xytext": (4, 4), "textcoords": "offset points", "fontsize": 8, "va": "bottom"}
         axes.annotate("published", (eps[0], orders[0]), color=PUBLISHED_INK, **above)
 
 
-def _orders(log10_delta: "pd.Series[float]") -> NDArray[np.float64]:
+def _orders(log10_delta: "pd.Series[float]") -> Floats:
     """Orders of magnitude below 1, at least a little so that the axis shows them; inf where delta is 0."""
     return np.clip(-log10_delta.to_numpy(float), TOP / 100, None)
 
 
 def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter, and how far the lines are from the bounds."""
-    settings, gaps, best, widths = [], [], [], []
-    usual: list[float] = []
-    for letter, (_, rows) in zip("abc", groups(table, "setting"), strict=False):
-        settings.append(f"({letter}) {wording.setting(rows, *SETTING)}")
-        gaps.append(f"({letter}) {_span(rows['lower'] - rows['published'])}")
-        best.append(f"({letter}) {_span((rows[list(BOUNDS)].min(axis=1) - rows['upper']).clip(lower=0))}")
-        width = _finite(rows["upper"] - rows["lower"])
-        widths.append(f"({letter}) {width.max():.2g}")
-        usual.extend(width[rows["lower"] >= USED])
+    width = table["upper"] - table["lower"]
+    usual = width[np.isfinite(width) & (table["lower"] >= USED)]
+    factor = ""
+    if len(usual):
+        most = plain(10 ** usual.max(), 2, round_up=True)
+        factor = f", and by a factor of at most {most} where δ ≥ {USED_NAME}"
     bounds = [bound.phrase for bound in looks.BOUNDS.values()]
+    excess = (table[list(BOUNDS)].min(axis=1) - table["upper"]).clip(lower=0)
     return (
         "δ over ε for k-RR behind a shuffler: published and exact δ of one count, worst-case δ of the whole"
         " histogram (blue), and bounds from the literature. No (ε, δ) in the shaded area holds"
         " for every dataset. The scale log(−log δ) makes gaps look small: exponents grow threefold or tenfold"
         " from tick to tick.\n\n"
-        f"The axis of ε is logarithmic. {'. '.join(settings)}. Blue is a rigorous lower and a"
-        f" rigorous upper bound, which differ by at most {', '.join(widths)} orders of magnitude"
-        + (
-            f", and by a factor of at most {plain(10 ** max(usual), 2, round_up=True)} where δ ≥ {USED_NAME}."
-            if usual
-            else "."
-        )
-        + " Vermilion is the δ of the count of x₀ alone, at this n_x₀: as the theorem is printed (published),"
+        f"The axis of ε is logarithmic. {_each(table, table['eps'], _parameters, '. ')}. Blue is a rigorous"
+        f" lower and a rigorous upper bound, which differ by at most {_each(table, width, _largest)} orders"
+        f" of magnitude{factor}."
+        " Vermilion is the δ of the count of x₀ alone, at this n_x₀: as the theorem is printed (published),"
         " and exact (the larger of both directions). Even the exact δ of a count is no guarantee for the"
-        f" histogram. The published δ lies below the lower bound by {', '.join(gaps)} orders of"
-        " magnitude.\n\n"
+        " histogram. The published δ lies below the lower bound by"
+        f" {_each(table, table['lower'] - table['published'], _span)} orders of magnitude.\n\n"
         f"The bounds from the literature hold for every dataset and one round. {'. '.join(bounds)}."
-        f" At each ε the best of them exceeds the upper bound by {', '.join(best)} orders of magnitude."
+        f" At each ε the best of them exceeds the upper bound by {_each(table, excess, _span)} orders of"
+        " magnitude."
     )
 
 
-def _finite(values: "pd.Series[float]") -> "pd.Series[float]":
-    return values[np.isfinite(values)]
+def _each(
+    table: pd.DataFrame, values: "pd.Series[float]", text: Callable[..., str], between: str = ", "
+) -> str:
+    """'(a) 0.8 to 14, (b) 3': of every setting, the text of its rows and of its finite ``values``."""
+    texts = []
+    for letter, (_, rows) in zip("abc", groups(table, "setting"), strict=False):
+        own = values[rows.index]
+        texts.append(f"({letter}) {text(rows, own[np.isfinite(own)])}")
+    return between.join(texts)
 
 
-def _span(values: "pd.Series[float]") -> str:
-    """'0.8 to 14', of the finite values."""
-    low, high = _finite(values).min(), _finite(values).max()
-    return " to ".join(f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in (low, high))
+def _parameters(rows: pd.DataFrame, _: "pd.Series[float]") -> str:
+    return wording.setting(rows, *SETTING)
+
+
+def _largest(_: pd.DataFrame, values: "pd.Series[float]") -> str:
+    return f"{values.max():.2g}"
+
+
+def _span(_: pd.DataFrame, values: "pd.Series[float]") -> str:
+    ends = values.min(), values.max()
+    return " to ".join(f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in ends)
 
 
 def _setting(rows: pd.DataFrame) -> str:

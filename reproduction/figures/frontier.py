@@ -1,10 +1,10 @@
 """k-RR with dummies: error over messages per user, one panel per setting."""
 
 import math
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from reproduction.figures import style
 from reproduction.figures.looks import COLOURS
@@ -48,13 +48,14 @@ def draw(table: pd.DataFrame) -> Figure:
     for axes in panels[len(settings) - columns : len(settings)]:
         axes.set_xlabel("messages per user")
     figure.supylabel("TV error / TV error of the Gaussian", fontsize=8)
+    colours: Any = {"color": colour}
     handles = [
-        Line2D([], [], color=colour, marker="s", markersize=5, linestyle="", label="k-RR alone"),
-        Line2D([], [], color=colour, marker="o", markersize=2.5, label="k-RR with dummies (number: ε₀)"),
-        Line2D([], [], color=colour, marker="D", markersize=5, linestyle="", label="dummies alone"),
-        Line2D([], [], color=COLOURS["gaussian"], linewidth=0.9, linestyle="--", label="Gaussian"),
+        style.line("k-RR alone", marker="s", markersize=5, linestyle="", **colours),
+        style.line("k-RR with dummies (number: ε₀)", marker="o", markersize=2.5, **colours),
+        style.line("dummies alone", marker="D", markersize=5, linestyle="", **colours),
+        style.line("Gaussian", color=COLOURS["gaussian"], linewidth=0.9, linestyle="--"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    style.below(figure, handles)
     return figure
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from reproduction.figures import style
@@ -30,7 +29,7 @@ def draw(table: pd.DataFrame) -> Figure:
     scales, shares = figure.subplots(1, 2)
     legend, ends_of_shares = [], []
     for colour, (eps, curve) in zip(style.CYCLE, groups(table, "eps"), strict=False):
-        legend.append(Line2D([], [], color=colour, linewidth=1.6, label=f"ε = {eps:g}"))
+        legend.append(style.line(f"ε = {eps:g}", color=colour, linewidth=1.6))
         for reading, look in LOOKS.items():
             scales.plot(curve["log10_delta"], curve[reading], color=colour, **look)
         share = curve["published"] / curve["exact"]
@@ -50,9 +49,8 @@ def draw(table: pd.DataFrame) -> Figure:
     low, high = min(1, ratio.min()), max(1, ratio.max())
     shares.set_ylim(low - 0.25 * (high - low) - 0.02, 1.08 * high)  # room for the names of the lines
     style.end_labels(shares, ends_of_shares)
-    legend += [Line2D([], [], color=style.INK, label=NAMES[name], **look) for name, look in LOOKS.items()]
-    columns = len(legend) if len(legend) <= 6 else -(-len(legend) // 2)
-    figure.legend(handles=legend, loc="outside lower center", ncols=columns)
+    legend += [style.line(NAMES[name], color=style.INK, **look) for name, look in LOOKS.items()]
+    style.below(figure, legend, len(legend) if len(legend) <= 6 else -(-len(legend) // 2))
     return figure
 
 

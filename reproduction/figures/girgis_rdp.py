@@ -4,9 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from reproduction.figures import style, wording
@@ -26,7 +24,7 @@ LEFT: Curves = {
     "two_counts": ("two counts, exact (lower bound)", {"linestyle": DOTTED, "linewidth": 1.3}),
 }
 RIGHT: Curves = {
-    "girgis": ("Girgis et al., Theorem 3.1", {"linewidth": 1.3}),
+    "girgis": LEFT["girgis"],
     "clones_rdp": ("clones, exact RDP", {"linestyle": DASHED}),
     "clones_pld": ("clones, PLD", {"linestyle": DOTTED, "linewidth": 1.3}),
 }
@@ -64,13 +62,12 @@ def draw(tables: Tables, deepest: float) -> Figure:
         handles = []
         for colour, (value, rows) in zip(colours, groups(table, key), strict=False):
             label = "1 round" if key == "compositions" and value == 1 else name.format(f"{value:,g}")
-            handles.append(Line2D([], [], color=colour, linewidth=2.5, label=label))
+            handles.append(style.line(label, color=colour, linewidth=2.5))
             for curve, (_, look) in curves.items():
                 panel.plot(rows[x], rows[curve].replace(-np.inf, np.nan), color=colour, **look)
-        handles += [Line2D([], [], color=style.INK, label=label, **look) for label, look in curves.values()]
-        panel.legend(
-            handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, columnspacing=1.2
-        )
+        handles += [style.line(label, color=style.INK, **look) for label, look in curves.values()]
+        where: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
+        panel.legend(handles=handles, ncols=2, columnspacing=1.2, **where)
         panel.grid()
     left.set(xscale="log", yscale="log", xlabel="order λ", ylabel="Rényi divergence ε(λ)")
     left.set_title("(a) Rényi divergence of one round")
@@ -78,17 +75,16 @@ def draw(tables: Tables, deepest: float) -> Figure:
     right.set_title(f"(b) δ after all rounds, ε₀ = {composed['eps0'].iloc[0]:g}")
     for panel, table, x in ((left, divergences, "order"), (right, composed, "eps")):
         panel.set_xlim(table[x].min(), table[x].max())
-        _label_logarithms(panel.xaxis, panel.get_xlim())
-    _label_logarithms(left.yaxis, left.get_ylim())
+    for axis, limits in (
+        (left.xaxis, left.get_xlim()),
+        (right.xaxis, right.get_xlim()),
+        (left.yaxis, left.get_ylim()),
+    ):
+        if limits[1] < 100 * limits[0]:  # 1, 2, 5, not decades: matplotlib's own labels would overlap
+            style.log_ticks(axis, (1, 2, 5))
+        axis.set_minor_formatter(NullFormatter())
     figure.suptitle(wording.setting(divergences, "n", "k"))
     return figure
-
-
-def _label_logarithms(axis: Axis, limits: tuple[float, float]) -> None:
-    """Decades, or 1, 2, 5 on an axis of less than two: matplotlib's own labels would overlap."""
-    if limits[1] < 100 * limits[0]:
-        style.log_ticks(axis, (1, 2, 5))
-    axis.set_minor_formatter(NullFormatter())
 
 
 def caption(tables: Tables) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reproduction.figures import style, wording
@@ -25,25 +24,22 @@ TYPESET = {
     "clones": "clones with $e^{-ε_0}$, as stated",
     "stronger-clones": "stronger clones with $2/(e^{ε_0}+1)$",
 }
-COLOURS = {
-    "strong": "#D55E00",
-    "weak": "#0072B2",
-    "clones": "#D55E00",
-    "stronger-clones": "#0072B2",
-    "balle_analytic": "#000000",
-    "balle_bennett": "#009E73",
-}
+COLOURS = {"strong": "#D55E00", "weak": "#0072B2", "balle_analytic": "#000000", "balle_bennett": "#009E73"}
+COLOURS |= {"clones": "#D55E00", "stronger-clones": "#0072B2"}
 MARKS = {"balle_analytic": "o", "balle_bennett": "s"}  # one round only: their look says no number of rounds
 GREY = "#777777"
-BLANK = Line2D([], [], color="none", label=" ")
-DASHES: tuple[Any, ...] = (
-    "-",
-    (0, (5, 1.6)),
-    (0, (1.2, 1.2)),
-    (0, (6, 1.5, 1.2, 1.5)),
-    (0, (9, 2)),
-    (0, (3, 1, 1, 1, 1, 1)),
-)
+BLANK = style.line(" ", color="none")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 2)))
+DASHES += ((0, (3, 1, 1, 1, 1, 1)),)
+
+NOTES = {  # what the caption says of a curve
+    "weak": " Strong adversary: the pair (N₁ + 1, N₂) against (N₁, N₂ + 1). Weak adversary: the counts of"
+    " both values among B + 1 reports. The paper does not say how many rounds it plots.",
+    "balle_analytic": " Theorem 3.1 of Balle et al. (2019) and their bound by Bennett's inequality hold for"
+    " one round. Theorem 3.1 is drawn where it applies.",
+    "clones": " The paper states that each other user is a clone with probability e^{−ε₀}; for the stronger"
+    " clones the probability is 2/(e^{ε₀} + 1). We did not check which of the two its own figure shows.",
+}
 
 read = reader(COLUMNS)
 
@@ -64,13 +60,12 @@ def draw(table: pd.DataFrame, lowest: float) -> Figure:
     axes.grid()
     axes.set_title(_setting(table))
     legend = [
-        Line2D([], [], label=TYPESET.get(name, LABELS[name]), **_look(name, "-"))
-        for name in table["curve"].unique()
+        style.line(TYPESET.get(name, LABELS[name]), **_look(name, "-")) for name in table["curve"].unique()
     ]
-    several = []
-    for number in rounds:
-        label = f"{number} round{'s' if number > 1 else ''}"
-        several.append(Line2D([], [], color=GREY, linestyle=dashes[number], label=label))
+    several = [
+        style.line(f"{number} round{'s' if number > 1 else ''}", color=GREY, linestyle=dashes[number])
+        for number in rounds
+    ]
     rows = max(len(legend), len(several))
     for column in (legend, several):  # side by side: what a colour means, and what dashes mean
         column += [BLANK] * (rows - len(column))
@@ -81,42 +76,20 @@ def draw(table: pd.DataFrame, lowest: float) -> Figure:
 def _look(name: str, dashes: Any) -> dict[str, Any]:
     """The keywords of a curve's line; ``dashes``: those of its number of rounds."""
     marks: dict[str, Any] = {"marker": MARKS[name], "markersize": 3, "markevery": 4} if name in MARKS else {}
-    return {"color": _colour(name), "linestyle": dashes, **marks}
+    return {"color": COLOURS[name], "linestyle": dashes, **marks}
 
 
 def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter."""
     names = list(table["curve"].unique())
     rounds = wording.listing(sorted(int(number) for number in table["compositions"].unique()))
-    text = (
+    return (
         f"δ over ε after {rounds} rounds of the shuffle model, as in Figure 1 of Koskela, Heikkilä and"
         " Honkela. Colours are methods, dashes are numbers of rounds. Several rounds are composed from the"
         " curve of one round, rounded up.\n\n"
         f"{_setting(table)}. Curves: {'; '.join(LABELS[name] for name in names)}."
+        f"{''.join(text for name, text in NOTES.items() if name in names)}"
     )
-    if "weak" in names:
-        text += (
-            " Strong adversary: the pair (N₁ + 1, N₂) against (N₁, N₂ + 1). Weak adversary: the counts of"
-            " both values among B + 1 reports. The paper does not say how many rounds it plots."
-        )
-    if "balle_analytic" in names:
-        text += (
-            " Theorem 3.1 of Balle et al. (2019) and their bound by Bennett's inequality hold for one round."
-            " Theorem 3.1 is drawn where it applies."
-        )
-    if "clones" in names:
-        text += (
-            " The paper states that each remaining user is a clone with probability e^{−ε₀}; for the stronger"
-            " clones the probability is 2/(e^{ε₀} + 1). We did not check which of the two its own figure"
-            " shows."
-        )
-    return text
-
-
-def _colour(name: str) -> str:
-    if name not in COLOURS:
-        raise ValueError(f"curve {name!r} has no colour; expected one of {', '.join(COLOURS)}")
-    return COLOURS[name]
 
 
 def _setting(table: pd.DataFrame) -> str:

@@ -70,6 +70,5 @@ MARKERS = {
 def legend(names: Iterable[str]) -> list[Line2D]:
     """One entry per randomizer."""
     return [
-        Line2D([], [], color=COLOURS[name], marker=MARKERS[name], markersize=3.5, label=LABELS[name])
-        for name in names
+        style.line(LABELS[name], color=COLOURS[name], marker=MARKERS[name], markersize=3.5) for name in names
     ]

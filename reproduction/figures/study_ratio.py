@@ -45,7 +45,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for axes in panels[-1]:
         axes.set_xlabel("number of users n")
     figure.supylabel("TV error / TV error of the Gaussian", fontsize=8)
-    figure.legend(handles=legend(table["randomizer"].unique()), loc="outside lower center", ncols=6)
+    style.below(figure, legend(table["randomizer"].unique()), 6)
     return figure
 
 

@@ -141,4 +141,4 @@ def test_the_heading_of_the_ratios_has_the_range_of_the_papers_own_settings():
     published = places.drop(1).assign(ratio=[37.0, 2.0])
     heading = parity_ratio._heading(truth, published).replace("\n", " ")
     assert "projected, 1.10 to 1.40 in the same settings, 1.10 to 2.50 in all without crosses" in heading
-    assert "same settings" not in parity_ratio._heading(truth, published[:0])
+    assert "same settings" not in parity_ratio._heading(truth, published.assign(eps0=9.0))
