@@ -95,11 +95,6 @@ def line(label: str, **look: Any) -> Line2D:
     return Line2D([], [], label=label, **look)
 
 
-def uniform_line() -> Line2D:
-    """The legend's entry of the uniform histogram."""
-    return line("uniform histogram", color=UNIFORM[0], linestyle=UNIFORM[1])
-
-
 def below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:
     """A legend below all panels, in one row or in ``columns``."""
     figure.legend(handles=handles, loc="outside lower center", ncols=columns or len(handles))

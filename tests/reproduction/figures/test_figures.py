@@ -128,7 +128,7 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
     "audit": (
         audited,
         lambda table: [
-            *("n = 60, k = 5, ε₀ = 2, n_x₀ = 40 (20,000)", "99.9 % confidence", "None of the bounds exceed the upper bound"),
+            *("n = 60, k = 5, ε₀ = 2, n_x₀ = 40 (20,000)", "99.9 % confidence", "None of the bounds exceed"),
             f"{table['violated'].sum()} of 24 bounds exceed the published δ",
         ],
     ),
