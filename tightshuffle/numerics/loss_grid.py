@@ -195,7 +195,7 @@ def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
 
     Outside of them lies at most _WRAPPED, by Chernoff's bound at forty orders (as in dp-accounting). The
     noise bounds the Euclidean norm of the rounding errors. A transform of length N is wrong by at most
-    7 ulp log2 N of its norm (Higham 2002, Theorem 24.2, with half an ulp as the unit roundoff). No component
+    3.5 ulp log2 N of its norm (Higham 2002, Theorem 24.2, with half an ulp as unit roundoff). No component
     of a distribution's transform is above 1, so the t-th power carries at most t times its errors along.
     """
     low, high = 0, sum((probabilities.size - 1) * times for probabilities, times in parts)
@@ -223,7 +223,7 @@ def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
     composed = scipy.fft.irfft(product, length)
     count = sum(times for _, times in parts)
     carried = sum(times * float(np.linalg.norm(probabilities)) for probabilities, times in parts)
-    noise = 7 * math.log2(length) * (carried + (1 + count) * float(np.linalg.norm(composed)))
+    noise = 3.5 * math.log2(length) * (carried + (1 + count) * float(np.linalg.norm(composed)))
     return low, np.roll(composed, -low)[:size], _ULP * noise
 
 
