@@ -222,9 +222,9 @@ def audit(results: Results) -> Finding:
 
 def joint_tests(results: Results) -> Finding:
     """The tests of all printed random values of a table together; power in percent."""
-    judged = results.joint_tests[results.joint_tests["verdict"].notna()]
+    judged = results.joint_tests
     if judged.empty:
-        raise LookupError("no joint test has a verdict")
+        raise LookupError("there is no joint test")
     return {
         "of": len(judged),
         "rejected": (judged["verdict"] == REJECTED).sum(),
@@ -238,8 +238,8 @@ def grids(results: Results) -> Finding:
     cities = {
         city: {
             "title": results.titles.get(str(city), city),
-            "contradicted": bool((rows["verdict"].dropna() == CONTRADICTED).all()),
-            "p": {name: of.set_index("grid")["p"].to_dict() for name, of in rows.groupby("mechanism")},
+            "contradicted": bool((rows["verdict"] == CONTRADICTED).all()),
+            "p": rows.set_index("grid")["p"].to_dict(),
         }
         for city, rows in results.grids.groupby("dataset", sort=False)
     }
@@ -263,13 +263,13 @@ def gaussian(_: Results) -> Finding:
 
 
 def noise(results: Results) -> Finding:
-    """Which scales of the Gaussian fit what is printed, if its digits are rounded.
+    """Which scales of the Gaussian fit what is printed.
 
     ``both_fit``: whether the scale of delta 1e-8 and sensitivity sqrt(2) does, and that of our rerun.
     """
     sizes = _chosen(results.totals, grid="uniform").set_index("dataset")["checkins"]
     users = {str(dataset): int(size) for dataset, size in sizes.items()}
-    low, high, _ = likely(gaussian_errors(results.verdicts, users), cut=False)
+    low, high = likely(gaussian_errors(results.verdicts, users))
     named = published_scale(4.0, 1e-8, math.sqrt(2)), published_scale(4.0, 1e-30, 1.0)
     fit = low <= min(named) and max(named) <= high
     return {"low": low, "high": high, "both_fit": bool(fit), "delta": 1e-8, "eps": 4.0}

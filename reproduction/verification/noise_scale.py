@@ -1,4 +1,4 @@
-"""Which scale of Gaussian noise fits the printed errors: a test, and a likelihood, of any scale.
+"""Which scale of Gaussian noise fits the printed errors: a likelihood of any scale.
 
 The paper states neither the delta nor the sensitivity of its Gaussian. It prints 28 errors of single cells
 and two total variation distances, with one or two digits each, all at eps = 4. With Z standard normal an
@@ -11,10 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
-from reproduction.verification.joint import RUNS, kolmogorov_smirnov
 from reproduction.verification.printed import printed_to_decimal, records
 from tightshuffle.arguments import Floats
 
@@ -42,28 +40,12 @@ def gaussian_errors(values: pd.DataFrame, users: Mapping[str, int]) -> list[Erro
     return errors
 
 
-def p_value(errors: Sequence[Error], scale: float, *, cut: bool, rng: np.random.Generator) -> float:
-    """The Kolmogorov-Smirnov p-value of the errors of single cells, if the noise has the ``scale``.
-
-    The quantile of an error is the middle of those that are printed alike, with its digits rounded or ``cut``
-    off. The distribution of the distance comes from `joint.RUNS` draws, of which the same is made.
-    """
-    single = [error for error in errors if error.cells == 1]
-    printed, digits, users, _ = np.array(single).T
-    drawn = np.abs(rng.standard_normal((RUNS, len(single)))) * scale / users
-    seen, null = (
-        kolmogorov_smirnov(stats.halfnorm.cdf(_alike(each, digits, cut) * users / scale).mean(axis=0))
-        for each in (printed, drawn)
-    )
-    return float((1 + np.sum(null >= seen - 1e-9)) / (1 + RUNS))
-
-
-def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike, *, cut: bool) -> Floats:
+def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike) -> Floats:
     """The natural log of the probability that noise of each of the ``scales`` (any shape) is printed so."""
     scales = np.asarray(scales, dtype=float)
     total = np.zeros(scales.shape)
     for error in errors:
-        low, high = _alike(np.array(error.printed), np.array(error.digits), cut) * error.users
+        low, high = (end * error.users for end in _rounded_alike(error.printed, error.digits))
         if error.cells == 1:
             probability = stats.halfnorm.cdf(high / scales) - stats.halfnorm.cdf(low / scales)
         else:
@@ -73,11 +55,11 @@ def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike, *, cut: bool)
     return total
 
 
-def likely(errors: Sequence[Error], *, cut: bool) -> tuple[float, float, float]:
-    """(lowest scale, highest scale, largest log-likelihood): the 95 % interval by the likelihood ratio."""
-    found = log_likelihood(errors, SCALES, cut=cut)
+def likely(errors: Sequence[Error]) -> tuple[float, float]:
+    """(lowest scale, highest scale): the 95 % interval by the likelihood ratio."""
+    found = log_likelihood(errors, SCALES)
     inside = SCALES[2 * (found.max() - found) <= stats.chi2.ppf(0.95, 1)]
-    return float(inside[0]), float(inside[-1]), float(found.max())
+    return float(inside[0]), float(inside[-1])
 
 
 def sum_distribution(count: int) -> tuple[Floats, Floats]:
@@ -87,13 +69,9 @@ def sum_distribution(count: int) -> tuple[Floats, Floats]:
     return (np.arange(POINTS) + 0.5) * STEP, np.cumsum(np.fft.irfft(spectrum**count, POINTS))
 
 
-def _alike(errors: Floats, digits: NDArray[np.float64], cut: bool) -> Floats:
-    """Ends (2, ...) of the interval of errors that are printed as each of ``errors`` is, with its digits."""
-    unit = 10 ** (np.floor(np.log10(errors) + 1e-12) - digits + 1)
-    if cut:
-        last = np.floor(errors / unit + 1e-9)
-        return np.stack([last, last + 1]) * unit
-    last = np.floor(errors / unit + 0.5)
-    below = np.where(last == 10 ** (digits - 1), 0.05, 0.5)  # the next smaller number has finer digits
-    above = np.where(last == 10**digits, 5, 0.5)
-    return np.stack([last - below, last + above]) * unit
+def _rounded_alike(error: float, digits: int) -> tuple[float, float]:
+    """Ends of the interval of errors that are rounded to ``error``, with its digits."""
+    unit = 10 ** (np.floor(np.log10(error) + 1e-12) - digits + 1)
+    last = np.floor(error / unit + 0.5)
+    below = 0.05 if last == 10 ** (digits - 1) else 0.5  # the next smaller number has finer digits
+    return float((last - below) * unit), float((last + 0.5) * unit)

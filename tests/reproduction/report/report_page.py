@@ -101,7 +101,7 @@ def claim_rows():
 
 
 JOINT = {"item": "Table V", "mechanism": "gaussian", "test": "chi-square", "corrected_p": "0.0049"}
-GRID = {"dataset": "paris", "mechanism": "both", "verdict": "contradicted"}
+GRID = {"dataset": "paris", "verdict": "contradicted"}
 EVERYTHING = {
     "parity_ratio": parity_rows(("1", "4", "6"), datasets=("paris", "synthetic")),
     "audit": audit_rows(),
