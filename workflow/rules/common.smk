@@ -54,7 +54,6 @@ VALUES, CLAIMS, PARAMETERS = (f"data/published/{name}.csv" for name in ("values"
 wildcard_constraints:
     dataset="|".join(DATASETS),
     part="eps0-[0-9.e-]+_eps-[0-9.e-]+|grid-[0-9]+",
-    prefix="(fig[0-9]+_)?",
 
 
 def in_report(name):

@@ -1,4 +1,4 @@
-"""The tables of the accountants' curves: the accountants' values, in the order that theory asks for."""
+"""The tables of the curves: the bounds' values at their rows, in the order that theory asks for."""
 
 import math
 
@@ -7,20 +7,13 @@ import pytest
 
 from reproduction.experiments.curves.axes import log_axis, rounded
 from reproduction.experiments.curves.blanket_regions import blanket_tightness
+from reproduction.experiments.curves.delta_bounds import delta_bounds
 from reproduction.experiments.curves.koskela import balle_analytic, eps0_of_blanket
-from reproduction.figures import delta_bounds
+from reproduction.figures.delta_bounds import BOUNDS
+from reproduction.jobs.configuration import merge
 from reproduction.protocol.gaussian import published_scale
 from reproduction.protocol.printed_formulas import theorem_1_as_printed
-from tests.reproduction.experiments.tables import (
-    blanket_settings,
-    blanket_tables,
-    bound_table,
-    frontier_table,
-    girgis_settings,
-    girgis_tables,
-    koskela_table,
-    scale_table,
-)
+from tests.reproduction.figures.results import CONFIG, curve
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
@@ -30,116 +23,103 @@ from tightshuffle.literature import blanket, count, renyi
 from tightshuffle.literature.koskela import koskela_strong
 
 
+def setting_of(row):
+    return {name: row[name] for name in ("n", "k", "eps0")}
+
+
 def test_the_frontier_holds_the_numbers_of_collections():
-    table = frontier_table()
-    assert [len(rows) > 5 for _, rows in table.groupby(["n", "k", "eps"])] == [True] * 3
-    for row in table.iloc[::4].to_dict("records"):
-        made = Collection(
-            row["k"], (Group("users", row["n"], row["eps0"]),), dummies=Dummies(number=row["dummies"])
-        )
+    for row in curve("frontier").iloc[::4].to_dict("records"):
+        group = Group("users", row["n"], row["eps0"])
+        made = Collection(row["k"], (group,), dummies=Dummies(number=row["dummies"]))
         assert made.delta(row["eps"]) <= row["delta"]
         assert row["messages"] == 1 + row["dummies"] / row["n"]
         assert row["tv"] == made.expected_error()
         assert row["ratio"] == pytest.approx(row["tv"] / made.gaussian_error(row["eps"], -6.0), rel=1e-9)
 
 
-def test_blanket_tables_hold_the_accountants_values():
-    regions, tightness = blanket_tables()
-    assert set(regions["count"]) == {10}  # a quarter of the 39 remaining users
-    assert tightness["series"].value_counts().to_dict() == {"eps": 15, "n": 6, "S_2": 3}
+def test_blanket_tables_hold_the_bounds_values():
+    tightness = curve("blanket_tightness")
     for _, row in tightness.sample(8, random_state=5).iterrows():
-        setting = {name: row[name] for name in ("n", "k", "eps0")}
-        assert row["count"] == round(0.25 * (row["n"] - 1))
-        assert row["equation_3"] == blanket.equation_3(row["eps"], **setting)
-        assert row["upper"] == histogram.upper(row["eps"], **setting)
-        assert row["lower"] == histogram.lower(row["eps"], **setting)
-        expected = count.delta(row["eps"], count=row["count"], direction="reverse", **setting)
-        assert row["count_reverse"] == expected
+        eps, setting = row["eps"], setting_of(row)
+        assert row["count"] == round(0.1 * (row["n"] - 1))
+        assert row["equation_3"] == blanket.equation_3(eps, **setting)
+        assert row["upper"] == histogram.upper(eps, **setting)
+        assert row["lower"] == histogram.lower(eps, **setting)
+        assert row["count_reverse"] == count.delta(eps, count=row["count"], direction="reverse", **setting)
     halves = tightness[tightness["series"] == "S_2"]
     assert np.allclose(halves["eps"], halves["log_kappa_2"] / 2, rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("key", "settings"),
-    [
-        ("growth.eps", blanket_settings(growth=(0.1, 0.7))),
-        ("curve.eps.start", blanket_settings(eps0=0.01)),
-    ],
-)
-def test_blanket_settings_name_what_is_wrong(key, settings):
-    with pytest.raises(ValueError, match=f"^blanket_regions.{key} must be below curve.eps0"):
-        blanket_tightness(settings)
+def test_settings_name_what_is_wrong():
+    for key, change in (
+        ("growth.eps", {"growth": {"eps": [0.1, 0.7]}}),
+        ("curve.eps.start", {"curve": {"eps0": 1e-4}}),
+    ):
+        with pytest.raises(ValueError, match=f"^blanket_regions.{key} must be below curve.eps0"):
+            blanket_tightness(merge(CONFIG["blanket_regions"], change))
+    for eps in ({"start": 0.1, "stop": 0.5}, {"start": 0.2, "stop": 0.1}):
+        setting = {"n": 60, "k": 5, "eps0": 0.5, "count": 40, "eps": eps}
+        with pytest.raises(ValueError, match=r"^delta_bounds\.settings, number 1: eps"):
+            delta_bounds({"steps": 4, "settings": [setting]})
 
 
-def test_bounds_are_the_accountants_values_and_in_order():
-    table = bound_table()
-    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
+def test_bounds_are_the_bounds_values_and_in_order():
+    table = curve("delta_bounds")
     for _, row in table.iloc[[1, 6]].iterrows():
-        setting = {name: row[name] for name in ("n", "k", "eps0")}
-        counted = {"count": row["count"], **setting}
-        assert row["published"] == theorem_1_as_printed(row["eps"], **counted)
-        assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
-        assert row["upper"] == histogram.upper(row["eps"], **setting)
-        assert row["koskela_strong"] == koskela_strong(row["eps"], **setting)
+        eps, setting = row["eps"], setting_of(row)
+        assert row["published"] == theorem_1_as_printed(eps, count=row["count"], **setting)
+        assert row["exact"] == count.delta(eps, direction="both", count=row["count"], **setting)
+        assert row["upper"] == histogram.upper(eps, **setting)
+        assert row["koskela_strong"] == koskela_strong(eps, **setting)
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
-    # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.
-    slack = np.log10(1.001)
-    for name in delta_bounds.BOUNDS:
-        assert (table[name] >= table["upper"] - slack).all(), name
-    assert (table["published"] < table["lower"] - 1)[table["setting"] == 1].all()
-
-
-@pytest.mark.parametrize("eps", [{"start": 0.1, "stop": 0.5}, {"start": 0.2, "stop": 0.1}])
-def test_a_setting_of_the_bounds_names_what_is_wrong(eps):
-    setting = {"n": 60, "k": 5, "eps0": 0.5, "count": 40, "eps": eps}
-    with pytest.raises(ValueError, match=r"^delta_bounds\.settings, number 1: eps"):
-        bound_table([setting])
+    assert (table[[*BOUNDS]].min(axis=1) >= table["upper"]).all()
+    assert (table["published"] < table["lower"] - 1).all()
 
 
 def test_the_scale_table_holds_both_scales():
-    for _, row in scale_table().iloc[[0, 40]].iterrows():
+    for _, row in curve("gaussian_scale").iloc[[0, -1]].iterrows():
         assert row["exact"] == exact_scale(row["eps"], log10_delta=row["log10_delta"])
         assert row["published"] == published_scale(row["eps"], 10 ** row["log10_delta"], 1)
     assert row["published_log10_delta"] > row["log10_delta"] + 5  # saturated
 
 
-def test_renyi_tables_hold_the_accountants_values():
-    divergences, composed = girgis_tables()
-    assert (len(divergences), len(composed)) == (2 * 6, 2 * 9)
+def test_renyi_tables_hold_the_bounds_values_and_are_in_order():
+    divergences, composed = curve("girgis_rdp"), curve("girgis_composed")
     last = divergences.iloc[-1]
-    assert (last["eps0"], last["order"]) == (3, 60)
-    assert last["girgis"] == renyi.rdp_upper(60, n=300, eps0=3)
+    assert last["girgis"] == renyi.rdp_upper(last["order"], n=last["n"], eps0=last["eps0"])
     assert np.all(divergences["two_counts"] <= divergences[["girgis", "clones"]].min(axis=1))
-    row = composed.iloc[9]
-    setting = {"n": 300, "k": 5, "eps0": 1, "compositions": 20}
-    assert row["girgis"] == renyi.girgis(row["eps"], **setting)
-    clones = methods.delta("clones", row["eps"], **setting)
-    assert row["clones_pld"] == pytest.approx(clones, abs=1e-6)
-
-
-def test_composed_curves_are_in_their_order_and_the_distribution_goes_as_deep_as_the_figure():
-    _, composed = girgis_tables()
     known = composed[composed["clones_pld"].notna()]
+    row = known.iloc[-1]
+    setting = setting_of(row) | {"compositions": row["compositions"]}
+    assert row["girgis"] == renyi.girgis(row["eps"], **setting)
+    assert row["clones_pld"] == pytest.approx(methods.delta("clones", row["eps"], **setting), abs=1e-6)
     assert np.all(known["clones_pld"] <= known["clones_rdp"] + 1e-9)
     assert np.all(known["clones_rdp"] <= known["girgis"] + 1e-9)
-    unknown = composed[composed["clones_pld"].isna()]
-    assert len(unknown) > 0
-    assert np.all(unknown["clones_rdp"] < girgis_settings()["composed"]["deepest"])
+    unknown = composed[composed["clones_pld"].isna()]  # deeper than the figure
+    assert np.all(unknown["clones_rdp"] < CONFIG["girgis_rdp"]["composed"]["deepest"])
     local = composed["eps"] >= composed["compositions"] * composed["eps0"]
     assert local.any()
     assert np.all(np.isneginf(composed.loc[local, ["girgis", "clones_rdp"]]))
 
 
 def test_koskelas_curves_are_in_their_order():
-    table = koskela_table()
+    table = curve("koskela_fig1a")
     composed = table[table["curve"].isin(["strong", "weak"])]
-    wide = composed.pivot(index="eps", columns=["curve", "compositions"], values="upper").dropna()
+    wide = composed.pivot(index="eps", columns=["curve", "compositions"], values="upper")
     assert (wide["strong"] > wide["weak"]).all(axis=None)
-    assert (wide["weak", 3] > wide["weak", 1]).all()
-    theorem = table.query("curve == 'balle_analytic'")  # only where it applies
-    assert theorem["eps"].max() <= 1
-    assert np.isfinite(theorem["upper"]).all()
+    assert (wide["weak", 4] > wide["weak", 1]).all()
+    assert table.loc[table["curve"] == "balle_analytic", "eps"].max() <= 1  # only where it applies
+
+
+def test_the_first_picture_has_the_eps0_next_to_2_and_all_counts_above_one():
+    table = curve("too_small")
+    assert abs(table["eps0"].iloc[0] - 2) <= 0.5 * (3.0 - 0.1) / 7  # half of a step of the axis
+    for _, row in table.iterrows():
+        assert row["published"] == theorem_1_as_printed(row["eps"], count=row["count"], **setting_of(row))
+    assert (table["published"] < table["exact"]).all()
+    assert (table["exact"] < table["lower"]).all()
+    assert (table["lower"] <= table["upper"]).all()
 
 
 def test_balles_analytic_bound_is_its_condition_on_gamma():
