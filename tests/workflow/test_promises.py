@@ -181,7 +181,7 @@ def test_bad_input_and_a_bad_configuration_are_one_line(calm, small):
     line = refusal(small.snakemake(*COMMAND), "future")
     assert line == "mine.csv is dated in the future: touch it, and run again"
     (small.folder / "bad.yaml").write_text("gowalla: {sourc: snap}\n")
-    line = refusal(small.snakemake("--configfile", "bad.yaml", "--dry-run"), "gowalla.sourc")
+    line = refusal(small.snakemake("--configfile", "bad.yaml", "--dry-run"), "sourc'")
     assert "did you mean 'source'?" in line
     (small.folder / "bad.yaml").write_text("seed: !!python/object/apply:os.system ['touch mark']\n")
     done = small.snakemake("--configfile", "bad.yaml")
