@@ -37,34 +37,16 @@ BOUNDS = {  # by the name of the method
     "blanket": Bound("blanket paper, eq. (3)", "The blanket paper's eq. (3), cut at 1", "#E69F00"),
 }
 
-# Randomizers by the key of their name, and the Gaussian.
-LABELS = {
-    "grr": "k-RR",
-    "subset": "subset selection",
-    "oue": "OUE",
-    "hash": "local hashing",
-    "rappor": "RAPPOR",
-    "hadamard": "Hadamard",
-    "gaussian": style.LABELS["gaussian"],
+LOOKS = {  # randomizers by the key of their name, and the Gaussian: label, colour, marker
+    "grr": ("k-RR", "#0072B2", "o"),
+    "subset": ("subset selection", "#009E73", "s"),
+    "oue": ("OUE", "#CC79A7", "^"),
+    "hash": ("local hashing", "#E69F00", "v"),
+    "rappor": ("RAPPOR", "#56B4E9", "D"),
+    "hadamard": ("Hadamard", "#000000", "P"),
+    "gaussian": (style.LABELS["gaussian"], style.COLOURS["gaussian"], "X"),
 }
-COLOURS = {
-    "grr": "#0072B2",
-    "subset": "#009E73",
-    "oue": "#CC79A7",
-    "hash": "#E69F00",
-    "rappor": "#56B4E9",
-    "hadamard": "#000000",
-    "gaussian": style.COLOURS["gaussian"],
-}
-MARKERS = {
-    "grr": "o",
-    "subset": "s",
-    "oue": "^",
-    "hash": "v",
-    "rappor": "D",
-    "hadamard": "P",
-    "gaussian": "X",
-}
+LABELS, COLOURS, MARKERS = ({key: look[i] for key, look in LOOKS.items()} for i in range(3))
 
 
 def legend(names: Iterable[str]) -> list[Line2D]:

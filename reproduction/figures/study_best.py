@@ -10,18 +10,14 @@ from matplotlib.patches import Patch, Rectangle
 
 from reproduction.figures import style, wording
 from reproduction.figures.looks import COLOURS, LABELS
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, study_reader
 from reproduction.figures.wording import typeset
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "tv", "ratio"]
 FULL, PALE = 0.55, 0.18  # of the colours
 USELESS = 0.5  # TV error: about that of the uniform histogram on the cities
 
-
-def read(study: File) -> pd.DataFrame:
-    """The rows of results/study/study.csv with its first rule of delta."""
-    table = read_table(study, COLUMNS)
-    return table[table["delta_rule"] == table["delta_rule"].iloc[0]]
+read = study_reader(COLUMNS)
 
 
 def best_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -45,13 +41,8 @@ def draw(table: pd.DataFrame) -> Figure:
         for row in here.to_dict("records"):
             x, y = sizes.index(row["n"]), cells.index(row["k"])
             useful = row["tv"] <= USELESS
-            axes.add_patch(
-                Rectangle(
-                    (x - 0.5, y - 0.5), 1, 1,
-                    facecolor=COLOURS[row["randomizer"]], alpha=FULL if useful else PALE,
-                    edgecolor="white", linewidth=1,
-                )
-            )  # fmt: skip
+            look: Any = {"facecolor": COLOURS[row["randomizer"]], "alpha": FULL if useful else PALE}
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, edgecolor="white", linewidth=1, **look))
             axes.text(x, y, f"{row['ratio']:.2f}", ha="center", va="center", fontsize=7, color=style.INK)
         axes.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(-0.5, len(cells) - 0.5), title=f"ε = {eps:g}")
         axes.set_xticks(np.arange(len(sizes)), [wording.short_number(n) for n in sizes])

@@ -7,18 +7,14 @@ from matplotlib.figure import Figure
 
 from reproduction.figures import style
 from reproduction.figures.looks import COLOURS, MARKERS, legend
-from reproduction.figures.table_files import File, groups, read_table
+from reproduction.figures.table_files import groups, study_reader
 from reproduction.figures.wording import typeset
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "ratio", "ratio_lower"]
 MOST = 4  # columns, and half as many rows, that fit
 HIGHEST = 60.0  # of the ratios drawn
 
-
-def read(study: File) -> pd.DataFrame:
-    """The rows of results/study/study.csv with its first rule of delta."""
-    table = read_table(study, COLUMNS)
-    return table[table["delta_rule"] == table["delta_rule"].iloc[0]]
+read = study_reader(COLUMNS)
 
 
 @style.applied()
@@ -33,9 +29,8 @@ def draw(table: pd.DataFrame) -> Figure:
             for name, line in groups(here, "randomizer", sort=False):
                 look: Any = {"color": COLOURS[name], "linewidth": 1.1, "zorder": 4 if name == "grr" else 3}
                 axes.plot(line["n"], line["ratio"], marker=MARKERS[name], markersize=3, **look)
-                axes.fill_between(
-                    line["n"], line["ratio_lower"], line["ratio"], color=COLOURS[name], alpha=0.2
-                )
+                shade: Any = {"color": COLOURS[name], "alpha": 0.2}
+                axes.fill_between(line["n"], line["ratio_lower"], line["ratio"], **shade)
             axes.axhline(1, color=style.INK, linewidth=0.7, zorder=1)
             axes.set(xscale="log", yscale="log", title=f"k = {k:,}, ε = {eps:g}")
             axes.set_ylim(0.6, HIGHEST)

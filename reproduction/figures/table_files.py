@@ -42,6 +42,16 @@ def reader(columns: Sequence[str]) -> Callable[[File], pd.DataFrame]:
     return read
 
 
+def study_reader(columns: Sequence[str]) -> Callable[[File], pd.DataFrame]:
+    """The ``read`` of a figure that is drawn from the study's rows with its first rule of delta."""
+
+    def read(study: File) -> pd.DataFrame:
+        table = read_table(study, columns)
+        return table[table["delta_rule"] == table["delta_rule"].iloc[0]]
+
+    return read
+
+
 def groups(
     table: pd.DataFrame, by: str | list[str], *, sort: bool = True
 ) -> Iterator[tuple[Any, pd.DataFrame]]:
