@@ -1,11 +1,17 @@
 """What a run says beside Snakemake's own messages: why it cannot begin, and which errors ended its jobs."""
 
 import os
+import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 BEGAN = time.time()
+REFUSED = re.compile(  # the scheduler's message in Snakemake's log
+    r"^Error in rule (\w+):\n    message: (?!None)(.*?)"
+    r"\s*(?:sbatch call:|For further error details|\n    jobid:)",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def check_folder() -> None:
@@ -21,12 +27,16 @@ def check_dates(files: Iterable[str]) -> None:
             raise ValueError(f"{file} is dated in the future: touch it, and run again")
 
 
-def last_words(logs: Iterable[str]) -> list[str]:
-    """The errors in the logs of jobs that did not finish, one line each; also of jobs that were killed."""
-    words = []
+def last_words(logs: Iterable[str], snakemake: str) -> list[str]:
+    """Why jobs did not finish, one line each: first of those whose logs have no error, last their own errors.
+
+    Between them is what ``snakemake``, the text of Snakemake's log, says of jobs on a cluster.
+    """
+    silent, own = [], []
     for log in map(Path, logs):
         if log.is_file() and log.stat().st_mtime >= BEGAN:
             errors = [line for line in log.read_text("utf-8", "replace").splitlines() if " ERROR " in line]
-            said = errors[-1].partition(" ERROR ")[2] if errors else ""
-            words.append(f"error: {said or f'{log} has no error: was the job killed, or is the disk full?'}")
-    return words
+            own += [line.partition(" ERROR ")[2] for line in errors[-1:]]
+            silent += [] if errors else [f"{log} has no error: was the job killed, or is the disk full?"]
+    said = [f"{rule}: {' '.join(message.split())}" for rule, message in REFUSED.findall(snakemake)]
+    return [f"error: {line}" for line in dict.fromkeys([*silent, *said, *own])]

@@ -53,6 +53,8 @@ def test_the_run_repeats_each_unfinished_jobs_own_error_or_says_that_there_is_no
     }.items():
         Path(name).write_text(text)
     os.utime("old", (1, 1))
-    own, killed = run.last_words(["old", "own", "killed", "not begun"])
+    said = "Error in rule r:\n    message: sbatch: none\n such. For further error details\n    jobid: 1\n"
+    killed, refused, own = run.last_words(["old", "own", "killed", "not begun"], said)
+    assert refused == "error: r: sbatch: none such."
     assert own == "error: r: row 3"
     assert killed == "error: killed has no error: was the job killed, or is the disk full?"
