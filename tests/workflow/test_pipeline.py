@@ -75,7 +75,7 @@ def test_every_statement_of_the_text_is_judged(finished):
     claims = rows_of(ROOT / "data/published/claims.csv")
     assert [{name: row[name] for name in claims[0]} for row in rows] == claims
     assert {row["verdict"] for row in rows} <= set(CLAIM_VERDICTS)
-    assert all(row["why"] for row in rows)
+    assert all(row["statistic_published"] for row in rows)
 
 
 def test_every_job_reads_only_what_its_rule_knows(finished):

@@ -9,11 +9,10 @@ with like; "shuffle" is the noisy histogram itself on both readings.
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from reproduction.verification.printed import COLUMNS, NUMBERS, printed_to_decimal, read_values
 
@@ -36,8 +35,11 @@ _PARITY_NAMES = {
     ("gaussian", "projection"): GAUSSIAN,
     ("gaussian", "none"): RAW_GAUSSIAN,
 }
-_PUBLISHED_NAMES = {(name,): name for name in (SHUFFLE, INV, GAUSSIAN)}
 _POINT = ["dataset", "n", "k", "eps0", "eps", "delta", "metric", "cell"]
+SETTING = [*_POINT, "rule"]
+_ENDS: dict[str, list[tuple[str, Literal["min", "max"]]]] = {
+    "": [], "small n": [("n", "min")], "large n": [("n", "max")], "corner": [("eps0", "max"), ("n", "min")],
+}  # fmt: skip
 
 
 class NoEvidenceError(ValueError):
@@ -45,31 +47,16 @@ class NoEvidenceError(ValueError):
 
 
 @dataclass(frozen=True)
-class Setting:
-    """One point, one metric ("tv", "individual_error", "cell_error") and cell (0 for tv).
+class Reading:
+    """One reading of the paper: its name, its settings, and what else the tests need.
 
-    ``samples``: mechanism -> array of shape (repetitions,), the same repetition the same sample of users
-    (for cell_error one run, one entry per cell). ``rule`` names how delta was chosen; "" as published.
+    ``settings``: a row per point, metric ("tv", "individual_error", "cell_error"), cell (0 for tv) and rule
+    that chose delta ("" as published), the columns `SETTING`; and a column per mechanism with an array
+    (repetitions,), the same repetition the same sample of users (for cell_error one run, an entry per cell).
     """
 
-    dataset: str
-    n: int
-    k: int
-    eps0: float
-    eps: float
-    delta: float
-    metric: str
-    cell: int
-    samples: dict[str, NDArray[np.float64]]
-    rule: str = ""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One reading of the paper: its name, its settings, and what else the tests need."""
-
     name: str
-    settings: list[Setting] = field(default_factory=list)
+    settings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SETTING))
     values: pd.DataFrame = field(default_factory=lambda: printed_numbers(pd.DataFrame(columns=[*COLUMNS])))
     calibrations: frozenset[tuple[float, float]] = frozenset()  # (eps, delta) of Gaussians at eps >= eps0
     sensitivity: float = 1.0  # L2, as the trials' protocol takes it
@@ -81,26 +68,28 @@ class Reading:
         return self.name == EXACT
 
     def pick(
-        self, mechanisms: Collection[str], metric: str = "tv", budgets: Budgets | None = None
-    ) -> list[Setting]:
-        """The settings of one metric that have all ``mechanisms``, in the order of their points.
+        self, *mechanisms: str, metric: str = "tv", budgets: Budgets = PAPER, ends: str = ""
+    ) -> pd.DataFrame:
+        """The settings of one metric and of the ``budgets`` that have all ``mechanisms``.
 
-        ``budgets``: the ones to look at, None for all. Raises `NoEvidenceError` if there are no settings, or
-        none of one of the datasets.
+        ``ends``: of each dataset and rule only those at the "small n", at the "large n", or in the "corner":
+        the largest eps0 and the smallest n. Raises `NoEvidenceError` if a dataset has none.
         """
-        whole = [s for s in self.settings if s.metric == metric and set(mechanisms) <= set(s.samples)]
-        parts: dict[str, list[Setting]] = {"any dataset": whole} if budgets is None else {}
-        for dataset, eps0 in (budgets or {}).items():
-            at = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
-            parts[dataset + at] = [
-                s for s in whole if s.dataset == dataset and (eps0 is None or s.eps0 in eps0)
-            ]
-        for name, found in parts.items():
-            if not found:
-                what = f"{metric} of {', '.join(mechanisms)} for {name}"
-                raise NoEvidenceError(f"the config's {self.name} experiments have no {what}")
-        chosen = [setting for found in parts.values() for setting in found]
-        return sorted(chosen, key=lambda point: (point.dataset, point.eps0, point.rule, point.n, point.cell))
+        rows = self.settings.reindex(columns=[*SETTING, *mechanisms]).dropna(subset=[*mechanisms])
+        rows = rows[rows["metric"] == metric]
+        parts = []
+        for dataset, eps0 in budgets.items():
+            part = rows[rows["dataset"] == dataset]
+            part = part if eps0 is None else part[part["eps0"].isin(list(eps0))]
+            if part.empty:
+                what = f"{metric} of {', '.join(mechanisms)} for {dataset}"
+                at = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
+                raise NoEvidenceError(f"the config's {self.name} experiments have no {what}{at}")
+            parts.append(part)
+        rows = pd.concat(parts)
+        for axis, end in _ENDS[ends]:
+            rows = rows[rows[axis] == rows.groupby(["dataset", "rule"])[axis].transform(end)]
+        return rows
 
 
 def read_evidence(
@@ -115,10 +104,11 @@ def read_evidence(
     """
     printed = printed_numbers(read_values(values), pd.read_csv(deltas))
     runs = read_trials(trials)
-    calibrations = frozenset((run.eps, run.delta) for run in runs if run.eps >= run.eps0)
-    common = printed, calibrations, sensitivity, boxes
-    published = Reading(PUBLISHED, runs + read_estimates(estimates), *common)
-    return published, Reading(EXACT, read_parity(parity), *common)
+    own = runs[runs["eps"] >= runs["eps0"]]
+    common = printed, frozenset(zip(own["eps"], own["delta"], strict=True)), sensitivity, boxes
+    published = pd.concat([runs, *map(_read_estimates, estimates)], ignore_index=True)
+    exact = pd.concat(map(_read_parity, parity), ignore_index=True)
+    return Reading(PUBLISHED, published, *common), Reading(EXACT, exact, *common)
 
 
 def printed_numbers(values: pd.DataFrame, deltas: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -138,65 +128,42 @@ def printed_numbers(values: pd.DataFrame, deltas: pd.DataFrame | None = None) ->
     return frame.merge(cited[[*key, "log10_cited"]], on=key, how="left", validate="many_to_one")
 
 
-def read_trials(paths: Iterable[Path]) -> list[Setting]:
+def read_trials(paths: Iterable[Path]) -> pd.DataFrame:
     """The settings in parquet files of trials; a point in two experiments counts with the longer one."""
     columns = [*_POINT, "experiment", "mechanism", "repetition", "value"]
-    best: dict[tuple[Any, ...], Setting] = {}
-    for path in paths:
-        frame = pd.read_parquet(path, columns=columns)
-        for _, rows in frame.groupby("experiment", observed=True, sort=False):
-            for setting in _settings(rows, _PUBLISHED_NAMES, ["mechanism"], ""):
-                key = setting.dataset, setting.n, setting.eps0, setting.eps, setting.metric, setting.cell
-                if key not in best or _repetitions(setting) > _repetitions(best[key]):
-                    best[key] = setting
-    return list(best.values())
+    frames = [pd.read_parquet(path, columns=columns) for path in paths]
+    parts = [part for frame in frames for _, part in frame.groupby("experiment", observed=True)]
+    found = pd.concat([paired(part.assign(rule=""), ["mechanism"]) for part in parts], ignore_index=True)
+    found = found.loc[found[INV].map(len).sort_values(kind="stable").index]
+    return found.drop_duplicates(SETTING, keep="last", ignore_index=True)
 
 
-def read_parity(paths: Iterable[Path]) -> list[Setting]:
-    """The settings in parquet files of the parity experiments, with eps from the upper bound."""
-    columns = [*_POINT, "delta_rule", "bound", "mechanism", "estimator", "repetition", "value"]
-    settings: list[Setting] = []
-    for path in paths:
-        for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
-            rows = [("bound", "==", "upper"), ("n", "==", n)]
-            frame = pd.read_parquet(path, columns=columns, filters=rows)
-            for rule, part in frame.groupby("delta_rule", observed=True):
-                settings += _settings(part, _PARITY_NAMES, ["mechanism", "estimator"], str(rule))
-    return settings
-
-
-def read_estimates(paths: Iterable[Path]) -> list[Setting]:
-    """Single runs' errors cell by cell, from CSV files with original, gaussian and shuffle+INV per cell."""
+def _read_parity(path: Path) -> pd.DataFrame:
+    """The settings in a parquet file of the parity experiments, with eps from the upper bound."""
+    columns = [*_POINT, "delta_rule", "mechanism", "estimator", "repetition", "value"]
     settings = []
-    for path in paths:
-        runs = pd.read_csv(path).groupby(["dataset", "n", "eps0", "eps", "delta"], sort=False)
-        for key, rows in runs:
-            dataset, n, eps0, eps, delta = cast(Any, key)
-            samples = {name: (rows[name] - rows["original"]).abs().to_numpy() for name in (GAUSSIAN, INV)}
-            point = str(dataset), int(n), len(rows), float(eps0), float(eps), float(delta)
-            settings.append(Setting(*point, "cell_error", 0, samples))
-    return settings
+    for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
+        rows = [("bound", "==", "upper"), ("n", "==", n)]
+        frame = pd.read_parquet(path, columns=columns, filters=rows).rename(columns={"delta_rule": "rule"})
+        found = paired(frame, ["mechanism", "estimator"])
+        settings.append(found.rename(columns=_PARITY_NAMES))
+    return pd.concat(settings, ignore_index=True)
 
 
-def _settings(frame: pd.DataFrame, names: Mapping[Any, str], who: list[str], rule: str) -> list[Setting]:
-    """The settings of a tidy frame; ``who``: the columns that name a mechanism, ``names`` what they mean."""
-    by_point: dict[tuple[Any, ...], dict[str, NDArray[np.float64]]] = {}
-    for key, rows in frame.groupby([*_POINT, *who], observed=True, sort=False):
-        point, mechanism = cast(Any, key)[: len(_POINT)], cast(Any, key)[len(_POINT) :]
-        if name := names.get(mechanism):
-            order = np.argsort(rows["repetition"].to_numpy(), kind="stable")
-            by_point.setdefault(point, {})[name] = rows["value"].to_numpy()[order]
-    settings = []
-    for point, samples in by_point.items():
-        if len({len(sample) for sample in samples.values()}) > 1:
-            raise ValueError(
-                f"{point}: the mechanisms have different numbers of repetitions; make the trials again"
-            )
-        dataset, n, k, eps0, eps, delta, metric, cell = point
-        budget = float(eps0), float(eps), float(delta)
-        settings.append(Setting(str(dataset), int(n), int(k), *budget, str(metric), int(cell), samples, rule))
-    return settings
+def _read_estimates(path: Path) -> pd.DataFrame:
+    """Single runs' errors cell by cell, from a CSV file with original, gaussian and shuffle+INV per cell."""
+    runs = pd.read_csv(path)
+    point = ["dataset", "n", "eps0", "eps", "delta", "cell", "original"]
+    errors = runs.melt(point, [GAUSSIAN, INV], "mechanism")
+    errors = errors.assign(value=(errors["value"] - errors["original"]).abs(), repetition=errors["cell"])
+    errors = errors.assign(k=runs["cell"].nunique(), metric="cell_error", cell=0, rule="")
+    return paired(errors, ["mechanism"])
 
 
-def _repetitions(setting: Setting) -> int:
-    return len(next(iter(setting.samples.values())))
+def paired(frame: pd.DataFrame, who: list[str]) -> pd.DataFrame:
+    """The settings of `Reading` in a tidy frame; ``who``: the columns that name a mechanism."""
+    frame = frame.sort_values("repetition", kind="stable")
+    samples = frame.groupby([*SETTING, *who], observed=True, sort=False)["value"].apply(pd.Series.to_numpy)
+    settings = samples.unstack(who)
+    settings.columns = settings.columns.to_flat_index()
+    return settings.reset_index().astype({"dataset": str, "metric": str, "rule": str})

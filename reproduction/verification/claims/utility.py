@@ -1,26 +1,28 @@
 """Tests of the statements about errors: paired over repetitions, at the family-wise level of `verdict_rules`.
 
-Every test takes a `Reading` and gives `Comparisons`. "Error" is the total variation distance or the
-individual error, a fraction of n; the smaller the better.
+Every test takes a `Reading` and gives `Comparisons`; ``where`` chooses settings, as `Reading.pick` takes it.
+"Error" is the total variation distance or the individual error, a fraction of n; the smaller the better.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
 from reproduction.verification.claims.evidence import (
     GAUSSIAN,
     INV,
     RAW_GAUSSIAN,
+    SETTING,
     SHUFFLE,
     Budgets,
     NoEvidenceError,
     Reading,
-    Setting,
+    paired,
 )
 from reproduction.verification.claims.verdict_rules import (
     Comparisons,
@@ -30,124 +32,100 @@ from reproduction.verification.claims.verdict_rules import (
     mean,
     signs_below,
     signs_within,
-    span,
     yes_or_no,
 )
 from reproduction.verification.printed import printed_to_decimal
-from tightshuffle.arguments import Floats
 
 COMPARABLE = 2.0  # "comparable", "close", "slightly": errors within this factor
 INDISTINGUISHABLE = 1.1  # "almost indistinguishable", "the same"
 
 
-def better(reading: Reading, first: str, second: str, ends: str | None = None, **where: Any) -> Comparisons:
-    """Is the error of ``first`` below that of ``second`` at every setting? ``ends`` as in `at_ends`."""
-    settings = at_ends(reading.pick((first, second), **where), ends)
-    signs = signs_below([mean(s.samples[first] - s.samples[second]) for s in settings])
-    return Comparisons(signs, _ratio(settings, first, second))
+def better(reading: Reading, first: str, second: str, times: float = 1.0, **where: Any) -> Comparisons:
+    """Is ``times`` the error of ``first`` below that of ``second`` at every setting?"""
+    rows = reading.pick(first, second, **where)
+    signs = signs_below([mean(times * a - b) for a, b in zip(rows[first], rows[second], strict=True)])
+    ratios = rows[first].map(np.mean) / rows[second].map(np.mean)
+    return Comparisons(signs, f"ratio of {first} to {second}", ratios)
 
 
-def close(reading: Reading, factor: float = COMPARABLE, ends: str | None = None, **where: Any) -> Comparisons:
+def close(reading: Reading, factor: float = COMPARABLE, **where: Any) -> Comparisons:
     """Are the errors of shuffle+INV and the Gaussian within ``factor`` at every setting?"""
-    settings = at_ends(reading.pick((INV, GAUSSIAN), **where), ends)
-    signs = signs_within([_gap(setting, True) for setting in settings], factor)
-    return Comparisons(signs, _ratio(settings, INV, GAUSSIAN))
+    ratios = _gaps(reading.pick(INV, GAUSSIAN, **where), "log ratio")
+    return Comparisons(signs_within(ratios, factor), f"ratio of {INV} to {GAUSSIAN}", _exp(ratios))
 
 
-def far(reading: Reading, factor: float = COMPARABLE, **where: Any) -> Comparisons:
-    """Is the error of shuffle+INV more than ``factor`` times the Gaussian's at every setting?"""
-    settings = reading.pick((INV, GAUSSIAN), **where)
-    less = [log_ratio(s.samples[GAUSSIAN], s.samples[INV]) for s in settings]
-    return Comparisons(signs_below(less, -np.log(factor)), _ratio(settings, INV, GAUSSIAN))
-
-
-def small(
-    reading: Reading, limit: float, mechanisms: Collection[str], ends: str | None = None, **where: Any
-) -> Comparisons:
+def small(reading: Reading, limit: float, mechanisms: Collection[str], **where: Any) -> Comparisons:
     """Is the mean error of all ``mechanisms`` below ``limit`` at every setting?"""
-    settings = at_ends(reading.pick(mechanisms, **where), ends)
-    errors = [mean(setting.samples[name]) for setting in settings for name in mechanisms]
-    return Comparisons(signs_below(errors, limit), f"mean error {span([error.value for error in errors])}")
+    errors = [mean(sample) for sample in reading.pick(*mechanisms, **where)[[*mechanisms]].to_numpy().ravel()]
+    return Comparisons(signs_below(errors, limit), "mean error", [error.value for error in errors])
 
 
-def gap_shrinks(
-    reading: Reading, axis: str, towards: str, relative: bool = False, **where: Any
-) -> Comparisons:
+def gap_shrinks(reading: Reading, axis: str, towards: str, gap: str, **where: Any) -> Comparisons:
     """Is the gap between shuffle+INV and the Gaussian smaller at one end of every curve than at the other?
 
-    ``axis`` "n" or "eps0", ``towards`` the end, "large" or "small". The gap is the size of the difference of
-    mean errors, or with ``relative`` that of the log of their ratio.
+    ``axis`` "n" or "eps0", ``towards`` the end, "large" or "small". The ``gap`` is the size of the
+    "difference" of mean errors, the size of the "log ratio", or the "log ratio" itself if it is "signed".
     """
-    curves = _curves(reading, (INV, GAUSSIAN), axis, **where)
-    at_smallest, at_largest = ([abs(_gap(pair[end], relative)) for pair in curves] for end in (0, 1))
-    if towards == "large":
-        return _below(at_largest, at_smallest, f"at the largest {axis}", "at the smallest")
-    return _below(at_smallest, at_largest, f"at the smallest {axis}", "at the largest")
+    ends = [
+        _gaps(rows, gap.removeprefix("signed ")) for rows in _curves(reading, axis, INV, GAUSSIAN, **where)
+    ]
+    if not gap.startswith("signed"):
+        ends = [[abs(each) for each in end] for end in ends]
+    far, near = ends if towards == "large" else ends[::-1]
+    unit = f"{gap} smaller at the {towards} end of {axis} by"
+    differences = [here - there for here, there in zip(near, far, strict=True)]
+    return Comparisons(signs_below(differences), unit, [-each.value for each in differences])
 
 
-def gap_grows_with_n(reading: Reading, **where: Any) -> Comparisons:
-    """Does the ratio of shuffle+INV's error to the Gaussian's grow from the smallest to the largest n?"""
-    curves = _curves(reading, (INV, GAUSSIAN), "n", **where)
-    first, last = ([_gap(pair[end], True) for pair in curves] for end in (0, 1))
-    return _below(first, last, "at the smallest n", "at the largest", np.exp)
+def falls_along(reading: Reading, axis: str, mechanisms: Sequence[str], **where: Any) -> Comparisons:
+    """Does every mechanism's error fall from the smallest to the largest value of ``axis`` on every curve?"""
+    ends = _curves(reading, axis, *mechanisms, **where)
+    first, last = ([mean(sample) for sample in rows[[*mechanisms]].to_numpy().ravel()] for rows in ends)
+    ratios = [after.value / before.value for before, after in zip(first, last, strict=True)]
+    signs = signs_below([after - before for before, after in zip(first, last, strict=True)])
+    return Comparisons(signs, f"ratio of the error at the largest {axis} to that at the smallest", ratios)
 
 
 def closest_at_corner(reading: Reading, **where: Any) -> Comparisons:
     """Is the gap (log ratio) at the smallest n and the largest eps0 smaller than at every other setting?"""
-    settings = reading.pick((INV, GAUSSIAN), **where)
-    pairs = [
-        (_gap(corner, True), _gap(setting, True))
-        for corner in at_ends(settings, "corner")
-        for setting in settings
-        if (setting.rule, setting.dataset) == (corner.rule, corner.dataset) and setting is not corner
-    ]
-    if not pairs:
+    rows = reading.pick(INV, GAUSSIAN, **where)
+    corner = rows.index.isin(reading.pick(INV, GAUSSIAN, ends="corner", **where).index)
+    rows["gap"] = pd.Series([abs(each) for each in _gaps(rows, "log ratio")], rows.index, dtype=object)
+    pairs = rows[corner].merge(rows[~corner], on=["dataset", "rule"], suffixes=("", "_other"))
+    if pairs.empty:
         raise NoEvidenceError(f"the config's {reading.name} experiments have one setting only")
-    signs = signs_below([abs(corner) - abs(other) for corner, other in pairs])
-    there, elsewhere = (span(np.exp([gap.value for gap in side])) for side in zip(*pairs, strict=True))
-    return Comparisons(signs, f"{there} there, {elsewhere} elsewhere")
+    differences = pairs["gap"] - pairs["gap_other"]
+    return Comparisons(signs_below([*differences]), "ratio there", _exp(pairs["gap"]))
 
 
-def depends_on_cell(reading: Reading, ends: str, **where: Any) -> Comparisons:
+def depends_on_cell(reading: Reading, **where: Any) -> Comparisons:
     """Does the ratio of the two errors differ between cells? Cochran's Q on the logs of the ratios."""
-    settings = at_ends(reading.pick((INV, GAUSSIAN), metric="individual_error", **where), ends)
-    p_values, least, largest = [], [], []
-    for _, group in groupby(settings, key=lambda s: (s.dataset, s.n, s.eps0, s.rule)):
-        logs = [_gap(setting, True) for setting in group]
+    rows = reading.pick(INV, GAUSSIAN, metric="individual_error", **where)
+    p_values, ratios = [], []
+    for _, group in rows.groupby(["dataset", "n", "eps0", "rule"]):
+        logs = _gaps(group, "log ratio")
         weights = np.array([1 / each.error**2 for each in logs])
         values = np.array([each.value for each in logs])
         spread = np.sum(weights * (values - np.average(values, weights=weights)) ** 2)
         p_values.append(special.chdtrc(len(logs) - 1, spread))
-        least.append(np.exp(values.min()))
-        largest.append(np.exp(values.max()))
-    ratios = f"{span(least)} is the smallest ratio, {span(largest)} the largest"
-    return Comparisons(holm(p_values).astype(int), ratios)
+        ratios += _exp(logs)
+    return Comparisons(holm(p_values).astype(int), f"ratio of {INV} to {GAUSSIAN}", ratios)
 
 
 def same_noise_for_all_n(reading: Reading, **where: Any) -> Comparisons:
     """Is the Gaussian's individual error, in users, the same at the smallest and the largest n?
 
-    On the exact reading it is so by definition: at one (eps, delta) the calibration has no n in it.
+    All cells of a run together. On the exact reading it is so by definition: at one (eps, delta) the
+    calibration has no n in it.
     """
     name = RAW_GAUSSIAN if reading.is_exact else GAUSSIAN  # the noise itself, not projected
-    curves = _curves(reading, (name,), "n", metric="individual_error", **where)
+    first, last = _curves(reading, "n", name, metric="individual_error", **where)
     if reading.is_exact:
         return Comparisons(yes_or_no([True]))
-    pooled = _pooled([_log_users(last, name) - _log_users(first, name) for first, last in curves])
-    return Comparisons(signs_within([pooled], INDISTINGUISHABLE), f"ratio: {span(np.exp(pooled.value))}")
-
-
-def falls_along(
-    reading: Reading, axis: str, mechanisms: Collection[str] = (INV, GAUSSIAN), **where: Any
-) -> Comparisons:
-    """Does every mechanism's error fall from the smallest to the largest value of ``axis`` on every curve?"""
-    curves = _curves(reading, mechanisms, axis, **where)
-    first, last = (
-        [mean(pair[end].samples[name]) for pair in curves for name in mechanisms] for end in (0, 1)
-    )
-    ratios = span([after.value / before.value for before, after in zip(first, last, strict=True)])
-    signs = signs_below([after - before for before, after in zip(first, last, strict=True)])
-    return Comparisons(signs, f"ratio of the largest {axis} to the smallest: {ratios}")
+    totals = [np.sum(np.stack([*(rows[name] * rows["n"])]), axis=0) for rows in (first, last)]
+    before, after = (log_ratio(total, np.ones(len(total))) for total in totals)
+    change = after - before
+    return Comparisons(signs_within([change], INDISTINGUISHABLE), "ratio", _exp([change]))
 
 
 def same_order(reading: Reading, model: Budgets, tested: Budgets) -> Comparisons:
@@ -155,15 +133,15 @@ def same_order(reading: Reading, model: Budgets, tested: Budgets) -> Comparisons
 
     ``model`` and ``tested``: one dataset each. With the same eps0s in both, each eps0 has its own order.
     """
-    names = (GAUSSIAN, INV, SHUFFLE)
-    like, settings = (reading.pick(names, budgets=budgets) for budgets in (model, tested))
+    names = [GAUSSIAN, INV, SHUFFLE]
+    like, rows = (reading.pick(*names, budgets=budgets) for budgets in (model, tested))
     alone = [*model.values()] != [*tested.values()]
     differences = []
-    for setting in settings:
-        group = [s for s in like if s.rule == setting.rule and (alone or s.eps0 == setting.eps0)]
-        totals = {name: sum(float(s.samples[name].mean()) for s in group) for name in names}
-        order = sorted(names, key=lambda name: totals[name])
-        differences += [mean(setting.samples[a] - setting.samples[b]) for a, b in pairwise(order)]
+    for (rule, eps0), group in rows.groupby(["rule", "eps0"]):
+        alike = like[(like["rule"] == rule) & (alone | (like["eps0"] == eps0))]
+        order = alike[names].map(np.mean).sum().sort_values().index
+        for first, second in pairwise(order):
+            differences += [mean(a - b) for a, b in zip(group[first], group[second], strict=True)]
     return Comparisons(signs_below(differences))
 
 
@@ -179,89 +157,29 @@ def printed(
     if rows.empty:
         raise NoEvidenceError("there are no printed errors")
     errors = rows["printed"].map(printed_to_decimal).astype(float)
-    rows = rows.assign(error=errors, cell=0 if over_cells else rows["x0"].fillna(0).astype(int))
-    point = ["dataset", "n", "k", "eps0", "eps", "quantity", "cell"]
-    means = rows.groupby([*point, "mechanism"])["error"].mean().unstack()
-    settings = []
-    for key, errors_of in means.iterrows():
-        dataset, n, k, eps0, eps, quantity, cell = key
-        samples = {str(name): np.full(2, error) for name, error in errors_of.items()}
-        settings.append(Setting(dataset, int(n), int(k), eps0, eps, 0.0, quantity, cell, samples))
-    return test(replace(reading, settings=settings), **where)
+    cells = 0 if over_cells else rows["x0"].fillna(0).astype(int)
+    rows = rows.assign(value=errors, cell=cells, metric=rows["quantity"], delta=0.0, rule="")
+    means = rows.groupby([*SETTING, "mechanism"], as_index=False)["value"].mean()
+    twice = pd.concat([means.assign(repetition=each) for each in (0, 1)])
+    return test(replace(reading, settings=paired(twice, ["mechanism"])), **where)
 
 
-def at_ends(settings: list[Setting], ends: str | None) -> list[Setting]:
-    """Of each dataset and rule the settings at one end: None all, "small n", "large n", "corner".
-
-    The corner has the smallest n and the largest eps0: few users and little privacy.
-    """
-    if ends is None:
-        return settings
-    chosen = []
-    for dataset, rule in sorted({(setting.dataset, setting.rule) for setting in settings}):
-        group = [s for s in settings if (s.dataset, s.rule) == (dataset, rule)]
-        if ends == "corner":
-            top = max(s.eps0 for s in group)
-            group = [s for s in group if s.eps0 == top]
-        n = {"large n": max}.get(ends, min)(s.n for s in group)
-        chosen += [s for s in group if s.n == n]
-    return chosen
-
-
-def _ratio(settings: list[Setting], first: str, second: str) -> str:
-    """The range of the ratios of mean errors, with the mechanisms' names."""
-    names = {GAUSSIAN: "the Gaussian", RAW_GAUSSIAN: "the unprojected Gaussian"}
-    ratios = [s.samples[first].mean() / s.samples[second].mean() for s in settings]
-    return f"ratio of {names.get(first, first)} to {names.get(second, second)}: {span(ratios)}"
-
-
-def _below(
-    left: list[Estimate],
-    right: list[Estimate],
-    first: str,
-    second: str,
-    scale: Callable[[Any], Floats] = np.asarray,
-) -> Comparisons:
-    """Is each of ``left`` below its one of ``right``? ``scale`` turns the numbers into what is shown."""
-    signs = signs_below([a - b for a, b in zip(left, right, strict=True)])
-    here, there = (span(scale([each.value for each in side])) for side in (left, right))
-    return Comparisons(signs, f"{here} {first}, {there} {second}")
-
-
-def _curves(
-    reading: Reading, mechanisms: Iterable[str], axis: str, **where: Any
-) -> list[tuple[Setting, Setting]]:
+def _curves(reading: Reading, axis: str, *mechanisms: str, **where: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The settings at the smallest and at the largest ``axis``, of those that differ in it only."""
-    names = [name for name in ("dataset", "eps0", "rule", "n", "metric", "cell") if name != axis]
-
-    def key(setting: Setting) -> list[Any]:
-        return [getattr(setting, name) for name in names]
-
-    settings = reading.pick(tuple(mechanisms), **where)
-    ordered = sorted(settings, key=lambda setting: (key(setting), getattr(setting, axis)))
-    curves = [list(group) for _, group in groupby(ordered, key=key)]
-    found = [(curve[0], curve[-1]) for curve in curves if len(curve) > 1]
-    if not found:
+    others = [name for name in ("dataset", "eps0", "rule", "n", "metric", "cell") if name != axis]
+    rows = reading.pick(*mechanisms, **where).sort_values([*others, axis])
+    rows = rows[rows.groupby(others)[axis].transform("size") > 1]
+    if rows.empty:
         raise NoEvidenceError(f"the config's {reading.name} experiments have one {axis} only")
-    return found
+    return rows.drop_duplicates(others), rows.drop_duplicates(others, keep="last")
 
 
-def _gap(setting: Setting, relative: bool) -> Estimate:
-    """shuffle+INV against the Gaussian: log ratio of mean errors, or their difference, an `Estimate`."""
-    first, second = setting.samples[INV], setting.samples[GAUSSIAN]
-    return log_ratio(first, second) if relative else mean(first - second)
+def _gaps(rows: pd.DataFrame, gap: str) -> list[Estimate]:
+    """shuffle+INV against the Gaussian at each setting: "log ratio" of mean errors, or their "difference"."""
+    pairs = zip(rows[INV], rows[GAUSSIAN], strict=True)
+    return [log_ratio(a, b) if gap == "log ratio" else mean(a - b) for a, b in pairs]
 
 
-def _log_users(setting: Setting, name: str) -> Estimate:
-    """The log of a mean error in users, an `Estimate`."""
-    errors = setting.samples[name] * setting.n
-    return log_ratio(errors, np.ones(len(errors)))
-
-
-def _pooled(estimates: list[Estimate]) -> Estimate:
-    """The plain mean of independent estimates."""
-    total = estimates[0]
-    for estimate in estimates[1:]:
-        total = total - Estimate(-estimate.value, estimate.error, estimate.freedom)
-    size = len(estimates)
-    return Estimate(total.value / size, total.error / size, total.freedom)
+def _exp(logs: Sequence[Estimate] | pd.Series) -> list[float]:
+    """The ratios of which these are the logs."""
+    return [float(np.exp(each.value)) for each in logs]

@@ -16,9 +16,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy import special  # scipy.stats takes half a second longer to import, in ten jobs
 
-from tightshuffle import number_text
-from tightshuffle.arguments import Floats
-from tightshuffle.number_text import plain
+from tightshuffle.number_text import plain, span
 
 LEVEL = 0.01
 Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it, 0 neither
@@ -35,35 +33,27 @@ MOSTLY_FOR, MOSTLY_AGAINST = 9 / 10, 1 / 20  # shares of "mostly holds": at leas
 
 @dataclass(frozen=True)
 class Comparisons:
-    """What a test of a statement finds: a sign for each comparison, and the numbers with their unit as text.
-
-    ``majority``: more than half are enough.
-    """
+    """What a test of a statement finds: a sign for each comparison, and numbers (any shape) of one unit."""
 
     signs: Signs
-    numbers: str = ""
-    majority: bool = False
+    unit: str = ""
+    numbers: npt.ArrayLike = ()
 
     @property
     def verdict(self) -> str:
         """The verdict of one reading, `verdict_of` the signs."""
-        if self.majority:
-            return HOLDS if 2 * np.sum(self.signs > 0) > len(self.signs) else FAILS
         return verdict_of(self.signs)
 
     @property
     def statistic(self) -> str:
-        """'true in 17 of 20 cases, false in 3; ratio of a to b: 0.5 to 2'; of a single comparison 'true'."""
-        shown = {"true": self.signs > 0, "false": self.signs < 0, "undecided": self.signs == 0}
-        (word, number), *others = [(word, int(cases.sum())) for word, cases in shown.items() if cases.any()]
-        of = len(self.signs)
-        if of == 1:
-            counts = word
-        elif not others:
-            counts = f"{word} in {'both' if of == 2 else f'all {of}'} cases"
-        else:
-            counts = ", ".join([f"{word} in {number} of {of} cases", *(f"{w} in {n}" for w, n in others)])
-        return "; ".join(filter(None, (counts, self.numbers)))
+        """'true in 17, false in 3 of 20 cases; ratio of a to b 0.5 to 2'; of a single comparison 'true'."""
+        cases = {"true": self.signs > 0, "false": self.signs < 0, "undecided": self.signs == 0}
+        shown = [f"{word} in {int(number)}" for word, of in cases.items() if (number := of.sum())]
+        counts = (
+            shown[0].split()[0] if len(self.signs) == 1 else f"{', '.join(shown)} of {len(self.signs)} cases"
+        )
+        numbers = np.ravel(self.numbers)
+        return f"{counts}; {self.unit} {span(numbers, partial(plain, digits=3))}" if numbers.size else counts
 
 
 @dataclass(frozen=True)
@@ -132,26 +122,23 @@ def holm(p_values: npt.ArrayLike, level: float = LEVEL) -> NDArray[np.bool_]:
     return corrected(p_values) <= level
 
 
-def two_sided_signs(for_it: npt.ArrayLike, against_it: npt.ArrayLike, level: float = LEVEL) -> Signs:
-    """Signs from one-sided p-values for the claim and for its contrary, half the level each."""
-    return np.subtract(holm(for_it, level / 2), holm(against_it, level / 2), dtype=int)
+def two_sided_signs(for_it: npt.ArrayLike, against_it: npt.ArrayLike) -> Signs:
+    """Signs from one-sided p-values for the claim and for its contrary, half of `LEVEL` each."""
+    return np.subtract(holm(for_it, LEVEL / 2), holm(against_it, LEVEL / 2), dtype=int)
 
 
-def signs_below(estimates: Sequence[Estimate], threshold: float = 0.0, level: float = LEVEL) -> Signs:
+def signs_below(estimates: Sequence[Estimate], threshold: float = 0.0) -> Signs:
     """+1 where the true number is below ``threshold``, -1 where above."""
-    return two_sided_signs(
-        [estimate.below(threshold) for estimate in estimates],
-        [estimate.above(threshold) for estimate in estimates],
-        level,
-    )
+    below, above = zip(*((each.below(threshold), each.above(threshold)) for each in estimates), strict=True)
+    return two_sided_signs(below, above)
 
 
-def signs_within(log_ratios: Sequence[Estimate], factor: float, level: float = LEVEL) -> Signs:
+def signs_within(log_ratios: Sequence[Estimate], factor: float) -> Signs:
     """+1 where the true ratio lies within ``factor`` both ways (two one-sided tests), -1 where outside."""
     edge = np.log(factor)
     inside = [max(ratio.below(edge), ratio.above(-edge)) for ratio in log_ratios]
     outside = [min(1.0, 2 * min(ratio.above(edge), ratio.below(-edge))) for ratio in log_ratios]
-    return two_sided_signs(inside, outside, level)
+    return two_sided_signs(inside, outside)
 
 
 def yes_or_no(shown: npt.ArrayLike) -> Signs:
@@ -179,17 +166,6 @@ def verdict_of(comparisons: npt.ArrayLike) -> str:
 def weakest(verdicts: Collection[str]) -> str:
     """The verdict on claims that must hold together: fails before not settled before mostly holds."""
     return max(verdicts, key=READING_VERDICTS.index)
-
-
-def span(values: npt.ArrayLike) -> str:
-    """The range of numbers as text: "0.5 to 2", or one number if they are the same to three digits."""
-    return number_text.span(np.ravel(values), partial(plain, digits=3))
-
-
-def orders(words: str, small: Floats, large: Floats) -> str:
-    """By how many orders of magnitude ``large`` lies above ``small``, both log10, after ``words``."""
-    decades = number_text.span(large - small, lambda decade: f"{decade:z.1f}")
-    return f"{words} {decades} orders of magnitude"
 
 
 def combine(published: str, exact: str) -> str:

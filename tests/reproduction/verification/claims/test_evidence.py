@@ -8,95 +8,119 @@ from reproduction.verification.claims.evidence import (
     GAUSSIAN,
     INV,
     LIKELIEST,
+    PUBLISHED,
     RAW_GAUSSIAN,
     SHUFFLE,
     NoEvidenceError,
-    printed_numbers,
-    read_estimates,
-    read_parity,
-    read_trials,
+    read_evidence,
 )
 from reproduction.verification.printed import read_values
 from tests import ROOT
 from tests.reproduction.verification.claims import world
 
-
-def write(path, frame):
-    frame.to_parquet(path, index=False)
-    return path
-
-
-def test_trials_become_paired_samples(tmp_path):
-    frame = pd.concat(world.trial_frame(n=n, value=n) for n in (1000, 2000))
-    shuffled = frame.sample(frac=1, random_state=1)  # the order of rows must not matter
-    settings = read_trials([write(tmp_path / "a.parquet", shuffled)])
-    metrics = [("tv", 0), ("individual_error", 1), ("individual_error", 3)]
-    points = {(setting.n, setting.metric, setting.cell) for setting in settings}
-    assert points == {(n, *metric) for n in (1000, 2000) for metric in metrics}
-    for setting in settings:
-        assert (setting.dataset, setting.k, setting.eps0, setting.eps) == ("synthetic", 15, 4.0, 4.0)
-        for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
-            expected = setting.n + shift + setting.cell / 100 + np.arange(5) / 1000
-            np.testing.assert_allclose(setting.samples[name], expected, rtol=1e-14)
+VALUES = ROOT / "data/published/values.csv"
+POINT = {"dataset": "synthetic", "k": 15, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
+METRICS = (("tv", 0), ("individual_error", 1), ("individual_error", 3))
 
 
-@pytest.mark.parametrize("together", [True, False], ids=["in one file", "in two files"])
-def test_of_a_point_in_two_experiments_the_longer_one_counts(tmp_path, together):
-    frames = [
-        world.trial_frame(repetitions=count, value=count, experiment=name)
-        for count, name in ((5, "tv"), (9, "individual"))
-    ]
-    files = [pd.concat(frames)] if together else frames
-    settings = read_trials([write(tmp_path / f"{i}.parquet", file) for i, file in enumerate(files)])
-    assert [len(s.samples[INV]) for s in settings] == [9] * 3
+def trials(n, repetitions, value, experiment):
+    """Trials as run_trials writes them; the values say which mechanism and metric they belong to."""
+    return pd.DataFrame(
+        POINT | {"experiment": experiment, "n": n, "mechanism": mechanism, "repetition": repetition}
+        | {"metric": metric, "cell": cell, "value": value + shift + cell / 100 + repetition / 1000}
+        for shift, mechanism in enumerate((SHUFFLE, INV, GAUSSIAN))
+        for metric, cell in METRICS
+        for repetition in range(repetitions)
+    )  # fmt: skip
 
 
-def test_mechanisms_with_different_repetitions_are_refused(tmp_path):
-    frame = world.trial_frame()
-    short = frame[~((frame["mechanism"] == "gaussian") & (frame["repetition"] == 4))]
-    with pytest.raises(ValueError, match="different numbers of repetitions; make the trials again"):
-        read_trials([write(tmp_path / "a.parquet", short)])
+def parity(n):
+    """The experiments at equal privacy, with another error for each mechanism, estimator and bound."""
+    errors = {
+        ("shuffle", "none"): 0.5, ("shuffle", "inversion"): 0.12, ("shuffle", "projection"): 0.1,
+        ("shuffle", "maximum_likelihood"): 0.09, ("gaussian", "none"): 0.11, ("gaussian", "projection"): 0.08,
+    }  # fmt: skip
+    return pd.DataFrame(
+        POINT | {"n": n, "eps": 0.4, "delta_rule": rule, "delta": delta, "bound": bound, "metric": metric}
+        | {"mechanism": who[0], "estimator": who[1], "cell": cell, "repetition": repetition}
+        | {"value": factor * error * (1 + repetition / 1000)}
+        for rule, delta in (("1e-06", 1e-6), ("n^-1.1", n**-1.1))
+        for bound, factor in (("upper", 1.0), ("lower", 7.0))
+        for who, error in errors.items()
+        for metric, cell in METRICS
+        for repetition in range(5)
+    )  # fmt: skip
 
 
-def test_parity_takes_the_upper_bound_and_names_the_estimates(tmp_path):
-    frame = pd.concat(world.parity_frame(n) for n in (1000, 2000))
-    settings = read_parity([write(tmp_path / "a.parquet", frame)])
-    assert len(settings) == 2 * 2 * 2 * 3  # n, budgets, rules, metrics and cells
-    means = {SHUFFLE: 0.5, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
-    for found in settings:
-        assert found.eps == pytest.approx(found.eps0 / 10)
-        assert found.delta == pytest.approx({"1e-06": 1e-6, "n^-1.1": found.n**-1.1}[found.rule])
-        assert {name: values[0] for name, values in found.samples.items()} == means
-
-
-def test_single_runs_are_paired_over_cells(tmp_path):
-    point = {"dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "original": 0.5}
-    pd.DataFrame(point | {"shuffle+INV": [0.9, 0.1], "eps0": 2.0, "eps": 2.0, "gaussian": [0.4, 0.7]}).to_csv(
-        tmp_path / "runs.csv", index=False
+@pytest.fixture
+def evidence(tmp_path, monkeypatch):
+    """Both readings from the files of a small run."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.concat(
+        [trials(1000, 5, 1.0, "tv"), trials(1000, 9, 2.0, "individual"), trials(2000, 5, 3.0, "tv")]
     )
-    (found,) = read_estimates([tmp_path / "runs.csv"])
-    assert (found.dataset, found.n, found.k, found.eps0, found.metric) == ("paris", 11190, 2, 2, "cell_error")
-    np.testing.assert_allclose(found.samples[GAUSSIAN], [0.1, 0.2])
-    np.testing.assert_allclose(found.samples[INV], [0.4, 0.4])
+    frame.sample(frac=1, random_state=1).to_parquet("a.parquet", index=False)  # in any order
+    trials(2000, 9, 4.0, "individual").to_parquet("b.parquet", index=False)
+    pd.concat([parity(1000), parity(2000)]).to_parquet("parity.parquet", index=False)
+    runs = {
+        "dataset": "paris",
+        "n": 11190,
+        "delta": 1e-30,
+        "cell": [1, 2],
+        "original": 0.5,
+        "eps0": 2.0,
+        "eps": 2.0,
+    }
+    pd.DataFrame(runs | {INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]}).to_csv("runs.csv", index=False)
+    values = read_values(VALUES)
+    deltas = values[values["quantity"] == "delta"].assign(exact=-3.0)
+    deltas.loc[deltas["mechanism"] == "erlingsson", "exact"] = None
+    deltas.to_csv("deltas.csv", index=False)
+    files = {"trials": ["a.parquet", "b.parquet"], "parity": ["parity.parquet"], "estimates": ["runs.csv"]}
+    return read_evidence(values=VALUES, deltas="deltas.csv", **files, sensitivity=1.0, boxes={})
+
+
+def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence):
+    published, exact = evidence
+    for value, n in ((2.0, 1000), (4.0, 2000)):
+        for metric, cell in METRICS:
+            rows = published.pick(SHUFFLE, INV, GAUSSIAN, metric=metric, budgets={"synthetic": (4,)})
+            (row,) = rows[(rows["n"] == n) & (rows["cell"] == cell)].to_dict("records")
+            for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
+                expected = value + shift + cell / 100 + np.arange(9) / 1000
+                np.testing.assert_allclose(row[name], expected, rtol=1e-14)
+    assert published.calibrations == exact.calibrations == {(2 * 2.0, 1e-30)}
+
+
+def test_single_runs_are_paired_over_cells(evidence):
+    (row,) = evidence[0].pick(INV, GAUSSIAN, metric="cell_error", budgets={"paris": (2,)}).to_dict("records")
+    assert (row["n"], row["k"]) == (11190, 2)
+    np.testing.assert_allclose([*row[GAUSSIAN], *row[INV]], [0.1, 0.2, 0.4, 0.4])
+
+
+def test_parity_takes_the_upper_bound_and_names_the_estimates(evidence):
+    rows = evidence[1].settings
+    assert len(rows) == 2 * 2 * 3  # n, rules, metrics and cells
+    means = {SHUFFLE: 0.5, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
+    for name, mean in means.items():
+        assert {values[0] for values in rows[name]} == {mean}
+    assert rows["delta"].tolist() == pytest.approx(
+        [1e-6 if rule == "1e-06" else n**-1.1 for rule, n in zip(rows["rule"], rows["n"], strict=True)]
+    )
 
 
 def test_what_is_missing_is_said():
     reading = world.exact(world.three(0.1, 0.2))
-    assert len(reading.pick((GAUSSIAN, INV), budgets={"synthetic": (4,)})) == 1
-    assert len(reading.pick((GAUSSIAN, INV), budgets={"synthetic": None})) == 1
+    assert len(reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,)})) == 1
     with pytest.raises(NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"):
-        reading.pick((GAUSSIAN, INV), budgets={"synthetic": (4,), "paris": (4, 6)})
-    with pytest.raises(NoEvidenceError, match="no tv of maximum likelihood for any dataset"):
-        reading.pick((LIKELIEST,))
+        reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,), "paris": (4, 6)})
+    with pytest.raises(NoEvidenceError, match="no tv of maximum likelihood for synthetic"):
+        reading.pick(LIKELIEST, budgets={"synthetic": None})
 
 
-def test_cited_bounds_that_do_not_apply_are_no_numbers():
-    values = read_values(ROOT / "data/published/values.csv")
-    deltas = values[values["quantity"] == "delta"].assign(exact=-3.0)
-    deltas.loc[deltas["mechanism"] == "erlingsson", "exact"] = None
-    found = printed_numbers(values, deltas)
-    cited = found.set_index(["item", "mechanism", "n", "eps"]).sort_index()["log10_cited"]
+def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
+    assert evidence[0].name == PUBLISHED
+    cited = evidence[0].values.set_index(["item", "mechanism", "n", "eps"]).sort_index()["log10_cited"]
     assert cited["Table II", "balle", 100, 0.1] == -3.0
     for none in (("Table II", "erlingsson"), ("Table II", "this paper")):
         assert cited[none].isna().all()
-    assert found["log10_printed"].max() == pytest.approx(5.09, abs=0.01)  # 123,108 check-ins
