@@ -24,7 +24,7 @@ instead of delta. A bad argument raises a ValueError that names the argument.
 On the command line: ``tightshuffle --help``.
 """
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from typing import Generic, Required, TypedDict, TypeVar, Unpack
@@ -109,16 +109,11 @@ def delta(
 def delta(
     eps: "npt.ArrayLike",
     *,
-    n: "npt.ArrayLike",
-    k: "npt.ArrayLike | None" = None,
-    eps0: "npt.ArrayLike | None" = None,
     method: str = "upper",
-    randomizer: "str | Randomizer" = "grr",
-    colluding: "npt.ArrayLike" = 0,
-    compositions: "npt.ArrayLike" = 1,
     count: "npt.ArrayLike | None" = None,
     direction: str | None = None,
     log10: bool = False,
+    **setting: "Unpack[_Rounds[npt.ArrayLike]]",
 ) -> "Floats | float":
     """delta at eps, by default from the method `upper`: an upper bound for every dataset.
 
@@ -132,7 +127,8 @@ def delta(
         share of the n users, rounded up. The guarantee is for the remaining users.
     compositions : rounds in which the same users report with fresh randomness, for the methods that compose.
         Values may change between rounds; the guarantee covers all values of one user together.
-    count, direction : for the method count-exact, see `tightshuffle.methods.delta`
+    count, direction : for the method count-exact: how many of the remaining n - 1 users hold x0; and
+        "forward", "reverse", or "both" (the default), the larger of the two
     log10 : True to return log10 delta
 
     Returns
@@ -144,12 +140,10 @@ def delta(
     ------
     ValueError naming a bad argument.
     """
-    given = dict(locals())
-    del given["log10"]
     from tightshuffle import methods
     from tightshuffle.numerics.powers import delta_of_log10
 
-    logs = methods.delta(**given)
+    logs = methods.delta(method, eps, count=count, direction=direction, **setting)
     if log10:
         return _plain(logs)
     kind = methods.METHODS[method].kind
@@ -185,15 +179,8 @@ def epsilon(
     delta: "npt.ArrayLike | None" = None,
     *,
     log10_delta: "npt.ArrayLike | None" = None,
-    n: "npt.ArrayLike",
-    k: "npt.ArrayLike | None" = None,
-    eps0: "npt.ArrayLike | None" = None,
     method: str = "upper",
-    randomizer: "str | Randomizer" = "grr",
-    colluding: "npt.ArrayLike" = 0,
-    compositions: "npt.ArrayLike" = 1,
-    count: "npt.ArrayLike | None" = None,
-    direction: str | None = None,
+    **setting: Any,
 ) -> "Floats | float":
     """The smallest eps at which a method guarantees ``delta`` (or ``log10_delta``), rounded up.
 
@@ -201,10 +188,9 @@ def epsilon(
     nan where the method does not guarantee this delta at any eps up to compositions * eps0, which holds
     without shuffling. Raises ValueError naming a bad argument.
     """
-    given = dict(locals())
     from tightshuffle import methods
 
-    return _plain(methods.epsilon(**given))
+    return _plain(methods.epsilon(method, delta, log10_delta=log10_delta, **setting))
 
 
 @overload
@@ -218,18 +204,10 @@ def upper(
 
 
 def upper(
-    eps: "npt.ArrayLike",
-    *,
-    n: "npt.ArrayLike",
-    k: "npt.ArrayLike | None" = None,
-    eps0: "npt.ArrayLike | None" = None,
-    randomizer: "str | Randomizer" = "grr",
-    colluding: "npt.ArrayLike" = 0,
-    compositions: "npt.ArrayLike" = 1,
-    log10: bool = False,
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
 ) -> "Floats | float":
     """An upper bound on delta for every dataset: `delta` with the method "upper"."""
-    return delta(method="upper", **locals())
+    return delta(eps, method="upper", log10=log10, **setting)
 
 
 @overload
@@ -243,18 +221,10 @@ def lower(
 
 
 def lower(
-    eps: "npt.ArrayLike",
-    *,
-    n: "npt.ArrayLike",
-    k: "npt.ArrayLike | None" = None,
-    eps0: "npt.ArrayLike | None" = None,
-    randomizer: "str | Randomizer" = "grr",
-    colluding: "npt.ArrayLike" = 0,
-    compositions: "npt.ArrayLike" = 1,
-    log10: bool = False,
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
 ) -> "Floats | float":
     """A lower bound on delta of the worst dataset: `delta` with the method "lower"."""
-    return delta(method="lower", **locals())
+    return delta(eps, method="lower", log10=log10, **setting)
 
 
 def plan(
@@ -275,10 +245,19 @@ def plan(
     this guarantee and this error. Every parameter is one number. `tightshuffle.planning.make_plan` explains
     the parameters, and `tightshuffle.planning.Plan` the result.
     """
-    given = dict(locals())
     from tightshuffle.planning import make_plan
 
-    return make_plan(**given)
+    return make_plan(
+        n,
+        k,
+        eps,
+        delta,
+        log10_delta=log10_delta,
+        error=error,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+    )
 
 
 @overload
@@ -289,34 +268,18 @@ def tradeoff(alpha: float, **setting: "Unpack[_Round[float]]") -> float: ...
 def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Floats": ...
 
 
-def tradeoff(
-    alpha: "npt.ArrayLike",
-    *,
-    n: float,
-    k: float | None = None,
-    eps0: float | None = None,
-    randomizer: "str | Randomizer" = "grr",
-    colluding: float = 0,
-) -> "Floats | float":
+def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Floats | float":
     """A lower bound on the false negative rate of any attack with false positive rate ``alpha``, by `upper`.
 
     ``alpha`` is a number or an array; `tightshuffle.bounds.tradeoff.tradeoff` explains the parameters.
     """
-    given = dict(locals())
     from tightshuffle.bounds.tradeoff import tradeoff as curve
 
-    return _plain(curve(**given))
+    return _plain(curve(alpha, **setting))
 
 
 def to_pld(
-    *,
-    n: float,
-    k: float | None = None,
-    eps0: float | None = None,
-    randomizer: "str | Randomizer" = "grr",
-    colluding: float = 0,
-    pessimistic: bool = True,
-    spacing: float = 1e-4,
+    *, pessimistic: bool = True, spacing: float = 1e-4, **setting: "Unpack[_Round[float]]"
 ) -> "PrivacyLossDistribution":
     """One shuffled round as a privacy loss distribution of dp-accounting, to compose with other mechanisms.
 
@@ -326,10 +289,9 @@ def to_pld(
 
     `tightshuffle.bounds.pld.to_pld` explains the parameters. This function needs the extra ``pld``.
     """
-    given = dict(locals())
     from tightshuffle.bounds.pld import to_pld as distribution
 
-    return distribution(**given)
+    return distribution(pessimistic=pessimistic, spacing=spacing, **setting)
 
 
 def _plain(values: "Floats") -> "Floats | float":

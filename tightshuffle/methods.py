@@ -18,7 +18,6 @@ from tightshuffle.bounds import histogram, inverse, single_value
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.rounds import Curve, Rounds, of_settings
 from tightshuffle.literature import amplification, blanket, clones, count, koskela, renyi
-from tightshuffle.randomizers import Randomizer
 from tightshuffle.setting import (
     LARGEST_COMPOSITIONS,
     LARGEST_EPS0,
@@ -188,31 +187,13 @@ METHODS = {
 }
 
 
-def delta(
-    method: str,
-    eps: npt.ArrayLike,
-    *,
-    n: npt.ArrayLike,
-    k: npt.ArrayLike | None = None,
-    eps0: npt.ArrayLike | None = None,
-    randomizer: str | Randomizer = "grr",
-    colluding: npt.ArrayLike = 0,
-    count: npt.ArrayLike | None = None,
-    direction: str | None = None,
-    compositions: npt.ArrayLike = 1,
-) -> Floats:
-    """log10 delta by the method of that name: `tightshuffle.delta` explains the other parameters.
+def delta(method: str, eps: npt.ArrayLike, **setting: Any) -> Floats:
+    """log10 delta by the method of that name, -inf where delta is 0: else as `tightshuffle.delta`.
 
-    ``method`` is a key of METHODS; numbers or arrays broadcast. n is at most 10^12 and eps0 at most 50 for
-    upper, lower and single-value, else 10^9 and 20. ``count``, for count-exact: how many of the remaining
-    n - 1 users hold x0; ``direction``: "forward", "reverse", or "both" (the default), the larger of the two.
-    Several rounds are at most 10^5.
-
-    Returns log10 delta, an array of the broadcast shape (a float for scalars), -inf where delta is 0; nan,
-    with an `OutsideRange` warning, where a theorem does not apply. ValueError names the argument that is out
-    of range or missing.
+    n is at most 10^12 and eps0 at most 50 for upper, lower and single-value, else 10^9 and 20. Several rounds
+    are at most 10^5.
     """
-    chosen, settings, more, rounds = _asked(**locals())
+    chosen, settings, more, rounds = _asked(method, setting)
     eps = check_eps(eps)
     if chosen.takes_compositions or not chosen.composes:
         return chosen.function(eps, **settings, **more)
@@ -234,21 +215,14 @@ def epsilon(
     delta: npt.ArrayLike | None = None,
     *,
     log10_delta: npt.ArrayLike | None = None,
-    n: npt.ArrayLike,
-    k: npt.ArrayLike | None = None,
-    eps0: npt.ArrayLike | None = None,
-    randomizer: str | Randomizer = "grr",
-    colluding: npt.ArrayLike = 0,
-    count: npt.ArrayLike | None = None,
-    direction: str | None = None,
-    compositions: npt.ArrayLike = 1,
+    **setting: Any,
 ) -> Floats:
     """The smallest eps at which the method guarantees ``delta``: `tightshuffle.epsilon` explains it.
 
     Rounded up by about 1e-10. For upper, log10 delta at this eps is up to 1e-5 below the wanted one; for
     lower, eps is rounded down.
     """
-    chosen, settings, more, rounds = _asked(**locals())
+    chosen, settings, more, rounds = _asked(method, setting)
     wanted = check_log10_delta(delta, log10_delta)
     smooth = chosen.randomizers  # nearly delta of a Gaussian mechanism
     if chosen.takes_compositions or not (chosen.composes or smooth):
@@ -271,18 +245,18 @@ def epsilon(
     return result[()]
 
 
-def _asked(
-    method: str,
-    *,
-    eps: npt.ArrayLike = 0,
-    delta: npt.ArrayLike | None = None,
-    log10_delta: npt.ArrayLike | None = None,
-    **setting: Any,
-) -> tuple[Method, dict[str, Any], dict[str, Any], Integers]:
-    """The method of that name, the arguments of its function, and the rounds, all checked."""
+def _asked(method: str, setting: dict[str, Any]) -> tuple[Method, dict[str, Any], dict[str, Any], Integers]:
+    """The method, n, k and eps0 for its function, the further arguments that it takes, and the rounds."""
     chosen, made = METHODS[check_choice("method", method, tuple(METHODS))], make_setting(**setting)
     check(chosen, made)
-    return chosen, *_keywords(chosen, made), made.compositions
+    more: dict[str, Any] = {}
+    if made.randomizer != "grr":
+        more["randomizer"] = made.randomizer
+    if chosen.needs_count:
+        more |= {"count": made.count, "direction": made.direction or "both"}
+    if chosen.takes_compositions:
+        more["compositions"] = made.compositions
+    return chosen, {"n": made.hidden, "k": made.k, "eps0": made.eps0}, more, made.compositions
 
 
 def _together(chosen: Method, more: dict[str, Any], n: float, k: float, eps0: float, times: float) -> Rounds:
@@ -342,15 +316,3 @@ def check(method: Method, setting: Setting) -> None:
             raise ValueError(f"{part} must be left out for {name}: only {able('needs_count')} uses it")
     if method.needs_count and setting.count is None:
         raise ValueError(f"count must be given for {name}: the number of remaining users who hold x0")
-
-
-def _keywords(method: Method, setting: Setting) -> tuple[dict[str, Any], dict[str, Any]]:
-    """n, k and eps0 for the method's function, and the further arguments that it takes."""
-    more: dict[str, Any] = {}
-    if setting.randomizer != "grr":
-        more["randomizer"] = setting.randomizer
-    if method.needs_count:
-        more |= {"count": setting.count, "direction": setting.direction or "both"}
-    if method.takes_compositions:
-        more["compositions"] = setting.compositions
-    return {"n": setting.hidden, "k": setting.k, "eps0": setting.eps0}, more

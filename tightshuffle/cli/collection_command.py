@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tightshuffle.arguments import Floats
-from tightshuffle.cli.layout import Answer, table
+from tightshuffle.cli.layout import Answer, delta_text, table
+from tightshuffle.cli.values import histogram
 from tightshuffle.collection import Collection
 from tightshuffle.collection_file import read_collection
-from tightshuffle.counts_file import read_counts
-from tightshuffle.number_text import e_notation, from_log10, plain
+from tightshuffle.number_text import plain
 
 
 def answer_collection(arguments: Namespace) -> Answer:
@@ -27,7 +26,7 @@ def answer_collection(arguments: Namespace) -> Answer:
     ]
     asked = "log10_delta" if arguments.delta is None else "eps"
     worst = max(records, key=lambda record: record[f"{asked}_upper"])["group"]
-    shares = _shares(arguments.data)
+    shares = histogram(arguments.data)[1] if arguments.data else None
     errors: dict[str, float] = {"collection": collection.expected_error(shares)}
     eps = arguments.eps if arguments.delta is None else max(record["eps_upper"] for record in records)
     log10_delta = max(r["log10_delta_upper"] for r in records) if arguments.delta is None else arguments.delta
@@ -37,17 +36,6 @@ def answer_collection(arguments: Namespace) -> Answer:
         errors["uniform"] = float(np.abs(shares - 1 / len(shares)).sum() / 2)
     json = {"method": "collection", "groups": records, "largest": worst, "expected_tv": errors}
     return Answer(_text(collection, arguments, records, worst, errors), json)
-
-
-def _shares(path: str | None) -> Floats | None:
-    """The share of each value in the file, None for uniform data."""
-    if path is None:
-        return None
-    try:
-        counts = read_counts(path)["count"]
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from None
-    return np.asarray(counts / counts.sum())
 
 
 def _of_group(
@@ -82,17 +70,17 @@ def _text(
     if of_delta:
         asked = f"delta at eps = {arguments.eps:.15g}"
     else:
-        asked = f"eps at delta = {_delta(arguments.delta)}"
+        asked = f"eps at delta = {delta_text(arguments.delta)}"
     header = ["group", "users", "eps0", "at least", "at most"]
     partly = "eps_unseen" in records[0] or "log10_delta_unseen" in records[0]
     header += ["if unseen"] * partly + ["no shuffler"]
     rows = [header]
     for record in records:
-        row = [record["group"], str(record["users"]), _number(record["eps0"], None)]
+        row = [record["group"], str(record["users"]), plain(record["eps0"])]
         for column, round_up in (("lower", False), ("upper", True), ("unseen", True))[: 2 + partly]:
             value = record[f"log10_delta_{column}" if of_delta else f"eps_{column}"]
-            row.append(_delta(value, round_up) if of_delta else _number(value, round_up))
-        rows.append([*row, _number(record["eps_without_shuffler"], True)])
+            row.append(_delta(value, round_up) if of_delta else plain(value, round_up=round_up))
+        rows.append([*row, plain(record["eps_without_shuffler"], round_up=True)])
     stages = [collection, *collection.then]
     rounds = sum(stage.rounds for stage in stages)
     lines = [
@@ -132,13 +120,6 @@ def _error(value: float) -> str:
     return "no formula for a matrix and users who do not take part" if math.isnan(value) else f"{value:.4g}"
 
 
-def _number(value: float, round_up: bool | None) -> str:
-    return "inf" if value == math.inf else plain(value, round_up=round_up)
-
-
-def _delta(log10_delta: float, round_up: bool | None = None) -> str:
-    return (
-        "none known"
-        if log10_delta == -math.inf and round_up is False
-        else e_notation(from_log10(log10_delta), 4, round_up=round_up)
-    )
+def _delta(log10_delta: float, round_up: bool) -> str:
+    none = log10_delta == -math.inf and not round_up
+    return "none known" if none else delta_text(log10_delta, round_up)

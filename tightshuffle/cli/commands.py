@@ -12,8 +12,9 @@ import numpy as np
 
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange, check_colluding
-from tightshuffle.cli.layout import INDENT, Answer, indented, one_or_all, table
-from tightshuffle.number_text import e_notation, from_log10, plain
+from tightshuffle.cli.layout import INDENT, Answer, delta_text, indented, one_or_all, table
+from tightshuffle.cli.values import histogram
+from tightshuffle.number_text import plain
 from tightshuffle.randomizers import Randomizer, parse
 
 _ROUND_UP = {methods.UPPER: True, methods.LOWER: False}
@@ -23,69 +24,89 @@ _HISTOGRAM = "a histogram in which one user's value changes"
 
 @dataclass(frozen=True)
 class _Column:
-    """The results of one method at every eps or delta; a note is None if there is nothing to add."""
+    """The results of one method at every eps or delta, and why some of them are nan."""
 
     method: methods.Method
     setting: dict[str, Any]
     answers: list[float]
-    notes: list[str | None]
-    reason: str  # why some results are nan
+    reason: str = ""
+
+    @property
+    def notes(self) -> list[str | None]:
+        """Why a result is no finite number, or None."""
+        others = {False: None, True: "delta is 0"}
+        return [self.reason if math.isnan(x) else others[math.isinf(x)] for x in self.answers]
 
 
-def _answer_delta(arguments: Namespace) -> Answer:
-    def ask(method: methods.Method, setting: Mapping[str, Any]) -> tuple[list[float], str]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            answers = _floats(methods.delta(method.name, np.array(arguments.eps), **setting))
-        outside = [str(c.message) for c in caught if issubclass(c.category, OutsideRange)]
-        return answers, "; ".join(dict.fromkeys(outside))
-
-    def show(method: methods.Method, log10_delta: float) -> str:
-        return _delta(log10_delta, round_up=_ROUND_UP.get(method.kind))
-
-    columns = [
-        _Column(method, setting, answers, [_note_on_delta(x, reason) for x in answers], reason)
-        for method, setting, answers, reason in _ask_all(arguments, ask)
+def _answer_bounds(arguments: Namespace) -> Answer:
+    """delta at every eps, or eps at every delta, by one method or by several side by side."""
+    of_delta = arguments.command != "epsilon"
+    asked_name, answer_name = ("eps", "log10_delta") if of_delta else ("delta", "eps")
+    asked = getattr(arguments, asked_name)
+    columns = _ask_all(arguments, _delta_of if of_delta else _eps_of, asked)
+    shared = {name: value for column in columns for name, value in _names(column.setting).items()}
+    given = {**shared, asked_name: one_or_all(asked)}
+    found = [
+        {answer_name: one_or_all(column.answers), "note": one_or_all(column.notes)} for column in columns
     ]
-    complaints = [column.reason for column in columns if column.reason and len(columns) == 1]
-    return _side_by_side(arguments, columns, "eps", "log10_delta", show, complaints)
+    rows = list(zip(*(column.answers for column in columns), strict=True))
+    promised = not any(all(math.isnan(value) for value in row) for row in rows)
+
+    def show(column: _Column, value: float, why: str = "") -> str:
+        if math.isnan(value):
+            return f"nan{why}"
+        up = _ROUND_UP.get(column.method.kind)
+        return delta_text(value, up) if of_delta else plain(value, round_up=up)
+
+    if len(columns) == 1:
+        column, method = columns[0], columns[0].method
+        lines = [("eps", "delta", "log10 delta") if of_delta else ("delta", "eps")]
+        complaints = []
+        for x, y, note in zip(asked, column.answers, column.notes, strict=True):
+            line = (f"{x:g}", show(column, y, f" ({column.reason})"))
+            lines.append((*line, f"{y:.6g}" * (not math.isnan(y))) if of_delta else line)
+            if note and math.isnan(y):
+                complaints.append(note if of_delta else f"delta = {x:g}, by {method.name}: {note}")
+        heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{_written(column.setting)}"
+        json = {"method": method.name, **given, **found[0]}
+        return Answer(f"{heading}\n\n{table(lines)}", json, complaints, promised)
+
+    kinds = {c.method.name: {"kind": c.method.kind, **one} for c, one in zip(columns, found, strict=True)}
+    cells = [(asked_name, *kinds)]
+    for x, row in zip(asked, rows, strict=True):
+        cells.append((f"{x:g}", *map(show, columns, row)))
+    legend = []
+    for column in columns:
+        missing = any(math.isnan(value) for value in column.answers)
+        said = f"{column.method.kind}; " + (f"nan: {column.reason}" if missing else column.method.valid)
+        legend.append(indented(said, column.method.name))
+    title = f"{'delta' if of_delta else 'eps'} by several methods\n{_written(shared)}"
+    text = "\n".join([title, "", table(cells), "", *legend])
+    return Answer(text, {**given, "methods": kinds}, (), promised)
 
 
-def _note_on_delta(log10_delta: float, reason: str) -> str | None:
-    return reason if math.isnan(log10_delta) else "delta is 0" if math.isinf(log10_delta) else None
+_Ask = Callable[[methods.Method, Mapping[str, Any], Any], tuple[list[float], str]]
 
 
-def _answer_epsilon(arguments: Namespace) -> Answer:
-    def ask(method: methods.Method, setting: Mapping[str, Any]) -> tuple[list[float], str]:
-        answers = _floats(methods.epsilon(method.name, np.array(arguments.delta), **setting))
-        _, budget = _own(setting)
-        largest = budget * setting.get("compositions", 1)
-        return answers, f"no guarantee from shuffling here; eps = {largest:g} holds without shuffling"
-
-    def show(method: methods.Method, eps: float) -> str:
-        return plain(eps, round_up=_ROUND_UP.get(method.kind))
-
-    columns, complaints = [], []
-    for method, setting, answers, reason in _ask_all(arguments, ask):
-        notes = [reason if math.isnan(eps) else None for eps in answers]
-        columns.append(_Column(method, setting, answers, notes, reason if any(notes) else ""))
-        unpromised = (delta for delta, note in zip(arguments.delta, notes, strict=True) if note)
-        complaints += [f"delta = {delta:g}, by {method.name}: {reason}" for delta in unpromised]
-    several = len(columns) > 1
-    return _side_by_side(arguments, columns, "delta", "eps", show, [] if several else complaints)
+def _delta_of(method: methods.Method, setting: Mapping[str, Any], eps: Any) -> tuple[list[float], str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        answers = _floats(methods.delta(method.name, eps, **setting))
+    outside = [str(c.message) for c in caught if issubclass(c.category, OutsideRange)]
+    return answers, "; ".join(dict.fromkeys(outside))
 
 
-_Ask = Callable[[methods.Method, Mapping[str, Any]], tuple[list[float], str]]
+def _eps_of(method: methods.Method, setting: Mapping[str, Any], delta: Any) -> tuple[list[float], str]:
+    largest = _names(setting)["eps0"] * setting.get("compositions", 1)
+    reason = f"no guarantee from shuffling here; eps = {largest:g} holds without shuffling"
+    return _floats(methods.epsilon(method.name, delta, **setting)), reason
 
 
-def _ask_all(
-    arguments: Namespace, ask: _Ask
-) -> list[tuple[methods.Method, dict[str, Any], list[float], str]]:
+def _ask_all(arguments: Namespace, ask: _Ask, asked: list[float]) -> list[_Column]:
     """The results of every method: nan if a method does not apply; ValueError if no method applies."""
     chosen = [methods.METHODS[name] for name in arguments.method]
     randomizer = _randomizer(arguments)
     _refuse_what_nobody_takes(arguments, chosen)
-    asked = getattr(arguments, "eps", None) or arguments.delta
     found, refusals = [], []
     for method in chosen:
         setting = _setting(arguments, method, randomizer)
@@ -94,65 +115,13 @@ def _ask_all(
                 raise ValueError(
                     f"--count is needed for {method.name}: the number of remaining users who hold x0"
                 )
-            found.append((method, setting, *ask(method, setting)))
+            found.append(_Column(method, setting, *ask(method, setting, np.array(asked))))
         except ValueError as error:
             refusals.append(error)
-            found.append((method, setting, [math.nan] * len(asked), str(error)))
+            found.append(_Column(method, setting, [math.nan] * len(asked), str(error)))
     if len(refusals) == len(chosen):
         raise refusals[0]
     return found
-
-
-def _side_by_side(
-    arguments: Namespace,
-    columns: list[_Column],
-    asked_name: str,
-    answer_name: str,
-    show: Callable[[methods.Method, float], str],
-    complaints: list[str],
-) -> Answer:
-    """The results of one method with its notes, or of several methods side by side."""
-    asked = getattr(arguments, asked_name)
-    settings = [_names(column.setting) for column in columns]
-    shared = {name: value for setting in settings for name, value in setting.items()}
-    rows = list(zip(*(column.answers for column in columns), strict=True))
-    promised = not any(all(math.isnan(value) for value in row) for row in rows)
-    first = columns[0]
-    if len(columns) == 1:
-        json = {"method": first.method.name, **shared, asked_name: one_or_all(asked)}
-        json |= {answer_name: one_or_all(first.answers), "note": one_or_all(first.notes)}
-        method = first.method
-        lines = [("eps", "delta", "log10 delta") if asked_name == "eps" else ("delta", "eps")]
-        for x, y in zip(asked, first.answers, strict=True):
-            known = not math.isnan(y)
-            line = (f"{x:g}", show(method, y) if known else f"nan ({first.reason})")
-            lines.append((*line, f"{y:.6g}" * known) if asked_name == "eps" else line)
-        heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{_written(first.setting)}"
-        return Answer(f"{heading}\n\n{table(lines)}", json, complaints, promised)
-
-    json = {**shared, asked_name: one_or_all(asked)}
-    json["methods"] = {
-        column.method.name: {
-            "kind": column.method.kind,
-            answer_name: one_or_all(column.answers),
-            "note": one_or_all(column.notes),
-        }
-        for column in columns
-    }
-    cells = [(asked_name, *(column.method.name for column in columns))]
-    for x, row in zip(asked, rows, strict=True):
-        shown = (
-            "nan" if math.isnan(y) else show(column.method, y) for column, y in zip(columns, row, strict=True)
-        )
-        cells.append((f"{x:g}", *shown))
-    legend = []
-    for column in columns:
-        missing = any(math.isnan(value) for value in column.answers)
-        said = f"{column.method.kind}; " + (f"nan: {column.reason}" if missing else column.method.valid)
-        legend.append(indented(said, column.method.name))
-    title = f"{'delta' if asked_name == 'eps' else 'eps'} by several methods\n{_written(shared)}"
-    text = "\n".join([title, "", table(cells), "", *legend])
-    return Answer(text, json, complaints, promised)
 
 
 def _answer_methods(arguments: Namespace) -> Answer:
@@ -180,14 +149,8 @@ def _answer_plan(arguments: Namespace) -> Answer:
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
         plan = make_plan(n, k, eps, log10_delta=log10_delta, shares=shares, **options)
         found.append((eps, log10_delta, plan))
-        row = {
-            "method": "upper",
-            "n": plan.n,
-            "k": k,
-            "eps0": plan.eps0,
-            "eps": eps,
-            "log10_delta": log10_delta,
-        }
+        row = {"method": "upper", "n": plan.n, "k": k, "eps0": plan.eps0, "eps": eps}
+        row["log10_delta"] = log10_delta
         shown = given | ({"randomizer": plan.randomizer} if "randomizer" in given else {})
         row |= {**shown, "log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped, "sigma": plan.sigma}
         row |= {"sensitivity": HISTOGRAM_SENSITIVITY, "eps_without_shuffler": rounds * plan.eps0}
@@ -210,14 +173,8 @@ def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
         if (arguments.n is None) == (arguments.error is None):
             raise ValueError("give exactly one of --n, --error and --data")
         return arguments.n, arguments.k, None
-    from tightshuffle.counts_file import read_counts
-
-    try:
-        counts = read_counts(arguments.data)["count"]
-    except OSError as error:
-        raise ValueError(f"{arguments.data}: {error.strerror}") from None
-    n = int(counts.sum())
-    return n, len(counts), counts / n
+    users, shares = histogram(arguments.data)
+    return users, len(shares), shares
 
 
 def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[float, float, Any]]) -> str:
@@ -229,7 +186,7 @@ def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[
         shuffled, gaussian, local = (f"{plan.tv[name]:.4g}" for name in ("shuffle+INV", "gaussian", "local"))
         most = plain(plan.eps0, round_up=False) + " (capped)" * plan.capped
         sigma = plain(plan.sigma, round_up=True)
-        setting = (f"{eps:g}", _delta(log10_delta), str(plan.n), *[plan.randomizer] * tuned)
+        setting = (f"{eps:g}", delta_text(log10_delta), str(plan.n), *[plan.randomizer] * tuned)
         rows.append((*setting, most, shuffled, gaussian, sigma, local))
     lines = [
         f"for every dataset with k = {k}" + "".join(f", {x} = {y}" for x, y in given.items()),
@@ -244,7 +201,7 @@ def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[
 
 
 def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any) -> str:
-    reached = _delta(plan.log10_delta, round_up=True)
+    reached = delta_text(plan.log10_delta, True)
     rounds, colluding = given.get("compositions", 1), int(check_colluding(given.get("colluding", 0), plan.n))
     name = given.get("randomizer", "k-RR")
     tv = {name: f"{value:.4g}" for name, value in plan.tv.items()}
@@ -257,7 +214,7 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
         rows.append(("a uniform histogram that ignores the data", tv["uniform"]))
     width = max(len(name) for name, _ in rows)
     lines = [
-        f"(eps = {eps:g}, delta = {_delta(log10_delta)}) for every dataset"
+        f"(eps = {eps:g}, delta = {delta_text(log10_delta)}) for every dataset"
         f" with n = {plan.n}, k = {k}"
         + f", after {rounds} rounds" * (rounds > 1)
         + f", {colluding} of the users colluding" * (colluding > 0),
@@ -286,7 +243,7 @@ def _answer_compare(arguments: Namespace) -> Answer:
         setting = _setting(arguments, methods.METHODS["upper"], arguments.randomizer)
         end = float(methods.epsilon("upper", log10_delta=_DEEPEST, **setting)) or arguments.eps0
         arguments.eps = np.linspace(0.0, end, 65 if arguments.json else 9).tolist()
-    return _answer_delta(arguments)
+    return _answer_bounds(arguments)
 
 
 def _answer_collection(arguments: Namespace) -> Answer:
@@ -302,8 +259,8 @@ def _answer_design(arguments: Namespace) -> Answer:
 
 
 ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
-    "delta": _answer_delta,
-    "epsilon": _answer_epsilon,
+    "delta": _answer_bounds,
+    "epsilon": _answer_bounds,
     "methods": _answer_methods,
     "plan": _answer_plan,
     "design": _answer_design,
@@ -351,21 +308,11 @@ def _setting(arguments: Namespace, method: methods.Method, randomizer: str | Ran
     return setting
 
 
-def _own(setting: Mapping[str, Any]) -> tuple[int, float]:
-    """k and eps0, those of the matrix if there is one."""
-    randomizer = setting.get("randomizer")
-    if isinstance(randomizer, Randomizer):
-        return randomizer.k, randomizer.eps0
-    return setting["k"], setting["eps0"]
-
-
 def _names(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """The setting with names and numbers only."""
-    k, eps0 = _own(setting)
-    named = {**setting, "k": k, "eps0": eps0}
-    if isinstance(named.get("randomizer"), Randomizer):
-        named["randomizer"] = named["randomizer"].name
-    return named
+    """The setting with names and numbers only, k and eps0 those of the matrix if there is one."""
+    own = setting.get("randomizer")
+    known = {"k": own.k, "eps0": own.eps0, "randomizer": own.name} if isinstance(own, Randomizer) else {}
+    return {**setting, **known}
 
 
 def _written(setting: Mapping[str, Any]) -> str:
@@ -373,10 +320,6 @@ def _written(setting: Mapping[str, Any]) -> str:
         f"{name} = {value:g}" if name == "eps0" else f"{name} = {value}"
         for name, value in _names(setting).items()
     )
-
-
-def _delta(log10_delta: float, *, round_up: bool | None = None) -> str:
-    return e_notation(from_log10(log10_delta), 4, round_up=round_up)
 
 
 def _floats(array: Any) -> list[float]:

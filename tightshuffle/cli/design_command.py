@@ -6,9 +6,9 @@ from argparse import Namespace
 from typing import Any
 
 from tightshuffle.arguments import check_colluding
-from tightshuffle.cli.layout import Answer, table
+from tightshuffle.cli.layout import Answer, delta_text, table
 from tightshuffle.designs import Design, frontier, luo_wang_yi
-from tightshuffle.number_text import e_notation, from_log10, plain
+from tightshuffle.number_text import plain
 from tightshuffle.planning import make_plan
 
 
@@ -22,14 +22,16 @@ def _one(arguments: Namespace, eps: float, log10_delta: float) -> Answer:
     about = _about(arguments)
     designs = frontier(eps=eps, log10_delta=log10_delta, **about)
     guarantee = {"method": "collection", **about, "eps": eps, "log10_delta": log10_delta}
-    records = [_record(design) for design in designs]
+    columns = {"eps0": "eps0", "dummies": "dummies", "messages_per_user": "messages_per_user"}
+    columns |= {"expected_tv": "error", "ratio": "ratio"}
+    records = [{name: getattr(one, column) for name, column in columns.items()} for one in designs]
     per_value = _per_value(designs[-1], eps, log10_delta)
-    rows: list[tuple[str, ...]] = [
-        ("eps0", "dummies", "messages per user", "expected error", "over the Gaussian's")
-    ]
-    rows += [_cells(design) for design in designs]
+    rows = [("eps0", "dummies", "messages per user", "expected error", "over the Gaussian's")]
+    for one in designs:
+        shown = (f"{one.messages_per_user:.4g}", f"{one.error:.4g}", f"{one.ratio:.3f}")
+        rows.append((plain(one.eps0, round_up=False), str(one.dummies), *shown))
     lines = [
-        f"(eps = {eps:.15g}, delta = {_delta(log10_delta)}) for every dataset with {_written(about)}",
+        f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset with {_written(about)}",
         "",
         table(rows),
         "",
@@ -55,24 +57,14 @@ def _several(arguments: Namespace, pairs: list[tuple[float, float]]) -> Answer:
         alone = make_plan(eps=eps, log10_delta=log10_delta, **about).eps0
         krr, dummies = frontier(eps=eps, log10_delta=log10_delta, eps0=[alone, math.inf], **about)
         per_value = _per_value(dummies, eps, log10_delta)
-        records.append(
-            {
-                "eps": eps,
-                "log10_delta": log10_delta,
-                "eps0_without_dummies": krr.eps0,
-                "ratio_without_dummies": krr.ratio,
-                "dummies_per_user": dummies.messages_per_user - 1,
-                "ratio_of_dummies": dummies.ratio,
-                **per_value,
-            }
-        )
-        sent, ratios = dummies.messages_per_user - 1, [f"{one.ratio:.3f}" for one in (krr, dummies)]
+        sent = dummies.messages_per_user - 1
+        row = {"eps": eps, "log10_delta": log10_delta, "eps0_without_dummies": krr.eps0}
+        row |= {"ratio_without_dummies": krr.ratio, "dummies_per_user": sent}
+        records.append(row | {"ratio_of_dummies": dummies.ratio, **per_value})
         counted = plain(per_value["dummies_per_value"], 4, round_up=True)
         asked = [counted, f"{per_value['closed_form']:.4g}", f"{per_value['times']:.3g}"]
-        largest = plain(krr.eps0, round_up=False)
-        rows.append(
-            (f"{eps:.15g}", _delta(log10_delta), largest, ratios[0], f"{sent:.4g}", ratios[1], *asked)
-        )
+        known = [f"{eps:.15g}", delta_text(log10_delta), plain(krr.eps0, round_up=False)]
+        rows.append((*known, f"{krr.ratio:.3f}", f"{sent:.4g}", f"{dummies.ratio:.3f}", *asked))
     lines = [
         f"for every dataset with {_written(about)}",
         "",
@@ -96,34 +88,9 @@ def _written(about: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in about.items())
 
 
-def _record(design: Design) -> dict[str, Any]:
-    return {
-        "eps0": design.eps0,
-        "dummies": design.dummies,
-        "messages_per_user": design.messages_per_user,
-        "expected_tv": design.error,
-        "ratio": design.ratio,
-    }
-
-
-def _cells(design: Design) -> tuple[str, ...]:
-    eps0 = "inf" if design.eps0 == math.inf else plain(design.eps0, round_up=False)
-    return (
-        eps0,
-        str(design.dummies),
-        f"{design.messages_per_user:.4g}",
-        f"{design.error:.4g}",
-        f"{design.ratio:.3f}",
-    )
-
-
 def _per_value(design: Design, eps: float, log10_delta: float) -> dict[str, float]:
     """What dummies alone need per value, and what the closed form asks for."""
     k = design.collection.k
     assert k is not None
     needed, closed = design.dummies / k, luo_wang_yi(eps, log10_delta=log10_delta)
     return {"dummies_per_value": needed, "closed_form": closed, "times": closed / needed}
-
-
-def _delta(log10_delta: float) -> str:
-    return e_notation(from_log10(log10_delta), 4)

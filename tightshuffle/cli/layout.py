@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tightshuffle.number_text import e_notation, from_log10
+
 INDENT, _WIDTH = 17, 100
 
 
@@ -39,6 +41,11 @@ def indented(text: str, title: str = "") -> str:
     """Lines of text to the right of a ``title``."""
     first = f"{title:<{INDENT}}"
     return textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=" " * INDENT)
+
+
+def delta_text(log10_delta: float, round_up: bool | None = None) -> str:
+    """A delta with four digits, from its log10."""
+    return e_notation(from_log10(log10_delta), 4, round_up=round_up)
 
 
 def one_or_all(items: Sequence[Any]) -> Any:

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 import numpy as np
 
 from tightshuffle import methods
+from tightshuffle.arguments import Floats
 
 _LARGEST_COUNT = 2**53
 _LONGEST_RANGE = 10_000
@@ -122,6 +123,17 @@ def common_delta(text: str) -> float:
             text,
         )
     return float(text)
+
+
+def histogram(path: str) -> tuple[int, Floats]:
+    """How many users a file of counts has, and the share of each value."""
+    from tightshuffle.counts_file import read_counts
+
+    try:
+        counts = read_counts(path)["count"]
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    return int(counts.sum()), counts / counts.sum()
 
 
 def _decimal(text: str, wanted: str) -> Decimal:

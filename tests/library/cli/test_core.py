@@ -72,7 +72,6 @@ def test_each_call_imports_only_what_it_uses(run):
         for question in (
             ["delta", "upper", "--eps", "0.2"],
             ["delta", "upper", "--eps", "0.2", "--randomizer", "oue"],
-            ["epsilon", "upper", "--delta", "1e-6"],
         )
     ]
     done = run(f"[main(line) for line in {lines!r}]; print(*sys.modules)")
