@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from reproduction.figures.wording import typeset, with_powers
 from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
-from reproduction.verification.verdicts import GOOD, check_verdicts, count_verdicts, orders
+from reproduction.verification.verdicts import GOOD, count_verdicts, orders
 from tightshuffle.number_text import plain
 
 SYMBOLS = {
@@ -50,9 +50,9 @@ def page_values(
 
     ``tables``: verdicts, claim_verdicts and parameters, every column text; ``found``: the findings, of which
     the page leaves out what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of
-    the rule. Raises ValueError that names the row of an unknown verdict.
+    the rule.
     """
-    verdicts = check_verdicts(tables["verdicts"])
+    verdicts = tables["verdicts"]
     file_of = _file_of(settings["results"])
     return {
         "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},

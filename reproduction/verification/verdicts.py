@@ -6,9 +6,8 @@ stay decimal strings until they are shown, because deltas go below the smallest 
 
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 import pandas as pd
 
@@ -47,39 +46,6 @@ def read_verdicts(path: str | os.PathLike[str]) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def check_verdicts(rows: pd.DataFrame, name: str = "verdicts.csv") -> pd.DataFrame:
-    """``rows`` themselves if they are verdicts on printed values.
-
-    Raises ValueError if there are no rows or a column is missing, or one that names the row (counted from 1,
-    the header not counted) and the column: a verdict is unknown, or a number is no finite decimal number.
-    """
-    missing = [column for column in VERDICT_COLUMNS if column not in rows]
-    if rows.empty or missing:
-        what = "no rows" if rows.empty else f"column {missing[0]} is missing"
-        raise ValueError(f"{name}: {what}; make the file again")
-    _check_verdicts(rows, VERDICTS, name)
-    for column in NUMBERS:
-        for number, text in enumerate(rows[column], start=1):
-            if text and not _is_number(text):
-                expected = "expected a finite number or nothing"
-                raise ValueError(f"{name}, row {number}: {column} is {text!r}, {expected}")
-    return rows
-
-
-def _check_verdicts(rows: pd.DataFrame, verdicts: Sequence[str], name: str) -> None:
-    for number, verdict in enumerate(rows["verdict"], start=1):
-        if verdict not in verdicts:
-            expected = f"expected one of {', '.join(verdicts)}"
-            raise ValueError(f"{name}, row {number}: verdict is {verdict!r}, {expected}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return Decimal(text).is_finite()
-    except InvalidOperation:
-        return False
-
-
 def count_verdicts(rows: pd.DataFrame) -> VerdictCounts:
     """Count the verdicts on printed values."""
     counts = rows["verdict"].value_counts()
@@ -96,31 +62,29 @@ def fixed_values(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[own].drop_duplicates(same)
 
 
-def counted_claims(rows: pd.DataFrame, name: str = "claim_verdicts.csv") -> pd.DataFrame:
+def counted_claims(rows: pd.DataFrame) -> pd.DataFrame:
     """The statements that count: of each family the row that is best for the paper, every other row.
 
     A family (column ``family``) is one statement in several rows: statements that contradict each other, two
-    readings of one sentence, or one comparison made twice. "Best" is first in `CLAIM_VERDICTS`. Raises
-    ValueError that names the row (counted from 1, the header not counted) with an unknown verdict.
+    readings of one sentence, or one comparison made twice. "Best" is first in `CLAIM_VERDICTS`.
     """
-    _check_verdicts(rows, CLAIM_VERDICTS, name)
     rank = rows["verdict"].map(CLAIM_VERDICTS.index)
     family = rows["family"].where(rows["family"] != "", rows.index.to_series())
     return rows.loc[rank.groupby(family, sort=False).idxmin()]
 
 
-def count_claims(rows: pd.DataFrame, name: str = "claim_verdicts.csv") -> dict[str, int]:
+def count_claims(rows: pd.DataFrame) -> dict[str, int]:
     """How many of the statements that count (`counted_claims`) got each verdict of `CLAIM_VERDICTS`."""
-    counts = counted_claims(rows, name)["verdict"].value_counts()
+    counts = counted_claims(rows)["verdict"].value_counts()
     return {verdict: int(counts.get(verdict, 0)) for verdict in CLAIM_VERDICTS}
 
 
-def cross_claims(rows: pd.DataFrame, name: str = "claim_verdicts.csv") -> dict[str, dict[str, int]]:
+def cross_claims(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
     """How many statements that count got which verdicts: as published -> for the exact values -> number.
 
     Both levels have the `READING_VERDICTS` that occur on either reading, in their order.
     """
-    counted = counted_claims(rows, name)
+    counted = counted_claims(rows)
     pairs = counted.groupby(["verdict_published", "verdict_exact"]).size()
     found = {verdict for pair in pairs.index for verdict in pair}
     verdicts = [verdict for verdict in READING_VERDICTS if verdict in found]

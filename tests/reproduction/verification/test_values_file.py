@@ -1,15 +1,35 @@
 """The file of printed values itself: complete, and with its decisions as its README states them."""
 
-import csv
 from collections import Counter
 from itertools import pairwise
 
 import pytest
 
-from reproduction.verification.printed import printed_to_decimal, read_values, records
+from reproduction.verification.printed import (
+    NUMBERS,
+    parse_tolerance,
+    printed_to_decimal,
+    read_values,
+    records,
+)
 from tests import ROOT
 
 FOLDER = ROOT / "data/published"
+
+
+ITEMS = {"Table II": 40, "Table 1": 20, "Table IV": 63, "Table V": 28, "Table VI": 28, "text": 4, "data": 2}
+CITED = {"erlingsson", "balle", "feldman", "koskela"}
+NEEDED = {  # quantity -> number of rows, kind, mechanisms, columns that are never empty
+    "delta": (
+        123,
+        "deterministic",
+        CITED | {"this paper"},
+        "n eps0 eps",
+    ),
+    "individual_error": (56, "random", {"gaussian", "shuffle+INV"}, "n k eps0 eps x0 dataset"),
+    "tv": (4, "random", {"gaussian", "shuffle+INV"}, "n k eps0 eps dataset"),
+    "checkins": (2, "data", {""}, "dataset"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +38,21 @@ def rows():
 
 
 def test_every_printed_value_has_its_row(rows):
-    quantities = {"delta": 123, "individual_error": 56, "tv": 4, "checkins": 2}  # 185
-    assert Counter(row["quantity"] for row in rows) == quantities
+    assert Counter(row["item"] for row in rows) == ITEMS
+    settings = [tuple(text for name, text in row.items() if name not in ("printed", "note")) for row in rows]
+    assert len(set(settings)) == len(rows) == 185
+    for quantity, (count, kind, mechanisms, columns) in NEEDED.items():
+        of = [row for row in rows if row["quantity"] == quantity]
+        assert (len(of), {row["mechanism"] for row in of}) == (count, mechanisms)
+        for row in of:
+            assert row["kind"] == kind
+            assert row["source"]
+            assert all(row[name] for name in columns.split())
+            rule, _ = parse_tolerance(row["tolerance"])
+            assert rule == ("central" if kind == "random" else "digits")
+            assert printed_to_decimal(row["printed"]) >= 0
+            for name in NUMBERS:
+                assert not row[name] or (name, row[name]) == ("n", "all") or float(row[name]) >= 0
     # eps0 = 2, n = 100, k = 10 is in all three parts of Table IV
     parts = {}
     for row in rows:
@@ -27,8 +60,6 @@ def test_every_printed_value_has_its_row(rows):
             parts.setdefault(row["source"], []).append((row["eps"], row["printed"]))
     first, second, third = parts.values()
     assert first == second == third
-    with open(FOLDER / "parameters.csv", newline="", encoding="utf-8") as file:
-        assert [row["parameter"] for row in csv.DictReader(file)] == ["eps", "eps0", "n", "x0", "k"]
 
 
 def test_printed_deltas_fall_with_eps(rows):
