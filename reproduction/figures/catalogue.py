@@ -40,7 +40,6 @@ TITLES = {  # of what is no dataset's own: section of the page, title, short tit
     "parity_ratio": ("parity", "Error of shuffle+INV relative to the Gaussian", "Ratio of errors"),
     "study_best": ("parity", "The best randomizer behind a shuffler", "Best randomizer"),
     "study_ratio": ("parity", "Error of every randomizer relative to the Gaussian", "All randomizers"),
-    "frontier": ("parity", "Less error for more messages: k-RR with dummies", "Dummies"),
     "audit": ("audit", "Audit: measured lower bounds on δ", "Audit"),
     "delta_bounds": ("beyond", "δ over ε: published, exact and all bounds", "δ and all bounds"),
     "gaussian_scale": ("beyond", "Noise of the analytic Gaussian mechanism", "Gaussian noise"),

@@ -330,17 +330,6 @@ class Study(Which):
     which: Which
 
 
-class FrontierSetting(Section):
-    n: Billion
-    k: Cells
-    eps: Annotated[float, Field(ge=0.001, le=10)]
-
-
-class Frontier(Section):
-    delta: Delta
-    settings: Annotated[list[FrontierSetting], Field(min_length=1, max_length=4)]
-
-
 # Curves ----------------------------------------------------------------------------------------------
 
 
@@ -481,7 +470,6 @@ class Settings(Section):
     protocol: Protocol
     parity: Parity
     study: Study
-    frontier: Frontier
     delta_surface: DeltaSurface
     delta_bounds: DeltaBounds
     blanket_regions: BlanketRegions

@@ -47,6 +47,6 @@ rule write_which:
 STUDY_FILES = [
     *rules.compute_study.output,
     *rules.write_which.output,
-    *figure_files([*drawn_from("study/"), *drawn_from("privacy/frontier")]),
+    *figure_files(drawn_from("study/")),
 ]
 EVERYTHING += STUDY_FILES

@@ -11,7 +11,6 @@ CURVES = {  # of results/privacy: file and function -> module beside this one, s
     "blanket_tightness": ("blanket_regions", "blanket_regions"),
     "delta_bounds": ("delta_bounds", "delta_bounds"),
     "delta_surface": ("delta_surface", "delta_surface"),
-    "frontier": ("frontier", "frontier"),
     "gaussian_scale": ("gaussian_scale", "gaussian_scale"),
     "girgis_composed": ("girgis_rdp", "girgis_rdp"),
     "girgis_rdp": ("girgis_rdp", "girgis_rdp"),

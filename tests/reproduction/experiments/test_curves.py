@@ -17,7 +17,6 @@ from tests.reproduction.figures.results import CONFIG, curve
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
-from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import blanket, count, renyi
 from tightshuffle.literature.koskela import koskela_strong
@@ -25,16 +24,6 @@ from tightshuffle.literature.koskela import koskela_strong
 
 def setting_of(row):
     return {name: row[name] for name in ("n", "k", "eps0")}
-
-
-def test_the_frontier_holds_the_numbers_of_collections():
-    for row in curve("frontier").iloc[::4].to_dict("records"):
-        group = Group("users", row["n"], row["eps0"])
-        made = Collection(row["k"], (group,), dummies=Dummies(number=row["dummies"]))
-        assert made.delta(row["eps"]) <= row["delta"]
-        assert row["messages"] == 1 + row["dummies"] / row["n"]
-        assert row["tv"] == made.expected_error()
-        assert row["ratio"] == pytest.approx(row["tv"] / made.gaussian_error(row["eps"], -6.0), rel=1e-9)
 
 
 def test_blanket_tables_hold_the_bounds_values():

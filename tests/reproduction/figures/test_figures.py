@@ -158,10 +158,6 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
         ],
     ),
     "estimates": (maps, of_runs),
-    "frontier": (
-        lines("messages", "ratio"),
-        lambda table: ["δ = 10⁻⁶", "n = 1,000, k = 8, ε = 1: ", f"{table['ratio'].iloc[-1]:.2f} with"],
-    ),
     "gaussian_scale": (
         scales,
         lambda table: [
