@@ -1,7 +1,5 @@
 """The statistics behind the verdicts: against scipy, by hand, and their level by simulation."""
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -42,8 +40,6 @@ def test_means_and_differences_are_the_t_tests_of_scipy():
 def test_constant_samples_are_decided_without_chance():
     same = mean(np.full(10, 0.25))
     assert (same.above(0.2), same.below(0.2), same.above(0.25), same.below(0.25)) == (0.0, 1.0, 1.0, 1.0)
-    difference = same - mean(np.full(5, 0.5))
-    assert (difference.below(), difference.above()) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("sample", [[0.1], [0.1, np.nan], [[0.1, 0.2]]])
@@ -129,19 +125,20 @@ def test_the_statistic_is_the_counts_and_the_number(signs, statistic):
     assert Comparisons(np.array(signs), "km", [3.0, 3.0]).statistic == statistic
 
 
-def test_several_claims_count_as_the_weakest():
+@pytest.mark.parametrize(
+    ("published", "exact", "verdict"),
+    [
+        (HOLDS, HOLDS, "holds"),
+        (HOLDS, MOSTLY, "mostly holds"),
+        (MOSTLY, FAILS, "holds only as published"),
+        (UNSETTLED, HOLDS, "holds only exactly"),
+        (HOLDS, UNTESTABLE, "untestable"),
+        (UNTESTABLE, UNSETTLED, "not settled"),
+        (UNTESTABLE, FAILS, "fails"),
+        (UNSETTLED, FAILS, "fails"),
+        (UNTESTABLE, UNTESTABLE, "untestable"),
+    ],
+)
+def test_combined_verdicts_follow_the_readme(published, exact, verdict):
+    assert combine(published, exact) == verdict
     assert weakest([HOLDS, UNSETTLED, MOSTLY]) == UNSETTLED
-
-
-def test_combined_verdicts_follow_the_readme():
-    verdicts = (HOLDS, MOSTLY, UNSETTLED, FAILS, UNTESTABLE)
-    for published, exact in itertools.product(verdicts, repeat=2):
-        both = {published, exact}
-        if both <= {HOLDS, MOSTLY}:
-            expected = "mostly holds" if MOSTLY in both else "holds"
-        elif both & {HOLDS, MOSTLY}:
-            only = "exactly" if exact in (HOLDS, MOSTLY) else "as published"
-            expected = "untestable" if UNTESTABLE in both else f"holds only {only}"
-        else:
-            expected = next(name for name in ("fails", "not settled", "untestable") if name in both)
-        assert combine(published, exact) == expected
