@@ -12,7 +12,6 @@ COUNTS = {
     "empty": (b"", "empty file; expected a header"),
     "one cell": (b"cell,count\n1,9\n", "at least 2 cells (rows below the header); got 1"),
     "no header": (b"1,5\n2,6\n3,7\n", "row 1: the column 'cell' is missing"),
-    "semicolons": (b"cell;count\n1;5\n2;3\n", "comma separated"),
     "negative": (b"cell,count\n1,5\n2,-3\n", "row 3: count must be a whole number >= 0; got '-3'"),
     "a cell left out": (b"cell,count\n1,5\n3,3\n", "row 3: cell must be 1, 2, 3, ... in this order"),
     "nobody": (b"cell,count\n1,0\n2,0\n", "every count is 0"),
@@ -22,7 +21,6 @@ COUNTS = {
     "beyond a float": (b"cell,count\n1,5\n2,9007199254740993\n", "row 3: count must be a whole number"),
     "too many users": (b"cell,count\n1,9007199254740991\n2,9007199254740991\n", "2^53 users"),
     "an open quote": (b'cell,count\n1,5\n2,"6\n', "not a readable CSV file"),
-    "latin-1": ("cell,count,name\n1,5,Bücher\n2,6,x\n".encode("latin-1"), "not UTF-8 text"),
     "gzip": (gzip.compress(b"cell,count\n1,5\n2,6\n", mtime=0), "not UTF-8 text"),
     "a field without end": (b"cell,count\n1,5\n2," + b"9" * 200_000, "row 3: not a readable CSV file: field"),
 }
@@ -39,17 +37,12 @@ def test_counts(tmp_path, content, message):
     assert len(str(caught.value)) < 400
 
 
-def test_too_many_cells(tmp_path, monkeypatch):
-    monkeypatch.setattr(counts_file, "MOST_CELLS", 2)
+def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
     path = tmp_path / "counts.csv"
     path.write_text("cell,count\n1,1\n2,1\n3,1\n")
+    monkeypatch.setattr(counts_file, "MOST_CELLS", 2)
     with pytest.raises(ValueError, match=r"counts.csv: more than 2 cells"):
         read_counts(path)
-
-
-def test_a_huge_file_is_not_read(tmp_path):
-    path = tmp_path / "counts.csv"
-    path.touch()
     os.truncate(path, counts_file.MOST_BYTES + 1)
     with pytest.raises(ValueError, match=r"counts.csv: 200,000,001 bytes; expected at most 200,000,000"):
         read_counts(path)

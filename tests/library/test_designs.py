@@ -1,7 +1,5 @@
 """k-RR with dummies: the fewest that give a guarantee, and what the designs cost."""
 
-import contextlib
-import io
 import itertools
 import json
 import math
@@ -11,8 +9,8 @@ import pytest
 from scipy import stats
 
 import tightshuffle
+from tests.library.cli.test_cli import call
 from tightshuffle import Collection, Dummies, Group
-from tightshuffle.cli.main import main
 from tightshuffle.designs import fewest_dummies, frontier, luo_wang_yi
 
 SETTINGS = [  # n, k, eps, delta, eps0
@@ -63,13 +61,9 @@ def test_no_dummies_where_reports_alone_are_enough():
     assert fewest_dummies(2000, 16, 0.5, 1e-6, eps0=0.4) == 0
     assert fewest_dummies(2000, 16, 0.5, 1e-6, eps0=0.999 * alone) == 0
     assert fewest_dummies(2000, 16, 0.5, 1e-6, eps0=1.001 * alone) > 0
-
-
-@pytest.mark.parametrize(("n", "eps", "delta"), [(1000, 1.0, 1e-6), (740, 0.1, 6.2e-9)])
-def test_two_values_need_no_dummies_at_the_eps0_of_the_plan(n, eps, delta):
-    """Where the histogram is one count, the blanket's bound asks for dummies in vain."""
-    first = frontier(n, 2, eps, delta, eps0=[tightshuffle.plan(n=n, k=2, eps=eps, delta=delta).eps0])[0]
-    assert first.dummies == 0
+    # Where the histogram is one count, the blanket's bound asks for dummies in vain.
+    alone = tightshuffle.plan(n=740, k=2, eps=0.1, delta=6.2e-9).eps0
+    assert fewest_dummies(740, 2, 0.1, 6.2e-9, eps0=alone) == 0
 
 
 def test_a_frontier_goes_from_krr_alone_to_dummies_alone():
@@ -94,59 +88,32 @@ def test_a_design_is_a_collection_with_the_guarantee():
         assert design.messages_per_user == 1 + own.dummies.number / 3000
 
 
-def test_the_closed_form():
-    assert luo_wang_yi(1.0, 1e-6) == pytest.approx(32 * math.log(2e6))
-    assert luo_wang_yi(0.1, log10_delta=-400) == pytest.approx(3200 * (math.log(2) + 400 * math.log(10)))
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"eps": 0}, "eps must be"),
-        ({"delta": 1.0}, "delta must"),
-        ({"delta": None}, "delta"),
-        ({"k": 1}, "k must be a whole number from 2 to 10000000"),
-        ({"n": 0}, "n must be a whole number"),
-        ({"eps0": 60}, "eps0 must be above 0 and at most 50, or inf"),
-        ({"colluding": 2000}, "colluding must"),
-        ({"eps": 1e-8}, "eps must be larger: even 1e\\+12 dummies are too few; got 1e-08"),
-    ],
-)
-def test_refusals(given, message):
-    arguments = {"n": 2000, "k": 16, "eps": 0.5, "delta": 1e-6, "eps0": math.inf} | given
-    with pytest.raises(ValueError, match=message) as error:
-        fewest_dummies(**arguments)
-    assert "\n" not in str(error.value)
-
-
-def call(*argv):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        code = main(["design", "--n", "3000", "--k", "20", *argv])
-    assert code == 0
-    return out.getvalue()
+def run(*words):
+    code, out, err = call("design", "--n", "3000", "--k", "20", *words)
+    assert (code, err) == (0, "")
+    return out
 
 
 def test_the_command_prints_the_frontier():
     asked = ["--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
     designs = frontier(3000, 20, 1.0, 1e-6, colluding=30)
-    found = json.loads(call(*asked, "--json"))
+    found = json.loads(run(*asked, "--json"))
     assert (found["n"], found["k"], found["colluding"], found["log10_delta"]) == (3000, 20, 30, -6)
     assert [row["eps0"] for row in found["designs"]] == [*(d.eps0 for d in designs[:-1]), None]
     for column, name in (("expected_tv", "error"), ("ratio", "ratio"), ("dummies", "dummies")):
         assert [row[column] for row in found["designs"]] == [getattr(d, name) for d in designs]
     assert found["dummies_alone"]["times"] == pytest.approx(luo_wang_yi(1, 1e-6) * 20 / designs[-1].dummies)
-    text = call(*asked)
+    text = run(*asked)
     for design in designs:
         assert f" {design.dummies} " in text
 
 
 def test_the_command_compares_several_guarantees_with_the_closed_form():
     asked = ["--eps", "0.5", "1", "--delta", "1e-6", "1e-9"]
-    found = json.loads(call(*asked, "--json"))["guarantees"]
+    found = json.loads(run(*asked, "--json"))["guarantees"]
     assert [(row["eps"], row["log10_delta"]) for row in found] == [(0.5, -6), (0.5, -9), (1, -6), (1, -9)]
     for row in found:
         guarantee = {"eps": row["eps"], "log10_delta": row["log10_delta"]}
         assert row["dummies_per_value"] == pytest.approx(fewest_dummies(3000, 20, **guarantee) / 20)
         assert row["times"] == luo_wang_yi(**guarantee) / row["dummies_per_value"]
-    assert call(*asked).splitlines()[3].split()[-1] == f"{found[0]['times']:.3g}"
+    assert run(*asked).splitlines()[3].split()[-1] == f"{found[0]['times']:.3g}"

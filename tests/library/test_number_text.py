@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tightshuffle.number_text import (
-    e_notation,
-    from_log10,
-    plain,
-    rounded,
-)
+from tightshuffle.number_text import e_notation, from_log10, plain, rounded
 
 ROUND_UP = st.sampled_from([False, None, True])
 
@@ -43,7 +38,6 @@ TEXTS = [
     (plain(0.1, 4, round_up=True), "0.1"),  # the float is a hair above
     (plain(-0.12345, 2, round_up=True), "-0.12"),
     (plain(1e-7), "1e-07"),
-    (plain(0), "0"),
     (plain(np.int64(7)), "7"),
     (plain(math.inf, round_up=True), "inf"),
     (plain(math.nan, noughts=True), "nan"),
@@ -57,7 +51,6 @@ TEXTS = [
     (e_notation(from_log10(-1e-9), 4, round_up=False), "9.999e-01"),
     (e_notation(from_log10(-567 + math.log10(1.2341)), 4, round_up=True), "1.235e-567"),
     (e_notation(from_log10(-6.0), 4, round_up=True), "1.000e-06"),
-    (e_notation(from_log10(-6.0), 4, round_up=False), "1.000e-06"),
     (e_notation(from_log10(-1e11), 4, round_up=False), "1.000e-100000000000"),
 ]
 

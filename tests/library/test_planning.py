@@ -10,7 +10,6 @@ from tightshuffle.bounds.histogram import upper
 from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import errors
-from tightshuffle.randomizers.krr import invert, sample_histogram
 
 
 @pytest.mark.parametrize(
@@ -59,15 +58,11 @@ def test_fewest_users_are_those_of_a_search_one_by_one(randomizer):
     ("randomizer", "k", "eps", "log10_delta", "error", "colluding"),
     [
         ("grr", 408, 0.5, -6.0, 0.05, 0),
-        ("grr", 2, 1.0, -6.0, 0.02, 100),
         ("grr", 1000, 0.01, -12.0, 1e-4, 0.5),
         ("grr", 4, 5.0, -300.0, 1e-5, 0),
         ("grr", 5, 3.0, -6.0, 0.5, 0),  # two users, who need no shuffler
         ("oue", 50, 0.5, -6.0, 0.02, 0.01),
         ("rappor", 20, 1.0, -9.0, 0.001, 5000),
-        ("hadamard", 100, 0.3, -6.0, 0.05, 0),
-        ("hash:4", 30, 1.0, -6.0, 0.02, 0),
-        ("subset:3", 30, 1.0, -6.0, 0.02, 0),
     ],
 )
 def test_with_fewer_users_guarantee_and_error_are_not_both_met(
@@ -82,17 +77,13 @@ def test_with_fewer_users_guarantee_and_error_are_not_both_met(
     expected = errors(own, np.full(k, 1 / k), n=found.n).sum() / 2
     assert found.tv["shuffle+INV"] == pytest.approx(expected, rel=1e-12)
     assert planning.make_plan(found.n - 1, k, eps, **options).tv["shuffle+INV"] > error
-    assert planning.make_plan(found.n // 2, k, eps, **options).tv["shuffle+INV"] > error
-    assert planning.make_plan(found.n * 2, k, eps, **options).tv["shuffle+INV"] < error
 
 
 @pytest.mark.parametrize(
     ("kind", "n", "k", "eps"),
     [
         ("subset", 30, 64, 0.1),
-        ("subset", 200, 40, 0.1),
         ("subset", 1000, 12, 1.0),
-        ("subset", 300, 2, 0.5),
         ("hash", 200, 30, 0.5),
         ("hash", 1000, 12, 1.0),
     ],
@@ -122,35 +113,11 @@ def test_fewest_users_of_four_rounds():
     setting = {"k": 5, "eps": 1.0, "log10_delta": -6.0, "compositions": 4}
     found = planning.make_plan(None, error=0.02, **setting)
     assert found.tv["shuffle+INV"] <= 0.02 < planning.make_plan(found.n - 1, **setting).tv["shuffle+INV"]
-    assert (
-        found.log10_delta
-        == methods.delta("upper", 1.0, n=found.n, k=5, eps0=found.eps0, compositions=4)
-        <= -6
-    )
+    bound = methods.delta("upper", 1.0, n=found.n, k=5, eps0=found.eps0, compositions=4)
+    assert bound == found.log10_delta <= -6
 
 
 def test_ends_of_the_range():
     assert planning.make_plan(50, 4, 3.0, log10_delta=-1e-9).capped
     # So small a delta leaves nothing but eps0 = eps, but for the last digits.
     assert planning.make_plan(3, 4, 3.0, log10_delta=-1e5).eps0 == pytest.approx(3.0, rel=1e-6)
-
-
-@pytest.mark.parametrize(("n", "k", "eps", "log10_delta"), [(20_000, 20, 0.5, -6.0), (4000, 2, 0.1, -4.0)])
-def test_expected_errors_are_those_of_a_simulation(n, k, eps, log10_delta):
-    # Within four standard errors: a false alarm in 16,000 for each of the three. The central limit
-    # theorem's own error, 1 / (n q), is less than a tenth of one standard error here.
-    allowed = planning.make_plan(n, k, eps, log10_delta=log10_delta)
-    rng, repetitions = np.random.default_rng(20260711), 300
-    truth = np.full(k, 1 / k)
-    counts = np.full(k, n // k)
-    noise = rng.normal(0, allowed.sigma, size=(repetitions, k))
-    estimates = {
-        "shuffle+INV": invert(sample_histogram(counts, allowed.eps0, rng, repetitions) / n, allowed.eps0),
-        "local": invert(sample_histogram(counts, eps, rng, repetitions) / n, eps),
-        "gaussian": (counts + noise) / n,
-    }
-    assert set(allowed.tv) == set(estimates)
-    for name, estimate in estimates.items():
-        errors = np.abs(estimate - truth).sum(axis=-1) / 2
-        standard_error = errors.std(ddof=1) / np.sqrt(repetitions)
-        assert abs(errors.mean() - allowed.tv[name]) < 4 * standard_error, name

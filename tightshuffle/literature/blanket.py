@@ -30,6 +30,7 @@ What follows from the printed definitions, for every n, k, count and eps0 (tests
   k >= 3, and C / (8 cosh^2(eps0 / 2)) of it for k = 2: 11 % at most.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,7 @@ import scipy
 from tightshuffle.arguments import (
     LARGEST_EXPONENT,
     Floats,
+    Integers,
     check_count,
     check_eps,
     check_eps0,
@@ -146,33 +148,26 @@ def surplus(
         return (constants.kappa_3 * (constants.excess - np.expm1(check_eps(eps))) / constants.kappa_2)[()]
 
 
-def critical_polynomial_roots(
-    *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
-) -> Floats:
-    """The real roots of P(x), Definition 2.1 (x = e^eps), ascending, shape (..., 2).
-
-    nan where there are none: always (see the module).
-    """
-    weight, excess = _scaled(kappas(n=n, k=k, eps0=eps0, count=count))
+def polynomial_roots(constants: Kappas) -> Integers:
+    """How many real roots P(x) has, Definition 2.1 (x = e^eps): none, for the constants as printed."""
+    log_weight = np.log(constants.kappa_3) - constants.log_kappa_1 - constants.log_kappa_2
+    weight, excess = np.exp(log_weight), constants.excess
     # (1 + w) y^2 + (4 - w e) y + 4 with y = x - 1; its discriminant is w times this one
-    discriminant = weight * excess**2 - 8 * excess - 16
-    root = np.sqrt(weight * np.where(discriminant >= 0, discriminant, np.nan))
-    middle = weight * excess - 4
-    return 1 + np.stack([middle - root, middle + root], axis=-1) / (2 * (1 + weight))[..., None]
+    return 2 * (weight * excess**2 - 8 * excess - 16 >= 0).astype(np.int64)
 
 
-def critical_equation_roots(
-    *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
-) -> Floats:
-    """The roots of H(x), Definition 2.2 (x = tanh(eps / 2)), in (0, 1), ascending, shape (..., 2).
-
-    nan where there are none: always (see the module).
-    """
-    terms = np.broadcast_arrays(*_critical_terms(kappas(n=n, k=k, eps0=eps0, count=count)))
-    roots = np.full((*terms[0].shape, 2), np.nan)
-    for index in np.ndindex(terms[0].shape):
-        roots[index] = _roots(*(term[index].item() for term in terms))
-    return roots
+def equation_roots(constants: Kappas) -> Integers:
+    """How many roots H(x) has in (0, 1), Definition 2.2 (x = tanh(eps / 2)): none, for those as printed."""
+    terms = np.broadcast_arrays(
+        2 * constants.kappa_5 * constants.kappa_2,
+        C / (4 * constants.kappa_5),
+        constants.kappa_3 * (constants.kappa_2 + 1),
+        constants.kappa_3 * constants.excess,
+    )
+    roots = np.zeros(terms[0].shape, dtype=np.int64)
+    for index in np.ndindex(roots.shape):
+        roots[index] = 2 * (_lowest(*(term[index].item() for term in terms)) <= 0)
+    return roots[()]
 
 
 def _log_spread(eps0: Floats) -> Floats:
@@ -180,39 +175,15 @@ def _log_spread(eps0: Floats) -> Floats:
     return eps0 + np.log(-np.expm1(-2 * eps0))
 
 
-def _scaled(constants: Kappas) -> tuple[Floats, Floats]:
-    """kappa_3 / (kappa_1 kappa_2), and kappa_2 - 1: all that P's roots depend on."""
-    log_weight = np.log(constants.kappa_3) - constants.log_kappa_1 - constants.log_kappa_2
-    return np.exp(log_weight), constants.excess
-
-
-def _critical_terms(constants: Kappas) -> tuple[Floats, Floats, Floats, Floats]:
-    """H(x) = height e^(-rate x^2) + x (square x - slope)."""
-    return (
-        2 * constants.kappa_5 * constants.kappa_2,
-        C / (4 * constants.kappa_5),
-        constants.kappa_3 * (constants.kappa_2 + 1),
-        constants.kappa_3 * constants.excess,
-    )
-
-
-def _roots(height: float, rate: float, square: float, slope: float) -> tuple[float, float]:
-    """Roots in (0, slope / square), outside of which H is positive: two of them, or nan.
+def _lowest(height: float, rate: float, square: float, slope: float) -> float:
+    """The least H(x) = height e^(-rate x^2) + x (square x - slope); H > 0 outside of (0, slope / square).
 
     There H falls first, and while rate x^2 < 3/2 its second derivative grows: one minimum.
     """
     end = slope / square
 
-    def value(x: float) -> float:
-        return height * np.exp(-rate * x**2) + x * (square * x - slope)
-
     def derivative(x: float) -> float:
-        return -2 * height * rate * x * np.exp(-rate * x**2) + 2 * square * x - slope
+        return -2 * height * rate * x * math.exp(-rate * x**2) + 2 * square * x - slope
 
     bottom = end if derivative(end) <= 0 else scipy.optimize.brentq(derivative, 0.0, end, xtol=1e-15 * end)
-    if value(bottom) > 0:
-        return np.nan, np.nan
-    low, high = (
-        scipy.optimize.brentq(value, *edge, xtol=1e-15 * end) for edge in ((0.0, bottom), (bottom, end))
-    )
-    return low, high
+    return height * math.exp(-rate * bottom**2) + bottom * (square * bottom - slope)

@@ -22,14 +22,12 @@ def blanket_regions(settings: Section) -> pd.DataFrame:
     eps0 = linear_axis(settings["eps0"])
     fixed = {"n": settings["n"], "k": settings["k"], "count": x0_count(settings["share"], settings["n"])}
     constants = blanket.kappas(eps0=eps0, **fixed)
-    roots_p = blanket.critical_polynomial_roots(eps0=eps0, **fixed)
-    roots_h = blanket.critical_equation_roots(eps0=eps0, **fixed)
     ends = {
         "log_kappa_2": constants.log_kappa_2,
         "kappa_4": constants.kappa_4,
         "case_border": blanket.case_border(eps0),
-        "roots_P": np.isfinite(roots_p).sum(axis=1),
-        "roots_H": np.isfinite(roots_h).sum(axis=1),
+        "roots_P": blanket.polynomial_roots(constants),
+        "roots_H": blanket.equation_roots(constants),
     }
     return pd.DataFrame({"eps0": eps0, **fixed, **ends})
 

@@ -101,65 +101,41 @@ def test_methods():
     code, out, err = call("methods")
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 110
-    words = " ".join(out.split())
     listed = answer("methods")
-    assert list(listed) == list(methods.METHODS)
     for name, method in methods.METHODS.items():
-        assert f"\n\n{name} " in f"\n\n{out}"
-        for text in (method.kind, method.valid, method.source):
-            assert text in words
-        assert listed[name]["kind"] == method.kind
-        assert listed[name]["needs_count"] == method.needs_count
+        assert listed.pop(name)["kind"] == method.kind
+        assert all(text in " ".join(out.split()) for text in (name, method.kind, method.valid, method.source))
+    assert not listed
 
 
 def test_plan():
-    words = ["plan", "--n", "1e3", "--k", "15", "--eps", "1", "--delta", "1e-6"]
-    given = answer(*words)
-    assert set(given) >= {"method", "n", "k", "eps0", "eps", "log10_delta", "sigma", "expected_tv"}
-    assert set(given["expected_tv"]) == {"shuffle+INV", "gaussian", "local"}
-    bound = histogram.upper(1.0, n=1000, k=15, eps0=given["eps0"])
-    assert bound == given["log10_delta_of_eps0"] <= given["log10_delta"] == -6
-    code, out, err = call(*words)
-    assert (code, err) == (0, "")
-    title = "(eps = 1, delta = 1.000e-06) for every dataset with n = 1000, k = 15"
-    assert out.splitlines()[0] == title  # no rounds, nobody colluding
-    assert given["eps_without_shuffler"] == given["eps0"]
-    assert "if the shuffler fails, eps = " in out
-    shown = next(float(line.split()[2]) for line in out.splitlines() if line.startswith("largest eps0"))
-    assert 0 <= given["eps0"] - shown < 1e-5
-    assert f"{given['expected_tv']['gaussian']:.4g}" in out
-
-
-def test_several_plans():
-    words = ["plan", "--n", "1e3", "--k", "15", "--delta", "1e-6", "--colluding", "100"]
-    single = [answer(*words, "--eps", eps) for eps in (1, 2)]
-    assert answer(*words, "--eps", 1, 2) == {"method": "upper", "plans": single}
-    for plan in single:
-        assert plan["colluding"] == 100
+    words = ["plan", "--n", "1e3", "--k", "15", "--delta", "1e-6", "--colluding", "10%"]
+    plans = [answer(*words, "--eps", eps) for eps in (1, 2)]
+    assert answer(*words, "--eps", 1, 2) == {"method": "upper", "plans": plans}
+    rows = [line.split() for line in call(*words, "--eps", 1, 2)[1].splitlines()[3:5]]
+    for row, plan in zip(rows, plans, strict=True):
         bound = histogram.upper(plan["eps"], n=1000, k=15, eps0=plan["eps0"], colluding=100)
-        assert bound == plan["log10_delta_of_eps0"] <= -6
-    code, out, err = call(*words, "--eps", 1, 2)
-    assert (code, err) == (0, "")
-    rows = [line.split() for line in out.splitlines()[3:5]]
-    assert [row[0] for row in rows] == ["1", "2"]
-    for row, plan in zip(rows, single, strict=True):
-        assert row[2] == "1000"
+        assert bound == plan["log10_delta_of_eps0"] <= plan["log10_delta"] == -6
+        assert plan["eps_without_shuffler"] == plan["eps0"]
+        assert (plan["colluding"], row[2]) == (0.1, "1000")
         assert 0 <= plan["eps0"] - float(row[3]) < 1e-5
+    code, out, err = call(*words, "--eps", 1)
+    assert (code, err) == (0, "")
+    title = "(eps = 1, delta = 1.000e-06) for every dataset with n = 1000, k = 15, 100 of the users colluding"
+    assert out.splitlines()[0] == title
+    assert f"largest eps0   {rows[0][3]} " in out
+    assert "if the shuffler fails, eps = " in out
+    assert f"{plans[0]['expected_tv']['gaussian']:.4g}" in out
 
 
 def test_a_plan_for_a_wanted_error():
-    words = ["plan", "--k", "15", "--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
-    given = answer(*words, "--error", "0.05")
+    words = ["plan", "--k", "15", "--eps", "1", "--error", "0.05", "--delta", "1e-6"]
+    given = answer(*words)
     assert given["expected_tv"]["shuffle+INV"] <= given["error"] == 0.05
-    fewer = answer(*words, "--n", given["n"] - 1)
-    assert fewer["expected_tv"]["shuffle+INV"] > 0.05
-    out = call(*words, "--error", "0.05")[1]
-    assert f"fewest users   {given['n']}   (error at most 0.05)" in out
-    assert f", {-(-given['n'] // 100)} of the users colluding" in out
-    words[words.index("1e-6") :] = ["1e-6", "1e-9", "--error", "0.05"]
-    header, *rows = (line.split() for line in call(*words)[1].splitlines()[2:5])
+    assert f"fewest users   {given['n']}   (error at most 0.05)" in call(*words)[1]
+    header, *rows = (line.split() for line in call(*words, "1e-9")[1].splitlines()[2:5])
     assert header[2:4] == ["fewest", "users"]
-    assert int(rows[0][2]) < int(rows[1][2])
+    assert given["n"] == int(rows[0][2]) < int(rows[1][2])
 
 
 def test_a_plan_for_own_data(tmp_path):
@@ -174,7 +150,6 @@ def test_a_plan_for_own_data(tmp_path):
     assert own["expected_tv"]["gaussian"] == even["expected_tv"]["gaussian"]
     assert own["expected_tv"]["uniform"] == pytest.approx(0.5 - 1 / 3)
     _, out, _ = call(*words, "--data", tmp_path / "counts.csv")
-    assert "the data of the file" in out
     assert "a uniform histogram that ignores the data     0.1667" in out
 
 
@@ -197,9 +172,8 @@ def test_compare_is_delta_by_all_valid_bounds():
 # --- randomizers, several methods, ranges -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["subset:3", "rappor", "oue", "hadamard", "hash:4"])
-def test_randomizers(name):
-    options = {"randomizer": name, "colluding": 200}
+def test_a_randomizer_and_colluding_users():
+    name, options = "subset:3", {"randomizer": "subset:3", "colluding": 200}
     words = [*SETTING, "--randomizer", name, "--colluding", 200]
     given = answer("delta", "upper", *words, "--eps", "0.1", "0.2")
     assert {key: given[key] for key in options} == options
@@ -225,14 +199,10 @@ def test_a_matrix_of_your_own(tmp_path):
     ("text", "message"),
     [
         ("0.5,0.2\n0.5,x\n", "row 2: expected a probability; got 'x'"),
-        ("0.5,0.2\n0.5,\n", "row 2: expected a probability; got ''"),
         ("0.5,0.2\n0.5\n", "row 2: 1 values; expected 2, as in row 1"),
         ("0.5,0.2\n\n0.5,0.8\n", "row 2: 0 values"),
         ("0.5,0.2\n0.5,0.7\n", "column 2 sums to 0.8999"),
-        ("0.5,0.2\n0.5,0.8\n0,0\n0.1,0\n", "columns that sum to 1; column 1"),
         ("0.5,0.2\n0.4,0.8\n0.1,0\n", "eps0 is infinite); see row 3"),
-        ("0.5,0.5\n0.5,0.5\n", "eps0 is 0"),
-        ("nan,0.5\n0.5,0.5\n", "finite entries"),
         ("", "two axes"),
     ],
 )
@@ -252,7 +222,6 @@ def test_several_methods():
         one = answer("delta", name, *words)
         assert given["methods"][name]["log10_delta"] == one["log10_delta"]
         assert given["methods"][name]["note"] == [None, None]
-    assert given["methods"]["count-exact"]["log10_delta"] == [None, None]
     assert all("--count is needed" in note for note in given["methods"]["count-exact"]["note"])
     code, out, err = call("delta", "upper,count-exact", *words)
     assert (code, err) == (0, "")
@@ -286,16 +255,9 @@ def test_ranges():
         ("delta upper --eps 0:1:1 --n 9 --k 3 --eps0 2", "--eps must be a whole number >= 2"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --colluding 100%", "must be a share above 0 %"),
         ("delta upper --esp 1 --n 9 --k 3 --eps0 2", "unrecognized option --esp, did you mean '--eps'?"),
-        ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --randomizer ou", "randomizer must be one of grr"),
         ("delta upper --eps 1 --n 9 --randomizer file:/no.csv", "/no.csv: No such file"),
         ("delta upper --eps 1 --n 9 --k 3 --randomizer file:/no.csv", "leave out --k"),
-        (
-            "plan --n 9 --k 3 --eps 1 --delta 1e-6 --randomizer file:/no.csv",
-            "randomizer must be a name",
-        ),
         ("delta upper --eps 1 --n 1e999999999 --k 3 --eps0 2", "--n must be at most"),
-        ("delta upper --eps 1 --n 9 --k 1 --eps0 2", "--k must be a whole number >= 2"),
-        ("delta upper --eps 1 --n 9 --k 3 --eps0 60", "eps0 must be at most 50"),
         ("delta upper --eps -1e-5 --n 9 --k 3 --eps0 2", "--eps expected at least one argument"),
         ("delta count-exact --eps 1 --n 9 --k 3 --eps0 2", "--count is needed for count-exact"),
         ("epsilon upper --delta 0 --n 9 --k 3 --eps0 2", "--delta must lie between 0 and 1"),
@@ -304,7 +266,6 @@ def test_ranges():
         ("plan --k 3 --eps 1 --delta 1e-6", "give exactly one of --n, --error and --data"),
         ("plan --data x.csv --error 0.1 --eps 1 --delta 1e-6", "leave out --error"),
         ("plan --data /none.csv --eps 1 --delta 1e-6", "/none.csv: No such file"),
-        ("plan --n 9 --k 3 --eps 20 --delta 1e-6", "and below 20"),
     ],
 )
 def test_errors_are_one_line(line, message):
@@ -316,17 +277,7 @@ def test_errors_are_one_line(line, message):
     assert message in err
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "",
-        "delta",
-        "epsilon",
-        "methods",
-        "plan",
-        "compare",
-    ],
-)
+@pytest.mark.parametrize("command", ["", "delta", "epsilon", "methods", "plan", "compare"])
 def test_help_and_its_examples(command, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
@@ -375,16 +326,11 @@ def test_a_closed_pipe_is_no_traceback():
 
 # --- anything at all ---------------------------------------------------------------------------------------
 
-
-def numbers(low, high):
-    return st.floats(low, high).map(repr)
-
-
 GOOD = {
     "--n": st.integers(1, 3000).map(str),
     "--k": st.integers(2, 600).map(str),
-    "--eps0": numbers(1e-3, 20),
-    "--eps": numbers(0, 22),
+    "--eps0": st.floats(1e-3, 20).map(repr),
+    "--eps": st.floats(0, 22).map(repr),
     "--delta": st.floats(-12, -0.01).map(lambda x: repr(10**x)),
     "--count": st.integers(0, 3000).map(str),
     "--compositions": st.integers(1, 3).map(str),
@@ -395,30 +341,26 @@ STRANGE = st.sampled_from(
 
 
 @st.composite
-def command_lines(draw, value_of):
+def command_lines(draw):
     command = draw(st.sampled_from(["delta", "epsilon", "plan"]))
-    asked = {"delta": ["--eps"], "epsilon": ["--delta"]}.get(command, ["--eps", "--delta"])
-    line = [command]
-    if command in ("delta", "epsilon"):
-        name = draw(st.sampled_from(list(methods.METHODS)))
-        line.append(name)
-        asked += ["--n", "--k", "--eps0"]
-        asked += ["--count"] * methods.METHODS[name].needs_count
-        asked += ["--compositions"] * (methods.METHODS[name].composes and draw(st.booleans()))
-    else:
-        asked += ["--n", "--k"]
-    for option in asked:
-        line += [option, draw(value_of(option))]
-    return line
+    line, asked = [command], {"delta": ["--eps"], "epsilon": ["--delta"]}.get(command, ["--eps", "--delta"])
+    asked = [*asked, "--n", "--k"]
+    if command != "plan":
+        method = methods.METHODS[draw(st.sampled_from(list(methods.METHODS)))]
+        line.append(method.name)
+        asked += ["--eps0", *["--count"] * method.needs_count]
+        asked += ["--compositions"] * (method.composes and draw(st.booleans()))
+    return line + [word for name in asked for word in (name, draw(st.one_of(GOOD[name], STRANGE)))]
 
 
-def check(line):
+@settings(max_examples=120, derandomize=True)
+@given(command_lines())
+def test_any_arguments(line):
     code, out, err = call(*line, "--json")
     assert code in (0, 2, 3)
     assert all(said.startswith("tightshuffle: ") for said in err.splitlines())
     if code == 2:
-        assert out == ""
-        assert err.count("\n") == 1
+        assert (out, err.count("\n")) == ("", 1)
         return
     # The only thing to say beside an answer is that a theorem does not apply, or promises too little.
     assert all("holds only for" in said or "no guarantee" in said for said in err.splitlines())
@@ -428,16 +370,9 @@ def check(line):
         assert (found["log10_delta"] is None) == (found["note"] is not None)
         assert bool(err) == bool(found["note"] and found["note"] != "delta is 0") == (code == 3)
     elif line[0] == "epsilon":
-        assert (
-            found["eps"] is None or 0 <= found["eps"] <= found["eps0"] * found.get("compositions", 1) + 1e-9
-        )
+        most = found["eps0"] * found.get("compositions", 1) + 1e-9
+        assert found["eps"] is None or 0 <= found["eps"] <= most
         assert (found["eps"] is None) == (found["note"] is not None) == bool(err) == (code == 3)
     else:
         assert found["sigma"] > 0
-        assert found.get("eps0", 1) > 0
-
-
-@settings(max_examples=120, derandomize=True)
-@given(command_lines(lambda option: st.one_of(GOOD[option], STRANGE)))
-def test_any_arguments(line):
-    check(line)
+        assert found["eps0"] > 0

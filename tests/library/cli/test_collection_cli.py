@@ -24,15 +24,12 @@ def path(tmp_path):
 
 
 def test_eps_and_delta_of_every_group(path):
-    """JSON and CSV have all digits; text is rounded to the safe side."""
+    """JSON has all digits; text is rounded to the safe side."""
     collection = read_collection(str(path))
-    for asked in (["--delta", "1e-6"], ["--eps", "0.1"]):
-        name = "eps" if asked[0] == "--delta" else "log10_delta"
-        bound = (
-            (lambda **about: collection.epsilon(1e-6, **about))
-            if name == "eps"
-            else lambda **about: collection.log10_delta(0.1, **about)
-        )
+    for name, asked, bound in (
+        ("eps", ["--delta", "1e-6"], lambda **about: collection.epsilon(1e-6, **about)),
+        ("log10_delta", ["--eps", "0.1"], lambda **about: collection.log10_delta(0.1, **about)),
+    ):
         given = answer("collection", path, *asked)
         assert given["largest"] == "large"
         for record in given["groups"]:
@@ -71,23 +68,17 @@ def test_values_sent_as_they_are_have_no_error_and_no_guarantee(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("text", "asked", "message"),
     [
-        ([], "give either --eps or --delta"),
-        (["--eps", "1", "--delta", "1e-6"], "give either --eps or --delta"),
-        (["--delta", "2"], "delta"),
+        (FILE, [], "give either --eps or --delta"),
+        (FILE, ["--eps", "1", "--delta", "1e-6"], "give either --eps or --delta"),
+        (FILE, ["--delta", "2"], "delta"),
+        (FILE.replace("users: 500", "user: 500"), ["--eps", "1"], "mine.yaml: groups, item 1: unknown key"),
     ],
 )
-def test_wrong_options_end_in_one_line(path, asked, message):
+def test_errors_are_one_line(path, text, asked, message):
+    path.write_text(text)
     code, out, err = call("collection", path, *asked)
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.strip().splitlines()) == 1
-
-
-def test_a_wrong_file_ends_in_one_line(path):
-    path.write_text(FILE.replace("users: 500", "user: 500"))
-    code, out, err = call("collection", path, "--delta", "1e-6")
-    assert (code, out) == (2, "")
-    assert len(err.strip().splitlines()) == 1
-    assert f"{path}: groups, item 1: unknown key 'user'; did you mean users?" in err

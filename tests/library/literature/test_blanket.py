@@ -1,7 +1,6 @@
 """The blanket paper: its definitions word for word in 50 digits, and what its theorems come to."""
 
 import dataclasses
-import math
 
 import mpmath as mp
 import numpy as np
@@ -123,8 +122,7 @@ def test_no_setting_satisfies_theorem_2_3(setting, share, eps):
     assert constants.kappa_4 > eps0
     assert blanket.case_border(eps0) > eps0
     assert constants.log_kappa_2 <= eps0 * (1 + 1e-12)  # S_1 is empty
-    assert np.isnan(blanket.critical_polynomial_roots(count=held, **setting)).all()
-    assert np.isnan(blanket.critical_equation_roots(count=held, **setting)).all()
+    assert blanket.polynomial_roots(constants) == blanket.equation_roots(constants) == 0
     printed = Printed(count=held, **setting)
     peak = printed.k3 * (printed.k2 - 1) ** 2 / 4  # of P_2, and P_1 is above its value at 1
     assert 4 * printed.k1 * printed.k2 > peak
@@ -136,43 +134,21 @@ def test_no_setting_satisfies_theorem_2_3(setting, share, eps):
     assert log10_delta <= 0  # and no nan
 
 
-def corrected(**setting):
-    """kappas with the exponent of kappa_1 and the factor n put right."""
-    constants = blanket_kappas(**setting)
-    shift = 2 * blanket.C * setting["n"] * np.exp(-setting["eps0"]) + np.log(setting["n"])
-    return dataclasses.replace(constants, log_kappa_1=constants.log_kappa_1 - shift)
-
-
-blanket_kappas = blanket.kappas
-
-
-def test_roots_of_the_polynomial_are_found_where_they_exist(monkeypatch):
-    monkeypatch.setattr(blanket, "kappas", corrected)
+def test_roots_are_found_where_they_exist():
+    """With kappa_1 put right (its exponent, and the factor n) the polynomial has two roots."""
     setting = {"n": 20, "k": 3, "eps0": 0.5, "count": 4}
-    low, high = blanket.critical_polynomial_roots(**setting)
-    printed = Printed(**setting)
-    printed.k1 *= mp.exp(-2 * printed.c * printed.n * mp.exp(-printed.eps0)) / printed.n  # as in `corrected`
-    assert 1 < low < high < 1 + blanket.kappas(**setting).excess
-    assert high < np.exp(blanket.case_border(0.5))  # not in Case 1, for which P stands
-    for root in (low, high):
-        sides = [printed.polynomial(mp.mpf(root) * (1 + sign * mp.mpf("1e-9"))) for sign in (-1, 1)]
-        assert sides[0] * sides[1] < 0
-    few = {"n": np.array([2, 20]), "k": 3, "eps0": 0.5, "count": np.array([1, 4])}
-    found = blanket.critical_polynomial_roots(**few)
-    assert np.isnan(found[0]).all()
-    assert np.array_equal(found[1], [low, high])
-
-
-@pytest.mark.parametrize("rate", [0.0, 30.0, 1000.0])
-def test_roots_of_the_equation_are_found_where_they_exist(rate):
-    height, square, slope = 1e-4, 4.0, 0.1
-    low, high = blanket._roots(height, rate, square, slope)
-    assert 0 < low < high < slope / square
-    for root in (low, high):
-        assert height * math.exp(-rate * root**2) + square * root**2 - slope * root == pytest.approx(
-            0, abs=1e-16
-        )
-    assert np.isnan(blanket._roots(1e-3, rate, square, slope)).all()
+    constants, printed = blanket.kappas(**setting), Printed(**setting)
+    shift = 2 * blanket.C * 20 * np.exp(-0.5) + np.log(20)
+    right = dataclasses.replace(constants, log_kappa_1=constants.log_kappa_1 - shift)
+    printed.k1 *= mp.exp(-2 * printed.c * printed.n * mp.exp(-printed.eps0)) / printed.n
+    assert min(printed.polynomial(1 + share * right.excess) for share in np.linspace(0, 1, 99)) < 0
+    assert blanket.polynomial_roots(right) == 2
+    assert blanket.polynomial_roots(constants) == 0
+    steep = dataclasses.replace(constants, kappa_3=constants.kappa_3 * 1e6)
+    printed.k3 *= 10**6
+    end = printed.k2 - 1
+    assert min(printed.equation(share * end) for share in np.linspace(0, 1, 99)) < 0
+    assert blanket.equation_roots(steep) == 2
 
 
 # Eq. (3) is valid, and not tight --------------------------------------------------------------
