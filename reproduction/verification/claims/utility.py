@@ -25,9 +25,10 @@ from reproduction.verification.claims.evidence import (
     paired,
 )
 from reproduction.verification.claims.verdict_rules import (
+    LEVEL,
     Comparisons,
     Estimate,
-    holm,
+    corrected,
     log_ratio,
     mean,
     signs_below,
@@ -109,7 +110,7 @@ def depends_on_cell(reading: Reading, **where: Any) -> Comparisons:
         spread = np.sum(weights * (values - np.average(values, weights=weights)) ** 2)
         p_values.append(special.chdtrc(len(logs) - 1, spread))
         ratios += _exp(logs)
-    return Comparisons(holm(p_values).astype(int), f"ratio of {INV} to {GAUSSIAN}", ratios)
+    return Comparisons((corrected(p_values) <= LEVEL).astype(int), f"ratio of {INV} to {GAUSSIAN}", ratios)
 
 
 def same_noise_for_all_n(reading: Reading, **where: Any) -> Comparisons:

@@ -41,17 +41,27 @@ class Comparisons:
 
     @property
     def verdict(self) -> str:
-        """The verdict of one reading, `verdict_of` the signs."""
-        return verdict_of(self.signs)
+        """The verdict of one reading.
+
+        ``holds`` if every sign is +1; ``mostly holds`` if at least `MOSTLY_FOR` of them are and at most
+        `MOSTLY_AGAINST` are -1; else ``fails`` if one is -1, and ``not settled`` if none is.
+        """
+        if not (size := len(self.signs)):
+            raise ValueError("a verdict needs at least one comparison")
+        shown, against = np.sum(self.signs > 0), np.sum(self.signs < 0)
+        if shown == size:
+            return HOLDS
+        if shown >= MOSTLY_FOR * size and against <= MOSTLY_AGAINST * size:
+            return MOSTLY
+        return FAILS if against else UNSETTLED
 
     @property
     def statistic(self) -> str:
         """'true in 17, false in 3 of 20 cases; ratio of a to b 0.5 to 2'; of a single comparison 'true'."""
         cases = {"true": self.signs > 0, "false": self.signs < 0, "undecided": self.signs == 0}
-        shown = [f"{word} in {int(number)}" for word, of in cases.items() if (number := of.sum())]
-        counts = (
-            shown[0].split()[0] if len(self.signs) == 1 else f"{', '.join(shown)} of {len(self.signs)} cases"
-        )
+        shown = {word: int(of.sum()) for word, of in cases.items() if of.any()}
+        counts = f"{', '.join(f'{word} in {of}' for word, of in shown.items())} of {len(self.signs)} cases"
+        counts = counts if len(self.signs) > 1 else next(iter(shown))
         numbers = np.ravel(self.numbers)
         return f"{counts}; {self.unit} {span(numbers, partial(plain, digits=3))}" if numbers.size else counts
 
@@ -117,14 +127,10 @@ def corrected(p_values: npt.ArrayLike) -> NDArray[np.float64]:
     return result
 
 
-def holm(p_values: npt.ArrayLike, level: float = LEVEL) -> NDArray[np.bool_]:
-    """Which hypotheses Holm's procedure rejects at family-wise ``level``: booleans, shape (tests,)."""
-    return corrected(p_values) <= level
-
-
 def two_sided_signs(for_it: npt.ArrayLike, against_it: npt.ArrayLike) -> Signs:
     """Signs from one-sided p-values for the claim and for its contrary, half of `LEVEL` each."""
-    return np.subtract(holm(for_it, LEVEL / 2), holm(against_it, LEVEL / 2), dtype=int)
+    shown, against = (corrected(p_values) <= LEVEL / 2 for p_values in (for_it, against_it))
+    return np.subtract(shown, against, dtype=int)
 
 
 def signs_below(estimates: Sequence[Estimate], threshold: float = 0.0) -> Signs:
@@ -144,23 +150,6 @@ def signs_within(log_ratios: Sequence[Estimate], factor: float) -> Signs:
 def yes_or_no(shown: npt.ArrayLike) -> Signs:
     """+1 where something is so, -1 where it is not: comparisons that leave nothing open."""
     return np.where(shown, 1, -1)
-
-
-def verdict_of(comparisons: npt.ArrayLike) -> str:
-    """The verdict of one reading from the signs of its comparisons.
-
-    ``holds`` if every sign is +1; ``mostly holds`` if at least `MOSTLY_FOR` of them are and at most
-    `MOSTLY_AGAINST` are -1; else ``fails`` if one is -1, and ``not settled`` if none is.
-    """
-    comparisons = np.asarray(comparisons)
-    if comparisons.size == 0:
-        raise ValueError("a verdict needs at least one comparison")
-    shown, against = np.sum(comparisons > 0), np.sum(comparisons < 0)
-    if shown == comparisons.size:
-        return HOLDS
-    if shown >= MOSTLY_FOR * comparisons.size and against <= MOSTLY_AGAINST * comparisons.size:
-        return MOSTLY
-    return FAILS if against else UNSETTLED
 
 
 def weakest(verdicts: Collection[str]) -> str:
