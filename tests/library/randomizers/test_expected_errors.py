@@ -74,9 +74,8 @@ def test_the_limit_is_the_ratio_of_the_two_closed_forms(eps0, k):
     shares = np.random.default_rng(4).dirichlet(np.full(k, 0.3))
     p, q, n = truth_probability(eps0, k), lie_probability(eps0, k), 10**6
     sigma = np.sqrt(n * q) / (p - q)
-    ratio = expected_errors.krr_errors(shares, n=n, eps0=eps0) / expected_errors.gaussian_errors(
-        k, n=n, sigma=sigma
-    )
+    gaussian = expected_errors.gaussian_errors(k, n=n, sigma=sigma)
+    ratio = expected_errors.krr_errors(shares, n=n, eps0=eps0) / gaussian
     assert expected_errors.ratio_limit(shares, eps0) == pytest.approx(ratio.mean(), rel=1e-9)
     # No histogram is worse than equal shares, and those stay below the square root of 2.
     worst = expected_errors.ratio_limit(np.full(k, 1 / k), eps0)

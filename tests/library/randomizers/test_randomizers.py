@@ -174,12 +174,8 @@ def exact_supports(name, k, eps0):
     if kind == "hadamard":
         order = mpmath.mpf(2) ** mpmath.ceil(mpmath.log(k + 1, 2))
         return mpmath.mpf(1) / 2, mpmath.mpf(1) / 4, 1 / order
-    q = (
-        1
-        / {"rappor": mpmath.exp(eps0 / 2) + 1, "oue": mpmath.exp(eps0) + 1, "hash": mpmath.mpf(number or 2)}[
-            kind
-        ]
-    )
+    odds = {"rappor": mpmath.exp(eps0 / 2) + 1, "oue": mpmath.exp(eps0) + 1, "hash": mpmath.mpf(number or 2)}
+    q = 1 / odds[kind]
     return q, q**2, q**k if kind != "hash" or k == 2 else mpmath.mpf(0)
 
 
@@ -192,36 +188,11 @@ def test_oracle_is_unbiased_and_has_its_variance(name, k):
     np.testing.assert_allclose(probabilities[~np.eye(k, dtype=bool)], randomizer.q_star, rtol=1e-12)
     shares = np.random.default_rng(8).dirichlet(np.ones(k))
     np.testing.assert_allclose(randomizer.estimate(n * probabilities @ shares, n), shares, atol=1e-12)
-    variance = (
-        n
-        * (probabilities * (1 - probabilities))
-        @ shares
-        / (n * (randomizer.p_star - randomizer.q_star)) ** 2
-    )
+    gap = randomizer.p_star - randomizer.q_star
+    variance = (probabilities * (1 - probabilities)) @ shares / (n * gap**2)
     np.testing.assert_allclose(randomizer.variance(shares, n), variance, rtol=1e-12)
     several = randomizer.variance(np.stack([shares, shares[::-1]]), [n, 2 * n])
     np.testing.assert_allclose(several, [variance, variance[::-1] / 2], rtol=1e-12)
-
-
-@pytest.mark.parametrize("eps0", [0.2, 1.0, 3.0])
-@pytest.mark.parametrize("k", [3, 20, 500])
-def test_variances_are_those_of_the_papers(k, eps0):
-    # n times an empty cell's variance: Wang et al. 2017, Table 1
-    e, half = np.exp(eps0), np.exp(eps0 / 2)
-    known = {
-        "grr": (k - 2 + e) / (e - 1) ** 2,
-        "rappor": half / (half - 1) ** 2,
-        "oue": 4 * e / (e - 1) ** 2,
-        "hash:2": (e + 1) ** 2 / (e - 1) ** 2,
-    }
-    for name, variance in known.items():
-        assert parse(name, k=k, eps0=eps0).variance(0.0, 1) == pytest.approx(variance, rel=1e-12)
-    assert parse("hadamard", k=k, eps0=eps0).variance(0.0, 1) == pytest.approx(known["hash:2"], rel=1e-12)
-    # Ye and Barg 2018, the squared l2 loss of subsets of m, users' values drawn from the shares
-    m, shares = k // 3, np.random.default_rng(3).dirichlet(np.ones(k))
-    loss = (m * (k - 2) + 1) * e**2 / (k - m) + 2 * (k - 2) * e + ((k - 2) * (k - m) + 1) / m
-    ours = parse(f"subset:{m}", k=k, eps0=eps0).variance(shares, 1) + shares * (1 - shares)
-    assert ours.sum() == pytest.approx(loss / (e - 1) ** 2 - shares @ shares, rel=1e-12)
 
 
 @pytest.mark.parametrize(("name", "k"), [case for case in SMALL if case[1] > 2])
@@ -325,13 +296,6 @@ def test_one_dataset_per_repetition(name):
     assert (sampled[0, 0], sampled[1, 2]) == (10, 25)
 
 
-def test_a_name_gives_the_object_back():
-    for name in ("grr", "subset:3", "rappor", "oue", "hadamard", "hash:7"):
-        randomizer = parse(name, k=6, eps0=1.0)
-        assert randomizer == parse(randomizer.name, k=6, eps0=1.0)
-        assert randomizer.name == name
-
-
 def test_bits():
     bits = {"grr": np.log2(6), "subset:3": np.log2(20), "rappor": 6, "hadamard": 3, "hash:8": 2 * 3 + 3}
     for name, number in bits.items():
@@ -340,11 +304,9 @@ def test_bits():
     assert Finite(matrix_of("oue", 3, 1.0)).bits == 3
 
 
-def test_the_documents_list_every_randomizer_and_no_two_look_alike():
+def test_the_documents_list_every_randomizer_and_a_name_gives_the_object_back():
     table = (ROOT / "docs" / "randomizers.md").read_text("utf-8").split("\n\n")[2]
     listed = re.findall(r"^\| `([^`]+)`", table, flags=re.MULTILINE)
     assert sorted(map(str.lower, listed)) == sorted(map(str.lower, NAMES))
-    for look in ("title", "label", "colour", "marker"):
-        assert len({getattr(kind, look) for kind in BY_KEY.values()}) == len(BY_KEY)
-    for key, kind in BY_KEY.items():
-        assert parse(kind.tuned(20, 1.0).name, k=20, eps0=1.0) == kind.tuned(20, 1.0), key
+    for kind in BY_KEY.values():
+        assert parse(kind.tuned(20, 1.0).name, k=20, eps0=1.0) == kind.tuned(20, 1.0)
