@@ -176,18 +176,12 @@ def compare_grids(
 ) -> pd.DataFrame:
     """How well the printed errors of a city fit our runs on each of its grids: the columns `GRID_COLUMNS`.
 
-    Parameters
-    ----------
-    values : rows of values.csv
-    cells : dataset -> its cells in every kind of grid, as `data.grid.all_cells` gives them
-    settings : dataset -> the config's section ``individual``; all users of a grid are taken
-    protocol, seed : as for `run_points`
-
-    Returns
-    -------
     One row per dataset and grid: the p-value (`p_value`) of the Kolmogorov-Smirnov distance of the printed
     values' quantiles, both mechanisms together, from the uniform distribution, and the verdict,
-    `CONTRADICTED` or `NOT_CONTRADICTED`. The numbers of the cells are those of the grid itself.
+    `CONTRADICTED` or `NOT_CONTRADICTED`. ``values``: rows of values.csv; ``cells``: dataset -> its cells in
+    every kind of grid, as `data.grid.all_cells` gives them, numbered as in the grid itself; ``settings``:
+    dataset -> the config's section ``individual``; ``protocol``, ``seed``: as for `run_points`. All users of
+    a grid are taken.
     """
     rows = []
     for dataset, table in cells.items():

@@ -9,14 +9,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from reproduction.verification.printed import (
-    COLUMNS,
-    Row,
-    Verdict,
-    judge_draw,
-    judge_number,
-    records,
-)
+from reproduction.verification.printed import COLUMNS, Row, Verdict, judge_draw, judge_number, records
 from tightshuffle.arguments import Floats
 from tightshuffle.number_text import from_log10
 
@@ -74,7 +67,10 @@ def judge_values(
     judged = []
     for index, row in zip(values.index, records(values), strict=True):
         if row["kind"] == "random":
-            verdict = _judge_trial(row, trials, users)
+            draws = draws_of(row, trials, users)
+            verdict = (
+                Verdict("not comparable", reason=draws) if isinstance(draws, str) else judge_draw(row, draws)
+            )
         elif row["kind"] == "data":
             verdict = _judge_total(row, totals)
         else:
@@ -96,12 +92,6 @@ def _judge_total(row: Row, totals: Totals) -> Verdict:
     if stepped is None or box is None:
         return Verdict("not comparable", reason=f"the config has no gridded dataset {row['dataset']}")
     return judge_number(row, Decimal(stepped), Decimal(box))
-
-
-def _judge_trial(row: Row, trials: Trials, users: Mapping[str, int]) -> Verdict:
-    """A draw of an error against the trials at its point; not comparable where there is no such trial."""
-    draws = draws_of(row, trials, users)
-    return Verdict("not comparable", reason=draws) if isinstance(draws, str) else judge_draw(row, draws)
 
 
 def draws_of(row: Row, trials: Trials, users: Mapping[str, int]) -> Floats | str:

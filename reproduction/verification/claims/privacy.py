@@ -91,10 +91,7 @@ def table_iv(reading: Reading, axis: str, rising: bool = False) -> Comparisons:
 def both_trends(
     reading: Reading, points: Sequence[Point], rising: str, shares: Sequence[float] = (_SHARE,)
 ) -> list[Comparisons]:
-    """Both trends, in eps and in eps0, over the same points; published for several shares of x0.
-
-    ``rising``: along which of the two delta is said to rise; it is said to fall along the other.
-    """
+    """Does delta rise along ``rising``, "eps" or "eps0", and fall along the other one?"""
     return [
         trend(reading, axis, points, axis == rising, share)
         for share in (shares if not reading.is_exact else shares[:1])
@@ -116,23 +113,25 @@ def least_delta(reading: Reading) -> Comparisons:
     Published: the printed form against the tight delta of the same count. Exact: that tight delta, both
     directions, against the whole histogram.
     """
-    found = []
-    for eps, eps0, n, k in sorted(set(points_of(rows_of(reading, "Table IV")))):
-        if eps < eps0:
-            setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0, "count": round(_SHARE * n)}
-            tight = float(count.delta(eps, **setting, direction="both" if reading.is_exact else "forward"))
-            exact = tight, *bracket(eps, eps0, n, k)
-            found.append(exact if reading.is_exact else (as_printed(eps, eps0, n, k), tight, tight))
-    value, low, high = np.array(found).T
+    points = [point for point in set(points_of(rows_of(reading, "Table IV"))) if point[0] < point[1]]
+    tight = np.array([_of_count(*point, round(_SHARE * point[2]), reading) for point in points])
+    value = tight if reading.is_exact else np.array([as_printed(*point) for point in points])
+    low, high = np.array([bracket(*point) for point in points]).T if reading.is_exact else (tight, tight)
     slack = np.log10(1 + _TIGHT)
     return Comparisons(yes_or_no((low - slack <= value) & (value <= high + slack)), TOO_SMALL, low - value)
+
+
+def _of_count(eps: float, eps0: float, n: int, k: int, held: int, reading: Reading) -> float:
+    """log10 of the tight delta of one count; on the exact reading in both directions."""
+    direction = "both" if reading.is_exact else "forward"
+    return float(count.delta(eps, n=n, k=k, eps0=eps0, count=held, direction=direction))
 
 
 def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: int, k: int) -> Comparisons:
     """Is the largest delta over all counts that a cell may have a guarantee for the whole histogram?"""
     setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0, "count": np.arange(n), "form": reading.name}
-    direction = "both" if reading.is_exact else "forward"
-    largest = np.array([np.max(delta_of_count(e, **setting, direction=direction)) for e in eps])
+    setting["direction"] = "both" if reading.is_exact else "forward"
+    largest = np.array([np.max(delta_of_count(e, **setting)) for e in eps])
     leaked = np.array([bracket(e, eps0, n, k)[0] for e in eps])
     return Comparisons(yes_or_no(leaked <= largest), TOO_SMALL, leaked - largest)
 
@@ -183,11 +182,7 @@ def local_is_worse(reading: Reading, factor: float) -> Comparisons:
 
 
 def approximate(reading: Reading) -> Comparisons:
-    """Does the shuffle model need a delta above 0 at every setting of the experiments?
-
-    It does for every eps < eps0: if everybody reports x0, the likelihoods differ by the factor e^eps0. From
-    eps0 on its delta is 0: pure differential privacy.
-    """
+    """Does the shuffle model need a delta above 0, as it does for eps < eps0 only, at every setting?"""
     rows = reading.pick(GAUSSIAN)
     return Comparisons(yes_or_no(rows["eps"] < rows["eps0"]))
 
@@ -282,10 +277,8 @@ def sound(reading: Reading, item: str) -> Comparisons:
     if rows.empty:
         raise NoEvidenceError(f"{item} has no row that the printed formula gives")
     true = [
-        bracket(eps, eps0, n, k)[0]
-        if reading.is_exact
-        else float(count.delta(eps, n=n, k=k, eps0=eps0, count=int(held)))
-        for (eps, eps0, n, k), held in zip(points_of(rows), rows["count"], strict=True)
+        bracket(*point)[0] if reading.is_exact else _of_count(*point, int(held), reading)
+        for point, held in zip(points_of(rows), rows["count"], strict=True)
     ]
     printed = rows["log10_printed"].to_numpy()
     return Comparisons(yes_or_no(true <= printed), TOO_SMALL, true - printed)
