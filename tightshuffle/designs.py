@@ -73,17 +73,10 @@ def fewest_dummies(
 ) -> int:
     """The fewest uniform dummies with which our bound makes shuffled k-RR (eps, delta)-private.
 
-    Parameters
-    ----------
-    n, k : numbers of users and of values, k up to 10^7
-    eps : > 0
-    delta : in (0, 1), or instead of it ``log10_delta`` < 0
-    eps0 : local budget, up to 50, or math.inf if users send the values themselves
-    colluding : how many users reveal their reports to the adversary; below 1 a share of the users
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range; also if 10^12 dummies are too few.
+    ``n`` users, ``k`` values up to 10^7; ``eps`` > 0; ``delta`` in (0, 1), or ``log10_delta`` < 0 instead.
+    ``eps0`` is at most 50, or math.inf if users send the values themselves. ``colluding`` users reveal their
+    reports to the adversary; below 1 it is a share of the users. ValueError names a bad argument; also if
+    10^12 dummies are too few.
     """
     n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     eps = check_one("eps", check_positive("eps", check_eps(eps)))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import Floats, check_delta, check_eps, check_positive
+from tightshuffle.arguments import Floats, check_eps, check_log10_delta, check_positive
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2 sensitivity of a histogram if one user's value changes
 _LN10 = np.log(10)
@@ -32,21 +32,10 @@ def log10_delta_of_scale(
 ) -> Floats:
     """log10 of the smallest delta for which Gaussian noise is (eps, delta)-private.
 
-    Parameters
-    ----------
-    eps : >= 0
-    scale : standard deviation of the noise, > 0, in the unit of ``sensitivity``
-    sensitivity : L2 sensitivity of the query, > 0; sqrt(2) for a histogram in which one user's value changes
-        All are numbers or arrays, which broadcast.
-
-    Returns
-    -------
-    log10 delta, an array of the broadcast shape (a float for scalars): delta to 1e-12 relative down to
-    1e-300, and log10 delta to 1e-14 relative however deep; -inf below -1e299.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
+    ``eps`` >= 0; ``scale`` > 0, the standard deviation of the noise, in the unit of ``sensitivity`` > 0, the
+    L2 sensitivity of the query: sqrt(2) for a histogram in which one user's value changes. All broadcast.
+    Returns log10 delta of the broadcast shape (a float for scalars): delta to 1e-12 relative down to 1e-300,
+    and log10 delta to 1e-14 relative however deep; -inf below -1e299. ValueError names a bad argument.
     """
     eps, scale = check_eps(eps), check_positive("scale", scale)
     with np.errstate(over="ignore", under="ignore"):
@@ -63,43 +52,17 @@ def exact_scale(
 ) -> Floats:
     """The smallest standard deviation of Gaussian noise that is (eps, delta)-private.
 
-    Parameters
-    ----------
-    eps : >= 0
-    delta : in (0, 1); or ``log10_delta`` < 0 instead, for a delta below the smallest float
-    sensitivity : L2 sensitivity of the query, > 0
-        All are numbers or arrays, which broadcast.
-
-    Returns
-    -------
-    The scale, an array of the broadcast shape (a float for scalars), in the unit of ``sensitivity``; relative
-    error below 1e-10.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range; also if neither or both of delta and log10_delta are
-    given.
+    ``delta`` in (0, 1), or ``log10_delta`` < 0 instead; else as `log10_delta_of_scale`. Returns the scale, of
+    the broadcast shape, in the unit of ``sensitivity``; relative error below 1e-10.
     """
-    if delta is None and log10_delta is not None:
-        wanted = _check_log10_delta(log10_delta) * _LN10
-    elif delta is not None and log10_delta is None:
-        wanted = np.log(check_delta(delta))
-    else:
-        raise ValueError("delta or log10_delta must be given, but not both")
+    aim = check_log10_delta(delta, log10_delta)  # also refuses both, or neither
+    wanted = aim * _LN10 if delta is None else np.log(np.asarray(delta, dtype=float))
     units = check_positive("sensitivity", sensitivity)
     points = np.broadcast_arrays(check_eps(eps), wanted, units)
     scales = np.empty(points[0].shape)
     for index in np.ndindex(scales.shape):
         scales[index] = _solve(*(point[index].item() for point in points[:2])) * points[2][index]
     return scales[()]
-
-
-def _check_log10_delta(value: npt.ArrayLike) -> Floats:
-    """``value`` as a float array, finite and < 0."""
-    try:
-        return -check_positive("log10_delta", -np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        raise ValueError(f"log10_delta must be finite and < 0; got {value!r}") from None
 
 
 def _solve(eps: float, wanted: float) -> float:

@@ -100,8 +100,8 @@ def make_plan(
     if isinstance(randomizer, str) and randomizer in TUNABLE:
         if compositions != 1:
             raise ValueError(f"compositions must be 1 for {randomizer!r} without number; got {compositions}")
-        given = {"delta": delta, "log10_delta": log10_delta, "error": error}
-        return _tuned_plan(TUNABLE[randomizer], n, k, eps, colluding=colluding, shares=shares, **given)
+        given = {"delta": delta, "log10_delta": log10_delta, "error": error, "colluding": colluding}
+        return _tuned_plan(TUNABLE[randomizer], n, k, eps, shares=shares, **given)
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
         raise ValueError(
             f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
@@ -117,12 +117,8 @@ def make_plan(
     # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
     sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=sensitivity))
-    setting: dict[str, Any] = {
-        "k": k,
-        "randomizer": randomizer,
-        "colluding": colluding,
-        "compositions": rounds,
-    }
+    setting: dict[str, Any] = {"k": k, "randomizer": randomizer, "colluding": colluding}
+    setting["compositions"] = rounds
 
     def log10_delta_at(eps0: float, n: int) -> float:
         return float(methods.delta("upper", eps, n=n, eps0=eps0, **setting))
@@ -160,25 +156,15 @@ def make_plan(
     else:
         raise ValueError("n or error must be given, but not both")
     eps0, reached = _largest_eps0(functools.partial(log10_delta_at, n=n), one_round, wanted, guess)
-    tv = {
-        "shuffle+INV": distance(eps0, n),
-        "gaussian": float(expected_tv_gaussian(n, k, sigma)),
-        "local": distance(one_round, n),
-    }
+    gaussian, local = float(expected_tv_gaussian(n, k, sigma)), distance(one_round, n)
+    tv = {"shuffle+INV": distance(eps0, n), "gaussian": gaussian, "local": local}
     if shares is not None:
         tv["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
     return Plan(n, eps0, reached, eps0 == LARGEST_EPS0, sigma, tv, randomizer)
 
 
 def _tuned_plan(
-    kind: Tunable,
-    n: float | None,
-    k: float,
-    eps: float,
-    *,
-    colluding: float,
-    shares: npt.ArrayLike | None,
-    **more: Any,
+    kind: Tunable, n: float | None, k: float, eps: float, *, shares: npt.ArrayLike | None, **more: Any
 ) -> Plan:
     """The plan with the m or g of the least error, or of the fewest users for the error that is wanted.
 
@@ -186,7 +172,7 @@ def _tuned_plan(
     """
 
     def plan_of(name: str, shares: npt.ArrayLike | None = None) -> Plan:
-        return make_plan(n, k, eps, randomizer=name, colluding=colluding, shares=shares, **more)
+        return make_plan(n, k, eps, randomizer=name, shares=shares, **more)
 
     def worth(plan: Plan) -> tuple[int, float]:
         return plan.n, plan.tv["shuffle+INV"]
@@ -205,7 +191,7 @@ def _tuned_plan(
             n=np.array([float(plan.n)]),
             k=cells,
             variance=np.array([float(own.variance(1 / k, plan.n))]),
-            hidden=np.array([float(plan.n - check_colluding(colluding, plan.n))]),
+            hidden=np.array([float(plan.n - check_colluding(more["colluding"], plan.n))]),
         )
         other = plan_of(kind.of(k, eps, int(better[0])).name)
         if worth(other) >= worth(plan):

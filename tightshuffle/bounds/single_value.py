@@ -71,18 +71,8 @@ def single_value(
 
     It is close to `histogram.lower` for many users. `histogram.upper` is smaller for few users; both hold.
 
-    Parameters
-    ----------
-    eps, n, k, eps0, randomizer, colluding : as for `histogram.upper`; n - colluding at most 10^12. The time
-        is about 10 ms per point; for a matrix of your own, up to that for every pair of values.
-
-    Returns
-    -------
-    log10 delta, of the broadcast shape; -inf for eps >= eps0, and at most 0
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
+    Parameters, result and errors are those of `histogram.upper`; n - colluding at most 10^12. The time is
+    about 10 ms per point; for a matrix of your own, up to that for every pair of values.
     """
     setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
     check_at_most("n", setting.hidden, LARGEST_N_OF_UPPER)

@@ -69,9 +69,8 @@ It also prints the errors of two other mechanisms. One is the analytic Gaussian 
 guarantee (sensitivity sqrt2, as one user's value changes). The other is the local model: the randomizer with
 eps0 = eps and no shuffler.
 
-An error is the expected total variation error: half the sum of the absolute errors of the k estimated
-shares. It is that of uniform data, and of the estimates before projection onto the nearest distribution, when
-shares can be negative. Several eps or delta give a table with one row per pair.
+An error is the expected total variation error, for uniform data and before projection. Several eps or delta
+give a table with one row per pair.
 
 With --error instead of --n, the plan finds the fewest users for this guarantee and this error. With --data,
 n, k and the errors are those of your own histogram; the guarantee still holds for every dataset.
@@ -118,15 +117,7 @@ _COLLECTION = """\
 eps or delta of a real collection: groups with different eps0, partial participation, dummies, rounds.
 
 The bounds are for each group of users and for every dataset. A YAML or JSON file describes the collection:
-
-  k: 100
-  rounds: 4
-  groups:
-    - {name: old app, users: 60000, eps0: 2}
-    - {name: new app, users: 40000, eps0: 4, participation: 0.3}
-  dummies: {poisson_per_value: 5}
-
-docs/collections.md explains the keys.
+docs/collections.md explains its keys.
 """
 _COLLECTION_EXAMPLES = """\
 examples:

@@ -26,9 +26,6 @@ from tightshuffle.arguments import (
 
 RANDOMIZERS = ("krr", "generic")
 _LN10 = np.log(10)
-_ERLINGSSON_USERS = 1000
-_ERLINGSSON_EPS0 = 0.5
-_ERLINGSSON_DELTA = 0.01
 
 
 def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
@@ -36,17 +33,13 @@ def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: 
 
     Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled reports are
     (eps, delta)-DP with eps = 12 eps0 sqrt(log(1 / delta) / n).
-
-    Arguments are numbers or arrays, which broadcast: ``eps``, ``n`` users, ``eps0``; ``k`` values is checked
-    but does not matter. Returns log10 delta of the broadcast shape (a float for scalars); nan with an
-    `OutsideRange` warning where the conditions fail. Raises ValueError that names a bad argument.
     """
     eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
     ln_delta = -n * (eps / (12 * eps0)) ** 2
     conditions = {
-        f"n >= {_ERLINGSSON_USERS}": n >= _ERLINGSSON_USERS,
-        "eps0 < 1/2": eps0 < _ERLINGSSON_EPS0,
-        "delta < 1/100": ln_delta < np.log(_ERLINGSSON_DELTA),
+        "n >= 1000": n >= 1000,
+        "eps0 < 1/2": eps0 < 0.5,
+        "delta < 1/100": ln_delta < np.log(0.01),
     }
     return _answer("erlingsson", ln_delta, conditions, local=eps >= eps0)
 
@@ -59,8 +52,6 @@ def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt
     Here tanh(eps0 / 2) is their (e^eps0 - 1) / (e^eps0 + 1). Below the eps that belongs to delta = 1
     the theorem gives no bound, and the result is delta = 1. The condition of their code has 4 / delta
     instead; docs/upstream.md proves that 2 / delta is enough.
-
-    Arguments, result and errors as for `erlingsson`.
     """
     eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -82,8 +73,6 @@ def balle_hoeffding(
     delta <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n. ``randomizer`` chooses gamma and
     L: "krr" for those of k-RR; "generic" their bounds for any eps0-LDP randomizer (Lemma 5.2, with
     gamma anywhere from e^-eps0 to 1), where ``k`` does not matter.
-
-    Other arguments, result and errors as for `erlingsson`; there are no conditions, so it is never nan.
     """
     n, gamma, _, _, width, _, local = _blanket(eps, n, k, eps0, randomizer)
     eps = np.asarray(eps, dtype=float)
@@ -103,8 +92,6 @@ def balle_bennett(
     From E[e^(t L)] <= exp(-t a + (c / b^2) (e^(t b) - 1 - t b)) follows
     E[(L_1 + ... + L_m)_+] <= b / log(1 + a b / c) e^(-m (c / b^2) phi(a b / c)) with
     phi(u) = (1 + u) log(1 + u) - u; the mean over M >= 1 is a closed form.
-
-    Arguments, result and errors as for `balle_hoeffding`.
     """
     n, gamma, truthful, largest, _, square, local = _blanket(eps, n, k, eps0, randomizer)
     eps = np.asarray(eps, dtype=float)

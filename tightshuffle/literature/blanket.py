@@ -54,28 +54,14 @@ C = -np.expm1(-2.0)  # eq. (3), 1 - e^-2
 def blanket(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 of the smallest delta that satisfies eq. (3), at most 0: a valid upper bound, far from tight.
 
-    Parameters
-    ----------
-    eps, n, k, eps0 : numbers or arrays, which broadcast. ``n`` users in all; ``k`` values is checked but
-        does not matter: eq. (3) holds for every eps0-LDP randomizer.
-
-    Returns
-    -------
-    log10 delta, an array of the broadcast shape (a float for scalars). 0 where eq. (3) exceeds 1, as
-    for eps = 0. It is not -inf for eps >= eps0, where the true delta is 0: eq. (3) is positive there.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
+    For every eps0-LDP randomizer; k does not matter. 0 where eq. (3) exceeds 1, as for eps = 0. It is not
+    -inf for eps >= eps0, where the true delta is 0: eq. (3) is positive there.
     """
     return np.minimum(0.0, equation_3(eps, n=n, k=k, eps0=eps0))
 
 
 def equation_3(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """log10 of the right-hand side of eq. (3) as it stands, which may exceed 1; inf for eps = 0.
-
-    Arguments, shape and errors as for `blanket`.
-    """
+    """log10 of the right-hand side of eq. (3) as it stands, which may exceed 1; inf for eps = 0."""
     eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
     log_spread = _log_spread(eps0)
     with np.errstate(divide="ignore"):

@@ -44,9 +44,7 @@ _WIDTH = 1e-6  # relative, of the computed bracket
 def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of the clones' pair (Feldman et al. 2021, Theorem 3.1's proof): an upper bound on delta.
 
-    Parameters: ``eps``, ``n`` users, ``eps0``, numbers or arrays, which broadcast; ``k`` is checked but
-    does not matter. Returns log10 delta of the broadcast shape (a float for scalars), -inf where delta is 0
-    (eps >= eps0); rounded up, by 1e-6 of delta; eps0 at most 300. ValueError names a bad argument.
+    Rounded up, by 1e-6 of delta; eps0 at most 300; k does not matter.
     """
     eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     return _bound(eps, n, k, eps0, -eps0)
@@ -55,7 +53,7 @@ def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.
 def stronger_clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of the stronger clones' pair (Feldman et al. 2023, Theorem 3.1 with p = 1 / (e^eps0 + 1)).
 
-    An upper bound on delta for k-RR with every k (proof above). Arguments, result and errors as for `clones`.
+    An upper bound on delta for k-RR with every k (proof above); else as `clones`.
     """
     eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     return _bound(eps, n, k, eps0, np.log(2) + scipy.special.log_expit(-eps0))

@@ -59,24 +59,12 @@ def delta(
     count: npt.ArrayLike,
     direction: str = "forward",
 ) -> Floats:
-    """log10 of the exact delta of the noisy count of x0.
+    """log10 of the exact delta of the noisy count of x0 (no bound for the histogram).
 
-    Parameters
-    ----------
-    eps, n, k, eps0, count : numbers or arrays, which broadcast. ``n`` users in all, ``k`` values;
-        ``count`` of the remaining n - 1 users hold x0 (n_x0 of the paper).
-    direction : "forward" for P against Q, as in the paper; "reverse" for Q against P; "both" for the
-        larger one, as in the definition of differential privacy
-
-    Returns
-    -------
-    log10 delta, an array of the broadcast shape (a float for scalars); -inf where delta is 0, that is
-    for eps >= eps0. The relative error of delta is below 1e-9. For delta below 10^-10000, the relative error
-    of log10 delta is at most 1e-14.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
+    ``count`` of the remaining n - 1 users hold x0 (n_x0 of the paper). ``direction``: "forward" for P against
+    Q, as in the paper; "reverse" for Q against P; "both" for the larger one, as in the definition of
+    differential privacy. The relative error of delta is below 1e-9. For delta below 10^-10000, the relative
+    error of log10 delta is at most 1e-14.
     """
     return of_moment(eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=1)
 
@@ -94,7 +82,7 @@ def of_moment(
     """`delta` for the loss with that ``moment`` of J: 1, or 2, which is no guarantee (see the module).
 
     The paper prints no reverse; for the second moment it is the printed loss put into eq. (2) with the roles
-    exchanged. Other parameters, result and errors as for `delta`.
+    exchanged.
     """
     check_choice("direction", direction, DIRECTIONS)
     n = check_n(n)
@@ -114,9 +102,8 @@ def ceiling(
 
     By Jensen's inequality E_Q[(P/Q - e^eps)+] is at most e^eps0 span E[(J/N - a)+] with the threshold a of
     the loss, and J reaches a N with probability at most exp(-N KL(a || q)) (Chernoff). The published loss
-    is never above the exact one, and N grows when fewer users hold x0.
-
-    Parameters: numbers, as for `delta`, eps0 at most 700. Returns a float; 0 where the bound is trivial.
+    is never above the exact one, and N grows when fewer users hold x0. Numbers only, eps0 at most 700; 0
+    where the bound is trivial.
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
@@ -230,16 +217,8 @@ def _edge(eps: float, k: int, eps0: float, sign: int, trials: int = 1) -> _Edge 
             return None
         nearest = (trials * threshold).to_integral_value()
         log_low, log_threshold, log_gap = (float(value.ln(_LOGARITHMS)) for value in (low, threshold, gap))
-        return _Edge(
-            span=float(span / gain),
-            threshold=float(threshold),
-            gap=float(gap),
-            log_low=log_low,
-            log_threshold=log_threshold,
-            log_gap=log_gap,
-            nearest=int(nearest),
-            rest=float(trials * threshold - nearest),
-        )
+        sizes = float(span / gain), float(threshold), float(gap), log_low, log_threshold, log_gap
+        return _Edge(*sizes, int(nearest), float(trials * threshold - nearest))
 
 
 def _logit_lie(k: int, eps0: float) -> float:
@@ -303,11 +282,8 @@ def _relative_entropy(logit: float, theta: float) -> float:
     """KL divergence of Bernoulli(expit(logit)) tilted by theta from itself, accurate for small theta."""
     base, tilted = scipy.special.expit(logit), scipy.special.expit(logit + theta)
     if abs(theta) > 0.1:
-        return tilted * (
-            scipy.special.log_expit(logit + theta) - scipy.special.log_expit(logit)
-        ) + scipy.special.expit(-logit - theta) * (
-            scipy.special.log_expit(-logit - theta) - scipy.special.log_expit(-logit)
-        )
+        log, moved = scipy.special.log_expit, logit + theta
+        return tilted * (log(moved) - log(logit)) + scipy.special.expit(-moved) * (log(-moved) - log(-logit))
     shift = np.expm1(theta) / (1 + base * np.expm1(theta))  # (tilted - base) / (base (1 - base))
     return base * _entropy_term(shift * (1 - base)) + (1 - base) * _entropy_term(-shift * base)
 

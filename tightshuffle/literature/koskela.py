@@ -26,9 +26,7 @@ from tightshuffle.literature.clones import hidden_by_two_messages
 def koskela_strong(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta against the strong adversary of Koskela et al.: an upper bound on delta of shuffled k-RR.
 
-    Parameters: ``eps``, ``n`` users, ``k`` values, ``eps0``, numbers or arrays, which broadcast. Returns
-    log10 delta of the broadcast shape (a float for scalars); rounded up, by 1e-6 of delta; eps0 at most 300.
-    ValueError names a bad argument.
+    Rounded up, by 1e-6 of delta; eps0 at most 300.
     """
     eps, n, k, eps0 = np.broadcast_arrays(
         check_eps(eps), check_n(n), check_k(k), check_eps0(eps0, LARGEST_EXPONENT)

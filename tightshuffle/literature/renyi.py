@@ -80,10 +80,8 @@ def girgis(
 ) -> Floats:
     """log10 delta of ``compositions`` rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order.
 
-    Parameters: ``eps`` of all rounds, ``n`` users, ``eps0`` of one round, ``compositions`` rounds, numbers or
-    arrays, which broadcast; ``k`` values is checked but does not matter. Returns log10 delta of the
-    broadcast shape (a float for scalars), an upper bound for every eps0-LDP randomizer with
-    discrete reports; -inf where eps >= compositions * eps0. Raises ValueError that names a bad argument.
+    For every eps0-LDP randomizer with discrete reports. ``eps`` is that of all rounds, ``eps0`` that of one;
+    k does not matter. -inf where eps >= compositions * eps0.
     """
     values = np.broadcast_arrays(
         check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)

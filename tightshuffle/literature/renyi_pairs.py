@@ -46,8 +46,7 @@ def rdp_clones(
 
     Parameters: ``order`` lambda > 1, ``n`` users, ``eps0``; numbers or arrays, which broadcast; ``pair``
     "clones" (probability e^-eps0) or "stronger-clones" (probability 2 / (e^eps0 + 1)). Returns the divergence
-    of the broadcast shape (a float for scalars), natural logarithms, relative error 1e-8. Raises ValueError
-    that names a bad argument.
+    of the broadcast shape (a float for scalars), natural logarithms, relative error 1e-8.
     """
     stronger = check_choice("pair", pair, CLONES) == "stronger-clones"
 

@@ -50,14 +50,8 @@ NAMES = (
 def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Randomizer:
     """The randomizer with this name: one of `NAMES`, with a number for M or G.
 
-    Parameters
-    ----------
-    name : such as "subset:3"; "file:..." reads a matrix, see `read_matrix`
-    k, eps0 : the number of values and the local budget; leave them out for a file
-
-    Raises
-    ------
-    ValueError naming an argument that is bad, missing or must be left out.
+    "file:..." reads a matrix, see `read_matrix`; it brings its own ``k`` and ``eps0``. ValueError names an
+    argument that is bad, missing or must be left out.
     """
     key, colon, number = name.partition(":")
     if key == "file" and colon:

@@ -99,19 +99,9 @@ class Randomizer(ABC):
     def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
         """Draw the analyst's counts of the shuffled reports of a dataset, from the exact distribution.
 
-        Parameters
-        ----------
-        counts : users per value, shape (k,), or (repetitions, k) for one dataset per repetition
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        whole numbers, shape (repetitions, k): how many reports support each value. (`Finite`: how often each
-        report occurs, shape (repetitions, reports).)
-
-        Raises
-        ------
-        ValueError for counts that are negative, not whole numbers, or of another shape.
+        ``counts`` are the users per value, shape (k,), or (repetitions, k) for one dataset per repetition;
+        ValueError for others. Returns whole numbers, shape (repetitions, k): how many reports support each
+        value. (`Finite`: how often each report occurs, shape (repetitions, reports).)
         """
 
     @abstractmethod

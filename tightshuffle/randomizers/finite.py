@@ -57,12 +57,9 @@ class Finite(Randomizer):
             sums = [sum(map(Decimal, column), Decimal(0)) for column in given.T.tolist()]
         channel = given / (1 + over)
         channel.flags.writeable = False
-        object.__setattr__(self, "matrix", channel)
-        object.__setattr__(self, "k", channel.shape[1])
-        object.__setattr__(self, "eps0", _budget(given, sums))
-        object.__setattr__(self, "_given", given)
-        object.__setattr__(self, "_over", over)
-        object.__setattr__(self, "_sums", sums)
+        own = {"matrix": channel, "k": channel.shape[1], "eps0": _budget(given, sums)}
+        for name, value in (own | {"_given": given, "_over": over, "_sums": sums}).items():
+            object.__setattr__(self, name, value)
 
     @property
     def name(self) -> str:

@@ -32,18 +32,8 @@ def sample_histogram(
     Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly. All remaining users report a
     uniform value; their counts are multinomial.
 
-    Parameters
-    ----------
-    counts : whole numbers, shape (k,), or (repetitions, k) for one dataset per repetition
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    whole numbers, shape (repetitions, k); every row sums to the number of users.
-
-    Raises
-    ------
-    ValueError for counts that are negative, not whole numbers, or of another shape.
+    ``counts`` and the errors are those of `check_counts`. Returns whole numbers, shape (repetitions, k);
+    every row sums to the number of users.
     """
     counts = check_counts(counts, repetitions)
     k = counts.shape[1]
