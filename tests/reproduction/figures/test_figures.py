@@ -25,7 +25,8 @@ def lines(x, *ys):
 
 
 def audited(table):
-    below = table[table["eps"] < table["eps0"]]
+    below = audit.drawn(table)
+    below = below[below["eps"] < below["eps0"]]
     seen = below[below["audited_delta"] > 0]
     return [
         *((below["eps"], -below[column]) for column in audit.LINES),
@@ -128,8 +129,8 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
     "audit": (
         audited,
         lambda table: [
-            *("n = 60, k = 5, ε₀ = 2, n_x₀ = 40 (20,000)", "99.9 % confidence", "None of the bounds exceed"),
-            f"{table['violated'].sum()} of 24 bounds exceed the published δ",
+            *("n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 20,000 runs", "99.9 % confidence", "exceeded by none"),
+            f"In all 3 settings, {table['violated'].sum()} of 24 bounds exceed the published δ",
         ],
     ),
     "blanket_regions": (
