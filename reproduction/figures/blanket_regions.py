@@ -116,39 +116,22 @@ def _draw_growth(axes: Axes, tightness: pd.DataFrame) -> None:
 def caption(tables: Tables) -> str:
     """The caption of the figure, with every parameter and how the theorems compare with the bounds."""
     regions, tightness = tables
-    curve = tightness[tightness["series"] == "eps"]
-    inside = curve[curve["eps"] < curve["eps0"]].assign(orders=_orders)
-    closest = inside.iloc[inside["orders"].argmin()]
-    growth = tightness[tightness["series"] != "eps"].assign(orders=_orders)
-    grown = growth.iloc[growth["orders"].argmax()]
+    inside = tightness[tightness["eps"] < tightness["eps0"]].assign(orders=_orders)
+    curve, growth = inside[inside["series"] == "eps"], inside[inside["series"] != "eps"]
+    closest, grown = curve.loc[curve["orders"].idxmin()], growth.loc[growth["orders"].idxmax()]
     lines = [rows["orders"] for _, rows in _growth_series(growth)]
     rising = sum(bool(line.is_monotonic_increasing) for line in lines)
-    empty = " S₁ = [κ₄, ln κ₂] is empty for every ε₀." * bool(
-        (regions["log_kappa_2"] < regions["kappa_4"]).all()
-    )
     with_roots = int(((regions["roots_P"] > 0) | (regions["roots_H"] > 0)).sum())
     return (
-        "Another paper of the same authors, the blanket paper, has an upper bound on δ, eq. (3). (a) shows"
-        " where it calls this bound tight. (b) shows eq. (3) beside rigorous bounds. (c) shows by how many"
-        " orders of magnitude eq. (3) exceeds our upper bound. If eq. (3) is tight as n grows, the lines"
-        " tend to 0."
-        "\n\n"
-        f"Panel (a), over ε₀: {wording.setting(regions, 'n', 'k', 'count')}."
-        " Theorem 2.1 applies above max(κ₄, ln κ₂), Theorem 2.2 between ln κ₂ and κ₄, and S₂ of Theorem 2.3"
-        " below ln κ₂. Theorems 2.1 and 2.2 claim tightness for n → ∞ only, Theorem 2.3 at every n."
-        f"{empty} Theorem 2.3 needs a real root of the critical polynomial or of the critical equation. One"
-        f" exists at {with_roots} of the {len(regions)} ε₀ shown. Case 1 of eq. (3) begins at the dotted line"
-        " and, for larger ε₀, nowhere. The printed κ₄ is not that line. Both lie above ε = ε₀, where δ is 0."
-        "\n\n"
-        f"Panel (b): ε₀ = {closest['eps0']:g}. Beside eq. (3) are two kinds of δ: that of the whole histogram"
-        " for the worst dataset, and that of the count of x₀ in both directions. The fourth curve,"
-        " κ₃ (κ₂ − e^ε) / κ₂, is a difference of expected counts. The paper sets it equal to eq. (3)."
-        f" Eq. (3), cut at 1, is at least {10 ** closest['orders']:,.0f} times the upper bound, closest at"
-        f" ε = {closest['eps']:.2g}."
-        "\n\n"
-        f"Panel (c): eq. (3), cut at 1, exceeds the upper bound by up to {grown['orders']:,.0f} orders of"
-        f" magnitude, at n = {grown['n']:,.0f}, ε = {grown['eps']:.2g}. n_x₀ is the same share of n − 1 as in"
-        f" (a). {rising} of the {len(lines)} lines rise with n."
+        "The upper bound on δ of the authors' blanket paper, eq. (3): (a) where the paper calls it tight, (b)"
+        " beside rigorous bounds, (c) by how many orders of magnitude it exceeds our upper bound. If eq. (3)"
+        " is tight as n grows, the lines of (c) tend to 0.\n\n"
+        f"(a) {wording.setting(regions, 'n', 'k', 'count')}. The root that Theorem 2.3 needs exists at"
+        f" {with_roots} of the {len(regions)} ε₀ shown. (b) At ε₀ = {closest['eps0']:g}, eq. (3), cut at 1,"
+        f" is at least {10 ** closest['orders']:,.0f} times the upper bound, at ε = {closest['eps']:.2g}."
+        f" (c) It exceeds the upper bound by up to {grown['orders']:,.0f} orders of magnitude, at"
+        f" n = {grown['n']:,.0f}, ε = {grown['eps']:.2g}; n_x₀ is the same share of n − 1 as in (a)."
+        f" {rising} of the {len(lines)} lines rise with n."
     )
 
 

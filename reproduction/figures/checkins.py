@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from reproduction.data.sub_cells import FINENESS
 from reproduction.figures import style, wording
 from reproduction.figures.grids import grid_edges, grid_shape, on_grid
 from reproduction.figures.table_files import File, read_table
@@ -72,40 +71,24 @@ def draw(cities: Sequence[City]) -> Figure:
 
 def caption(cities: Sequence[City], grid: str) -> str:
     """The caption: boxes, grids (``grid`` is uniform or stepped), totals, colours, spread points."""
-    letters = [_letter(number) for number in range(2 * len(cities))]
     spread = [city.title for city in cities if city.points["spread"].any()]
     largest = max(city.histogram["count"].max() for city in cities)
-    places = (
-        f" The points of {' and '.join(spread)} are placed at random inside small sub-cells,"
-        f" {FINENESS} × {FINENESS} to a cell of the paper's grid: only their counts are bundled."
-        if spread
-        else ""
-    )
+    places = f" The points of {' and '.join(spread)} are placed at random inside small sub-cells."
     return (
         "Gowalla check-ins of each city: single check-ins above, counts per cell below. Colours are"
-        f" logarithmic and the same for all cities. Cells without check-ins are grey.{places}\n\n"
-        f"{', '.join(letters[: len(cities)])}: check-ins;"
-        f" {', '.join(letters[len(cities) :])}: counts per cell ({grid} grid)."
-        f" {' '.join(map(_numbers_of, cities))} The colour scale goes from 1 to {largest:,}."
-        " Degrees are drawn with their true proportion at the middle latitude."
+        f" logarithmic and the same for all cities.{places * bool(spread)}\n\n"
+        f"{grid.capitalize()} grid. {' '.join(map(_numbers_of, cities))} The colour scale goes from 1 to"
+        f" {largest:,}."
     )
 
 
 def _numbers_of(city: City) -> str:
     west, east, south, north = (f"{value:.9g}".replace("-", "−") for value in city.box)
     counts, (rows, columns) = city.histogram["count"], grid_shape(city.histogram)
-    widths = [np.diff(edges) for edges in grid_edges(city.histogram)]
-    unevenness = max(width.max() / width.min() - 1 for width in widths)
-    uneven = (
-        f" Its cells differ in width by up to {100 * unevenness:.2g} %: their edges are the nearest lines"
-        " of the bundled counts."
-        if unevenness > 1e-3  # the edges are rounded, which is less
-        else ""
-    )
     return (
         f"{city.title}: latitude {south} to {north}, longitude {west} to {east},"
         f" {columns} × {rows} cells, {(counts > 0).sum()} of them not empty,"
-        f" {counts.sum():,} check-ins in the cells, {len(city.points):,} in the box.{uneven}"
+        f" {counts.sum():,} check-ins in the cells, {len(city.points):,} in the box."
     )
 
 

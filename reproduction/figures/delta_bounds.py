@@ -10,10 +10,8 @@ from matplotlib.figure import Figure
 
 from reproduction.figures import looks, style, wording
 from reproduction.figures.table_files import groups, reader
-from reproduction.figures.wording import USED, USED_NAME
 from tightshuffle.arguments import Floats
 from tightshuffle.methods import METHODS
-from tightshuffle.number_text import plain
 
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 SETTING = ["n", "k", "eps0", "count"]
@@ -94,28 +92,15 @@ def _orders(log10_delta: "pd.Series[float]") -> Floats:
 def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter, and how far the lines are from the bounds."""
     width = table["upper"] - table["lower"]
-    usual = width[np.isfinite(width) & (table["lower"] >= USED)]
-    factor = ""
-    if len(usual):
-        most = plain(10 ** usual.max(), 2, round_up=True)
-        factor = f", and by a factor of at most {most} where δ ≥ {USED_NAME}"
-    bounds = [bound.phrase for bound in looks.BOUNDS.values()]
     excess = (table[list(BOUNDS)].min(axis=1) - table["upper"]).clip(lower=0)
     return (
         "δ over ε for k-RR behind a shuffler: published and exact δ of one count, worst-case δ of the whole"
-        " histogram (blue), and bounds from the literature. No (ε, δ) in the shaded area holds"
-        " for every dataset. The scale log(−log δ) makes gaps look small: exponents grow threefold or tenfold"
-        " from tick to tick.\n\n"
-        f"The axis of ε is logarithmic. {_each(table, table['eps'], _parameters, '. ')}. Blue is a rigorous"
-        f" lower and a rigorous upper bound, which differ by at most {_each(table, width, _largest)} orders"
-        f" of magnitude{factor}."
-        " Vermilion is the δ of the count of x₀ alone, at this n_x₀: as the theorem is printed (published),"
-        " and exact (the larger of both directions). Even the exact δ of a count is no guarantee for the"
-        " histogram. The published δ lies below the lower bound by"
-        f" {_each(table, table['lower'] - table['published'], _span)} orders of magnitude.\n\n"
-        f"The bounds from the literature hold for every dataset and one round. {'. '.join(bounds)}."
-        f" At each ε the best of them exceeds the upper bound by {_each(table, excess, _span)} orders of"
-        " magnitude."
+        " histogram (blue: from a lower to an upper bound), and bounds from the literature. No (ε, δ) in the"
+        " shaded area holds for every dataset.\n\n"
+        f"{_each(table, table['eps'], _parameters, '. ')}. Blue is at most"
+        f" {_each(table, width, _largest)} orders of magnitude wide. The published δ lies below the lower"
+        f" bound by {_each(table, table['lower'] - table['published'], _span)} orders of magnitude; the best"
+        f" bound from the literature at each ε exceeds the upper bound by {_each(table, excess, _span)}."
     )
 
 

@@ -127,14 +127,13 @@ def caption(table: pd.DataFrame) -> str:
     both = np.isfinite(surfaces["published"]) & np.isfinite(surfaces["exact"])
     gap = surfaces["exact"][both] - surfaces["published"][both]
     zero = int((np.subtract.outer(eps0, eps) <= 1e-9).sum())
+    ends = [f"{name}: {v[0]:g} to {v[-1]:g} in {len(v)} steps" for name, v in (("ε", eps), ("ε₀", eps0))]
     return (
-        "δ of the count of x₀ over ε and ε₀, published (a) and exact (b): surfaces above, contours with their"
-        f" log₁₀ δ below. The published δ is too small by up to {gap.max():.0f} orders of magnitude here;"
-        " these (ε, ε₀) are not those of Table IV.\n\n"
-        f"{wording.setting(table, *SETTING)}; ε: {_range(eps)}; ε₀: {_range(eps0)}."
-        " (a) is δ with the terms v_s as Theorem 1 prints them. (b) is the tight δ of the same count. All"
-        " panels have the same colours. For ε ≥ ε₀ the exact δ is 0 and has no logarithm (grey):"
-        f" these {zero} of {both.size} points are left out."
+        "δ of the count of x₀ over ε and ε₀, as Theorem 1 prints it (a) and exact (b): surfaces above,"
+        " contours with their log₁₀ δ below. The published δ is too small by up to"
+        f" {gap.max():.0f} orders of magnitude here.\n\n"
+        f"{wording.setting(table, *SETTING)}; {'; '.join(ends)}. Grey: for ε ≥ ε₀, these {zero} of"
+        f" {both.size} points, the exact δ is 0."
     )
 
 
@@ -143,7 +142,3 @@ def _surfaces(table: pd.DataFrame) -> tuple[Floats, Floats, dict[str, Floats]]:
     surfaces = {name: table.pivot(index="eps0", columns="eps", values=name) for name in PANELS}
     frame = surfaces["exact"]
     return frame.columns.to_numpy(), frame.index.to_numpy(), {k: v.to_numpy() for k, v in surfaces.items()}
-
-
-def _range(values: Floats) -> str:
-    return f"{values[0]:g} to {values[-1]:g} in {len(values)} steps"

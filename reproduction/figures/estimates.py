@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from reproduction.figures import calibration, style, wording
-from reproduction.figures.grids import grid_edges, grid_shape, on_a_grid, on_a_map, on_grid
+from reproduction.figures.grids import grid_edges, on_a_grid, on_a_map, on_grid
 from reproduction.figures.table_files import File, groups, read_table
 from reproduction.protocol.metrics import total_variation
 
@@ -173,17 +173,8 @@ def caption_of_runs(data: Runs, title: str, calibrated: str, paragraphs: str) ->
     )
     colours, scales = " The grey area is the original, the lines are the estimates.", ""
     if on_a_grid(histogram):
-        negative = "negative shares grey with a minus sign."
-        if not style.signs_fit(grid_shape(histogram)):
-            negative = "negative shares orange. Where cells are smaller than a pixel, several share one."
-        colours = (
-            " Errors are estimate − original: red where the estimate is too high, blue where it is too low."
-        )
-        scales = (
-            " Shares have one logarithmic colour scale, which begins at one user's share 1/n. Smaller shares"
-            f" have its first colour. Cells estimated as empty are grey, {negative} Errors have one scale for"
-            " all panels, logarithmic from 1/n on both sides."
-        )
+        colours = " Errors are estimate − original: red too high, blue too low."
+        scales = " Colours are logarithmic, for errors on both sides, from one user's share 1/n on."
     return (
         f"Original histogram and one estimate from each mechanism, {title}, {calibrated}, one row per budget."
         f"{colours} TV is the total variation error.\n\n"

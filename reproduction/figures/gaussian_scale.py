@@ -56,22 +56,16 @@ def draw(table: pd.DataFrame) -> Figure:
 
 def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter and where diffprivlib's scale leaves the exact one."""
-    ends = []
-    for curve in saturation(table):
-        end = (
-            f" For ε = {curve.eps:g} it stops at {curve.stays:.4g}, which gives log₁₀ δ ="
-            f" {curve.gives:.1f}. A log₁₀ δ of {curve.asked:g} needs {curve.needed:.4g}."
-        )
-        if np.isfinite(curve.short_from):
-            below = f"log₁₀ δ = {curve.short_from:g}"
-            end += f" From {below} on, it is more than {100 * SATURATED:g} % too small."
-        ends.append(end)
+    ends = [
+        f" For ε = {curve.eps:g} it stops at {curve.stays:.4g}, which gives log₁₀ δ = {curve.gives:.1f}."
+        f" A log₁₀ δ of {curve.asked:g} needs {curve.needed:.4g}."
+        + f" From log₁₀ δ = {curve.short_from:g} on, it is more than {100 * SATURATED:g} % too small."
+        * bool(np.isfinite(curve.short_from))
+        for curve in saturation(table)
+    ]
     return (
         "Noise of the analytic Gaussian mechanism over the requested δ: exact, and by diffprivlib, the"
         " library that the paper names. (a) Standard deviation for sensitivity 1. (b) diffprivlib's over the"
         " exact one: below 1 the noise is too small for (ε, δ).\n\n"
-        "Exact is the smallest standard deviation with which the mechanism is (ε, δ)-private. diffprivlib's"
-        " GaussianAnalytic computes the normal distribution function from erf, which has no digits left in"
-        f" the far tail. The standard deviation then stops growing.{''.join(ends)} The paper does not"
-        " state which δ it requested."
+        f"diffprivlib's scale stops growing where its arithmetic has no digits left.{''.join(ends)}"
     )

@@ -90,21 +90,17 @@ def draw(tables: Tables, deepest: float) -> Figure:
 def caption(tables: Tables) -> str:
     """The caption of the figure, with every parameter and how much larger the bound is."""
     divergences, composed = tables
-    setting, ratio = wording.setting(divergences, "n", "k"), divergences["girgis"] / divergences["clones"]
-    rounds, eps0 = _listing(composed["compositions"]), composed["eps0"].iloc[0]
+    ratio = divergences["girgis"] / divergences["clones"]
     return (
         "Rényi differential privacy of k-RR behind a shuffler: the bound of Girgis et al. beside exact"
-        " divergences, for one round (a), and δ after several rounds (b). Lower is more private. The"
-        f" theorem's bound is {ratio.min():.2g} to {ratio.max():.2g} times the exact divergence of the"
-        " clones, which is an upper bound too.\n\n"
-        f"{setting}. (a) ε₀ = {_listing(divergences['eps0'])}. The bound is Theorem 3.1 (real orders by eq."
-        " (7)). Where it falls with the order, its value at a larger order is drawn. That value holds at the"
-        " smaller order too, because no Rényi divergence falls with its order. The clones' pair gives an"
-        " upper bound. The two counts of x₀ and x₁, with all remaining users at a third value, give a lower"
-        " bound for k-RR."
-        f"\n\nPanel (b): log₁₀ δ after {rounds} rounds for ε₀ = {eps0:g}. Theorem 3.1 and the clones' exact"
-        " divergence give δ by Lemmas 2.1 and 2.2 at the best order. PLD is an upper estimate, from the"
-        f" clones' privacy loss distribution.{_where_reached(composed)}"
+        " divergences, for one round (a), and δ after several rounds (b). The theorem's bound is"
+        f" {ratio.min():.2g} to {ratio.max():.2g} times the exact divergence of the clones, which is an upper"
+        " bound too.\n\n"
+        f"{wording.setting(divergences, 'n', 'k')}. (a) ε₀ = {_listing(divergences['eps0'])}. Where Theorem"
+        " 3.1 falls with the order, its value at a larger order is drawn, which holds too. The two counts of"
+        " x₀ and x₁, with all remaining users at a third value, give a lower bound. (b)"
+        f" {_listing(composed['compositions'])} rounds for ε₀ = {composed['eps0'].iloc[0]:g}, divergences at"
+        f" the best order.{_where_reached(composed)}"
     )
 
 

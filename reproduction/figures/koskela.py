@@ -32,15 +32,6 @@ BLANK = style.line(" ", color="none")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 2)))
 DASHES += ((0, (3, 1, 1, 1, 1, 1)),)
 
-NOTES = {  # what the caption says of a curve
-    "weak": " Strong adversary: the pair (N₁ + 1, N₂) against (N₁, N₂ + 1). Weak adversary: the counts of"
-    " both values among B + 1 reports. The paper does not say how many rounds it plots.",
-    "balle_analytic": " Theorem 3.1 of Balle et al. (2019) and their bound by Bennett's inequality hold for"
-    " one round. Theorem 3.1 is drawn where it applies.",
-    "clones": " The paper states that each other user is a clone with probability e^{−ε₀}; for the stronger"
-    " clones the probability is 2/(e^{ε₀} + 1). We did not check which of the two its own figure shows.",
-}
-
 read = reader(COLUMNS)
 
 
@@ -85,10 +76,11 @@ def caption(table: pd.DataFrame) -> str:
     rounds = wording.listing(sorted(int(number) for number in table["compositions"].unique()))
     return (
         f"δ over ε after {rounds} rounds of the shuffle model, as in Figure 1 of Koskela, Heikkilä and"
-        " Honkela. Colours are methods, dashes are numbers of rounds. Several rounds are composed from the"
-        " curve of one round, rounded up.\n\n"
+        " Honkela. Colours are methods, dashes are numbers of rounds.\n\n"
         f"{_setting(table)}. Curves: {'; '.join(LABELS[name] for name in names)}."
-        f"{''.join(text for name, text in NOTES.items() if name in names)}"
+        + " The paper does not say how many rounds it plots. The bounds of Balle et al. hold for one round."
+        * ("weak" in names)
+        + " We did not check which of the two its own figure shows." * ("clones" in names)
     )
 
 

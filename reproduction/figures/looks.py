@@ -9,10 +9,9 @@ from reproduction.figures import style
 
 
 class Bound(NamedTuple):
-    """The line of a bound from the literature; ``phrase`` says in captions which bound it is."""
+    """The line of a bound from the literature."""
 
     label: str
-    phrase: str
     colour: str
     dashes: tuple[float, ...] = ()  # empty: a solid line
 
@@ -23,18 +22,12 @@ class Bound(NamedTuple):
 
 
 BOUNDS = {  # by the name of the method
-    "balle-bennett": Bound(
-        "Balle et al., Bennett", "Balle et al. (2019) by Bennett's inequality for k-RR", "#009E73"
-    ),
-    "clones": Bound("clones", "Clones (2021), summed exactly", "#CC79A7", (4, 1.5)),
-    "stronger-clones": Bound("stronger clones", "Stronger clones (2023), summed exactly", "#CC79A7"),
-    "koskela-strong": Bound(
-        "Koskela et al., strong", "The strong adversary of Koskela et al.", "#000000", (1, 1.2)
-    ),
-    "girgis": Bound(
-        "Girgis et al., RDP", "Theorem 3.1 of Girgis et al. at its best order", "#000000", (5, 1.5, 1.2, 1.5)
-    ),
-    "blanket": Bound("blanket paper, eq. (3)", "The blanket paper's eq. (3), cut at 1", "#E69F00"),
+    "balle-bennett": Bound("Balle et al., Bennett", "#009E73"),
+    "clones": Bound("clones", "#CC79A7", (4, 1.5)),
+    "stronger-clones": Bound("stronger clones", "#CC79A7"),
+    "koskela-strong": Bound("Koskela et al., strong", "#000000", (1, 1.2)),
+    "girgis": Bound("Girgis et al., RDP", "#000000", (5, 1.5, 1.2, 1.5)),
+    "blanket": Bound("blanket paper, eq. (3)", "#E69F00"),
 }
 
 LOOKS = {  # randomizers by the key of their name, and the Gaussian: label, colour, marker

@@ -14,11 +14,6 @@ NAMES = {  # (mechanism, estimator) -> the paper's name; there the Gaussian is n
     ("gaussian", "projection"): "gaussian",
 }
 
-HOW_TO_USE = (
-    "At each n the mechanism with the lower boxes is the better choice for data like these. Where boxes"
-    " overlap, a single release may go either way. Where both lie above the uniform histogram, use neither."
-)
-
 
 def read(trials: File, delta: float) -> pd.DataFrame:
     """The TV rows at one fixed delta, with eps from the upper bound; ``mechanism`` holds the paper's names.
@@ -37,9 +32,9 @@ def draw(trials: pd.DataFrame, title: str) -> Figure:
 
 
 def caption(trials: pd.DataFrame, title: str) -> str:
-    """The caption: every parameter, what a box shows, what equal privacy means and what follows."""
-    equal = calibration.AT_EQUAL_PRIVACY
-    return tv.caption_of_panels(_panels(trials), title, equal, f"{calibration.EQUAL_PRIVACY}\n\n{HOW_TO_USE}")
+    """The caption: every parameter, what a box shows, what equal privacy means."""
+    how = calibration.AT_EQUAL_PRIVACY, calibration.EQUAL_PRIVACY
+    return tv.caption_of_panels(_panels(trials), title, *how)
 
 
 def _panels(trials: pd.DataFrame) -> list[tv.Panel]:

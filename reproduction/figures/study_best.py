@@ -70,17 +70,13 @@ def caption(table: pd.DataFrame) -> str:
     best = best_of(table)
     wins = best["randomizer"].value_counts()
     listed = wording.listing([f"{LABELS[str(name)]} in {count}" for name, count in wins.items()])
-    pale = int((best["tv"] > USELESS).sum())
     return (
         "The randomizer with the least expected total variation (TV) error, of the"
         f" {table['randomizer'].nunique()} that we compared, when whole reports are shuffled: by number of"
         " users n, number of values k and ε. Each number is its error over that of the central Gaussian"
-        f" mechanism with the same (ε, δ). Pale: even this error is above {USELESS:g}, as there are too few"
-        " users for so many values.\n\n"
-        f"δ = {typeset(table['delta'].iloc[0])}, uniform data, no projection. A number of at most 1 means: at"
-        " least as good as the Gaussian. For k = 2 this is only because our Gaussian does not use that the"
-        " two counts have a fixed sum. Subset"
-        " selection and local hashing have the m and g with the least error; subset selection with m = 1 is"
-        f" k-RR. Best: {listed} of the {len(best)} settings. In {pale} settings the error is above"
-        f" {USELESS:g}."
+        f" mechanism with the same (ε, δ). Pale: even this error is above {USELESS:g}.\n\n"
+        f"δ = {typeset(table['delta'].iloc[0])}, uniform data, no projection. Subset selection and local"
+        " hashing have the best m and g; subset selection with m = 1 is k-RR. Best:"
+        f" {listed} of the {len(best)} settings. In {(best['tv'] > USELESS).sum()} settings the error is"
+        f" above {USELESS:g}."
     )

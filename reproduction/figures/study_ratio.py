@@ -54,13 +54,10 @@ def caption(table: pd.DataFrame) -> str:
         " that of the central Gaussian mechanism with the same (ε, δ). Above 1 the Gaussian is better."
         " k-RR has the least of these errors, or one within 0.1 % of it, in"
         f" {near.sum()} of the {len(near)} settings with δ = {typeset(table['delta'].iloc[0])}.\n\n"
-        "The shading goes down to the ratio that the lower bound would allow."
-        " Uniform data, unbiased estimates, no projection. Not all k and ε are drawn. Each randomizer has the"
-        " largest ε₀ that the rigorous upper bound allows behind a shuffler. Subset selection and local"
-        " hashing have the m and g with the least error there. Where m = 1, subset selection is k-RR, and its"
-        " line is under that of k-RR. The true ratio lies in the shaded range, which is"
-        f" {100 * open_['grr']:.2g} % wide for k-RR and at most {100 * open_.max():.2g} % wide. Ratios above"
-        f" {HIGHEST:g} are not drawn."
+        "Lines: ε₀ by the rigorous upper bound; the shading goes down to the ratio that the lower bound would"
+        f" allow, {100 * open_['grr']:.2g} % for k-RR and at most {100 * open_.max():.2g} %. Uniform data, no"
+        " projection, the best m and g; subset selection with m = 1 is k-RR. Not drawn: ratios above"
+        f" {HIGHEST:g}, and some k and ε."
     )
 
 

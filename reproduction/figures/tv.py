@@ -128,11 +128,8 @@ def caption_of_panels(panels: Sequence[Panel], title: str, calibrated: str, para
         "Total variation (TV) error of shuffle+INV and of the Gaussian mechanism over the number of users n,"
         f" {title}, {calibrated}. Boxes show the quartiles of the repetitions. Level lines are means of the"
         " shuffled histogram without inversion and of the uniform histogram, which ignores the data.\n\n"
-        f"{_setting(trials)}, n = {sizes}. {'. '.join(_names(panels))}. TV error is the distance between the"
-        " histogram of the n users and its estimate. Lines in boxes are medians, whiskers reach up to 1.5"
-        f" times the interquartile range, and dots lie beyond. The uniform histogram has TV error {uniform}."
-        " A mechanism above it does worse than ignoring the data."
-        f"\n\n{paragraphs}"
+        f"{_setting(trials)}, n = {sizes}. {'. '.join(_names(panels))}. The uniform histogram has TV error"
+        f" {uniform}.\n\n{paragraphs}"
     )
 
 

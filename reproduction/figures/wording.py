@@ -13,7 +13,6 @@ from tightshuffle.number_text import Number, plain, rounded, span
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _IN_FULL = Decimal("0.001"), Decimal(10**9)  # numbers that `typeset` writes without a power of ten
-USED, USED_NAME = -12.0, "10⁻¹²"  # log10 delta from which on guarantees are asked for
 
 DELTA_AXIS = "δ, on a log(−log δ) scale"  # orders of magnitude below 1 on a logarithmic axis
 

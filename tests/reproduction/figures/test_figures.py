@@ -140,7 +140,7 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
     "checkins": (
         maps,
         lambda cities: [
-            *("uniform grid", "6 × 5 cells", "latitude 48.8286 to 48.8798", "of Paris are placed at random"),
+            *("Uniform grid", "6 × 5 cells", "latitude 48.8286 to 48.8798", "of Paris are placed at random"),
             f"from 1 to {cities[0].histogram['count'].max():,}",
         ],
     ),
@@ -168,7 +168,7 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
     "girgis_rdp": (
         renyi,
         lambda tables: [
-            *("n = 10,000, k = 10", "ε₀ = 0.5, 2 and 4", "1 and 10 rounds for ε₀ = 2."),
+            *("n = 10,000, k = 10", "ε₀ = 0.5, 2 and 4", "1 and 10 rounds for ε₀ = 2,"),
             f"{span(tables.divergences['girgis'] / tables.divergences['clones'])} times",
         ],
     ),
