@@ -10,6 +10,7 @@ from tightshuffle import methods, planning
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.binary import binary
 from tightshuffle.bounds.inverse import epsilon
+from tightshuffle.bounds.single_value import single_value
 from tightshuffle.designs import fewest_dummies
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.literature import blanket, count, renyi, renyi_pairs
@@ -33,6 +34,7 @@ GOOD = {  # arguments that are accepted, but for those that every case gives
     "count-exact": (partial(methods.delta, "count-exact"), {"eps": 0.5, "count": 3, **KRR}),
     "lower": (partial(methods.epsilon, "lower", 1e-6), KRR),
     "upper": (histogram.upper, {"eps": 0.1, **KRR}),
+    "single-value": (single_value, {"eps": 0.1, **KRR}),
     "binary": (binary, {"eps": 0.1, "n": 10, "eps0": 1.0}),
     "inverse": (partial(epsilon, count.delta), {"count": 0, **KRR}),
     "count": (count.delta, {"eps": 0.1, "n": 100, "k": 10, "eps0": 2.0, "count": 80}),
@@ -94,6 +96,7 @@ REFUSED = [
     ("count-exact", {"count": 10}, "count must be a whole number between 0 and n - 1; got 10"),
     ("lower", {"compositions": 2}, "compositions must be 1 for lower; for more rounds use .*, girgis$"),
     ("upper", {"eps0": 51.0}, "^eps0 must"),
+    ("single-value", {"eps0": 51.0}, "^eps0 must"),
     ("upper", {"eps0": 1e-101}, "^eps0 must"),
     ("upper", {"k": 3, "randomizer": KRandomizedResponse(4, 1.0)}, "the object has k = 4"),
     ("upper", {"randomizer": "gaussian"}, "^randomizer must"),

@@ -19,14 +19,8 @@ from tightshuffle.numerics.positive_part import log_positive_part
 from tightshuffle.randomizers import Finite, KRandomizedResponse
 
 TINY = [
-    (1, 3, 1.0),
-    (4, 3, 1.0),
-    (6, 4, 1.0),
-    (6, 2, 1.0),
-    (8, 3, 0.5),
-    (5, 5, 2.0),
-    (7, 4, 3.0),
-    (4, 6, 4.0),
+    *[(1, 3, 1.0), (4, 3, 1.0), (6, 4, 1.0), (6, 2, 1.0)],
+    *[(8, 3, 0.5), (5, 5, 2.0), (7, 4, 3.0), (4, 6, 4.0)],
 ]
 UPPER_BOUNDS = [
     *(upper, clones, stronger_clones, balle_hoeffding, balle_bennett),

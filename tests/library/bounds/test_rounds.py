@@ -16,7 +16,6 @@ from tightshuffle import methods
 from tightshuffle.bounds import histogram, rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import log10_delta_of_scale
-from tightshuffle.numerics import loss_grid
 from tightshuffle.randomizers import Finite, KRandomizedResponse, parse
 
 
@@ -144,12 +143,8 @@ def test_a_curve_without_loss():
 # Shuffled rounds ---------------------------------------------------------------------------------
 
 
-METHOD = {  # that computes one round of the dominating pair
-    "strong": "koskela-strong",
-    "weak": "upper",
-    "clones": "clones",
-    "stronger-clones": "stronger-clones",
-}
+METHOD = {"strong": "koskela-strong", "weak": "upper"}  # that computes one round of the dominating pair
+METHOD |= {name: name for name in ("clones", "stronger-clones")}
 
 
 @pytest.mark.parametrize("pair", METHOD)
@@ -229,42 +224,3 @@ def test_eps_of_rounds_is_the_inverse_of_delta(name):
         eps = tightshuffle.epsilon(log10_delta=wanted, **setting)
         assert np.all(tightshuffle.delta(eps, log10=True, **setting) <= wanted)
         assert np.all(tightshuffle.delta(eps - 1e-7, log10=True, **setting) > wanted)
-
-
-# The pair that connects the dots ------------------------------------------------------------------
-
-
-def test_connected_points_are_a_distribution_whose_delta_is_their_hull():
-    rng = np.random.default_rng(3)
-    index = np.unique(rng.integers(0, 400, 60))
-    index[0] = 0
-    noisy = log10_delta_of_scale(index * 0.01, scale=2.0) + rng.uniform(0, 0.01, index.size)
-    noisy[0] += 0.05  # so large a distance does not fit to the next points
-    grid = loss_grid.connected(index, 0.01, noisy * math.log(10))
-    p, eps = np.exp(grid.log_mass), index * 0.01
-    infinite = math.exp(grid.log_infinite)
-    assert p.sum() + infinite == pytest.approx(1, abs=1e-9)
-    assert p @ np.exp(-grid.losses) + infinite == pytest.approx(1, abs=1e-9)  # Q, by the mirror image
-    delta = np.maximum(p * -np.expm1(np.subtract.outer(eps, grid.losses)), 0).sum(axis=1) + infinite
-    exact = 10 ** log10_delta_of_scale(eps, scale=2.0)
-    assert np.all(delta >= exact)
-    assert np.all(delta <= 10**noisy * (1 + 1e-9))
-
-
-def test_connected_points_keep_their_depth():
-    index = np.arange(0, 2000, 5)
-    ln_delta = log10_delta_of_scale(index * 0.05, scale=1.0) * math.log(10)
-    grid = loss_grid.connected(index, 0.05, ln_delta)
-    assert grid.log_infinite < -4000
-    assert np.nanmin(np.where(grid.log_mass > -np.inf, grid.log_mass, np.nan)) < -4000
-    after = grid.losses[None] > (index * 0.05)[:-1, None]
-    delta = [
-        np.logaddexp(
-            np.logaddexp.reduce(
-                (grid.log_mass + np.log(-np.expm1(np.minimum(eps - grid.losses, -1e-300))))[row]
-            ),
-            grid.log_infinite,
-        )
-        for eps, row in zip((index * 0.05)[:-1].tolist(), after, strict=True)
-    ]
-    assert np.array(delta) == pytest.approx(ln_delta[:-1], abs=1e-8)

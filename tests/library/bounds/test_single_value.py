@@ -14,15 +14,8 @@ from tightshuffle.randomizers import Finite, parse
 
 PARTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # of eps0
 CASES = [
-    ("hash:2", 2, 4),
-    ("hash:2", 3, 3),
-    ("hash:2", 3, 4),
-    ("hash:3", 3, 3),
-    ("rappor", 3, 4),
-    ("oue", 3, 4),
-    ("subset:2", 4, 4),
-    ("hadamard", 4, 3),
-    ("grr", 3, 4),
+    *[("hash:2", 2, 4), ("hash:2", 3, 3), ("hash:2", 3, 4), ("hash:3", 3, 3), ("rappor", 3, 4)],
+    *[("oue", 3, 4), ("subset:2", 4, 4), ("hadamard", 4, 3), ("grr", 3, 4)],
 ]
 
 
@@ -113,10 +106,7 @@ def test_it_nearly_meets_the_lower_bound_for_many_users(name, n, eps0):
     values, probabilities = randomizer.gains(0.0, "x2")
     mu = np.sqrt(probabilities @ values**2 / n)
     epses = mu * np.array([2.0, 4.0, 6.0, 10.0])
-    low, high = (
-        lower(epses, n=n, randomizer=randomizer),
-        single_value(epses, n=n, randomizer=randomizer),
-    )
+    low, high = (bound(epses, n=n, randomizer=randomizer) for bound in (lower, single_value))
     assert np.all(low <= high)
     assert np.all(high < np.log10(1.05) + low * (1 - 2e-3))
 
@@ -132,8 +122,6 @@ def test_it_is_below_the_blanket_and_holds_at_the_edges():
         assert np.all(bounds >= lower(epses, n=n, randomizer=one) - 1e-9 * np.abs(bounds.clip(-1e300)))
         assert np.all(bounds[-2:] == -np.inf)
         assert np.all(bounds <= 0)
-    with pytest.raises(ValueError, match="eps0"):
-        single_value(0.1, n=10, randomizer=parse("hash:2", k=3, eps0=51.0))
 
 
 def test_pairwise_independence_is_enough_for_two_hash_values():

@@ -63,21 +63,9 @@ class Shuffled:
 
 
 CASES = [
-    ("grr", 3, 5),
-    ("grr", 4, 4),
-    ("subset:2", 3, 5),
-    ("subset:2", 4, 4),
-    ("subset:3", 4, 4),
-    ("rappor", 2, 5),
-    ("rappor", 3, 4),
-    ("oue", 3, 4),
-    ("oue", 4, 3),
-    ("hadamard", 2, 5),
-    ("hadamard", 3, 5),
-    ("hadamard", 4, 4),
-    ("hash:2", 3, 4),
-    ("hash:3", 3, 4),
-    ("matrix", 3, 4),
+    *[("grr", 3, 5), ("grr", 4, 4), ("subset:2", 3, 5), ("subset:2", 4, 4), ("subset:3", 4, 4)],
+    *[("rappor", 2, 5), ("rappor", 3, 4), ("oue", 3, 4), ("oue", 4, 3), ("hadamard", 2, 5)],
+    *[("hadamard", 3, 5), ("hadamard", 4, 4), ("hash:2", 3, 4), ("hash:3", 3, 4), ("matrix", 3, 4)],
 ]
 
 

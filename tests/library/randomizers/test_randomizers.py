@@ -255,20 +255,11 @@ def distribution_of_supports(reports, matrix, counts):
 @pytest.mark.parametrize(
     ("name", "counts"),
     [
-        ("grr", [2, 1, 1]),
-        ("grr", [2, 2]),
+        *[("grr", [2, 1, 1]), ("grr", [2, 2]), ("rappor", [2, 1]), ("rappor", [1, 0, 2]), ("oue", [2, 0, 1])],
         *[(f"subset:{m}", [2, 0, 1, 1]) for m in (1, 2, 3)],
-        ("subset:2", [0, 4, 1]),
-        ("subset:4", [1, 0, 1, 0, 2]),
-        ("rappor", [2, 1]),
-        ("rappor", [1, 0, 2]),
-        ("oue", [2, 0, 1]),
-        ("hadamard", [2, 1]),
-        ("hadamard", [9, 2, 0]),  # more users than columns
-        ("hadamard", [1, 0, 1, 1]),
-        ("hash:2", [1, 0, 2]),
-        ("hash:3", [1, 1, 1]),
-        ("matrix", [2, 0, 1]),
+        *[("subset:2", [0, 4, 1]), ("subset:4", [1, 0, 1, 0, 2]), ("hadamard", [2, 1])],
+        *[("hadamard", [9, 2, 0]), ("hadamard", [1, 0, 1, 1])],  # the first has more users than columns
+        *[("hash:2", [1, 0, 2]), ("hash:3", [1, 1, 1]), ("matrix", [2, 0, 1])],
         ("subset:2", [4, 3, 2]),  # more than 4 users, which are drawn in two parts here
     ],
 )
