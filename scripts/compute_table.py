@@ -7,4 +7,4 @@ from reproduction.jobs.job import job, write_csv
 with job(snakemake):
     module = import_module(f"reproduction.experiments.{snakemake.params.module}")
     compute = getattr(module, snakemake.params.function)
-    write_csv(compute(snakemake.params.settings), snakemake.output[0])
+    write_csv(compute(**snakemake.params.settings), snakemake.output[0])

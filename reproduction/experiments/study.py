@@ -8,9 +8,9 @@ search is repeated with `lower` for the first rule of delta; the largest eps0 th
 the two.
 """
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,13 @@ _SECANTS = 8  # secant steps before a search halves the interval
 _WORTH = 1.002  # gain in variance for which m and g are tuned once more
 
 
-def study(settings: Mapping[str, Any]) -> pd.DataFrame:
+def study(
+    n: Sequence[int],
+    k: Sequence[int],
+    eps: Sequence[float],
+    delta: Sequence[float],
+    delta_exponents: Sequence[float],
+) -> pd.DataFrame:
     """Every randomizer at every n, k, eps and rule of delta of the config's ``study``: one row each.
 
     Returns a DataFrame: n, k, eps, delta_rule, delta; of central noise sigma (the Gaussian's, in counts),
@@ -44,27 +50,20 @@ def study(settings: Mapping[str, Any]) -> pd.DataFrame:
     delta = 0), eps0_lower and ratio_lower (by `lower`; nan but for the first rule). If the shuffler fails,
     eps0-local differential privacy still holds.
     """
-    rules = delta_rules(settings["delta"], settings["delta_exponents"])
-    points = pd.DataFrame(
-        [
-            (int(n), int(k), float(eps), rule.name, rule.delta(n))
-            for n in settings["n"]
-            for k in settings["k"]
-            for eps in settings["eps"]
-            for rule in rules
-        ],
-        columns=["n", "k", "eps", "delta_rule", "delta"],
-    )
-    n, k, eps = (points[name].to_numpy(float) for name in ("n", "k", "eps"))
-    sigma = exact_scale(eps, points["delta"], sensitivity=HISTOGRAM_SENSITIVITY)
+    rules = delta_rules(delta, delta_exponents)
+    order = ["n", "k", "eps", "delta_rule"]
+    points = pd.DataFrame(itertools.product(n, k, eps, (rule.name for rule in rules)), columns=order)
+    points["delta"] = [rule.delta(users) for users in n for _ in k for _ in eps for rule in rules]
+    points = points.astype({"eps": float})
+    users, cells, budgets = (points[name].to_numpy(float) for name in ("n", "k", "eps"))
+    sigma = exact_scale(budgets, points["delta"], sensitivity=HISTOGRAM_SENSITIVITY)
     points = points.assign(
         sigma=sigma,
-        gaussian_tv=k / 2 * mean_absolute(sigma / n),
-        gaussian_largest=_largest(k, sigma / n),
-        geometric_tv=k / 2 * geometric_error(eps) / n,
+        gaussian_tv=cells / 2 * mean_absolute(sigma / users),
+        gaussian_largest=_largest(cells, sigma / users),
+        geometric_tv=cells / 2 * geometric_error(budgets) / users,
     )
     parts = [_family_table(family, points, points["delta_rule"] == rules[0].name) for family in FAMILIES]
-    order = ["n", "k", "eps", "delta_rule"]
     return pd.concat(parts).sort_values(order, kind="stable", ignore_index=True)
 
 

@@ -87,9 +87,6 @@ def catalogue(
     compared = {name: titles[name] for name, dataset in datasets.items() if "tv" in dataset}
     settings: dict[str, dict[str, Any]] = {
         "parity_ratio": {"titles": compared},
-        "girgis_rdp": {"deepest": config["girgis_rdp"]["composed"]["deepest"]},
-        "koskela_fig1a": {"lowest": config["koskela"]["fig1a"]["lowest"]},
-        "koskela_fig1b": {"lowest": config["koskela"]["fig1b"]["lowest"]},
         "fig3_checkins": {
             "titles": [city["title"] for city in cities.values()],
             "boxes": [city["box"] for city in cities.values()],

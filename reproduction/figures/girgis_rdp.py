@@ -49,9 +49,12 @@ def read(divergences: File, composed: File) -> Tables:
     return Tables(table.assign(girgis=falling), read_table(composed, COMPOSED))
 
 
+DEEPEST = -12  # where the axis of log10 delta ends; the distributions are computed to a little below it
+
+
 @style.applied()
-def draw(tables: Tables, deepest: float) -> Figure:
-    """The figure: (a) one round, (b) several, with log10 delta down to ``deepest``."""
+def draw(tables: Tables) -> Figure:
+    """The figure: (a) one round, (b) several."""
     divergences, composed = tables
     figure = style.new_figure(3.5)
     left, right = figure.subplots(1, 2)
@@ -71,7 +74,7 @@ def draw(tables: Tables, deepest: float) -> Figure:
         panel.grid()
     left.set(xscale="log", yscale="log", xlabel="order λ", ylabel="Rényi divergence ε(λ)")
     left.set_title("(a) Rényi divergence of one round")
-    right.set(xscale="log", xlabel="ε of all rounds", ylabel="log₁₀ δ", ylim=(deepest, 0.3))
+    right.set(xscale="log", xlabel="ε of all rounds", ylabel="log₁₀ δ", ylim=(DEEPEST, 0.3))
     right.set_title(f"(b) δ after all rounds, ε₀ = {composed['eps0'].iloc[0]:g}")
     for panel, table, x in ((left, divergences, "order"), (right, composed, "eps")):
         panel.set_xlim(table[x].min(), table[x].max())

@@ -32,12 +32,14 @@ BLANK = style.line(" ", color="none")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 2)))
 DASHES += ((0, (3, 1, 1, 1, 1, 1)),)
 
+LOWEST = -10  # where the axis of log10 delta ends
+
 read = reader(COLUMNS)
 
 
 @style.applied()
-def draw(table: pd.DataFrame, lowest: float) -> Figure:
-    """The figure; ``lowest``: the log10 delta at which the axis ends."""
+def draw(table: pd.DataFrame) -> Figure:
+    """The figure."""
     rounds = sorted(table["compositions"].unique())
     dashes = {number: DASHES[i % len(DASHES)] for i, number in enumerate(rounds)}
     figure = style.new_figure(3.4)
@@ -45,7 +47,7 @@ def draw(table: pd.DataFrame, lowest: float) -> Figure:
     for (name, number), curve in groups(table, ["curve", "compositions"], sort=False):
         drawn = curve[np.isfinite(curve["upper"])]
         axes.plot(drawn["eps"], drawn["upper"], **_look(name, dashes[number]))
-    axes.set(xlim=(0, table["eps"].max()), ylim=(lowest, 0), xlabel="ε of all rounds", ylabel="δ")
+    axes.set(xlim=(0, table["eps"].max()), ylim=(LOWEST, 0), xlabel="ε of all rounds", ylabel="δ")
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1"))
     axes.grid()

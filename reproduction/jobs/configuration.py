@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ROOT / "config/config.yaml"
 STATED = ROOT / "data/published/settings.csv"  # the paper's settings, and our choices where it is silent
 TAKEN = {  # the folders in results/
-    "article", "audit", "bench", "benchmarks", "checkins", "estimates", "figures", "histograms", "logs",
+    "article", "audit", "bench", "checkins", "estimates", "figures", "histograms", "logs",
     "parity", "privacy", "report", "site", "study", "tables", "trials",
 }  # fmt: skip
 T = TypeVar("T")

@@ -83,7 +83,6 @@ Confidence = Annotated[float, Field(gt=0, lt=1)]
 Delta = Annotated[float, Field(ge=1e-30, lt=1)]
 TinyDelta = Annotated[float, Field(ge=1e-300, lt=1)]
 Exponent = Annotated[float, Field(gt=0, le=10)]
-Lowest = Annotated[float, Field(ge=-100, le=-1)]  # where an axis of log10 delta ends
 Latitude = Annotated[float, Field(ge=-90, le=90)]
 Longitude = Annotated[float, Field(ge=-180, le=180)]
 Count = Annotated[int, Field(ge=0)]
@@ -95,7 +94,6 @@ Billion = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Users = Annotated[int | Literal["all"], PlainValidator(_users)]
 Resamples = Annotated[int, Field(ge=2, le=100_000)]
 Thousand = Annotated[int, Field(ge=2, le=1000)]
-Rounds = Annotated[int, Field(ge=1, le=100_000)]
 # These become parts of paths, rules, shells, pages and figures: no braces (Snakemake's wildcards), no control
 # characters.
 File = Annotated[str, Field(pattern=r"^[^{}\x00-\x1f\x7f-\x9f]{0,1000}$")]
@@ -297,17 +295,6 @@ class Protocol(Section):
 # At equal privacy ------------------------------------------------------------------------------------
 
 
-class Guarantee(Section):
-    eps: Annotated[float, Field(ge=1e-10, lt=20)]
-    delta: TinyDelta
-
-
-class Plan(Section):
-    n: Several[Billion]
-    k: Several[Cells]
-    guarantees: Several[Guarantee]
-
-
 class Parity(Section):
     eps0: Few[Budget]
     delta: Several[Delta]
@@ -315,7 +302,6 @@ class Parity(Section):
     repetitions: Resamples
     bootstrap: Resamples
     confidence: Confidence
-    plan: Plan
 
 
 class Which(Section):
@@ -362,57 +348,6 @@ class DeltaBounds(Section):
     settings: Annotated[list[BoundsSetting], Field(min_length=1, max_length=3)]
 
 
-class Curve(Section):
-    eps0: Hundred
-    eps: Axis
-
-
-class Growth(Section):
-    eps: Annotated[Several[Positive], Field(max_length=3)]
-    n: Several[Million]
-
-
-class BlanketRegions(Section):
-    n: Million
-    k: Cells
-    share: Annotated[float, Field(ge=0, le=1)]
-    eps0: Axis
-    curve: Curve
-    growth: Growth
-
-
-class Falling(Section):
-    rising = (("stop", "start"),)
-    start: Annotated[float, Field(ge=-300, lt=0)]
-    stop: Annotated[float, Field(ge=-300, lt=0)]
-    steps: Thousand
-
-
-class GaussianScale(Section):
-    eps: Few[Hundred]
-    log10_delta: Falling
-
-
-class Orders(Axis):
-    start: Annotated[float, Field(gt=1)]
-    stop: Annotated[float, Field(gt=1, le=1_000_000)]
-
-
-class Composed(Section):
-    eps0: Budget
-    compositions: Few[Rounds]
-    eps: Axis
-    deepest: Lowest
-
-
-class GirgisRdp(Section):
-    n: Annotated[int, Field(ge=2, le=1_000_000)]
-    k: Cells
-    eps0: Few[Budget]
-    orders: Orders
-    composed: Composed
-
-
 class AuditSetting(Section):
     rising = (("count", "n"),)
     n: Annotated[int, Field(ge=1, le=2000)]
@@ -441,28 +376,6 @@ class Audit(Section):
         return self
 
 
-class Fig1a(Section):
-    n: Annotated[int, Field(ge=2, le=1_000_000)]
-    k: Cells
-    gamma: Confidence
-    compositions: Few[Rounds]
-    eps: Axis
-    lowest: Lowest
-
-
-class Fig1b(Section):
-    n: Annotated[int, Field(ge=2, le=1_000_000)]
-    eps0: Budget
-    compositions: Few[Rounds]
-    eps: Axis
-    lowest: Lowest
-
-
-class Koskela(Section):
-    fig1a: Fig1a
-    fig1b: Fig1b
-
-
 class Settings(Section):
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)]
     gowalla: Gowalla
@@ -472,11 +385,7 @@ class Settings(Section):
     study: Study
     delta_surface: DeltaSurface
     delta_bounds: DeltaBounds
-    blanket_regions: BlanketRegions
-    gaussian_scale: GaussianScale
-    girgis_rdp: GirgisRdp
     audit: Audit
-    koskela: Koskela
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

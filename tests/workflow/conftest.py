@@ -99,7 +99,7 @@ class Project:
         return {
             str(path.relative_to(made)): path.read_bytes()
             for path in sorted(made.rglob("*"))
-            if path.is_file() and path.relative_to(made).parts[0] not in ("logs", "benchmarks")
+            if path.is_file() and path.relative_to(made).parts[0] != "logs"
         }
 
     def wipe(self):

@@ -56,15 +56,10 @@ wildcard_constraints:
     part="eps0-[0-9.e-]+_eps-[0-9.e-]+|grid-[0-9]+",
 
 
-def in_report(name):
-    """A table's CSV file, shown in `snakemake --report`."""
-    title, shows = TABLES[name]
-    return report(
-        f"<results>/tables/{name}.csv",
-        caption="../report/table.rst",
-        category="Tables",
-        labels={"table": title, "shows": shows},
-    )
+def shown(file, table, shows, caption="table"):
+    """A table's CSV file, shown in `snakemake --report` with a caption of workflow/report."""
+    labels = {"table": table, "shows": shows}
+    return report(file, caption=f"../report/{caption}.rst", category="Tables", labels=labels)
 
 
 def trial_files(*experiments, datasets=DATASETS):

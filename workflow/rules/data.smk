@@ -21,13 +21,9 @@ if SOURCE == "bundled":
             points="<results>/checkins/{dataset}.parquet",
         log:
             "<results>/logs/use_bundled_counts/{dataset}.log",
-        benchmark:
-            "<results>/benchmarks/use_bundled_counts/{dataset}.tsv"
         wildcard_constraints:
             dataset=CITY,
         localrule: True
-        conda:
-            "../envs/rules.yml"
         params:
             code=lambda wildcards: code_of(
                 "scripts/use_bundled_counts.py", *expand(SUB_CELLS.values(), dataset=wildcards.dataset)
@@ -50,12 +46,8 @@ if SOURCE == "snap":
             DOWNLOADED,
         log:
             "<results>/logs/download_checkins.log",
-        benchmark:
-            "<results>/benchmarks/download_checkins.tsv"
         priority: 1
         localrule: True
-        conda:
-            "../envs/rules.yml"
         params:
             md5=SETTINGS.gowalla.download.md5,
         script:
@@ -73,12 +65,8 @@ if SOURCE in ("snap", "file"):
             summary="<results>/checkins/crop_summary.csv",
         log:
             "<results>/logs/crop_checkins.log",
-        benchmark:
-            "<results>/benchmarks/crop_checkins.tsv"
         priority: 1
         localrule: True
-        conda:
-            "../envs/rules.yml"
         params:
             code=code_of("scripts/crop_checkins.py"),
             contents=(lambda wildcards: digest(CHECKINS)) if SOURCE == "file" else None,
@@ -98,13 +86,9 @@ if SOURCE in ("snap", "file"):
             counts="<results>/checkins/{dataset}_counts.csv",
         log:
             "<results>/logs/grid_checkins/{dataset}.log",
-        benchmark:
-            "<results>/benchmarks/grid_checkins/{dataset}.tsv"
         wildcard_constraints:
             dataset=CITY,
         localrule: True
-        conda:
-            "../envs/rules.yml"
         params:
             code=code_of("scripts/grid_checkins.py"),
             dataset=lambda wildcards: DATASETS[wildcards.dataset].grids(),
@@ -120,19 +104,10 @@ rule count_checkins:
     input:
         cells=expand("<results>/checkins/{dataset}_cells.csv", dataset=GOWALLA),
     output:
-        report(
-            "<results>/checkins/totals.csv",
-            caption="../report/totals.rst",
-            category="Tables",
-            labels={"table": "check-ins", "shows": "check-ins per city and grid"},
-        ),
+        shown("<results>/checkins/totals.csv", "check-ins", "check-ins per city and grid", "totals"),
     log:
         "<results>/logs/count_checkins.log",
-    benchmark:
-        "<results>/benchmarks/count_checkins.tsv"
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/count_checkins.py"),
         datasets=GOWALLA,
@@ -146,13 +121,9 @@ rule sample_synthetic:
         "<results>/histograms/{dataset}.csv",
     log:
         "<results>/logs/sample_synthetic/{dataset}.log",
-    benchmark:
-        "<results>/benchmarks/sample_synthetic/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join(NORMAL) or "(?!)",
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/sample_synthetic.py"),
         settings=lambda wildcards: DATASETS[wildcards.dataset].law(),
@@ -169,13 +140,9 @@ rule use_counts:
         "<results>/histograms/{dataset}.csv",
     log:
         "<results>/logs/use_counts/{dataset}.log",
-    benchmark:
-        "<results>/benchmarks/use_counts/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join(COUNTS) or "(?!)",
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/use_counts.py"),
         contents=lambda wildcards: digest(DATASETS[wildcards.dataset].file),

@@ -9,10 +9,6 @@ rule run_trials:
         "<results>/trials/{dataset}_{part}.parquet",
     log:
         "<results>/logs/run_trials/{dataset}_{part}.log",
-    benchmark:
-        "<results>/benchmarks/run_trials/{dataset}_{part}.tsv"
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/run_trials.py"),
         points=lambda wildcards: workload.points_of(TRIALS, wildcards.dataset, wildcards.part),
@@ -31,10 +27,6 @@ rule estimate_cells:
         "<results>/estimates/{dataset}.csv",
     log:
         "<results>/logs/estimate_cells/{dataset}.log",
-    benchmark:
-        "<results>/benchmarks/estimate_cells/{dataset}.tsv"
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_cells.py"),
         settings=lambda wildcards: workload.section(DATASETS, wildcards.dataset, "estimates").plain(),
@@ -52,10 +44,6 @@ rule run_parity:
         "<results>/parity/{dataset}.parquet",
     log:
         "<results>/logs/run_parity/{dataset}.log",
-    benchmark:
-        "<results>/benchmarks/run_parity/{dataset}.tsv"
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/run_parity.py"),
         settings=PARITY.plain("eps0", "delta", "delta_exponents", "repetitions"),
@@ -74,10 +62,6 @@ rule estimate_parity:
         "<results>/parity/{dataset}_estimates.csv",
     log:
         "<results>/logs/estimate_parity/{dataset}.log",
-    benchmark:
-        "<results>/benchmarks/estimate_parity/{dataset}.tsv"
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/estimate_parity.py"),
         settings=lambda wildcards: workload.parity_estimates(DATASETS, wildcards.dataset, PARITY.delta[0]),
@@ -93,25 +77,16 @@ rule summarise_parity:
         published=trial_files("tv"),
         histograms=expand("<results>/histograms/{dataset}.csv", dataset=PARITY_DATASETS),
     output:
-        means=report(
-            "<results>/parity.csv",
-            caption="../report/parity_means.rst",
-            category="Tables",
-            labels={"table": "parity", "shows": "mean errors at equal privacy"},
-        ),
-        ratios=report(
+        means=shown("<results>/parity.csv", "parity", "mean errors at equal privacy", "parity_means"),
+        ratios=shown(
             "<results>/parity_ratio.csv",
-            caption="../report/parity_ratios.rst",
-            category="Tables",
-            labels={"table": "parity ratios", "shows": "shuffle+INV over Gaussian at equal privacy"},
+            "parity ratios",
+            "shuffle+INV over Gaussian at equal privacy",
+            "parity_ratios",
         ),
     log:
         "<results>/logs/summarise_parity.log",
-    benchmark:
-        "<results>/benchmarks/summarise_parity.tsv"
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/summarise_parity.py"),
         datasets=PARITY_DATASETS,
@@ -122,40 +97,14 @@ rule summarise_parity:
         "../../scripts/summarise_parity.py"
 
 
-rule plan_parity:
-    "For each (eps, delta), n and k: the largest eps0 with a shuffler, and the expected errors."
-    output:
-        report(
-            "<results>/parity_plan.csv",
-            caption="../report/parity_plan.rst",
-            category="Tables",
-            labels={"table": "parity plan", "shows": "the largest eps0 for a target guarantee"},
-        ),
-    log:
-        "<results>/logs/plan_parity.log",
-    benchmark:
-        "<results>/benchmarks/plan_parity.tsv"
-    conda:
-        "../envs/rules.yml"
-    params:
-        code=code_of("scripts/plan_parity.py"),
-        settings=PARITY.plan.plain(),
-    script:
-        "../../scripts/plan_parity.py"
-
-
 rule run_audit:
     "Simulate the attack at one setting: draw every report of both datasets, and count x0 and x1."
     output:
         "<results>/audit/{setting}.parquet",
     log:
         "<results>/logs/run_audit/{setting}.log",
-    benchmark:
-        "<results>/benchmarks/run_audit/{setting}.tsv"
     wildcard_constraints:
         setting="|".join(map(re.escape, AUDITS)),
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/run_audit.py"),
         setting=lambda wildcards: {**AUDITS[wildcards.setting], "remaining": SETTINGS.audit.remaining},
@@ -169,19 +118,10 @@ rule collect_audit:
     input:
         tallies=expand("<results>/audit/{setting}.parquet", setting=AUDITS),
     output:
-        report(
-            "<results>/audit.csv",
-            caption="../report/audit_table.rst",
-            category="Tables",
-            labels={"table": "audit", "shows": "lower confidence bounds on delta"},
-        ),
+        shown("<results>/audit.csv", "audit", "lower confidence bounds on delta", "audit_table"),
     log:
         "<results>/logs/collect_audit.log",
-    benchmark:
-        "<results>/benchmarks/collect_audit.tsv"
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/collect_audit.py"),
         eps=SETTINGS.audit.eps,
@@ -190,11 +130,7 @@ rule collect_audit:
         "../../scripts/collect_audit.py"
 
 
-PARITY_FILES = [
-    *rules.summarise_parity.output,
-    *rules.plan_parity.output,
-    *figure_files(drawn_from("parity")),
-]
+PARITY_FILES = [*rules.summarise_parity.output, *figure_files(drawn_from("parity"))]
 EVERYTHING += [
     *PARITY_FILES,
     *trial_files("tv", "individual"),

@@ -17,13 +17,9 @@ rule draw_figure:
         ),
     log:
         "<results>/logs/draw_figure/{figure}.log",
-    benchmark:
-        "<results>/benchmarks/draw_figure/{figure}.tsv"
     wildcard_constraints:
         figure="|".join(FIGURES),
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=lambda wildcards: CODE_OF_FIGURES[wildcards.figure],
         module=lambda wildcards: FIGURES[wildcards.figure].module,

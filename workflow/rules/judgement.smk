@@ -12,11 +12,7 @@ rule compute_printed_deltas:
         corollary="<results>/privacy/corollary_1.csv",
     log:
         "<results>/logs/compute_printed_deltas.log",
-    benchmark:
-        "<results>/benchmarks/compute_printed_deltas.tsv"
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_printed_deltas.py", VALUES),
     script:
@@ -32,19 +28,10 @@ rule judge_values:
         trials=trial_files("individual", datasets=PAPERS),
         histograms=expand("<results>/histograms/{dataset}.csv", dataset=INDIVIDUAL),
     output:
-        report(
-            "<results>/report/verdicts.csv",
-            caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "verdicts", "shows": "every printed value beside ours"},
-        ),
+        shown("<results>/report/verdicts.csv", "verdicts", "every printed value beside ours"),
     log:
         "<results>/logs/judge_values.log",
-    benchmark:
-        "<results>/benchmarks/judge_values.tsv"
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/judge_values.py", VALUES),
         datasets=INDIVIDUAL,
@@ -60,19 +47,10 @@ rule judge_jointly:
         histograms=expand("<results>/histograms/{dataset}.csv", dataset=INDIVIDUAL),
         cells=expand("<results>/checkins/{dataset}_cells.csv", dataset=CITIES),
     output:
-        tests=report(
-            "<results>/report/joint_tests.csv",
-            caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "joint tests", "shows": "all random values together"},
-        ),
+        tests=shown("<results>/report/joint_tests.csv", "joint tests", "all random values together"),
         grids="<results>/report/grids.csv",
     log:
         "<results>/logs/judge_jointly.log",
-    benchmark:
-        "<results>/benchmarks/judge_jointly.tsv"
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/judge_jointly.py", VALUES),
         datasets=INDIVIDUAL,
@@ -93,18 +71,14 @@ rule judge_claims:
         estimates=expand("<results>/estimates/{dataset}.csv", dataset=workload.having(PAPERS, "estimates")),
         parity=expand("<results>/parity/{dataset}.parquet", dataset=workload.having(PAPERS, "tv")),
     output:
-        report(
+        shown(
             "<results>/report/claim_verdicts.csv",
-            caption="../report/claim_verdicts.rst",
-            category="Tables",
-            labels={"table": "claims", "shows": "what the text says, and whether it holds"},
+            "claims",
+            "what the text says, and whether it holds",
+            "claim_verdicts",
         ),
     log:
         "<results>/logs/judge_claims.log",
-    benchmark:
-        "<results>/benchmarks/judge_claims.tsv"
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/judge_claims.py", CLAIMS, VALUES),
         sensitivity=SETTINGS.protocol.sensitivity,

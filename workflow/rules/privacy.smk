@@ -13,12 +13,8 @@ rule compute_curve:
         "<results>/privacy/{curve}.csv",
     log:
         "<results>/logs/compute_curve/{curve}.log",
-    benchmark:
-        "<results>/benchmarks/compute_curve/{curve}.tsv"
     wildcard_constraints:
         curve="|".join(CURVES),
-    conda:
-        "../envs/rules.yml"
     params:
         code=lambda wildcards: CODE_OF_CURVES[wildcards.curve],
         module=lambda wildcards: f"curves.{CURVES[wildcards.curve][0]}",

@@ -28,11 +28,7 @@ rule state_findings:
         "<results>/findings.json",
     log:
         "<results>/logs/state_findings.log",
-    benchmark:
-        "<results>/benchmarks/state_findings.tsv"
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/state_findings.py"),
         titles={name: dataset.title for name, dataset in PAPERS.items()},
@@ -50,16 +46,12 @@ rule write_report:
         captions=figure_files(kind="txt"),
         parts=map(source, PARTS),
         shown=[figure_files(), figure_files(kind="pdf"), rules.write_tables.output],
-        linked=["<results>/audit.csv", "<results>/parity_plan.csv", "<results>/report/grids.csv"],
+        linked=["<results>/audit.csv", "<results>/report/grids.csv"],
     output:
         "<results>/report/index.html",
     log:
         "<results>/logs/write_report.log",
-    benchmark:
-        "<results>/benchmarks/write_report.tsv"
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/write_report.py", *PARTS),
         results=lambda wildcards, output: str(Path(output[0]).parents[1]),
@@ -84,11 +76,7 @@ rule write_article:
         "<results>/article/article.pdf",
     log:
         "<results>/logs/write_article.log",
-    benchmark:
-        "<results>/benchmarks/write_article.tsv"
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/write_article.py", *ARTICLE_PARTS),
         changed=CHANGED,
@@ -109,7 +97,5 @@ rule write_sums:
     log:
         "<results>/logs/write_sums.log",
     localrule: True
-    conda:
-        "../envs/rules.yml"
     shell:
         "sha256sum {input:q} > {output:q} 2> {log:q}"

@@ -5,18 +5,9 @@ STUDY = SETTINGS.study
 rule compute_study:
     "For every n, k and guarantee: each randomizer's largest eps0, its error, and the bits of a report."
     output:
-        report(
-            "<results>/study/study.csv",
-            caption="../report/study.rst",
-            category="Tables",
-            labels={"table": "study", "shows": "all randomizers at equal privacy"},
-        ),
+        shown("<results>/study/study.csv", "study", "all randomizers at equal privacy", "study"),
     log:
         "<results>/logs/compute_study.log",
-    benchmark:
-        "<results>/benchmarks/compute_study.tsv"
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/compute_table.py", "reproduction/experiments/study.py"),
         module="study",
@@ -35,8 +26,6 @@ rule write_which:
     log:
         "<results>/logs/write_which.log",
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/write_which.py"),
         which=STUDY.which.plain(),

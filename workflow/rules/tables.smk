@@ -4,14 +4,10 @@ rule write_tables:
         verdicts="<results>/report/verdicts.csv",
         parameters=source(PARAMETERS),
     output:
-        **{name: in_report(name) for name in TABLES},
+        **{name: shown(f"<results>/tables/{name}.csv", *TABLES[name]) for name in TABLES},
     log:
         "<results>/logs/write_tables.log",
-    benchmark:
-        "<results>/benchmarks/write_tables.tsv"
     localrule: True
-    conda:
-        "../envs/rules.yml"
     params:
         code=code_of("scripts/write_tables.py", PARAMETERS),
         surface=SETTINGS.delta_surface.plain(),

@@ -1,12 +1,16 @@
-"""Where the blanket paper's theorems apply, over eps0, and its eq. (3) with the true delta."""
+"""Where the blanket paper's theorems apply, over eps0, and its eq. (3) with the true delta.
 
+``share`` of the remaining users hold x0: pi(x0).
+"""
+
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reproduction.experiments.curves.axes import Section, linear_axis, log_axis
+from reproduction.experiments.curves.axes import Axis
 from tightshuffle.arguments import Integers
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import blanket, count
@@ -14,13 +18,12 @@ from tightshuffle.literature import blanket, count
 BOUNDS = {"lower": histogram.lower, "upper": histogram.upper}  # of the whole histogram, for every dataset
 
 
-def blanket_regions(settings: Section) -> pd.DataFrame:
-    """Where the theorems' regions end and how many real roots P and H have, one row per eps0.
-
-    ``settings``: the config's ``blanket_regions``.
-    """
-    eps0 = linear_axis(settings["eps0"])
-    fixed = {"n": settings["n"], "k": settings["k"], "count": x0_count(settings["share"], settings["n"])}
+def blanket_regions(
+    *, n: int = 100, k: int = 10, share: float = 0.1, axis: Axis = (0.02, 3.0, 150)
+) -> pd.DataFrame:
+    """Where the theorems' regions end and how many real roots P and H have, one row per eps0 of the axis."""
+    eps0 = np.linspace(*axis)
+    fixed: dict[str, Any] = {"n": n, "k": k, "count": x0_count(share, n)}
     constants = blanket.kappas(eps0=eps0, **fixed)
     ends = {
         "log_kappa_2": constants.log_kappa_2,
@@ -32,28 +35,26 @@ def blanket_regions(settings: Section) -> pd.DataFrame:
     return pd.DataFrame({"eps0": eps0, **fixed, **ends})
 
 
-def blanket_tightness(settings: Section) -> pd.DataFrame:
+def blanket_tightness(
+    *,
+    n: int = 100,
+    k: int = 10,
+    share: float = 0.1,
+    eps0: float = 0.5,
+    axis: Axis = (0.001, 2.0, 45),
+    sizes: Sequence[int] = (10, 30, 100, 300, 1000),
+    eps_of_sizes: Sequence[float] = (0.05, 0.2),
+) -> pd.DataFrame:
     """log10 delta by eq. (3), of the count of x0 and of the whole histogram.
 
-    The column ``series`` says over what: "eps" at one n, "n" at some eps, or "S_2" for eps = ln(kappa_2) / 2
-    at every n. ``settings``: the config's ``blanket_regions``. ValueError names the eps that reaches
-    curve.eps0.
+    The column ``series`` says over what: "eps" (the axis) at ``n``, "n" (``sizes``) at ``eps_of_sizes``, or
+    "S_2" for eps = ln(kappa_2) / 2 at every size.
     """
-    eps0, k, share = settings["curve"]["eps0"], settings["k"], settings["share"]
-    largest = {
-        "curve.eps.start": settings["curve"]["eps"]["start"],
-        "growth.eps": max(settings["growth"]["eps"]),
-    }
-    for key, eps in largest.items():
-        if eps >= eps0:
-            raise ValueError(
-                f"blanket_regions.{key} must be below curve.eps0 = {eps0}, or delta is 0; got {eps}"
-            )
-    sizes = np.array(settings["growth"]["n"])
-    middle = blanket.kappas(n=sizes, k=k, eps0=eps0, count=x0_count(share, sizes)).log_kappa_2 / 2
-    points = [("eps", eps, settings["n"]) for eps in log_axis(settings["curve"]["eps"])]
-    points += [("n", eps, n) for eps in settings["growth"]["eps"] for n in sizes]
-    points += [("S_2", eps, n) for eps, n in zip(middle, sizes, strict=True)]
+    users = np.array(sizes)
+    middle = blanket.kappas(n=users, k=k, eps0=eps0, count=x0_count(share, users)).log_kappa_2 / 2
+    points = [("eps", eps, n) for eps in np.geomspace(*axis)]
+    points += [("n", eps, size) for eps in eps_of_sizes for size in sizes]
+    points += [("S_2", eps, size) for eps, size in zip(middle, sizes, strict=True)]
     table = pd.DataFrame(points, columns=["series", "eps", "n"])
     table = table.assign(k=k, eps0=eps0, count=x0_count(share, table["n"].to_numpy()))
     eps, held = table["eps"].to_numpy(), table["count"].to_numpy()

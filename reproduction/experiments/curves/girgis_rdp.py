@@ -1,49 +1,62 @@
-"""Girgis et al.'s bound on Renyi divergences, beside exact divergences; and its delta after compositions."""
+"""Girgis et al.'s bound on Renyi divergences, beside exact divergences; and its delta after compositions.
+
+All axes are even in logarithms.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from reproduction.experiments.curves.axes import Section, log_axis, rounded
+from reproduction.experiments.curves.axes import Axis, rounded
 from tightshuffle import methods
 from tightshuffle.literature.renyi import girgis, rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
 
+ORDERS: Axis = (1.1, 2000, 30)
 
-def girgis_rdp(settings: Section) -> pd.DataFrame:
-    """eps(lambda) of the bound and of the exact pairs, one row per (eps0, order).
 
-    ``settings``: the config's ``girgis_rdp``.
-    """
-    axes = settings["eps0"], rounded(log_axis(settings["orders"]))
-    eps0, order = (values.ravel() for values in np.meshgrid(*axes, indexing="ij"))
-    table = pd.DataFrame({"eps0": eps0.astype(float), "order": order, "n": settings["n"], "k": settings["k"]})
-    table["girgis"] = rdp_upper(order, n=settings["n"], eps0=eps0)
-    table["clones"] = rdp_clones(order, n=settings["n"], eps0=eps0)
-    table["two_counts"] = rdp_two_counts(order, n=settings["n"], k=settings["k"], eps0=eps0)
+def girgis_rdp(
+    *, n: int = 10_000, k: int = 10, eps0: Sequence[float] = (0.5, 2, 4), orders: Axis = ORDERS
+) -> pd.DataFrame:
+    """eps(lambda) of the bound and of the exact pairs, one row per (eps0, order)."""
+    grid = np.meshgrid(eps0, rounded(np.geomspace(*orders)), indexing="ij")
+    budgets, order = (values.ravel() for values in grid)
+    table = pd.DataFrame({"eps0": budgets.astype(float), "order": order, "n": n, "k": k})
+    table["girgis"] = rdp_upper(order, n=n, eps0=budgets)
+    table["clones"] = rdp_clones(order, n=n, eps0=budgets)
+    table["two_counts"] = rdp_two_counts(order, n=n, k=k, eps0=budgets)
     return table
 
 
-def girgis_composed(settings: Section) -> pd.DataFrame:
-    """log10 delta after compositions, one row per (compositions, eps).
+def girgis_composed(
+    *,
+    n: int = 10_000,
+    k: int = 10,
+    eps0: float = 2,
+    rounds: Sequence[int] = (1, 10, 100),
+    axis: Axis = (0.02, 20, 49),
+    orders: Axis = ORDERS,
+    deepest: float = -12,
+) -> pd.DataFrame:
+    """log10 delta after several rounds, one row per (compositions, eps).
 
     ``girgis`` is from the bound; ``clones_rdp`` from the clones' exact Renyi divergence with the same lemma
     (at the best of the orders); ``clones_pld`` from their privacy loss distribution, and empty below what the
-    figure shows, because its cost grows with the depth. ``settings``: the config's ``girgis_rdp``.
+    figure shows, because its cost grows with the depth.
     """
-    curve = settings["composed"]
-    fixed = {"n": settings["n"], "k": settings["k"], "eps0": curve["eps0"]}
-    orders, eps = rounded(log_axis(settings["orders"])), rounded(log_axis(curve["eps"]))
-    exact = rdp_clones(orders, n=settings["n"], eps0=curve["eps0"])
+    fixed = {"n": n, "k": k, "eps0": eps0}
+    lambdas, eps = rounded(np.geomspace(*orders)), rounded(np.geomspace(*axis))
+    exact = rdp_clones(lambdas, n=n, eps0=eps0)
     tables = []
-    for compositions in curve["compositions"]:
+    for compositions in rounds:
         table = pd.DataFrame({"compositions": compositions, "eps": eps, **fixed})
-        table["girgis"] = girgis(eps, compositions=compositions, **fixed)
-        by_order = rdp_to_delta(eps[:, None], orders, compositions * exact)
-        table["clones_rdp"] = np.where(eps >= compositions * curve["eps0"], -np.inf, by_order.min(axis=1))
-        drawn = (table["clones_rdp"] >= 1.3 * curve["deepest"]).to_numpy()
+        table["girgis"] = girgis(eps, compositions=compositions, n=n, k=k, eps0=eps0)
+        by_order = rdp_to_delta(eps[:, None], lambdas, compositions * exact)
+        table["clones_rdp"] = np.where(eps >= compositions * eps0, -np.inf, by_order.min(axis=1))
+        drawn = (table["clones_rdp"] >= 1.3 * deepest).to_numpy()
         table["clones_pld"] = np.nan
-        table.loc[drawn, "clones_pld"] = methods.delta(
-            "clones", eps[drawn], compositions=compositions, **fixed
-        )
+        clones = methods.delta("clones", eps[drawn], compositions=compositions, n=n, k=k, eps0=eps0)
+        table.loc[drawn, "clones_pld"] = clones
         tables.append(table)
     return pd.concat(tables, ignore_index=True)

@@ -3,18 +3,18 @@
 import itertools
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from reproduction.experiments.curves.axes import Section, linear_axis, rounded
+from reproduction.experiments.curves.axes import Axis, rounded
 from tightshuffle import methods
-from tightshuffle.arguments import OutsideRange, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
 from tightshuffle.literature.amplification import balle_bennett
 
+Rounds = Sequence[int]
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
 METHODS = {  # the figure's name of a curve -> that of the method
     "strong": "koskela-strong",
@@ -24,47 +24,49 @@ METHODS = {  # the figure's name of a curve -> that of the method
 }
 
 
-def koskela_fig1a(settings: Section) -> pd.DataFrame:
+def koskela_fig1a(
+    *,
+    n: int = 1000,
+    k: int = 4,
+    gamma: float = 0.25,
+    rounds: Rounds = (1, 4, 16),
+    axis: Axis = (0.05, 4.0, 80),
+) -> pd.DataFrame:
     """The strong and the weak adversary, and two bounds for one round; rows of `COLUMNS`, delta as log10.
 
-    ``settings``: the config's ``koskela.fig1a``; eps0 follows from gamma, the blanket.
+    eps0 follows from gamma, the blanket. The paper does not state its numbers of rounds.
     """
-    eps0 = eps0_of_blanket(settings["gamma"], settings["k"])
-    fixed = {"n": settings["n"], "k": settings["k"], "eps0": eps0}
-    curves = [composed_curves(settings, fixed, ("strong", "weak"))]
-    curves.append(one_round(settings, fixed, "balle_analytic", balle_analytic))
-    curves.append(one_round(settings, fixed, "balle_bennett", balle_bennett))
+    fixed: dict[str, Any] = {"n": n, "k": k, "eps0": eps0_of_blanket(gamma, k)}
+    eps = rounded(np.linspace(*axis))
+    curves = composed_curves(("strong", "weak"), rounds, eps, fixed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutsideRange)  # nan where a bound does not apply
+        bounds = [(bound.__name__, bound(eps, **fixed)) for bound in (balle_analytic, balle_bennett)]
+    for name, upper in bounds:
+        rows = {"curve": name, "compositions": 1, "eps": eps, "upper": upper} | fixed
+        curves.append(pd.DataFrame(rows)[COLUMNS].dropna(subset="upper"))
     return pd.concat(curves, ignore_index=True)
 
 
-def koskela_fig1b(settings: Section) -> pd.DataFrame:
-    """The clones and the stronger clones; rows of `COLUMNS`, delta as log10.
+def koskela_fig1b(
+    *, n: int = 10_000, eps0: float = 4, rounds: Rounds = (1, 2, 3, 4), axis: Axis = (0.02, 2.0, 100)
+) -> pd.DataFrame:
+    """The clones and the stronger clones; rows of `COLUMNS`, delta as log10. They do not depend on k."""
+    fixed = {"n": n, "k": 2, "eps0": eps0}
+    curves = composed_curves(("clones", "stronger-clones"), rounds, rounded(np.linspace(*axis)), fixed)
+    return pd.concat(curves, ignore_index=True)
 
-    ``settings``: the config's ``koskela.fig1b``. The clones do not depend on k.
-    """
-    fixed = {"n": settings["n"], "k": 2, "eps0": settings["eps0"]}
-    return composed_curves(settings, fixed, ("clones", "stronger-clones"))
 
-
-def composed_curves(settings: Section, fixed: dict[str, Any], curves: tuple[str, ...]) -> pd.DataFrame:
+def composed_curves(
+    curves: Iterable[str], rounds: Rounds, eps: Floats, fixed: dict[str, Any]
+) -> list[pd.DataFrame]:
     """Every curve, for every number of rounds."""
-    eps = rounded(linear_axis(settings["eps"]))
     tables = []
-    for curve, compositions in itertools.product(curves, settings["compositions"]):
+    for curve, compositions in itertools.product(curves, rounds):
         upper = methods.delta(METHODS[curve], eps, compositions=compositions, **fixed)
         rows = {"curve": curve, "compositions": compositions, "eps": eps, "upper": upper}
         tables.append(pd.DataFrame(rows | fixed)[COLUMNS])
-    return pd.concat(tables, ignore_index=True)
-
-
-def one_round(settings: Section, fixed: dict[str, Any], name: str, bound: Callable[..., Any]) -> pd.DataFrame:
-    """A bound for one round; eps at which it does not apply are left out."""
-    eps = rounded(linear_axis(settings["eps"]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutsideRange)
-        upper = bound(eps, **fixed)
-    rows = {"curve": name, "compositions": 1, "eps": eps, "upper": upper} | fixed
-    return pd.DataFrame(rows)[COLUMNS].dropna(subset="upper")
+    return tables
 
 
 def eps0_of_blanket(gamma: float, k: int) -> float:
@@ -75,7 +77,7 @@ def eps0_of_blanket(gamma: float, k: int) -> float:
     return math.log1p(k * (1 - gamma) / gamma)
 
 
-def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> NDArray[np.floating[Any]]:
+def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> Floats:
     """log10 delta of Theorem 3.1 of Balle et al. (2019), the analytic bound of Figure 1a, for one round.
 
     Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma,

@@ -5,29 +5,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reproduction.experiments.curves.axes import Section, linear_axis, rounded
+from reproduction.experiments.curves.delta_surface import Section, points
 from reproduction.protocol.printed_formulas import FORMS, delta_of_count
 from tightshuffle.bounds import histogram
 
 EPS0 = 2.0  # of most of Table IV
 
 
-def too_small(settings: Section) -> pd.DataFrame:
+def too_small(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.DataFrame:
     """log10 delta, one row per eps: ``published`` and ``exact`` of the count of x0, ``lower`` and ``upper``.
 
-    ``lower`` and ``upper`` bound the delta of the whole histogram, for the worst dataset. ``settings``: the
-    config's ``delta_surface``; of its axes the eps0 next to 2, and the smaller half of the eps below it.
+    ``lower`` and ``upper`` bound the delta of the whole histogram, for the worst dataset. Of the axes of
+    `delta_surface` it takes the eps0 next to 2, and the smaller half of the eps below it.
     """
-    axes = {name: rounded(linear_axis(settings[name])) for name in ("eps", "eps0")}
-    possible = axes["eps0"][axes["eps0"] > axes["eps"][0]]
+    budgets, others = points(eps0), points(eps)
+    possible = budgets[budgets > others[0]]
     if not possible.size:
         raise ValueError("delta_surface: every delta is 0; expected an eps below an eps0")
-    eps0 = float(possible[np.abs(possible - EPS0).argmin()])
-    eps = axes["eps"][axes["eps"] < eps0]
-    eps = eps[: -(-len(eps) // 2)]
-    whole: dict[str, Any] = {"n": settings["n"], "k": settings["k"], "eps0": eps0}
-    counted = whole | {"count": settings["count"]}
-    table = pd.DataFrame({"eps": eps, **counted})
+    nearest = float(possible[np.abs(possible - EPS0).argmin()])
+    below = others[others < nearest]
+    below = below[: -(-len(below) // 2)]
+    whole: dict[str, Any] = {"n": n, "k": k, "eps0": nearest}
+    counted = whole | {"count": count}
+    table = pd.DataFrame({"eps": below, **counted})
     for form in FORMS[::-1]:
-        table[form] = delta_of_count(eps, form=form, **counted)
-    return table.assign(lower=histogram.lower(eps, **whole), upper=histogram.upper(eps, **whole))
+        table[form] = delta_of_count(below, form=form, **counted)
+    return table.assign(lower=histogram.lower(below, **whole), upper=histogram.upper(below, **whole))

@@ -53,7 +53,7 @@ def test_m_and_g_have_nearly_the_least_error_of_all(name):
 
 def test_rows_are_the_plans_of_another_search():
     n = 1000
-    table = study({**SETTINGS, "n": [n], "k": [64], "eps": [0.5], "delta_exponents": []})
+    table = study(n=[n], k=[64], eps=[0.5], delta=[1e-6], delta_exponents=[])
     for name in ("grr", "oue", "rappor", "hadamard"):
         row = table[table["randomizer"] == name].iloc[0]
         plan = make_plan(n, 64, 0.5, 1e-6, randomizer=name)
@@ -78,7 +78,7 @@ def test_rows_are_the_plans_of_another_search():
 
 @pytest.mark.slow
 def test_every_setting_has_one_row_per_randomizer_and_a_guarantee():
-    table = study(SETTINGS)
+    table = study(**SETTINGS)
     assert len(table) == 2 * 2 * 2 * 2 * len(FAMILIES)
     assert not table.duplicated(["n", "k", "eps", "delta_rule", "randomizer"]).any()
     assert (table["log10_delta"] <= np.log10(table["delta"])).all()

@@ -20,6 +20,7 @@ from tests import ROOT
 CONFIG = merged([PAPERS, ROOT / "config/quick.yaml"])
 FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a broken one
 MINE = {"kind": "counts", "title": FORMULA, "file": "own.csv", "tv": {}, "estimates": {}}
+STUDY = {name: value for name, value in CONFIG["study"].items() if name != "which"}
 PAIRS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]
 
 
@@ -34,7 +35,7 @@ def rows():
 def curve(name):
     """A table of results/privacy, from the settings of config/quick.yaml."""
     module = import_module(f"reproduction.experiments.curves.{CURVES[name][0]}")
-    return getattr(module, name)(settings_of(name, CONFIG))
+    return getattr(module, name)(**settings_of(name, CONFIG))
 
 
 def histogram(on_a_map, rows=5, columns=6):
@@ -51,7 +52,7 @@ def write(folder):
     """Write every table that a figure reads."""
     for name in CURVES:
         save(curve(name), folder / f"privacy/{name}.csv")
-    save(study(CONFIG["study"]), folder / "study/study.csv")
+    save(study(**STUDY), folder / "study/study.csv")
     tallies = [
         play(n=n, k=k, eps0=eps0, count=count, runs=20_000)
         for n, k, eps0, count in ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))
