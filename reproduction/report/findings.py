@@ -43,7 +43,7 @@ from reproduction.verification.verdicts import (
     gaps,
 )
 from tightshuffle.bounds import histogram
-from tightshuffle.designs import frontier, luo_wang_yi
+from tightshuffle.designs import frontier
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.number_text import rounded
@@ -112,13 +112,9 @@ def printed(results: Results) -> Finding:
 
 def _counts(verdicts: pd.DataFrame) -> Finding:
     found = count_verdicts(verdicts)
-    return {
-        "of": found.total,
-        "not_contradicted": found.not_contradicted,
-        "missed": found.total - found.not_contradicted,
-        "by_digits": found.by_digits,
-        "by_verdict": found.by_verdict,
-    }
+    missed = found.total - found.not_contradicted
+    counts = {"by_digits": found.by_digits, "by_verdict": found.by_verdict}
+    return {"of": found.total, "missed": missed, **counts}
 
 
 def claims(results: Results) -> Finding:
@@ -131,7 +127,6 @@ def claims(results: Results) -> Finding:
         "only_published": counts[ONLY_PUBLISHED],
         "fail": counts[FAILS],
         "undecided": counts[UNSETTLED] + counts[UNTESTABLE],
-        "by_verdict": counts,
         "given": [{"verdict": verdict, "number": number} for verdict, number in counts.items() if number],
         "cross": cross_claims(results.claim_verdicts),  # as published -> for the exact values -> number
     }
@@ -150,15 +145,14 @@ def default_setting(_: Results) -> Finding:
     rows = []
     for eps in (0.1, 0.5, 1.0):
         setting = {**DEFAULT, "count": 80, "direction": "forward"}
-        worst = count.delta(eps, **DEFAULT, count=np.arange(DEFAULT["n"]), direction="both").max()
-        rows.append(
-            {"eps": eps}
-            | _delta("published", theorem_1_as_printed(eps, **setting))
-            | _delta("exact", count.delta(eps, **setting))
-            | _delta("worst", worst)
-            | _delta("lower", histogram.lower(eps, **DEFAULT))
-            | _delta("upper", histogram.upper(eps, **DEFAULT))
-        )
+        log10 = {
+            "published": theorem_1_as_printed(eps, **setting),
+            "exact": count.delta(eps, **setting),
+            "worst": count.delta(eps, **DEFAULT, count=np.arange(DEFAULT["n"]), direction="both").max(),
+            "lower": histogram.lower(eps, **DEFAULT),
+            "upper": histogram.upper(eps, **DEFAULT),
+        }
+        rows.append({"eps": eps, **{name: _delta(value) for name, value in log10.items()}})
     eps = 0.5
     reverse, forward = (
         count.delta(eps, **DEFAULT, count=0, direction=direction) for direction in ("reverse", "forward")
@@ -166,9 +160,8 @@ def default_setting(_: Results) -> Finding:
     return DEFAULT | {"count": 80, "rows": rows, "reverse_eps": eps, "reverse": 10 ** (reverse - forward)}
 
 
-def _delta(name: str, log10_delta: npt.ArrayLike) -> Finding:
-    log10 = float(np.asarray(log10_delta))
-    return {name: 10**log10, f"log10_{name}": log10}
+def _delta(log10_delta: npt.ArrayLike) -> float:
+    return 10 ** float(np.asarray(log10_delta))
 
 
 def corollary(_: Results) -> Finding:
@@ -180,13 +173,9 @@ def corollary(_: Results) -> Finding:
     rows = corollary_table()
     rows = rows[rows["eps"] == 0.1].sort_values("log10_corollary_1")
     least, most = rows.iloc[0], rows.iloc[-1]
-    return {
-        "eps": 0.1,
-        **_delta("high", most["log10_corollary_1"]),
-        **_delta("upper", most["log10_upper"]),
-        **_delta("low", least["log10_corollary_1"]),
-        **_delta("count", least["log10_count"]),
-    }
+    log10 = {"high": most["log10_corollary_1"], "upper": most["log10_upper"]}
+    log10 |= {"low": least["log10_corollary_1"], "count": least["log10_count"]}
+    return {"eps": 0.1, **{name: _delta(value) for name, value in log10.items()}}
 
 
 def audit(results: Results) -> Finding:
@@ -254,12 +243,8 @@ def cells(results: Results) -> Finding:
 
 
 def gaussian(_: Results) -> Finding:
-    """Scales at delta = 1e-30 and sensitivity 1: diffprivlib's, which our rerun has, and the one needed."""
-    rows = [
-        {"eps": eps, "library": published_scale(eps, 1e-30, 1.0), "needed": exact_scale(eps, 1e-30)}
-        for eps in (4.0, 6.0)
-    ]
-    return {"delta": 1e-30, "rows": rows}
+    """Scales at eps = 4, delta = 1e-30, sensitivity 1: diffprivlib's, which our rerun has, and the needed."""
+    return {"delta": 1e-30, "library": published_scale(4.0, 1e-30, 1.0), "needed": exact_scale(4.0, 1e-30)}
 
 
 def noise(results: Results) -> Finding:
@@ -299,15 +284,9 @@ def parity(results: Results) -> Finding:
         "nearly": nearly_equal(informative["ratio"]).sum(),
         "nearly_percent": 100 * NEARLY,
         "repetitions": min(rows.loc[rows["informative"], "repetitions"].min() for rows in parts.values()),
-        "by_eps0": [
-            {"eps0": eps0, "of": len(ratio), **_range(ratio)}
-            for eps0, ratio in informative.groupby("eps0")["ratio"]
-        ],
+        "eps0": sorted(projected["eps0"].unique()),
         "published": _range(published) if len(published) else None,
-        "paired": {
-            **_range(paired.loc[paired["informative"], "ratio"]),
-            "better": (paired["ratio"] < 1).sum(),
-        },
+        "paired": _range(paired.loc[paired["informative"], "ratio"]),
         "far_percent": 100 * (plain["ratio"] / plain["predicted"] - 1).abs().max(),
         "uniform": [
             {"title": results.titles.get(str(dataset), dataset), "tv": rows["uniform"].iloc[-1]}
@@ -365,33 +344,28 @@ def literature(results: Results) -> Finding:
     """Table 1 at eps = 0.1: what is printed, and what the bounds are worth there."""
     eps = 0.1
     said = _chosen(results.verdicts, item="Table 1", eps=str(eps)).set_index("mechanism")["printed"]
-    bounds = {
-        "balle": amplification.balle_bennett(eps, **TABLE_1),
-        "feldman": clones.clones(eps, **TABLE_1),
-        "later": clones.stronger_clones(eps, **TABLE_1),
-        "koskela": histogram.upper(eps, **TABLE_1),
-        "this_paper": count.delta(eps, **TABLE_1, count=80, direction="forward"),
-    }
-    names = {  # outside of Erlingsson's conditions there is no bound; the later one is not printed
-        "erlingsson": "Erlingsson et al., 2019",
-        "balle": "Balle et al., 2019 (Bennett)",
-        "feldman": "Feldman et al., 2021 (summed)",
-        "later": "Feldman et al., 2023 (summed)",
-        "koskela": "Koskela et al., 2021 (weak adversary)",
-        "this_paper": "Biswas et al., count of x0",
-    }
-    low, high = float(histogram.lower(eps, **TABLE_1)), float(bounds["koskela"])
+    low, high = float(histogram.lower(eps, **TABLE_1)), float(histogram.upper(eps, **TABLE_1))
+    balle = float(amplification.balle_bennett(eps, **TABLE_1))
+    cell = count.delta(eps, **TABLE_1, count=80, direction="forward")
+    rows = (  # name, mechanism of the printed values, log10 of the bound
+        # outside of Erlingsson's conditions there is no bound
+        ("Erlingsson et al., 2019", "erlingsson", None),
+        ("Balle et al., 2019 (Bennett)", "balle", balle),
+        ("Feldman et al., 2021 (summed)", "feldman", clones.clones(eps, **TABLE_1)),
+        ("Feldman et al., 2023 (summed)", "", clones.stronger_clones(eps, **TABLE_1)),
+        ("Koskela et al., 2021 (weak adversary)", "koskela", high),
+        ("Biswas et al., count of x0", "this paper", cell),
+    )
     return TABLE_1 | {
         "eps": eps,
         "rows": [
-            {"name": name, "printed": said.get(key.replace("_", " ")), "bound": None}
-            | (_delta("bound", bounds[key]) if key in bounds else {})
-            for key, name in names.items()
+            {"name": name, "printed": said.get(key), "bound": None if bound is None else _delta(bound)}
+            for name, key, bound in rows
         ],
-        **_delta("low", low),
-        **_delta("high", high),
+        "low": _delta(low),
+        "high": _delta(high),
         "near_percent": _wider(low, high),
-        "times": 10 ** float(bounds["balle"] - high),
+        "times": 10 ** (balle - high),
     }
 
 
@@ -408,16 +382,14 @@ def _wider(low: Any, high: Any) -> float:
 
 
 def dummies(_: Results) -> Finding:
-    """k-RR with dummies at 100,000 users and 256 values, and what a closed form asks for."""
+    """k-RR with dummies at 100,000 users and 256 values: with the eps0 of k-RR alone, and without k-RR."""
     n, k, delta = 100_000, 256, 1e-6
-    eps0 = [make_plan(n, k, 1, delta).eps0, 9, 10, 12, math.inf]
-    designs = frontier(n, k, 1, delta, eps0=eps0)
-    rows = [
+    designs = frontier(n, k, 1, delta, eps0=[make_plan(n, k, 1, delta).eps0, math.inf])
+    krr, alone = (
         {"eps0": one.eps0, "per_100": 100 * (one.messages_per_user - 1), "ratio": one.ratio}
         for one in designs
-    ]
-    alone = {"per_100": rows[-1]["per_100"], "ratio": rows[-1]["ratio"], "per_value": designs[-1].dummies / k}
-    return {"rows": rows[:-1], "alone": alone, "closed_form": luo_wang_yi(1, delta)}
+    )
+    return {"krr": krr, "alone": alone | {"eps0": None, "per_value": designs[-1].dummies / k}}
 
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
