@@ -86,18 +86,6 @@ def test_spread_is_uniform_inside_a_cell():
     assert np.corrcoef(latitude, longitude)[0, 1] == pytest.approx(0, abs=5 / np.sqrt(n))
 
 
-def test_grids_of_a_dataset():
-    dataset = {
-        "box": {"south": 0, "north": 3, "west": 10, "east": 14},
-        "uniform": {"columns": 4, "rows": 3},
-        "stepped": {"latitude_step": 0.7, "longitude_step": 1.5},
-    }
-    uniform, stepped = grid.grids_of(dataset).values()
-    assert (uniform.columns, uniform.rows) == (4, 3)
-    np.testing.assert_allclose(stepped.longitudes, [10, 11.5, 13])
-    assert list(grid.grids_of({key: dataset[key] for key in ("box", "uniform")})) == ["uniform"]
-
-
 @pytest.mark.parametrize(
     ("make", "arguments", "message"),
     [

@@ -72,33 +72,6 @@ def test_bundled_counts_are_those_of_the_check_ins():
             pd.testing.assert_frame_equal(cells, counted[kind])
 
 
-@needs_rows
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"uniform": {"columns": 10, "rows": 7}},
-        {"uniform": {"columns": 32, "rows": 24}},
-        {"stepped": {"latitude_step": 0.01, "longitude_step": 0.02}},
-        {
-            "box": {"south": 48.84, "north": 48.87, "west": 2.3, "east": 2.36},
-            "uniform": {"columns": 4, "rows": 3},
-        },
-    ],
-    ids=["other numbers", "finer", "other steps", "a smaller box"],
-)
-def test_other_grids_count_exactly_between_the_edges_that_they_name(change):
-    """Counted again from the check-ins, between the edges in the table: those of the lines, not rounded."""
-    dataset = DATASETS["paris"] | {"stepped": {"latitude_step": 0.00427, "longitude_step": 0.0066}} | change
-    points, _ = checkins.crop_tables(ROWS, {"paris": DATASETS["paris"]["box"]}, bad_rows_at_most=0)
-    lines, counts = sub_cells.read_sub_cells(*files("paris"))
-    for wanted in grid.grids_of(dataset).values():
-        cells, found = sub_cells.cut(lines, counts, wanted)
-        for edges, asked in ((cells.latitudes, wanted.latitudes), (cells.longitudes, wanted.longitudes)):
-            assert np.abs(edges - asked).max() <= sub_cells.NEAR * np.diff(asked).min()
-        expected = grid.count_points(cells, points["paris"]["latitude"], points["paris"]["longitude"])
-        np.testing.assert_array_equal(found, expected)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
