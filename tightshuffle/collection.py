@@ -377,7 +377,7 @@ class Collection:
             logs = [ln_delta_of_some(e, own, budgets, sent) for e in eps.tolist()]
         return np.array(logs)
 
-    def _third_value(self, eps: Floats, gains: Floats, group: Group) -> Floats:
+    def _third_value(self, eps: Floats, gains: Floats, group: Group, width: float = 1e-4) -> Floats:
         """`ln_delta_of_third_value`: all remaining users hold a third value."""
         kept = 1 - 1 / self._k
         other_values = [
@@ -385,7 +385,9 @@ class Collection:
             for other in self.groups
         ]
         cover = Cover.of(other_values + self._dummies(kept), self._poisson * kept)
-        return ln_delta_of_third_value(eps, gains, self._lie(group), self._k, cover, ulps=_ulps(eps, group))
+        return ln_delta_of_third_value(
+            eps, gains, self._lie(group), self._k, cover, ulps=_ulps(eps, group), width=width
+        )
 
     def _of_references(
         self, eps: Floats, group: Group, references: Sequence[str], cover: Cover, width: float = 1e-4
@@ -548,7 +550,10 @@ class Collection:
                 [
                     (
                         Curve(functools.partial(stage._of_third_value, group=group), stage.eps0(group)),
-                        Curve(functools.partial(stage.one_round, group=group), stage.eps0(group)),
+                        Curve(
+                            functools.partial(stage.one_round, group=group, width=_WIDTH_OF_ROUNDS),
+                            stage.eps0(group),
+                        ),
                         stage.rounds,
                     )
                     for stage in (self, *self.then)
@@ -562,7 +567,8 @@ class Collection:
         eps = self._counted(eps, chosen)
         result = np.full(eps.shape, -np.inf)
         asked = eps < self.eps0(group)
-        result[asked] = self._third_value(eps[asked], self._uniform_gains(eps[asked], chosen), chosen)
+        gains = self._uniform_gains(eps[asked], chosen)
+        result[asked] = self._third_value(eps[asked], gains, chosen, _WIDTH_OF_ROUNDS)
         return np.minimum(result / math.log(10), 0.0)
 
     def _mu(self, group: str | None) -> float:

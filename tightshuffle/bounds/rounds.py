@@ -220,7 +220,7 @@ class LowerRounds(Composition):
     first_depth, clear = 32.0, 0.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
-        self._parts = [(low, _Round(high), times) for low, high, times in rounds]
+        self._parts = [(_Round(low), _Round(high), times) for low, high, times in rounds]
         super().__init__(
             sum_of_budgets((times, high.largest) for _, high, times in self._parts),
             sum(times * high.largest_finite for _, high, times in self._parts),
@@ -232,15 +232,15 @@ class LowerRounds(Composition):
         return max(found, 0.0) if math.isfinite(found) else 0.0
 
     def _build(self, depth: float) -> Depth:
-        ends = [high.end(-depth)[0] for _, high, _ in self._parts]
-        steps = [high.step(end) for (_, high, _), end in zip(self._parts, ends, strict=True)]
+        ends = [low.end(-depth)[0] for low, _, _ in self._parts]
+        steps = [low.step(end) for (low, _, _), end in zip(self._parts, ends, strict=True)]
         spacing = max(min(steps), max(ends) / _WIDEST) * (1 + 2.0**-50)
         grids = []
         for (low, high, times), end, step in zip(self._parts, ends, steps, strict=True):
             index = _places(end, max(step, spacing), spacing)
             eps = index * spacing
-            lowest = 10 ** low.log10_delta(eps) * (1 - _SLACK)
-            highest = np.minimum(np.exp(high._ln_delta(eps)) * (1 + _SLACK), 1.0)
+            lowest, highest = (np.exp(part.ln_delta(eps)) for part in (low, high))
+            lowest, highest = lowest * (1 - _SLACK), np.minimum(highest * (1 + _SLACK), 1.0)
             values = below(eps, lowest, highest, highest)
             grids.append((loss_grid.of_masses(masses(index, eps, values, values), spacing), times))
         return Depth(lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), -math.inf, True)
@@ -271,11 +271,11 @@ class _Round:
     def __init__(self, own: Curve) -> None:
         self._curve = own
         self.largest_finite = min(own.eps0, _LARGEST)
-        at_zero, self._floor = self._ln_delta(np.array([0.0, self.largest_finite])).tolist()
+        at_zero, self._floor = self.ln_delta(np.array([0.0, self.largest_finite])).tolist()
         self.largest = own.eps0 if self._floor == -math.inf else math.inf
         self._scale = _scale(0.0, at_zero)
 
-    def _ln_delta(self, eps: Floats) -> Floats:
+    def ln_delta(self, eps: Floats) -> Floats:
         return np.asarray(self._curve.log10_delta(eps), dtype=float) * _LN10
 
     def end(self, negligible: float) -> tuple[float, bool]:
@@ -285,13 +285,13 @@ class _Round:
         while end < self.largest_finite and value > enough:
             guess = 1.05 * gaussian_eps(negligible / _LN10, scale)
             end = min(max(guess, 1.25 * end), 4 * end or guess, self.largest_finite)
-            value = float(self._ln_delta(np.array([end]))[0])
+            value = float(self.ln_delta(np.array([end]))[0])
             scale = _scale(end, value)
         if end == 0:  # delta is the same at every eps, as for one user: any end will do
             return min(1.0, self.largest_finite), True
         if value < 1.2 * enough:  # too far: half the distance may do
             shorter = end * 2.0 ** (-np.arange(16, 0, -1) / 4)
-            fits = shorter[self._ln_delta(shorter) <= enough]
+            fits = shorter[self.ln_delta(shorter) <= enough]
             if fits.size:
                 end = float(fits[0])
                 value = enough
@@ -304,7 +304,7 @@ class _Round:
     def grid(self, end: float, step: float, spacing: float) -> loss_grid.LossGrid:
         """The pair that dominates, from points about ``step`` apart on the grid of this ``spacing``."""
         index = _places(end, step, spacing)
-        return loss_grid.connected(index, spacing, self._ln_delta(index * spacing))
+        return loss_grid.connected(index, spacing, self.ln_delta(index * spacing))
 
 
 def _scale(eps: float, ln_delta: float) -> float:

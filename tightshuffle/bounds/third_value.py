@@ -36,7 +36,8 @@ from tightshuffle.arguments import Floats
 from tightshuffle.bounds.cover import Cover, few, ln_delta, log_probabilities, most_counted
 from tightshuffle.numerics.positive_part import log_positive_part, outwards, tilted_copies
 
-_DEPTHS = (0.0, 1.0, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in standard deviations
+_DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in standard deviations
+_SETTLED = 1e-4  # of delta, relative: what a greater depth could still gain
 _SLACK = 1e-6  # of r, relative: what its computation may lose
 _LEAST_LOG = -650.0  # of a probability that counts: far smaller ones are too small for a float
 _TILTS = np.concatenate([[0.0], np.logspace(-4, 1, 60)])  # -log t that Chernoff's bound tries
@@ -78,24 +79,27 @@ def ln_delta_of_third_value(
         terms = log_positive_part(rows, shares, m, width=width)[0] - np.log(m) + logs[:-1] - 1e-10
         terms[:, logs[:-1] < _LEAST_LOG] = -np.inf
         return np.asarray(special.logsumexp(terms, axis=1))
-    best = np.full(eps.shape, -np.inf)
     n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
     likeliest = tilted_copies(smaller - growth[:, None], masses, n, shares)
-    spread = np.sqrt(likeliest)
-    for depth in _DEPTHS if growth.any() else _DEPTHS[:1]:
-        least = np.maximum(np.floor(likeliest - depth * spread), 1)
+    ulps = np.broadcast_to(ulps, (eps.size, 1))
+    best, most = np.full(eps.shape, -np.inf), np.full(eps.shape, np.inf)
+    for depth in _DEPTHS:
+        # A smaller l has a larger slope, so the first term falls: skip what cannot exceed the best so far.
+        some = np.flatnonzero(best < most - _SETTLED)
+        least = np.maximum(np.floor(likeliest - depth * np.sqrt(likeliest)), 1)[some]
         with np.errstate(invalid="ignore"):  # at eps = 0 the slope is 0, whatever the ratio is
-            slope = np.where(growth == 0, 0.0, growth * _ratio(cover, least) * (1 + _SLACK))
+            slope = np.where(growth[some] == 0, 0.0, growth[some] * _ratio(cover, least) * (1 + _SLACK))
         usable = np.isfinite(slope)
-        if not usable.any():
-            continue
-        slope = np.where(usable, slope, 0.0)[:, None]
-        main = ln_delta(*outwards(smaller - slope, masses, False, ulps), cover, round_up=False, width=width)
-        fewer = _log_fewer(*outwards(larger - slope, masses, True, ulps), cover, least)
-        lost = np.log(np.maximum(growth, 1e-300)) + fewer
+        some, least, slope = some[usable], least[usable], slope[usable, None]
+        fewer = _log_fewer(*outwards(larger[some] - slope, masses[some], True, ulps[some]), cover, least)
+        lost = np.log(np.maximum(growth[some], 1e-300)) + fewer
+        known = lost < most[some]
+        some, lost, slope = some[known], lost[known], slope[known]
+        gained = outwards(smaller[some] - slope, masses[some], False, ulps[some])
+        most[some] = ln_delta(*gained, cover, round_up=False, width=width)
         with np.errstate(invalid="ignore", divide="ignore"):
-            value = main + np.log1p(-np.exp(np.minimum(lost - main, 0.0)))
-        best = np.where(usable & (value > best), value, best)
+            value = most[some] + np.log1p(-np.exp(np.minimum(lost - most[some], 0.0)))
+        best[some] = np.fmax(best[some], value)
     return best
 
 
