@@ -126,7 +126,7 @@ def caption(tables: Tables) -> str:
         "The upper bound on δ of the authors' blanket paper, eq. (3): (a) where the paper calls it tight, (b)"
         " beside rigorous bounds, (c) by how many orders of magnitude it exceeds our upper bound. If eq. (3)"
         " is tight as n grows, the lines of (c) tend to 0.\n\n"
-        f"(a) {wording.setting(regions, 'n', 'k', 'count')}. The root that Theorem 2.3 needs exists at"
+        f"In (a), {wording.setting(regions, 'n', 'k', 'count')}. The root that Theorem 2.3 needs exists at"
         f" {with_roots} of the {len(regions)} ε₀ shown. (b) At ε₀ = {closest['eps0']:g}, eq. (3), cut at 1,"
         f" is at least {10 ** closest['orders']:,.0f} times the upper bound, at ε = {closest['eps']:.2g}."
         f" (c) It exceeds the upper bound by up to {grown['orders']:,.0f} orders of magnitude, at"

@@ -35,6 +35,11 @@ def files_of(*paths: str) -> list[str]:
     """``paths`` and, of Python files, every file of this project that they import, at any depth; sorted."""
     imports, files = _graph(), set(paths)
     waiting = [module for path in paths if path.endswith(".py") for module in _imported_by(path)]
+    for package in (
+        each for path in paths for each in _packages_around(path.removesuffix(".py").replace("/", "."))
+    ):
+        if package in imports.modules:
+            files.add(_file_of(package))
     seen: set[str] = set()
     while waiting:
         module = waiting.pop()

@@ -135,7 +135,7 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
     ),
     "blanket_regions": (
         blanket,
-        lambda tables: ["n = 100", "k = 10", "n_x₀ = 10", "ε₀ = 0.5", "exists at 0 of the 20 ε₀"],
+        lambda tables: ["n = 100", "k = 10", "n_x₀ = 10", "ε₀ = 0.5", "exists at 0 of the 150 ε₀"],
     ),
     "checkins": (
         maps,
@@ -168,7 +168,7 @@ SHOWN = {  # module -> (x and y of the series that it must show; what its captio
     "girgis_rdp": (
         renyi,
         lambda tables: [
-            *("n = 10,000, k = 10", "ε₀ = 0.5, 2 and 4", "1 and 10 rounds for ε₀ = 2,"),
+            *("n = 10,000, k = 10", "ε₀ = 0.5, 2 and 4", "1, 10 and 100 rounds for ε₀ = 2,"),
             f"{span(tables.divergences['girgis'] / tables.divergences['clones'])} times",
         ],
     ),
