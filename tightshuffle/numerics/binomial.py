@@ -1,4 +1,4 @@
-"""Binomial probabilities in logarithms, to 13 digits for any number of trials."""
+"""Binomial probabilities and coefficients in logarithms, to 13 digits for any number of trials."""
 
 import functools
 
@@ -32,6 +32,11 @@ def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, probabilit
         all_hit, all_miss = scipy.special.xlogy(n, p), scipy.special.xlog1py(n, -p)
     log = np.where(x == n, all_hit, np.where(x == 0, all_miss, inner))
     return np.where((x < 0) | (y < 0), -np.inf, log)
+
+
+def log2_choose(k: int, m: int) -> float:
+    """log2 of the number of subsets of m of k values."""
+    return float(-(np.log(k + 1) + scipy.special.betaln(k - m + 1, m + 1)) / np.log(2))
 
 
 def _stirling_remainder(n: Floats) -> Floats:

@@ -10,8 +10,9 @@ from tightshuffle.arguments import check_k
 from tightshuffle.randomizers.base import Randomizer, SupportRandomizer
 from tightshuffle.randomizers.finite import Finite
 from tightshuffle.randomizers.hadamard import HadamardResponse
+from tightshuffle.randomizers.krr import KRandomizedResponse
 from tightshuffle.randomizers.matrix_file import read_matrix
-from tightshuffle.randomizers.subset import KRandomizedResponse, SubsetSelection
+from tightshuffle.randomizers.subset import SubsetSelection
 from tightshuffle.randomizers.unary import LocalHashing, OptimizedUnaryEncoding, SymmetricUnaryEncoding
 
 __all__ = [

@@ -20,8 +20,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers, check_eps, check_eps0, check_k, check_n
-from tightshuffle.randomizers.krr import check_counts
+from tightshuffle.arguments import Floats, Integers, check_eps, check_eps0, check_k, check_n, check_users
 
 Reference = str | Mapping[str, float]
 _LARGEST_EPS0 = 350.0  # e^(eps + eps0) is a float
@@ -338,3 +337,14 @@ def _column(n: npt.ArrayLike) -> Integers:
     """``n`` with one more axis, for values; a number stays one."""
     n = check_n(n)
     return n[..., None] if n.ndim else n
+
+
+def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
+    """``values`` (users per value) as an integer array of shape (repetitions, k), from (k,) or this shape.
+
+    ValueError for counts that are negative, not whole numbers, or of another shape.
+    """
+    counts = np.atleast_2d(np.asarray(values))
+    if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
+        raise ValueError(f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}")
+    return np.broadcast_to(check_users("counts", counts), (repetitions, counts.shape[1]))

@@ -1,15 +1,16 @@
-"""Subset selection, and k-randomized response, which is subset selection with subsets of one value."""
+"""Subset selection: k-randomized response with subsets of several values."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.numerics.binomial import log2_choose
 from tightshuffle.randomizers.base import SupportRandomizer
-from tightshuffle.randomizers.krr import sample_histogram
+from tightshuffle.randomizers.krr import KRandomizedResponse
 
 _MOST_DRAWN = 10**9  # numpy draws without replacement from fewer than this only
 
@@ -60,9 +61,7 @@ class SubsetSelection(SupportRandomizer):
 
     @property
     def bits(self) -> float:
-        from scipy.special import betaln  # here, for it takes as long to import as numpy
-
-        return float(-(np.log(self.k + 1) + betaln(self.k - self.m + 1, self.m + 1)) / np.log(2))
+        return log2_choose(self.k, self.m)
 
     def patterns(self, values: Sequence[int]) -> Floats:
         """Drawing without replacement: j of r given values are among the m."""
@@ -105,28 +104,6 @@ class SubsetSelection(SupportRandomizer):
                     users[:-1] += takers[1:]
             free += arrived
         return result
-
-
-@dataclass(frozen=True)
-class KRandomizedResponse(SubsetSelection):
-    """k-randomized response (Kairouz, Bonawitz and Ramage 2016; "GRR"), as in `tightshuffle.randomizers.krr`.
-
-    A report supports the value that it names: alpha = 1 / k, beta = 0.
-    """
-
-    key = "grr"
-    parameter = ""
-    title = "k-randomized response"
-
-    m: int = field(default=1, init=False, repr=False)
-
-    @classmethod
-    def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
-        return cls(k, eps0)
-
-    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
-        """See `Randomizer.sample` and `krr.sample_histogram`: O(k)."""
-        return sample_histogram(self._datasets(counts, repetitions), self.eps0, rng, repetitions)
 
 
 def _falling(number: int, factors: int) -> int:
