@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from tightshuffle import Collection, Dummies, Group
-from tightshuffle.collection_file import read_collection
+from tightshuffle.collection import Collection, Dummies, Group, read_collection
 
 YAML = """
 k: 050

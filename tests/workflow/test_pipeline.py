@@ -111,7 +111,7 @@ EDITS = {  # file -> the rules that rerun, and how many figures; or the rules th
     "reproduction/attack/game.py": ({"run_audit", "collect_audit"} | QUOTED, 1),
     "reproduction/report/which_page.py": ({"write_which", "write_article", "write_sums", "all"}, 0),
     "tightshuffle/bounds/histogram.py": (NO_BOUND, None),
-    "tightshuffle/collection.py": (NO_BOUND | {"run_parity", "judge_values"}, None),
+    "tightshuffle/collection/bounds.py": (NO_BOUND | {"run_parity", "judge_values"}, None),
     "tightshuffle/randomizers/subset.py": (
         {"use_bundled_counts", "count_checkins", "sample_synthetic"},
         None,

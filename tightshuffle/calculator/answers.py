@@ -12,8 +12,7 @@ import numpy as np
 
 from tightshuffle import methods
 from tightshuffle.arguments import Floats, OutsideRange, check_colluding
-from tightshuffle.collection import Collection, Group
-from tightshuffle.collection_file import read_collection
+from tightshuffle.collection import Collection, Group, read_collection
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import e_notation, from_log10, plain
 from tightshuffle.planning import expected_tv_gaussian

@@ -8,8 +8,7 @@ import numpy as np
 
 from tightshuffle.cli.layout import Answer, delta_text, table
 from tightshuffle.cli.values import histogram
-from tightshuffle.collection import Collection
-from tightshuffle.collection_file import read_collection
+from tightshuffle.collection import Collection, read_collection
 from tightshuffle.number_text import plain
 
 

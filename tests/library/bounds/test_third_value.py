@@ -8,6 +8,7 @@ import pytest
 from tightshuffle import Collection, Group
 from tightshuffle.bounds import third_value
 from tightshuffle.bounds.cover import Cover
+from tightshuffle.collection import bounds
 
 
 @pytest.mark.parametrize(
@@ -33,10 +34,10 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
     points = np.array(eps)
 
     def ln_delta():
-        q = collection._lie(group)
+        q = bounds._lie(collection, group)
         return third_value.ln_delta_of_third_value(
             points,
-            collection._uniform_gains(points, group),
+            bounds._uniform_gains(collection, points, group),
             q,
             k,
             Cover.of([(n - 1, (k - 1) * q)]),

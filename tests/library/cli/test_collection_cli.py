@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.library.cli.test_cli import answer, call
-from tightshuffle.collection_file import read_collection
+from tightshuffle.collection import read_collection
 
 FILE = """
 k: 20

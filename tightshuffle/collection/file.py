@@ -9,7 +9,8 @@ from dataclasses import fields
 from typing import Any
 
 from tightshuffle.arguments import check_installed
-from tightshuffle.collection import NESTED, Collection, Dummies, Group
+from tightshuffle.collection.collection import Collection
+from tightshuffle.collection.data import NESTED, Dummies, Group
 
 _TEXTS = ("randomizer", "name")
 _WHOLE = ("k", "rounds", "users", "number")

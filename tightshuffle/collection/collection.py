@@ -1,0 +1,192 @@
+"""A collection with its bounds for one round and for all rounds, and with its errors."""
+
+import functools
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import Floats, check_choice, check_eps, check_log10_delta, check_one
+from tightshuffle.bounds.inverse import epsilon_from_gaussian
+from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
+from tightshuffle.collection import bounds, errors
+from tightshuffle.collection.data import Data
+from tightshuffle.numerics.powers import delta_of_log10
+
+BOUNDS = ("upper", "lower")
+_WIDTH_OF_ROUNDS = 1e-3  # of each round's delta: it makes eps about 0.01 % larger
+
+
+@dataclass(frozen=True)
+class Collection(Data):
+    """A collection of reports, with bounds on its eps and delta.
+
+    Parameters
+    ----------
+    k : number of values, up to 10^7; None for a randomizer that is read from a file
+    groups : one `Group` or several, with different names. Their reports are shuffled together.
+    randomizer : a name that `randomizers.parse` takes. Users of other groups hide a user if their reports
+        have the same u: for "grr", "subset:M", "hash:G" and "hadamard" whatever their eps0 is, else only at
+        the same eps0.
+    dummies : see `Dummies`; for the randomizers just named
+    rounds : how many, up to 10^5 with those of ``then``, by the same users with fresh randomness; values may
+        change. The bounds are for all rounds together, and for a user who takes part in every round.
+    then : further collections by the same users, after these rounds; their groups have the same names, and
+        they have no ``then`` themselves
+
+    Raises
+    ------
+    ValueError naming the group and key that is wrong.
+    """
+
+    then: tuple["Collection", ...] = ()
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def one_round(
+        self,
+        eps: npt.ArrayLike,
+        *,
+        group: str | None = None,
+        bound: str = "upper",
+        unseen: bool = False,
+        width: float = 1e-4,
+    ) -> Floats:
+        """log10 of a bound on delta of one of these ``rounds``; `then` does not count.
+
+        Parameters
+        ----------
+        eps : (points,) or a number
+        group : the name of the group of the target user; the first by default
+        bound : "upper", for every dataset; or "lower", which some dataset reaches, -inf where none is known
+        unseen : False for a user who takes part, as the adversary may know. True if nobody can know who
+            takes part: the bound is then for a user who does so with the probability of the group. Upper
+            bounds only.
+        width : the largest relative error that the computation adds to an upper bound, mostly
+
+        Raises
+        ------
+        ValueError naming the argument that is bad.
+        """
+        check_choice("bound", bound, BOUNDS)
+        chosen, points = self.named(group), check_eps(eps).ravel()
+        if bound == "upper":
+            logs = bounds.log10_upper(self, points, chosen, unseen, width)
+        elif unseen and chosen.participation < 1:
+            logs = np.full(points.shape, -np.inf)
+        else:
+            logs = bounds.log10_lower(self, points, chosen)
+        return logs.reshape(np.shape(eps))[()]
+
+    def log10_delta(
+        self, eps: npt.ArrayLike, *, group: str | None = None, bound: str = "upper", unseen: bool = False
+    ) -> Floats:
+        """log10 of a bound on delta of all rounds together. Parameters and errors as for `one_round`.
+
+        With several rounds "lower" is that of one dataset in all rounds, or of a single round if that is
+        larger.
+        """
+        arguments: dict[str, Any] = {"group": group, "bound": bound, "unseen": unseen}
+        if bound == "upper" and not self._single:
+            return self._composed(group, unseen).log10_delta(check_eps(eps))
+        result = np.max([stage.one_round(eps, **arguments) for stage in self._stages], axis=0)
+        if not self._single and (together := self._composed_lower(group, unseen)):
+            points = check_eps(eps)
+            logs = together.ln_delta(points.ravel()).reshape(points.shape) / math.log(10)
+            result = np.maximum(result, logs)
+        return result[()]
+
+    def epsilon(
+        self,
+        delta: float | None = None,
+        *,
+        log10_delta: float | None = None,
+        group: str | None = None,
+        bound: str = "upper",
+        unseen: bool = False,
+    ) -> float:
+        """The smallest eps with this delta for all rounds together, rounded up; for "lower" rounded down.
+
+        ``delta`` in (0, 1), or instead of it ``log10_delta`` < 0; other parameters and errors as for
+        `one_round`. math.inf where no eps up to 300 has this delta.
+        """
+        target = check_one("delta", check_log10_delta(delta, log10_delta))
+        check_choice("bound", bound, BOUNDS)
+        if bound == "lower":
+            eps = max(stage._epsilon_of_one(target, group, bound, unseen) for stage in self._stages)
+            together = None if self._single else self._composed_lower(group, unseen)
+            return max(eps, together.epsilon(target)) if together else eps
+        if self._single:
+            return self._epsilon_of_one(target, group, bound, unseen)
+        found = float(self._composed(group, unseen).epsilon(target))
+        return math.inf if math.isnan(found) else found
+
+    def delta(self, eps: float, **arguments: Any) -> float:
+        """A bound on delta: 10 to the power `log10_delta`, rounded up for "upper" and down for "lower"."""
+        side = -1 if arguments.get("bound") == "lower" else 1
+        return float(delta_of_log10(self.log10_delta(eps, **arguments), side))
+
+    def if_the_shuffler_fails(self, group: str | None = None) -> float:
+        """The eps that is left for all rounds together, with delta = 0: the local budgets add up."""
+        return sum_of_budgets((stage.rounds, stage.eps0(group)) for stage in self._stages)
+
+    def expected_error(self, shares: npt.ArrayLike | None = None) -> float:
+        """See `errors.expected_error`."""
+        return errors.expected_error(self, shares)
+
+    def gaussian_error(self, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None) -> float:
+        """See `errors.gaussian_error`, with the rounds of `then`."""
+        return errors.gaussian_error(self, eps, log10_delta, shares)
+
+    def _epsilon_of_one(self, target: float, group: str | None, bound: str, unseen: bool) -> float:
+        def log10_delta_at(eps: float) -> float:
+            return float(self.one_round(eps, group=group, bound=bound, unseen=unseen))
+
+        # delta of a mu-Gaussian at eps = 0 is 2 Phi(mu / 2) - 1, about mu / sqrt(2 pi).
+        mu = min(10.0, math.sqrt(2 * math.pi) * 10 ** float(self.one_round(0.0, group=group)))
+        largest = min(self.eps0(group), bounds.LARGEST_EPS)
+        found = epsilon_from_gaussian(log10_delta_at, target, largest, mu=mu, round_up=bound == "upper")
+        return math.inf if found >= bounds.LARGEST_EPS * (1 - 1e-6) else found
+
+    @property
+    def _stages(self) -> tuple["Collection", ...]:
+        return (self, *self.then)
+
+    @property
+    def _single(self) -> bool:
+        return self.rounds == 1 and not self.then
+
+    def _upper_curve(self, group: str | None, unseen: bool = False) -> Curve:
+        bound = functools.partial(self.one_round, group=group, unseen=unseen, width=_WIDTH_OF_ROUNDS)
+        return Curve(bound, self.eps0(group))
+
+    def _third_value_curve(self, group: str | None) -> Curve:
+        bound = functools.partial(
+            bounds.log10_third_value, self, group=self.named(group), width=_WIDTH_OF_ROUNDS
+        )
+        return Curve(bound, self.eps0(group))
+
+    def _composed(self, group: str | None, unseen: bool) -> Rounds:
+        key = (group, unseen)
+        if key not in self._cache:
+            self._cache[key] = Rounds(
+                [(stage._upper_curve(group, unseen), stage.rounds) for stage in self._stages]
+            )
+        return self._cache[key]
+
+    def _composed_lower(self, group: str | None, unseen: bool) -> LowerRounds | None:
+        """The rounds where all other users hold a third value; None without a bound."""
+        if self.randomizer != "grr" or self.cells == 2 or (unseen and self.named(group).participation < 1):
+            return None
+        if any(stage.dummies.probability_per_user_and_value for stage in self._stages):
+            return None
+        key = (group, "lower")
+        if key not in self._cache:
+            self._cache[key] = LowerRounds(
+                [
+                    (stage._third_value_curve(group), stage._upper_curve(group), stage.rounds)
+                    for stage in self._stages
+                ]
+            )
+        return self._cache[key]
