@@ -1,35 +1,14 @@
 """The bracket holds: against exact rational sums, binomial tails of many users, and one point at a time."""
 
-import itertools
 import math
-from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
 
-from tightshuffle.numerics import positive_part
-from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tests.library.numerics.exact import exact_log, exact_log_of_parts
+from tightshuffle.numerics.positive_part import bracket, log_positive_part, outwards
 from tightshuffle.randomizers import KRandomizedResponse
-
-
-def exact_log(values, probabilities, n):
-    """log E[(G_1 + ... + G_n)_+] in rational numbers: every way in which n gains fall into their classes."""
-    values = [*map(Fraction, values), Fraction(0)]
-    probabilities = [*map(Fraction, probabilities)]
-    probabilities.append(1 - sum(probabilities))
-    total = Fraction(0)
-    for dividers in itertools.combinations(range(n + len(values) - 1), len(values) - 1):
-        ends = (-1, *dividers, n + len(values) - 1)
-        often = [later - earlier - 1 for earlier, later in itertools.pairwise(ends)]
-        s = sum(number * value for number, value in zip(often, values, strict=True))
-        if s > 0:
-            ways = math.factorial(n) // math.prod(map(math.factorial, often))
-            total += ways * math.prod(c**m for c, m in zip(probabilities, often, strict=True)) * s
-    if total == 0:
-        return -math.inf
-    with mpmath.workdps(40):
-        return mpmath.log(mpmath.mpf(total.numerator) / total.denominator)
 
 
 def random_distribution(rng):
@@ -44,22 +23,6 @@ def random_distribution(rng):
     if rng.random() < 0.3:
         probabilities *= 10 ** rng.uniform(-6, 0)
     return values, probabilities * (1 - 1e-9)
-
-
-@pytest.mark.parametrize(
-    "few_atoms", [0, positive_part._FEW_ATOMS]
-)  # the contour integral first, or the sum over a box
-def test_random_laws_against_rational_sums(few_atoms, monkeypatch):
-    monkeypatch.setattr(positive_part, "_FEW_ATOMS", few_atoms)
-    rng = np.random.default_rng(20)
-    with np.errstate(all="raise", under="ignore"):
-        for _ in range(150 if few_atoms else 15):
-            values, probabilities = random_distribution(rng)
-            n, width = int(rng.integers(1, 12)), 10 ** rng.uniform(-6, -1)
-            low, high = log_positive_part(values, probabilities, n, width=width)
-            truth = exact_log(values, probabilities, n)
-            assert low <= truth <= high, (values, probabilities, n)
-            assert truth == -math.inf or high - low <= math.log1p(width), (values, probabilities, n)
 
 
 # Values as unlikely as what rounding makes of 1 - sum(p), and laws that are nearly always far below 0.
@@ -97,19 +60,21 @@ def distribution_at_an_edge(rng):
     return values * 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2)), probabilities
 
 
-@pytest.mark.parametrize("few_atoms", [0, positive_part._FEW_ATOMS])
-def test_laws_at_the_edge_of_rounding_against_rational_sums(few_atoms, monkeypatch):
-    monkeypatch.setattr(positive_part, "_FEW_ATOMS", few_atoms)
-    rng = np.random.default_rng(23)
-    distributions = [
-        (*distribution_at_an_edge(rng), int(rng.integers(1, 9))) for _ in range(200 if few_atoms else 20)
-    ]
+@pytest.mark.parametrize("few_atoms", [0, bracket._FEW_ATOMS])  # the contour first, or the sum over a box
+def test_laws_against_rational_sums(few_atoms, monkeypatch):
+    monkeypatch.setattr(bracket, "_FEW_ATOMS", few_atoms)
+    rng = np.random.default_rng(20)
+    laws = [(*law, 1e-4) for law in EDGES]
+    for _ in range(150 if few_atoms else 15):
+        laws.append((*random_distribution(rng), int(rng.integers(1, 12)), 10 ** rng.uniform(-6, -1)))
+    for _ in range(200 if few_atoms else 20):
+        laws.append((*distribution_at_an_edge(rng), int(rng.integers(1, 9)), 1e-4))
     with np.errstate(all="raise", under="ignore"):
-        for values, probabilities, n in EDGES + distributions:
-            low, high = map(float, log_positive_part(values, probabilities, n))
+        for values, probabilities, n, width in laws:
+            low, high = map(float, log_positive_part(values, probabilities, n, width=width))
             truth = exact_log(values, probabilities, n)
             assert low <= truth <= high, (values, probabilities, n)
-            assert truth == -math.inf or high - low <= math.log1p(1e-4), (values, probabilities, n)
+            assert truth == -math.inf or high - low <= math.log1p(width), (values, probabilities, n)
 
 
 def binomial_excess(n, p, up, down):
@@ -225,25 +190,6 @@ def test_only_the_largest_of_a_group_are_narrow():
 def test_no_positive_value():
     assert log_positive_part([-1.0, 0.0], [0.5, 0.2], 10) == (-np.inf, -np.inf)
     assert log_positive_part([1.0, -1.0], [0.0, 0.2], 10) == (-np.inf, -np.inf)
-
-
-def exact_log_of_parts(values, probabilities, parts):
-    """log E[S_+] in rational numbers, for a number of gains that is a sum of binomial numbers (n, share)."""
-    number = {0: Fraction(1)}
-    for n, share in parts:
-        for _ in range(n):
-            more = {}
-            for count, mass in number.items():
-                more[count] = more.get(count, 0) + mass * (1 - Fraction(share))
-                more[count + 1] = more.get(count + 1, 0) + mass * Fraction(share)
-            number = more
-    with mpmath.workdps(40):
-        total = mpmath.mpf(0)
-        for count, mass in number.items():
-            if count and mass:
-                one = exact_log(values, probabilities, count)
-                total += mpmath.mpf(mass.numerator) / mass.denominator * mpmath.exp(one)
-        return mpmath.log(total) if total else -math.inf
 
 
 def test_a_random_number_of_gains_against_rational_sums():

@@ -1,0 +1,230 @@
+"""The contour integral for E[S_+]: items 1 to 5 of the package's docstring, one error term per function.
+
+Sums and errors are in units of M(theta)^n e^(theta^2 tau^2 / 2).
+"""
+
+import math
+
+import numpy as np
+
+from tightshuffle.arguments import Floats, Integers
+from tightshuffle.numerics.positive_part.tilt import OPERATIONS, ULP, Points, log_powers, log_rounded, mgf
+
+_MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
+_PAIRED = 8  # likeliest values, whose pairs are candidates for windows
+_BATCH = 2**20  # about how many nodes are in memory at once
+_TERMS = 2**18  # about how many terms of sums over values are in memory at once
+# Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S.
+_LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
+_SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
+
+
+def contour(points: Points, tau: Floats, guess: Floats, width: float) -> tuple[Floats, Floats]:
+    """Bounds on log E[S_+], (points,); ``guess``, about log(E[S_+] / M(theta)^n), steers only how many nodes.
+
+    ``tau`` (points,): the standard deviation of U. ``width``: of the bracket, roughly.
+    """
+    allowed = guess + math.log(width * 1e-3)
+    aliases = log_aliasing(points, tau)
+    enough = aliases <= allowed[:, None]
+    column = np.where(enough.any(axis=1), enough.argmax(axis=1), _LENGTHS.size - 1)
+    h = 2 * math.pi / (_LENGTHS[column] * points.sigma)
+    last = _last_node(tau, h, allowed)
+    reach = last * h
+    threshold = 1 - allowed - np.log(2 * points.theta)
+    distance, half = _windows(points, h, last, threshold)
+    skips = half < reach
+
+    windows = np.where(skips, np.floor(reach / distance) + 2, 1)
+    nodes = np.minimum(windows * (2 * half / h + 1), last + 1)
+    sums = np.zeros((2, len(points)))
+    errors = np.full((2, len(points)), np.inf)
+    feasible = np.flatnonzero(nodes <= _MOST_NODES)
+    batches = np.floor(np.cumsum(nodes[feasible]) / _BATCH)
+    for batch in sorted(set(batches.tolist())):
+        rows = feasible[batches == batch]
+        sums[:, rows], errors[:, rows] = _sum_nodes(
+            points.rows(rows), tau[rows], h[rows], last[rows], distance[rows], half[rows], windows[rows]
+        )
+    errors += truncation(reach, tau) + np.where(skips, skipping(threshold, points.theta, h), 0.0)
+    return smoothing(points, tau, sums, errors, np.exp(aliases[np.arange(len(points)), column]))
+
+
+# --- the error terms ---------------------------------------------------------------------------------------
+
+
+def smoothing(
+    points: Points, tau: Floats, sums: Floats, errors: Floats, alias: Floats
+) -> tuple[Floats, Floats]:
+    """Item 1: bounds on log E[S_+] from the sums for tau and 2 tau and their ``errors``, (2, points)."""
+    growth = np.exp((points.theta * tau) ** 2 / 2), np.exp(2 * (points.theta * tau) ** 2)
+    above = growth[0] * (sums[0] + errors[0])
+    below = 2 * growth[0] * (sums[0] - errors[0] - alias) - growth[1] * (sums[1] + errors[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.where(below > 0, points.base - points.rounding + log_rounded(below, round_up=False), -np.inf)
+        high = points.base + points.rounding + log_rounded(above, round_up=True)
+    high = np.where(np.isfinite(above) & (above > 0), high, np.inf)
+    return np.where(np.isnan(low), -np.inf, low), high
+
+
+def log_aliasing(points: Points, tau: Floats) -> Floats:
+    """Item 2: log of the bound on all aliases, for every length; (points, lengths)."""
+    theta, sigma = points.theta[:, None], points.sigma[:, None]
+    shift = _SHIFTS / sigma
+    down = np.concatenate([np.minimum(shift, 0.9 * theta), theta * [0.5, 0.7, 0.95]], axis=1)
+    bounds = []
+    for s, t in ((shift, theta + shift), (down, theta - down)):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            moment = mgf(points.g[:, None], points.p[:, None], points.missing[:, None], t)
+            powers = log_powers(points.n[:, None], points.shares[:, None], moment)
+            chernoff = (powers - points.log_powers[:, None]).sum(axis=2) - np.log(t) - 1
+            chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
+            decay = s[:, None] * _LENGTHS[:, None] * sigma[:, None]
+            bound = chernoff[:, None] - decay - np.log(-np.expm1(-decay))
+        bounds.append(np.where(np.isnan(bound), np.inf, bound).min(axis=2))
+    return np.logaddexp(*bounds)
+
+
+def truncation(reach: Floats, tau: Floats) -> Floats:
+    """Item 3: what the nodes beyond V = ``reach`` add at most."""
+    return np.exp(-math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - (reach * tau) ** 2 / 2)
+
+
+def skipping(threshold: Floats, theta: Floats, h: Floats) -> Floats:
+    """Item 4: what the nodes outside of the windows for T = ``threshold`` add at most."""
+    return np.exp(-threshold) * (0.5 / theta + h / theta**2)
+
+
+def rounding_of_terms(weights: Floats, units: Floats, angles: Floats) -> Floats:
+    """Item 5: units in the last place of 1 by which M(z) / M(theta) - 1 may be wrong; all (nodes, values)."""
+    size = np.abs(angles)
+    return (weights * (units * np.minimum(size, 2.0)) + 3 * weights * size).sum(axis=1)
+
+
+def rounding_of_power(
+    units: Floats, real: Floats, imaginary: Floats, share: Floats, rate: Floats, modulus: Floats
+) -> Floats:
+    """Item 5: units by which the logarithm of one part's M(z)^n / M(theta)^n may be wrong, before its own.
+
+    ``units`` are those of M(z) / M(theta) - 1 = real + i imaginary; 1 + modulus is the part's square.
+    """
+    off = units + 2 * (2 * np.abs(real) + np.where(share == 0, 1.0, share) * (real**2 + imaginary**2))
+    return rate * off / (1 + modulus)
+
+
+def without_zero(points: Points, tau: Floats, high: Floats) -> Floats:
+    """``high``, a bound on log A(tau), less what U adds where all n gains are 0: a bound on log E[S_+] still.
+
+    Where S is 0 and not just next to it, the excess kappa is of first order in tau, and only there.
+    """
+    most = points.p.sum(axis=1) * (1 + ULP * (points.p.shape[1] + OPERATIONS))
+    none = -np.minimum(most, 1.0)[:, None]
+    with np.errstate(divide="ignore"):
+        log_zero = points.n * np.where(points.shares == 0, none, np.log1p(points.shares * none))
+    log_zero = log_zero.sum(axis=1)
+    log_excess = np.log(tau / math.sqrt(2 * math.pi)) + log_zero
+    log_excess -= ULP * OPERATIONS * (1 + np.abs(log_excess) + np.abs(log_zero))
+    slack = ULP * (np.abs(high) + 1)
+    return high + slack + np.log1p(-np.exp(np.minimum(log_excess - high - slack, -ULP)))
+
+
+# --- the nodes ---------------------------------------------------------------------------------------------
+
+
+def _last_node(tau: Floats, h: Floats, allowed: Floats) -> Floats:
+    """The number of the last node: by `truncation`'s own fixed-point equation for V^2, from above."""
+    reach = 1 / tau
+    for _ in range(6):
+        missing = -math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - allowed
+        reach = np.sqrt(2 * np.maximum(missing, 0.5)) / tau
+    return np.ceil(reach / h)
+
+
+def _windows(points: Points, h: Floats, last: Floats, threshold: Floats) -> tuple[Floats, Floats]:
+    """Distance and half width of the windows that the best pair of values leaves; half > V: all nodes."""
+    g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
+    # Each part's M(z)^n shrinks; a copy that does not occur counts as the value 0.
+    tilted = points.tilted
+    both = (points.rates * tilted).sum(axis=1)
+    missing = points.missing * np.exp(-points.log_mgf) + (points.rates * (1 - tilted)).sum(axis=1) / both
+    w = np.concatenate([points.weights, missing[:, None]], axis=1)
+    likeliest = np.argsort(-w, axis=1, kind="stable")[:, :_PAIRED]
+    g, w = np.take_along_axis(g, likeliest, axis=1), np.take_along_axis(w, likeliest, axis=1)
+    one, two = np.triu_indices(g.shape[1], 1)
+    gap = np.abs(g[:, one] - g[:, two])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of a gap that is not usable
+        sine = threshold[:, None] / (2 * both[:, None] * w[:, one] * w[:, two])
+        usable = (sine < 1) & (gap > 1e-150)
+        half = np.where(usable, 2 / gap * np.arcsin(np.sqrt(np.where(usable, sine, 1.0))), np.inf)
+        distance = 2 * math.pi / np.where(gap > 1e-150, gap, 1.0)
+        cost = (np.floor((last * h)[:, None] / distance) + 2) * (2 * half / h[:, None] + 1)
+    best = cost.argmin(axis=1)
+    rows = np.arange(len(points))
+    all_ = cost[rows, best] >= last
+    # A little wider: a node next to the edge must not be lost when u / h is rounded.
+    return distance[rows, best], np.where(all_, last * h, half[rows, best]) * (1 + 1e-9)
+
+
+def _nodes(
+    h: Floats, last: Floats, distance: Floats, half: Floats, windows: Floats
+) -> tuple[Integers, Floats]:
+    """Whose every node is, and its number; window w of a point is centred at w * distance."""
+    owner = np.repeat(np.arange(len(h)), windows.astype(np.int64))
+    number = _count_up(windows)
+    centre = number * distance[owner]
+    start = np.maximum(np.ceil((centre - half[owner]) / h[owner]), 0.0)
+    stop = np.minimum(np.floor((centre + half[owner]) / h[owner]), last[owner])
+    start[1:] = np.where(number[1:] > 0, np.maximum(start[1:], stop[:-1] + 1), start[1:])
+    size = np.maximum(stop - start + 1, 0.0)
+    j = np.repeat(start, size.astype(np.int64)) + _count_up(size)
+    return np.repeat(owner, size.astype(np.int64)), j
+
+
+def _sum_nodes(
+    points: Points, tau: Floats, h: Floats, last: Floats, distance: Floats, half: Floats, windows: Floats
+) -> tuple[Floats, Floats]:
+    """The sums for tau and 2 tau, and what rounding may do to them; both (2, points)."""
+    owner, j = _nodes(h, last, distance, half, windows)
+    theta = points.theta[owner]
+    u = j * h[owner]
+    real, imaginary, units = np.empty((3, len(u)))
+    some = max(1, _TERMS // points.g.shape[1])
+    for part in (slice(first, first + some) for first in range(0, len(u), some)):
+        w = points.weights[owner[part]]
+        angle = u[part, None] * points.g[owner[part]]
+        real[part] = -2 * (w * np.sin(angle / 2) ** 2).sum(axis=1)
+        imaginary[part] = (w * np.sin(angle)).sum(axis=1)
+        units[part] = rounding_of_terms(w, points.units[owner[part]], angle)
+    phase, log_size, lost = np.zeros((3, len(u)))
+    for n, share, rate in zip(points.n.T, points.tilted.T, points.rates.T, strict=True):
+        if not rate.any():
+            continue
+        n, share, rate = n[owner], share[owner], rate[owner]
+        x, y = share * real, share * imaginary
+        modulus = np.maximum(2 * x + x**2 + y**2, -1 + 1e-300)  # abs(M(z) / M(theta))^2 - 1
+        poisson = share == 0
+        turn = np.where(poisson, rate * imaginary, n * np.arctan2(y, 1 + x))
+        log = np.where(poisson, rate * real, n * 0.5 * np.log1p(modulus))
+        phase += turn
+        log_size += log
+        own = 4 * (np.abs(turn) + np.abs(log))
+        lost += rounding_of_power(units, real, imaginary, share, rate, modulus) + own
+    size_ = np.exp(log_size) / (theta**2 + u**2)
+    size_ *= np.where(j > 0, 2.0, 1.0) * h[owner] / (2 * math.pi)
+    lost = ULP * (lost + 4 * OPERATIONS)
+    error = np.expm1(np.minimum(lost, 700.0))
+    phase -= 2 * np.arctan2(u, theta)
+    first = np.concatenate([[0], np.flatnonzero(np.diff(owner)) + 1])
+    sums, errors = [], []
+    for t in (tau, 2 * tau):
+        bell = size_ * np.exp(-((u * t[owner]) ** 2) / 2)
+        sums.append(np.add.reduceat(bell * np.cos(phase + theta * u * t[owner] ** 2), first))
+        count = np.diff(np.append(first, len(owner)))
+        errors.append(np.add.reduceat(bell * error, first) + ULP * count * np.add.reduceat(bell, first))
+    return np.array(sums), np.array(errors)
+
+
+def _count_up(sizes: Floats) -> Floats:
+    """0, 1, ..., sizes[0] - 1, 0, 1, ..., sizes[1] - 1, ..."""
+    whole = sizes.astype(np.int64)
+    return (np.arange(whole.sum()) - np.repeat(np.cumsum(whole) - whole, whole)).astype(float)
