@@ -9,6 +9,8 @@ from math import comb
 
 import mpmath as mp
 
+from tests.library.bounds.enumeration import add
+
 
 def binomial(trials, probability):
     return {
@@ -65,7 +67,7 @@ def stronger_clones(n, k, eps0):
 
 @mp.workdps(50)
 def third_value(n, k, eps0):
-    """No dominating pair: the counts of x0 and x1 if all remaining users hold one third value."""
+    """No dominating pair: the counts of x0 and x1 if all other users hold one third value."""
     q = 1 / (mp.exp(eps0) + k - 1)
     return _two_counts(n - 1, 2 * q, mp.exp(eps0) * q, q, (k - 2) * q)
 
@@ -75,23 +77,14 @@ def histograms(columns, values, n):
 
     ``columns[report][value]`` are floats or fractions, and so is the result.
     """
-    distributions = []
+    assert len(values) == n - 1
+    sides = []
     for own in (0, 1):
         distribution = {(0,) * len(columns): 1}
         for value in (own, *values):
-            after = defaultdict(int)
-            for (histogram, probability), report in itertools.product(
-                distribution.items(), range(len(columns))
-            ):
-                grown = tuple(count + (place == report) for place, count in enumerate(histogram))
-                after[grown] += probability * columns[report][value]
-            distribution = after
-        distributions.append(distribution)
-    assert len(values) == n - 1
-    return {
-        histogram: (distributions[0][histogram], distributions[1][histogram])
-        for histogram in distributions[0]
-    }
+            distribution = add(distribution, [column[value] for column in columns])
+        sides.append(distribution)
+    return {histogram: (sides[0][histogram], sides[1][histogram]) for histogram in sides[0]}
 
 
 PAIRS = {"strong": strong, "weak": weak, "clones": clones, "stronger-clones": stronger_clones}

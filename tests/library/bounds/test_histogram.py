@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tests.library.bounds import dominating
-from tests.library.bounds.enumeration import enumerate_worst_case
+from tests.library.bounds.enumeration import Shuffled, enumerate_worst_case, hockey_stick
 from tests.library.randomizers.matrices import exact_columns
-from tests.library.randomizers.test_randomizer_bounds import Shuffled
 from tightshuffle.bounds.histogram import lower, upper
 from tightshuffle.literature.amplification import balle_bennett, balle_hoeffding
 from tightshuffle.literature.clones import clones, stronger_clones
@@ -141,12 +140,11 @@ def exact_log10_delta(given, n, eps):
     with mpmath.workdps(100):
         shuffled = Shuffled(exact_columns(given), n)
         worst = mpmath.mpf(0)
-        for remaining, pair in itertools.product(
+        for others, pair in itertools.product(
             shuffled.datasets(), itertools.permutations(range(shuffled.k), 2)
         ):
-            first, second = (shuffled.partial(tuple(sorted((*remaining, value)))) for value in pair)
-            excess = (first[outcome] - mpmath.exp(eps) * second[outcome] for outcome in first)
-            worst = max(worst, mpmath.fsum(max(one, 0) for one in excess))
+            sides = (shuffled.distribution(tuple(sorted((*others, value)))) for value in pair)
+            worst = max(worst, hockey_stick(*sides, mpmath.exp(eps)))
         return mpmath.log10(worst) if worst else -mpmath.inf
 
 

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from tests.library.bounds.enumeration import Shuffled
 from tests.library.randomizers.matrices import both, matrix_of, merged, supports_of
-from tests.library.randomizers.test_randomizer_bounds import Shuffled
 from tightshuffle.bounds import single_value as module
 from tightshuffle.bounds.histogram import lower, upper
 from tightshuffle.bounds.single_value import single_value

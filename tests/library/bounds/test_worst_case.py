@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.library.bounds.enumeration import enumerate_worst_case
+from tests.library.bounds.enumeration import add, enumerate_worst_case, krr
 
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(8, 3, 0.5), (6, 4, 1.0), (5, 5, 2.0)])
@@ -30,16 +30,10 @@ def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0():
 
 
 def histogram_distribution(k, ratio, held):
-    """The histogram's exact law, users answering one after the other; ``ratio`` = e^eps0."""
-    q = 1 / (ratio + k - 1)
+    """The histogram's exact law, for users who hold these values; ``ratio`` = e^eps0."""
     distribution = {(0,) * k: Fraction(1)}
     for own in held:
-        after: dict[tuple[int, ...], Fraction] = {}
-        for counts, probability in distribution.items():
-            for value in range(k):
-                key = (*counts[:value], counts[value] + 1, *counts[value + 1 :])
-                after[key] = after.get(key, Fraction(0)) + probability * q * (ratio if value == own else 1)
-        distribution = after
+        distribution = add(distribution, krr(own, ratio, k))
     return distribution
 
 

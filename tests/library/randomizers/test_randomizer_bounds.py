@@ -2,11 +2,11 @@
 
 import itertools
 import math
-from functools import cache
 
 import numpy as np
 import pytest
 
+from tests.library.bounds.enumeration import Shuffled
 from tests.library.randomizers.matrices import both, merged, supports_of
 from tightshuffle.bounds.histogram import lower, upper
 
@@ -26,40 +26,6 @@ def mean_gain(gains, n):
         ways = math.factorial(n) / math.prod(math.factorial(number) for number in often.tolist())
         total += ways * np.prod(probabilities**often) * max(0.0, float(often @ values))
     return total / n
-
-
-class Shuffled:
-    """The law of the shuffled reports of every dataset; reports that are equally likely for all are one."""
-
-    def __init__(self, matrix, n):
-        self.matrix, self.n, self.k = matrix, n, matrix.shape[1]
-        outcomes = itertools.combinations_with_replacement(range(len(matrix)), n)
-        self.places = {outcome: place for place, outcome in enumerate(outcomes)}
-        self.partial, self.distribution = cache(self.partial), cache(self.distribution)
-
-    def partial(self, dataset):
-        """Probability of each multiset of reports, ascending, of the users with these values, ascending."""
-        if not dataset:
-            return {(): 1.0}
-        distribution = {}
-        for reports, probability in self.partial(dataset[:-1]).items():
-            for report, weight in enumerate(self.matrix[:, dataset[-1]]):
-                key = tuple(sorted((*reports, report)))
-                distribution[key] = distribution.get(key, 0.0) + probability * weight
-        return distribution
-
-    def distribution(self, dataset):
-        array = np.zeros(len(self.places))
-        for outcome, probability in self.partial(dataset).items():
-            array[self.places[outcome]] = probability
-        return array
-
-    def delta(self, remaining, pair, eps):
-        distributions = [self.distribution(tuple(sorted((*remaining, value)))) for value in pair]
-        return np.maximum(distributions[0] - np.exp(eps) * distributions[1], 0).sum()
-
-    def datasets(self):
-        return itertools.combinations_with_replacement(range(self.k), self.n - 1)
 
 
 CASES = [
