@@ -24,7 +24,7 @@ instead of delta. A bad argument raises a ValueError that names the argument.
 On the command line: ``tightshuffle --help``.
 """
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
     from typing import Generic, Required, TypedDict, TypeVar, Unpack
@@ -52,6 +52,13 @@ if TYPE_CHECKING:
         """The arguments of several rounds."""
 
         compositions: T
+
+    class _Asked(_Rounds[T], Generic[T], total=False):
+        """The arguments of any method."""
+
+        method: str
+        count: T | None
+        direction: str | None
 
 
 __version__ = "0.2.0"
@@ -83,37 +90,28 @@ def __dir__() -> list[str]:
 
 
 @overload
-def delta(
-    eps: float,
-    *,
-    method: str = "upper",
-    count: float | None = None,
-    direction: str | None = None,
-    log10: bool = False,
-    **setting: "Unpack[_Rounds[float]]",
-) -> float: ...
+def delta(eps: float, *, log10: bool = False, **setting: "Unpack[_Asked[float]]") -> float: ...
 
 
 @overload
 def delta(
-    eps: "npt.ArrayLike",
-    *,
-    method: str = "upper",
-    count: "npt.ArrayLike | None" = None,
-    direction: str | None = None,
-    log10: bool = False,
-    **setting: "Unpack[_Rounds[npt.ArrayLike]]",
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Asked[npt.ArrayLike]]"
 ) -> "Floats": ...
 
 
 def delta(
     eps: "npt.ArrayLike",
     *,
+    n: "npt.ArrayLike",
+    k: "npt.ArrayLike | None" = None,
+    eps0: "npt.ArrayLike | None" = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: "npt.ArrayLike" = 0,
+    compositions: "npt.ArrayLike" = 1,
     method: str = "upper",
     count: "npt.ArrayLike | None" = None,
     direction: str | None = None,
     log10: bool = False,
-    **setting: "Unpack[_Rounds[npt.ArrayLike]]",
 ) -> "Floats | float":
     """delta at eps, by default from the method `upper`: an upper bound for every dataset.
 
@@ -121,13 +119,13 @@ def delta(
     ----------
     eps : >= 0
     n, k, eps0 : users, values, local budget; leave out k and eps0 if ``randomizer`` is a file or an object
-    method : a name that ``tightshuffle methods`` lists
     randomizer : a name, "file:MATRIX.csv" or an object; for the methods upper, lower and single-value
     colluding : how many users reveal their reports to the adversary, or send none; a number below 1 is a
-        share of the n users, rounded up. The guarantee is for the remaining users.
+        share of the n users, rounded up. The guarantee is for the other users.
     compositions : rounds in which the same users report with fresh randomness, for the methods that compose.
         Values may change between rounds; the guarantee covers all values of one user together.
-    count, direction : for the method count-exact: how many of the remaining n - 1 users hold x0; and
+    method : a name that ``tightshuffle methods`` lists
+    count, direction : for the method count-exact: how many of the other n - 1 users hold x0; and
         "forward", "reverse", or "both" (the default), the larger of the two
     log10 : True to return log10 delta
 
@@ -141,25 +139,26 @@ def delta(
     ValueError naming a bad argument.
     """
     from tightshuffle import methods
-    from tightshuffle.numerics.powers import delta_of_log10
+    from tightshuffle.setting import make_setting
 
-    logs = methods.delta(method, eps, count=count, direction=direction, **setting)
-    if log10:
-        return _plain(logs)
-    kind = methods.METHODS[method].kind
-    side = {methods.UPPER: 1, methods.LOWER: -1}.get(kind, 0)
-    return _plain(delta_of_log10(logs, side))
+    setting = make_setting(
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        count=count,
+        direction=direction,
+    )
+    logs = methods.log10_delta(method, eps, setting)
+    side = {methods.UPPER: 1, methods.LOWER: -1}.get(methods.METHODS[method].kind, 0)
+    return _answer(logs, log10, side)
 
 
 @overload
 def epsilon(
-    delta: float | None = None,
-    *,
-    log10_delta: float | None = None,
-    method: str = "upper",
-    count: float | None = None,
-    direction: str | None = None,
-    **setting: "Unpack[_Rounds[float]]",
+    delta: float | None = None, *, log10_delta: float | None = None, **setting: "Unpack[_Asked[float]]"
 ) -> float: ...
 
 
@@ -168,10 +167,7 @@ def epsilon(
     delta: "npt.ArrayLike | None" = None,
     *,
     log10_delta: "npt.ArrayLike | None" = None,
-    method: str = "upper",
-    count: "npt.ArrayLike | None" = None,
-    direction: str | None = None,
-    **setting: "Unpack[_Rounds[npt.ArrayLike]]",
+    **setting: "Unpack[_Asked[npt.ArrayLike]]",
 ) -> "Floats": ...
 
 
@@ -179,18 +175,39 @@ def epsilon(
     delta: "npt.ArrayLike | None" = None,
     *,
     log10_delta: "npt.ArrayLike | None" = None,
+    n: "npt.ArrayLike",
+    k: "npt.ArrayLike | None" = None,
+    eps0: "npt.ArrayLike | None" = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: "npt.ArrayLike" = 0,
+    compositions: "npt.ArrayLike" = 1,
     method: str = "upper",
-    **setting: Any,
+    count: "npt.ArrayLike | None" = None,
+    direction: str | None = None,
 ) -> "Floats | float":
     """The smallest eps at which a method guarantees ``delta`` (or ``log10_delta``), rounded up.
 
-    The other parameters are those of `delta`. Returns an array of the broadcast shape (a float for scalars).
-    nan where the method does not guarantee this delta at any eps up to compositions * eps0, which holds
-    without shuffling. Raises ValueError naming a bad argument.
+    For the method lower, eps is rounded down: some dataset has at least this delta there. The other
+    parameters are those of `delta`. Returns an array of the broadcast shape (a float for scalars). nan where
+    the method does not guarantee this delta at any eps up to compositions * eps0, which holds without
+    shuffling. Raises ValueError naming a bad argument.
     """
     from tightshuffle import methods
+    from tightshuffle.arguments import check_log10_delta
+    from tightshuffle.setting import make_setting
 
-    return _plain(methods.epsilon(method, delta, log10_delta=log10_delta, **setting))
+    setting = make_setting(
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        count=count,
+        direction=direction,
+    )
+    bound = methods.chosen(method, setting).bound
+    return _plain(bound.epsilon(check_log10_delta(delta, log10_delta), setting))
 
 
 @overload
@@ -204,10 +221,25 @@ def upper(
 
 
 def upper(
-    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+    eps: "npt.ArrayLike",
+    *,
+    n: "npt.ArrayLike",
+    k: "npt.ArrayLike | None" = None,
+    eps0: "npt.ArrayLike | None" = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: "npt.ArrayLike" = 0,
+    compositions: "npt.ArrayLike" = 1,
+    log10: bool = False,
 ) -> "Floats | float":
     """An upper bound on delta for every dataset: `delta` with the method "upper"."""
-    return delta(eps, method="upper", log10=log10, **setting)
+    from tightshuffle.arguments import check_eps
+    from tightshuffle.bounds import upper
+    from tightshuffle.setting import make_setting
+
+    setting = make_setting(
+        n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding, compositions=compositions
+    )
+    return _answer(upper.log10_delta(check_eps(eps), setting), log10, side=1)
 
 
 @overload
@@ -221,10 +253,24 @@ def lower(
 
 
 def lower(
-    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+    eps: "npt.ArrayLike",
+    *,
+    n: "npt.ArrayLike",
+    k: "npt.ArrayLike | None" = None,
+    eps0: "npt.ArrayLike | None" = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: "npt.ArrayLike" = 0,
+    compositions: "npt.ArrayLike" = 1,
+    log10: bool = False,
 ) -> "Floats | float":
-    """A lower bound on delta of the worst dataset: `delta` with the method "lower"."""
-    return delta(eps, method="lower", log10=log10, **setting)
+    """A lower bound on delta of the worst dataset, for one round: `delta` with the method "lower"."""
+    from tightshuffle import methods
+    from tightshuffle.setting import make_setting
+
+    setting = make_setting(
+        n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding, compositions=compositions
+    )
+    return _answer(methods.log10_delta("lower", eps, setting), log10, side=-1)
 
 
 def plan(
@@ -268,30 +314,71 @@ def tradeoff(alpha: float, **setting: "Unpack[_Round[float]]") -> float: ...
 def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Floats": ...
 
 
-def tradeoff(alpha: "npt.ArrayLike", **setting: "Unpack[_Round[float]]") -> "Floats | float":
+def tradeoff(
+    alpha: "npt.ArrayLike",
+    *,
+    n: float,
+    k: float | None = None,
+    eps0: float | None = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: float = 0,
+) -> "Floats | float":
     """A lower bound on the false negative rate of any attack with false positive rate ``alpha``, by `upper`.
 
-    ``alpha`` is a number or an array; `tightshuffle.bounds.tradeoff.tradeoff` explains the parameters.
+    ``alpha`` in [0, 1] is a number or an array, which gives the shape of the result. The other parameters are
+    those of `delta`, one number each. Raises ValueError naming a bad argument.
     """
-    from tightshuffle.bounds.tradeoff import tradeoff as curve
+    from tightshuffle.bounds.tradeoff import tradeoff
+    from tightshuffle.setting import make_setting
 
-    return _plain(curve(alpha, **setting))
+    setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
+    return _plain(tradeoff(alpha, setting))
 
 
 def to_pld(
-    *, pessimistic: bool = True, spacing: float = 1e-4, **setting: "Unpack[_Round[float]]"
+    *,
+    n: float,
+    k: float | None = None,
+    eps0: float | None = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: float = 0,
+    pessimistic: bool = True,
+    spacing: float = 1e-4,
 ) -> "PrivacyLossDistribution":
     """One shuffled round as a privacy loss distribution of dp-accounting, to compose with other mechanisms.
 
     Two datasets are neighbours here if they differ in one user's value. dp-accounting does not check this:
     give every mechanism that you compose ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, or eps is
-    too small.
+    too small. The distribution is rigorous up to the rounding of dp-accounting, which cuts tails of 1e-15. So
+    do not use it for a smaller delta.
 
-    `tightshuffle.bounds.pld.to_pld` explains the parameters. This function needs the extra ``pld``.
+    Parameters
+    ----------
+    n, k, eps0, randomizer, colluding : as for `delta`, one number each
+    pessimistic : True for a guarantee: in every composition, delta of every dataset is at most the one
+        returned. False for a lower bound: delta of the dataset in which all other users hold one third value
+        in every round is at least the one returned. (For k = 2 the other users draw new values in every
+        round; some fixed values have at least this delta.)
+    spacing : distance of the grid points of the loss, by default that of dp-accounting. Two distributions
+        compose if they have the same. The bounds are wide if it is much larger than the standard deviation of
+        the loss, about `gaussian_limit.gaussian_mu`.
+
+    Raises
+    ------
+    ValueError naming a bad argument; ModuleNotFoundError without dp-accounting (the extra ``pld``).
     """
-    from tightshuffle.bounds.pld import to_pld as distribution
+    from tightshuffle.bounds.pld import to_pld
+    from tightshuffle.setting import make_setting
 
-    return distribution(pessimistic=pessimistic, spacing=spacing, **setting)
+    setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
+    return to_pld(setting, pessimistic=pessimistic, spacing=spacing)
+
+
+def _answer(logs: "Floats", log10: bool, side: int) -> "Floats | float":
+    """log10 delta, or delta rounded up (``side`` 1), down (-1) or to the nearest float (0)."""
+    from tightshuffle.numerics.powers import delta_of_log10
+
+    return _plain(logs if log10 else delta_of_log10(logs, side))
 
 
 def _plain(values: "Floats") -> "Floats | float":

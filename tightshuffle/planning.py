@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle import methods
 from tightshuffle.arguments import (
     Floats,
     check_colluding,
@@ -28,11 +27,12 @@ from tightshuffle.arguments import (
     check_positive,
     check_whole,
 )
+from tightshuffle.bounds import upper
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
-from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER
+from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER, make_setting
 from tightshuffle.tuning import TUNABLE, Tunable, first_guess, most_private
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
@@ -117,11 +117,12 @@ def make_plan(
     # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
     sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=sensitivity))
-    setting: dict[str, Any] = {"k": k, "randomizer": randomizer, "colluding": colluding}
-    setting["compositions"] = rounds
 
     def log10_delta_at(eps0: float, n: int) -> float:
-        return float(methods.delta("upper", eps, n=n, eps0=eps0, **setting))
+        setting = make_setting(
+            n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding, compositions=rounds
+        )
+        return float(upper.log10_delta(eps, setting))
 
     def distance(eps0: float, n: int) -> float:
         return _distance(parse(randomizer, k=k, eps0=eps0), n, shares)

@@ -1,12 +1,17 @@
 """The arguments of a bound (users, values, budget, randomizer, ...), checked once."""
 
-from dataclasses import dataclass
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import (
     Floats,
     Integers,
+    check_at_most,
     check_choice,
     check_colluding,
     check_compositions,
@@ -27,7 +32,7 @@ LARGEST_K_OF_COLLECTION = 10**7  # above it the bounds take minutes, and an erro
 LARGEST_COMPOSITIONS = 10**5  # above it the convolutions take minutes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Setting:
     """The checked arguments of a bound, as arrays that broadcast. Use `make_setting` to make one."""
 
@@ -45,13 +50,55 @@ class Setting:
         """The number of users who do not collude."""
         return self.n - self.colluding
 
+    @property
+    def local(self) -> Floats:
+        """The eps that holds without shuffling: compositions * eps0."""
+        return self.compositions * self.eps0
+
     def one(self) -> tuple[int, Randomizer]:
         """`hidden` and the randomizer, if every argument is one number; else a ValueError that names one."""
-        for name in ("n", "k", "eps0", "colluding"):
-            check_one(name, getattr(self, name))
-        if not isinstance(self.randomizer, str):
-            return self.hidden.item(), self.randomizer
-        return self.hidden.item(), parse(self.randomizer, k=self.k.item(), eps0=self.eps0.item())
+        check_one("n", self.n)
+        check_one("k", self.k)
+        check_one("eps0", self.eps0)
+        check_one("colluding", self.colluding)
+        return self.hidden.item(), self.randomizers([self.k.item()], [self.eps0.item()])[0]
+
+    def randomizers(self, k: Sequence[int], eps0: Sequence[float]) -> list[Randomizer]:
+        """The randomizer for each k and eps0, or the object that was given."""
+        own = self.randomizer
+        if not isinstance(own, str):
+            return [own] * len(k)
+        made = functools.cache(lambda values, budget: parse(own, k=values, eps0=budget))
+        return [made(*point) for point in zip(k, eps0, strict=True)]
+
+    def at(self, shape: tuple[int, ...], where: Any) -> "Setting":
+        """The arguments, broadcast to ``shape``, at some points: ``where`` is an index of all points."""
+
+        def part(values: Any) -> Any:
+            return np.broadcast_to(values, shape).ravel()[where]
+
+        return dataclasses.replace(
+            self,
+            n=part(self.n),
+            k=part(self.k),
+            eps0=part(self.eps0),
+            colluding=part(self.colluding),
+            compositions=part(self.compositions),
+            count=None if self.count is None else part(self.count),
+        )
+
+    def shape(self, values: Floats) -> tuple[int, ...]:
+        """The shape to which ``values`` and all arguments broadcast."""
+        arguments = (self.hidden, self.k, self.eps0, self.compositions)
+        counts = () if self.count is None else (self.count,)
+        return np.broadcast(values, *arguments, *counts).shape
+
+    def solve(self, solve_one: Callable[[float, "Setting"], float], values: Floats) -> Floats:
+        """``solve_one(value, setting)`` at every point, where all arguments of its setting are numbers."""
+        shape = self.shape(values)
+        aims = np.broadcast_to(values, shape).ravel()
+        solved = [solve_one(aim, self.at(shape, index)) for index, aim in enumerate(aims.tolist())]
+        return np.array(solved, dtype=float).reshape(shape)[()]
 
 
 def make_setting(
@@ -65,7 +112,7 @@ def make_setting(
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
 ) -> Setting:
-    """The checked `Setting` of these arguments, which `tightshuffle.methods.delta` explains.
+    """The checked `Setting` of these arguments, which `tightshuffle.delta` explains.
 
     A file or an object has its own k and eps0. Raises ValueError naming an argument that is bad or missing.
     """
@@ -79,7 +126,7 @@ def make_setting(
         values, budget = randomizer.own(k, eps0)
     users = check_n(n)
     known = check_colluding(colluding, users)
-    return Setting(
+    made = Setting(
         n=users,
         k=check_k(values),
         eps0=check_eps0(budget),
@@ -89,3 +136,7 @@ def make_setting(
         count=None if count is None else check_count(count, users - known),
         direction=None if direction is None else check_choice("direction", direction, DIRECTIONS),
     )
+    check_at_most("compositions", made.compositions, LARGEST_COMPOSITIONS)
+    check_at_most("n", made.n, LARGEST_N_OF_UPPER)
+    check_at_most("eps0", made.eps0, LARGEST_EPS0_OF_UPPER)
+    return made

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from tightshuffle import methods, planning
+import tightshuffle
+from tightshuffle import planning
 from tightshuffle.bounds.histogram import upper
 from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers import parse
@@ -113,7 +114,7 @@ def test_fewest_users_of_four_rounds():
     setting = {"k": 5, "eps": 1.0, "log10_delta": -6.0, "compositions": 4}
     found = planning.make_plan(None, error=0.02, **setting)
     assert found.tv["shuffle+INV"] <= 0.02 < planning.make_plan(found.n - 1, **setting).tv["shuffle+INV"]
-    bound = methods.delta("upper", 1.0, n=found.n, k=5, eps0=found.eps0, compositions=4)
+    bound = tightshuffle.upper(1.0, n=found.n, k=5, eps0=found.eps0, compositions=4, log10=True)
     assert bound == found.log10_delta <= -6
 
 

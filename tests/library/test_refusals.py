@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle import methods, planning
+from tightshuffle import planning
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.binary import binary
-from tightshuffle.bounds.inverse import epsilon
 from tightshuffle.bounds.single_value import single_value
 from tightshuffle.designs import fewest_dummies
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
@@ -30,13 +29,12 @@ GOOD = {  # arguments that are accepted, but for those that every case gives
     "plan": (planning.make_plan, {"n": 9, "k": 5, "eps": 1.0, "log10_delta": -6}),
     "dummies": (fewest_dummies, {"n": 2000, "k": 16, "eps": 0.5, "delta": 1e-6}),
     "setting": (make_setting, KRR),
-    "clones": (partial(methods.delta, "clones"), {"eps": 0.5, **KRR}),
-    "count-exact": (partial(methods.delta, "count-exact"), {"eps": 0.5, "count": 3, **KRR}),
-    "lower": (partial(methods.epsilon, "lower", 1e-6), KRR),
+    "clones": (tightshuffle.delta, {"method": "clones", "eps": 0.5, **KRR}),
+    "count-exact": (tightshuffle.delta, {"method": "count-exact", "eps": 0.5, "count": 3, **KRR}),
+    "lower": (partial(tightshuffle.epsilon, 1e-6, method="lower"), KRR),
     "upper": (histogram.upper, {"eps": 0.1, **KRR}),
     "single-value": (single_value, {"eps": 0.1, **KRR}),
     "binary": (binary, {"eps": 0.1, "n": 10, "eps0": 1.0}),
-    "inverse": (partial(epsilon, count.delta), {"count": 0, **KRR}),
     "count": (count.delta, {"eps": 0.1, "n": 100, "k": 10, "eps0": 2.0, "count": 80}),
     "kappas": (blanket.kappas, {"n": 5, "k": 3, "eps0": 1.0, "count": 4}),
     "balle-bennett": (balle_bennett, {"eps": 0.1, **KRR}),
@@ -101,7 +99,7 @@ REFUSED = [
     ("upper", {"k": 3, "randomizer": KRandomizedResponse(4, 1.0)}, "the object has k = 4"),
     ("upper", {"randomizer": "gaussian"}, "^randomizer must"),
     ("binary", {"eps0": 301.0}, "eps0 must be at most 300"),
-    ("inverse", {"delta": 0}, "delta must be between 0 and 1"),
+    ("epsilon", {"delta": 0}, "delta must be between 0 and 1"),
     ("count", {"eps": -0.1}, "eps must be finite and >= 0; got -0.1"),
     ("count", {"eps": "0.1"}, "eps must be finite and >= 0; got '0.1'"),
     ("count", {"eps": True}, "eps must be finite and >= 0; got True"),

@@ -50,10 +50,3 @@ def gaussian_eps(log10_delta: float, mu: float) -> float:
     while surplus(high) > 0:
         high *= 2
     return scipy.optimize.brentq(surplus, 0.0, high, xtol=1e-14, rtol=1e-12)
-
-
-def gaussian_tradeoff(alpha: npt.ArrayLike, mu: float) -> Floats:
-    """Phi(Phi^-1(1 - alpha) - mu), the trade-off curve of mu-Gaussian differential privacy."""
-    from scipy.special import ndtr, ndtri  # here, for it takes as long to import as numpy
-
-    return ndtr(-ndtri(np.asarray(alpha, dtype=float)) - mu)

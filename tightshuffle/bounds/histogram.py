@@ -29,15 +29,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers, check_at_most, check_eps
+from tightshuffle.arguments import Floats, Integers, check_eps
 from tightshuffle.bounds.binary import binary
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
-from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, SubsetSelection, parse
-from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, Setting, make_setting
+from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, SubsetSelection
+from tightshuffle.setting import Setting, make_setting
 
 _MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mixture
 _BITS = 40  # classes or distributions of a matrix count as the same if they agree in so many bits
 _BATCH = 2**15  # distributions times classes that are computed at once, about
+_WIDTH = 1e-4  # largest relative error that the computation adds to a bound
 _WIDEST = 2e-3  # largest width of the bracket of k-RR with two values; mostly half of that is reached
 
 
@@ -49,31 +50,15 @@ def upper(
     eps0: npt.ArrayLike | None = None,
     randomizer: str | Randomizer = "grr",
     colluding: npt.ArrayLike = 0,
-    width: float = 1e-4,
 ) -> Floats:
-    """log10 of an upper bound on delta for every dataset of the remaining users and both directions.
+    """log10 of an upper bound on delta for every dataset of the other users and both directions.
 
-    Source: Balle, Bell, Gascon and Nissim 2019, Lemma 5.3, computed exactly (see the module).
-
-    Parameters
-    ----------
-    eps, n, k, eps0 : numbers or arrays, which broadcast; eps0 at most 50
-    randomizer : a name that `randomizers.parse` takes, by default k-RR; or an object, without k and eps0
-    colluding : how many of the n users reveal their reports to the adversary, or send none. The adversary
-        removes known reports from the shuffled ones, so the guarantee is that of n - colluding users.
-    width : largest relative error that the computation adds to the bound, for delta down to about
-        10^-100,000. For k = 2 this error is mostly 1e-3, and larger for very small delta or very large n.
-
-    Returns
-    -------
-    log10 delta, an array of the broadcast shape (a float for scalars); -inf where eps >= eps0
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
+    Source: Balle, Bell, Gascon and Nissim 2019, Lemma 5.3, computed exactly (see the module). Parameters and
+    errors as for `tightshuffle.delta`. The computation adds at most 1e-4 of delta, for delta down to about
+    10^-100,000; for k = 2 mostly 1e-3, and more for very small delta or very large n.
     """
     setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
-    return _bound(True, eps, setting, width)
+    return log10_delta(check_eps(eps), setting, round_up=True)
 
 
 def lower(
@@ -84,36 +69,21 @@ def lower(
     eps0: npt.ArrayLike | None = None,
     randomizer: str | Randomizer = "grr",
     colluding: npt.ArrayLike = 0,
-    width: float = 1e-4,
 ) -> Floats:
-    """log10 of a lower bound on delta of the worst dataset: some dataset has at least this delta.
-
-    Parameters, result and errors as for `upper`.
-    """
+    """log10 of a lower bound on delta of the worst dataset: some dataset has at least this delta."""
     setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
-    return _bound(False, eps, setting, width)
+    return log10_delta(check_eps(eps), setting, round_up=False)
 
 
-def _bound(round_up: bool, eps: npt.ArrayLike, setting: Setting, width: float) -> Floats:
-    check_at_most("eps0", setting.eps0, LARGEST_EPS0_OF_UPPER)
-    points = np.broadcast_arrays(check_eps(eps), setting.hidden, setting.k, setting.eps0)
-    randomizer = setting.randomizer
-    flat = [point.ravel() for point in points]
-    result = np.full(flat[0].shape, -np.inf)
-    known: dict[tuple[int, float], Randomizer] = {}
-    asked = []
-    for index in np.flatnonzero(flat[0] < flat[3]):
-        values, budget = int(flat[2][index]), float(flat[3][index])
-        if (values, budget) not in known:
-            if isinstance(randomizer, str):
-                known[values, budget] = parse(randomizer, k=values, eps0=budget)
-            else:
-                known[values, budget] = randomizer
-        asked.append((int(index), known[values, budget]))
-    if asked:
-        places = [index for index, _ in asked]
-        owns = [own for _, own in asked]
-        result[places] = bound_of_each(round_up, flat[0][places], owns, n=flat[1][places], width=width)
+def log10_delta(eps: npt.ArrayLike, setting: Setting, *, round_up: bool) -> Floats:
+    """`upper` (``round_up``) or `lower` of one round in this setting; -inf where eps >= eps0."""
+    points = np.broadcast_arrays(eps, setting.hidden, setting.k, setting.eps0)
+    at, users, values, budgets = (point.ravel() for point in points)
+    result = np.full(at.shape, -np.inf)
+    asked = np.flatnonzero(at < budgets)
+    if asked.size:
+        owns = setting.randomizers(values[asked].tolist(), budgets[asked].tolist())
+        result[asked] = bound_of_each(round_up, at[asked], owns, n=users[asked])
     return result.reshape(points[0].shape)[()]
 
 
@@ -123,7 +93,7 @@ def bound_of_each(
     randomizers: Sequence[Randomizer],
     *,
     n: npt.ArrayLike,
-    width: float = 1e-4,
+    width: float = _WIDTH,
     mixtures: bool = True,
 ) -> Floats:
     """`upper` (``round_up``) or `lower` at many points at once, each with its own randomizer.

@@ -1,4 +1,4 @@
-"""From delta to eps: the inverse that all bounds share."""
+"""From delta to eps: a search for any bound, and a shorter one for bounds that are nearly a Gaussian's."""
 
 import functools
 import warnings
@@ -6,59 +6,32 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import Floats, OutsideRange, check_eps0, check_log10_delta
-from tightshuffle.bounds.gaussian_limit import gaussian_eps
+from tightshuffle.arguments import OutsideRange
+from tightshuffle.bounds.gaussian_limit import gaussian_eps, gaussian_mu
 from tightshuffle.gaussian import exact_scale
+from tightshuffle.setting import Setting
 
 TOLERANCE = 1e-5  # in log10 delta: the bounds have a width of 1e-4
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
 _GRID = 513  # values of eps at which a theorem with gaps is evaluated
 
 
-def epsilon(
-    bound: Callable[..., Any],
-    delta: npt.ArrayLike | None = None,
-    *,
-    log10_delta: npt.ArrayLike | None = None,
-    eps0: npt.ArrayLike,
-    **arguments: Any,
-) -> Floats:
-    """The smallest eps in [0, eps0] at which ``bound`` is at most ``delta``.
+def smallest_eps(log10_delta_at: Callable[[float], Any], wanted: float, largest: float) -> float:
+    """The smallest eps in [0, ``largest``] at which log10 of a bound is at most ``wanted``, to about 1e-10.
 
-    Parameters
-    ----------
-    bound : a function with the common signature ``bound(eps, *, eps0, ...) -> log10 delta``
-    delta : in (0, 1), or instead of it ``log10_delta`` < 0; ``eps0`` and ``arguments`` (n, k, ...) are passed
-        on. All of them broadcast.
-
-    Returns
-    -------
-    eps, an array of the broadcast shape (a float for scalars), to about 1e-10; rounded up, so that
-    bound(eps) <= log10 delta holds. 0 where eps = 0 suffices; nan where the bound exceeds delta at every eps
-    at which it applies.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
+    It is rounded up, so that the bound holds there. 0 where eps = 0 suffices; nan where the bound exceeds
+    delta at every eps at which it applies.
     """
-    names = [name for name, value in arguments.items() if not isinstance(value, str)]
-    fixed = {name: value for name, value in arguments.items() if isinstance(value, str)}
-    values = np.broadcast_arrays(
-        check_log10_delta(delta, log10_delta), check_eps0(eps0), *(arguments[name] for name in names)
-    )
-    result = np.empty(values[0].shape)
-    for index in np.ndindex(result.shape):
-        wanted, budget, *setting = (value[index].item() for value in values)
-        point = dict(zip(names, setting, strict=True)) | fixed
-        result[index] = _solve(
-            functools.cache(lambda eps, point=point, budget=budget: bound(eps, eps0=budget, **point)),
-            wanted,
-            budget,
-        )
-    return result[()]
+    at = functools.cache(log10_delta_at)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutsideRange)  # a nan during the search is not the result
+        eps = _crossing(at, wanted, 0.0, largest)
+        if eps is None:
+            ends = _where_it_applies(at, wanted, largest)
+            eps = None if ends is None else _crossing(at, wanted, *ends)
+        return np.nan if eps is None else eps
 
 
 def epsilon_from_gaussian(
@@ -109,14 +82,15 @@ def epsilon_from_gaussian(
     return high if round_up else low
 
 
-def _solve(log10_delta_at: Callable[[float], Any], wanted: float, budget: float) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutsideRange)  # a nan during the search is not the result
-        eps = _crossing(log10_delta_at, wanted, 0.0, budget)
-        if eps is None:
-            ends = _where_it_applies(log10_delta_at, wanted, budget)
-            eps = None if ends is None else _crossing(log10_delta_at, wanted, *ends)
-        return np.nan if eps is None else eps
+def eps_of_setting(
+    of_one_round: Callable[[Any, Setting], Any], wanted: float, one: Setting, *, round_up: bool
+) -> float:
+    """`epsilon_from_gaussian` of a bound of one round, in a setting of numbers."""
+    users, own = one.one()
+    mu = float(gaussian_mu(n=users, randomizer=own))
+    return epsilon_from_gaussian(
+        lambda eps: float(of_one_round(eps, one)), wanted, own.eps0, mu=mu, round_up=round_up
+    )
 
 
 def _where_it_applies(

@@ -15,20 +15,18 @@ other direction: delta_PQ(-eps) = 1 - e^-eps + e^-eps delta_QP(eps).
 Errors are of second order in the distance of points, which is about 1/50 of a standard deviation of the loss.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import Floats, check_installed, check_one, check_positive
-from tightshuffle.bounds.gaussian_limit import gaussian_mu
-from tightshuffle.bounds.histogram import upper
-from tightshuffle.bounds.inverse import epsilon_from_gaussian
+from tightshuffle.bounds import upper
+from tightshuffle.bounds.inverse import eps_of_setting
+from tightshuffle.bounds.optimistic import below, masses
 from tightshuffle.numerics.loss_grid import connected
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.randomizers import Randomizer
-from tightshuffle.setting import make_setting
+from tightshuffle.setting import Setting
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -39,53 +37,14 @@ _LARGEST = 10**7  # grid points that dp-accounting would hold
 _SLACK = 1e-12  # relative error of powers of 10 and of sums of a thousand terms
 
 
-def to_pld(
-    *,
-    n: npt.ArrayLike,
-    k: float | None = None,
-    eps0: float | None = None,
-    randomizer: str | Randomizer = "grr",
-    colluding: npt.ArrayLike = 0,
-    pessimistic: bool = True,
-    spacing: float = 1e-4,
-) -> "PrivacyLossDistribution":
-    """The privacy loss distribution of one shuffled round, as `dp_accounting` composes it.
-
-    ``pld.self_compose(rounds)`` and ``pld.compose(another)`` compose it with further rounds and mechanisms,
-    such as Gaussian mechanisms with Poisson sampling. ``get_delta_for_epsilon`` and ``get_epsilon_for_delta``
-    give delta and eps. Two datasets are neighbours here if they differ in one user's value: give other
-    mechanisms the neighbouring relation REPLACE_ONE.
-
-    Parameters
-    ----------
-    n, k, eps0, randomizer, colluding : as for `histogram.upper`, numbers
-    pessimistic : True for a guarantee: in every composition, delta of every dataset is at most the one
-        returned. False for a lower bound: delta of the dataset in which all remaining users hold one third
-        value in every round is at least the one returned. (For k = 2 the remaining users draw new values in
-        every round; some fixed values have at least this delta.)
-    spacing : distance of the grid points of the loss, by default that of dp_accounting. Two distributions
-        compose if they have the same. The bounds are wide if it is much larger than the standard deviation of
-        the loss, about `gaussian_limit.gaussian_mu`.
-
-    Returns
-    -------
-    dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution. It is rigorous up to
-    the rounding of dp_accounting, which cuts tails of 1e-15. So do not use it for a smaller delta.
-
-    Raises
-    ------
-    ValueError naming a bad argument; ModuleNotFoundError without dp-accounting (the extra ``pld``).
-    """
+def to_pld(setting: Setting, *, pessimistic: bool = True, spacing: float = 1e-4) -> "PrivacyLossDistribution":
+    """The privacy loss distribution of one shuffled round: `tightshuffle.to_pld` explains the parameters."""
     check_installed("pld", "dp_accounting")
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     spacing = check_one("spacing", check_positive("spacing", spacing))
-    setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
     users, own = setting.one()
-    mu = float(gaussian_mu(n=users, randomizer=own))
-    reach = epsilon_from_gaussian(
-        lambda eps: float(upper(eps, n=users, randomizer=own)), _NEGLIGIBLE, own.eps0, mu=mu
-    )
+    reach = eps_of_setting(upper.of_one_round, _NEGLIGIBLE, setting, round_up=True)
     last = np.ceil((own.eps0 if np.isnan(reach) else reach) / spacing)
     if last > _LARGEST:
         raise ValueError(
@@ -94,7 +53,7 @@ def to_pld(
     index = np.unique(np.rint(np.linspace(0, last, _POINTS + 1))).astype(int)
     eps = index * spacing
     if pessimistic:
-        grid = connected(index, spacing, upper(eps, n=users, randomizer=own) * np.log(10))
+        grid = connected(index, spacing, upper.of_one_round(eps, setting) * np.log(10))
         held = np.flatnonzero(np.isfinite(grid.log_mass))
         known = dict(zip((grid.first + held).tolist(), np.exp(grid.log_mass[held]).tolist(), strict=True))
         infinite = float(np.exp(grid.log_infinite))
@@ -109,27 +68,6 @@ def to_pld(
     )
 
 
-def masses(index: npt.NDArray[Any], eps: Floats, forward: Floats, reverse: Floats) -> dict[int, float]:
-    """The probabilities of the losses under P, by their index, from delta at ``eps`` of both directions.
-
-    The loss 0 gets the probability that is missing to 1. The sum can exceed 1, as the deltas are bounds: then
-    the probabilities are scaled down.
-    """
-    (at_p, _), (_, at_minus_p) = (_jumps(eps, values) for values in (forward, reverse))
-    total = float(forward[-1] + at_p.sum() + at_minus_p.sum())
-    scale = 1 / total if total > 1 else 1.0
-    losses = [*(-index[:0:-1]).tolist(), 0, *index[1:].tolist()]
-    return dict(zip(losses, [*scale * at_minus_p[::-1], max(1 - total, 0.0), *scale * at_p], strict=True))
-
-
-def _jumps(eps: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Probabilities under P and Q of the losses eps[1:], from the largest convex function of e^eps below."""
-    steps = np.exp(eps[:-1]) * np.expm1(np.diff(eps))
-    slopes = scipy.optimize.isotonic_regression(np.diff(values) / steps, weights=steps).x
-    jumps = np.maximum(np.diff(np.append(slopes, 0.0)), 0.0)
-    return np.exp(eps[1:]) * jumps, jumps
-
-
 def _one_dataset(own: Randomizer, pair: tuple[int, int], eps: Floats, n: int) -> tuple[Floats, Floats]:
     """Lower and upper bound on delta at ``eps`` of the dataset of the optimistic estimate (see module)."""
     reference = "x2" if own.k > 2 else {"x0": 0.5, "x1": 0.5}
@@ -141,15 +79,3 @@ def _one_dataset(own: Randomizer, pair: tuple[int, int], eps: Floats, n: int) ->
     )
     low, high = (np.exp(np.minimum(end - np.log(n), 0.0)) for end in ends)
     return low * (1 - _SLACK), np.minimum(high * (1 + _SLACK), 1.0)
-
-
-def below(eps: Floats, low: Floats, high: Floats, reverse_high: Floats) -> Floats:
-    """Values at ``eps``, ending in 0, such that the lines between them, in e^eps, are nowhere above delta."""
-    steps = np.exp(eps[:-1]) * np.expm1(np.diff(eps))
-    least, most = (low[1:] - high[:-1]) / steps, (high[1:] - low[:-1]) / steps
-    # The slope just below e^eps = 1, by delta at -eps[1].
-    first = (low[0] - np.exp(-eps[1]) * reverse_high[1]) / -np.expm1(-eps[1]) - 1
-    excess = steps * (np.append(most[1:], 0.0) - np.append(first, least[:-1])) / 4
-    values = np.minimum.accumulate(low - np.maximum(np.append(excess, 0.0), np.append(0.0, excess)))
-    values[max(int((values > 0).sum()) - 1, 0) :] = 0.0
-    return values

@@ -27,10 +27,10 @@ import scipy
 
 from tightshuffle.arguments import Floats, check_at_most, check_compositions, check_eps, check_one
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
-from tightshuffle.bounds.pld import below, masses
+from tightshuffle.bounds.optimistic import below, masses
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics import loss_grid
-from tightshuffle.setting import LARGEST_COMPOSITIONS
+from tightshuffle.setting import LARGEST_COMPOSITIONS, Setting
 
 _LN10 = math.log(10)
 _PER_SCALE = 12  # points per standard deviation of a round's loss
@@ -142,22 +142,6 @@ class Composition(ABC):
             depth = self._deeper(depth)
 
 
-def of_settings(
-    make: Callable[..., Composition], eps: npt.ArrayLike, settings: Sequence[npt.ArrayLike]
-) -> Floats:
-    """log10 delta at ``eps``, which broadcasts with ``settings``: the numbers that ``make`` takes, in order.
-
-    Each different setting is made once.
-    """
-    points, *values = np.broadcast_arrays(np.asarray(eps, dtype=float), *settings)
-    rows = np.stack([value.ravel().astype(float) for value in values], axis=-1)
-    result = np.empty(points.size)
-    for row in np.unique(rows, axis=0):
-        chosen = np.all(rows == row, axis=1)
-        result[chosen] = make(*row.tolist()).ln_delta(points.ravel()[chosen])
-    return result.reshape(points.shape)[()] / _LN10
-
-
 class Rounds(Composition):
     """An upper bound on delta of all rounds together.
 
@@ -213,8 +197,8 @@ class LowerRounds(Composition):
     both directions, and how many rounds have it. delta of a round below 1e-14 counts as 0, so the bound is
     useless for delta below about 1e-12.
 
-    `pld.below` lowers the values until no line between them is above delta. They then belong to a pair that
-    the dataset's own pair dominates in every composition.
+    `optimistic.below` lowers the values until no line between them is above delta. They then belong to a pair
+    that the dataset's own pair dominates in every composition.
     """
 
     first_depth, clear = 32.0, 0.0
@@ -244,6 +228,45 @@ class LowerRounds(Composition):
             values = below(eps, lowest, highest, highest)
             grids.append((loss_grid.of_masses(masses(index, eps, values, values), spacing), times))
         return Depth(lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), -math.inf, True)
+
+
+OfOneRound = Callable[[npt.ArrayLike, Setting], Floats]  # log10 of an upper bound on delta
+
+
+def log10_delta(
+    of_one_round: OfOneRound, eps: npt.ArrayLike, setting: Setting, *, zero_from_eps0: bool = True
+) -> Floats:
+    """log10 delta of the setting's rounds at ``eps``, from an upper bound for one round.
+
+    ``zero_from_eps0``: whether the bound is 0 from eps = eps0 on.
+    """
+    shape = setting.shape(np.asarray(eps))
+    points, times = (np.broadcast_to(x, shape).ravel() for x in (eps, setting.compositions))
+    result = np.empty(points.shape)
+    if np.any(once := times == 1):
+        result[once] = of_one_round(points[once], setting.at(shape, once))
+    different: dict[tuple[float, ...], list[int]] = {}  # the points of each setting
+    for index in np.flatnonzero(~once).tolist():
+        one = setting.at(shape, index)
+        numbers = (one.hidden.item(), one.k.item(), one.eps0.item(), one.compositions.item())
+        different.setdefault(numbers, []).append(index)
+    for where in different.values():
+        together = _together(of_one_round, setting.at(shape, where[0]), zero_from_eps0)
+        result[where] = together.ln_delta(points[where]) / _LN10
+    return result.reshape(shape)[()]
+
+
+def epsilon(of_one_round: OfOneRound, wanted: float, one: Setting, *, zero_from_eps0: bool = True) -> float:
+    """The smallest eps at which that bound of all rounds is ``wanted``; nan where eps0 in each is less."""
+    together = _together(of_one_round, one, zero_from_eps0)
+    eps = together.epsilon(wanted)
+    # The sum of the local budgets, rounded up where delta is 0 from there on.
+    return eps if eps <= (together.largest if zero_from_eps0 else one.local) else np.nan
+
+
+def _together(of_one_round: OfOneRound, one: Setting, zero_from_eps0: bool) -> Rounds:
+    own = Curve(lambda eps: of_one_round(eps, one), one.eps0.item() if zero_from_eps0 else np.inf)
+    return Rounds([(own, one.compositions.item())])
 
 
 def sum_of_budgets(rounds: Iterable[tuple[int, float]]) -> float:

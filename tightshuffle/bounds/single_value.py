@@ -45,10 +45,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, check_at_most, check_eps
+from tightshuffle.arguments import Floats, check_eps
+from tightshuffle.bounds.inverse import eps_of_setting
 from tightshuffle.numerics.positive_part import outwards
-from tightshuffle.randomizers import Randomizer, parse
-from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_N_OF_UPPER, make_setting
+from tightshuffle.randomizers import Randomizer
+from tightshuffle.setting import Setting, make_setting
 
 _ULP = 2.0**-52
 _SMOOTHING = 0.04  # theta tau: it adds 1.5 (theta tau)^2 to delta, relatively
@@ -67,25 +68,31 @@ def single_value(
     randomizer: str | Randomizer = "grr",
     colluding: npt.ArrayLike = 0,
 ) -> Floats:
-    """log10 of an upper bound on delta for every dataset of the remaining users, both directions.
+    """log10 of an upper bound on delta for every dataset of the other users, both directions.
 
     It is close to `histogram.lower` for many users. `histogram.upper` is smaller for few users; both hold.
-
-    Parameters, result and errors are those of `histogram.upper`; n - colluding at most 10^12. The time is
-    about 10 ms per point; for a matrix of your own, up to that for every pair of values.
+    Parameters and errors as for `tightshuffle.delta`. The time is about 10 ms per point; for a matrix of your
+    own, up to that for every pair of values.
     """
     setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
-    check_at_most("n", setting.hidden, LARGEST_N_OF_UPPER)
-    check_at_most("eps0", setting.eps0, LARGEST_EPS0_OF_UPPER)
-    points = np.broadcast_arrays(check_eps(eps), setting.hidden, setting.k, setting.eps0)
+    return log10_delta(check_eps(eps), setting)
+
+
+def log10_delta(eps: npt.ArrayLike, setting: Setting) -> Floats:
+    """`single_value` in this setting; -inf where eps >= eps0."""
+    points = np.broadcast_arrays(eps, setting.hidden, setting.k, setting.eps0)
     result = np.full(points[0].shape, -np.inf)
     for index in np.ndindex(result.shape):
         at, users, values, budget = (point[index].item() for point in points)
         if at < budget:
-            given = setting.randomizer
-            own = parse(given, k=values, eps0=budget) if isinstance(given, str) else given
+            own = setting.randomizers([values], [budget])[0]
             result[index] = _ln_bound(at, users, own) / math.log(10)
     return np.minimum(result, 0.0)[()]
+
+
+def epsilon(wanted: Floats, setting: Setting) -> Floats:
+    """The smallest eps with log10 delta = ``wanted``, rounded up; the bound is up to 1e-5 smaller there."""
+    return setting.solve(lambda aim, one: eps_of_setting(log10_delta, aim, one, round_up=True), wanted)
 
 
 def _ln_bound(eps: float, n: int, own: Randomizer) -> float:

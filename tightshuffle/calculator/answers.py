@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+import tightshuffle
 from tightshuffle import methods
 from tightshuffle.arguments import Floats, OutsideRange, check_colluding
 from tightshuffle.collection import Collection, Group, read_collection
@@ -38,8 +39,8 @@ class Setting:
     colluding: float = 0
 
     def arguments(self, method: str) -> dict[str, Any]:
-        """Those of `methods.delta` and `methods.epsilon`."""
-        given: dict[str, Any] = {"n": self.n, "colluding": self.colluding}
+        """Those of `tightshuffle.delta` and `tightshuffle.epsilon`."""
+        given: dict[str, Any] = {"method": method, "n": self.n, "colluding": self.colluding}
         if isinstance(self.randomizer, str):
             given |= {"k": self.k, "eps0": self.eps0}
         if methods.METHODS[method].randomizers:
@@ -88,20 +89,20 @@ def _read(read: Callable[[str], T], content: bytes, name: str) -> T:
 
 def bracket(setting: Setting, log10_delta: float) -> tuple[float, float]:
     """eps at this delta: some dataset has at least the first, every dataset at most the second."""
-    high = float(methods.epsilon("upper", log10_delta=log10_delta, **setting.arguments("upper")))
+    high = tightshuffle.epsilon(log10_delta=log10_delta, **setting.arguments("upper"))
     if setting.rounds > 1 and setting.randomizer == "grr":
         hidden = setting.n - int(check_colluding(setting.colluding, setting.n))
         together = Collection(setting.k, (Group("all", hidden, setting.eps0),), rounds=setting.rounds)
         return together.epsilon(log10_delta=log10_delta, bound="lower"), high
     # For other randomizers: one of the rounds alone.
-    low = float(methods.epsilon("lower", log10_delta=log10_delta, **setting.arguments("lower")))
+    low = tightshuffle.epsilon(log10_delta=log10_delta, **setting.arguments("lower"))
     return low, high
 
 
 def curves(setting: Setting, log10_delta: float, eps: float) -> tuple[Floats, dict[str, Floats]]:
     """log10 delta by every method, from eps = 0 to where `upper` is tiny, or a little beyond ``eps``."""
     deepest = min(DEEPEST, 1.2 * log10_delta)
-    end = float(methods.epsilon("upper", log10_delta=deepest, **setting.arguments("upper")))
+    end = tightshuffle.epsilon(log10_delta=deepest, **setting.arguments("upper"))
     points = np.linspace(0, max(end, 1.2 * eps), POINTS)
     found = {name: _delta(name, points, setting) for name in setting.methods()}
     return points, {name: logs for name, logs in found.items() if not np.isnan(logs).all()}
@@ -156,4 +157,4 @@ def written(log10_delta: float, round_up: bool) -> str:
 def _delta(name: str, eps: Floats, setting: Setting) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)  # nan says it in the table
-        return np.asarray(methods.delta(name, eps, **setting.arguments(name)))
+        return np.asarray(tightshuffle.delta(eps, log10=True, **setting.arguments(name)))

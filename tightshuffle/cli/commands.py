@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import tightshuffle
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange, check_colluding
 from tightshuffle.cli.layout import INDENT, Answer, delta_text, indented, one_or_all, table
@@ -91,7 +92,7 @@ _Ask = Callable[[methods.Method, Mapping[str, Any], Any], tuple[list[float], str
 def _delta_of(method: methods.Method, setting: Mapping[str, Any], eps: Any) -> tuple[list[float], str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        answers = _floats(methods.delta(method.name, eps, **setting))
+        answers = _floats(tightshuffle.delta(eps, method=method.name, log10=True, **setting))
     outside = [str(c.message) for c in caught if issubclass(c.category, OutsideRange)]
     return answers, "; ".join(dict.fromkeys(outside))
 
@@ -99,7 +100,7 @@ def _delta_of(method: methods.Method, setting: Mapping[str, Any], eps: Any) -> t
 def _eps_of(method: methods.Method, setting: Mapping[str, Any], delta: Any) -> tuple[list[float], str]:
     largest = _names(setting)["eps0"] * setting.get("compositions", 1)
     reason = f"no guarantee from shuffling here; eps = {largest:g} holds without shuffling"
-    return _floats(methods.epsilon(method.name, delta, **setting)), reason
+    return _floats(tightshuffle.epsilon(delta, method=method.name, **setting)), reason
 
 
 def _ask_all(arguments: Namespace, ask: _Ask, asked: list[float]) -> list[_Column]:
@@ -241,7 +242,7 @@ def _answer_compare(arguments: Namespace) -> Answer:
     arguments.method = ["lower", "upper", *others]
     if arguments.eps is None:
         setting = _setting(arguments, methods.METHODS["upper"], arguments.randomizer)
-        end = float(methods.epsilon("upper", log10_delta=_DEEPEST, **setting)) or arguments.eps0
+        end = tightshuffle.epsilon(log10_delta=_DEEPEST, **setting) or arguments.eps0
         arguments.eps = np.linspace(0.0, end, 65 if arguments.json else 9).tolist()
     return _answer_bounds(arguments)
 

@@ -9,6 +9,7 @@ import pandas as pd
 from reproduction.protocol.printed_formulas import theorem_1_as_printed
 from tightshuffle import methods
 from tightshuffle.literature import count
+from tightshuffle.setting import make_setting
 
 NAMES = (  # of the whole histogram; all but `lower` hold for every dataset
     *("lower", "upper", "balle-bennett", "clones", "stronger-clones", "koskela-strong", "girgis", "blanket"),
@@ -26,6 +27,7 @@ def delta_bounds(steps: int, settings: Iterable[Mapping[str, Any]]) -> pd.DataFr
         table = pd.DataFrame({"setting": number, **counted, "eps": eps})
         table["published"] = theorem_1_as_printed(eps, **counted)
         table["exact"] = count.delta(eps, direction="both", **counted)
-        bounds = {name: method.function(eps, **whole) for name, method in METHODS.items()}
+        asked = make_setting(**whole)
+        bounds = {name: method.bound.log10_delta(eps, asked) for name, method in METHODS.items()}
         tables.append(table.assign(**bounds))
     return pd.concat(tables, ignore_index=True)

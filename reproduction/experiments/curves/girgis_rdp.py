@@ -12,6 +12,7 @@ from reproduction.experiments.curves.axes import Axis, rounded
 from tightshuffle import methods
 from tightshuffle.literature.renyi import girgis, rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
+from tightshuffle.setting import make_setting
 
 ORDERS: Axis = (1.1, 2000, 30)
 
@@ -56,7 +57,8 @@ def girgis_composed(
         table["clones_rdp"] = np.where(eps >= compositions * eps0, -np.inf, by_order.min(axis=1))
         drawn = (table["clones_rdp"] >= 1.3 * deepest).to_numpy()
         table["clones_pld"] = np.nan
-        clones = methods.delta("clones", eps[drawn], compositions=compositions, n=n, k=k, eps0=eps0)
+        setting = make_setting(compositions=compositions, n=n, k=k, eps0=eps0)
+        clones = methods.log10_delta("clones", eps[drawn], setting)
         table.loc[drawn, "clones_pld"] = clones
         tables.append(table)
     return pd.concat(tables, ignore_index=True)

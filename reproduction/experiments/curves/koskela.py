@@ -13,6 +13,7 @@ from reproduction.experiments.curves.axes import Axis, rounded
 from tightshuffle import methods
 from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
 from tightshuffle.literature.amplification import balle_bennett
+from tightshuffle.setting import make_setting
 
 Rounds = Sequence[int]
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
@@ -63,7 +64,7 @@ def composed_curves(
     """Every curve, for every number of rounds."""
     tables = []
     for curve, compositions in itertools.product(curves, rounds):
-        upper = methods.delta(METHODS[curve], eps, compositions=compositions, **fixed)
+        upper = methods.log10_delta(METHODS[curve], eps, make_setting(compositions=compositions, **fixed))
         rows = {"curve": curve, "compositions": compositions, "eps": eps, "upper": upper}
         tables.append(pd.DataFrame(rows | fixed)[COLUMNS])
     return tables

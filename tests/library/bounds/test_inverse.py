@@ -9,7 +9,7 @@ import pytest
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
-from tightshuffle.bounds.inverse import epsilon, epsilon_from_gaussian
+from tightshuffle.bounds.inverse import epsilon_from_gaussian, smallest_eps
 from tightshuffle.literature import count
 
 
@@ -19,7 +19,7 @@ def test_round_trip(delta):
         (count.delta, {"n": 1000, "k": 15, "eps0": 4.0, "count": 66}),
         (histogram.upper, {"n": 1000, "k": 15, "eps0": 4.0}),
     ]:
-        eps = epsilon(bound, delta, **setting)
+        eps = smallest_eps(functools.partial(bound, **setting), np.log10(delta), 4.0)
         assert 0 < eps < 4
         assert bound(eps, **setting) <= np.log10(delta)
         assert bound(eps - 1e-9, **setting) > np.log10(delta) - 1e-6
@@ -71,10 +71,10 @@ def test_a_search_for_any_eps_ends_soon_on_its_side():
 
 
 def theorem(first, last):
-    """log10 delta = -10 eps for first <= eps <= last, nothing else below eps0."""
+    """log10 delta = -10 eps for first <= eps <= last, nothing else below eps0 = 1."""
 
-    def bound(eps, *, eps0):
-        if eps >= eps0:
+    def bound(eps):
+        if eps >= 1:
             return -np.inf
         if not first <= eps <= last:
             warnings.warn("eps is out of range", OutsideRange, stacklevel=2)
@@ -94,4 +94,4 @@ def theorem(first, last):
     ],
 )
 def test_theorems_with_a_range(first, last, delta, expected):
-    assert epsilon(theorem(first, last), delta, eps0=1.0) == pytest.approx(expected, abs=1e-9)
+    assert smallest_eps(theorem(first, last), np.log10(delta), 1.0) == pytest.approx(expected, abs=1e-9)

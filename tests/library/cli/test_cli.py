@@ -38,6 +38,11 @@ def answer(*argv):
     return json.loads(out, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
 
 
+def delta_of(name, eps, **options):
+    """log10 delta in Python, in the same setting."""
+    return tightshuffle.delta(eps, method=name, log10=True, n=2000, k=8, eps0=0.45, **options).tolist()
+
+
 def with_count(name):
     return ["--count", "300"] if methods.METHODS[name].needs_count else []
 
@@ -52,7 +57,7 @@ def test_delta_of_every_method(name):
     assert (given["method"], given["n"], given["k"], given["eps0"]) == (name, 2000, 8, 0.45)
     assert given["eps"] == [0.28, 0.32]
     extra = {"count": 300} if method.needs_count else {}
-    assert given["log10_delta"] == list(methods.delta(name, [0.28, 0.32], n=2000, k=8, eps0=0.45, **extra))
+    assert given["log10_delta"] == delta_of(name, [0.28, 0.32], **extra)
     assert given["note"] == [None, None]
     one = answer("delta", name, *SETTING, "--eps", "0.28", *with_count(name))
     assert (one["eps"], one["log10_delta"], one["note"]) == (0.28, given["log10_delta"][0], None)
@@ -177,12 +182,12 @@ def test_a_randomizer_and_colluding_users():
     words = [*SETTING, "--randomizer", name, "--colluding", 200]
     given = answer("delta", "upper", *words, "--eps", "0.1", "0.2")
     assert {key: given[key] for key in options} == options
-    expected = methods.delta("upper", [0.1, 0.2], n=2000, k=8, eps0=0.45, **options)
+    expected = delta_of("upper", [0.1, 0.2], **options)
     assert given["log10_delta"] == list(expected)
     for share in ("10%", "0.1"):  # the 200 of 2000 users
         assert answer("delta", "upper", *words[:-1], share, "--eps", "0.1", "0.2") == given
     eps = answer("epsilon", "upper", *words, "--delta", "1e-6")["eps"]
-    assert eps == methods.epsilon("upper", 1e-6, n=2000, k=8, eps0=0.45, **options)
+    assert eps == tightshuffle.epsilon(1e-6, n=2000, k=8, eps0=0.45, **options)
     assert f"randomizer = {name}, colluding = 200" in call("delta", "upper", *words, "--eps", "0.1")[1]
 
 

@@ -13,11 +13,12 @@ import tightshuffle
 START = "import sys; sys.path.append({site!r}); from tightshuffle.cli.main import main; "
 SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
 EVERY_METHOD = """
+import tightshuffle
 from tightshuffle import methods
 for name, method in methods.METHODS.items():
     count = {"count": 30} if method.needs_count else {}
     for rounds in (1, 2) if method.composes else (1,):
-        methods.delta(name, 0.2, n=100, k=8, eps0=0.45, compositions=rounds, **count)
+        tightshuffle.delta(0.2, method=name, n=100, k=8, eps0=0.45, compositions=rounds, **count)
 """
 
 

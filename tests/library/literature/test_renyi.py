@@ -11,6 +11,7 @@ from tests.library.bounds import dominating
 from tightshuffle import methods
 from tightshuffle.literature.renyi import girgis, rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import CLONES, rdp_clones, rdp_two_counts
+from tightshuffle.setting import make_setting
 
 
 def theorem_3_1(lam, n, eps0):
@@ -125,7 +126,8 @@ def test_exact_divergence_and_loss_distribution_agree_after_compositions():
     eps, orders = np.array([0.5, 1.0, 1.5]), np.geomspace(1.2, 400, 25)
     rdp = 20 * rdp_clones(orders, n=10**4, eps0=2.0)
     converted = rdp_to_delta(eps[:, None], orders, rdp).min(axis=1)
-    exact = methods.delta("clones", eps, n=10**4, k=10, eps0=2.0, compositions=20)
+    rounds = make_setting(n=10**4, k=10, eps0=2.0, compositions=20)
+    exact = methods.log10_delta("clones", eps, rounds)
     assert np.all(exact < converted)
     assert np.all(converted < exact + np.log10(30))
     # Girgis' theorem bounds every eps0-LDP randomizer as the clones do, and is known to be looser.

@@ -18,6 +18,7 @@ from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import blanket, count, renyi
 from tightshuffle.literature.koskela import koskela_strong
+from tightshuffle.setting import make_setting
 
 BOUNDED = [
     {"n": 60, "k": 5, "eps0": 0.5, "count": 40, "eps": {"start": 0.02, "stop": 0.45}},
@@ -83,7 +84,7 @@ def test_renyi_tables_hold_the_accountants_values_in_their_order():
     composed = girgis_composed(**setting, rounds=(1, 20), axis=(0.05, 10, 9), orders=orders, deepest=-8)
     row = composed.iloc[9]
     assert row["girgis"] == renyi.girgis(row["eps"], compositions=20, **setting)
-    clones = methods.delta("clones", row["eps"], compositions=20, **setting)
+    clones = methods.log10_delta("clones", row["eps"], make_setting(compositions=20, **setting))
     assert row["clones_pld"] == pytest.approx(clones, abs=1e-6)
     known = composed[composed["clones_pld"].notna()]
     assert np.all(known["clones_pld"] <= known["clones_rdp"] + 1e-9)

@@ -15,8 +15,8 @@ from tests import ROOT
 PROGRAM = """
 import hashlib
 import numpy as np
+import tightshuffle
 from reproduction.protocol.trials import Protocol, run_point
-from tightshuffle import methods
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import count
 
@@ -28,7 +28,8 @@ values = [trials["value"].to_numpy(), trials["seed"].to_numpy()]
 for bound in (histogram.lower, histogram.upper):
     values.append(bound(np.array([0.5, 1.0]), n=1000, k=15, eps0=4.0))
 values.append(count.delta(np.linspace(0.1, 3, 9), n=100_000, k=10, eps0=4.0, count=80))
-values.append(methods.delta("koskela-strong", [0.5, 1.0], n=1000, k=4, eps0=2.0, compositions=4))
+rounds = {"method": "koskela-strong", "compositions": 4, "log10": True}
+values.append(tightshuffle.delta([0.5, 1.0], n=1000, k=4, eps0=2.0, **rounds))
 print(hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in values)).hexdigest())
 """
 SETTINGS = [("0", "1"), ("77", "2")]  # PYTHONHASHSEED, threads

@@ -1,0 +1,33 @@
+"""The guarantee: the smallest proven upper bound on delta for every dataset, and its inverse.
+
+`of_one_round` is the one place where a bound becomes part of the guarantee: rounds, trade-off curves, loss
+distributions and plans all ask it.
+"""
+
+import numpy.typing as npt
+
+from tightshuffle.arguments import Floats
+from tightshuffle.bounds import histogram, rounds
+from tightshuffle.bounds.inverse import eps_of_setting
+from tightshuffle.setting import Setting
+
+
+def of_one_round(eps: npt.ArrayLike, setting: Setting) -> Floats:
+    """log10 of the smallest proven upper bound on delta of one round: so far that of the blanket alone."""
+    return histogram.log10_delta(eps, setting, round_up=True)
+
+
+def log10_delta(eps: npt.ArrayLike, setting: Setting) -> Floats:
+    """log10 of the upper bound on delta of all rounds together; -inf where eps >= compositions * eps0."""
+    return rounds.log10_delta(of_one_round, eps, setting)
+
+
+def epsilon(wanted: Floats, setting: Setting) -> Floats:
+    """The smallest eps with log10 delta = ``wanted``, rounded up; the bound is up to 1e-5 smaller there."""
+    return setting.solve(_epsilon, wanted)
+
+
+def _epsilon(wanted: float, one: Setting) -> float:
+    if one.compositions > 1:
+        return rounds.epsilon(of_one_round, wanted, one)
+    return eps_of_setting(of_one_round, wanted, one, round_up=True)
