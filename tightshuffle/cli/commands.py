@@ -294,7 +294,7 @@ def _refuse_what_nobody_takes(arguments: Namespace, chosen: list[methods.Method]
 
 
 def _setting(arguments: Namespace, method: methods.Method, randomizer: str | Randomizer) -> dict[str, Any]:
-    """The keywords of methods.delta."""
+    """The keywords of `tightshuffle.delta`."""
     setting: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
     if method.needs_count:
         setting |= {

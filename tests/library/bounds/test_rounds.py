@@ -12,7 +12,6 @@ import pytest
 import tightshuffle
 from tests.library.bounds import dominating
 from tests.library.bounds.dominating import histograms, weak
-from tightshuffle import methods
 from tightshuffle.bounds import histogram, rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import log10_delta_of_scale
@@ -153,7 +152,7 @@ def test_rounds_of_a_dominating_pair_multiplied_out(pair, n, k, eps0, times):
     outcomes = dominating.compose(dominating.PAIRS[pair](n, k, eps0), times)
     for eps in (0.0, 0.3 * eps0, 1.1 * eps0, 1.9 * eps0):
         exact = float(dominating.hockey_stick(eps, outcomes))
-        bound = 10 ** methods.delta(METHOD[pair], eps, n=n, k=k, eps0=eps0, compositions=times)
+        bound = tightshuffle.delta(eps, method=METHOD[pair], n=n, k=k, eps0=eps0, compositions=times)
         assert exact <= bound <= 1.002 * exact
 
 
@@ -183,7 +182,8 @@ def test_rounds_next_to_the_largest_loss():
         truth = only_the_largest_loss(eps, pair, n, k, eps0, times)
         if truth is not None:
             compared += 1
-            bound = methods.delta(METHOD[pair], eps, n=n, k=k, eps0=eps0, compositions=times)
+            rounds_of = {"method": METHOD[pair], "compositions": times, "log10": True}
+            bound = tightshuffle.delta(eps, n=n, k=k, eps0=eps0, **rounds_of)
             # Where delta is so small that the bound on the transform's noise counts.
             rounding = 1e-12 * max(times * eps0, 1) / max(times * eps0 - eps, 1e-16)
             assert 0 <= bound - truth <= 1e-8 + math.log10(1 + rounding), (eps, pair, n, k, eps0, times)
