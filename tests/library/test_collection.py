@@ -10,43 +10,18 @@ import pytest
 from scipy import stats
 
 import tightshuffle
-import tightshuffle.randomizers
+from tests.library.bounds.enumeration import add, hockey_stick, krr
 from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.collection.collection import BOUNDS
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.randomizers import expected_errors
+from tightshuffle.randomizers import Finite, expected_errors
 from tightshuffle.randomizers.krr import sample_histogram
 
 _SAFE = 1e-9  # relative: what the logarithms of the tested numbers lose; the bounds' own width is 1e-4
 
 
-def report(value, growth, k, taking):
-    """Probabilities of the reports of k-RR with e^eps0 = growth (None: the value itself)."""
-    if growth is None:
-        return [taking * (place == value) for place in range(k)]
-    return [taking * (growth if place == value else 1) / (growth + k - 1) for place in range(k)]
-
-
-def add(distribution, probabilities):
-    """The distribution of counts, {counts: probability}, after one more independent report, or none."""
-    none = 1 - sum(probabilities)
-    result = {}
-    for counts, mass in distribution.items():
-        if none:
-            result[counts] = result.get(counts, 0) + mass * none
-        for place, probability in enumerate(probabilities):
-            if probability:
-                more = (*counts[:place], counts[place] + 1, *counts[place + 1 :])
-                result[more] = result.get(more, 0) + mass * probability
-    return result
-
-
-def hockey_stick(one, two, growth):
-    return sum(max(mass - growth * two.get(counts, 0), 0) for counts, mass in one.items())
-
-
 class Small:
-    """A collection of few users: the growth e^eps0 of everybody as a Fraction, the user in question first."""
+    """A collection of few users: the growth e^eps0 of everybody as a Fraction, the target user first."""
 
     def __init__(self, rng, k):
         self.k = k
@@ -54,70 +29,57 @@ class Small:
         if rng.random() < 0.1:
             growths[0] = None
         takings = [Fraction(int(a), 4) for a in rng.integers(1, 5, 3)]
-        self.groups = [
-            (growth, taking, int(users))
-            for growth, taking, users in zip(growths, takings, rng.integers(0, 3, 3), strict=True)
-        ]
-        self.groups[0] = (*self.groups[0][:2], self.groups[0][2] + 1)
-        self.colluding = int(rng.integers(0, 2)) if self.groups[0][2] > 1 else 0
+        numbers = rng.integers(0, 3, 3) + np.array([1, 0, 0])
+        self.groups = list(zip(growths, takings, numbers.tolist(), strict=True))
+        self.colluding = int(rng.integers(0, 2)) if numbers[0] > 1 else 0
         self.dummies = int(rng.integers(0, 3 if k == 4 else 4)) if rng.random() < 0.5 else 0
         self.growth = 1 + ((growths[0] or 50) - 1) * Fraction(int(rng.integers(0, 15)), 16)  # e^eps
+        everybody = [(growth, taking) for growth, taking, users in self.groups for _ in range(users)]
+        self.others = everybody[1 + self.colluding :]
 
     def collection(self):
-        groups = [
-            Group(
-                str(place),
-                users,
-                math.inf if growth is None else math.log(growth),
-                float(taking),
-                self.colluding if place == 0 else 0,
-            )
-            for place, (growth, taking, users) in enumerate(self.groups)
-            if users
-        ]
+        groups = []
+        for place, (growth, taking, users) in enumerate(self.groups):
+            eps0 = math.inf if growth is None else math.log(growth)
+            if users:
+                groups.append(Group(str(place), users, eps0, float(taking), 0 if place else self.colluding))
         return Collection(self.k, tuple(groups), dummies=Dummies(self.dummies))
 
-    def remaining(self):
-        users = [(growth, taking) for growth, taking, users in self.groups for _ in range(users)]
-        return users[1 + self.colluding :]
+    def add(self, distribution, user, value, taking=None):
+        """One more report, with numbers of the kind that the distribution has."""
+        kind = type(next(iter(distribution.values())))
+        growth, taking = user[0] and kind(user[0]), kind(user[1] if taking is None else taking)
+        return add(distribution, [taking * p for p in krr(value, growth, self.k)], 1 - taking)
 
-    def deltas(self, kind, unseen):
-        """delta of every dataset of the remaining users, both directions, with numbers of this kind."""
-        start = {(0,) * self.k: kind(1)}
+    def start(self, kind):
+        distribution = {(0,) * self.k: kind(1)}
         for _ in range(self.dummies):
-            start = add(start, [kind(1) / self.k] * self.k)
-        growth, taking = self.groups[0][:2]
-        taking = kind(taking) if unseen else kind(1)
-        own = [report(value, growth and kind(growth), self.k, taking) for value in (0, 1)]
-        deltas = {}
+            distribution = add(distribution, [kind(1) / self.k] * self.k)
+        return distribution
 
-        def go_on(distribution, values, left):
-            if left:
-                (growth, taking), rest = left[0], left[1:]
-                for value in range(self.k):
-                    more = add(distribution, report(value, growth and kind(growth), self.k, kind(taking)))
-                    go_on(more, (*values, value), rest)
-                return
-            pair = [add(distribution, one) for one in own]
-            deltas[values] = max(hockey_stick(*side, kind(self.growth)) for side in (pair, pair[::-1]))
-
-        go_on(start, (), self.remaining())
-        return deltas
+    def delta(self, distribution, unseen):
+        """In both directions, if the other reports have this distribution."""
+        taking = None if unseen else 1
+        pair = [self.add(distribution, self.groups[0], value, taking) for value in (0, 1)]
+        growth = type(next(iter(distribution.values())))(self.growth)
+        return max(hockey_stick(*side, growth) for side in (pair, pair[::-1]))
 
     def worst(self, unseen=False):
         """delta of the worst dataset: found with floats, then exact."""
-        found = self.deltas(float, unseen)
-        values = max(found, key=found.get)
-        exact = {(0,) * self.k: Fraction(1)}
-        for _ in range(self.dummies):
-            exact = add(exact, [Fraction(1, self.k)] * self.k)
-        for (growth, taking), value in zip(self.remaining(), values, strict=True):
-            exact = add(exact, report(value, growth, self.k, taking))
-        growth, taking = self.groups[0][:2]
-        pair = [
-            add(exact, report(value, growth, self.k, taking if unseen else Fraction(1))) for value in (0, 1)
-        ]
-        return max(hockey_stick(*side, self.growth) for side in (pair, pair[::-1]))
+        found = {}
+
+        def go_on(distribution, values):
+            if len(values) == len(self.others):
+                found[values] = self.delta(distribution, unseen)
+                return
+            for value in range(self.k):
+                go_on(self.add(distribution, self.others[len(values)], value), (*values, value))
+
+        go_on(self.start(float), ())
+        exact = self.start(Fraction)
+        for user, value in zip(self.others, max(found, key=found.get), strict=True):
+            exact = self.add(exact, user, value)
+        return self.delta(exact, unseen)
 
 
 def small_settings(seed, number, k):
@@ -125,7 +87,7 @@ def small_settings(seed, number, k):
     made = 0
     while made < number:
         small = Small(rng, k or int(rng.integers(2, 5)))
-        if len(small.remaining()) <= {2: 6, 3: 5, 4: 4}[small.k]:
+        if len(small.others) <= {2: 6, 3: 5, 4: 4}[small.k]:
             made += 1
             yield small
 
@@ -151,14 +113,14 @@ def check_enumerated(seed, number, k=None):
     return np.array(ratios)
 
 
-def test_no_dataset_is_outside_the_bounds():
-    ratios = check_enumerated(1, 80)
-    assert len(ratios) == 80
-    assert np.median(ratios) < 1.1  # the bounds say something
+@pytest.mark.parametrize(("seed", "number", "k", "ratio"), [(1, 80, None, 1.1), (3, 80, 2, 1.01)])
+def test_no_dataset_is_outside_the_bounds(seed, number, k, ratio):
+    assert np.median(check_enumerated(seed, number, k)) < ratio  # the bounds say something
 
 
-def test_no_dataset_of_two_values_is_outside_the_bounds():
-    assert np.median(check_enumerated(3, 80, k=2)) < 1.01
+@pytest.mark.slow
+def test_no_dataset_of_two_thousand_settings_is_outside_the_bounds():
+    check_enumerated(2, 2000)
 
 
 @pytest.mark.parametrize("bound", ["upper", "lower"])
@@ -219,11 +181,6 @@ def test_how_far_apart_the_bounds_of_two_values_are():
     ]
     ends = [[case.epsilon(1e-6, bound=bound) for bound in BOUNDS] for case in cases]
     assert [high / low for high, low in ends] == pytest.approx([1.07, 1.10, 2.5], abs=0.03)
-
-
-@pytest.mark.slow
-def test_no_dataset_of_two_thousand_settings_is_outside_the_bounds():
-    check_enumerated(2, 2000)
 
 
 def one_group(n, k, eps0, randomizer="grr", **group):
@@ -351,7 +308,7 @@ def test_who_takes_part_in_secret_is_more_private():
     p, q = math.exp(4) / (math.exp(4) + 3), 1 / (math.exp(4) + 3)
     matrix = np.full((5, 4), 0.3 * q) + 0.3 * (p - q) * np.eye(5, 4)
     matrix[4] = 0.7
-    same = tightshuffle.epsilon(1e-6, n=1000, randomizer=tightshuffle.randomizers.Finite(matrix))
+    same = tightshuffle.epsilon(1e-6, n=1000, randomizer=Finite(matrix))
     assert one_group(1000, 4, 4.0, participation=0.3).epsilon(1e-6, unseen=True) == pytest.approx(
         same, rel=1e-3
     )
@@ -416,7 +373,7 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
             for own in (0, 1):
                 distribution = {(0,) * k: 1.0}
                 for value, eps0 in zip((own, *values), each, strict=True):
-                    distribution = add(distribution, report(value, math.exp(eps0), k, 1.0))
+                    distribution = add(distribution, krr(value, math.exp(eps0), k))
                 for dummy in start:
                     distribution = add(distribution, dummy)
                 sides.append(distribution)
