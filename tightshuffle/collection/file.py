@@ -15,8 +15,6 @@ from tightshuffle.collection.data import NESTED, Dummies, Group
 _TEXTS = ("randomizer", "name")
 _WHOLE = ("k", "rounds", "users", "number")
 _MOST_CHARACTERS = 1_000_000
-_DEEPEST = 10  # a collection under then has groups with keys and values: 6
-_TOO_DEEP = "lists and keys are nested too deeply"
 
 
 def read_collection(path: str) -> Collection:
@@ -33,16 +31,12 @@ def read_collection(path: str) -> Collection:
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
     try:
-        return make_collection(_of_json(text) if path.endswith(".json") else _of_yaml(text))
+        json_ = path.endswith(".json")
+        return make_collection(json.loads(text, object_pairs_hook=_once) if json_ else _of_yaml(text))
+    except RecursionError:
+        raise ValueError(f"{path}: lists and keys are nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-
-
-def _of_json(text: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_once)
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
 
 
 def _of_yaml(text: str) -> Any:
@@ -51,18 +45,6 @@ def _of_yaml(text: str) -> Any:
     import yaml
 
     class Reader(yaml.BaseLoader):  # type: ignore[misc]  # PyYAML has no type hints
-        depth = 0
-
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            if self.check_event(yaml.AliasEvent):
-                raise ValueError(f"line {self.peek_event().start_mark.line + 1}: aliases (*) are not allowed")
-            self.depth += 1
-            if self.depth > _DEEPEST:
-                raise ValueError(f"line {self.peek_event().start_mark.line + 1}: {_TOO_DEEP}")
-            node = super().compose_node(parent, index)
-            self.depth -= 1
-            return node
-
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             return _once(self.construct_pairs(node, deep=True))
 
