@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import tightshuffle
-from tests.library.cli.test_cli import call
+from tests.library.cli.calls import call
 from tightshuffle import Collection, Dummies, Group
 from tightshuffle.designs import fewest_dummies, frontier, luo_wang_yi
 

@@ -1,7 +1,5 @@
 """The command line: answers, JSON, errors in one line; never a traceback, never NaN, never above 1."""
 
-import contextlib
-import io
 import json
 import math
 import subprocess
@@ -14,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightshuffle
+from tests.library.cli.calls import answer, call
 from tightshuffle import methods
 from tightshuffle.bounds import histogram
 from tightshuffle.cli.main import main
@@ -21,21 +20,6 @@ from tightshuffle.randomizers.expected_errors import krr_errors
 
 COMMAND = Path(sys.executable).with_name("tightshuffle")
 SETTING = ["--n", "2000", "--k", "8", "--eps0", "0.45"]
-
-
-def call(*argv):
-    """Exit code, standard output and standard error of a call within this process."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main([str(word) for word in argv])
-    return code, out.getvalue(), err.getvalue()
-
-
-def answer(*argv):
-    """The parsed JSON answer of a call that has nothing to complain about."""
-    code, out, err = call(*argv, "--json")
-    assert (code, err) == (0, "")
-    return json.loads(out, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
 
 
 def delta_of(name, eps, **options):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.library.cli.test_cli import answer, call
+from tests.library.cli.calls import answer, call
 from tightshuffle.collection import read_collection
 
 FILE = """
