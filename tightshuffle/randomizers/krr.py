@@ -7,6 +7,7 @@ distribution in two steps, the "blanket": with probability gamma = k q report a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,7 @@ class KRandomizedResponse(SupportRandomizer):
 
     key = "grr"
     title = "k-randomized response"
+    m: ClassVar[int] = 1  # it is subset selection of one value
 
     @property
     def bits(self) -> float:
