@@ -1,18 +1,20 @@
-"""delta of the whole histogram for k = 2, where the two counts sum to a known number and are one count.
+"""delta of one count of bits, for the worst dataset: the whole histogram for k = 2, and a column of sums.
 
-Let m of the remaining n - 1 users hold x0. The worst dataset is the m for which delta of the count is
-largest. Exchanging the two values turns Q against P, for m, into P against Q, for n - 1 - m. So one direction
-with every m covers all cases.
+Each user sends one bit. It is 1 with probability p for users who hold the value, else with q < p; the user in
+question changes from p (P) to q (Q). For k = 2 the histogram is such a count, with p = 1 - q. Of the N other
+users, m hold the value. The worst dataset is the m for which delta is largest. Exchanging 0 and 1 turns
+(p, q, m) into (1 - q, 1 - p, N - m), and Q against P into P against Q: for k = 2 one direction with every m
+covers all cases.
 
-**One m.** Of the remaining users a hold x0 and c hold x1; R0(z) = q + p e^z and R1(z) = p + q e^z are the
-moment generating functions of one report, 1 for x0. That of f = P - e^eps Q is
+**One m.** Of the other users a hold the value and c do not; R0(z) = 1 - p + p e^z and R1(z) = 1 - q + q e^z
+are the moment generating functions of their bits. That of f = P - e^eps Q is
 
-    R0(z)^a R1(z)^c (p - e^eps q)(e^z - e^theta),   e^theta = (e^(eps + eps0) - 1) / (e^eps0 - e^eps).
+    R0(z)^a R1(z)^c A (e^z - e^theta),   A = p - e^eps q,   e^theta = 1 + (e^eps - 1) / A.
 
-The remaining users may have another eps0 than the user in question, whose p, q and eps0 are those of the last
-factor (p = 1, q = 0 if the report is the value itself). A dummy is a report with eps0 = 0, ((1 + e^z) / 2)^h.
+The other users may have another p and q than the user in question, whose p and q are those of the last
+factor (p = 1, q = 0 if the report is the value itself). A dummy is a random bit, ((1 + e^z) / 2)^h.
 
-f(s) >= 0 where the distribution of the remaining users' count, tilted by theta, falls from s - 1 to s. This
+f(s) >= 0 where the distribution of the other users' count, tilted by theta, falls from s - 1 to s. This
 distribution has one mode, one of the two whole numbers next to its mean (Darroch 1964). So delta = F(t), the
 sum of f(s) over s >= t, with t one of two known numbers, whichever F is larger. F(t) is a Fourier integral,
 of f's function times e^(-z t) / (1 - e^-z), over one period along Re z = theta (a little to the right where
@@ -24,13 +26,29 @@ with Chernoff's bound
 and points far from the real axis may be left out, as |R(h + iu)| <= R(h) exp(-variance (1 - cos u)). So about
 50 points are enough for any number of users and any delta, with a known error.
 
-**Every m.** One dataset bounds delta for all m between ``low`` and ``high``. In it, ``low`` users hold x0,
-n - 1 - ``high`` users hold x1, and all other users are missing. Missing users would only add noise that does
-not depend on the secret.
+**Every m from ``low`` to ``high``**, by the smaller of two bounds.
+
+*Missing users.* In one dataset ``low`` users hold the value, N - ``high`` do not, and all other users are
+missing. Missing users would only add noise that does not depend on the secret.
+
+*Curvature.* Let mu(m) and V(m) be mean and variance of the tilted count, affine in m, and c = t - mu(m). On
+Re z = theta the integral, over |u| <= 1 only, is a smooth function E(m, c) of real m and c,
+
+    E = A e^theta / (2 pi) * integral of exp(L(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du,
+
+with L(m) = log of R0(theta)^m R1(theta)^(N-m) e^(-theta mu(m)), also affine; phi the log of the
+characteristic function of a centred, tilted bit; and |K| = |e^(iu) - 1| / |1 - e^(-theta - iu)|, at most
+e^(theta / 2) and at most |u| / (1 - e^-theta). A function is at most the larger of its values at the two ends
+of an interval of length w, plus w^2 / 8 times the largest size of its second derivative. Take that first in
+m, then in c, where the ends are the two whole t next to the wanted one. Both ends are at most delta of
+``low`` or ``high``, but for what |u| > 1 contributes, at most e^(theta / 2 - V (1 - cos 1)). The derivatives
+are at most integrals of |u|^j exp(-11 V u^2 / 24), as (phi0 - phi1)'' is the difference of the two variances
+at u = 0, and its derivative is bounded for |u| <= 1. So for many users a few values of m are enough.
 """
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,14 +67,43 @@ _DECAY = 60.0  # points whose weight is below e^-60 are left out
 _PERIOD = 14.0  # L in standard deviations of the tilted distribution
 _SHORTEST = 81  # and at least: an odd number
 _CLOSEST = 3.0  # in 1 / standard deviation, how close the line of integration comes to the pole at 0
-_FIRST = 64  # blocks of m to begin with
-_MOST = 200_000  # m and blocks that are looked at in all, about
+_FIRST = 8  # blocks of m to begin with
+_MOST = 200_000  # m and blocks that are looked at for one eps, about
 _BATCH = 4096  # and at once
 _SHARES = np.linspace(0, 1, 65)  # of users who hold x0
+_MOMENTS = [2 ** (k / 2) * math.gamma((k + 1) / 2) / math.sqrt(2) / math.pi for k in range(8)]
 
 _Wide = np.longdouble  # exponents are differences of numbers that grow with n
-# Reports: how many, shape (m,), and the log of the odds that one is x0: eps0, -eps0, or 0 for a dummy.
+# Reports: how many, shape (rows,), and the log of the odds that one is 1: eps0, -eps0, or 0 for a dummy.
 _Reports = Sequence[tuple[Integers, float]]
+
+
+class Bit(NamedTuple):
+    """The bit of the user in question: the log of the odds that it is 1, under P and, smaller, under Q.
+
+    ``largest``: log(p / q), the largest loss; ``slack``: its relative rounding error.
+    """
+
+    held: float
+    other: float
+    largest: float
+    slack: float = 0.0
+
+    @staticmethod
+    def of(held: float, other: float) -> "Bit":
+        """The bit with these log odds; `flipped` if they are each other's negatives."""
+        if held == -other:
+            return Bit.flipped(held)
+        if held - other < 30:
+            largest = math.log1p(math.expm1(held - other) / (1 + math.exp(min(held, 700.0))))
+        else:
+            largest = float(np.logaddexp(0, -other) - np.logaddexp(0, -held))
+        return Bit(held, other, largest, 2.0**-48 * (1 + abs(held) + abs(other)) / min(held - other, 1.0))
+
+    @staticmethod
+    def flipped(eps0: float) -> "Bit":
+        """A bit flipped with probability 1 / (e^eps0 + 1); never for eps0 = inf."""
+        return Bit(eps0, -eps0, eps0)
 
 
 def binary(
@@ -79,12 +126,15 @@ def binary(
     ValueError naming the argument that is out of range.
     """
     points = np.broadcast_arrays(check_eps(eps), check_n(n), check_eps0(eps0, LARGEST_EXPONENT))
-    goal = float(np.log1p(check_positive("width", width)))
+    goal = np.log1p(check_positive("width", width))
     low, high = (np.full(points[0].shape, -np.inf) for _ in range(2))
-    for index in np.ndindex(low.shape):
-        e, users, e0 = (point[index].item() for point in points)
-        if e < e0:
-            low[index], high[index] = ln_delta_among(e, e0, users - 1, e0, width=math.expm1(goal))
+    below = points[0] < points[2]
+    for users, budget in np.unique(np.stack([points[1][below], points[2][below]], axis=-1), axis=0).tolist():
+        here = below & (points[1] == users) & (points[2] == budget)
+        own = Bit.flipped(budget)
+        low[here], high[here] = worst_count(
+            points[0][here], own, int(users) - 1, (budget, -budget), goal=goal
+        )
     return low[()] / np.log(10), high[()] / np.log(10)
 
 
@@ -97,41 +147,133 @@ def ln_delta_among(
     ----------
     eps : below ``own``
     own : eps0 of the user in question; math.inf if the report is the value itself
-    users, eps0 : how many remaining users, and their eps0
+    users, eps0 : how many other users, and their eps0
     dummies : how many uniform reports
     width : as for `binary`
     """
-    goal = math.log1p(width)
+    low, high = worst_count(
+        np.array([eps]), Bit.flipped(own), users, (eps0, -eps0), dummies, goal=math.log1p(width)
+    )
+    return float(low[0]), float(high[0])
 
-    def ln_delta(a: Integers, c: Integers) -> tuple[Floats, Floats]:
-        reports = [(a, eps0), (c, -eps0)] + [(np.full(a.shape, dummies), 0.0)] * (dummies > 0)
-        return _ln_delta(reports, eps, own)
 
-    remaining = users
-    ends = np.unique(np.linspace(0, remaining, _FIRST + 1).astype(np.int64))
-    value, error = ln_delta(ends, remaining - ends)
-    best, surest = np.max(value + error), np.max(value - error)
-    first, last = ends[:-1], ends[1:]
-    bound = np.full(first.size, np.inf)
-    dropped, looked_at = -np.inf, ends.size
+def worst_count(
+    eps: Floats,
+    own: Bit,
+    users: int,
+    odds: tuple[float, float],
+    dummies: int = 0,
+    *,
+    goal: npt.ArrayLike,
+    steeply: bool = False,
+) -> tuple[Floats, Floats]:
+    """Natural logs of a lower and an upper bound on delta of one bit, P against Q, in the worst dataset.
+
+    Parameters
+    ----------
+    eps : (e,), each below ``own.largest``
+    users : how many other users
+    odds : log odds that their bit is 1, for those who hold the value and those who do not
+    dummies : how many random bits
+    goal : the wanted difference of the two bounds
+    steeply : whether the ``goal`` may be -log(delta) times as large where delta < 1 / e. eps for a given
+        delta is then about equally exact at every delta.
+    """
+
+    def ln_delta(place: Integers, a: Integers, c: Integers) -> tuple[Floats, Floats]:
+        reports = [(a, odds[0]), (c, odds[1])] + [(np.full(a.shape, dummies), 0.0)] * (dummies > 0)
+        return _ln_delta(reports, eps, own, place)
+
+    def look_at(place: Integers, m: Integers) -> Floats:
+        value, error = ln_delta(place, m, users - m)
+        np.maximum.at(best, place, value + error)
+        np.maximum.at(surest, place, value - error)
+        return value + error
+
+    best, surest, dropped = (np.full(eps.shape, -np.inf) for _ in range(3))
+    ends = np.unique(np.linspace(0, users, _FIRST + 1).astype(np.int64))
+    place = np.repeat(np.arange(eps.size), ends.size)
+    at_ends = look_at(place, np.tile(ends, eps.size)).reshape(eps.size, ends.size)
+    # A block: its eps, first and last m (blocks); delta there, and a bound for every m of it (values).
+    blocks = np.stack(
+        [
+            np.repeat(np.arange(eps.size), ends.size - 1),
+            *(np.tile(x, eps.size) for x in (ends[:-1], ends[1:])),
+        ]
+    )
+    values = np.stack([at_ends[:, :-1].ravel(), at_ends[:, 1:].ravel(), np.full(blocks.shape[1], np.inf)])
+    looked_at = ends.size
+    aim = np.broadcast_to(np.asarray(goal, dtype=float), eps.shape)
     while True:
-        inside = last - first > 1
-        first, last, bound = first[inside], last[inside], bound[inside]
-        value, error = ln_delta(first, remaining - last)
-        bound = np.minimum(bound, value + error)
-        doubtful = bound > surest + goal
-        if looked_at > _MOST:
-            doubtful[:] = False
-        dropped = max(dropped, np.max(bound[~doubtful], initial=-np.inf))
-        first, last, bound = first[doubtful], last[doubtful], bound[doubtful]
-        if first.size == 0:
-            return float(min(surest, 0.0)), float(min(max(best, dropped), 0.0))
-        middle = (first + last) // 2
-        value, error = ln_delta(middle, remaining - middle)
-        best, surest = max(best, np.max(value + error)), max(surest, np.max(value - error))
-        first, last = np.concatenate([first, middle]), np.concatenate([middle, last])
-        bound = np.concatenate([bound, bound])
-        looked_at += middle.size + first.size
+        inside = blocks[2] - blocks[1] > 1
+        blocks, values = blocks[:, inside], values[:, inside]
+        place, first, last = blocks
+        if place.size == 0:
+            return np.minimum(surest, 0.0), np.minimum(np.maximum(best, dropped), 0.0)
+        enough = (surest + aim * (np.maximum(1.0, -surest) if steeply else 1.0))[place]
+        curved = _curvature(eps, own, users, odds, dummies, place, first, last)
+        bound = np.minimum(values[2], np.logaddexp(values[:2].max(axis=0), curved))
+        rows = np.flatnonzero(bound > enough)
+        if rows.size:
+            missing = ln_delta(place[rows], first[rows], users - last[rows])
+            bound[rows] = np.minimum(bound[rows], np.add(*missing))
+        values[2] = bound
+        doubtful = (bound > enough) & (looked_at <= _MOST)
+        np.maximum.at(dropped, place[~doubtful], bound[~doubtful])
+        blocks, values = blocks[:, doubtful], values[:, doubtful]
+        middle = blocks[1:].sum(axis=0) // 2
+        at_middle = look_at(blocks[0], middle)
+        looked_at += 2 * (middle.size // eps.size + 1)
+        blocks, values = np.tile(blocks, 2), np.tile(values, 2)
+        blocks[2, : middle.size] = blocks[1, middle.size :] = middle
+        values[1, : middle.size] = values[0, middle.size :] = at_middle
+
+
+def _curvature(
+    eps: Floats,
+    own: Bit,
+    users: int,
+    odds: tuple[float, float],
+    dummies: int,
+    place: Integers,
+    first: Integers,
+    last: Integers,
+) -> Floats:
+    """Natural log of how much delta for m from ``first`` to ``last`` may exceed both ends' (see module)."""
+    theta, log_a = _root(eps, own)
+    heights, variances, skews = [], [], []
+    for each in (*odds, 0.0):
+        chance, miss = _expit(theta, each), _expit(-theta, -each)
+        heights.append(_log_mgf(theta, each) - theta.astype(_Wide) * chance)
+        variance = (chance * miss).astype(float)
+        variances.append(variance)
+        skews.append(variance / (1 - 2 * (1 - math.cos(1)) * variance) ** 1.5)
+
+    def of_ends(parts: list[Floats]) -> tuple[Floats, Floats]:
+        one, other, dummy = (part[place] for part in parts)
+        low, high = (one * m + other * (users - m) + dummies * dummy for m in (first, last))
+        return np.minimum(low, high), np.maximum(low, high)
+
+    least = of_ends(variances)[0]
+    scale = np.sqrt(12 / 11 / np.maximum(least, 1e-300))
+    moment = [size * scale ** (k + 1) for k, size in enumerate(_MOMENTS)]
+    a = np.abs((heights[0] - heights[1]).astype(float))[place]
+    b, c = np.abs(variances[0] - variances[1])[place] / 2, (skews[0] + skews[1])[place] / 6
+    squares = [a * a, 0.0, 2 * a * b, 2 * a * c, b * b, 2 * b * c, c * c]  # of a + b u^2 + c u^3
+    tilt = theta[place]
+    width = (last - first).astype(float)
+    sums = [
+        width**2 * sum(factor * moment[k + more] for k, factor in enumerate(squares))
+        + tilt**2 * moment[more]
+        + moment[2 + more]
+        for more in (0, 1)
+    ]
+    steep = np.exp(tilt / 2)
+    with np.errstate(divide="ignore"):
+        sizes = np.minimum(steep * sums[0], np.where(tilt > 0, sums[1] / -np.expm1(-tilt), np.inf))
+    far = 2 * steep * np.exp(-least * (1 - math.cos(1)))
+    highest = of_ends(heights)[1].astype(float)
+    return (log_a[place] + 2 * tilt + highest + np.log(sizes / 8 + far)) + 1e-9
 
 
 def ln_delta_of_some(
@@ -143,25 +285,35 @@ def ln_delta_of_some(
 ) -> float:
     """Natural log of a lower bound on delta: the largest of the datasets with these ``shares`` of x0.
 
-    ``groups``: number and eps0 of the remaining users. The other parameters are those of `ln_delta_among`.
+    ``groups``: number and eps0 of the other users. The other parameters are those of `ln_delta_among`.
     """
     held = np.asarray(shares, dtype=float)
     reports = [(np.full(held.shape, dummies), 0.0)]
     for users, eps0 in groups:
         ones = np.rint(held * users).astype(np.int64)
         reports += [(ones, eps0), (users - ones, -eps0)]
-    value, error = _ln_delta(reports, eps, own)
+    place = np.zeros(held.shape, dtype=int)
+    value, error = _ln_delta(reports, np.array([eps], dtype=float), Bit.flipped(own), place)
     return float(np.max(value - error))
 
 
-def _ln_delta(reports: _Reports, eps: float, own: float) -> tuple[Floats, Floats]:
-    """Natural log of delta of a report with eps0 = ``own`` among ``reports``, (m,), and an error bound."""
+def _root(eps: Floats, own: Bit) -> tuple[Floats, Floats]:
+    """theta and the log of A = p - e^eps q."""
+    fall = -np.expm1(eps - own.largest)
+    return np.log1p(np.expm1(eps) * (1 + np.exp(-own.held)) / fall), np.log(fall) - np.log1p(
+        np.exp(-own.held)
+    )
+
+
+def _ln_delta(reports: _Reports, eps: Floats, own: Bit, place: Integers) -> tuple[Floats, Floats]:
+    """Natural log of delta at ``eps[place]`` of a bit among ``reports``, (rows,), and an error bound."""
     from scipy.special import expit  # here, for it takes as long to import as numpy
 
-    theta = float(np.log1p(np.expm1(eps) * (1 + np.exp(-own)) / -np.expm1(eps - own)))
-    spread = np.sqrt(
-        np.sum([count * expit(theta + odds) * expit(-(theta + odds)) for count, odds in reports], axis=0)
+    root, _ = _root(eps, own)
+    variance = np.sum(
+        [number * (expit(root + odds) * expit(-(root + odds)))[place] for number, odds in reports], axis=0
     )
+    spread = np.sqrt(variance)
     # Points of one length of period together: powers of 2.
     group = np.ceil(np.log2(np.maximum(spread, _SHORTEST / _PERIOD))).astype(int)
     value, error = np.empty((2, spread.size))
@@ -169,22 +321,27 @@ def _ln_delta(reports: _Reports, eps: float, own: float) -> tuple[Floats, Floats
         members = np.flatnonzero(group == level)
         for start in range(0, members.size, _BATCH):
             rows = members[start : start + _BATCH]
-            some = [(count[rows], odds) for count, odds in reports]
-            value[rows], error[rows] = _integral(some, eps, own, theta, spread[rows])
+            some = [(number[rows], odds) for number, odds in reports]
+            value[rows], error[rows] = _integral(some, eps, own, place[rows], spread[rows])
     return value, error
 
 
 def _integral(
-    reports: _Reports, eps: float, own: float, root: float, spread: Floats
+    reports: _Reports, eps: Floats, own: Bit, place: Integers, spread: Floats
 ) -> tuple[Floats, Floats]:
     from scipy.special import expit
 
+    used, place = np.unique(place, return_inverse=True)  # of eps: what depends on it alone is computed once
+    eps = eps[used]
+    root, log_a = _root(eps, own)
     widest = max(float(spread.max()), _SHORTEST / _PERIOD)
-    theta = max(root, _CLOSEST / widest)
+    theta = np.maximum(root, _CLOSEST / widest)
     period = 2 * int(_PERIOD * widest / 2) + 1
     chances = [(expit(theta + odds), expit(-(theta + odds))) for _, odds in reports]
     numbers = [number for number, _ in reports]
-    variance = np.sum([number * p * q for number, (p, q) in zip(numbers, chances, strict=True)], axis=0)
+    variance = np.sum(
+        [number * (p * q)[place] for number, (p, q) in zip(numbers, chances, strict=True)], axis=0
+    )
     most = np.sum(numbers, axis=0)
 
     reach = (_DECAY + np.log(widest)) / 2 / max(float(variance.min()), 1e-9)  # sin^2 of half the last angle
@@ -197,56 +354,65 @@ def _integral(
     crossing, centre, exponent = (np.zeros(spread.size, dtype=_Wide) for _ in range(3))
     # The crossing is next to the mean under ``root``, angles count from the mean under ``theta``.
     for (number, odds), (p, q) in zip(reports, chances, strict=True):
+        p, q = p[:, None], q[:, None]
         with np.errstate(divide="ignore"):
             fall = 0.5 * np.log1p(-2 * p * q * versine)
         turn = np.arctan2(p * sine, 1 - p * versine) - p * u
-        bell += np.outer(number, fall + 1j * turn)
+        bell += number[:, None] * (fall + 1j * turn)[place]
         wide = number.astype(_Wide)
-        crossing += wide * _expit(root, odds)
-        centre += wide * _expit(theta, odds)
-        exponent += wide * _log_mgf(theta, odds)
-    above = np.floor(crossing) + np.array([[1], [2]])  # (2, m)
+        crossing += wide * _expit(root, odds)[place]
+        centre += wide * _expit(theta, odds)[place]
+        exponent += wide * _log_mgf(theta, odds)[place]
+    above = np.floor(crossing) + 1
     offset = (centre - above).astype(float)
-    exponent = exponent - _Wide(theta) * above
+    exponent = exponent - np.asarray(theta, _Wide)[place] * above
 
-    d, pole = theta - root, -np.expm1(-theta)
+    d, pole = (theta - root)[:, None], -np.expm1(-theta)[:, None]
     kernel = (np.expm1(d) * (1 - versine) - versine + 1j * np.exp(d) * sine) / (
-        pole * (1 - versine) + versine + 1j * np.exp(-theta) * sine
+        pole * (1 - versine) + versine + 1j * np.exp(-theta)[:, None] * sine
     )
-    kernel[1:] *= 2
-    terms = np.exp(bell + 1j * u * offset[..., None]) * kernel  # (2, m, points)
-    total = terms.real.sum(axis=-1) / period
+    kernel[:, 1:] *= 2
+    terms = np.exp(bell + 1j * u * offset[:, None]) * kernel[place]  # (rows, points), for t = above
+    total = np.stack([terms.real.sum(axis=-1), (terms * np.exp(-1j * u)).real.sum(axis=-1)]) / period
     size = np.abs(terms).sum(axis=-1) / period
+    exponent = np.stack([exponent, exponent - np.asarray(theta, _Wide)[place]])  # for t = above, above + 1
+    above = np.stack([above, above + 1])
 
-    log_p, log_factor = -np.log1p(np.exp(-own)), np.log(-np.expm1(eps - own)) + root
+    log_factor = (log_a + root)[place]
     # The errors of the sum: rounding, points left out, all other periods.
-    rounding = size * (1e-13 + 2 * np.finfo(float).eps * most * u[-1])
-    left_out = np.exp(-variance * versine[-1]) * (np.exp(d) + 1) / pole if count < period // 2 else 0.0
+    rounding = size * (2e-13 + 2 * np.finfo(float).eps * most * u[-1])
+    left_out = 0.0
+    if count < period // 2:
+        left_out = np.exp(-variance * versine[-1]) * ((np.exp(d) + 1) / pole)[place, 0]
     wrapped = np.zeros(total.shape)
-    for shift in (min(1.0, 8 / widest), -min(theta, 1.0, 8 / widest)):
+    apart = -np.expm1(own.other - own.held) / (1 + np.exp(-own.held)) / (1 + np.exp(own.other))  # p - q
+    for shift in (np.full(eps.shape, min(1.0, 8 / widest)), -np.minimum(theta, min(1.0, 8 / widest))):
         h = theta + shift
-        rise = sum(number.astype(_Wide) * _log_mgf(h, odds) for number, odds in reports)
-        rise = rise - _Wide(h) * above - exponent
-        edge = np.tanh(own / 2) * np.exp(h) + np.expm1(eps) * np.exp(float(_log_mgf(h, -own)))
-        fade = abs(shift) * period
-        wrapped += np.exp(rise.astype(float) - fade - np.log(-np.expm1(-fade)) - log_p - log_factor) * edge
+        rise = sum(number.astype(_Wide) * _log_mgf(h, odds)[place] for number, odds in reports)
+        rise = rise - np.asarray(h, _Wide)[place] * above - exponent
+        edge = apart * np.exp(h) + np.expm1(eps) * np.exp(_log_mgf(h, own.other).astype(float))
+        fade = (np.abs(shift) * period)[place]
+        wrapped += np.exp(rise.astype(float) - fade - np.log(-np.expm1(-fade)) - log_factor) * edge[place]
     best = np.argmax(total * np.exp((exponent - exponent[0]).astype(float)), axis=0)[None]
     total, exponent, error = (
         np.take_along_axis(x, best, axis=0)[0] for x in (total, exponent, rounding + left_out + wrapped)
     )
-    magnitude = np.asarray(1 + sum(number * _log_mgf(theta, abs(odds)) for number, odds in reports), float)
+    magnitude = np.asarray(
+        1 + sum(number * _log_mgf(theta, abs(odds))[place] for number, odds in reports), float
+    )
     relative = error / total + 16 * float(np.finfo(_Wide).eps) * magnitude + 1e-12
+    relative += (own.slack * (1 + own.largest / (own.largest - eps)))[place] if own.slack else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = exponent.astype(float) + np.log(total) + log_p + log_factor
+        value = exponent.astype(float) + np.log(total) + log_factor
         known = (total > 0) & (relative < 0.5)
         value, bound = np.where(known, value, 0.0), np.where(known, -np.log1p(-relative), np.inf)
     return value, bound + 4e-16 * np.abs(value)
 
 
-def _log_mgf(theta: float, odds: float) -> np.longdouble:
+def _log_mgf(theta: Floats, odds: float) -> npt.NDArray[np.longdouble]:
     """log of R0 at theta, or of R1 for -eps0: log(1 + p (e^theta - 1))."""
-    return np.log1p(np.expm1(_Wide(theta)) / (1 + np.exp(-_Wide(odds))))
+    return np.asarray(np.log1p(np.expm1(np.asarray(theta, _Wide)) / (1 + np.exp(-_Wide(odds)))))
 
 
-def _expit(theta: float, odds: float) -> np.longdouble:
-    return 1 / (1 + np.exp(-_Wide(theta) - _Wide(odds)))
+def _expit(theta: Floats, odds: float) -> npt.NDArray[np.longdouble]:
+    return np.asarray(1 / (1 + np.exp(-np.asarray(theta, _Wide) - _Wide(odds))))

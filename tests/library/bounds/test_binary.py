@@ -1,5 +1,6 @@
 """k = 2: against every dataset in 60 digits, against the count's delta at every m, and its width."""
 
+import functools
 import math
 
 import mpmath as mp
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.library.printed import convolved_distributions, hockey_stick
-from tightshuffle.bounds.binary import binary
+from tightshuffle.bounds.binary import Bit, _curvature, _ln_delta, binary, worst_count
 from tightshuffle.literature import count
 
 
@@ -35,6 +36,57 @@ def test_every_count(eps0, eps):
     assert low <= deltas.max() + promised
     assert high >= deltas.max() - promised
     assert high - low <= math.log10(1.0011)
+
+
+def log_odds(chance):
+    return math.log(chance / (1 - chance))
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.5, 0.1), (0.95, 0.4), (0.75, 0.25), (0.5, 1e-6), (0.3, 0.29)])
+def test_every_pair_of_bits(p, q):
+    users, held, other = 11, log_odds(p), log_odds(q)
+    own = Bit.of(held, other)
+    eps = np.array([0.0, 0.1, 0.5, 0.95]) * own.largest
+    p, q = (1 / (1 + mp.exp(-mp.mpf(odds))) for odds in (held, other))
+    columns = [bits_of([p] * m + [q] * (users - m)) for m in range(users + 1)]
+    pairs = [(add_bit(column, p), add_bit(column, q)) for column in columns]
+    low, high = worst_count(eps, own, users, (held, other), goal=1e-9)
+    for e, below, above in zip(eps.tolist(), low.tolist(), high.tolist(), strict=True):
+        truth = max(hockey_stick(e, first, second) for first, second in pairs)
+        assert below <= mp.log(truth) + 1e-15
+        assert above >= mp.log(truth) - 1e-15
+        assert above - below < 2e-9
+
+
+def bits_of(chances):
+    return functools.reduce(add_bit, chances, [mp.mpf(1)])
+
+
+def add_bit(distribution, chance):
+    pairs = zip([*distribution, mp.mpf(0)], [mp.mpf(0), *distribution], strict=True)
+    return [(1 - chance) * stay + chance * step for stay, step in pairs]
+
+
+def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
+    rng, close = np.random.default_rng(3), 0
+    for _ in range(60):
+        users = int(10 ** rng.uniform(1.5, 4.2))
+        other = rng.uniform(-5, 1)
+        held = other + 10 ** rng.uniform(-1.5, 0.9)
+        own, place = Bit.of(held, other), np.zeros(1, int)
+        p, q = (1 / (1 + math.exp(-odds)) for odds in (held, other))
+        spread = math.sqrt(users * min(p * (1 - p), q * (1 - q)))
+        eps = np.array([min(rng.uniform(0, 6) * (p - q) / spread, 0.98 * own.largest)])
+        width = max(2, int(users * 10 ** rng.uniform(-2.5, 0)))
+        first = int(rng.integers(0, users - width + 1))
+        m = np.unique(np.linspace(first, first + width, 200).astype(int))
+        value, error = _ln_delta([(m, held), (users - m, other)], eps, own, np.zeros(m.size, int))
+        ends = max(value[0], value[-1])
+        more = _curvature(eps, own, users, (held, other), 0, place, m[:1], m[-1:])[0]
+        bound = np.logaddexp(ends, more)
+        assert np.max(value - error) <= bound
+        close += bool(bound - ends < 0.1 and np.max(value) > ends)
+    assert close >= 3  # cases in which the best m lies inside, and the bound is narrow
 
 
 def test_a_billion_users():
