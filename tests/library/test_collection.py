@@ -123,14 +123,6 @@ def test_no_dataset_of_two_thousand_settings_is_outside_the_bounds():
     check_enumerated(2, 2000)
 
 
-@pytest.mark.parametrize("bound", ["upper", "lower"])
-@pytest.mark.parametrize(("n", "eps0"), [(1, 1.0), (100, 1.0), (1000, 2.0), (10**9, 6.0)])
-def test_alike_users_with_two_values_have_the_known_bounds(n, eps0, bound):
-    eps = np.array([0.0, 0.1, 0.5, 0.99]) * eps0
-    known = tightshuffle.delta(eps, method=bound, n=n, k=2, eps0=eps0, log10=True)
-    np.testing.assert_allclose(one_group(n, 2, eps0).one_round(eps, bound=bound), known, rtol=1e-6, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("others", "dummies", "width"),
     [
@@ -188,37 +180,34 @@ def one_group(n, k, eps0, randomizer="grr", **group):
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "eps0", "eps"),
+    ("n", "k", "eps0", "eps", "randomizer"),
     [
-        (1000, 10, 1.0, 0.1),
-        (100_000, 408, 4.0, [0.02, 0.05, 0.2, 3.9]),
-        (10**9, 100, 8.0, 0.005),
-        (10**12, 100, 4.0, 1e-5),
-        (300, 100, 8.0, 5.0),
-        (6, 3, 2.0, [0.0, 0.5, 1.9]),
+        (1000, 10, 1.0, 0.1, "grr"),
+        (100_000, 408, 4.0, [0.02, 0.05, 0.2, 3.9], "grr"),
+        (10**9, 100, 8.0, 0.005, "grr"),
+        (10**12, 100, 4.0, 1e-5, "grr"),
+        (300, 100, 8.0, 5.0, "grr"),
+        (6, 3, 2.0, [0.0, 0.5, 1.9], "grr"),
+        *(
+            (n, 2, eps0, np.array([0, 0.1, 0.5, 0.99]) * eps0, "grr")
+            for n, eps0 in [(1, 1), (1000, 2), (10**9, 6)]
+        ),
+        *(
+            (10_000, 20, 3.0, [0.05, 0.3], name)
+            for name in ("subset:3", "hash:4", "hadamard", "oue", "rappor")
+        ),
     ],
 )
-def test_alike_users_have_the_known_bounds(n, k, eps0, eps):
-    collection = one_group(n, k, eps0)
-    upper = tightshuffle.upper(eps, n=n, k=k, eps0=eps0, log10=True)
+def test_alike_users_have_the_known_bounds(n, k, eps0, eps, randomizer):
+    collection, setting = one_group(n, k, eps0, randomizer), {"n": n, "k": k, "eps0": eps0, "log10": True}
+    low, high = (collection.one_round(eps, bound=bound) for bound in BOUNDS[::-1])
     width = math.log10(1 + (1e-4 if n < 10**11 else 1e-3))
-    assert np.all(np.abs(collection.one_round(eps) - upper) <= width)
-    lower = collection.one_round(eps, bound="lower")
-    assert np.all(lower <= upper)
-
-
-@pytest.mark.parametrize("randomizer", ["subset:3", "hash:4", "hadamard", "oue", "rappor"])
-def test_alike_users_of_other_randomizers_have_the_known_bounds(randomizer):
-    collection, eps = one_group(10_000, 20, 3.0, randomizer), [0.05, 0.3]
-    for bound in ("upper", "lower"):
-        known = tightshuffle.delta(
-            eps, method=bound, n=10_000, k=20, eps0=3.0, randomizer=randomizer, log10=True
-        )
-        found = collection.one_round(eps, bound=bound)
-        # `lower` knows mixtures of values, too.
-        assert np.all(found <= known + math.log10(1 + 1e-4))
-        if bound == "upper":
-            assert np.all(found >= known - math.log10(1 + 1e-4))
+    np.testing.assert_allclose(high, tightshuffle.upper(eps, randomizer=randomizer, **setting), 0, width)
+    known = tightshuffle.lower(eps, randomizer=randomizer, **setting)  # it knows mixtures of values, too
+    assert np.all(low <= known + width)
+    assert np.all(low <= high)
+    if k == 2:
+        np.testing.assert_allclose(low, known, rtol=1e-6, atol=1e-9)
 
 
 def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, monkeypatch):
@@ -239,33 +228,16 @@ def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, mon
     assert math.isnan(partly.expected_error())
 
 
-def test_no_warning_for_ordinary_numbers():
+def test_no_warning_for_ordinary_and_for_rare_numbers():
     """At eps = 0 every slope is 0; some slopes leave no positive gain."""
-    collection = one_group(100, 10, 2.0)
+    rare = one_group(100, 10, 1e-99, participation=1e-300)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for bound in BOUNDS:
-            collection.one_round([[0.0, 3.0]], bound=bound)
-            one_group(100, 10, 1e-99, participation=1e-300).one_round(0.0, bound=bound)
-
-
-def test_a_report_that_nearly_nobody_sends_is_not_counted_as_none():
-    rare = one_group(100, 10, 1e-99, participation=1e-300)
-    assert -400 < rare.one_round(0.0, unseen=True) < -399
-
-
-def test_poisson_dummies_are_a_mixture_of_fixed_numbers():
-    group, mean = Group("a", 30, 3.0), 6.0
-    number = np.arange(60)
-    weights = stats.poisson.pmf(number, mean)
-    deltas = [10 ** Collection(5, (group,), dummies=Dummies(int(d))).one_round(0.3) for d in number]
-    mixture = float(weights @ deltas)
-    low, high = (
-        10 ** Collection(5, (group,), dummies=Dummies(0, mean / 5)).one_round(0.3, bound=bound)
-        for bound in ("lower", "upper")
-    )
-    assert high == pytest.approx(mixture, rel=3e-4)
-    assert 0.8 * high < low <= mixture * (1 + 3e-4)
+            one_group(100, 10, 2.0).one_round([[0.0, 3.0]], bound=bound)
+            rare.one_round(0.0, bound=bound)
+        # a report that nearly nobody sends is not counted as none
+        assert -400 < rare.one_round(0.0, unseen=True) < -399
 
 
 @pytest.mark.parametrize(("mean", "eps"), [(5.0, 1.0), (42.7, 1.0), (400.0, 0.3)])
@@ -322,14 +294,10 @@ def test_a_delta_below_the_smallest_float_is_rounded_outwards():
     assert collection.delta(2.0) == 0
 
 
-def test_values_without_dummies_have_no_guarantee():
-    for bound in ("lower", "upper"):
-        assert one_group(10, 5, math.inf).epsilon(1e-6, bound=bound) == math.inf
-
-
 def test_values_themselves_hide_in_dummies_alone_at_any_eps():
     """delta of m dummies at a large eps is the probability that none of them is x1."""
     sure = one_group(1000, 10, math.inf)
+    assert sure.epsilon(1e-6) == sure.epsilon(1e-6, bound="lower") == math.inf
     hidden = Collection(10, sure.groups, dummies=Dummies(3))
     for eps in (30.0, 299.0, 400.0, 1e15, 1e308):
         for bound in BOUNDS:
@@ -366,36 +334,34 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     ]
     rounds = Collection(k, single[0].groups, then=(single[1],))
     pairs = []  # of each round: distributions of the counts, given 0 and given 1, for every dataset
-    for each, start in zip(budgets, ([], [[1 / k] * k]), strict=True):
+    for each, dummies in zip(budgets, ([], [[1 / k] * k]), strict=True):
         pairs.append([])
         for values in itertools.product(range(k), repeat=2):
             sides = []
             for own in (0, 1):
                 distribution = {(0,) * k: 1.0}
-                for value, eps0 in zip((own, *values), each, strict=True):
-                    distribution = add(distribution, krr(value, math.exp(eps0), k))
-                for dummy in start:
-                    distribution = add(distribution, dummy)
-                sides.append(distribution)
-            outcomes = sorted(set(sides[0]) | set(sides[1]))
-            pairs[-1].append([np.array([side.get(at, 0.0) for at in outcomes]) for side in sides])
+                users = [krr(x, math.exp(eps0), k) for x, eps0 in zip((own, *values), each, strict=True)]
+                for probabilities in [*users, *dummies]:
+                    distribution = add(distribution, probabilities)
+                sides.append(np.array([distribution[at] for at in sorted(distribution)]))
+            pairs[-1].append(sides)
+
+    def deltas(one, two):
+        p, q = (np.outer(*sides).ravel() for sides in zip(one, two, strict=True))
+        return np.maximum(p - np.exp(eps)[:, None] * q, 0).sum(axis=1)
+
     eps = np.array([0.0, 0.3, 1.0, 2.0, 3.0, 3.4])
-    worst = np.zeros(eps.size)
-    for (p, q), (r, s) in itertools.product(*pairs):
-        one, two = np.outer(p, r).ravel(), np.outer(q, s).ravel()
-        deltas = np.maximum(one - np.exp(eps)[:, None] * two, 0).sum(axis=1)
-        worst = np.maximum(worst, deltas)
+    worst = np.max([deltas(one, two) for one, two in itertools.product(*pairs)], axis=0)
     upper = 10 ** rounds.log10_delta(eps, group="0")
     assert np.all(upper >= worst * (1 - 1e-12))
     assert np.all(upper[:3] < 1.3 * worst[:3])
     lower = 10 ** rounds.log10_delta(eps, group="0", bound="lower")
     assert np.all(lower <= worst * (1 + 1e-12))
-    if k == 3:  # all remaining users hold the third value in both rounds
-        one, two = (np.outer(*(each[-1][side] for each in pairs)).ravel() for side in (0, 1))
-        deltas = np.maximum(one - np.exp(eps)[:, None] * two, 0).sum(axis=1)
+    if k == 3:  # all other users hold the third value in both rounds
+        exact = deltas(*(each[-1] for each in pairs))
         together = np.exp(rounds._composed_lower("0", False).ln_delta(eps))
-        assert np.all(together <= deltas * (1 + 1e-12))
-        assert np.all(together[:3] > 0.9 * deltas[:3])
+        assert np.all(together <= exact * (1 + 1e-12))
+        assert np.all(together[:3] > 0.9 * exact[:3])
 
 
 def test_the_expected_error_is_that_of_simulated_collections():
@@ -407,8 +373,7 @@ def test_the_expected_error_is_that_of_simulated_collections():
     shares = np.full(k, 1 / k)
     slope = offset = 0.0
     for group in groups:
-        growth = math.exp(group.eps0) if group.eps0 < math.inf else None
-        p, q = (1.0, 0.0) if growth is None else (growth / (growth + k - 1), 1 / (growth + k - 1))
+        p, q = krr(0, math.exp(group.eps0) if group.eps0 < math.inf else None, k)[:2]
         slope += group.users * group.participation * (p - q)
         offset += group.users * group.participation * q
     offset += 2000 / k + 50
@@ -416,10 +381,7 @@ def test_the_expected_error_is_that_of_simulated_collections():
         counts = rng.multinomial(2000, shares) + rng.poisson(50, k)
         for group in groups:
             held = rng.binomial((group.users * shares).astype(int), group.participation)
-            if group.eps0 == math.inf:
-                counts += held
-            else:
-                counts += sample_histogram(held, group.eps0, rng)[0]
+            counts += held if group.eps0 == math.inf else sample_histogram(held, group.eps0, rng)[0]
         distances.append(np.abs((counts - offset) / slope - shares).sum() / 2)
     mean, error = np.mean(distances), np.std(distances) / math.sqrt(len(distances))
     assert abs(collection.expected_error() - mean) < 4 * error
@@ -459,8 +421,6 @@ A = (Group("a", 5, 1.0),)
             "then: a collection under then must not have then itself; give all of them in one list",
         ),
         (lambda: Group(7, 10, 1.0), "name of a group must be text"),
-        (lambda: Group("a", 10, "3"), "group 'a': eps0 must be above 0 and at most 50"),
-        (lambda: Dummies(poisson_per_value=None), "dummies: poisson_per_value must be from 0 to 1e"),
         (lambda: Collection([10, 20], A), "k must be one number"),
         (lambda: Collection(10**15, A), "k must be a whole number from 2 to 10000000"),
         (lambda: Collection(10, A[0]), "groups must be a list of Group"),
