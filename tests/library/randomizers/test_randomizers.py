@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections import defaultdict
 
 import mpmath
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 from tests import ROOT
 from tests.chi_square import consistent
-from tests.library.randomizers.matrices import SMALL, both, exact_columns, matrix_of, supports_of
+from tests.library.bounds.enumeration import Shuffled
+from tests.library.randomizers.matrices import SMALL, both, exact_columns, matrix_of, merged, supports_of
 from tightshuffle.randomizers import (
     BY_KEY,
     NAMES,
@@ -223,17 +225,12 @@ def test_a_matrix_estimates_at_least_as_well(name, k):
 
 def distribution_of_supports(reports, matrix, counts):
     """Probability of each sum of ``reports`` (rows: what is counted), one report for each user."""
-    distribution = {(0,) * reports.shape[1]: 1.0}
-    kinds, inverse = np.unique(reports, axis=0, return_inverse=True)
-    for value in np.repeat(np.arange(len(counts)), counts):
-        probabilities = np.bincount(inverse.ravel(), matrix[:, value])
-        after = {}
-        for (before, probability), (kind, weight) in itertools.product(
-            distribution.items(), zip(kinds, probabilities, strict=True)
-        ):
-            key = tuple(before + kind)
-            after[key] = after.get(key, 0.0) + probability * weight
-        distribution = after
+    kinds = np.unique(reports, axis=0)
+    shuffled = Shuffled(merged(reports, matrix)[0], sum(counts))
+    distribution = defaultdict(float)
+    held = tuple(np.repeat(np.arange(len(counts)), counts).tolist())
+    for outcome, mass in shuffled.distribution(held).items():
+        distribution[tuple((np.array(outcome) @ kinds).tolist())] += mass
     return distribution
 
 
