@@ -44,15 +44,17 @@ _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its in
 
 @dataclass(frozen=True)
 class Curve:
-    """A bound on delta of one round, for every dataset and in both directions.
+    """A bound on delta of one round, for every dataset.
 
     ``log10_delta``: function from eps (e,), all >= 0, to log10 of the bound (e,); -inf where delta is 0.
     ``eps0``: the largest finite loss, > 0, from which on the bound does not change; inf if there is none.
-    A bound that stays above 0 is the probability of an infinite loss.
+    A bound that stays above 0 is the probability of an infinite loss. ``reverse``: the bound for Q against P;
+    without it, ``log10_delta`` holds in both directions.
     """
 
     log10_delta: Callable[[Floats], Floats]
     eps0: float
+    reverse: Callable[[Floats], Floats] | None = None
 
 
 class Depth(NamedTuple):
@@ -327,7 +329,9 @@ class _Round:
     def grid(self, end: float, step: float, spacing: float) -> loss_grid.LossGrid:
         """The pair that dominates, from points about ``step`` apart on the grid of this ``spacing``."""
         index = _places(end, step, spacing)
-        return loss_grid.connected(index, spacing, self.ln_delta(index * spacing))
+        eps, back = index * spacing, self._curve.reverse
+        reverse = None if back is None else np.asarray(back(eps), dtype=float) * _LN10
+        return loss_grid.connected(index, spacing, self.ln_delta(eps), reverse)
 
 
 def _scale(eps: float, ln_delta: float) -> float:

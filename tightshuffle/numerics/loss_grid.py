@@ -43,37 +43,43 @@ class LossGrid(NamedTuple):
         return (self.first + np.arange(self.log_mass.size)) * self.spacing
 
 
-def connected(index: Integers, spacing: float, ln_delta: Floats) -> LossGrid:
+def connected(index: Integers, spacing: float, ln_delta: Floats, reverse: Floats | None = None) -> LossGrid:
     """The `LossGrid` of a pair that dominates whatever has at most this delta, in both directions.
 
     delta is convex in e^eps, so between points it lies below the line that connects upper bounds of its
     values (Doroshenko et al. 2022, "connecting the dots"). The largest convex function below all points is
-    the delta of a pair: each jump of its slope is the probability of one loss under Q. The pair is its own
-    mirror image.
+    the delta of a pair: each jump of its slope is the probability of one loss under Q.
 
     Parameters: ``index`` (p,), ascending whole numbers from 0; ``ln_delta`` (p,), natural log of an upper
-    bound at eps = index * spacing. What is left at the last point is an infinite loss. Slopes are kept as
+    bound at eps = index * spacing; ``reverse`` (p,), that of Q against P, where it is another one. Without it
+    the pair is its own mirror image. What is left at the last point is an infinite loss. Slopes are kept as
     logarithms, so delta may be far below the smallest float. Masses are rounded up.
     """
     eps = index * spacing
-    ln_delta = np.minimum.accumulate(np.minimum(ln_delta, 0.0))
-    # (eps, delta) gives a total variation distance of at most (e^eps - 1 + 2 delta) / (e^eps + 1): convexity
-    # across e^eps = 1, where the two directions meet.
-    distance = np.tanh(eps / 2) + 2 * np.exp(ln_delta - np.logaddexp(0.0, eps))
-    with np.errstate(divide="ignore"):
-        ln_delta[0] = np.log(distance.min())
-    corners, log_slopes = _lower_hull(eps.tolist(), ln_delta.tolist())
-    after = np.append(log_slopes[1:], -np.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        under_q = log_slopes + np.log(-np.expm1(after - log_slopes))
-    under_q = np.where(log_slopes > -np.inf, under_q, -np.inf)
-    places, under_p = index[corners[1:]], under_q + eps[corners[1:]]
-    log_infinite = float(ln_delta[-1])
-    logs = np.concatenate([under_q[::-1], [-np.inf], under_p])
+    sides = [ln_delta] if reverse is None else [ln_delta, reverse]
+    sides = [np.minimum.accumulate(np.minimum(side, 0.0)) for side in sides]
+    # (eps, delta) and (eps, delta') for the two directions give a total variation distance of at most
+    # (e^eps - 1 + delta + delta') / (e^eps + 1): convexity across e^eps = 1, where the directions meet.
+    both = np.exp(sides[0] - np.logaddexp(0.0, eps)) + np.exp(sides[-1] - np.logaddexp(0.0, eps))
+    distance = np.tanh(eps / 2) + both
+    places, jumps = [], []
+    for side in sides:
+        with np.errstate(divide="ignore"):
+            side[0] = np.log(distance.min())
+        corners, log_slopes = _lower_hull(eps.tolist(), side.tolist())
+        after = np.append(log_slopes[1:], -np.inf)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            under_q = log_slopes + np.log(-np.expm1(after - log_slopes))
+        jumps.append(np.where(log_slopes > -np.inf, under_q, -np.inf))
+        places.append(index[corners[1:]])
+    # Losses of Q against P are those of P against Q with the other sign: what Q is to the one, P is to the
+    # other.
+    logs = np.concatenate([jumps[-1][::-1], [-np.inf], jumps[0] + places[0] * spacing])
+    log_infinite = float(sides[0][-1])
     finite = logs[np.isfinite(logs)]
     rounding = _MASSES + 16 * _ULP * float(np.abs(finite).max(initial=0.0))
     log_mass = np.full(2 * index[-1] + 1, -np.inf)
-    log_mass[index[-1] + np.concatenate([-places[::-1], [0], places])] = logs + rounding
+    log_mass[index[-1] + np.concatenate([-places[-1][::-1], [0], places[0]])] = logs + rounding
     # The loss 0 has what is left of the probabilities.
     left = 1 - float(np.exp(finite).sum()) - math.exp(log_infinite)
     log_mass[index[-1]] = math.log(max(left, 0.0) + rounding)

@@ -53,6 +53,12 @@ class UnaryEncoding(IndependentSupport):
     def bits(self) -> float:
         return float(self.k)
 
+    @property
+    def log_odds(self) -> tuple[float, float]:
+        """log(p / (1 - p)) and log(q / (1 - q)), which differ by eps0."""
+        other = math.log(self.q) - math.log1p(-self.q)
+        return self.eps0 + other, other
+
 
 @dataclass(frozen=True)
 class SymmetricUnaryEncoding(UnaryEncoding):
@@ -68,6 +74,10 @@ class SymmetricUnaryEncoding(UnaryEncoding):
     @property
     def q(self) -> float:
         return _logistic(-self.eps0 / 2)
+
+    @property
+    def log_odds(self) -> tuple[float, float]:
+        return self.eps0 / 2, -self.eps0 / 2
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,10 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     @property
     def q(self) -> float:
         return _logistic(-self.eps0)
+
+    @property
+    def log_odds(self) -> tuple[float, float]:
+        return 0.0, -self.eps0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,113 @@
+"""Only the sums of the reports' bits are released: Prio, DAP, secure aggregation of unary encodings.
+
+A report has one bit per value, all independent: 1 with probability p for the user's own value, with q < p for
+any other (`randomizers.UnaryEncoding`). A shuffler shows every string of bits. Secure aggregation shows one
+count per value, and then far less is known about a user.
+
+**Replacement.** A user's value changes from x0 to x1. Given the dataset, the k counts are independent, and
+the counts of other values have the same distribution before and after. What is left is a pair of independent
+counts: that of x0, where the user's bit changes from p to q, and that of x1, where it changes from q to p.
+For each, `binary.worst_count` bounds delta for every number of holders among the other users, in both
+directions. Its curve belongs to a pair of distributions that dominates the count in every dataset
+(`loss_grid.connected`), and the two pairs together dominate both counts (Zhu, Dong and Wang 2022).
+
+**Deletion.** A user who has no value sends a report of which every bit is 1 with probability q. Against that,
+a value changes one count: delta is the larger one of the count's two directions. (The number of reports
+stays n. A user whose report is missing shows in n itself.)
+
+Over several rounds, every round adds its pair or pairs. Colluding users reveal their reports: they do not
+count as users. docs/worst_case.md tells the same with examples.
+"""
+
+import functools
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import Floats
+from tightshuffle.bounds.binary import Bit, worst_count
+from tightshuffle.bounds.rounds import Curve, Rounds
+from tightshuffle.randomizers import Randomizer
+from tightshuffle.randomizers.unary import UnaryEncoding
+
+_WIDTH = 4e-4  # of the bound on delta, relative, times -log(delta): eps is wrong by at most 0.02 %
+_KEPT = 16  # settings whose distributions are kept
+
+
+def log10_delta(
+    eps: npt.ArrayLike, *, n: int, randomizer: Randomizer, compositions: int = 1, deletion: bool = False
+) -> Floats:
+    """log10 of an upper bound on delta of the sums of n users' reports; -inf where delta is 0.
+
+    Parameters
+    ----------
+    eps : a number >= 0, or an array
+    n : users who do not collude, at least 1
+    randomizer : a `UnaryEncoding`
+    compositions : rounds in which all users report with fresh randomness
+    deletion : neighbours are datasets in which one user has a value or none; else, two different values
+
+    Raises
+    ------
+    ValueError for another randomizer, or a bad eps.
+    """
+    pairs = _pairs(n, check_unary(randomizer), compositions, deletion)
+    return np.max([pair.log10_delta(eps) for pair in pairs], axis=0)[()]
+
+
+def epsilon(
+    log10_delta: float, *, n: int, randomizer: Randomizer, compositions: int = 1, deletion: bool = False
+) -> float:
+    """The smallest eps at which the bound is at most 10^``log10_delta`` < 1, rounded up."""
+    pairs = _pairs(n, check_unary(randomizer), compositions, deletion)
+    return max(pair.epsilon(log10_delta) for pair in pairs)
+
+
+def check_unary(randomizer: Randomizer) -> UnaryEncoding:
+    """The randomizer; ValueError if it is no unary encoding, where sums are not independent."""
+    if not isinstance(randomizer, UnaryEncoding):
+        raise ValueError(
+            "randomizer must be a unary encoding (rappor, oue) where only sums are released; for k-RR the"
+            f" histogram is the sums: use upper; got {randomizer.name}"
+        )
+    return randomizer
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _pairs(n: int, randomizer: UnaryEncoding, compositions: int, deletion: bool) -> list[Rounds]:
+    """Bounds for all rounds together; the largest of them holds."""
+    falls, rises = _curves(n, randomizer)
+    if falls == rises:
+        return [Rounds([(falls, compositions if deletion else 2 * compositions)])]
+    if deletion:
+        return [Rounds([(falls, compositions)]), Rounds([(rises, compositions)])]
+    return [Rounds([(falls, compositions), (rises, compositions)])]
+
+
+def _curves(n: int, randomizer: UnaryEncoding) -> tuple[Curve, Curve]:
+    """The count in which the user's bit changes from p to q, and that in which it changes from q to p."""
+    held, other = randomizer.log_odds
+
+    def curve(held: float, other: float) -> Curve:
+        bit = Bit.of(held, other)
+
+        def log10_delta(eps: Floats) -> Floats:
+            result = np.full(eps.shape, -np.inf)
+            below = eps < bit.largest
+            if np.any(below):
+                result[below] = worst_count(eps[below], bit, n - 1, (held, other), goal=_WIDTH, steeply=True)[
+                    1
+                ]
+            return result / np.log(10)
+
+        return Curve(log10_delta, bit.largest)
+
+    # Exchanging 0 and 1 exchanges the directions.
+    falls = curve(held, other)
+    if held == -other:
+        return falls, falls
+    rises = curve(-other, -held)
+    return (
+        Curve(falls.log10_delta, falls.eps0, rises.log10_delta),
+        Curve(rises.log10_delta, rises.eps0, falls.log10_delta),
+    )
