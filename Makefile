@@ -25,7 +25,7 @@ TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article pari
 .DEFAULT_GOAL := all
 
 # This command checks the settings, and prints the folder of their results.
-FOLDER := python -m reproduction.jobs.configuration $(if $(CONFIG),"$(CONFIG)")
+FOLDER := python -m scripts.shared.configuration $(if $(CONFIG),"$(CONFIG)")
 SNAKEMAKE := snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 
 all: $(VENV)/installed

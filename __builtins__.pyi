@@ -1,4 +1,4 @@
 # For editors and type checkers: the name that Snakemake defines in every file of scripts/.
-from reproduction.jobs.job import Described
+from scripts.shared.job import Described
 
 snakemake: Described

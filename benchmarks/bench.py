@@ -24,8 +24,8 @@ from dp_accounting.pld import privacy_loss_distribution
 from scipy import special, stats
 
 import tightshuffle
-from reproduction.data.synthetic import sample_normal
-from reproduction.protocol.trials import Protocol, run_point
+from scripts.data.sample_synthetic import sample_normal
+from scripts.trials.run_trials import Protocol, run_point
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers import KRandomizedResponse
 

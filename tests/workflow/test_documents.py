@@ -11,7 +11,7 @@ import pytest
 import yaml
 from matplotlib import image
 
-from reproduction.report.quotes import read_findings, untrue
+from scripts.report.quotes import read_findings, untrue
 from tests import ROOT
 from tightshuffle.cli import main as cli
 

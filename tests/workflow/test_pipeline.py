@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reproduction.figures.catalogue import KINDS
-from reproduction.jobs.code import files_of
-from reproduction.verification.claims.verdict_rules import CLAIM_VERDICTS
+from scripts.shared.catalogue import KINDS
+from scripts.shared.code import files_of
+from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
 from tests import ROOT
-from tests.reproduction.figures.rows import rows
+from tests.shared.rows import rows
 from tests.workflow.conftest import QUICK, Project, counted
 
 pytestmark = pytest.mark.pipeline
@@ -105,11 +105,11 @@ PAGE = {"write_report", "write_sums", "all"}
 QUOTED = {"state_findings", "write_article"} | PAGE
 NO_BOUND = {"use_bundled_counts", "count_checkins", "sample_synthetic", "run_trials"}
 EDITS = {  # file -> the rules that rerun, and how many figures; or the rules that do not
-    "reproduction/figures/tv.py": ({"write_article"} | PAGE, 6),
-    "reproduction/figures/audit.py": (PAGE, 1),
-    "scripts/run_parity.py": ({"run_parity", "judge_claims", "summarise_parity"} | QUOTED, 4),
-    "reproduction/attack/game.py": ({"run_audit", "collect_audit"} | QUOTED, 1),
-    "reproduction/report/which_page.py": ({"write_which", "write_article", "write_sums", "all"}, 0),
+    "scripts/trials/draw_tv.py": ({"write_article"} | PAGE, 6),
+    "scripts/attack/draw_audit.py": (PAGE, 1),
+    "scripts/parity/run_parity.py": ({"run_parity", "judge_claims", "summarise_parity"} | QUOTED, 4),
+    "scripts/attack/run_audit.py": ({"run_audit", "collect_audit"} | QUOTED, 1),
+    "scripts/study/write_which.py": ({"write_which", "write_article", "write_sums", "all"}, 0),
     "tightshuffle/bounds/histogram.py": (NO_BOUND, None),
     "tightshuffle/collection/bounds.py": (NO_BOUND | {"run_parity", "judge_values"}, None),
     "tightshuffle/randomizers/subset.py": (

@@ -208,7 +208,7 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
         date(small.folder / "results/overlay" / name, seconds)
     os.utime(small.folder / "mine.csv")
     assert counted(small.make("--dry-run", *COMMAND)) == {}
-    metrics = small.folder / "reproduction/protocol/metrics.py"
+    metrics = small.folder / "scripts/trials/metrics.py"
     text = metrics.read_text()
     metrics.write_text(text.replace("/ 2", "/ 4"))
     assert metrics.read_text() != text

@@ -1,12 +1,16 @@
 # Datasets: one histogram each. Gowalla's check-ins come from the bundled counts, from SNAP or from your own file;
 # other histograms are drawn from a normal distribution, or come from a file of yours.
-import re
-
-SOURCE = SETTINGS.gowalla.source
-CITY = "|".join(map(re.escape, GOWALLA)) or "(?!)"  # (?!) matches nothing
+SOURCE = config["gowalla"]["source"]
+GOWALLA, NORMAL, COUNTS = (configuration.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts"))
 SUB_CELLS = {table: f"data/gowalla/{{dataset}}_{table}.csv" for table in ("lines", "counts")}
 DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
-CHECKINS = DOWNLOADED if SOURCE == "snap" else SETTINGS.gowalla.file
+CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
+DATA_FIGURES = {"fig3_checkins": ("figures", "Check-ins of each city", "Figure 3")} if GOWALLA else {}
+
+
+def one_of(names):
+    """A regular expression for these names; for none of them, one that matches nothing."""
+    return "|".join(names) or "(?!)"
 
 
 if SOURCE == "bundled":
@@ -16,30 +20,28 @@ if SOURCE == "bundled":
         input:
             **{table: source(path) for table, path in SUB_CELLS.items()},
         output:
-            histogram="<results>/histograms/{dataset}.csv",
-            cells="<results>/checkins/{dataset}_cells.csv",
-            points="<results>/checkins/{dataset}.parquet",
+            histogram="<results>/data/histograms/{dataset}.csv",
+            cells="<results>/data/checkins/{dataset}_cells.csv",
+            points="<results>/data/checkins/{dataset}.parquet",
         log:
             "<results>/logs/use_bundled_counts/{dataset}.log",
         wildcard_constraints:
-            dataset=CITY,
+            dataset=one_of(GOWALLA),
         localrule: True
         params:
-            code=lambda wildcards: code_of(
-                "scripts/use_bundled_counts.py", *expand(SUB_CELLS.values(), dataset=wildcards.dataset)
-            ),
-            dataset=lambda wildcards: DATASETS[wildcards.dataset].grids(),
-            grid=SETTINGS.gowalla.grid,
-            seed=SETTINGS.seed,
+            contents=lambda wildcards, input: [digest(file) for file in input],
+            box=lookup("datasets/{dataset}/box", within=config),
+            uniform=lookup("datasets/{dataset}/uniform", within=config),
+            stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
+            grid=config["gowalla"]["grid"],
+            seed=config["seed"],
         script:
-            "../../scripts/use_bundled_counts.py"
-
-    EVERYTHING += expand(rules.use_bundled_counts.output, dataset=GOWALLA)
+            "../../scripts/data/use_bundled_counts.py"
 
 
 if SOURCE == "snap":
 
-    # The rule does not rerun when its code or the address changes: the md5 fixes the file.
+    # The rule does not rerun when the address changes: the md5 fixes the file.
     rule download_checkins:
         "Download SNAP's file of Gowalla check-ins and check its md5; an interrupted download starts again."
         output:
@@ -49,9 +51,9 @@ if SOURCE == "snap":
         priority: 1
         localrule: True
         params:
-            md5=SETTINGS.gowalla.download.md5,
+            md5=config["gowalla"]["download"]["md5"],
         script:
-            "../../scripts/download_checkins.py"
+            "../../scripts/data/download_checkins.py"
 
 
 if SOURCE in ("snap", "file"):
@@ -61,96 +63,122 @@ if SOURCE in ("snap", "file"):
         input:
             checkins=CHECKINS,
         output:
-            points=expand("<results>/checkins/{dataset}.parquet", dataset=GOWALLA),
-            summary="<results>/checkins/crop_summary.csv",
+            points=expand("<results>/data/checkins/{dataset}.parquet", dataset=GOWALLA),
+            summary="<results>/data/checkins/crop_summary.csv",
         log:
             "<results>/logs/crop_checkins.log",
         priority: 1
         localrule: True
         params:
-            code=code_of("scripts/crop_checkins.py"),
             contents=(lambda wildcards: digest(CHECKINS)) if SOURCE == "file" else None,
-            boxes={dataset: DATASETS[dataset].box.plain() for dataset in GOWALLA},
-            bad_rows_at_most=SETTINGS.gowalla.bad_rows_at_most,
+            boxes={name: DATASETS[name]["box"] for name in GOWALLA},
+            bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
         script:
-            "../../scripts/crop_checkins.py"
+            "../../scripts/data/crop_checkins.py"
 
     rule grid_checkins:
         "One city's check-ins counted in the cells of its grids and in sub-cells, as data/gowalla has them."
         input:
-            points="<results>/checkins/{dataset}.parquet",
+            points="<results>/data/checkins/{dataset}.parquet",
         output:
-            histogram="<results>/histograms/{dataset}.csv",
-            cells="<results>/checkins/{dataset}_cells.csv",
-            lines="<results>/checkins/{dataset}_lines.csv",
-            counts="<results>/checkins/{dataset}_counts.csv",
+            histogram="<results>/data/histograms/{dataset}.csv",
+            cells="<results>/data/checkins/{dataset}_cells.csv",
+            lines="<results>/data/checkins/{dataset}_lines.csv",
+            counts="<results>/data/checkins/{dataset}_counts.csv",
         log:
             "<results>/logs/grid_checkins/{dataset}.log",
         wildcard_constraints:
-            dataset=CITY,
+            dataset=one_of(GOWALLA),
         localrule: True
         params:
-            code=code_of("scripts/grid_checkins.py"),
-            dataset=lambda wildcards: DATASETS[wildcards.dataset].grids(),
-            grid=SETTINGS.gowalla.grid,
+            box=lookup("datasets/{dataset}/box", within=config),
+            uniform=lookup("datasets/{dataset}/uniform", within=config),
+            stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
+            grid=config["gowalla"]["grid"],
         script:
-            "../../scripts/grid_checkins.py"
-
-    EVERYTHING += expand(rules.crop_checkins.output + rules.grid_checkins.output, dataset=GOWALLA)
+            "../../scripts/data/grid_checkins.py"
 
 
 rule count_checkins:
     "Check-ins, non-empty cells and largest cell of every city, in each of its grids."
     input:
-        cells=expand("<results>/checkins/{dataset}_cells.csv", dataset=GOWALLA),
+        cells=expand("<results>/data/checkins/{dataset}_cells.csv", dataset=GOWALLA),
     output:
-        shown("<results>/checkins/totals.csv", "check-ins", "check-ins per city and grid", "totals"),
+        shown("<results>/data/checkins/totals.csv", "check-ins", "check-ins per city and grid", "totals"),
     log:
         "<results>/logs/count_checkins.log",
     localrule: True
     params:
-        code=code_of("scripts/count_checkins.py"),
         datasets=GOWALLA,
     script:
-        "../../scripts/count_checkins.py"
+        "../../scripts/data/count_checkins.py"
 
 
 rule sample_synthetic:
     "Sample N(mean, spread) users and count them in cells."
     output:
-        "<results>/histograms/{dataset}.csv",
+        "<results>/data/histograms/{dataset}.csv",
     log:
         "<results>/logs/sample_synthetic/{dataset}.log",
     wildcard_constraints:
-        dataset="|".join(NORMAL) or "(?!)",
+        dataset=one_of(NORMAL),
     localrule: True
     params:
-        code=code_of("scripts/sample_synthetic.py"),
-        settings=lambda wildcards: DATASETS[wildcards.dataset].law(),
-        seed=SETTINGS.seed,
+        mean=lookup("datasets/{dataset}/mean", within=config),
+        spread=lookup("datasets/{dataset}/spread", within=config),
+        spread_is=lookup("datasets/{dataset}/spread_is", within=config),
+        range=lookup("datasets/{dataset}/range", within=config),
+        cells=lookup("datasets/{dataset}/cells", within=config),
+        population=lookup("datasets/{dataset}/population", within=config),
+        seed=config["seed"],
     script:
-        "../../scripts/sample_synthetic.py"
+        "../../scripts/data/sample_synthetic.py"
 
 
 rule use_counts:
     "Check a histogram of your own and use it as a dataset."
     input:
-        counts=lambda wildcards: DATASETS[wildcards.dataset].file,
+        counts=lookup("datasets/{dataset}/file", within=config),
     output:
-        "<results>/histograms/{dataset}.csv",
+        "<results>/data/histograms/{dataset}.csv",
     log:
         "<results>/logs/use_counts/{dataset}.log",
     wildcard_constraints:
-        dataset="|".join(COUNTS) or "(?!)",
+        dataset=one_of(COUNTS),
     localrule: True
     params:
-        code=code_of("scripts/use_counts.py"),
-        contents=lambda wildcards: digest(DATASETS[wildcards.dataset].file),
+        contents=lambda wildcards, input: digest(input.counts),
     script:
-        "../../scripts/use_counts.py"
+        "../../scripts/data/use_counts.py"
 
 
-EVERYTHING += [
-    *expand(rules.count_checkins.output, dataset=GOWALLA),
-    *expand("<results>/histograms/{dataset}.csv", dataset=NORMAL + COUNTS),
-]
+rule draw_checkins:
+    "Figure 3: the check-ins of each city."
+    input:
+        histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=GOWALLA),
+        checkins=expand("<results>/data/checkins/{dataset}.parquet", dataset=GOWALLA),
+    output:
+        **drawn("fig3_checkins"),
+    log:
+        "<results>/logs/draw_checkins.log",
+    localrule: True
+    params:
+        titles=[DATASETS[name]["title"] for name in GOWALLA],
+        boxes=[DATASETS[name]["box"] for name in GOWALLA],
+        grid=config["gowalla"]["grid"],
+    script:
+        "../../scripts/data/draw_checkins.py"
+
+
+rule data:
+    "The histogram of every dataset, and the check-ins of every city."
+    input:
+        expand("<results>/data/histograms/{dataset}.csv", dataset=DATASETS),
+        expand(
+            rules.use_bundled_counts.output if SOURCE == "bundled" else rules.grid_checkins.output,
+            dataset=GOWALLA,
+        ),
+        [] if SOURCE == "bundled" else rules.crop_checkins.output,
+        rules.count_checkins.output,
+        files_of(DATA_FIGURES),
+    localrule: True

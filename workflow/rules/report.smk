@@ -1,67 +1,90 @@
-PARTS = sorted(
-    path.relative_to(HERE).as_posix()
-    for path in HERE.joinpath("reproduction/report/page").iterdir()
-    if path.suffix in (".j2", ".css")
+# The numbers that texts state, the paper's tables, the page and the article.
+from scripts.report.sections import in_page_order
+
+FIGURES = in_page_order(
+    DATA_FIGURES | PRIVACY_FIGURES | PARITY_FIGURES | STUDY_FIGURES | ATTACK_FIGURES | TRIALS_FIGURES
 )
-
-
+PARAMETERS = "data/published/parameters.csv"
+TABLES = {  # table: its number in both versions of the paper, and what it shows
+    "table_II": ("Table II", "delta beside three bounds of the literature"),
+    "table_1": ("Table 1", "delta beside four bounds of the literature"),
+    "table_III": ("Table III / 2", "parameters of the synthetic experiments"),
+    "table_IV": ("Table IV / 3", "tight delta as eps0, n and k vary"),
+    "table_V": ("Table V / 4", "errors of one value, synthetic data"),
+    "table_VI": ("Table VI / 5", "errors of one value, check-ins"),
+}
+PAGE = sorted(path.relative_to(HERE).as_posix() for path in HERE.glob("scripts/report/page/*.*"))
+ARTICLE = [f"scripts/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
+ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in (HERE / ARTICLE[0]).read_text("utf-8")]
 CHANGED = configuration.differences(config)  # listed first in the report and in the article
 
-ARTICLE_PARTS = [
-    f"reproduction/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")
-]
-ARTICLE_TEXT = HERE.joinpath(ARTICLE_PARTS[0]).read_text(encoding="utf-8")
-ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in ARTICLE_TEXT]
+
+rule write_tables:
+    "The paper's tables: printed, reproduced and exact values; the parameters."
+    input:
+        verdicts="<results>/verdicts/verdicts.csv",
+        parameters=source(PARAMETERS),
+    output:
+        **{name: shown(f"<results>/tables/{name}.csv", *TABLES[name]) for name in TABLES},
+    log:
+        "<results>/logs/write_tables.log",
+    localrule: True
+    params:
+        contents=lambda wildcards, input: digest(input.parameters),
+        surface=config["delta_surface"],
+        synthetic=config["datasets"].get("synthetic", {}),
+    script:
+        "../../scripts/report/write_tables.py"
 
 
 rule state_findings:
-    "Every number that the report, the article or docs/ state."
+    "Every number that the page, the article or docs/ state."
     input:
-        **({"parity_ratio": "<results>/parity_ratio.csv"} if PARITY_DATASETS else {}),
-        verdicts="<results>/report/verdicts.csv",
-        claim_verdicts="<results>/report/claim_verdicts.csv",
-        audit="<results>/audit.csv",
-        joint_tests="<results>/report/joint_tests.csv",
-        grids="<results>/report/grids.csv",
-        totals="<results>/checkins/totals.csv",
+        **({"parity_ratio": "<results>/parity/parity_ratio.csv"} if PARITY else {}),
+        verdicts="<results>/verdicts/verdicts.csv",
+        claim_verdicts="<results>/verdicts/claim_verdicts.csv",
+        audit="<results>/attack/audit.csv",
+        joint_tests="<results>/verdicts/joint_tests.csv",
+        grids="<results>/verdicts/grids.csv",
+        totals="<results>/data/checkins/totals.csv",
     output:
         "<results>/findings.json",
     log:
         "<results>/logs/state_findings.log",
     localrule: True
     params:
-        code=code_of("scripts/state_findings.py"),
-        titles={name: dataset.title for name, dataset in PAPERS.items()},
+        titles={name: dataset["title"] for name, dataset in PAPERS.items()},
     script:
-        "../../scripts/state_findings.py"
+        "../../scripts/report/state_findings.py"
 
 
 rule write_report:
-    "The report: every printed value with ours, and every figure."
+    "The page: every printed value with ours, and every figure."
     input:
-        verdicts="<results>/report/verdicts.csv",
-        claim_verdicts="<results>/report/claim_verdicts.csv",
+        verdicts="<results>/verdicts/verdicts.csv",
+        claim_verdicts="<results>/verdicts/claim_verdicts.csv",
         parameters="<results>/tables/table_III.csv",
         findings="<results>/findings.json",
-        captions=figure_files(kind="txt"),
-        parts=map(source, PARTS),
-        shown=[figure_files(), figure_files(kind="pdf"), rules.write_tables.output],
-        linked=["<results>/audit.csv", "<results>/report/grids.csv"],
+        captions=expand("<results>/figures/{figure}.txt", figure=FIGURES),
+        parts=[source(part) for part in PAGE],
+        shown=expand("<results>/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "pdf"]),
+        tables=rules.write_tables.output,
+        linked=["<results>/attack/audit.csv", "<results>/verdicts/grids.csv"],
     output:
         "<results>/report/index.html",
     log:
         "<results>/logs/write_report.log",
     localrule: True
     params:
-        code=code_of("scripts/write_report.py", *PARTS),
+        contents=lambda wildcards, input: [digest(part) for part in input.parts],
         results=lambda wildcards, output: str(Path(output[0]).parents[1]),
         configfiles=OVERLAYS,
-        protocol=SETTINGS.protocol.plain(),
-        titles={name: dataset.title for name, dataset in DATASETS.items()},
+        protocol=config["protocol"],
+        titles={name: dataset["title"] for name, dataset in DATASETS.items()},
         changed=CHANGED,
         figures=[figure._asdict() for figure in FIGURES.values()],
     script:
-        "../../scripts/write_report.py"
+        "../../scripts/report/write_report.py"
 
 
 rule write_article:
@@ -71,31 +94,24 @@ rule write_article:
         study="<results>/study/study.csv",
         figures=expand("<results>/figures/{name}.svg", name=ARTICLE_FIGURES),
         captions=expand("<results>/figures/{name}.txt", name=ARTICLE_FIGURES),
-        parts=map(source, ARTICLE_PARTS),
+        parts=[source(part) for part in ARTICLE],
     output:
-        "<results>/article/article.pdf",
+        "<results>/report/article.pdf",
     log:
         "<results>/logs/write_article.log",
     localrule: True
     params:
-        code=code_of("scripts/write_article.py", *ARTICLE_PARTS),
+        contents=lambda wildcards, input: [digest(part) for part in input.parts],
         changed=CHANGED,
     script:
-        "../../scripts/write_article.py"
+        "../../scripts/report/write_article.py"
 
 
-EVERYTHING += [*rules.write_report.output, *rules.write_article.output, *rules.state_findings.output]
-
-
-# Snakemake does not notice a result that was changed after its job wrote it: `make verify` does.
-rule write_sums:
-    "The SHA-256 sums of all results, for `sha256sum --check`."
+rule report:
+    "The page and the article, with the tables and the numbers that they state."
     input:
-        EVERYTHING,
-    output:
-        "<results>/SHA256SUMS",
-    log:
-        "<results>/logs/write_sums.log",
+        rules.write_report.output,
+        rules.write_article.output,
+        rules.write_tables.output,
+        rules.state_findings.output,
     localrule: True
-    shell:
-        "sha256sum {input:q} > {output:q} 2> {log:q}"

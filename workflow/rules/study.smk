@@ -1,5 +1,8 @@
 # The study: every randomizer at equal privacy, and which one to use (docs/which.md).
-STUDY = SETTINGS.study
+STUDY_FIGURES = {
+    "study_best": ("parity", "The best randomizer behind a shuffler", "Best randomizer"),
+    "study_ratio": ("parity", "Error of every randomizer relative to the Gaussian", "All randomizers"),
+}
 
 
 rule compute_study:
@@ -9,12 +12,13 @@ rule compute_study:
     log:
         "<results>/logs/compute_study.log",
     params:
-        code=code_of("scripts/compute_table.py", "reproduction/experiments/study.py"),
-        module="study",
-        function="study",
-        settings=STUDY.plain("n", "k", "eps", "delta", "delta_exponents"),
+        n=config["study"]["n"],
+        k=config["study"]["k"],
+        eps=config["study"]["eps"],
+        delta=config["study"]["delta"],
+        delta_exponents=config["study"]["delta_exponents"],
     script:
-        "../../scripts/compute_table.py"
+        "../../scripts/study/compute_study.py"
 
 
 rule write_which:
@@ -27,15 +31,39 @@ rule write_which:
         "<results>/logs/write_which.log",
     localrule: True
     params:
-        code=code_of("scripts/write_which.py"),
-        which=STUDY.which.plain(),
+        which=config["study"]["which"],
     script:
-        "../../scripts/write_which.py"
+        "../../scripts/study/write_which.py"
 
 
-STUDY_FILES = [
-    *rules.compute_study.output,
-    *rules.write_which.output,
-    *figure_files(drawn_from("study/")),
-]
-EVERYTHING += STUDY_FILES
+rule draw_study_best:
+    input:
+        "<results>/study/study.csv",
+    output:
+        **drawn("study_best"),
+    log:
+        "<results>/logs/draw_study_best.log",
+    localrule: True
+    script:
+        "../../scripts/study/draw_study_best.py"
+
+
+rule draw_study_ratio:
+    input:
+        "<results>/study/study.csv",
+    output:
+        **drawn("study_ratio"),
+    log:
+        "<results>/logs/draw_study_ratio.log",
+    localrule: True
+    script:
+        "../../scripts/study/draw_study_ratio.py"
+
+
+rule study:
+    "Which randomizer to use: all of them at equal privacy, in sentences, a table and figures."
+    input:
+        rules.compute_study.output,
+        rules.write_which.output,
+        files_of(STUDY_FIGURES),
+    localrule: True

@@ -1,1 +1,0 @@
-"""Curves of the bounds, one module per figure: from a section of the configuration to a table."""

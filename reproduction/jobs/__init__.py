@@ -1,1 +1,0 @@
-"""Functions that jobs and rules share: configuration, code, checksums, complete files, one run at a time."""

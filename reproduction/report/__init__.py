@@ -1,1 +1,0 @@
-"""The report, the article and the numbers that they state."""

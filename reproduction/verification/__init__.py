@@ -1,1 +1,0 @@
-"""Verdicts on the paper's printed values and statements."""

@@ -1,0 +1,33 @@
+"""Count the check-ins of each city and grid, and the cells that they fill."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from scripts.shared.job import job, write_csv
+
+TOTALS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checkins"]
+
+
+def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The size of each grid of each dataset (name -> `all_cells`): the columns `TOTALS`."""
+    rows = [
+        {
+            "dataset": dataset,
+            "grid": kind,
+            "columns": cells["column"].max() + 1,
+            "rows": cells["row"].max() + 1,
+            "non_empty": (cells["count"] > 0).sum(),
+            "largest": cells["count"].max(),
+            "checkins": cells["count"].sum(),
+        }
+        for dataset, table in tables.items()
+        for kind, cells in table.groupby("grid", sort=False)
+    ]
+    return pd.DataFrame(rows, columns=TOTALS)
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        cities = zip(snakemake.params.datasets, snakemake.input.cells, strict=True)
+        write_csv(totals({dataset: pd.read_csv(path) for dataset, path in cities}), snakemake.output[0])

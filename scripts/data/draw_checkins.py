@@ -1,0 +1,104 @@
+"""Figure 3: the check-ins of each city as points and as counts per cell, on one colour scale."""
+
+from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from scripts.shared import style, wording
+from scripts.shared.grids import grid_edges, grid_shape, on_grid
+from scripts.shared.job import job
+from scripts.shared.table_files import File, read_table
+
+CELLS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
+POINTS = ["latitude", "longitude", "spread"]
+LETTERS = [f"({letter})" for letter in ascii_lowercase]
+
+
+class City(NamedTuple):
+    """A city's title, box, table of cells (columns `CELLS`) and table of check-ins (columns `POINTS`)."""
+
+    title: str
+    box: style.Box
+    histogram: pd.DataFrame
+    points: pd.DataFrame
+
+
+def read(
+    histograms: Sequence[File],
+    checkins: Sequence[File],
+    titles: Sequence[str],
+    boxes: Sequence[Mapping[str, float]],
+) -> list[City]:
+    """The cities; ``boxes`` have the keys west, east, south and north, in degrees."""
+    corners = [(box["west"], box["east"], box["south"], box["north"]) for box in boxes]
+    return [
+        City(title, box, read_table(histogram, CELLS), read_table(points, POINTS))
+        for title, box, histogram, points in zip(titles, corners, histograms, checkins, strict=True)
+    ]
+
+
+@style.applied()
+def draw(cities: Sequence[City]) -> Figure:
+    """The figure: one column per city, points above, counts per cell below."""
+    width = 4.4 if len(cities) == 1 else max(style.WIDTH, 3.2 * len(cities))
+    widths = [1 / style.proportion(city.box) for city in cities]  # all panels equally high
+    height = (width - 0.85 - 0.45 * len(cities)) / sum(widths)
+    figure = style.new_figure(1.5 + 2 * height, width=width)
+    panels = figure.subplots(2, len(cities), squeeze=False, width_ratios=widths)
+    norm = style.count_norm(1, max(city.histogram["count"].max() for city in cities))
+    for number, city in enumerate(cities):
+        top, bottom = panels[:, number]
+        title, counts = wording.literal(city.title), on_grid(city.histogram, city.histogram["count"])
+        size = np.clip(180 / np.sqrt(max(len(city.points), 1)), 0.4, 6)
+        look = {"s": size, "color": style.COLOURS["shuffle+INV"], "alpha": 0.35, "linewidth": 0}
+        # a bitmap inside the PDF, since there are many
+        top.scatter(city.points["longitude"], city.points["latitude"], rasterized=True, **look)
+        heading = [f"{_letter(number)} {title}: {len(city.points):,} check-ins"]
+        heading += ["points placed at random inside sub-cells"] * bool(city.points["spread"].any())
+        space = height * widths[number] + 0.4
+        top.set_title("\n".join(wording.folded(text, space) for text in heading))
+        image = style.heatmap(bottom, grid_edges(city.histogram), counts, norm)
+        cells = f"{counts.shape[1]} × {counts.shape[0]} cells"
+        bottom.set_title(wording.folded(f"{_letter(len(cities) + number)} {title}: {cells}", space))
+        for axes in (top, bottom):
+            style.map_axes(axes, city.box, names=(axes is bottom, number == 0))
+    style.count_bar(figure, image, panels[1, :], "check-ins per cell")
+    return figure
+
+
+def caption(cities: Sequence[City], grid: str) -> str:
+    """The caption: boxes, grids (``grid`` is uniform or stepped), totals, colours, spread points."""
+    spread = [city.title for city in cities if city.points["spread"].any()]
+    largest = max(city.histogram["count"].max() for city in cities)
+    places = f" The points of {' and '.join(spread)} are placed at random inside small sub-cells."
+    return (
+        "Gowalla check-ins of each city: single check-ins above, counts per cell below. Colours are"
+        f" logarithmic and the same for all cities.{places * bool(spread)}\n\n"
+        f"{grid.capitalize()} grid. {' '.join(map(_numbers_of, cities))} The colour scale goes from 1 to"
+        f" {largest:,}."
+    )
+
+
+def _numbers_of(city: City) -> str:
+    west, east, south, north = (f"{value:.9g}".replace("-", "−") for value in city.box)
+    counts, (rows, columns) = city.histogram["count"], grid_shape(city.histogram)
+    return (
+        f"{city.title}: latitude {south} to {north}, longitude {west} to {east},"
+        f" {columns} × {rows} cells, {(counts > 0).sum()} of them not empty,"
+        f" {counts.sum():,} check-ins in the cells, {len(city.points):,} in the box."
+    )
+
+
+def _letter(number: int) -> str:
+    return LETTERS[number % len(LETTERS)]
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        files, params = snakemake.input, snakemake.params
+        cities = read(files.histograms, files.checkins, params.titles, params.boxes)
+        style.write_figure(draw(cities), caption(cities, params.grid), snakemake.output)

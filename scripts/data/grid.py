@@ -1,0 +1,158 @@
+"""Cells of a box of latitudes and longitudes, and the number of check-ins in each.
+
+Cells are numbered from 1, row by row from the south-west corner (row 0 is the southernmost, column 0 the
+westernmost). A point on an edge between two cells belongs to the northern or eastern one; the outer edges
+of the grid belong to its first and last cells.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tightshuffle.arguments import Booleans, Floats, Integers
+
+DECIMALS = 7  # of edges in files: about a centimetre
+COLUMNS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A closed box in degrees. ValueError when an edge is out of range or two are in the wrong order."""
+
+    south: float
+    north: float
+    west: float
+    east: float
+
+    def __post_init__(self) -> None:
+        if not -90 <= self.south < self.north <= 90:
+            raise ValueError(f"box: south {self.south} must lie below north {self.north}, both in [-90, 90]")
+        if not -180 <= self.west < self.east <= 180:
+            raise ValueError(f"box: west {self.west} must lie left of east {self.east}, both in [-180, 180]")
+
+    def contains(self, latitude: Floats, longitude: Floats) -> Booleans:
+        """Which of the points lie in the box, its edges included."""
+        return (
+            (latitude >= self.south)
+            & (latitude <= self.north)
+            & (longitude >= self.west)
+            & (longitude <= self.east)
+        )
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells between ``latitudes`` (rows + 1 rising edges, degrees) and ``longitudes`` (columns + 1)."""
+
+    latitudes: Floats
+    longitudes: Floats
+
+    @property
+    def rows(self) -> int:
+        return len(self.latitudes) - 1
+
+    @property
+    def columns(self) -> int:
+        return len(self.longitudes) - 1
+
+
+def uniform_grid(box: Box, columns: int, rows: int) -> Grid:
+    """The uniform grid: ``columns`` x ``rows`` equal cells over the whole box."""
+    if columns < 1 or rows < 1:
+        raise ValueError(f"uniform grid: columns {columns} and rows {rows} must be at least 1")
+    return Grid(np.linspace(box.south, box.north, rows + 1), np.linspace(box.west, box.east, columns + 1))
+
+
+def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
+    """The grid whose edges are ``np.arange(low, high, step)`` in both directions, steps in degrees.
+
+    This grid gives the paper's number of check-ins for Paris, 10,260: arange leaves out its end, so check-ins
+    north or east of the last full step are lost.
+    """
+    return Grid(
+        _steps("latitude_step", box.south, box.north, latitude_step),
+        _steps("longitude_step", box.west, box.east, longitude_step),
+    )
+
+
+def _steps(name: str, low: float, high: float, step: float) -> Floats:
+    if not 0 < step < high - low:
+        raise ValueError(
+            f"stepped grid: {name} {step} must be above 0 and below the box's {high - low:.7g} degrees"
+        )
+    # The edges from arange are wrong by about 1e-13 degrees. This error would move a check-in exactly on an
+    # edge (21 in San Francisco) to another cell. Rounding gives the decimals that are meant.
+    return np.round(np.arange(low, high, step), 10)
+
+
+def grids_of(dataset: Mapping[str, Any]) -> dict[str, Grid]:
+    """A dataset's grids by kind: uniform, and stepped if the config has it, for the config's box."""
+    box = Box(**dataset["box"])
+    grids = {"uniform": uniform_grid(box, **dataset["uniform"])}
+    if "stepped" in dataset:
+        grids["stepped"] = stepped_grid(box, **dataset["stepped"])
+    return grids
+
+
+def count_points(grid: Grid, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> Integers:
+    """Number of points in each cell, shape (rows, columns). Points outside of the grid are not counted."""
+    edges = [grid.latitudes, grid.longitudes]
+    counts, _, _ = np.histogram2d(np.asarray(latitude), np.asarray(longitude), bins=edges)
+    return np.asarray(counts, dtype=np.int64)
+
+
+def cell_table(grid: Grid, counts: npt.ArrayLike) -> pd.DataFrame:
+    """One row per cell: its number, count, row, column and edges (degrees, rounded to `DECIMALS`).
+
+    counts: whole numbers (rows, columns), or their rows x columns values in the order of the cells.
+    """
+    counts = np.asarray(counts).reshape(grid.rows, grid.columns)
+    row, column = (index.ravel() for index in np.indices(counts.shape))
+    latitudes, longitudes = grid.latitudes.round(DECIMALS), grid.longitudes.round(DECIMALS)
+    return pd.DataFrame(
+        {
+            "cell": np.arange(1, counts.size + 1),
+            "count": counts.ravel(),
+            "row": row,
+            "column": column,
+            "south": latitudes[row],
+            "north": latitudes[row + 1],
+            "west": longitudes[column],
+            "east": longitudes[column + 1],
+        },
+        columns=COLUMNS,
+    )
+
+
+def count_in_cells(points: pd.DataFrame, dataset: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Kind of grid -> `cell_table` with a dataset's ``points`` (columns latitude and longitude) counted."""
+    return {
+        kind: cell_table(grid, count_points(grid, points["latitude"], points["longitude"]))
+        for kind, grid in grids_of(dataset).items()
+    }
+
+
+def all_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The cells of every kind of grid below each other; the first column, grid, is their kind."""
+    return pd.concat([cells.assign(grid=kind) for kind, cells in tables.items()])[["grid", *COLUMNS]]
+
+
+def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Points spread uniformly inside their cells: (latitude, longitude), each as long as counts' sum.
+
+    For a map where only counts are known. Counting the points again gives ``counts``.
+    """
+    counts = np.asarray(counts).reshape(grid.rows, grid.columns)
+    row, column = (np.repeat(index.ravel(), counts.ravel()) for index in np.indices(counts.shape))
+    latitude = rng.uniform(grid.latitudes[row], grid.latitudes[row + 1])
+    longitude = rng.uniform(grid.longitudes[column], grid.longitudes[column + 1])
+    return latitude, longitude
+
+
+def point_table(latitude: Floats, longitude: Floats, *, spread: bool) -> pd.DataFrame:
+    """Points in degrees. ``spread``: the points are not the check-ins, but spread inside their cells."""
+    return pd.DataFrame({"latitude": latitude, "longitude": longitude, "spread": spread})

@@ -1,0 +1,19 @@
+"""Count one city's check-ins in the cells of its grids, one of which is its histogram, and in sub-cells."""
+
+import pandas as pd
+
+from scripts.data.grid import all_cells, count_in_cells
+from scripts.data.sub_cells import count_in_sub_cells
+from scripts.shared.job import job, write_csv
+
+if __name__ == "__main__":
+    with job(snakemake):
+        params = snakemake.params
+        dataset = {"box": params.box, "uniform": params.uniform, "stepped": params.stepped}
+        points = pd.read_parquet(snakemake.input.points)
+        cells = count_in_cells(points, dataset)
+        write_csv(cells[params.grid], snakemake.output.histogram)
+        write_csv(all_cells(cells), snakemake.output.cells)
+        lines, counts = count_in_sub_cells(points, dataset)
+        write_csv(lines, snakemake.output.lines)
+        write_csv(counts, snakemake.output.counts)

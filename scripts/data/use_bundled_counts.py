@@ -1,0 +1,20 @@
+"""Cut one city's grids from its bundled sub-cells, and spread as many points inside them."""
+
+from scripts.data.grid import all_cells
+from scripts.data.sub_cells import read_bundled
+from scripts.shared.job import job, write_csv, write_parquet
+
+if __name__ == "__main__":
+    with job(snakemake):
+        params = snakemake.params
+        dataset = {"box": params.box, "uniform": params.uniform, "stepped": params.stepped}
+        cells, points = read_bundled(
+            snakemake.input.lines,
+            snakemake.input.counts,
+            dataset,
+            name=snakemake.wildcards.dataset,
+            seed=params.seed,
+        )
+        write_csv(cells[params.grid], snakemake.output.histogram)
+        write_csv(all_cells(cells), snakemake.output.cells)
+        write_parquet([points], snakemake.output.points)

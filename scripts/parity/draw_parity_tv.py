@@ -1,0 +1,55 @@
+"""Boxplots of the TV error per n at equal (eps, delta), in the form of Figures 6 and 7."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from scripts.shared import calibration, style, wording
+from scripts.shared.job import job
+from scripts.shared.table_files import File, groups, read_table
+from scripts.shared.wording import typeset
+from scripts.trials import draw_tv as tv
+
+COLUMNS = [*tv.COLUMNS, "delta_rule", "bound", "estimator"]
+NAMES = {  # (mechanism, estimator) -> the paper's name; there the Gaussian is not projected
+    ("shuffle", "none"): "shuffle",
+    ("shuffle", "projection"): "shuffle+INV",
+    ("gaussian", "projection"): "gaussian",
+}
+
+
+def read(trials: File, delta: float) -> pd.DataFrame:
+    """The TV rows at one fixed delta, with eps from the upper bound; ``mechanism`` holds the paper's names.
+
+    Raises ValueError where there are no such rows.
+    """
+    drawn = [("metric", "==", "tv"), ("bound", "==", "upper"), ("delta_rule", "==", repr(float(delta)))]
+    table = read_table(trials, COLUMNS, drawn)
+    pairs = pd.Series(zip(table["mechanism"], table["estimator"], strict=True), index=table.index)
+    return table.assign(mechanism=pairs.map(NAMES)).dropna(subset="mechanism")
+
+
+def draw(trials: pd.DataFrame, title: str) -> Figure:
+    """The figure: a panel per eps0; ``title`` names the dataset."""
+    return tv.draw_panels(_panels(trials), title, calibration.AT_EQUAL_PRIVACY)
+
+
+def caption(trials: pd.DataFrame, title: str) -> str:
+    """The caption: every parameter, what a box shows, what equal privacy means."""
+    how = calibration.AT_EQUAL_PRIVACY, calibration.EQUAL_PRIVACY
+    return tv.caption_of_panels(_panels(trials), title, *how)
+
+
+def _panels(trials: pd.DataFrame) -> list[tv.Panel]:
+    """One panel per eps0: eps falls with n."""
+    panels = []
+    for eps0, rows in groups(trials, "eps0"):
+        eps, delta = wording.two_digits(rows["eps"]), typeset(rows["delta"].iloc[0])
+        panels.append(tv.Panel(f"ε₀ = {eps0:g}, ε = {eps}, δ = {delta}", rows))
+    return panels
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        params = snakemake.params
+        table = read(snakemake.input[0], params.delta)
+        style.write_figure(draw(table, params.title), caption(table, params.title), snakemake.output)

@@ -1,0 +1,225 @@
+"""The comparison at equal privacy: shuffled k-RR and the Gaussian mechanism with the same (eps, delta).
+
+delta is fixed. For n users, k cells and a budget eps0, eps is what `bounds.histogram` guarantees for the
+whole histogram of every dataset. The Gaussian mechanism has the smallest noise that is (eps, delta)-private
+for a histogram, if one user's value changes (L2 sensitivity sqrt(2)). Everything is paired: one repetition is
+one sample of users for all mechanisms and settings. One setting's Gaussian noise is the same standard normal
+draw for both bounds that give eps.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.shared.histograms import read_histogram
+from scripts.shared.job import job, write_parquet
+from scripts.trials.run_trials import Users, error_table, sample_users, users_of
+from tightshuffle.arguments import Floats, Integers, check_choice, check_delta, check_eps0, check_one
+from tightshuffle.bounds import histogram
+from tightshuffle.bounds.gaussian_limit import gaussian_mu
+from tightshuffle.bounds.inverse import epsilon_from_gaussian
+from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.numerics.seeds import seed_of
+from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
+
+BOUNDS = {"upper": histogram.upper, "lower": histogram.lower}
+COLUMNS = [
+    "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
+    "metric", "cell", "repetition", "value", "uniform", "seed",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DeltaRule:
+    """How delta is chosen for n users: ``factor`` n^-``exponent``."""
+
+    factor: float = 1.0
+    exponent: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """As in the results' column delta_rule: 1e-06 or n^-1.1."""
+        return f"n^-{self.exponent:g}" if self.exponent else repr(self.factor)
+
+    def delta(self, n: int) -> float:
+        """delta for ``n`` users."""
+        return self.factor * math.pow(n, -self.exponent)
+
+
+def delta_rules(fixed: Iterable[float], exponents: Iterable[float]) -> list[DeltaRule]:
+    """The config's ``parity.delta`` and ``parity.delta_exponents`` as one list."""
+    return [DeltaRule(factor=float(x)) for x in fixed] + [DeltaRule(exponent=float(x)) for x in exponents]
+
+
+def guaranteed_eps(bound: str, delta: float, *, n: int, k: int, eps0: float) -> float:
+    """The eps in [0, eps0] at which a bound of the whole histogram's delta is ``delta``, on its safe side.
+
+    ``bound`` "upper": the true delta at the returned eps is at most ``delta``; "lower": for some dataset it
+    is at least ``delta``. Where eps = 0 already suffices, or nothing above it is a lower bound, eps is 0 or
+    close to it. Raises ValueError naming the argument that is out of range.
+    """
+    check_choice("bound", bound, BOUNDS)
+    wanted = math.log10(check_one("delta", check_delta(delta)))
+    setting = {"n": n, "k": k, "eps0": check_one("eps0", check_eps0(eps0))}
+    return epsilon_from_gaussian(
+        lambda eps: BOUNDS[bound](eps, **setting),
+        wanted,
+        setting["eps0"],
+        mu=float(gaussian_mu(**setting)),
+        round_up=bound == "upper",
+    )
+
+
+def shuffle_estimates(samples: Integers, *, eps0: float, rng: np.random.Generator) -> dict[str, Floats]:
+    """The shuffled k-RR histogram of every sample, estimated in four ways: estimator -> (repetitions, k).
+
+    "none" is the noisy histogram itself, as fractions of n.
+    """
+    noisy = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / samples[0].sum()
+    inverted = invert(noisy, eps0)
+    return {
+        "none": noisy,
+        "inversion": inverted,
+        "projection": project_to_simplex(inverted),
+        "maximum_likelihood": maximum_likelihood(noisy, eps0),
+    }
+
+
+def gaussian_estimates(samples: Integers, noise: Floats) -> dict[str, Floats]:
+    """The noised histogram of every sample, estimated in two ways; ``noise`` (repetitions, k) in counts.
+
+    With equal variances and a known n, the projection is the maximum-likelihood estimate.
+    """
+    plain = (samples + noise) / samples[0].sum()
+    return {"none": plain, "projection": project_to_simplex(plain)}
+
+
+def sizes(n: Sequence[Users], individual: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """One dict per n of a dataset's boxplots: the n, the bounds that give eps, and the fewest repetitions.
+
+    The slow bound ``lower`` is computed at the first and the last n only. ``individual``: the settings of the
+    dataset's table of individual errors. Where it has this n, there are at least as many repetitions as in
+    the table, because the error of one cell varies more than the sum over all cells.
+    """
+    return [
+        {
+            "n": users,
+            "bounds": ["upper", "lower"] if users in (n[0], n[-1]) else ["upper"],
+            "fewest": individual["repetitions"] if individual and users in individual["n"] else 0,
+        }
+        for users in n
+    ]
+
+
+def run_parity(
+    counts: Integers,
+    sizes: Iterable[Mapping[str, Any]],
+    *,
+    delta: Iterable[float],
+    delta_exponents: Iterable[float],
+    repetitions: int,
+    **shared: Any,
+) -> Iterator[pd.DataFrame]:
+    """`run_parity_point` at several numbers of users, one frame after the other, each number once.
+
+    Parameters: ``sizes`` dicts of n (users or "all"), bounds, and a minimum number of repetitions there, if
+    larger than ``repetitions``; ``delta`` and ``delta_exponents`` as for `delta_rules`; ``shared``: dataset,
+    eps0, cells and seed, as for `run_parity_point`.
+    """
+    rules = delta_rules(delta, delta_exponents)
+    bounds_at: dict[int, list[str]] = {}
+    runs: dict[int, int] = {}
+    for size in sizes:
+        n = users_of(counts, size["n"])
+        bounds_at[n] = [*dict.fromkeys([*bounds_at.get(n, []), *size["bounds"]])]
+        runs[n] = max(runs.get(n, repetitions), size.get("fewest", 0))
+    for n, bounds in bounds_at.items():
+        yield run_parity_point(counts, n=n, bounds=bounds, rules=rules, repetitions=runs[n], **shared)
+
+
+def run_parity_point(
+    counts: Integers,
+    *,
+    dataset: str,
+    n: Users,
+    eps0: Iterable[float],
+    rules: Sequence[DeltaRule],
+    bounds: Sequence[str],
+    repetitions: int,
+    cells: Sequence[int],
+    seed: int,
+) -> pd.DataFrame:
+    """Every setting of one dataset and number of users, as a tidy frame.
+
+    Parameters
+    ----------
+    counts : the dataset's histogram, shape (k,)
+    n : users, or "all"
+    eps0 : budgets
+    bounds : of `BOUNDS`, that give eps
+    cells : whose individual error is computed, numbered from 1
+    seed : the root seed
+
+    Returns
+    -------
+    DataFrame: dataset, n, k, eps0, delta_rule, delta, bound (that gave eps), eps, mechanism, estimator,
+    metric, cell (0 for tv), repetition, value (fractions of n), uniform (the same error of the uniform
+    histogram, which ignores the data), seed (of the mechanism's noise). The shuffle model's rows do not
+    depend on delta and bound; they are repeated for each of the Gaussian's.
+    """
+    n, k = users_of(counts, n), len(counts)
+    root: dict[str, Any] = {"dataset": dataset, "n": n}
+    users = np.random.default_rng(seed_of(seed, stage="parity users", **root))
+    samples = sample_users(counts, n, users, repetitions)
+
+    parts = []
+    for budget in map(float, eps0):
+        noise_seed = seed_of(seed, stage="parity shuffle", eps0=budget, **root)
+        estimates = shuffle_estimates(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
+        shuffle = error_table("estimator", estimates, samples / n, cells)
+        shuffle = shuffle.assign(mechanism="shuffle", seed=noise_seed)
+        for setting, sigmas in settings(n, k, budget, rules, bounds):
+            noise_seed = seed_of(
+                seed, stage="parity gaussian", eps0=budget, delta_rule=setting["delta_rule"], **root
+            )
+            noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
+            for bound, (eps, sigma) in sigmas.items():
+                estimates = gaussian_estimates(samples, sigma * noise)
+                gaussian = error_table("estimator", estimates, samples / n, cells)
+                gaussian = gaussian.assign(mechanism="gaussian", seed=noise_seed)
+                both = pd.concat([shuffle, gaussian], ignore_index=True)
+                parts.append(both.assign(**root, k=k, **setting, bound=bound, eps=eps))
+    return pd.concat(parts, ignore_index=True)[COLUMNS]
+
+
+def settings(
+    n: int, k: int, eps0: float, rules: Iterable[DeltaRule], bounds: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], dict[str, tuple[float, float]]]]:
+    """({eps0, delta_rule, delta}, {bound: (eps, sigma)}) for each rule; sigma: the Gaussian's, in counts."""
+    for rule in rules:
+        delta, sigmas = rule.delta(n), {}
+        for bound in bounds:
+            eps = guaranteed_eps(bound, delta, n=n, k=k, eps0=eps0)
+            sigmas[bound] = eps, float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
+        yield {"eps0": eps0, "delta_rule": rule.name, "delta": delta}, sigmas
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        params = snakemake.params
+        points = run_parity(
+            read_histogram(snakemake.input.histogram),
+            sizes(params.n, params.individual),
+            dataset=snakemake.wildcards.dataset,
+            cells=(params.individual or {}).get("cells", []),
+            eps0=params.eps0,
+            delta=params.delta,
+            delta_exponents=params.delta_exponents,
+            repetitions=params.repetitions,
+            seed=params.seed,
+        )
+        write_parquet(points, snakemake.output[0])

@@ -1,0 +1,58 @@
+"""The first picture of README and page: delta of one value's count, printed and true, and of all counts."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from scripts.shared import style, wording
+from scripts.shared.job import job
+from scripts.shared.table_files import reader
+from scripts.shared.wording import typeset
+from tightshuffle.number_text import from_log10
+
+COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact", "lower", "upper"]
+LINES = {  # column -> name, colour; beside which share of the line the name stands, and how far, in points
+    "upper": ("all counts: upper bound", "#009E73", 0.5, (6, 8)),
+    "exact": ("one count: true value", "#0072B2", 0.5, (-8, -9)),
+    "published": ("one count: the paper's formula", "#D55E00", 0.2, (8, 5)),
+}
+
+read = reader(COLUMNS)
+
+
+@style.applied()
+def draw(table: pd.DataFrame) -> Figure:
+    """The figure: log10 delta over eps; each line has its name."""
+    figure = style.new_figure(2.9, width=5.0)  # read on phones, too
+    axes = figure.add_subplot()
+    for reading, (name, colour, share, apart) in LINES.items():
+        axes.plot(table["eps"], table[reading], color=colour, linewidth=2.4)
+        named = table.iloc[int(share * len(table))]
+        look: Any = {"color": colour, "fontsize": 10, "fontweight": "bold", "textcoords": "offset points"}
+        side = "right" if apart[0] < 0 else "left"
+        axes.annotate(name, (named["eps"], named[reading]), xytext=apart, ha=side, **look)
+    axes.set(xlabel="ε", ylabel="δ (smaller: more private)", ylim=(None, 0))
+    axes.margins(x=0)
+    axes.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:g}}}$")
+    axes.grid()
+    return figure
+
+
+def caption(table: pd.DataFrame) -> str:
+    """The caption of the figure: the setting, and all values at the smallest eps."""
+    first = table.iloc[0]
+    published, exact, *whole = (typeset(from_log10(first[name])) for name in COLUMNS[-4:])
+    return (
+        f"The paper's formula gives a δ of one value's count that is far too small: {published} at"
+        f" ε = {first['eps']:g}, where the true δ of this count is {exact}. The δ of all counts, which the"
+        f" shuffler releases, is larger: {' to '.join(dict.fromkeys(whole))} for the worst dataset."
+        f"\n\n{wording.setting(table, 'n', 'k', 'eps0')}; {first['count']:g} of the other users hold the"
+        " counted value x₀. For all counts, the rigorous upper bound is drawn."
+    )
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        table = read(snakemake.input[0])
+        style.write_figure(draw(table), caption(table), snakemake.output)

@@ -1,0 +1,56 @@
+"""The sections of the page and the order of its figures. The rules import this, so it imports no library."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+Texts = tuple[str, str, str]  # section of the page, title, title in the list of contents
+SECTIONS = {  # of figures, in the page's order
+    "overview": "",
+    "figures": "of the paper, as published",
+    "parity": "at equal privacy",
+    "audit": "",
+    "beyond": "beyond the paper",
+    "own-figures": "of your own datasets",
+}
+
+
+class Shown(NamedTuple):
+    """A figure of the page."""
+
+    name: str  # of its files, without their ending
+    section: str
+    title: str
+    short: str  # title, in the page's list of contents
+    number: int  # of the paper's figure; 0 where the paper has none
+
+
+def in_page_order(figures: Mapping[str, Texts]) -> dict[str, Shown]:
+    """Name -> figure, by section, then by the number of the paper's figure, then as given."""
+    shown = [Shown(name, *texts, number_of(name)) for name, texts in figures.items()]
+    shown.sort(key=lambda figure: (list(SECTIONS).index(figure.section), figure.number))
+    return {figure.name: figure for figure in shown}
+
+
+def number_of(name: str) -> int:
+    """The number of the paper's figure that a figure is named after; 0 for none."""
+    return int(name[3]) if name[:3] == "fig" and name[3:4].isdigit() else 0
+
+
+def of_datasets(
+    datasets: Mapping[str, Mapping[str, Any]], form: str, experiment: str, title: str, section: str
+) -> dict[str, Texts]:
+    """The figures, called ``form``, of every dataset whose configuration has the experiment (tv, estimates).
+
+    The paper's number of a figure is in its name. Your own datasets have none, and a section of their own.
+    """
+    figures = {}
+    for name, dataset in datasets.items():
+        if not dataset.get(experiment):
+            continue
+        full = f"{title}: {dataset['title']}"
+        if paper := (dataset.get("figures") or {}).get(experiment):
+            equal = ", equal privacy" if section == "parity" else ""
+            figures[f"{paper}_{form}_{name}"] = (section, full, f"Figure {paper[3:]}{equal}")
+        else:
+            figures[f"{form}_{name}"] = ("own-figures", full, full)
+    return figures

@@ -1,0 +1,425 @@
+"""Every number that the report, the article or docs/ state, computed once.
+
+`findings` takes tables of results and gives a nested dict of plain values, which a rule writes to
+results/findings.json. Numbers stay numbers; a delta comes with its log10. A number for which a
+text says "at least" is rounded to the safe side. Printed digits are texts.
+"""
+
+import inspect
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from scripts.parity.summarise_parity import NEARLY, nearly_equal
+from scripts.privacy.corollary import corollary_table
+from scripts.privacy.printed_formulas import theorem_1_as_printed
+from scripts.shared.job import job, write_bytes
+from scripts.trials.gaussian import published_scale
+from scripts.verdicts.fairness import own_ratios, own_settings, unequal_privacy
+from scripts.verdicts.noise_scale import gaussian_errors, likely
+from scripts.verdicts.printed import parse_tolerance
+from scripts.verdicts.verdict_rules import (
+    FAILS,
+    HOLDS,
+    MOSTLY,
+    ONLY_EXACTLY,
+    ONLY_PUBLISHED,
+    UNSETTLED,
+    UNTESTABLE,
+)
+from scripts.verdicts.verdicts import (
+    CONTRADICTED,
+    REJECTED,
+    TIMES,
+    count_claims,
+    count_verdicts,
+    cross_claims,
+    fixed_values,
+    gaps,
+    read_verdicts,
+)
+from tightshuffle.bounds import histogram
+from tightshuffle.designs import frontier
+from tightshuffle.gaussian import exact_scale
+from tightshuffle.literature import amplification, clones, count
+from tightshuffle.number_text import rounded
+from tightshuffle.numerics.positive_part import log_positive_part
+from tightshuffle.planning import make_plan
+
+DEFAULT: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting of Table IV; 80 hold x0
+TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}
+EXAMPLE: dict[str, Any] = {"n": 1000, "k": 15, "eps0": 4.0}
+PAIRED = "the paper's pairing"
+
+Finding = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Results:
+    """Tables of results, for the paper's datasets only; empty if a configuration lacks one.
+
+    ``verdicts`` and ``claim_verdicts`` as `read_verdicts` gives them; ``titles`` the paper's datasets with
+    their titles.
+    """
+
+    verdicts: pd.DataFrame
+    claim_verdicts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    audit: pd.DataFrame = field(default_factory=pd.DataFrame)
+    joint_tests: pd.DataFrame = field(default_factory=pd.DataFrame)
+    grids: pd.DataFrame = field(default_factory=pd.DataFrame)
+    totals: pd.DataFrame = field(default_factory=pd.DataFrame)
+    parity_ratio: pd.DataFrame = field(default_factory=pd.DataFrame)
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+
+def findings(results: Results, topics: Iterable[Callable[[Results], Finding]] = ()) -> dict[str, Finding]:
+    """topic -> its numbers, or ``{"not_computed": why}`` where the configuration lacks what it needs.
+
+    ``topics``: all by default.
+    """
+    found = {}
+    for topic in topics or TOPICS:
+        try:
+            found[topic.__name__] = json.loads(to_json(topic(results)))
+        except (LookupError, ArithmeticError, ValueError) as error:
+            found[topic.__name__] = {"not_computed": f"{type(error).__name__}: {error}"}
+    return found
+
+
+def to_json(found: Mapping[str, Any]) -> str:
+    """The findings as results/findings.json has them. Raises ValueError for a number that is not finite."""
+    return json.dumps(found, default=lambda number: number.item(), indent=1, allow_nan=False) + "\n"
+
+
+def printed(results: Results) -> Finding:
+    """The verdicts on the printed values: in all, of the fixed ones, by item; the tolerances in percent."""
+    verdicts = results.verdicts
+    rules = sorted({parse_tolerance(text) for text in verdicts["tolerance"]})
+    items = verdicts.groupby("item", sort=False)
+    return {
+        **_counts(verdicts),
+        "random": (verdicts["kind"] == "random").sum(),
+        "fixed": _counts(fixed_values(verdicts)),
+        "by_item": [{"item": item, **_counts(rows)} for item, rows in items],
+        "close": [float(100 * share) for rule, share in rules if rule == "digits"],
+        "central": [float(100 * share) for rule, share in rules if rule == "central"],
+    }
+
+
+def _counts(verdicts: pd.DataFrame) -> Finding:
+    found = count_verdicts(verdicts)
+    missed = found.total - found.not_contradicted
+    counts = {"by_digits": found.by_digits, "by_verdict": found.by_verdict}
+    return {"of": found.total, "missed": missed, **counts}
+
+
+def claims(results: Results) -> Finding:
+    """The verdicts on the paper's statements that count."""
+    counts = count_claims(results.claim_verdicts)
+    return {
+        "of": sum(counts.values()),
+        "hold": counts[HOLDS] + counts[MOSTLY],
+        "only_exactly": counts[ONLY_EXACTLY],
+        "only_published": counts[ONLY_PUBLISHED],
+        "fail": counts[FAILS],
+        "undecided": counts[UNSETTLED] + counts[UNTESTABLE],
+        "given": [{"verdict": verdict, "number": number} for verdict, number in counts.items() if number],
+        "cross": cross_claims(results.claim_verdicts),  # as published -> for the exact values -> number
+    }
+
+
+def theorem(results: Results) -> Finding:
+    """Table IV: in how many cells with two positive readings the published delta is too small, how far."""
+    distances = gaps(_chosen(results.verdicts, item="Table IV"))
+    if distances.empty:
+        raise LookupError("no cell of Table IV has two positive readings")
+    return {"orders": distances.max(), "below": (distances > 0).sum(), "of": len(distances)}
+
+
+def default_setting(_: Results) -> Finding:
+    """Table IV's default setting by every reading: the count of x0, and the whole histogram."""
+    rows = []
+    for eps in (0.1, 0.5, 1.0):
+        setting = {**DEFAULT, "count": 80, "direction": "forward"}
+        log10 = {
+            "published": theorem_1_as_printed(eps, **setting),
+            "exact": count.delta(eps, **setting),
+            "worst": count.delta(eps, **DEFAULT, count=np.arange(DEFAULT["n"]), direction="both").max(),
+            "lower": histogram.lower(eps, **DEFAULT),
+            "upper": histogram.upper(eps, **DEFAULT),
+        }
+        rows.append({"eps": eps, **{name: _delta(value) for name, value in log10.items()}})
+    eps = 0.5
+    reverse, forward = (
+        count.delta(eps, **DEFAULT, count=0, direction=direction) for direction in ("reverse", "forward")
+    )
+    return DEFAULT | {"count": 80, "rows": rows, "reverse_eps": eps, "reverse": 10 ** (reverse - forward)}
+
+
+def _delta(log10_delta: npt.ArrayLike) -> float:
+    return 10 ** float(np.asarray(log10_delta))
+
+
+def corollary(_: Results) -> Finding:
+    """Corollary 1 read literally at Table IV's default setting, its largest and smallest value over datasets.
+
+    ``upper`` is what the whole histogram needs at most, and ``count`` the delta of one count alone for the
+    dataset with the smallest value.
+    """
+    rows = corollary_table()
+    rows = rows[rows["eps"] == 0.1].sort_values("log10_corollary_1")
+    least, most = rows.iloc[0], rows.iloc[-1]
+    log10 = {"high": most["log10_corollary_1"], "upper": most["log10_upper"]}
+    log10 |= {"low": least["log10_corollary_1"], "count": least["log10_count"]}
+    return {"eps": 0.1, **{name: _delta(value) for name, value in log10.items()}}
+
+
+def audit(results: Results) -> Finding:
+    """How often the audit's lower bounds on delta exceed the published delta, and how often ``upper``.
+
+    ``alone`` and ``upper`` count each row's own bound, ``together`` the bound that holds for all rows at
+    once; ``upper`` is "none" for 0, as texts say it. The example is a setting of Table IV, of those with the
+    most runs the one whose bound exceeds the published delta by the most orders of magnitude; its
+    ``at_least`` is rounded down to two digits.
+    """
+    rows, setting = results.audit, ["n", "k", "eps0", "eps", "count"]
+    seen, alone, together = rows["audited_delta"] > 0, rows["violated"], rows["violated_jointly"]
+    table_iv = results.verdicts[results.verdicts["item"] == "Table IV"].drop_duplicates(setting)
+    table_iv = table_iv[setting].apply(pd.to_numeric).astype(float).assign(printed=table_iv["printed"])
+    exceeded = rows[together & (rows["observes"] == "count")].merge(table_iv, on=setting)
+    exceeded["above"] = np.log10(exceeded["joint_delta"]) - exceeded["published_log10_delta"]
+    best = exceeded.sort_values(["runs", "above"], kind="stable").tail(1).to_dict("records")
+    example = [*setting, "printed"]
+    return {
+        "of": len(rows),
+        "seen": seen.sum(),
+        "alone": alone.sum(),
+        "together": together.sum(),
+        "upper": rows["upper_violated"].sum() or "none",
+        "confidence": 100 * rows["confidence"].iloc[0],
+        "runs": rows["runs"].max(),
+        "example": {name: best[0][name] for name in example}
+        | {"at_least": float(rounded(best[0]["joint_delta"], 2, round_up=False))}
+        if best
+        else None,
+    }
+
+
+def joint_tests(results: Results) -> Finding:
+    """The tests of all printed random values of a table together; power in percent."""
+    judged = results.joint_tests
+    if judged.empty:
+        raise LookupError("there is no joint test")
+    return {
+        "of": len(judged),
+        "rejected": (judged["verdict"] == REJECTED).sum(),
+        "least": judged["corrected_p"].min(),
+        "power": [100 * judged[name].max() for name in TIMES],
+    }
+
+
+def grids(results: Results) -> Finding:
+    """Per city the p-values of its printed errors on both grids; the cities that contradict both."""
+    cities = {
+        city: {
+            "title": results.titles.get(str(city), city),
+            "contradicted": bool((rows["verdict"] == CONTRADICTED).all()),
+            "p": rows.set_index("grid")["p"].to_dict(),
+        }
+        for city, rows in results.grids.groupby("dataset", sort=False)
+    }
+    return {"by_city": cities, "contradicted": [city for city in cities.values() if city["contradicted"]]}
+
+
+def cells(results: Results) -> Finding:
+    """The check-ins of Paris on both of its grids."""
+    found = results.totals.set_index(["dataset", "grid"])["checkins"]
+    box, stepped = found["paris", "uniform"], found["paris", "stepped"]
+    return {"box": box, "stepped": stepped, "lost": box - stepped}
+
+
+def gaussian(_: Results) -> Finding:
+    """Scales at eps = 4, delta = 1e-30, sensitivity 1: diffprivlib's, which our rerun has, and the needed."""
+    return {"delta": 1e-30, "library": published_scale(4.0, 1e-30, 1.0), "needed": exact_scale(4.0, 1e-30)}
+
+
+def noise(results: Results) -> Finding:
+    """Which scales of the Gaussian fit what is printed.
+
+    ``both_fit``: whether the scale of delta 1e-8 and sensitivity sqrt(2) does, and that of our rerun.
+    """
+    sizes = _chosen(results.totals, grid="uniform").set_index("dataset")["checkins"]
+    users = {str(dataset): int(size) for dataset, size in sizes.items()}
+    low, high = likely(gaussian_errors(results.verdicts, users))
+    named = published_scale(4.0, 1e-8, math.sqrt(2)), published_scale(4.0, 1e-30, 1.0)
+    fit = low <= min(named) and max(named) <= high
+    return {"low": low, "high": high, "both_fit": bool(fit), "delta": 1e-8, "eps": 4.0}
+
+
+def parity(results: Results) -> Finding:
+    """Ratios of mean TV errors at equal privacy, shuffle+INV over Gaussian, eps from ``upper``.
+
+    A setting is informative if at least one mechanism, projected, has a smaller error than the uniform
+    histogram, which ignores the data. The range is that of the informative settings, both estimates
+    projected. The published one is our rerun of Figures 2, 6 and 7: shuffle+INV projected, the Gaussian not,
+    at eps = eps0.
+    """
+    tv = _chosen(results.parity_ratio, metric="tv")
+    upper = tv[tv["bound"] == "upper"]
+    parts = dict(list(upper.groupby("comparison")))
+    plain, projected, paired = (parts[name] for name in ("unprojected", "projected", PAIRED))
+    informative = projected[projected["informative"]]
+    if informative.empty:
+        raise LookupError("no setting is informative")
+    published = tv.loc[tv["comparison"] == "published", "ratio"]
+    return {
+        "settings": len(projected),
+        "uninformative": len(projected) - len(informative),
+        "of": len(informative),
+        **_range(informative["ratio"]),
+        "nearly": nearly_equal(informative["ratio"]).sum(),
+        "nearly_percent": 100 * NEARLY,
+        "repetitions": min(rows.loc[rows["informative"], "repetitions"].min() for rows in parts.values()),
+        "eps0": sorted(projected["eps0"].unique()),
+        "published": _range(published) if len(published) else None,
+        "paired": _range(paired.loc[paired["informative"], "ratio"]),
+        "far_percent": 100 * (plain["ratio"] / plain["predicted"] - 1).abs().max(),
+        "uniform": [
+            {"title": results.titles.get(str(dataset), dataset), "tv": rows["uniform"].iloc[-1]}
+            for dataset, rows in projected.groupby("dataset", sort=False)
+        ],
+        "rows": [
+            _by_budget(rows, results.titles) for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
+        ],
+    }
+
+
+def papers_settings(results: Results) -> Finding:
+    """Ratios in the paper's own settings; ``above``: where, at most, other informative ones are larger."""
+    found, rows = own_ratios(results.parity_ratio), _chosen(results.parity_ratio, metric="tv", bound="upper")
+    projected = rows[(rows["comparison"] == "projected") & rows["informative"]]
+    above = projected[projected["ratio"] > found["high"]]
+    where = {name: sorted(set(above[name])) for name in ("dataset", "eps0")}
+    return found | {"above": where | {"users": above["n"].max() if len(above) else None}}
+
+
+def unequal(results: Results) -> Finding:
+    """eps at delta = 1e-6 of the two mechanisms that the paper compares at eps = eps0 = 4, in our rerun."""
+    return unequal_privacy(results.parity_ratio, scale=published_scale(4.0, 1e-30, 1.0))
+
+
+def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
+    """The ranges of one dataset and eps0 over n and both rules of delta; ``own``: in the paper's figures."""
+    first, parts = rows.iloc[0], dict(list(rows.groupby("comparison")))
+    plain, projected = parts["unprojected"], parts["projected"]
+    return {
+        "dataset": first["dataset"],
+        "title": titles.get(first["dataset"], first["dataset"]),
+        "eps0": first["eps0"],
+        "own": not own_settings(projected).empty,
+        "informative": projected["informative"].sum(),
+        "of": len(projected),
+        "measured": _range(plain["ratio"]),
+        "predicted": _range(plain["predicted"]),
+        "limit": plain["limit"].iloc[0],
+        "projected": _range(projected["ratio"]),
+    }
+
+
+def distances(results: Results) -> Finding:
+    """The TV errors that the text prints, for 1,000 and 100,000 users: shuffle+INV over the Gaussian."""
+    printed_tv = _chosen(results.verdicts, item="text", quantity="tv")
+    inv, noise = (
+        _chosen(printed_tv, mechanism=name)["printed"].astype(float).tolist()
+        for name in ("shuffle+INV", "gaussian")
+    )
+    return {"ratios": [ours / theirs for ours, theirs in zip(inv, noise, strict=True)]}
+
+
+def literature(results: Results) -> Finding:
+    """Table 1 at eps = 0.1: what is printed, and what the bounds are worth there."""
+    eps = 0.1
+    said = _chosen(results.verdicts, item="Table 1", eps=str(eps)).set_index("mechanism")["printed"]
+    low, high = float(histogram.lower(eps, **TABLE_1)), float(histogram.upper(eps, **TABLE_1))
+    balle = float(amplification.balle_bennett(eps, **TABLE_1))
+    cell = count.delta(eps, **TABLE_1, count=80, direction="forward")
+    rows = (  # name, mechanism of the printed values, log10 of the bound
+        # outside of Erlingsson's conditions there is no bound
+        ("Erlingsson et al., 2019", "erlingsson", None),
+        ("Balle et al., 2019 (Bennett)", "balle", balle),
+        ("Feldman et al., 2021 (summed)", "feldman", clones.clones(eps, **TABLE_1)),
+        ("Feldman et al., 2023 (summed)", "", clones.stronger_clones(eps, **TABLE_1)),
+        ("Koskela et al., 2021 (weak adversary)", "koskela", high),
+        ("Biswas et al., count of x0", "this paper", cell),
+    )
+    return TABLE_1 | {
+        "eps": eps,
+        "rows": [
+            {"name": name, "printed": said.get(key), "bound": None if bound is None else _delta(bound)}
+            for name, key, bound in rows
+        ],
+        "low": _delta(low),
+        "high": _delta(high),
+        "near_percent": _wider(low, high),
+        "times": 10 ** (balle - high),
+    }
+
+
+def apart(_: Results) -> Finding:
+    """By how many percent ``upper`` exceeds ``lower`` at `EXAMPLE`, and the bracket's width by default."""
+    ends = (histogram.lower, histogram.upper)
+    rows = [{"eps": eps, "percent": _wider(*(end(eps, **EXAMPLE) for end in ends))} for eps in (1.0, 2.0)]
+    bracket = 100 * inspect.signature(log_positive_part).parameters["width"].default
+    return EXAMPLE | {"rows": rows, "bracket_percent": bracket}
+
+
+def _wider(low: Any, high: Any) -> float:
+    return 100 * (10 ** float(high - low) - 1)
+
+
+def dummies(_: Results) -> Finding:
+    """k-RR with dummies at 100,000 users and 256 values: with the eps0 of k-RR alone, and without k-RR."""
+    n, k, delta = 100_000, 256, 1e-6
+    designs = frontier(n, k, 1, delta, eps0=[make_plan(n, k, 1, delta).eps0, math.inf])
+    krr, alone = (
+        {"eps0": one.eps0, "per_100": 100 * (one.messages_per_user - 1), "ratio": one.ratio}
+        for one in designs
+    )
+    return {"krr": krr, "alone": alone | {"eps0": None, "per_value": designs[-1].dummies / k}}
+
+
+TOPICS: tuple[Callable[[Results], Finding], ...] = (
+    printed, claims, theorem, default_setting, corollary, audit, joint_tests, grids, cells, gaussian, noise,
+    parity, papers_settings, unequal, distances, literature, apart, dummies,
+)  # fmt: skip
+
+
+def _chosen(rows: pd.DataFrame, **values: float | str) -> pd.DataFrame:
+    """The rows with the given values, in order. Raises LookupError if there is none."""
+    found = rows[np.logical_and.reduce([rows[name] == value for name, value in values.items()])]
+    if found.empty:
+        raise LookupError(f"no row with {values}")
+    return found
+
+
+def _range(values: Iterable[Any]) -> Finding:
+    found = [float(value) for value in values]
+    return {"low": min(found), "high": max(found)}
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        titles = snakemake.params.titles
+        found: dict[str, Any] = {
+            name: read_verdicts(path) if name.endswith("verdicts") else pd.read_csv(path)
+            for name, path in snakemake.input.items()
+        }
+        if "parity_ratio" in found:
+            found["parity_ratio"] = found["parity_ratio"][found["parity_ratio"]["dataset"].isin(list(titles))]
+        write_bytes(to_json(findings(Results(**found, titles=titles))).encode(), snakemake.output[0])

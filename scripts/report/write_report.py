@@ -1,0 +1,223 @@
+"""The report page: its templates, and the words, numbers and tables that they show.
+
+Printed and computed deltas go below the smallest float (1e-308), so they stay decimal texts.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from pathlib import Path, PurePath
+from typing import Any
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup, escape
+
+from scripts.report.quotes import read_findings
+from scripts.shared.job import job, write_bytes
+from scripts.shared.wording import typeset, with_powers
+from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
+from scripts.verdicts.verdicts import GOOD, count_verdicts, orders, read_verdicts
+from tightshuffle.number_text import plain
+
+SYMBOLS = {
+    "delta": Markup("<i>δ</i>"),
+    "eps": Markup("<i>ε</i>"),
+    "eps0": Markup("<i>ε</i><sub>0</sub>"),
+    "k": Markup("<i>k</i>"),
+    "n": Markup("<i>n</i>"),
+    "n_x0": Markup("<i>n</i><sub><i>x</i>₀</sub>"),
+    "x0": Markup("<i>x</i><sub>0</sub>"),
+}
+PARAMETERS = ["quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0"]
+APART = {  # the parameters that tell the small tables of an item apart; any other item is one table
+    "Table II": ["mechanism", "n"],
+    "Table 1": ["mechanism"],
+    "Table IV": ["source", "n", "k", "eps0"],  # varying eps0, n or k
+    "Table V": ["mechanism", "n"],
+    "Table VI": ["dataset", "mechanism"],
+}
+FPS = {3: 1, 4: 2, 5: 2, 6: 3, 7: 3}  # number of a figure on arXiv: at FPS
+VERDICTS_FILE = "results/report/verdicts.csv"
+
+
+def page_values(
+    tables: Mapping[str, pd.DataFrame],
+    found: Mapping[str, Any],
+    figures: Sequence[dict[str, Any]],
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the templates read of the results.
+
+    ``tables``: verdicts, claim_verdicts and parameters, every column text; ``found``: the findings, of which
+    the page leaves out what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of
+    the rule.
+    """
+    verdicts = tables["verdicts"]
+    file_of = _file_of(settings["results"])
+    return {
+        "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},
+        "items": [_item(str(name), rows) for name, rows in verdicts.groupby("item", sort=False)],
+        "counts": count_verdicts(verdicts),
+        "parameters": tables["parameters"].to_dict("records"),
+        "statements": tables["claim_verdicts"].to_dict("records"),
+        "claim_verdicts": CLAIM_VERDICTS,
+        "good": GOOD,
+        "figures": figures,
+        "settings": settings,
+        "rerun": _rerun_of(settings["results"], settings["configfiles"]),
+        "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(*file_of(path)),
+        "address": lambda path: file_of(path)[0],
+        **{
+            name: " or ".join(f"{share:g} %" for share in found["printed"][name])
+            for name in ("close", "central")
+        },
+    }
+
+
+def page_figure(row: Mapping[str, Any], name: str, caption: str) -> dict[str, Any]:
+    """The page's data on a figure: its row of the catalogue, its name, its caption's paragraphs.
+
+    Raises ValueError that names the file of an empty caption.
+    """
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption.strip())]
+    if not any(paragraphs):
+        raise ValueError(f"{name}.txt: the caption is empty; draw the figure again")
+    number = row["number"]
+    return {
+        "name": name,
+        "section": row["section"],
+        "label": f"Figure {number}" + (f" / {FPS[number]}" if number in FPS else "") if number else "",
+        "title": row["title"],
+        "alt": f"{row['title']}. {re.split(r'(?<=[.]) ', paragraphs[0])[0]}",
+        "caption": paragraphs,
+        "target": f"fig{number}" if number and row["section"] == "figures" else f"results/figures/{name}.png",
+    }
+
+
+def _item(name: str, rows: pd.DataFrame) -> dict[str, Any]:
+    """One item of the verdicts (a printed table, the text, the data): its small tables and its notes."""
+    notes = [note for note in rows["note"].unique() if note]
+    rows = rows.assign(
+        mark=[notes.index(note) + 1 if note else "" for note in rows["note"]],
+        orders=[_signed(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)],
+    )
+    apart = APART.get(name, ["item"])
+    shared = _shared(rows)
+    return {
+        "name": name,
+        "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
+        "target": f"results/tables/{name.replace('Table ', 'table_')}.csv"
+        if name in APART
+        else VERDICTS_FILE,
+        "counts": count_verdicts(rows),
+        "shared": shared,
+        "notes": notes,
+        "random": "random" in set(rows["kind"]),
+        "sources": list(dict.fromkeys(re.sub(r" *\(varying [^()]*\)", "", text) for text in rows["source"])),
+        "tables": [
+            {
+                "heading": {name: value for name, value in _shared(part).items() if name not in shared},
+                "columns": [name for name in PARAMETERS if part[name].nunique() > 1],
+                "rows": part.to_dict("records"),
+            }
+            for _, part in rows.groupby(apart, sort=False)
+        ],
+    }
+
+
+def _signed(published: str, exact: str) -> str:
+    """The orders of magnitude from a published to the exact value; a dash where there are none."""
+    gap = orders(published, exact)
+    return "–" if gap is None else f"{gap:+.1f}".replace("-", "−")
+
+
+def _shared(rows: pd.DataFrame) -> dict[str, str]:
+    """The parameters with the same value in all ``rows``, but for blank ones."""
+    return {
+        name: rows[name].iloc[0] for name in PARAMETERS if rows[name].nunique() == 1 and rows[name].iloc[0]
+    }
+
+
+def _file_of(results: str) -> Callable[[str], tuple[str, str]]:
+    """A function from a file's path in the project to its address seen from the page, and its path.
+
+    ``results``: the folder that the paths' "results" stands for.
+    """
+    home = "/".join([".."] * (1 + len(PurePath(results).parts)))
+
+    def file(path: str) -> tuple[str, str]:
+        inside = path.removeprefix("results/")
+        return (f"{home}/{path}", path) if inside == path else (f"../{inside}", f"{results}/{inside}")
+
+    return file
+
+
+def _rerun_of(results: str, configfiles: Sequence[str]) -> Callable[[str], str]:
+    """A function from a target to the command that makes it again with these settings.
+
+    ``results``: the folder of the results; ``configfiles``: what is put over config/config.yaml.
+    """
+    settings = f"--configfile {shlex.join(configfiles)} -- " if configfiles else ""
+    return lambda target: f"snakemake {settings}{re.sub('^results/', f'{results}/', target)}"
+
+
+def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:
+    """The page that template ``name`` makes of ``values``; ``parts``: file name of each part -> its text.
+
+    Style sheets go in as they are, everything else is escaped.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.DictLoader(parts), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters.update(like=like, symbols=symbols, brief=brief, typeset=with_powers)
+    style = "".join(text for part, text in parts.items() if part.endswith(".css"))
+    return environment.get_template(name).render(style=Markup(style), **values)
+
+
+def symbols(text: object) -> Markup:
+    """``text`` escaped, the names of the paper's symbols as symbols, its numbers with powers of ten."""
+    names = "|".join(sorted(SYMBOLS, key=len, reverse=True))
+    words = with_powers(str(escape(text)))
+    return Markup(re.sub(rf"\b({names})\b", lambda match: SYMBOLS[match[0]], words))
+
+
+def brief(value: float | str, digits: int = 4) -> str:
+    """A number or its decimal text as `typeset` writes it: 1,000; 0.02235; 10⁻⁶. Other texts as they are."""
+    try:
+        return typeset(Decimal(str(value)), digits)
+    except InvalidOperation:
+        return str(value)
+
+
+def like(value: str, printed: str, digits: int = 4) -> str:
+    """``value`` (decimal text) with ``digits`` significant digits, written the way ``printed`` is.
+
+    Whole numbers keep all their digits; a blank stays blank.
+    """
+    if not value:
+        return ""
+    number = Decimal(value)
+    if number == 0:
+        return "0"
+    if number == number.to_integral_value() and "." not in value and "e" not in value.lower():
+        return f"{int(number):,}" if "," in printed else str(int(number))
+    if "e" in printed.lower() or abs(number) < Decimal("0.001"):
+        return f"{number:.{digits - 1}E}"
+    return plain(number, digits, noughts=True)
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        files, settings = snakemake.input, dict(snakemake.params.items())
+        figures = [
+            page_figure(row, Path(caption).stem, Path(caption).read_text("utf-8"))
+            for row, caption in zip(settings["figures"], files.captions, strict=True)
+        ]
+        tables = {name: read_verdicts(files[name]) for name in ("verdicts", "claim_verdicts", "parameters")}
+        found = read_findings(Path(files.findings).read_text("utf-8"))
+        parts = {Path(file).name: Path(file).read_text("utf-8") for file in files.parts}
+        page = render("index.html.j2", parts, page_values(tables, found, figures, settings))
+        write_bytes(page.encode(), snakemake.output[0])

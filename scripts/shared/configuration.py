@@ -1,0 +1,189 @@
+"""The settings of a run: merge the files, check them, and compare them with the paper's.
+
+This command checks files before Snakemake reads them, and prints the folder of their results:
+
+    python -m scripts.shared.configuration config/mine.yaml
+
+Every mistake gives one line that names the key, what it may be, and what it is.
+"""
+
+import csv
+import functools
+import json
+import os
+import re
+import reprlib
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from scripts.shared.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPERS = ROOT / "config/config.yaml"
+STATED = ROOT / "data/published/settings.csv"  # the paper's settings, and our choices where it is silent
+TAKEN = {  # the folders in results/
+    "attack", "bench", "data", "figures", "logs", "parity", "privacy", "report", "site", "study", "tables",
+    "trials", "verdicts",
+}  # fmt: skip
+T = TypeVar("T")
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """A ValueError of one line for the outermost mistake of a configuration."""
+    try:
+        Settings.model_validate(config)
+    except ValidationError as problem:
+        error = min(problem.errors(), key=lambda error: len(error["loc"]))
+        text = "config: " + _explain(error).removeprefix(": ")
+        # A user's text cannot break or forge lines.
+        raise ValueError(re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda found: repr(found[0])[1:-1], text)) from None
+    if not of_the_papers(config["datasets"]):
+        raise ValueError("config: keep at least one of the paper's datasets; synthetic needs no file")
+
+
+def datasets_of(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The datasets by the numbers of their figures, then by name; an overlay may change the order."""
+    return dict(sorted(config["datasets"].items(), key=lambda item: (_figure_of(item[1]), item[0])))
+
+
+def _figure_of(dataset: Mapping[str, Any]) -> str:
+    return (dataset.get("figures") or {}).get("tv") or "~"
+
+
+def of_kind(datasets: Mapping[str, Mapping[str, Any]], kind: str) -> list[str]:
+    """The names of the datasets of a kind (gowalla, normal, counts)."""
+    return [name for name, dataset in datasets.items() if dataset["kind"] == kind]
+
+
+def having(section: str, datasets: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The names of the datasets whose configuration has a section (tv, individual, estimates, grid)."""
+    return [name for name, dataset in datasets.items() if dataset.get(section)]
+
+
+def label(**numbers: float) -> str:
+    """Parameters as part of a file name, for readers only: no code reads them. 4 and 4.0 are the same."""
+    return "_".join(f"{name}-{repr(float(value)).removesuffix('.0')}" for name, value in numbers.items())
+
+
+_SHORT = reprlib.Repr()  # a mistake may be megabytes long
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_SHORT.maxlevel = 1
+
+
+def _explain(error: ErrorDetails) -> str:
+    path = list(error["loc"])
+    if path[:1] == ["datasets"]:
+        del path[2:3]  # the dataset's kind
+    key = ".".join(map(str, path))
+    if error["type"] == "missing":
+        return f"the key {key!r} is missing"
+    message = error["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    message = re.sub(r"0\.0{9,}\d+", lambda found: f"{float(found[0]):g}", message)
+    if error["type"] == "value_error" and isinstance(error["input"], dict):
+        return f"{key or 'the file'} {message}" if message.startswith("has no key") else f"{key}: {message}"
+    hint = ""
+    if error["type"] in ("float_type", "int_type") and isinstance(error["input"], str):
+        hint = " (it is text: write it without quotes, 1e-30 as 1.0e-30, and in a file, not in --config)"
+    return f"{key}: {message}; got {_SHORT.repr(error['input'])}{hint}"
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The settings of a YAML or JSON file; ValueError, one line with file and line, if it is none."""
+    try:
+        settings = yaml.safe_load(Path(path).read_text(encoding="utf-8-sig"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "no text"
+        raise ValueError(f"{path}{where}: not valid YAML: {problem}") from None
+    if not isinstance(settings, dict | None):
+        raise ValueError(f"{path}: expected a mapping (key: value) at the top level")
+    return settings or {}
+
+
+def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """``config`` with ``overlay`` over it, as Snakemake merges: mappings by key, other values replaced."""
+    merged = dict(config)
+    for key, value in overlay.items():
+        nested = isinstance(value, dict) and isinstance(config.get(key), dict)
+        merged[key] = merge(config[key], value) if nested else value
+    return merged
+
+
+def merged(files: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
+    """The settings of several files, the later ones over the earlier ones; errors as `read`."""
+    config: dict[str, Any] = functools.reduce(merge, [read(path) for path in files], {})
+    leave_out(config)
+    return config
+
+
+def leave_out(config: dict[str, Any]) -> None:
+    """Remove, in place, the paper's datasets that an overlay sets to null (``paris: null``)."""
+    if isinstance(datasets := config.get("datasets"), dict):
+        for name in [name for name in read(PAPERS)["datasets"] if datasets.get(name, "") is None]:
+            del datasets[name]
+
+
+def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The files over config/config.yaml, as paths relative to this folder, which may be moved.
+
+    A copy of config/config.yaml is none of them: Snakemake's catalog puts one beside another workflow.
+    """
+    papers = PAPERS.read_bytes()
+    return [os.path.relpath(path) for path in files if Path(path).read_bytes() != papers]
+
+
+def of_the_papers(datasets: Mapping[str, T]) -> dict[str, T]:
+    """Those of ``datasets`` that config/config.yaml has, too: the paper's datasets."""
+    papers = read(PAPERS)["datasets"]
+    return {name: dataset for name, dataset in datasets.items() if name in papers}
+
+
+def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The settings that are not the paper's: (key, value in data/published/settings.csv, ours).
+
+    With one of them the verdicts are not about the paper. Settings of your own datasets do not count.
+    """
+    with STATED.open(encoding="utf-8", newline="") as file:
+        rows = [(row["key"], json.loads(row["value"])) for row in csv.DictReader(file)]
+    found = ((key, stated, _value(config, key)) for key, stated in rows)
+    return [(key, _plain(stated), _plain(ours)) for key, stated, ours in found if stated != ours]
+
+
+def _value(config: Any, key: str) -> Any:
+    for name in key.split("."):
+        config = config.get(name) if isinstance(config, Mapping) else None
+    return config
+
+
+def _plain(value: Any) -> str:
+    return "left out" if value is None else json.dumps(value, ensure_ascii=False).replace('"', "")
+
+
+def results_folder(over: Iterable[str | os.PathLike[str]]) -> str:
+    """``results``, and with files over config/config.yaml ``results/NAMES``, such as results/quick.
+
+    Files of one name share a folder: Snakemake then recomputes what differs. ValueError for a name in use.
+    """
+    name = "_".join(re.sub(r"[^\w.-]", "_", Path(path).stem) for path in over)
+    if name in TAKEN:
+        raise ValueError(f"results/{name} is in use: give the file {name}.yaml another name")
+    return f"results/{name}" if name else "results"
+
+
+if __name__ == "__main__":
+    try:
+        check(merged([PAPERS, *sys.argv[1:]]))
+        print(results_folder(overlays(sys.argv[1:])))
+    except IsADirectoryError as error:
+        sys.exit(f"error: {error.filename}: a folder; name a file in it, such as config/quick.yaml")
+    except OSError as error:
+        sys.exit(f"error: {error.filename}: {error.strerror}")
+    except ValueError as error:
+        sys.exit(f"error: {error}")

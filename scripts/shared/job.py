@@ -1,0 +1,114 @@
+"""What every job does around its work: a log, one line on failure, complete files only."""
+
+import contextlib
+import errno
+import glob
+import logging
+import os
+import sys
+import traceback
+import uuid
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+StrPath = str | os.PathLike[str]
+EXPECTED = (ValueError, OSError)  # errors whose message is written for the user
+ADVICE = {
+    errno.ENOSPC: "the disk is full: make room and run again",
+    errno.EDQUOT: "your share of the disk is full: make room and run again",
+    errno.EROFS: "the disk is read-only: allow writing there and run again",
+    errno.EACCES: "no permission: allow it and run again",
+}
+
+
+class Described(Protocol):
+    """The name ``snakemake``, which Snakemake defines in every script."""
+
+    rule: str
+    input: Any
+    output: Any
+    params: Any
+    wildcards: Any
+    log: Any
+
+
+@contextlib.contextmanager
+def job(snakemake: Described) -> Iterator[None]:
+    """Log to the rule's log file; an error gives one line, which the run repeats at its end, and exit code 1.
+
+    An unexpected error also leaves its traceback in the log file.
+    """
+    log = Path(snakemake.log[0])
+    logging.raiseExceptions = False  # a log on a full disk is no reason for a traceback
+    try:
+        logging.basicConfig(
+            filename=log, filemode="w", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+        )
+        logging.getLogger("fontTools").setLevel(logging.WARNING)  # which lists every glyph of a PDF
+        yield
+    except EXPECTED as error:
+        _fail(f"{snakemake.rule}: {_in_words(error)}")
+    except MemoryError as error:
+        _fail(f"{snakemake.rule}: out of memory ({error}): take fewer repetitions, cells or steps")
+    except Exception as error:
+        logging.error(traceback.format_exc())
+        _fail(f"{snakemake.rule}: {type(error).__name__}: {error} (traceback: {log})")
+
+
+@contextlib.contextmanager
+def whole_file(path: StrPath) -> Iterator[Path]:
+    """A temporary path beside ``path``, renamed to it when the block ends without an error.
+
+    What a killed job left of the same file is removed first.
+    """
+    path = Path(path)
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        left.unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except OSError as error:
+        if error.errno in ADVICE:  # libraries do not say which file it was
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_csv(frame: Any, path: StrPath) -> None:
+    """Write a data frame as CSV: whole or not at all, floats with all their digits, LF line ends."""
+    with whole_file(path) as temporary:
+        frame.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def write_parquet(frames: Iterable[Any], path: StrPath) -> None:
+    """Write data frames as one Parquet file, whole or not at all, with one of them in memory at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with whole_file(path) as temporary, contextlib.ExitStack() as stack:
+        writer = None
+        for frame in frames:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+            writer = writer or stack.enter_context(pq.ParquetWriter(temporary, table.schema))
+            writer.write_table(table)
+
+
+def write_bytes(content: bytes, path: StrPath) -> None:
+    """Write a file: whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def _in_words(error: Exception) -> str:
+    """The error as one line; for a disk error, also what to do."""
+    advice = ADVICE.get(getattr(error, "errno", None) or 0)
+    text = " ".join(str(error).split())
+    return f"{getattr(error, 'filename', None) or text}: {advice}" if advice else text
+
+
+def _fail(message: str) -> None:
+    logging.error(message)
+    sys.exit(f"error: {message}")

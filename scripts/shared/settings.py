@@ -1,0 +1,392 @@
+"""Every key of the configuration: its type, its limits, and which keys must be consistent.
+
+Numbers stay as written: 4 is not 4.0, and "4" is text. config/README.md explains the keys, and
+`configuration` turns the first mistake into one line.
+"""
+
+import difflib
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    field_validator,
+    model_validator,
+)
+
+MOST_CELLS = 1_000_000
+MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size
+
+
+class Section(BaseModel):
+    """A section of the configuration, with its keys in the order of config/config.yaml."""
+
+    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
+    rising: ClassVar[tuple[tuple[str, str], ...]] = ()  # pairs of keys: the first value must be the smaller
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, section: object) -> object:
+        unknown = sorted(set(section) - set(cls.model_fields), key=str) if isinstance(section, dict) else []
+        if unknown:
+            near = difflib.get_close_matches(str(unknown[0]), cls.model_fields, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            keys = ", ".join(sorted(cls.model_fields))
+            raise ValueError(f"has no key {unknown[0]!r}{hint} Its keys: {keys}")
+        return section
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _as_written(cls, value: Any, check: Callable[[Any], Any]) -> Any:
+        checked = check(value)
+        return value if checked == value else checked
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        for low, high in self.rising:
+            if (least := getattr(self, low)) >= (most := getattr(self, high)):
+                raise ValueError(f"{low} must be less than {high} ({most}); got {least}")
+        return self
+
+
+def _users(value: object) -> object:
+    if value != "all" and not (type(value) is int and 1 <= value <= 10**12):
+        raise ValueError("must be a whole number from 1 to 10^12, or all")
+    return value
+
+
+def _different(values: list[Any]) -> list[Any]:
+    if len(set(values)) < len(values):
+        raise ValueError("must not name anything twice")
+    return values
+
+
+T = TypeVar("T")
+Different = Annotated[list[T], AfterValidator(_different)]  # may be empty
+Several = Annotated[list[T], Field(min_length=1), AfterValidator(_different)]
+Few = Annotated[list[T], Field(min_length=1, max_length=6), AfterValidator(_different)]
+
+Positive = Annotated[float, Field(gt=0)]
+Hundred = Annotated[float, Field(gt=0, le=100)]
+Budget = Annotated[float, Field(gt=0, le=20)]
+Confidence = Annotated[float, Field(gt=0, lt=1)]
+Delta = Annotated[float, Field(ge=1e-30, lt=1)]
+TinyDelta = Annotated[float, Field(ge=1e-300, lt=1)]
+Exponent = Annotated[float, Field(gt=0, le=10)]
+Latitude = Annotated[float, Field(ge=-90, le=90)]
+Longitude = Annotated[float, Field(ge=-180, le=180)]
+Count = Annotated[int, Field(ge=0)]
+One = Annotated[int, Field(ge=1)]
+Cells = Annotated[int, Field(ge=2)]
+Side = Annotated[int, Field(ge=1, le=10_000)]
+Million = Annotated[int, Field(ge=1, le=1_000_000)]
+Billion = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Users = Annotated[int | Literal["all"], PlainValidator(_users)]
+Resamples = Annotated[int, Field(ge=2, le=100_000)]
+Thousand = Annotated[int, Field(ge=2, le=1000)]
+# These become parts of paths, rules, shells, pages and figures: no braces (Snakemake's wildcards), no control
+# characters.
+File = Annotated[str, Field(pattern=r"^[^{}\x00-\x1f\x7f-\x9f]{0,1000}$")]
+Title = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,60}$")]
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,39}$")]
+Figure = Literal["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"]
+
+
+class Range(Section):
+    rising = (("start", "stop"),)
+    start: Positive
+    stop: Positive
+
+
+class Axis(Range):
+    steps: Thousand
+
+
+# Datasets --------------------------------------------------------------------------------------------
+
+
+class Download(Section):
+    url: Annotated[str, Field(pattern=r"^https?://\S+$")]
+    md5: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+
+
+class Gowalla(Section):
+    source: Literal["bundled", "snap", "file"]
+    file: File
+    grid: Literal["uniform", "stepped"]
+    bad_rows_at_most: Annotated[float, Field(ge=0, le=1)]
+    download: Download
+
+    @model_validator(mode="after")
+    def _has_a_file(self) -> Self:
+        if self.source == "file" and not self.file:
+            raise ValueError("file must name a file in SNAP's format, as source is 'file'; got ''")
+        return self
+
+
+class Pair(Section):
+    eps0: Hundred
+    eps: Hundred
+
+
+class Estimates(Section):
+    budgets: Several[Pair]
+    n: Users
+
+
+class Tv(Section):
+    budgets: Several[Pair]
+    n: Several[Users]
+    repetitions: Million
+
+
+class Individual(Tv):
+    cells: Several[One]
+
+
+class Grid(Section):
+    eps0: Several[Positive]
+    eps: Several[Positive]
+    n: Several[Users]
+    repetitions: Million
+    points_per_job: One | None = None
+
+    @model_validator(mode="after")
+    def _has_points(self) -> Self:
+        if min(self.eps) > max(self.eps0):
+            raise ValueError(f"eps must have one up to the largest eps0 ({max(self.eps0)}); got {self.eps}")
+        return self
+
+
+class Figures(Section):
+    tv: Figure | None = None
+    estimates: Figure | None = None
+
+
+class Dataset(Section):
+    """A dataset: its title, and the experiments on it."""
+
+    kind: str
+    title: Title
+    figures: Figures = Figures()
+    tv: Tv | None = None
+    estimates: Estimates | None = None
+    individual: Individual | None = None
+    grid: Grid | None = None
+
+    @property
+    def number_of_cells(self) -> int | None:
+        """The number of cells; None if only a file of counts can tell."""
+        return None
+
+    @property
+    def asked_cells(self) -> list[int]:
+        """The cells whose errors are in the paper's tables."""
+        return self.individual.cells if self.individual else []
+
+    def sizes(self) -> Iterator[int]:
+        """Every n that is a number, not "all"."""
+        for section in (self.tv, self.estimates, self.individual, self.grid):
+            asked = section.n if section else []
+            yield from (n for n in (asked if isinstance(asked, list) else [asked]) if n != "all")
+
+
+class Normal(Dataset):
+    kind: Literal["normal"]
+    mean: float
+    spread: Positive
+    spread_is: Literal["standard deviation", "variance"]
+    range: Annotated[list[float], Field(min_length=2, max_length=2)]
+    cells: Annotated[int, Field(ge=2, le=MOST_CELLS)]
+    population: Annotated[int, Field(ge=1, le=100_000_000_000)]
+
+    @property
+    def number_of_cells(self) -> int:
+        return self.cells
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.range[0] >= self.range[1]:
+            raise ValueError(f"range must be [low, high] with low < high; got {self.range}")
+        if (most := max(self.sizes(), default=0)) > self.population:
+            raise ValueError(f"every n must be at most the population ({self.population}); got {most}")
+        return self
+
+
+class Box(Section):
+    rising = (("south", "north"), ("west", "east"))
+    south: Latitude
+    north: Latitude
+    west: Longitude
+    east: Longitude
+
+
+class Uniform(Section):
+    columns: Side
+    rows: Side
+
+
+class Stepped(Section):
+    latitude_step: Positive
+    longitude_step: Positive
+
+
+class City(Dataset):
+    kind: Literal["gowalla"]
+    box: Box
+    uniform: Uniform
+    stepped: Stepped | None = None
+
+    @property
+    def number_of_cells(self) -> int:
+        return self.uniform.columns * self.uniform.rows
+
+    @model_validator(mode="after")
+    def _is_cut(self) -> Self:
+        cells: dict[str, float] = {"uniform": self.number_of_cells}
+        if self.stepped:
+            across = (self.box.north - self.box.south) / self.stepped.latitude_step
+            cells["stepped"] = across * (self.box.east - self.box.west) / self.stepped.longitude_step
+        for name, number in cells.items():
+            if not 2 <= number <= MOST_CELLS:
+                raise ValueError(f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,.0f}")
+        return self
+
+
+class Counts(Dataset):
+    kind: Literal["counts"]
+    file: File
+
+
+def _kind(section: object) -> str | None:
+    return section.get("kind") if isinstance(section, dict) else getattr(section, "kind", "counts")
+
+
+AnyDataset = Annotated[  # pydantic's own discriminator takes no field that has a validator
+    Annotated[Normal, Tag("normal")] | Annotated[City, Tag("gowalla")] | Annotated[Counts, Tag("counts")],
+    Discriminator(_kind),
+]
+
+
+class Protocol(Section):
+    delta_form: Literal["published", "exact"]
+    delta_floor: TinyDelta
+    sensitivity: Positive
+
+
+# At equal privacy ------------------------------------------------------------------------------------
+
+
+class Parity(Section):
+    eps0: Few[Budget]
+    delta: Several[Delta]
+    delta_exponents: Different[Exponent]
+    repetitions: Resamples
+    bootstrap: Resamples
+    confidence: Confidence
+
+
+class Which(Section):
+    n: Several[Annotated[int, Field(ge=10, le=1_000_000_000)]]
+    k: Several[Annotated[int, Field(ge=2, le=100_000)]]
+    eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
+
+
+class Study(Which):
+    delta: Several[Delta]
+    delta_exponents: Different[Exponent]
+    which: Which
+
+
+# Curves ----------------------------------------------------------------------------------------------
+
+
+class DeltaSurface(Section):
+    rising = (("count", "n"),)
+    n: Billion
+    k: Cells
+    count: Count
+    eps: Axis
+    eps0: Axis
+
+
+class BoundsSetting(Section):
+    rising = (("count", "n"),)
+    n: Annotated[int, Field(ge=2, le=10_000_000)]
+    k: Cells
+    eps0: Budget
+    count: Count
+    eps: Range
+
+    @model_validator(mode="after")
+    def _ends_below_eps0(self) -> Self:
+        if self.eps.stop >= self.eps0:
+            raise ValueError(f"eps.stop must be less than eps0 ({self.eps0}); got {self.eps.stop}")
+        return self
+
+
+class DeltaBounds(Section):
+    steps: Thousand
+    settings: Annotated[list[BoundsSetting], Field(min_length=1, max_length=3)]
+
+
+class AuditSetting(Section):
+    rising = (("count", "n"),)
+    n: Annotated[int, Field(ge=1, le=2000)]
+    k: Annotated[int, Field(ge=2, le=65_536)]
+    eps0: Budget
+    count: Count
+    runs: Annotated[int, Field(ge=2, le=1_000_000_000)]
+
+
+class Audit(Section):
+    confidence: Confidence
+    remaining: Literal["x1", "x2"]
+    eps: Several[Hundred]
+    settings: Annotated[list[AuditSetting], Field(min_length=1, max_length=8)]
+
+    @model_validator(mode="after")
+    def _is_played_once(self) -> Self:
+        met: set[tuple[float, ...]] = set()
+        for number, setting in enumerate(self.settings):
+            if setting.k == 2 and self.remaining == "x2":
+                raise ValueError(f"settings[{number}].k must be at least 3, as remaining x2 is a third value")
+            key = (setting.n, setting.k, setting.eps0, setting.count)
+            if key in met:
+                raise ValueError(f"settings[{number}] repeats n, k, eps0 and count: keep one, with all runs")
+            met.add(key)
+        return self
+
+
+class Settings(Section):
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)]
+    gowalla: Gowalla
+    datasets: Annotated[dict[Name, AnyDataset], Field(min_length=1)]
+    protocol: Protocol
+    parity: Parity
+    study: Study
+    delta_surface: DeltaSurface
+    delta_bounds: DeltaBounds
+    audit: Audit
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        cities = {name: dataset for name, dataset in self.datasets.items() if isinstance(dataset, City)}
+        for name, dataset in cities.items():
+            if self.gowalla.grid == "stepped" and not dataset.stepped:
+                raise ValueError(f"datasets.{name}.stepped is missing; gowalla.grid: stepped needs it")
+        for name, each in self.datasets.items():
+            cells, repetitions = each.number_of_cells, self.parity.repetitions
+            if cells and (asked := max(each.asked_cells, default=0)) > cells:
+                where = f"datasets.{name}.individual.cells"
+                raise ValueError(f"{where} must be at most the number of cells ({cells}); got {asked}")
+            if cells and each.tv and repetitions * cells > MOST_VALUES:
+                text = f"datasets.{name}: cells ({cells:,}) times parity.repetitions ({repetitions:,})"
+                raise ValueError(f"{text} must be at most {MOST_VALUES:,}, or memory runs out")
+        return self

@@ -1,0 +1,389 @@
+"""The figures' one style and the few plot forms: every form draws into the axes it is given.
+
+Nothing here reads data or writes files; `encoded` gives the bytes of a drawn figure, the same bytes every
+time. Colours are those of Okabe and Ito, or the perceptually even viridis.
+"""
+
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import matplotlib
+import matplotlib.style
+import numpy as np
+import numpy.typing as npt
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.colors import ListedColormap, LogNorm, SymLogNorm, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from scripts.shared.grids import Edges
+from scripts.shared.job import write_bytes
+from scripts.shared.wording import short_number
+from tightshuffle.arguments import Floats
+
+Box = tuple[float, float, float, float]  # west, east, south, north, in degrees
+# Sizes for print at 7 inches, nothing that needs a display or a date.
+RC: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "mathtext.fontset": "dejavusans",
+    "figure.titlesize": 9,
+    "figure.labelsize": 8,
+    "figure.constrained_layout.h_pad": 0.04,
+    "figure.constrained_layout.w_pad": 0.04,
+    "axes.titlesize": 8,
+    "axes.titlepad": 4,
+    "axes.labelsize": 8,
+    "axes.labelpad": 3,
+    "axes.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": True,
+    "axes.formatter.useoffset": False,
+    # Okabe and Ito's colours, told apart with every common colour vision
+    "axes.prop_cycle": matplotlib.cycler(
+        color=["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000"]
+    ),
+    "grid.color": "#d8d8d8",
+    "grid.linewidth": 0.5,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "xtick.major.size": 3,
+    "ytick.major.size": 3,
+    "xtick.minor.size": 1.5,
+    "ytick.minor.size": 1.5,
+    "lines.linewidth": 1.0,
+    "patch.linewidth": 0.6,
+    "boxplot.boxprops.linewidth": 0.6,
+    "boxplot.whiskerprops.linewidth": 0.6,
+    "boxplot.capprops.linewidth": 0.6,
+    "boxplot.medianprops.linewidth": 0.9,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "legend.handlelength": 1.4,
+    "figure.dpi": 220,
+    "savefig.dpi": "figure",
+    "pdf.fonttype": 42,
+    # names inside the SVG that depend on the drawing alone
+    "svg.hashsalt": "tightshuffle",
+}
+WIDTH = 7.0  # inches, the text width of a printed page
+COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
+LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
+UNIFORM = ("#444444", (0, (3, 2)))  # colour and dashes of the uniform histogram's line
+# Empty cells: outside of the colour map, so that they cannot look like cells with few users.
+EMPTY = "#e4e4e4"
+# Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
+# for negative cells: no count is above the scale's upper end.
+HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
+    bad=EMPTY, over=COLOURS["gaussian"]
+)
+SIGNED = matplotlib.colormaps["RdBu_r"].with_extremes(bad=EMPTY)  # of errors: blue is too few, red too many
+SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
+CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")  # of up to six curves
+ORDERS = "$10^{{-{x:g}}}$"  # of magnitude below 1
+INK = "#222222"
+LEAD = 0.12  # length of the piece of a line before its name, a share of the axes' width
+NO_DATE = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None}}
+
+
+@contextmanager
+def applied() -> Iterator[None]:
+    """The style as a context manager or decorator; rcParams are as before when it ends."""
+    with matplotlib.style.context(["default", RC]):
+        yield
+
+
+def new_figure(
+    height: float,
+    *,
+    width: float = WIDTH,
+    layout: Literal["constrained", "compressed"] | None = "constrained",
+) -> Figure:
+    """An empty figure, ``width`` x ``height`` inches, that needs no display and no pyplot state."""
+    return Figure(figsize=(width, height), layout=layout)
+
+
+def encoded(figure: Figure, kind: str) -> bytes:
+    """The figure as a png, pdf or svg file; equal figures give equal bytes (no date inside)."""
+    buffer = io.BytesIO()
+    with applied():
+        _settle(figure)
+        figure.savefig(buffer, format=kind, metadata=NO_DATE[kind])
+    return buffer.getvalue()
+
+
+def write_figure(figure: Figure, caption: str, files: Any) -> None:
+    """Write a figure and its caption; ``files``: the outputs png, pdf, svg and txt of a rule."""
+    for kind in ("png", "pdf", "svg"):
+        write_bytes(encoded(figure, kind), files[kind])
+    write_bytes(f"{caption}\n".encode(), files.txt)
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the figure out and keep that: maps of fixed proportion need several rounds until all fits."""
+    engine, before = figure.get_layout_engine(), None
+    for _ in range(8):
+        if engine is None:
+            break
+        engine.execute(figure)
+        now = [axes.get_position().bounds for axes in figure.axes]
+        if before is not None and np.allclose(now, before, rtol=0, atol=1e-4):
+            break
+        before = now
+    figure.set_layout_engine(None)  # "none" would let savefig draw everything twice
+
+
+def line(label: str, **look: Any) -> Line2D:
+    """An entry of a legend: a line, or a mark where ``look`` has no line."""
+    return Line2D([], [], label=label, **look)
+
+
+def below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:
+    """A legend below all panels, in one row or in ``columns``."""
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns or len(handles))
+
+
+# Plot forms -----------------------------------------------------------------------------------
+
+
+def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3), text: str = "{x:g}") -> None:
+    """Number a logarithmic axis at ``subs`` of every decade; with matplotlib's own, labels would overlap."""
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_major_formatter(text)
+    axis.set_minor_formatter(NullFormatter())
+
+
+def boxplots(axes: Axes, values: Mapping[str, Mapping[int, npt.ArrayLike]]) -> None:
+    """Draw grouped boxes: for each n one box per mechanism, numbers of users as labels.
+
+    ``values`` maps mechanism -> {n: values of all repetitions}. Boxes are quartiles, whiskers 1.5
+    interquartile ranges. Raises ValueError for a value that is no number.
+    """
+    sizes = sorted({n for per_n in values.values() for n in per_n})
+    slot = 0.84 / len(values)
+    for number, (mechanism, per_n) in enumerate(values.items()):
+        offset = (number - (len(values) - 1) / 2) * slot
+        colour = COLOURS[mechanism]
+        samples = [np.asarray(per_n[n], float) for n in sizes if n in per_n]
+        if not all(np.isfinite(sample).all() for sample in samples):
+            raise ValueError(f"{mechanism}: a value is not a finite number; expected distances of at least 0")
+        axes.boxplot(
+            samples,
+            positions=[i + offset for i, n in enumerate(sizes) if n in per_n],
+            widths=0.86 * slot,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": _tint(colour), "edgecolor": colour},
+            whiskerprops={"color": colour},
+            capprops={"color": colour},
+            medianprops={"color": colour, "solid_capstyle": "butt"},
+            flierprops={"marker": "o", "markersize": 1.8, "markerfacecolor": colour, "markeredgewidth": 0},
+        )
+    every = math.ceil(len(sizes) / 7)
+    axes.set_xticks(range(0, len(sizes), every), [short_number(n) for n in sizes[::every]])
+    axes.set_xlim(-0.5, len(sizes) - 0.5)
+    for border in range(1, len(sizes)):  # thin lines between the groups: no box is read at the wrong n
+        axes.axvline(border - 0.5, color="#ececec", linewidth=0.5, zorder=0)
+    axes.grid(axis="y")
+
+
+def distance_axis(axes: Axes, low: float, high: float) -> None:
+    """A y axis for distances from ``low`` to ``high``: logarithmic, or linear where one of them is 0."""
+    if low <= 0:
+        axes.set_ylim(0, 1.08 * high or 1)
+        return
+    axes.set_yscale("log")
+    room = 1.02 * (high / low) ** 0.06
+    axes.set_ylim(low / room, high * room)
+    logarithmic = LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,))
+    even = MaxNLocator(6, steps=[1, 2, 5, 10])
+    axes.yaxis.set_major_locator(even if high < 6 * low else logarithmic)
+    axes.yaxis.set_major_formatter("{x:.12g}")
+    axes.yaxis.set_minor_locator(LogLocator(subs=range(2, 10)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def end_labels(
+    axes: Axes,
+    ends: Sequence[tuple[float, str, str]],
+    *,
+    x: float = 1,
+    looks: Mapping[str, Mapping[str, Any]] | None = None,
+) -> None:
+    """Name what ends at the right edge, beside it: (y, text, colour); names are moved apart where they meet.
+
+    Call it when the y axis has its limits. The colours are darkened: small letters need more contrast.
+    ``x``: where the lines end, a share of the axes' width. ``looks``: text -> keywords of its line, a piece
+    of which then leads from its end to the name.
+    """
+    from scipy.optimize import isotonic_regression  # takes half a second; few figures need it
+
+    height = axes.get_subplotspec().get_gridspec().nrows  # type: ignore[union-attr]
+    figure: Any = axes.figure
+    gap = 1.25 * 7 / 72 / (0.7 * figure.get_figheight() / height)
+    to_axes = axes.transScale + axes.transLimits  # an axis may point downwards
+
+    def place(end: tuple[float, str, str]) -> float:
+        return float(to_axes.transform((axes.get_xlim()[1], end[0]))[1])
+
+    ends = sorted(ends, key=place)
+    wanted = np.array([place(end) for end in ends])
+    shift = gap * np.arange(len(ends))
+    placed = isotonic_regression(wanted - shift).x + shift
+    placed -= max(0, placed[-1] - 1)
+    for y, end, (_, text, colour) in zip(placed, wanted, ends, strict=True):
+        if looks:
+            lead: Any = {**looks[text], "transform": axes.transAxes, "clip_on": False}
+            axes.plot([x, x + 0.03, x + LEAD], [end, y, y], **lead)
+        look: Any = {"color": _tint(colour, 0.7, to="black"), "fontsize": 7, "va": "center"}
+        axes.text(x + 0.015 + (LEAD if looks else 0), y, text, transform=axes.transAxes, **look)
+
+
+def _tint(colour: str, share: float = 0.4, *, to: str = "white") -> tuple[float, float, float]:
+    """The colour mixed with white: faces lighter than their edges keep flat boxes readable."""
+    pairs = zip(to_rgb(colour), to_rgb(to), strict=True)
+    red, green, blue = (share * channel + (1 - share) * other for channel, other in pairs)
+    return red, green, blue
+
+
+def count_norm(low: float, high: float) -> LogNorm:
+    """The logarithmic colour scale from ``low`` to ``high``: at least one decade, so it always exists."""
+    return LogNorm(low, max(high, 10 * low))
+
+
+def signs_fit(shape: tuple[int, ...]) -> bool:
+    """Whether the cells of a heatmap with ``shape`` (rows, columns) have room for a minus sign."""
+    return max(shape) <= SIGNS_FIT
+
+
+def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
+    """Draw one value per cell as one image; 0 is empty (grey), below 0 is empty with a minus sign.
+
+    ``grid`` is (x edges (c+1,), y edges (r+1,)), ``values`` (r, c) with row 0 in the south; NaN is no cell.
+    Values between 0 and the norm's lower end take its lowest colour. Where cells are too small for signs,
+    negative ones take the Gaussian's colour. Returns the image, for a colour bar.
+    """
+    x, y = grid
+    axes.set_facecolor(EMPTY)
+    negative, shown = values < 0, np.ma.masked_where(~(values > 0), values)
+    fine = not signs_fit(values.shape)
+    if fine:
+        shown[negative] = 10 * norm.vmax
+    image = _image(axes, grid, shown, norm=norm, cmap=HEAT)
+    row, column = np.nonzero(negative & (not fine))
+    whole: Any = axes.figure
+    width = axes.get_position().width * whole.get_figwidth() * 72 / max(values.shape[1], 1)
+    place = (x[column] + x[column + 1]) / 2, (y[row] + y[row + 1]) / 2
+    axes.scatter(*place, marker="_", s=(0.5 * width) ** 2, color=COLOURS["gaussian"], linewidth=0.7)
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # the marks moved them
+    return image
+
+
+def errors(axes: Axes, grid: Edges, values: Floats, norm: SymLogNorm) -> Any:
+    """Draw one signed error per cell, blue below 0 and red above; ``grid`` and ``values`` as in `heatmap`."""
+    return _image(axes, grid, np.ma.masked_invalid(values), norm=norm, cmap=SIGNED)
+
+
+def _image(axes: Axes, grid: Edges, values: Any, **scale: Any) -> Any:
+    x, y = grid
+    image = axes.pcolorfast(x, y, values, **scale)
+    if not signs_fit(
+        values.shape
+    ):  # on an even grid a pixel takes the mean colour of its cells: none is lost
+        image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    return image
+
+
+def error_norm(unit: float, largest: float) -> SymLogNorm:
+    """The colour scale of errors up to ``largest``: logarithmic on both sides, linear within ``unit``."""
+    end = max(largest, 10 * unit)
+    return SymLogNorm(unit, linscale=0.5, vmin=-end, vmax=end, base=10)
+
+
+def count_bar(figure: Figure, image: Any, panels: npt.NDArray[Any], label: str) -> None:
+    """A colour bar for heatmaps of counts beside ``panels``, and a legend for empty cells."""
+    bar = figure.colorbar(image, ax=panels, label=label, aspect=28, pad=0.015)
+    bar.minorticks_off()
+    bar.formatter = FuncFormatter(lambda value, _: short_number(value))
+    below(figure, [_empty()])
+
+
+def scales(axes: Axes, shares: Any, signed: Any, inches: float, *, negative: bool) -> None:
+    """The colour bars of shares and of signed errors, and what is outside the first, in axes of their own.
+
+    ``inches`` is the height of ``axes``; ``negative``: whether a share is below 0.
+    """
+    axes.set(xticks=[], yticks=[])
+    axes.set_axis_off()
+    figure: Any = axes.figure
+    bars = [
+        (shares, "fraction of users per cell", "min" if negative else "neither"),
+        (signed, "estimate − original", "neither"),
+    ]
+    for number, (image, label, extend) in enumerate(bars):
+        place = axes.inset_axes((0.06, 1 - (0.24 + 0.44 * number) / inches, 0.37, 0.1 / inches))
+        bar = figure.colorbar(image, cax=place, orientation="horizontal", extend=extend)
+        bar.minorticks_off()
+        place.text(1.08, 0.5, label, transform=place.transAxes, va="center")
+    low, high = (math.log10(end) for end in (signed.norm.linthresh, signed.norm.vmax))
+    powers = 10.0 ** np.arange(math.ceil(low + 0.5), math.ceil(high))[::-2]  # room for the 0 between them
+    bar.set_ticks([*-powers, 0, *powers[::-1]])
+    handles: list[Artist] = [_empty()]
+    colour = COLOURS["gaussian"]
+    if negative and signs_fit(shares.get_array().shape):
+        minus: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
+        handles.append(line("negative", linestyle="", **minus))
+    elif negative:
+        handles.append(Patch(facecolor=colour, label="negative"))
+    axes.legend(handles=handles, loc="upper right", borderpad=0, labelspacing=0.8)
+
+
+def _empty() -> Patch:
+    return Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty cell")
+
+
+def map_axes(
+    axes: Axes,
+    box: Box | None,
+    *,
+    names: tuple[bool, bool],
+    numbers: tuple[bool, bool] = (True, True),
+    bins: int = 4,
+) -> None:
+    """Longitude and latitude on the axes, true aspect at the middle latitude; rows and columns without box.
+
+    ``box`` = (west, east, south, north) in degrees; ``names`` and ``numbers`` say whether the
+    (horizontal, vertical) axis is named and numbered, in at most ``bins`` steps.
+    """
+    if box:
+        axes.set(xlim=box[:2], ylim=box[2:])
+    axes.set_aspect(true_aspect(box) if box else "equal")
+    labels = ("longitude (°)", "latitude (°)") if box else ("column", "row")
+    axes.set(xlabel=labels[0] * names[0], ylabel=labels[1] * names[1])
+    axes.tick_params(labelbottom=numbers[0], labelleft=numbers[1])
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(bins, steps=[1, 2, 4, 5, 10], integer=not box))
+        axis.set_major_formatter("{x:.2f}" if box else "{x:.0f}")
+
+
+def proportion(box: Box) -> float:
+    """Height over width, on the ground, of a box (west, east, south, north) in degrees."""
+    west, east, south, north = box
+    return (north - south) / (east - west) * true_aspect(box)
+
+
+def true_aspect(box: Box) -> float:
+    """Length of a degree of latitude over one of longitude in the middle of (west, east, south, north)."""
+    return 1 / math.cos(math.radians((box[2] + box[3]) / 2))

@@ -1,0 +1,164 @@
+"""Boxplots of the TV error per n: one panel per budget, with level lines for what hardly depends on n."""
+
+import math
+from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.shared import calibration, style, wording
+from scripts.shared.job import job
+from scripts.shared.table_files import File, groups, read_table
+
+COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform"]
+DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
+SIDE_BY_SIDE = 2
+PLAIN = "shuffle"
+
+
+class Panel(NamedTuple):
+    """A panel's title and rows; ``levels``: whether plain shuffle and the uniform histogram are drawn."""
+
+    title: str
+    rows: pd.DataFrame
+    levels: bool = True
+
+
+def read(trials: Sequence[File]) -> pd.DataFrame:
+    """The TV rows of all trial files as one table; ValueError where a file has none."""
+    tables = [read_table(path, [*COLUMNS, "experiment"], DRAWN) for path in trials]
+    return pd.concat(tables, ignore_index=True)
+
+
+def draw(trials: pd.DataFrame, title: str) -> Figure:
+    """The figure of a dataset's trials (one row per repetition, metric tv); ``title`` names the dataset."""
+    return draw_panels(_panels(trials), title, calibration.AS_PUBLISHED)
+
+
+def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> str:
+    """The caption: every parameter and what a box shows; ``protocol`` is that section of the config."""
+    panels = _panels(trials)
+    return caption_of_panels(panels, title, calibration.AS_PUBLISHED, calibration.published(protocol))
+
+
+def _panels(trials: pd.DataFrame) -> list[Panel]:
+    """One panel per (eps0, eps), ascending, as in Figures 6 and 7; for one budget both panels of Figure 2.
+
+    From eps = eps0 on, the paper's delta is 0, and the Gaussian's is our choice.
+    """
+    budgets = [
+        Panel(wording.budget(eps0, eps, rows["delta"]) + " (our choice)" * (eps >= eps0), rows)
+        for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
+    ]
+    if len(budgets) > 1:
+        return budgets
+    return [budgets[0], Panel("as (a), shuffle+INV and Gaussian only", budgets[0].rows, levels=False)]
+
+
+@style.applied()
+def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
+    """The figure, two panels side by side; ``calibrated`` names the Gaussian's calibration."""
+    heading = (
+        f"Total variation (TV) error, {wording.literal(title)}: {_setting(_trials(panels))}, {calibrated}"
+    )
+    heading = wording.folded(heading, style.WIDTH, size=9)
+    columns = min(SIDE_BY_SIDE, len(panels))
+    lines = math.ceil(len(panels) / columns)
+    figure = style.new_figure(0.3 + 0.15 * heading.count("\n") + 2.3 * lines)
+    every = figure.subplots(lines, columns, squeeze=False).ravel()
+    for number, (panel, name) in enumerate(zip(panels, _names(panels), strict=True)):
+        axes, first = every[number], number // columns * columns
+        beside = [_ends(other) for other in panels[first : first + columns] if other.levels == panel.levels]
+        style.distance_axis(axes, float(np.min(beside)), float(np.max(beside)))  # one scale per row
+        _draw(axes, panel)
+        axes.set_title(wording.folded(name, style.WIDTH / columns - 0.9))
+        axes.set_ylabel("TV error" if number == first else "")
+        axes.set_xlabel("number of users n" if number + columns >= len(panels) else "")
+    for axes in every[len(panels) :]:
+        axes.set_axis_off()
+    figure.suptitle(heading)
+    return figure
+
+
+def _draw(axes: Axes, panel: Panel) -> None:
+    """Boxes of shuffle+INV and of the Gaussian, level lines, and the name of each at its right end."""
+    boxes = {}
+    for name in style.COLOURS:
+        rows = panel.rows[panel.rows["mechanism"] == name]
+        if name != PLAIN and len(rows):
+            boxes[name] = {int(n): part["value"].to_numpy() for n, part in groups(rows, "n")}
+    style.boxplots(axes, boxes)
+    ends = [
+        (float(np.median(per_n[max(per_n)])), style.LABELS[name], style.COLOURS[name])
+        for name, per_n in boxes.items()
+    ]
+    for name, (colour, dashes), means in _levels(panel):
+        x, y = np.arange(len(means)), means.to_numpy()
+        look: Any = {"color": colour, "linestyle": dashes, "linewidth": 1.1, "zorder": 1.5}
+        axes.plot([-0.5, *x, len(x) - 0.5], [y[0], *y, y[-1]], **look)
+        ends.append((y[-1], f"{name} {wording.significant(y[-1])}", colour))
+    style.end_labels(axes, ends)
+
+
+def _levels(panel: Panel) -> list[tuple[str, tuple[str, Any], "pd.Series[float]"]]:
+    """(name, (colour, dashes), mean per n) of plain shuffle and of the uniform histogram."""
+    if not panel.levels:
+        return []
+    plain = panel.rows[panel.rows["mechanism"] == PLAIN].groupby("n")["value"].mean()
+    lines = [(PLAIN, (style.COLOURS[PLAIN], "solid"), plain)] if len(plain) else []
+    return [*lines, ("uniform", style.UNIFORM, panel.rows.groupby("n")["uniform"].mean())]
+
+
+def _ends(panel: Panel) -> tuple[float, float]:
+    """The smallest and the largest error that a panel shows."""
+    boxed = panel.rows.loc[panel.rows["mechanism"] != PLAIN, "value"]
+    shown = pd.concat([boxed, *(means for _, _, means in _levels(panel))])
+    return shown.min(), shown.max()
+
+
+def caption_of_panels(panels: Sequence[Panel], title: str, calibrated: str, paragraphs: str) -> str:
+    """The caption of `draw_panels`; ``paragraphs`` say how the Gaussian was calibrated."""
+    trials = _trials(panels)
+    sizes = wording.listing(sorted(trials["n"].unique()))
+    uniform = wording.two_digits(trials.groupby("n")["uniform"].mean())
+    return (
+        "Total variation (TV) error of shuffle+INV and of the Gaussian mechanism over the number of users n,"
+        f" {title}, {calibrated}. Boxes show the quartiles of the repetitions. Level lines are means of the"
+        " shuffled histogram without inversion and of the uniform histogram, which ignores the data.\n\n"
+        f"{_setting(trials)}, n = {sizes}. {'. '.join(_names(panels))}. The uniform histogram has TV error"
+        f" {uniform}.\n\n{paragraphs}"
+    )
+
+
+def _names(panels: Sequence[Panel]) -> list[str]:
+    """The panels' titles, with letters where there are several and letters for all."""
+    if not 1 < len(panels) <= len(ascii_lowercase):
+        return [panel.title for panel in panels]
+    return [f"({letter}) {panel.title}" for letter, panel in zip(ascii_lowercase, panels, strict=False)]
+
+
+def _trials(panels: Sequence[Panel]) -> pd.DataFrame:
+    """The rows of all panels, each once: panels with levels repeat the rows of panels without them."""
+    return pd.concat([panel.rows for panel in panels if panel.levels])
+
+
+def _setting(trials: pd.DataFrame) -> str:
+    repetitions = sorted(trials.groupby(["eps0", "eps", "n", "mechanism"]).size().unique())
+    cells = sorted(trials["k"].unique())
+    times = "repetition" if repetitions == [1] else "repetitions"
+    return f"k = {wording.listing(cells)}, {wording.listing(repetitions)} {times} per box"
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        params = snakemake.params
+        table = read(snakemake.input)
+        style.write_figure(
+            draw(table, params.title),
+            caption(table, params.title, params.protocol),
+            snakemake.output,
+        )

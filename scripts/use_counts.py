@@ -1,9 +1,0 @@
-"""Check your own counts and write them as a dataset's histogram."""
-
-import pandas as pd
-
-from reproduction.jobs.job import job, write_csv
-from tightshuffle.counts_file import read_counts
-
-with job(snakemake):
-    write_csv(pd.DataFrame(read_counts(snakemake.input.counts)), snakemake.output[0])

@@ -1,0 +1,219 @@
+"""Joint tests of random values: whether the errors of Tables V and VI can be runs of the published protocol.
+
+A test of one printed value against an interval of 99 % is weak. Here each printed value becomes its quantile
+among our runs. Under the published protocol these quantiles are uniform, up to zeros and rounding, and two
+statistics measure how uniform they are. The distribution of a statistic comes from our own runs, treated like
+the printed values, so it includes zeros, rounding and the dependence between the cells of one run. `power` is
+how often a test rejects wrong errors. data/published/README.md states the rule.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from scripts.shared.job import job, write_csv
+from scripts.trials.run_trials import Protocol, run_points
+from scripts.verdicts.judge_values import POINT, Point, Trials, draws_of, read_individual_trials, read_users
+from scripts.verdicts.printed import printed_to_decimal, read_values, records
+from scripts.verdicts.verdict_rules import LEVEL, corrected
+from scripts.verdicts.verdicts import CONTRADICTED, NOT_CONTRADICTED, NOT_REJECTED, REJECTED, TIMES
+from tightshuffle.arguments import Floats
+from tightshuffle.numerics.seeds import seed_of
+
+RUNS = 20_000  # random runs of ours that give the distribution of a statistic
+QUARTERS = 4  # bins of the chi-square statistic
+COLUMNS = ["item", "mechanism", "test", "statistic", "p", "corrected_p", "verdict", *TIMES]
+GRID_COLUMNS = ["dataset", "grid", "k", "n", "p", "verdict"]
+Statistic = Callable[[Floats], Floats]  # quantiles (runs, values) -> (runs,)
+
+
+@dataclass(frozen=True)
+class Line:
+    """The printed errors of one run: one table, mechanism, dataset and n, several cells.
+
+    ``quantiles`` (cells,) of the printed values among our draws, and ``runs``: those of our own draws times 1
+    and times each number of `TIMES`, (repetitions, cells) by this factor.
+    """
+
+    item: str
+    mechanism: str
+    quantiles: Floats
+    runs: Mapping[float, Floats]
+
+
+def lines_of(values: pd.DataFrame, trials: Trials, users: Mapping[str, int]) -> list[Line]:
+    """The lines of all random errors of single cells for which there are trials, in the order of ``values``.
+
+    ``trials`` and ``users`` as for `judge_values`.
+    """
+    grouped: dict[tuple[str, ...], list[tuple[float, dict[float, Floats]]]] = {}
+    for row in records(values[values["quantity"] == "individual_error"]):
+        draws = draws_of(row, trials, users)
+        if not isinstance(draws, str):
+            key = row["item"], row["mechanism"], row["dataset"], row["n"]
+            grouped.setdefault(key, []).append(quantiles(row["printed"], draws))
+    lines = []
+    for (item, mechanism, *_), cells in grouped.items():
+        seen, runs = zip(*cells, strict=True)
+        together = {times: np.stack([run[times] for run in runs], axis=1) for times in runs[0]}
+        lines.append(Line(item, mechanism, np.array(seen), together))
+    return lines
+
+
+def quantiles(printed: str, draws: Floats) -> tuple[float, dict[float, Floats]]:
+    """Mid-rank quantiles among ``draws`` (repetitions,): of a printed value, and of 1 and `TIMES` our draws.
+
+    The draws are rounded to as many significant digits as are printed. The mid-rank is the share below and
+    half of the share of ties.
+    """
+    value = printed_to_decimal(printed)
+    digits = len(value.as_tuple().digits)
+
+    def rounded(numbers: Floats) -> Floats:
+        return np.array([float(f"{number:.{digits - 1}e}") for number in numbers])
+
+    ordered = np.sort(rounded(draws))
+
+    def among(numbers: Floats) -> Floats:
+        ends = [np.searchsorted(ordered, numbers, side) for side in ("left", "right")]
+        return np.asarray((ends[0] + ends[1]) / (2 * len(ordered)))
+
+    ours = {times: among(rounded(times * draws)) for times in (1.0, *TIMES.values())}
+    return float(among(np.array([float(value)]))[0]), ours
+
+
+def kolmogorov_smirnov(quantiles: Floats) -> Floats:
+    """Largest distance of the empirical distribution of the last axis from the uniform one on [0, 1]."""
+    ordered = np.sort(quantiles, axis=-1)
+    steps = np.arange(ordered.shape[-1] + 1) / ordered.shape[-1]
+    return np.maximum(steps[1:] - ordered, ordered - steps[:-1]).max(axis=-1)
+
+
+def chi_square(quantiles: Floats) -> Floats:
+    """Pearson's statistic of how many of the last axis are in each of the four quarters of [0, 1]."""
+    bins = np.minimum((np.asarray(quantiles) * QUARTERS).astype(int), QUARTERS - 1)
+    counts = (bins[..., None] == np.arange(QUARTERS)).sum(axis=-2)
+    return np.asarray(stats.chisquare(counts, axis=-1).statistic)
+
+
+STATISTICS: dict[str, Statistic] = {"Kolmogorov-Smirnov": kolmogorov_smirnov, "chi-square": chi_square}
+
+
+def p_value(lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator) -> tuple[float, float]:
+    """(statistic of the printed values of ``lines``, its p-value among `RUNS` random runs of ours)."""
+    seen = statistic(np.concatenate([line.quantiles for line in lines]))
+    return float(seen), float(_p_values(seen, lines, statistic, rng))
+
+
+def power(
+    lines: Sequence[Line], statistic: Statistic, times: float, level: float, rng: np.random.Generator
+) -> float:
+    """How often the test of ``lines`` rejects at ``level`` if the errors are ``times`` ours.
+
+    ``times``: one of `TIMES`. A share of `RUNS` random runs of ours, one for each line, multiplied and
+    rounded to the printed digits.
+    """
+    found = statistic(_random_runs(lines, times, rng))
+    return float(np.mean(_p_values(found, lines, statistic, rng) <= level))
+
+
+def _p_values(seen: Floats, lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator) -> Floats:
+    """The share of `RUNS` random runs of ours whose statistic is at least each of ``seen``."""
+    null = np.sort(statistic(_random_runs(lines, 1.0, rng)))
+    above = RUNS - np.searchsorted(null, np.asarray(seen) - 1e-9)
+    different = math.prod(len(line.runs[1.0]) for line in lines)  # number of distinct runs
+    return np.maximum((1 + above) / (1 + RUNS), 1 / (1 + different))
+
+
+def _random_runs(lines: Sequence[Line], times: float, rng: np.random.Generator) -> Floats:
+    """`RUNS` random repetitions of each line, side by side: (runs, cells of all lines)."""
+    runs = [line.runs[times] for line in lines]
+    return np.concatenate([run[rng.integers(len(run), size=RUNS)] for run in runs], axis=1)
+
+
+def joint_tests(values: pd.DataFrame, trials: Trials, users: Mapping[str, int], *, seed: int) -> pd.DataFrame:
+    """Every test of a table and mechanism as a row: the columns `COLUMNS`.
+
+    The p-values are corrected together (Holm); the columns of `TIMES` have each test's `power` at the level
+    of Holm's first step. ``seed``: the root seed; the other arguments as for `lines_of`.
+    """
+    groups: dict[tuple[str, str], list[Line]] = {}
+    for line in lines_of(values, trials, users):
+        groups.setdefault((line.item, line.mechanism), []).append(line)
+    level = LEVEL / max(len(groups) * len(STATISTICS), 1)
+    rows: list[dict[str, Any]] = []
+    for (item, mechanism), lines in groups.items():
+        for test, statistic in STATISTICS.items():
+            name = {"item": item, "mechanism": mechanism, "test": test}
+            streams = name | {"line": ""}  # a name in the streams of random numbers since their first version
+            seen, p = p_value(lines, statistic, _rng(seed, stage="joint tests", **streams))
+            powers = {
+                column: power(lines, statistic, times, level, _rng(seed, stage=column, **streams))
+                for column, times in TIMES.items()
+            }
+            rows.append({**name, "statistic": seen, "p": p, **powers})
+    table = pd.DataFrame(rows, columns=[name for name in COLUMNS if name not in ("corrected_p", "verdict")])
+    table["corrected_p"] = corrected(table["p"])
+    table["verdict"] = np.where(table["corrected_p"] <= LEVEL, REJECTED, NOT_REJECTED)
+    return table[COLUMNS]
+
+
+def _rng(seed: int, **names: str) -> np.random.Generator:
+    return np.random.default_rng(seed_of(seed, **names))
+
+
+def compare_grids(
+    values: pd.DataFrame,
+    cells: Mapping[str, pd.DataFrame],
+    settings: Mapping[str, Mapping[str, Any]],
+    *,
+    protocol: Protocol,
+    seed: int,
+) -> pd.DataFrame:
+    """How well the printed errors of a city fit our runs on each of its grids: the columns `GRID_COLUMNS`.
+
+    One row per dataset and grid: the p-value (`p_value`) of the Kolmogorov-Smirnov distance of the printed
+    values' quantiles, both mechanisms together, from the uniform distribution, and the verdict,
+    `CONTRADICTED` or `NOT_CONTRADICTED`. ``values``: rows of values.csv; ``cells``: dataset -> its cells in
+    every kind of grid, as `data.grid.all_cells` gives them, numbered as in the grid itself; ``settings``:
+    dataset -> the config's section ``individual``; ``protocol``, ``seed``: as for `run_points`. All users of
+    a grid are taken.
+    """
+    rows = []
+    for dataset, table in cells.items():
+        printed = values[(values["dataset"] == dataset) & (values["n"] == "all")]
+        chosen = settings[dataset]
+        shared = {"experiment": "individual", "n": "all", "repetitions": chosen["repetitions"]}
+        points = [shared | budget for budget in chosen["budgets"]]
+        for grid, part in table.groupby("grid", sort=False):
+            counts = part["count"].to_numpy()
+            k, n = len(counts), int(counts.sum())
+            inside = [cell for cell in chosen["cells"] if cell <= k]
+            runs = run_points(counts, points, dataset=dataset, cells=inside, protocol=protocol, seed=seed)
+            trials = {cast(Point, point): trial for point, trial in runs.groupby(POINT)}
+            if lines := lines_of(printed.assign(k=str(k)), trials, {dataset: n}):
+                # The uniform grid's stream keeps the grid's first name; another would draw other p-values.
+                key = "published" if grid == "uniform" else str(grid)
+                _, p = p_value(
+                    lines, kolmogorov_smirnov, _rng(seed, stage="grids", dataset=dataset, grid=key, of="both")
+                )
+                rows.append((dataset, grid, k, n, p, CONTRADICTED if p <= LEVEL else NOT_CONTRADICTED))
+    return pd.DataFrame(rows, columns=GRID_COLUMNS)
+
+
+if __name__ == "__main__":
+    with job(snakemake):
+        files, params = snakemake.input, snakemake.params
+        values = read_values(files.values)
+        users = read_users(dict(zip(params.datasets, files.histograms, strict=True)))
+        tests = joint_tests(values, read_individual_trials(files.trials), users, seed=params.seed)
+        cells = dict(zip(params.cities, map(pd.read_csv, files.cells), strict=True))
+        protocol = Protocol(**params.protocol)
+        grids = compare_grids(values, cells, params.cities, protocol=protocol, seed=params.seed)
+        write_csv(tests, snakemake.output.tests)
+        write_csv(grids, snakemake.output.grids)

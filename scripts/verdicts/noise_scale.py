@@ -1,0 +1,77 @@
+"""Which scale of Gaussian noise fits the printed errors: a likelihood of any scale.
+
+The paper states neither the delta nor the sensitivity of its Gaussian. It prints 28 errors of single cells
+and two total variation distances, with one or two digits each, all at eps = 4. With Z standard normal an
+error of one cell is |Z| scale / n, and an unprojected distance is the sum of |Z| scale / (2 n) over cells.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+
+from scripts.verdicts.printed import printed_to_decimal, records
+from tightshuffle.arguments import Floats
+
+STEP, POINTS = 0.002, 2**16  # the grid on which |Z| is summed
+SCALES = np.arange(1000, 4000) / 1000  # those among which `likely` looks
+
+
+class Error(NamedTuple):
+    """A printed error, how many significant digits it has, and what it is the error of."""
+
+    printed: float
+    digits: int
+    users: int
+    cells: int  # of a total variation distance; 1: the error of one cell
+
+
+def gaussian_errors(values: pd.DataFrame, users: Mapping[str, int]) -> list[Error]:
+    """The Gaussian's errors among ``values`` (values.csv as text); ``users``: dataset -> all its users."""
+    errors = []
+    for row in records(values[(values["kind"] == "random") & (values["mechanism"] == "gaussian")]):
+        printed = printed_to_decimal(row["printed"])
+        n = users[row["dataset"]] if row["n"] == "all" else int(row["n"])
+        cells = int(row["k"]) if row["quantity"] == "tv" else 1
+        errors.append(Error(float(printed), len(printed.as_tuple().digits), n, cells))
+    return errors
+
+
+def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike) -> Floats:
+    """The natural log of the probability that noise of each of the ``scales`` (any shape) is printed so."""
+    scales = np.asarray(scales, dtype=float)
+    total = np.zeros(scales.shape)
+    for error in errors:
+        low, high = (end * error.users for end in _rounded_alike(error.printed, error.digits))
+        if error.cells == 1:
+            probability = stats.halfnorm.cdf(high / scales) - stats.halfnorm.cdf(low / scales)
+        else:
+            at, below = sum_distribution(error.cells)
+            probability = np.interp(2 * high / scales, at, below) - np.interp(2 * low / scales, at, below)
+        total += np.log(probability)
+    return total
+
+
+def likely(errors: Sequence[Error]) -> tuple[float, float]:
+    """(lowest scale, highest scale): the 95 % interval by the likelihood ratio."""
+    found = log_likelihood(errors, SCALES)
+    inside = SCALES[2 * (found.max() - found) <= stats.chi2.ppf(0.95, 1)]
+    return float(inside[0]), float(inside[-1])
+
+
+def sum_distribution(count: int) -> tuple[Floats, Floats]:
+    """Of the sum of ``count`` <= 60 independent |Z|: points, and the probability up to each."""
+    ends = np.append(0, (np.arange(POINTS // 2) + 0.5) * STEP)
+    spectrum = np.fft.rfft(np.diff(stats.halfnorm.cdf(ends)), POINTS)
+    return (np.arange(POINTS) + 0.5) * STEP, np.cumsum(np.fft.irfft(spectrum**count, POINTS))
+
+
+def _rounded_alike(error: float, digits: int) -> tuple[float, float]:
+    """Ends of the interval of errors that are rounded to ``error``, with its digits."""
+    unit = 10 ** (np.floor(np.log10(error) + 1e-12) - digits + 1)
+    last = np.floor(error / unit + 0.5)
+    below = 0.05 if last == 10 ** (digits - 1) else 0.5  # the next smaller number has finer digits
+    return float((last - below) * unit), float((last + 0.5) * unit)

@@ -1,0 +1,123 @@
+"""The download against a real HTTP server on this machine."""
+
+import hashlib
+import http.server
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from scripts.data.download_checkins import download
+
+CONTENT = np.random.default_rng(11).bytes(300_000)
+MD5 = hashlib.md5(CONTENT).hexdigest()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """The file, half of it and then an end or silence, or other bytes; else the path is the status."""
+
+    def do_GET(self):
+        name = self.path.strip("/")
+        body = {"200": CONTENT, "cut": CONTENT, "stuck": CONTENT, "other": CONTENT[::-1]}.get(name, b"")
+        self.server.asked.append(self.headers.get("Accept-Encoding"))
+        self.send_response(200 if body else int(name))
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if name in ("cut", "stuck") else body)
+        if name == "stuck":
+            self.server.sent.set()
+            self.server.killed.wait(30)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.asked, server.sent, server.killed = [], threading.Event(), threading.Event()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def site(server):
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def left(path):
+    return [file.name for file in path.parent.glob("*")]
+
+
+def test_whole_file_or_the_one_that_is_there(server, site, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    path = tmp_path / "raw" / "checkins.txt.gz"
+    download(f"{site}/200", path, md5=MD5)
+    assert path.read_bytes() == CONTENT
+    assert left(path) == [path.name]
+    assert server.asked == ["identity"]
+    assert "100%" in capsys.readouterr().err  # the bar
+    download(f"{site}/404", path, md5=MD5.upper())  # it is there: nobody asks
+    assert len(server.asked) == 1
+    path.write_bytes(CONTENT[:-1])  # cut: not taken for the file
+    download(f"{site}/200", path, md5=MD5)
+    assert path.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "words"),
+    [
+        ("/other", ValueError, ["MD5 hash", MD5, hashlib.md5(CONTENT[::-1]).hexdigest(), "gowalla.download"]),
+        ("/404", OSError, ["404 Client Error: Not Found", "run again"]),
+        ("/cut", OSError, ["150000 bytes read, 150000 more expected", "from the beginning"]),
+        ("http://127.0.0.1:1/x", OSError, ["Connection refused", "gowalla.source to bundled or file"]),
+    ],
+)
+def test_what_the_network_can_do(site, tmp_path, address, error, words):
+    path = tmp_path / "checkins.txt.gz"
+    url = address if address.startswith("http") else site + address
+    with pytest.raises(error) as caught:
+        download(url, path, md5=MD5)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert all(word in message for word in [url, *words]), message
+    assert left(path) == []
+
+
+def test_a_disk_without_room_is_named_by_the_file(site, tmp_path):
+    path = tmp_path / "checkins.txt.gz"
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(CONTENT) // 2, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            download(f"{site}/200", path, md5=MD5)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert caught.value.filename == os.fspath(path)
+    assert left(path) == []
+
+
+def test_killed_in_the_middle(server, site, tmp_path):
+    path = tmp_path / "checkins.txt.gz"
+    call = "import sys, scripts.data.download_checkins as d; d.download(*sys.argv[1:3], md5=sys.argv[3])"
+    process = subprocess.Popen([sys.executable, "-c", call, f"{site}/stuck", str(path), MD5])
+    try:
+        assert server.sent.wait(30)
+    finally:
+        process.kill()
+        process.wait()
+        server.killed.set()
+    assert not path.exists()
+    download(f"{site}/200", path, md5=MD5)
+    assert path.read_bytes() == CONTENT

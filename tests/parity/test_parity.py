@@ -1,0 +1,219 @@
+"""Runs at equal privacy: the guarantee is the stated one, everything is paired, and intervals cover."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from scripts.parity import run_parity as parity
+from scripts.parity import summarise_parity as parity_summary
+from tightshuffle.bounds import histogram, inverse
+from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
+
+COUNTS = np.array([4000, 3000, 2000, 900, 100, 0])
+RULES = parity.delta_rules([1e-4], [1.1])
+POINT = {"dataset": "toy", "n": 400, "eps0": [1, 3], "rules": RULES, "bounds": ["upper", "lower"]}
+POINT |= {"cells": [1, 6], "seed": 5}
+
+
+@pytest.fixture(scope="module")
+def trials():
+    return parity.run_parity_point(COUNTS, repetitions=60, **POINT)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps0", "delta"),
+    [
+        (200, 5, 1.0, 1e-4),
+        (1000, 15, 6.0, 1e-6),
+        pytest.param(60, 3, 0.2, 0.3, marks=pytest.mark.slow),
+        (5, 4, 3.0, 1e-9),
+    ],
+)
+def test_eps_is_that_of_the_bounds_on_their_safe_side(n, k, eps0, delta):
+    upper = parity.guaranteed_eps("upper", delta, n=n, k=k, eps0=eps0)
+    lower = parity.guaranteed_eps("lower", delta, n=n, k=k, eps0=eps0)
+    assert 0 <= lower <= upper <= eps0
+    assert histogram.upper(upper, n=n, k=k, eps0=eps0) <= np.log10(delta)
+    assert lower == 0 or histogram.lower(lower, n=n, k=k, eps0=eps0) >= np.log10(delta)
+    for bound, eps in ((histogram.upper, upper), (histogram.lower, lower)):
+        exact = inverse.smallest_eps(partial(bound, n=n, k=k, eps0=eps0), np.log10(delta), eps0)
+        assert eps == pytest.approx(exact, rel=1e-3, abs=1e-9)
+
+
+def test_same_parameters_same_values_whatever_else_runs(trials):
+    pd.testing.assert_frame_equal(trials, parity.run_parity_point(COUNTS, repetitions=60, **POINT))
+    alone = parity.run_parity_point(COUNTS, repetitions=60, **POINT | {"eps0": [3], "bounds": ["upper"]})
+    both = trials[(trials["eps0"] == 3) & (trials["bound"] == "upper")].reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone, both)
+
+
+def test_mechanisms_are_paired(trials):
+    rows = trials[(trials["metric"] == "tv") & (trials["estimator"] == "none")]
+    columns = ["mechanism", "eps0", "delta_rule", "bound"]
+    wide = rows.pivot(index="repetition", columns=columns, values="value").sort_index(axis=1)
+    # The shuffle model does not know delta; the Gaussian's noise is one draw for both bounds.
+    for eps0 in (1.0, 3.0):
+        assert wide["shuffle", eps0].nunique(axis=1).eq(1).all()
+        sigmas = {}
+        for bound in ("upper", "lower"):
+            chosen = trials[(trials["eps0"] == eps0) & (trials["bound"] == bound)]
+            first = chosen[chosen["delta_rule"] == "0.0001"].iloc[0]
+            sigmas[bound] = exact_scale(first["eps"], first["delta"], sensitivity=np.sqrt(2))
+        quotient = wide["gaussian", eps0, "0.0001", "lower"] / wide["gaussian", eps0, "0.0001", "upper"]
+        np.testing.assert_allclose(quotient, sigmas["lower"] / sigmas["upper"], rtol=1e-12)
+        assert sigmas["lower"] >= sigmas["upper"]
+
+
+def test_gaussian_noise_has_the_exact_scale():
+    frame = parity.run_parity_point(COUNTS, repetitions=3000, **POINT | {"eps0": [1], "bounds": ["upper"]})
+    rows = frame.query(
+        "mechanism == 'gaussian' and estimator == 'none' and cell == 1 and delta_rule == '0.0001'"
+    )
+    eps = rows["eps"].iloc[0]
+    scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
+    assert log10_delta_of_scale(eps, scale=scale, sensitivity=np.sqrt(2)) == pytest.approx(-4, abs=1e-8)
+    assert stats.kstest(rows["value"] * 400 / scale, "halfnorm").pvalue > 1e-4
+    plain = parity.gaussian_estimates(np.array([[1, 3]]), np.array([[0.5, -0.5]]))["none"]
+    assert plain.tolist() == [[0.375, 0.625]]
+
+
+def test_the_loss_of_privacy_to_second_order():
+    """docs/parity.md, step (i): a relative error of order mu^2 is left; without the last term, mu."""
+    k, eps0 = 15, 1.0
+    odds = np.exp(eps0)
+    q = 1 / (odds + k - 1)
+    p, left = odds * q, {}
+    for n in (1000, 100_000):
+        law = [q, q, p, 1 - 2 * q - p]  # all n users hold x2
+        x0, x1, x2, rest = np.random.default_rng(8).multinomial(n, law, size=20_000).T
+        first, second = (a * odds + b + x2 / odds + rest for a, b in ((x0, x1), (x1, x0)))
+        linear = (odds - 1) * (x0 - x1) / n
+        pair = 1 - (odds - 1) * (x0 + x1 - 2 * n * q) / (2 * n)
+        third = (1 - 1 / odds) * (x2 - n * p) / n
+        for name, factor in {"both": pair + third, "one": pair}.items():
+            error = np.log(first / second) - linear * factor
+            left[name, n] = np.sqrt(np.mean(error**2) / np.mean(linear**2))
+        mu = np.sqrt(2 / (n * q)) * (p - q)
+        assert np.std(pair) == pytest.approx(mu * np.sqrt(1 - 2 * q) / 2, rel=0.03)  # six standard errors
+        assert np.std(third) == pytest.approx(mu * np.sqrt((1 - p) / odds / 2), rel=0.03)
+    assert left["one", 1000] / left["one", 100_000] == pytest.approx(10, rel=0.2)
+    assert left["both", 1000] / left["both", 100_000] == pytest.approx(100, rel=0.2)
+
+
+# Summary --------------------------------------------------------------------------------------
+
+HOW = {"resamples": 400, "confidence": 0.95, "seed": 3}
+
+
+def test_bootstrap_covers_a_ratio():
+    rng, hits, rounds = np.random.default_rng(7), 0, 400
+    for round_ in range(rounds):
+        values = rng.gamma(4, size=(80, 2)) * [3, 2]
+        _, low, high = parity_summary.bootstrap(
+            values, resamples=300, confidence=0.9, seed=round_, of=lambda m: m[..., :1] / m[..., 1:]
+        )
+        hits += low[0] <= 1.5 <= high[0]
+    # Percentile intervals of 80 values cover a little less than they say: 87 to 93 % at four standard errors.
+    assert 0.84 <= hits / rounds <= 0.96
+
+
+def test_a_setting_is_informative_where_a_mechanism_beats_the_uniform_histogram(trials):
+    n, shares = int(trials["n"].iloc[0]), COUNTS / COUNTS.sum()
+    _, ratios = parity_summary.summarise_point(trials, COUNTS, **HOW)
+    # A cell's count among n users drawn without replacement is hypergeometric.
+    spread = [
+        np.abs(np.arange(n + 1) / n - 1 / len(COUNTS))
+        @ stats.hypergeom(COUNTS.sum(), c, n).pmf(np.arange(n + 1))
+        for c in COUNTS
+    ]
+    values = trials[trials["metric"] == "tv"].drop_duplicates("repetition")["uniform"]
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    assert abs(values.mean() - sum(spread) / 2) < 4 * error
+    tv = ratios[ratios["metric"] == "tv"]
+    assert tv["uniform"].unique() == pytest.approx([values.mean()], rel=1e-12)
+    assert abs(values.mean() - np.abs(shares - 1 / len(COUNTS)).sum() / 2) < 0.1
+    best = trials[(trials["metric"] == "tv") & (trials["estimator"] == "projection")]
+    best = best.groupby(["eps0", "delta_rule", "bound", "mechanism"])["value"].mean().unstack().min(axis=1)
+    keys = pd.MultiIndex.from_frame(tv[["eps0", "delta_rule", "bound"]])
+    assert (tv["informative"].to_numpy() == (best.loc[keys] < values.mean()).to_numpy()).all()
+
+
+def test_predictions_are_those_of_the_runs():
+    n = int(COUNTS.sum())
+    frame = parity.run_parity_point(
+        COUNTS,
+        repetitions=800,
+        **POINT | {"n": n, "eps0": [2], "bounds": ["upper"], "rules": RULES[:1]},
+    )
+    means, ratios = parity_summary.summarise_point(frame, COUNTS, **HOW)
+    known = means.dropna(subset="predicted")
+    assert set(zip(known["mechanism"], known["estimator"], strict=True)) == {
+        ("shuffle", "none"),
+        ("shuffle", "inversion"),
+        ("gaussian", "none"),
+    }
+    # Four standard errors; an interval of 95 % is two to either side.
+    error = (known["high"] - known["low"]) / 3.92
+    assert ((known["mean"] - known["predicted"]).abs() < 4 * error).all()
+    assert ratios.loc[ratios["comparison"] != "unprojected", "predicted"].isna().all()
+    limit = ratios.loc[(ratios["comparison"] == "unprojected") & (ratios["metric"] == "tv")]
+    assert limit["limit"].item() == pytest.approx(limit["predicted"].item(), rel=0.02)
+
+
+def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials):
+    values = {"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1], "shuffle": [9, 9]}
+    rows = [
+        {"dataset": "toy", "n": 10, "k": 3, "eps0": 4.0, "eps": 4.0, "delta": 1e-30, "mechanism": name}
+        | {"repetition": i, "metric": metric, "value": value, "uniform": 0.3 if metric == "tv" else 9}
+        for name, pair in values.items()
+        for i, value in enumerate(pair)
+        for metric in ("tv", "individual_error")
+    ]
+    means, ratios = parity_summary.summarise_parity([trials], [pd.DataFrame(rows)], {"toy": COUNTS}, **HOW)
+    expected = parity_summary.summarise_point(trials, COUNTS, **HOW)
+    pd.testing.assert_frame_equal(means, expected[0])
+    pd.testing.assert_frame_equal(ratios[:-1], expected[1], check_dtype=False)
+    table = ratios[-1:]
+    assert table["comparison"].item() == parity_summary.PUBLISHED
+    assert table["ratio"].item() == pytest.approx(5)
+    assert (table["low"].item(), table["high"].item()) == pytest.approx((4, 6))
+    assert (table["uniform"].item(), table["informative"].item()) == (pytest.approx(0.3), True)
+
+
+def test_summary_has_a_row_per_series_and_compares_what_belongs_together(trials):
+    means, ratios = parity_summary.summarise_point(trials, COUNTS, **HOW)
+    assert list(means.columns) == parity_summary.MEANS
+    assert list(ratios.columns) == parity_summary.RATIOS
+    assert len(means) == 2 * 2 * 2 * 6 * 2
+    assert len(ratios) == 2 * 2 * 2 * 4 * 2
+    assert ((means["low"] <= means["mean"]) & (means["mean"] <= means["high"])).all()
+    setting = "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
+    values = trials.query(setting).groupby(["mechanism", "estimator"])["value"].mean()
+    row = ratios.query(f"{setting} and comparison == 'maximum likelihood'")
+    expected = values["shuffle", "maximum_likelihood"] / values["gaussian", "projection"]
+    assert row["ratio"].item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_every_number_of_users_is_run_once():
+    settings = {name: POINT[name] for name in ("dataset", "eps0", "cells", "seed")}
+    settings |= {"repetitions": 3}
+    users = int(COUNTS.sum())
+    sizes = [{"n": 400, "bounds": ["upper", "lower"]}, {"n": users, "bounds": ["upper"]}]
+    sizes.append({"n": "all", "bounds": ["upper", "lower"]})
+    first, second = parity.run_parity(COUNTS, sizes, delta=[1e-4], delta_exponents=[], **settings)
+    for n, frame in ((400, first), (users, second)):
+        alone = parity.run_parity_point(COUNTS, n=n, bounds=["upper", "lower"], rules=RULES[:1], **settings)
+        pd.testing.assert_frame_equal(frame, alone)
+
+
+def test_one_run_of_every_cell():
+    frame = parity.estimate_parity(COUNTS, dataset="toy", n="all", eps0=[1, 2], delta=1e-4, seed=5)
+    assert len(frame) == 2 * len(COUNTS)
+    for _, rows in frame.groupby("eps0"):
+        np.testing.assert_allclose(rows["original"], COUNTS / COUNTS.sum())
+        for name in ("gaussian", "shuffle+INV"):
+            assert rows[name].min() >= 0
+            assert rows[name].sum() == pytest.approx(1)

@@ -1,0 +1,167 @@
+"""Every mistake in a configuration becomes one line that names the key and what it may be."""
+
+import copy
+import json
+import subprocess
+import sys
+
+import pytest
+
+from scripts.shared.configuration import PAPERS, checked, differences, merged, read, results_folder
+from scripts.shared.workload import datasets_of, label, parity_sizes, points_of, trials_of
+from tests import ROOT
+
+CONFIG = merged([PAPERS])
+MISSING = object()
+OWN = {"kind": "counts", "title": "Mine", "file": "mine.csv"}
+GRID = {"eps0": [4, 2], "eps": [0.5, 2.0, 3], "n": [10, "all"], "repetitions": 5}
+
+
+def changed(path, value):
+    config = copy.deepcopy(CONFIG)
+    *parents, last = path.split(".")
+    node = config
+    for name in parents:
+        node = node[int(name)] if isinstance(node, list) else node[name]
+    if value is MISSING:
+        del node[last]
+    else:
+        node[int(last) if isinstance(node, list) else last] = value
+    return config
+
+
+@pytest.mark.parametrize("overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name)
+def test_every_file_in_config_is_valid_and_its_numbers_stay_as_they_are_written(overlay):
+    """4 and 4.0 would be other parameters to Snakemake, which would run the job again."""
+    config = merged([PAPERS, overlay])
+    assert json.dumps(checked(config).plain(), sort_keys=True) == json.dumps(config, sort_keys=True)
+
+
+def test_what_is_handed_to_a_script_does_not_depend_on_the_order_of_the_keys():
+    upside_down = dict(reversed(CONFIG["parity"].items()))
+    assert str(checked(CONFIG | {"parity": upside_down}).parity.plain()) == str(CONFIG["parity"])
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        ("gowalla.sourc", "snap", "gowalla has no key 'sourc'; did you mean 'source'? Its keys: bad_rows"),
+        ("datasets.paris.cells", 3, "datasets.paris has no key 'cells' Its keys: box, estimates, figures,"),
+        ("gowalla.source", "web", "gowalla.source: should be 'bundled', 'snap' or 'file'; got 'web'"),
+        ("gowalla.source", "file", "gowalla: file must name a file in SNAP's format, as source is 'file'"),
+        ("protocol.delta_floor", "1e-30", "should be a valid number; got '1e-30' (it is text: write it"),
+        ("protocol.delta_floor", 0, "protocol.delta_floor: should be greater than or equal to 1e-300; got 0"),
+        ("protocol", MISSING, "the key 'protocol' is missing"),
+        ("datasets.paris.box", MISSING, "the key 'datasets.paris.box' is missing"),
+        ("seed", True, "seed: should be a valid integer; got True"),
+        ("seed", 5.0, "seed: should be a valid integer; got 5.0"),
+        ("datasets.paris.tv.n.1", "most", "datasets.paris.tv.n.1: must be a whole number from 1 to 10^12"),
+        ("datasets.paris.tv.n", [10, 10], "datasets.paris.tv.n: must not name anything twice; got [10, 10]"),
+        (
+            "datasets.paris.box.south",
+            49,
+            "box: south must be less than north (48.8798); got 49",
+        ),
+        ("datasets.paris.kind", "tiles", "'normal', 'gowalla', 'counts'"),
+        ("datasets.Bad Name", OWN, "datasets.Bad Name: String should match pattern"),
+        ("datasets.paris", 7, "datasets.paris: should be a valid dictionary"),
+        ("datasets.paris.title", "a\n.. raw:: html", r"got 'a\n.. raw:: html'"),
+        ("datasets.mine", OWN | {"file": "a{b}.csv"}, "datasets.mine.file: String should match pattern"),
+        ("datasets.mine", OWN | {"grid": GRID | {"eps": [5]}}, "datasets.mine.grid: eps must have one up"),
+        (
+            "datasets.synthetic.population",
+            50000,
+            "every n must be at most the population (50000)",
+        ),
+        ("datasets.synthetic.individual.cells", [16], "must be at most the number of cells (15); got 16"),
+        ("datasets.paris.stepped.latitude_step", 1e-12, "stepped must cut the box into 2 to 1,000,000 cells"),
+        ("parity.repetitions", 100000, "datasets.san_francisco: cells (408) times parity.repetitions"),
+        ("parity.eps0", [1, 2, 3, 4, 5, 6, 7], "parity.eps0: List should have at most 6 items"),
+        ("protocol.sensitivity", float("nan"), "protocol.sensitivity: should be a finite number; got nan"),
+        ("delta_surface.count", 100, "delta_surface: count must be less than n (100); got 100"),
+        ("audit.settings.3.k", 2, "audit: settings[3].k must be at least 3, as remaining x2"),
+        ("audit.settings.1.eps0", 1.0, "audit: settings[1] repeats n, k, eps0 and count: keep one"),
+        ("gowalla.source", "x" * 100_000, "got 'xxx"),
+    ],
+)
+def test_a_mistake_is_named_in_one_line(path, value, told):
+    with pytest.raises(ValueError, match=r"^config: ") as error:
+        checked(changed(path, value))
+    line = str(error.value)
+    assert told in line
+    assert "\n" not in line
+    assert len(line) < 400
+
+
+def test_the_command_says_where_the_results_go_or_what_is_wrong(tmp_path):
+    def run(text):
+        (tmp_path / "mine.yaml").write_text(text)
+        words = [sys.executable, "-m", "scripts.shared.configuration", str(tmp_path / "mine.yaml")]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT)
+        return done.stdout, done.stderr
+
+    assert run("seed: 5") == ("results/mine\n", "")
+    assert run("seed: 5\n\tx: 3")[1].startswith(f"error: {tmp_path}/mine.yaml, line 2: not valid YAML: ")
+    assert run("[1]")[1] == f"error: {tmp_path}/mine.yaml: expected a mapping (key: value) at the top level\n"
+    assert run("datasets: {synthetic: null, paris: null}\nseed: one")[1].startswith("error: config: seed: ")
+
+
+def test_the_folder_of_the_results():
+    assert results_folder([]) == "results"
+    assert results_folder(["config/quick.yaml", "my own.yaml"]) == "results/quick_my_own"
+    with pytest.raises(ValueError, match=r"^results/figures is in use"):
+        results_folder(["figures.yaml"])
+
+
+def test_settings_that_are_not_the_papers_are_named():
+    assert differences(CONFIG) == []
+    assert differences(changed("datasets.paris.tv.budgets", [{"eps0": 4, "eps": 5}])) == [
+        ("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}, {eps0: 6, eps: 6}]", "[{eps0: 4, eps: 5}]")
+    ]
+    left_out = differences(changed("datasets.paris.individual", MISSING))
+    assert {ours for _, _, ours in left_out} == {"left out"}
+    assert differences(changed("datasets.mine", OWN)) == differences(changed("seed", 5)) == []
+
+
+def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):
+    (tmp_path / "a.yaml").write_text("datasets: {paris: null}")
+    assert "paris" not in merged([PAPERS, tmp_path / "a.yaml"])["datasets"]
+    with pytest.raises(ValueError, match="keep at least one of the paper's datasets"):
+        checked(CONFIG | {"datasets": {"mine": OWN}})
+
+
+def test_files_of_trials():
+    """A file holds all points of one budget, or some points of a grid: every one of them once."""
+    datasets = datasets_of(checked(changed("datasets.a_own", OWN | {"grid": GRID})))
+    assert list(datasets) == ["synthetic", "san_francisco", "paris", "a_own"]
+    assert label(eps0=4, eps=4.0) == label(eps0=4.0, eps=4) == "eps0-4_eps-4"
+    trials = trials_of(datasets)
+    points = points_of(trials, "paris", "eps0-4_eps-4")
+    assert [point["n"] for point in points if point["experiment"] == "tv"] == datasets["paris"].tv.n
+    assert {(point["eps0"], point["eps"]) for point in points} == {(4.0, 4.0)}
+    budgets = [(4, 0.5), (4, 2), (4, 3), (2, 0.5), (2, 2)]
+    for number, budget in enumerate(budgets, start=1):
+        part = points_of(trials, "a_own", f"grid-{number}")
+        assert [(point["eps0"], point["eps"], point["n"]) for point in part] == [
+            (*budget, 10),
+            (*budget, "all"),
+        ]
+    with pytest.raises(ValueError, match=r"^paris_x: .* those of paris: eps0-4_eps-4, eps0-6_eps-6$"):
+        points_of(trials, "paris", "x")
+
+
+def test_at_equal_privacy_the_slow_bound_is_for_the_first_and_the_last_n():
+    datasets = datasets_of(checked(CONFIG))
+    first, *others, last = parity_sizes(datasets, "paris")
+    assert first["bounds"] == last["bounds"] == ["upper", "lower"]
+    assert {tuple(size["bounds"]) for size in others} == {("upper",)}
+    fewest = {size["n"]: size["fewest"] for size in parity_sizes(datasets, "synthetic")}
+    assert {n for n in fewest if fewest[n]} == {1000, 100000}  # Table V's, whose repetitions these are
+    assert fewest[1000] == datasets["synthetic"].individual.repetitions
+
+
+def test_the_papers_settings_have_a_source():
+    rows = (ROOT / "data/published/settings.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0] == "key,value,source"
+    assert all(row.rpartition(",")[2] for row in rows)
+    assert read(PAPERS)["seed"] == CONFIG["seed"]

@@ -1,0 +1,60 @@
+"""What a job does around its work: one line for an error, and complete files only."""
+
+import contextlib
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from scripts.shared import run
+from scripts.shared.job import job, whole_file, write_csv, write_parquet
+from tests.shared.fake_job import fake_job
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("mine.csv: row 3:\n a number"), "mine.csv: row 3: a number"),
+        (OSError(28, "x", "results/b.csv"), "results/b.csv: the disk is full: make room and run again"),
+        (MemoryError("3 GB"), "out of memory (3 GB): take fewer repetitions, cells or steps"),
+        (KeyError("x"), "KeyError: 'x' (traceback: job.log)"),
+    ],
+)
+def test_errors_are_one_line(error, words):
+    with pytest.raises(SystemExit) as ended, job(fake_job("r", input={}, output=["a.csv"])):
+        raise error
+    assert ended.value.code == f"error: r: {words}"
+
+
+def test_a_file_is_whole_or_not_there_and_a_killed_jobs_rest_is_removed():
+    Path(".x.csv.0123.part").write_text("half")
+    Path(".xx.csv.part").write_text("yours")
+    with contextlib.suppress(ValueError), whole_file("x.csv") as path:
+        path.write_text("half")
+        raise ValueError
+    assert [path.name for path in Path().iterdir()] == [".xx.csv.part"]
+    write_csv(pd.DataFrame({"a": [0.1]}), "x.csv")
+    assert Path("x.csv").read_bytes() == b"a\n0.1\n"
+    write_parquet([pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [3]})], "x.parquet")
+    assert pd.read_parquet("x.parquet")["a"].tolist() == [1, 2, 3]
+
+
+def test_the_run_repeats_each_unfinished_jobs_own_error_or_says_that_there_is_none():
+    for name, text in {
+        "old": "ERROR r: old",
+        "own": "x ERROR r: first\nx ERROR r: row 3\n",
+        "killed": "",
+    }.items():
+        Path(name).write_text(text)
+    os.utime("old", (1, 1))
+    said = "Error in rule r:\n    message: sbatch: none\n such. For further error details\n    jobid: 1\n"
+    killed, refused, own = run.last_words(["old", "own", "killed", "not begun"], said)
+    assert refused == "error: r: sbatch: none such."
+    assert own == "error: r: row 3"
+    assert killed == "error: killed has no error: was the job killed, or is the disk full?"

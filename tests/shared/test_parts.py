@@ -1,0 +1,141 @@
+"""What the figures share: catalogue, colours, maps, numbers, and errors that name the file."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+
+from scripts.data import draw_checkins as checkins
+from scripts.parity import draw_parity_ratio as parity_ratio
+from scripts.privacy import draw_delta_surface as delta_surface
+from scripts.privacy import draw_girgis as girgis_rdp
+from scripts.shared import style, wording
+from scripts.shared.grids import grid_edges
+from scripts.shared.table_files import read_table
+from scripts.trials import draw_estimates as estimates
+from scripts.trials import draw_tv as tv
+from tests import ROOT
+from tests.shared.results import curve, histogram, rows
+
+DICHROMATS = {  # Machado, Oliveira, Fernandes (2009), severity 1: what they see, in linear RGB
+    "protan": "0.152286 1.052583 -0.204868 0.114503 0.786281 0.099216 -0.003882 -0.048116 1.051998",
+    "deutan": "0.367322 0.860646 -0.227968 0.280085 0.672501 0.047413 -0.011820 0.042940 0.968881",
+    "tritan": "1.255528 -0.076749 -0.178779 -0.078411 0.930809 0.147602 0.004733 0.691367 0.303900",
+    "common": "1 0 0 0 1 0 0 0 1",
+}
+
+
+def lab(colour, seen):
+    """CIELAB coordinates (D65) of a colour after the change that a colour vision makes."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    x, y, z = np.cbrt(np.array(to_xyz) @ np.clip(seen @ linear, 0, 1) / [0.9505, 1.0, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", DICHROMATS)
+def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(vision):
+    seen = np.array(DICHROMATS[vision].split(), float).reshape(3, 3)
+    mechanisms = [lab(colour, seen) for colour in style.COLOURS.values()]
+    distances = [np.linalg.norm(a - b) for i, a in enumerate(mechanisms) for b in mechanisms[:i]]
+    assert min(distances) > 20  # 2.3 is just noticeable
+    empty, negative = (lab(style.HEAT(value)[:3], seen) for value in (np.nan, 2.0))
+    scale = [lab(colour, seen) for colour in style.HEAT(np.linspace(0, 1, 50))]
+    assert min(np.linalg.norm(outside - colour) for outside in (empty, negative) for colour in scale) > 20
+    assert np.linalg.norm(empty - negative) > 20
+    assert np.all(
+        np.diff([colour[0] for colour in scale]) < 0
+    )  # more is darker, in print without colours too
+
+
+def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions():
+    values = np.array([[0.0, 2.0, np.nan], [-1.0, 8.0, -0.5]])
+    axes = style.new_figure(3).subplots()
+    image = style.heatmap(axes, (np.arange(4.0), np.arange(3.0)), values, style.count_norm(1, 8))
+    assert np.array_equal(np.ma.getmaskarray(image.get_array()), [[True, False, True], [True, False, True]])
+    [marks] = axes.collections
+    assert {tuple(mark) for mark in marks.get_offsets().tolist()} == {(0.5, 1.5), (2.5, 1.5)}
+    # a degree of longitude is cos(latitude) of a degree of latitude; the paper's box is about 12 km x 8 km
+    assert style.proportion((-122.5153, -122.3789, 37.7228, 37.7946)) == pytest.approx(8 / 12, rel=0.01)
+
+
+def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
+    table = pd.DataFrame({"cell": np.arange(1, 90_001), "original": 1 / 90_000, "gaussian": -1e-5})
+    runs = [estimates.Run(2, 2, 90_000, 1e-30, table.assign(**{"shuffle+INV": 2e-5}))]
+    pdf = style.encoded(estimates.draw(estimates.Runs(histogram(True, 300, 300), runs), "fine"), "pdf")
+    assert len(pdf) < 2_000_000  # a path per cell takes 6 MB
+
+
+def test_the_rows_of_the_paper_are_in_the_pages_order():
+    sections = {row.name: row.section for row in rows().values() if row.number}
+    assert [name for name, section in sections.items() if section == "figures"] == [
+        *("fig1_delta_surface", "fig2_tv_synthetic", "fig3_checkins", "fig4_estimates_san_francisco"),
+        *("fig5_estimates_paris", "fig6_tv_san_francisco", "fig7_tv_paris"),
+    ]
+    assert rows()["fig6_parity_san_francisco"].short == "Figure 6, equal privacy"
+
+
+def test_rules_read_the_catalogue_without_any_library():
+    code = "import sys, scripts.shared.catalogue; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"
+
+
+def test_numbers_lists_and_row_labels():
+    assert [wording.short_number(value) for value in (1500, 2.5e6)] == ["1.5k", "2.5M"]
+    assert wording.two_digits([0.41, 0.404, 0.412]) == "0.40 to 0.41"
+    assert wording.listing([1, 2000, 3000]) == "1, 2,000 and 3,000"
+    assert wording.listing(range(1, 31)) == "1 to 30 (30 values)"
+    assert wording.row_label("ε₀ = 2.25, ε = 0.125, δ = 1", 1.3) == "ε₀ = 2.25, ε = 0.125\nδ = 1"
+
+
+def test_rows_and_columns_that_are_no_grid():
+    table = histogram(True)
+    for change, message in (
+        ({"row": table["row"] + 0.5}, "row must hold whole numbers"),
+        ({"column": 0}, "two cells have the same row and column"),
+        ({"south": -table["south"], "north": -table["north"]}, "south must rise with row"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            grid_edges(table.assign(**change))
+
+
+def test_a_table_that_does_not_fit_names_its_file(tmp_path):
+    cells, path = tmp_path / "own.csv", tmp_path / "estimates.csv"
+    cells.write_text("cell,count,label,low\n1,5,NA,-inf\n2,6,007,\n")
+    table = read_table(cells, ["cell", "count"])
+    assert table["label"].tolist() == ["NA", "007"]
+    assert table["low"].isna().tolist() == [False, True]
+    path.write_text("eps0,eps,n,delta,cell,original,gaussian,shuffle+INV\n4,4,11,1e-30,7,1,1,1\n")
+    with pytest.raises(ValueError, match=r"estimates\.csv: its cells are not those of .*own\.csv"):
+        estimates.read(cells, path)
+    with pytest.raises(ValueError, match=r"own\.csv: no column 'row'"):
+        checkins.read([cells], [path], ["Own"], [{"south": 1, "north": 2, "west": 1, "east": 2}])
+    trials = pd.DataFrame([["individual"] * 11], columns=[*tv.COLUMNS, "experiment"])
+    trials.to_parquet(tmp_path / "own.parquet")
+    with pytest.raises(ValueError, match=r"own\.parquet: no rows with experiment 'tv', metric 'tv'"):
+        tv.read([tmp_path / "own.parquet"])
+    with pytest.raises(ValueError, match="delta is 0 everywhere"):
+        delta_surface.draw(curve("delta_surface").assign(published=-np.inf, exact=-np.inf))
+
+
+def test_theorem_31_is_read_as_its_monotone_envelope(tmp_path):
+    """By definition: at each order the least bound at this order or a larger one."""
+    fixed = {"eps0": 4.0, "order": [1.5, 2, 4, 8, 16], "n": 100, "k": 5, "clones": 0.1, "two_counts": 0.05}
+    paths = tmp_path / "divergences.csv", tmp_path / "composed.csv"
+    pd.DataFrame(fixed | {"girgis": [0.5, 3.0, 2.6, 2.8, 2.7]}).to_csv(paths[0], index=False)
+    curve("girgis_composed").to_csv(paths[1], index=False)
+    assert girgis_rdp.read(*paths).divergences["girgis"].tolist() == [0.5, 2.6, 2.6, 2.7, 2.7]
+
+
+def test_the_heading_of_the_ratios_has_the_range_of_the_papers_own_settings():
+    places = pd.DataFrame({"dataset": ["a", "a", "b"], "eps0": [4.0, 6.0, 4.0]})
+    truth = places.assign(comparison="projected", informative=True, ratio=[1.1, 2.5, 1.4])
+    published = places.drop(1).assign(ratio=[37.0, 2.0])
+    heading = parity_ratio._heading(truth, published).replace("\n", " ")
+    assert "projected, 1.10 to 1.40 in the same settings, 1.10 to 2.50 in all without crosses" in heading
+    assert "same settings" not in parity_ratio._heading(truth, published.assign(eps0=9.0))

@@ -1,0 +1,133 @@
+"""The study of all randomizers: eps0 meets the guarantee, errors are those of a simulation."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from diffprivlib.mechanisms import Geometric
+from scipy import stats
+
+from scripts.study.compute_study import FAMILIES, best_randomizers, geometric_error, largest_eps0, study
+from scripts.study.limit import poisson_ratio
+from tests.library.randomizers.matrices import matrix_of, supports_of
+from tightshuffle.bounds.histogram import lower, upper
+from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
+from tightshuffle.planning import make_plan
+from tightshuffle.randomizers import BY_KEY, LocalHashing, SubsetSelection
+from tightshuffle.randomizers.expected_errors import largest_error
+
+POINTS = [(1000, 16, 0.5, -6.0), (100_000, 256, 1.0, -6.0), (10_000, 2, 0.1, -4.4), (1000, 4096, 0.1, -6.0)]
+SETTINGS = {"n": [1000, 10_000], "k": [2, 64], "eps": [0.1, 1], "delta": [1e-6], "delta_exponents": [1.1]}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_eps0_meets_the_guarantee_and_little_more_of_it_does_not(name):
+    n, k, eps, wanted = np.array(POINTS).T
+    found, reached = best_randomizers(name, eps, wanted, n, k)
+    generous, _ = best_randomizers(name, eps, wanted, n, k, round_up=False)
+    for i, (users, _, budget, target) in enumerate(POINTS):
+        own, other = found[i], generous[i]
+        assert upper(budget, n=users, randomizer=own) <= reached[i] + 1e-3 <= target + 1e-3
+        assert upper(budget, n=users, randomizer=replace(own, eps0=1.005 * own.eps0)) > target
+        assert lower(budget, n=users, randomizer=replace(other, eps0=1.01 * other.eps0)) > target
+        assert other.variance(1 / own.k, users) <= own.variance(1 / own.k, users) * 1.005
+
+
+@pytest.mark.parametrize("name", ["subset", "hash"])
+def test_m_and_g_have_nearly_the_least_error_of_all(name):
+    # the settings in which subset selection has the most to gain, and ordinary ones
+    points = [(1000, 4096, 0.1, -6.0), (1000, 1024, 0.5, -6.0), (1000, 64, 0.5, -6.0), (10**6, 16, 1.0, -6.0)]
+    n, k, eps, wanted = np.array(points).T
+    found, _ = best_randomizers(name, eps, wanted, n, k)
+    kind = LocalHashing if name == "hash" else SubsetSelection
+    for i, (users, cells, budget, target) in enumerate(points):
+        sizes = np.unique(np.rint(np.geomspace(1 if name == "subset" else 2, 2000, 60))).astype(int)
+        all_ = [kind.of(cells, found[i].eps0, int(size)) for size in sizes if name == "hash" or size < cells]
+        many = [np.full(len(all_), value) for value in (budget, target, float(users))]
+        rest, _ = largest_eps0(all_, *many)
+        least = min(float(own.variance(1 / cells, users)) for own in rest)
+        # the error of few users is jagged: 1 % of it, and of hashing 2 %
+        assert found[i].variance(1 / cells, users) <= least * (1.02 if name == "subset" else 1.04)
+
+
+def test_rows_are_the_plans_of_another_search():
+    n = 1000
+    table = study(n=[n], k=[64], eps=[0.5], delta=[1e-6], delta_exponents=[])
+    for name in ("grr", "oue", "rappor", "hadamard"):
+        row = table[table["randomizer"] == name].iloc[0]
+        plan = make_plan(n, 64, 0.5, 1e-6, randomizer=name)
+        assert row["eps0"] == pytest.approx(plan.eps0, rel=1e-3)
+        assert row["tv"] == pytest.approx(plan.tv["shuffle+INV"], rel=1e-3)
+        own = BY_KEY[name].tuned(64, row["eps0"])
+        expected = {
+            "sigma": plan.sigma,
+            "gaussian_tv": plan.tv["gaussian"],
+            "local_tv": plan.tv["local"],
+            "ratio": row["tv"] / plan.tv["gaussian"],
+            "geometric_tv": 64 / 2 / math.sinh(0.5 / 2) / n,
+            "empty_ratio": math.sqrt(own.variance(0.0, 1) * n) / plan.sigma,
+            "expected": n * own.q_star,
+            "bits": own.bits,
+            # Of 64 cells whose errors are those of a normal with the mean absolute error 2 tv / 64.
+            "largest": largest_error(np.ones(64)) * row["tv"] / 32 * math.sqrt(math.pi / 2),
+            "gaussian_largest": largest_error(np.full(64, plan.sigma / n)),
+        }
+        assert row[list(expected)].tolist() == pytest.approx(list(expected.values()), rel=1e-9)
+
+
+@pytest.mark.slow
+def test_every_setting_has_one_row_per_randomizer_and_a_guarantee():
+    table = study(**SETTINGS)
+    assert len(table) == 2 * 2 * 2 * 2 * len(FAMILIES)
+    assert not table.duplicated(["n", "k", "eps", "delta_rule", "randomizer"]).any()
+    assert (table["log10_delta"] <= np.log10(table["delta"])).all()
+    assert (table["eps0"] > table["eps"]).all()
+    fixed = table["delta_rule"] == "1e-06"
+    assert table["ratio_lower"].notna().equals(fixed)
+    # the Gaussian's noise is the smallest for the guarantee
+    deltas = log10_delta_of_scale(table["eps"], scale=table["sigma"], sensitivity=math.sqrt(2))
+    np.testing.assert_allclose(deltas, np.log10(table["delta"]), atol=1e-8)
+
+
+def test_geometric_noise_is_that_of_diffprivlib():
+    # Within 4 standard errors: a false alarm in 16,000 for each of two.
+    for eps in (0.5, 2.0):
+        mechanism = Geometric(epsilon=eps, sensitivity=2, random_state=7)
+        drawn = np.abs([mechanism.randomise(0) for _ in range(20_000)])
+        assert abs(drawn.mean() - geometric_error(eps)) < 4 * drawn.std() / math.sqrt(len(drawn))
+
+
+@pytest.mark.parametrize(("eps", "truth"), [(1.0, 1.0), (2.0, 0.5)])
+def test_the_limits_mean_gives_delta_and_users_get_there(eps, truth):
+    ratio = poisson_ratio(eps, 1e-6, truth=truth)
+    sigma = exact_scale(eps, 1e-6, sensitivity=math.sqrt(2))
+    mean = (ratio * truth * sigma) ** 2
+    counts = np.arange(int(mean + 14 * math.sqrt(mean)) + 60)
+    law = stats.poisson.pmf(counts, mean)
+    likelihood = 1 - truth + truth * counts / mean
+    gain = likelihood[:, None] - math.exp(eps) * likelihood
+    assert law @ np.maximum(gain, 0) @ law == pytest.approx(1e-6, rel=1e-6)
+    many = [np.array([value]) for value in (eps, -6.0, 1e8, 16.0)]
+    own = best_randomizers("grr" if truth == 1 else "oue", *many)[0][0]
+    noise = math.sqrt(float(own.variance(0.0, 10**8))) * 1e8 / sigma
+    assert noise == pytest.approx(ratio / math.sqrt(truth), rel=2e-3)
+
+
+@pytest.mark.parametrize("eps0", [0.1, 1.0, 3.0])
+def test_no_randomizer_beats_the_gaussian_on_the_difference_of_two_empty_cells(eps0):
+    """Cauchy and Schwarz, docs/parity.md; the formulas for the factor, from all reports."""
+    factors = {}
+    for name in FAMILIES:
+        k = 3 if name == "hash" else 4  # g^k functions
+        own = BY_KEY[name].tuned(k, eps0)
+        matrix, supports = matrix_of(own.name, k, eps0), supports_of(own.name, k)
+        law, d = matrix[:, 2], matrix[:, 0] - matrix[:, 1]
+        h = (supports[:, 0].astype(float) - supports[:, 1]) / (own.p_star - own.q_star)
+        assert [h @ matrix[:, x] for x in range(3)] == pytest.approx([1, -1, 0], abs=1e-12)
+        factors[name] = (law @ h**2 - (law @ h) ** 2) * (d**2 / law).sum() / 4
+    assert min(factors.values()) >= 1 - 1e-12
+    assert factors["grr"] == pytest.approx(1, rel=1e-12)
+    e = math.exp(eps0)
+    assert factors["oue"] == pytest.approx(2 * (e**2 + 1) / (e + 1) ** 2, rel=1e-12)
+    assert factors["rappor"] == pytest.approx(2 * math.cosh(eps0 / 2) - 1, rel=1e-12)

@@ -1,0 +1,107 @@
+"""Random values tested together: the statistics, their law, and what a shift does to it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from scripts.trials.run_trials import Protocol
+from scripts.verdicts import judge_jointly as joint
+from scripts.verdicts.printed import read_values
+from tests import ROOT
+
+UNIFORM = np.random.default_rng(3).uniform(size=(5, 14))
+
+
+def test_statistics_are_those_of_scipy():
+    distances = [stats.kstest(row, "uniform").statistic for row in UNIFORM]
+    np.testing.assert_allclose(joint.kolmogorov_smirnov(UNIFORM), distances, rtol=1e-12)
+    for row, found in zip(UNIFORM, joint.chi_square(UNIFORM), strict=True):
+        counts, _ = np.histogram(row, bins=[0, 0.25, 0.5, 0.75, 1])
+        assert found == pytest.approx(stats.chisquare(counts).statistic, rel=1e-12)
+
+
+def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
+    draws = np.array([0.0, 0.0, 1.4e-4, 1.6e-4, 2.4e-4])
+    printed, ours = joint.quantiles("2E-4", draws)
+    assert printed == pytest.approx((3 + 2 / 2) / 5)  # 0, 0 and 1E-4 are below, 1.6E-4 and 2.4E-4 equal
+    np.testing.assert_allclose(ours[1.0], [0.2, 0.2, 0.5, 0.8, 0.8])
+    assert joint.quantiles("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
+
+
+def line(rng, scale=1.0):
+    """Seven cells of one run, half-normal, every other one 0 in one half of the runs; one draw is printed."""
+    draws = np.abs(rng.standard_normal((401, 7))) * np.where(rng.random((401, 7)) < [0, 0.5] * 3 + [0], 0, 1)
+    both = [joint.quantiles(f"{scale * value:.0e}", draws[1:, i]) for i, value in enumerate(draws[0])]
+    runs = np.stack([runs[1.0] for _, runs in both], axis=1)
+    return joint.Line("Table V", "gaussian", np.array([printed for printed, _ in both]), {1.0: runs})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("statistic", joint.STATISTICS.values())
+def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, monkeypatch):
+    monkeypatch.setattr(joint, "RUNS", 999)
+    rng, rounds = np.random.default_rng(11), 200
+    p_values = [joint.p_value([line(rng), line(rng)], statistic, rng)[1] for _ in range(rounds)]
+    # A statistic may have atoms, so that at most 5 % are below 5 %; significance 1e-6.
+    assert np.sum(np.array(p_values) <= 0.05) <= stats.binom.isf(1e-6, rounds, 0.05)
+    halves = [joint.p_value([line(rng, 0.2), line(rng, 0.2)], statistic, rng)[1] for _ in range(20)]
+    assert np.median(halves) < 0.05 < np.median(p_values)
+
+
+@pytest.mark.parametrize("times", joint.TIMES.values())
+def test_power_is_that_of_a_closed_form(times):
+    """One half-normal error, seen to all digits: rejected if its quantile u or 1 - u is below level / 2."""
+    level, draws = 0.05, stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
+    row = {"quantity": "individual_error", "item": "Table V", "mechanism": "gaussian", "dataset": "toy"}
+    row |= {"x0": "1", "n": "9", "k": "2", "eps0": "4", "eps": "4", "printed": "1.234567890123"}
+    frame = pd.DataFrame(
+        {"k": 2, "mechanism": "gaussian", "metric": "individual_error", "cell": 1, "value": draws}
+    )
+    (line,) = joint.lines_of(pd.DataFrame([row]), {("toy", 4.0, 4.0, 9): frame}, {})
+    ends = stats.halfnorm.ppf([level / 2, 1 - level / 2]) / times
+    expected = stats.halfnorm.cdf(ends[0]) + stats.halfnorm.sf(ends[1])
+    found = joint.power([line], joint.kolmogorov_smirnov, times, level, np.random.default_rng(7))
+    # Four standard errors of the share, and as much for the critical value.
+    assert found == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RUNS))
+
+
+def test_tables_and_grids_are_rejected_if_the_errors_are_not_ours():
+    """Errors drawn as ours are not rejected; errors a hundred times as large are."""
+    values = read_values(ROOT / "data/published/values.csv")
+    rng = np.random.default_rng(4)
+    printed = values[values["quantity"] == "individual_error"].assign(mechanism="gaussian", n="9")
+    errors = np.abs(rng.standard_normal((len(printed), 200)))
+    for times, verdict in ((1, "not rejected"), (100, "rejected")):
+        texts = [f"{times * error:.1e}" for error in np.abs(rng.standard_normal(len(printed)))]
+        trials = {
+            (name, 4.0, 4.0, 9): pd.concat(
+                pd.DataFrame({"k": int(k), "mechanism": "gaussian", "metric": "individual_error"}
+                             | {"cell": int(x0), "value": error})
+                for x0, k, error in zip(rows["x0"], rows["k"], errors, strict=False)
+            )
+            for name, rows in printed.groupby("dataset")
+        }  # fmt: skip
+        table = joint.joint_tests(printed.assign(printed=texts), trials, {}, seed=5)
+        assert table[["item", "test"]].to_numpy().tolist() == [
+            [item, test] for item in ("Table V", "Table VI") for test in joint.STATISTICS
+        ]
+        assert set(table["verdict"]) == {verdict}
+        assert table[[*joint.TIMES]].stack().between(0, 1).all()
+
+
+def test_both_grids_of_a_city_are_compared():
+    values = read_values(ROOT / "data/published/values.csv")
+    rng = np.random.default_rng(2)
+    grids = {"uniform": 192, "stepped": 165}
+    cells = pd.concat(
+        pd.DataFrame({"grid": grid, "count": rng.integers(0, 150, k)}) for grid, k in grids.items()
+    )
+    settings = {"budgets": [{"eps0": 4, "eps": 4}], "cells": [*range(20, 160, 20)], "repetitions": 50}
+    protocol = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
+    given = {"cells": {"paris": cells}, "settings": {"paris": settings}, "protocol": protocol, "seed": 5}
+    table = joint.compare_grids(values, **given)
+    sizes = cells.groupby("grid")["count"].sum()
+    assert table[["k", "n"]].to_numpy().tolist() == [[k, sizes[grid]] for grid, k in grids.items()]
+    assert table["p"].between(0, 1).all()
+    assert joint.compare_grids(values[:0], **given).empty

@@ -1,0 +1,44 @@
+"""Which scales of the Gaussian fit the printed errors: against draws that are printed as text."""
+
+import numpy as np
+import pytest
+
+from scripts.verdicts.noise_scale import Error, gaussian_errors, likely, log_likelihood
+from scripts.verdicts.printed import read_values
+from tests import ROOT
+
+
+@pytest.mark.parametrize(
+    ("printed", "digits", "n", "cells", "text"),
+    [
+        (3e-3, 1, 1000, 1, "3e-03"),
+        (1.2e-3, 2, 1000, 1, "1.2e-03"),
+        (1e-5, 1, 100_000, 1, "1e-05"),  # from 0.95e-5, as 9e-6 is the number before
+        (0.014, 2, 1000, 15, "1.4e-02"),
+    ],
+)
+def test_likelihoods_are_shares_of_draws_that_are_printed_so(printed, digits, n, cells, text):
+    scale, runs = 2.152, 200_000
+    sums = np.abs(np.random.default_rng(5).standard_normal((runs, cells))).sum(axis=1)
+    draws = scale * sums / (n if cells == 1 else 2 * n)
+    share = np.mean([f"{draw:.{digits - 1}e}" == text for draw in draws])
+    found = float(log_likelihood([Error(printed, digits, n, cells)], scale))
+    assert np.exp(found) == pytest.approx(share, abs=5 * np.sqrt(share / runs))
+
+
+def test_the_likely_scales_are_those_around_the_one_that_was_drawn():
+    rng = np.random.default_rng(8)
+    drawn = [float(f"{2.5 * abs(rng.standard_normal()) / 1000:.1e}") for _ in range(2000)]
+    low, high = likely([Error(value, 2, 1000, 1) for value in drawn])
+    assert 2.3 < low < 2.5 < high < 2.7
+    assert high - low == pytest.approx(2 * 1.96 * 2.5 / np.sqrt(2 * 2000), rel=0.1)
+
+
+def test_no_scale_is_singled_out_by_what_is_printed():
+    """The library's limit 2.152 and 1.974, sensitivity sqrt(2) at delta = 1e-8, are both well inside."""
+    users = {"san_francisco": 123_026, "paris": 11_190}
+    errors = gaussian_errors(read_values(ROOT / "data/published/values.csv"), users)
+    assert sorted(error.cells for error in errors) == [1] * 28 + [15] * 2
+    assert Error(1e-4, 1, 11_190, 1) in errors
+    low, high = likely(errors)
+    assert low < 1.974 < 2.152 < high

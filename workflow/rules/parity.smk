@@ -1,0 +1,129 @@
+# The comparison at equal privacy (docs/parity.md).
+PARITY = configuration.having("tv", DATASETS)
+PARITY_FIGURES = figures_of_datasets("parity", "tv", "Total variation error at equal privacy", "parity")
+PARITY_FIGURES |= figures_of_datasets(
+    "parity_estimates", "estimates", "Estimated histograms at equal privacy", "parity"
+)
+if PARITY:
+    title = "Error of shuffle+INV relative to the Gaussian"
+    PARITY_FIGURES["parity_ratio"] = ("parity", title, "Ratio of errors")
+
+
+rule run_parity:
+    "Errors of both mechanisms at equal privacy: one dataset, every n, eps0 and delta."
+    input:
+        histogram="<results>/data/histograms/{dataset}.csv",
+    output:
+        "<results>/parity/{dataset}.parquet",
+    log:
+        "<results>/logs/run_parity/{dataset}.log",
+    params:
+        n=lookup("datasets/{dataset}/tv/n", within=config),
+        individual=lookup("datasets/{dataset}/individual", within=config, default=None),
+        eps0=config["parity"]["eps0"],
+        delta=config["parity"]["delta"],
+        delta_exponents=config["parity"]["delta_exponents"],
+        repetitions=config["parity"]["repetitions"],
+        seed=config["seed"],
+    script:
+        "../../scripts/parity/run_parity.py"
+
+
+rule summarise_parity:
+    "Mean errors and ratios at equal privacy, with bootstrap intervals and closed forms."
+    input:
+        trials=expand("<results>/parity/{dataset}.parquet", dataset=PARITY),
+        published=trial_files("tv"),
+        histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=PARITY),
+    output:
+        means=shown("<results>/parity/parity.csv", "parity", "mean errors at equal privacy", "parity_means"),
+        ratios=shown(
+            "<results>/parity/parity_ratio.csv",
+            "parity ratios",
+            "shuffle+INV over Gaussian at equal privacy",
+            "parity_ratios",
+        ),
+    log:
+        "<results>/logs/summarise_parity.log",
+    localrule: True
+    params:
+        datasets=PARITY,
+        resamples=config["parity"]["bootstrap"],
+        confidence=config["parity"]["confidence"],
+        seed=config["seed"],
+    script:
+        "../../scripts/parity/summarise_parity.py"
+
+
+rule draw_parity_ratio:
+    "shuffle+INV over Gaussian, in every setting."
+    input:
+        "<results>/parity/parity_ratio.csv",
+    output:
+        **drawn("parity_ratio"),
+    log:
+        "<results>/logs/draw_parity_ratio.log",
+    localrule: True
+    params:
+        titles={name: DATASETS[name]["title"] for name in PARITY},
+    script:
+        "../../scripts/parity/draw_parity_ratio.py"
+
+
+rule draw_parity_tv:
+    "Figures 2, 6 and 7 at equal privacy."
+    input:
+        "<results>/parity/{dataset}.parquet",
+    output:
+        **drawn("{number}parity_{dataset}"),
+    log:
+        "<results>/logs/draw_parity_tv/{number}{dataset}.log",
+    localrule: True
+    params:
+        title=lookup("datasets/{dataset}/title", within=config),
+        delta=config["parity"]["delta"][0],
+    script:
+        "../../scripts/parity/draw_parity_tv.py"
+
+
+rule estimate_parity:
+    "One run of both mechanisms at equal privacy, cell by cell (Figures 4 and 5)."
+    input:
+        histogram="<results>/data/histograms/{dataset}.csv",
+    output:
+        "<results>/parity/{dataset}_estimates.csv",
+    log:
+        "<results>/logs/estimate_parity/{dataset}.log",
+    params:
+        budgets=lookup("datasets/{dataset}/estimates/budgets", within=config),
+        n=lookup("datasets/{dataset}/estimates/n", within=config),
+        delta=config["parity"]["delta"][0],
+        seed=config["seed"],
+    script:
+        "../../scripts/parity/estimate_parity.py"
+
+
+rule draw_parity_estimates:
+    "Figures 4 and 5 at equal privacy."
+    input:
+        histogram="<results>/data/histograms/{dataset}.csv",
+        estimates="<results>/parity/{dataset}_estimates.csv",
+    output:
+        **drawn("{number}parity_estimates_{dataset}"),
+    log:
+        "<results>/logs/draw_parity_estimates/{number}{dataset}.log",
+    localrule: True
+    params:
+        title=lookup("datasets/{dataset}/title", within=config),
+    script:
+        "../../scripts/parity/draw_parity_estimates.py"
+
+
+rule parity:
+    "The comparison at equal privacy: errors, ratios and their figures."
+    input:
+        expand(rules.run_parity.output, dataset=PARITY),
+        rules.summarise_parity.output,
+        expand(rules.estimate_parity.output, dataset=configuration.having("estimates", DATASETS)),
+        files_of(PARITY_FIGURES),
+    localrule: True

@@ -1,0 +1,83 @@
+# Verdicts on the paper's printed values and statements.
+CLAIMS = "data/published/claims.csv"
+INDIVIDUAL = configuration.having("individual", PAPERS)
+CITIES = [name for name in INDIVIDUAL if name in GOWALLA]
+
+
+rule judge_values:
+    "A verdict on every printed value."
+    input:
+        values=source(VALUES),
+        deltas="<results>/privacy/printed_deltas.csv",
+        totals="<results>/data/checkins/totals.csv",
+        trials=trial_files("individual", datasets=PAPERS),
+        histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=INDIVIDUAL),
+    output:
+        shown("<results>/verdicts/verdicts.csv", "verdicts", "every printed value beside ours"),
+    log:
+        "<results>/logs/judge_values.log",
+    localrule: True
+    params:
+        contents=lambda wildcards, input: digest(input.values),
+        datasets=INDIVIDUAL,
+    script:
+        "../../scripts/verdicts/judge_values.py"
+
+
+rule judge_jointly:
+    "Joint tests of the printed random values, and of those of the cities on both of their grids."
+    input:
+        values=source(VALUES),
+        trials=trial_files("individual", datasets=PAPERS),
+        histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=INDIVIDUAL),
+        cells=expand("<results>/data/checkins/{dataset}_cells.csv", dataset=CITIES),
+    output:
+        tests=shown("<results>/verdicts/joint_tests.csv", "joint tests", "all random values together"),
+        grids="<results>/verdicts/grids.csv",
+    log:
+        "<results>/logs/judge_jointly.log",
+    params:
+        contents=lambda wildcards, input: digest(input.values),
+        datasets=INDIVIDUAL,
+        cities={name: DATASETS[name]["individual"] for name in CITIES},
+        protocol=config["protocol"],
+        seed=config["seed"],
+    script:
+        "../../scripts/verdicts/judge_jointly.py"
+
+
+rule judge_claims:
+    "A verdict on every statement of the paper's text, on the published and on the exact reading."
+    input:
+        claims=source(CLAIMS),
+        values=source(VALUES),
+        deltas="<results>/privacy/printed_deltas.csv",
+        trials=trial_files("tv", "individual", datasets=PAPERS),
+        estimates=expand(
+            "<results>/trials/estimates/{dataset}.csv", dataset=configuration.having("estimates", PAPERS)
+        ),
+        parity=expand("<results>/parity/{dataset}.parquet", dataset=configuration.having("tv", PAPERS)),
+    output:
+        shown(
+            "<results>/verdicts/claim_verdicts.csv",
+            "claims",
+            "what the text says, and whether it holds",
+            "claim_verdicts",
+        ),
+    log:
+        "<results>/logs/judge_claims.log",
+    params:
+        contents=lambda wildcards, input: [digest(input.claims), digest(input.values)],
+        sensitivity=config["protocol"]["sensitivity"],
+        boxes={name: PAPERS[name]["box"] for name in configuration.of_kind(PAPERS, "gowalla")},
+    script:
+        "../../scripts/verdicts/judge_claims.py"
+
+
+rule verdicts:
+    "The verdicts on every printed value and statement."
+    input:
+        rules.judge_values.output,
+        rules.judge_jointly.output,
+        rules.judge_claims.output,
+    localrule: True
