@@ -186,7 +186,7 @@ def _best_event(
 
 
 if __name__ == "__main__":
-    with job(snakemake):
-        tallies = [Tally.of(pd.read_parquet(path)) for path in snakemake.input.tallies]
+    with job() as snakemake:
+        tallies = [Tally.of(dict(pd.read_parquet(path))) for path in snakemake.input.tallies]
         rows = assess(tallies, snakemake.params.eps, confidence=snakemake.params.confidence)
         write_csv(pd.DataFrame(rows), snakemake.output[0])

@@ -31,7 +31,7 @@ read = reader(COLUMNS)
 
 def drawn(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the first setting of those with the most runs."""
-    first = table.iloc[[table["runs"].argmax()]][SETTING]
+    first = table.iloc[[int(table["runs"].argmax())]][SETTING]
     return table.merge(first, on=SETTING)
 
 
@@ -49,7 +49,11 @@ def draw(table: pd.DataFrame) -> Figure:
         seen = rows[(rows["audited_delta"] > 0) & (rows["observes"] == observes)]
         label = f"attack on the {'count of x₀' if observes == 'count' else observes}: at least"
         axes.plot(seen["eps"], -np.log10(seen["audited_delta"]), color=colour, label=label, **TICK)
-    axes.set(xscale="log", yscale="log", ylim=(1.7 * max(1, finite.max(axis=None)), 0.5))
+    axes.set(
+        xscale="log",
+        yscale="log",
+        ylim=(1.7 * max(1.0, finite.to_numpy(float)[np.isfinite(finite)].max()), 0.5),
+    )
     axes.set(xlabel="ε", ylabel=wording.DELTA_AXIS, title=wording.setting(rows, *SETTING[:-1]))
     style.log_ticks(axes.xaxis)
     style.log_ticks(axes.yaxis, text=style.ORDERS)
@@ -84,6 +88,6 @@ def caption(table: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         table = read(snakemake.input[0])
         style.write_figure(draw(table), caption(table), snakemake.output)

@@ -205,7 +205,7 @@ def pair_distribution(tally: Tally, world: int) -> Floats:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         tally = play(**params.setting, remaining=params.remaining, cores=snakemake.threads, seed=params.seed)
         write_parquet([pd.DataFrame(tally.columns())], snakemake.output[0])

@@ -28,6 +28,6 @@ def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         cities = zip(snakemake.params.datasets, snakemake.input.cells, strict=True)
         write_csv(totals({dataset: pd.read_csv(path) for dataset, path in cities}), snakemake.output[0])

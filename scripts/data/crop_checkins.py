@@ -180,7 +180,7 @@ def _parse_slowly(block: bytes) -> Points:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         cities, summary = crop_tables(
             snakemake.input.checkins,
             snakemake.params.boxes,

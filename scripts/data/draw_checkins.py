@@ -98,7 +98,7 @@ def _letter(number: int) -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         files, params = snakemake.input, snakemake.params
         cities = read(files.histograms, files.checkins, params.titles, params.boxes)
         style.write_figure(draw(cities), caption(cities, params.grid), snakemake.output)

@@ -7,7 +7,7 @@ from scripts.data.sub_cells import count_in_sub_cells
 from scripts.shared.job import job, write_csv
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         dataset = {"box": params.box, "uniform": params.uniform, "stepped": params.stepped}
         points = pd.read_parquet(snakemake.input.points)

@@ -64,7 +64,7 @@ def _cell_probabilities(edges: Floats) -> Floats:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         seed = seed_of(params.seed, stage="synthetic", dataset=snakemake.wildcards.dataset)
         histogram = sample_normal(

@@ -5,7 +5,7 @@ from scripts.data.sub_cells import read_bundled
 from scripts.shared.job import job, write_csv, write_parquet
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         dataset = {"box": params.box, "uniform": params.uniform, "stepped": params.stepped}
         cells, points = read_bundled(

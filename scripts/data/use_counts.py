@@ -6,5 +6,5 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.counts_file import read_counts
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         write_csv(pd.DataFrame(read_counts(snakemake.input.counts)), snakemake.output[0])

@@ -19,7 +19,7 @@ def caption(data: Runs, title: str) -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         runs = read(snakemake.input.histogram, snakemake.input.estimates)
         style.write_figure(draw(runs, params.title), caption(runs, params.title), snakemake.output)

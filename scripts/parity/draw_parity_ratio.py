@@ -194,7 +194,7 @@ def _informative(equal: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         table = read(snakemake.input[0])
         style.write_figure(draw(table, params.titles), caption(table, params.titles), snakemake.output)

@@ -49,7 +49,7 @@ def _panels(trials: pd.DataFrame) -> list[tv.Panel]:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         table = read(snakemake.input[0], params.delta)
         style.write_figure(draw(table, params.title), caption(table, params.title), snakemake.output)

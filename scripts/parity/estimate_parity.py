@@ -40,7 +40,7 @@ def estimate_parity(
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         estimates = estimate_parity(
             read_histogram(snakemake.input.histogram),

@@ -9,12 +9,12 @@ draw for both bounds that give eps.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from scripts.shared.delta_rules import DeltaRule, delta_rules
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.trials.run_trials import Users, error_table, sample_users, users_of
@@ -31,28 +31,6 @@ COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
     "metric", "cell", "repetition", "value", "uniform", "seed",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class DeltaRule:
-    """How delta is chosen for n users: ``factor`` n^-``exponent``."""
-
-    factor: float = 1.0
-    exponent: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """As in the results' column delta_rule: 1e-06 or n^-1.1."""
-        return f"n^-{self.exponent:g}" if self.exponent else repr(self.factor)
-
-    def delta(self, n: int) -> float:
-        """delta for ``n`` users."""
-        return self.factor * math.pow(n, -self.exponent)
-
-
-def delta_rules(fixed: Iterable[float], exponents: Iterable[float]) -> list[DeltaRule]:
-    """The config's ``parity.delta`` and ``parity.delta_exponents`` as one list."""
-    return [DeltaRule(factor=float(x)) for x in fixed] + [DeltaRule(exponent=float(x)) for x in exponents]
 
 
 def guaranteed_eps(bound: str, delta: float, *, n: int, k: int, eps0: float) -> float:
@@ -209,7 +187,7 @@ def settings(
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         points = run_parity(
             read_histogram(snakemake.input.histogram),

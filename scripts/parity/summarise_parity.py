@@ -215,7 +215,7 @@ def _predicted(settings: pd.DataFrame, shares: Floats, cells: Sequence[int]) -> 
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         files, params = snakemake.input, snakemake.params
         sizes = (
             (path, n) for path in files.trials for n in pd.read_parquet(path, columns=["n"])["n"].unique()

@@ -75,6 +75,6 @@ def x0_count(share: float, n: npt.ArrayLike) -> Integers:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         write_csv(blanket_regions(), snakemake.output.regions)
         write_csv(blanket_tightness(), snakemake.output.tightness)

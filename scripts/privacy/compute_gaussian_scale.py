@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts.privacy.axes import Axis
 from scripts.shared.job import job, write_csv
-from scripts.trials.gaussian import published_scale
+from scripts.shared.published_gaussian import published_scale
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 
@@ -27,5 +27,5 @@ def gaussian_scale(*, eps: Sequence[float] = (1, 4, 6), log10_delta: Axis = (-2,
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         write_csv(gaussian_scale(), snakemake.output[0])

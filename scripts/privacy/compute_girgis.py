@@ -66,6 +66,6 @@ def girgis_composed(
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         write_csv(girgis_rdp(), snakemake.output.divergences)
         write_csv(girgis_composed(), snakemake.output.composed)

@@ -99,6 +99,6 @@ def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> Floats:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         write_csv(koskela_fig1a(), snakemake.output.fig1a)
         write_csv(koskela_fig1b(), snakemake.output.fig1b)

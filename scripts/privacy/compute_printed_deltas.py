@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scripts.privacy import printed_formulas
 from scripts.privacy.corollary import corollary_table
 from scripts.shared.job import job, write_csv
-from scripts.verdicts.printed import read_values
+from scripts.shared.printed import read_values
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import amplification, clones
@@ -71,6 +71,6 @@ def _deltas(group: pd.DataFrame, k: int) -> dict[str, NDArray[np.floating[Any]]]
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         write_csv(printed_deltas(read_values(snakemake.input.values)), snakemake.output.deltas)
         write_csv(corollary_table(), snakemake.output.corollary)

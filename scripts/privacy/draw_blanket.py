@@ -119,7 +119,7 @@ def caption(tables: Tables) -> str:
     regions, tightness = tables
     inside = tightness[tightness["eps"] < tightness["eps0"]].assign(orders=_orders)
     curve, growth = inside[inside["series"] == "eps"], inside[inside["series"] != "eps"]
-    closest, grown = curve.loc[curve["orders"].idxmin()], growth.loc[growth["orders"].idxmax()]
+    closest, grown = curve.iloc[int(curve["orders"].argmin())], growth.iloc[int(growth["orders"].argmax())]
     lines = [rows["orders"] for _, rows in _growth_series(growth)]
     rising = sum(bool(line.is_monotonic_increasing) for line in lines)
     with_roots = int(((regions["roots_P"] > 0) | (regions["roots_H"] > 0)).sum())
@@ -149,6 +149,6 @@ def _growth_series(growth: pd.DataFrame) -> list[tuple[tuple[str, float], pd.Dat
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         tables = read(snakemake.input.regions, snakemake.input.tightness)
         style.write_figure(draw(tables), caption(tables), snakemake.output)

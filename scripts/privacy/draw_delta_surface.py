@@ -146,6 +146,6 @@ def _surfaces(table: pd.DataFrame) -> tuple[Floats, Floats, dict[str, Floats]]:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         table = read(snakemake.input[0])
         style.write_figure(draw(table), caption(table), snakemake.output)

@@ -7,10 +7,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from scripts.privacy.saturation import SATURATED, saturation
 from scripts.shared import style
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, reader
-from scripts.trials.saturation import SATURATED, saturation
 
 # One row per (eps, log10 delta), for sensitivity 1.
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
@@ -73,6 +73,6 @@ def caption(table: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         table = read(snakemake.input[0])
         style.write_figure(draw(table), caption(table), snakemake.output)

@@ -129,6 +129,6 @@ def _listing(values: "pd.Series[float]") -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         tables = read(snakemake.input.divergences, snakemake.input.composed)
         style.write_figure(draw(tables), caption(tables), snakemake.output)

@@ -20,10 +20,10 @@ from scripts.parity.summarise_parity import NEARLY, nearly_equal
 from scripts.privacy.corollary import corollary_table
 from scripts.privacy.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_bytes
-from scripts.trials.gaussian import published_scale
+from scripts.shared.printed import parse_tolerance
+from scripts.shared.published_gaussian import published_scale
 from scripts.verdicts.fairness import own_ratios, own_settings, unequal_privacy
 from scripts.verdicts.noise_scale import gaussian_errors, likely
-from scripts.verdicts.printed import parse_tolerance
 from scripts.verdicts.verdict_rules import (
     FAILS,
     HOLDS,
@@ -414,7 +414,7 @@ def _range(values: Iterable[Any]) -> Finding:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         titles = snakemake.params.titles
         found: dict[str, Any] = {
             name: read_verdicts(path) if name.endswith("verdicts") else pd.read_csv(path)

@@ -110,7 +110,7 @@ def _study(study: pd.DataFrame) -> Values:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         files = snakemake.input
         parts = {Path(file).name: Path(file).read_bytes() for file in [*files.parts, *files.figures]}
         values = article_values(

@@ -210,7 +210,7 @@ def like(value: str, printed: str, digits: int = 4) -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         files, settings = snakemake.input, dict(snakemake.params.items())
         figures = [
             page_figure(row, Path(caption).stem, Path(caption).read_text("utf-8"))

@@ -71,7 +71,7 @@ def _range(value: Mapping[str, float] | float | str) -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         files, params = snakemake.input, snakemake.params
         verdicts, parameters = (read_verdicts(file) for file in (files.verdicts, files.parameters))
         for name, rows in paper_tables(verdicts, parameters, params.surface, params.synthetic).items():

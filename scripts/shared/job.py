@@ -23,22 +23,28 @@ ADVICE = {
 
 
 class Described(Protocol):
-    """The name ``snakemake``, which Snakemake defines in every script."""
+    """What Snakemake tells a script of its job."""
 
     rule: str
     input: Any
     output: Any
     params: Any
+    threads: int
+    config: Any
     wildcards: Any
     log: Any
 
 
 @contextlib.contextmanager
-def job(snakemake: Described) -> Iterator[None]:
-    """Log to the rule's log file; an error gives one line, which the run repeats at its end, and exit code 1.
+def job() -> Iterator[Described]:
+    """What Snakemake tells of the job that runs; its log file gets what is logged.
 
-    An unexpected error also leaves its traceback in the log file.
+    An error gives one line, which the run repeats at its end, and exit code 1. An unexpected error leaves
+    its traceback in the log file, too.
     """
+    import __main__  # Snakemake defines a name in the script that it runs
+
+    snakemake: Described = __main__.snakemake
     log = Path(snakemake.log[0])
     logging.raiseExceptions = False  # a log on a full disk is no reason for a traceback
     try:
@@ -46,7 +52,7 @@ def job(snakemake: Described) -> Iterator[None]:
             filename=log, filemode="w", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
         )
         logging.getLogger("fontTools").setLevel(logging.WARNING)  # which lists every glyph of a PDF
-        yield
+        yield snakemake
     except EXPECTED as error:
         _fail(f"{snakemake.rule}: {_in_words(error)}")
     except MemoryError as error:

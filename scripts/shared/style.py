@@ -14,6 +14,7 @@ import matplotlib
 import matplotlib.style
 import numpy as np
 import numpy.typing as npt
+from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -47,7 +48,7 @@ RC: dict[str, Any] = {
     "axes.unicode_minus": True,
     "axes.formatter.useoffset": False,
     # Okabe and Ito's colours, told apart with every common colour vision
-    "axes.prop_cycle": matplotlib.cycler(
+    "axes.prop_cycle": cycler(
         color=["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000"]
     ),
     "grid.color": "#d8d8d8",

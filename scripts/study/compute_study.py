@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from scripts.parity.run_parity import delta_rules
+from scripts.shared.delta_rules import delta_rules
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.histogram import bound_of_each
@@ -204,7 +204,7 @@ def _variances(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         table = study(
             n=params.n, k=params.k, eps=params.eps, delta=params.delta, delta_exponents=params.delta_exponents

@@ -84,6 +84,6 @@ def caption(table: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         table = read(snakemake.input[0])
         style.write_figure(draw(table), caption(table), snakemake.output)

@@ -69,6 +69,6 @@ def _shown(values: "pd.Series[float]", most: int) -> list[float]:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         table = read(snakemake.input[0])
         style.write_figure(draw(table), caption(table), snakemake.output)

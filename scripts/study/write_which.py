@@ -124,6 +124,6 @@ def which_page(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> str
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         table = pd.read_csv(snakemake.input[0])
         write_bytes(which_page(table, snakemake.params.which).encode(), snakemake.output[0])

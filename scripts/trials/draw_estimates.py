@@ -184,7 +184,7 @@ def caption_of_runs(data: Runs, title: str, calibrated: str, paragraphs: str) ->
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         runs = read(snakemake.input.histogram, snakemake.input.estimates)
         style.write_figure(

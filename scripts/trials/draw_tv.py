@@ -154,7 +154,7 @@ def _setting(trials: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         params = snakemake.params
         table = read(snakemake.input)
         style.write_figure(

@@ -47,7 +47,7 @@ def estimate_cells(
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         estimates = estimate_cells(
             read_histogram(snakemake.input.histogram),
             budgets=snakemake.params.budgets,

@@ -10,8 +10,8 @@ import pandas as pd
 
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
+from scripts.shared.published_gaussian import published_scale
 from scripts.trials.delta_hat import delta_hat
-from scripts.trials.gaussian import published_scale
 from scripts.trials.metrics import individual_error, total_variation, uniform_histogram
 from tightshuffle.arguments import Floats, Integers, check_n, check_one, check_users
 from tightshuffle.literature.count import ceiling
@@ -204,7 +204,7 @@ def _calibration_deltas(
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         trials = run_points(
             read_histogram(snakemake.input.histogram),
             snakemake.params.points,

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from scripts.verdicts.printed import COLUMNS, NUMBERS, printed_to_decimal, read_values
+from scripts.shared.printed import COLUMNS, NUMBERS, printed_to_decimal, read_values
 
 Path = str | os.PathLike[str]
 Budgets = Mapping[str, Collection[float] | None]  # dataset -> its eps0s; None for all of them

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from scripts.shared.printed import printed_to_decimal
 from scripts.verdicts.claims_evidence import (
     GAUSSIAN,
     INV,
@@ -24,7 +25,6 @@ from scripts.verdicts.claims_evidence import (
     Reading,
     paired,
 )
-from scripts.verdicts.printed import printed_to_decimal
 from scripts.verdicts.verdict_rules import (
     LEVEL,
     Comparisons,

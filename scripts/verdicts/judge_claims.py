@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from scripts.shared.job import job, write_csv
+from scripts.shared.printed import Row, numbered_rows
 from scripts.verdicts import claims_evidence as evidence
 from scripts.verdicts import claims_privacy as privacy
 from scripts.verdicts import claims_utility as utility
 from scripts.verdicts.claims_evidence import GAUSSIAN, INV, PAPER, NoEvidenceError, Reading, read_evidence
-from scripts.verdicts.printed import Row, numbered_rows
 from scripts.verdicts.verdict_rules import UNTESTABLE, Comparisons, combine, weakest
 
 Test = Callable[[Reading], Comparisons | list[Comparisons]]
@@ -217,7 +217,7 @@ def _outcome(test: Test | str, reading: Reading) -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         files, params = snakemake.input, snakemake.params
         published, exact = read_evidence(
             values=files.values,

@@ -17,9 +17,9 @@ import pandas as pd
 from scipy import stats
 
 from scripts.shared.job import job, write_csv
+from scripts.shared.printed import printed_to_decimal, read_values, records
 from scripts.trials.run_trials import Protocol, run_points
 from scripts.verdicts.judge_values import POINT, Point, Trials, draws_of, read_individual_trials, read_users
-from scripts.verdicts.printed import printed_to_decimal, read_values, records
 from scripts.verdicts.verdict_rules import LEVEL, corrected
 from scripts.verdicts.verdicts import CONTRADICTED, NOT_CONTRADICTED, NOT_REJECTED, REJECTED, TIMES
 from tightshuffle.arguments import Floats
@@ -207,7 +207,7 @@ def compare_grids(
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         files, params = snakemake.input, snakemake.params
         values = read_values(files.values)
         users = read_users(dict(zip(params.datasets, files.histograms, strict=True)))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.shared.job import job, write_csv
-from scripts.verdicts.printed import COLUMNS, Row, Verdict, judge_draw, judge_number, read_values, records
+from scripts.shared.printed import COLUMNS, Row, Verdict, judge_draw, judge_number, read_values, records
 from tightshuffle.arguments import Floats
 from tightshuffle.number_text import from_log10
 
@@ -117,7 +117,7 @@ def draws_of(row: Row, trials: Trials, users: Mapping[str, int]) -> Floats | str
 
 
 if __name__ == "__main__":
-    with job(snakemake):
+    with job() as snakemake:
         files = snakemake.input
         values = read_values(files.values)
         verdicts = judge_values(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from scripts.verdicts.printed import printed_to_decimal, records
+from scripts.shared.printed import printed_to_decimal, records
 from tightshuffle.arguments import Floats
 
 STEP, POINTS = 0.002, 2**16  # the grid on which |Z| is summed

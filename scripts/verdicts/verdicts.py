@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import pandas as pd
 
-from scripts.verdicts.printed import COLUMNS, printed_to_decimal
+from scripts.shared.printed import COLUMNS, printed_to_decimal
 from scripts.verdicts.verdict_rules import CLAIM_VERDICTS, READING_VERDICTS
 
 VERDICTS = ("same digits", "close", "consistent", "differs", "inconsistent", "not comparable")

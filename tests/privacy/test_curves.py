@@ -11,7 +11,7 @@ from scripts.privacy.compute_gaussian_scale import gaussian_scale
 from scripts.privacy.compute_girgis import girgis_composed, girgis_rdp
 from scripts.privacy.compute_koskela import balle_analytic, eps0_of_blanket, koskela_fig1a
 from scripts.privacy.printed_formulas import theorem_1_as_printed
-from scripts.trials.gaussian import published_scale
+from scripts.shared.published_gaussian import published_scale
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram

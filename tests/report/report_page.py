@@ -8,7 +8,7 @@ import pandas as pd
 from scripts.report.quotes import read_findings
 from scripts.report.state_findings import TOPICS, Results, findings, to_json
 from scripts.report.write_report import page_figure, page_values, render
-from scripts.verdicts.printed import printed_to_decimal, read_values, records
+from scripts.shared.printed import printed_to_decimal, read_values, records
 from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
 from scripts.verdicts.verdicts import VERDICT_COLUMNS
 from tests import ROOT
@@ -136,5 +136,5 @@ def page_of(rows, figures=FIGURES, settings=SETTINGS, **tables):
     """The page of verdicts ``rows``; ``tables``: rows of the other tables, none by default."""
     given = {"verdicts": rows, "claim_verdicts": tables.get("claim_verdicts", ()), "parameters": PARAMETERS}
     given = {name: as_text(found) for name, found in given.items()}
-    parts = {path.name: path.read_text("utf-8") for path in (ROOT / "reproduction/report/page").iterdir()}
+    parts = {path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()}
     return render("index.html.j2", parts, page_values(given, found_in(rows, **tables), figures, settings))

@@ -13,7 +13,7 @@ from tests.report.report_page import CHANGED, EVERYTHING, found_in, real_verdict
 from tests.report.test_findings import TOTALS
 from tests.study.test_which_page import table as study_table
 
-PARTS = {path.name: path.read_bytes() for path in sorted((ROOT / "reproduction/report/article").iterdir())}
+PARTS = {path.name: path.read_bytes() for path in sorted((ROOT / "scripts/report/article").iterdir())}
 TEMPLATE = PARTS[article.MAIN].decode()
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
 FIGURES = re.findall(r'drawn\("(\w+)"', TEMPLATE)

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from scripts.privacy.printed_formulas import delta_of_count
+from scripts.shared.published_gaussian import published_scale
 from scripts.trials import run_trials as experiments
-from scripts.trials.gaussian import published_scale
 from scripts.trials.run_trials import (
     MECHANISMS,
     NUMPYS_LIMIT,

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts.shared.printed import read_values
 from scripts.verdicts.claims_evidence import (
     GAUSSIAN,
     INV,
@@ -14,7 +15,6 @@ from scripts.verdicts.claims_evidence import (
     NoEvidenceError,
     read_evidence,
 )
-from scripts.verdicts.printed import read_values
 from tests import ROOT
 from tests.verdicts import world
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from scripts.shared.printed import read_values
 from scripts.trials.run_trials import Protocol
 from scripts.verdicts import judge_jointly as joint
-from scripts.verdicts.printed import read_values
 from tests import ROOT
 
 UNIFORM = np.random.default_rng(3).uniform(size=(5, 14))

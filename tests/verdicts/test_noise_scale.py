@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from scripts.shared.printed import read_values
 from scripts.verdicts.noise_scale import Error, gaussian_errors, likely, log_likelihood
-from scripts.verdicts.printed import read_values
 from tests import ROOT
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from scripts.privacy.compute_printed_deltas import printed_deltas
+from scripts.shared.printed import COLUMNS, read_values, records
 from scripts.verdicts.judge_values import (
     NO_GAUSSIAN,
     NO_THEOREM,
@@ -14,7 +15,6 @@ from scripts.verdicts.judge_values import (
     read_deltas,
     read_individual_trials,
 )
-from scripts.verdicts.printed import COLUMNS, read_values, records
 from tests import ROOT
 
 TOTALS = {

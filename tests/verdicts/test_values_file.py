@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from scripts.verdicts.printed import (
+from scripts.shared.printed import (
     NUMBERS,
     parse_tolerance,
     printed_to_decimal,

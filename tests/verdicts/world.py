@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from scripts.shared.printed import COLUMNS, read_values
 from scripts.verdicts.claims_evidence import (
     EXACT,
     GAUSSIAN,
@@ -14,7 +15,6 @@ from scripts.verdicts.claims_evidence import (
     Reading,
     printed_numbers,
 )
-from scripts.verdicts.printed import COLUMNS, read_values
 from tests import ROOT
 
 K = {"synthetic": 15, "san_francisco": 408, "paris": 192}

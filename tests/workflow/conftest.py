@@ -17,7 +17,6 @@ SOURCES = [
     "data",
     "docs",
     "profiles",
-    "reproduction",
     "scripts",
     "tightshuffle",
     "workflow",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.verdicts.printed import (
+from scripts.shared.printed import (
     digits_verdict,
     judge_draw,
     judge_number,

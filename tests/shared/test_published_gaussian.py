@@ -6,7 +6,7 @@ from diffprivlib.mechanisms import GaussianAnalytic
 from dp_accounting import gaussian_mechanism
 from scipy import stats
 
-from scripts.trials.gaussian import published_scale
+from scripts.shared.published_gaussian import published_scale
 
 
 @pytest.mark.parametrize(("eps", "delta"), [(0.5, 1e-5), (1.0, 1e-8), (4.0, 1e-6), (6.0, 1e-10)])

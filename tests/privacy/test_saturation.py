@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from scripts.trials.saturation import Saturation, saturation
+from scripts.privacy.saturation import Saturation, saturation
 
 
 def test_saturation_takes_the_last_depth_from_which_on_the_scale_is_short():

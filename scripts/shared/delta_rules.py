@@ -1,0 +1,27 @@
+"""How delta is chosen at equal privacy: fixed, or falling with n."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DeltaRule:
+    """How delta is chosen for n users: ``factor`` n^-``exponent``."""
+
+    factor: float = 1.0
+    exponent: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """As in the results' column delta_rule: 1e-06 or n^-1.1."""
+        return f"n^-{self.exponent:g}" if self.exponent else repr(self.factor)
+
+    def delta(self, n: int) -> float:
+        """delta for ``n`` users."""
+        return self.factor * math.pow(n, -self.exponent)
+
+
+def delta_rules(fixed: Iterable[float], exponents: Iterable[float]) -> list[DeltaRule]:
+    """The config's ``parity.delta`` and ``parity.delta_exponents`` as one list."""
+    return [DeltaRule(factor=float(x)) for x in fixed] + [DeltaRule(exponent=float(x)) for x in exponents]
