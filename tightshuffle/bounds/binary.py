@@ -11,7 +11,7 @@ are the moment generating functions of their bits. That of f = P - e^eps Q is
 
     R0(z)^a R1(z)^c A (e^z - e^theta),   A = p - e^eps q,   e^theta = 1 + (e^eps - 1) / A.
 
-The other users may have another p and q than the user in question, whose p and q are those of the last
+The other users may have another p and q than the target user, whose p and q are those of the last
 factor (p = 1, q = 0 if the report is the value itself). A dummy is a random bit, ((1 + e^z) / 2)^h.
 
 f(s) >= 0 where the distribution of the other users' count, tilted by theta, falls from s - 1 to s. This
@@ -79,7 +79,7 @@ _Reports = Sequence[tuple[Integers, float]]
 
 
 class Bit(NamedTuple):
-    """The bit of the user in question: the log of the odds that it is 1, under P and, smaller, under Q.
+    """The bit of the target user: the log of the odds that it is 1, under P and, smaller, under Q.
 
     ``largest``: log(p / q), the largest loss; ``slack``: its relative rounding error.
     """
@@ -146,7 +146,7 @@ def ln_delta_among(
     Parameters
     ----------
     eps : below ``own``
-    own : eps0 of the user in question; math.inf if the report is the value itself
+    own : eps0 of the target user; math.inf if the report is the value itself
     users, eps0 : how many other users, and their eps0
     dummies : how many uniform reports
     width : as for `binary`

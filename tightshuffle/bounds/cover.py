@@ -1,4 +1,4 @@
-"""delta of one report among a random number of further reports that are drawn from one distribution.
+"""delta of one report among a random number of reports that are drawn from one distribution.
 
 The user's report is one of J; the other J - 1 reports come from a distribution u, whoever sends them. J - 1
 is a sum of independent numbers, Binomial and Poisson (`Cover`). By exchangeability, for independent gains G,
@@ -73,7 +73,7 @@ class Cover:
         return sure + (math.floor(y) + 1 if y >= 0 else 0)
 
     def rounded(self, fewer: bool) -> "Cover":
-        """A stochastically smaller (``fewer``) or larger cover, further than rounding moved its numbers."""
+        """A stochastically smaller (``fewer``) or larger cover by more than rounding moved its numbers."""
         moved = 1 + (-1 if fewer else 1) * 8 * _OPERATIONS * _ULP
         poisson = self.shares == 0
         shares = np.where(self.shares == 1, 1.0, np.minimum(self.shares * moved, 1.0))
@@ -159,7 +159,7 @@ def few(cover: Cover) -> bool:
 
 
 def most_counted(cover: Cover) -> int:
-    """A number of reports above which `_term_by_term` counts no further ones."""
+    """A number of reports above which `_term_by_term` counts no more."""
     return math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
 
 

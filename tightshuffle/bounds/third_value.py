@@ -1,8 +1,8 @@
-"""delta of k-RR where all remaining users hold one third value, with different eps0: a lower bound.
+"""delta of k-RR where all other users hold one third value, with different eps0: a lower bound.
 
-The user in question holds x0 or x1, and all remaining users hold x2, a third value. Drop the reports x2,
-which is post-processing. A remaining user's report is dropped, or it is uniform over the other k - 1 values,
-whatever eps0 is. Let J' be the number of reports of remaining users that are not dropped.
+The target user holds x0 or x1, and all other users hold x2, a third value. Drop the reports x2,
+which is post-processing. Another user's report is dropped, or it is uniform over the other k - 1 values,
+whatever eps0 is. Let J' be the number of reports of other users that are not dropped.
 The user's own report is dropped with probability q. With m reports left, and gains
 
     G' = (R_x0 - e^eps R_x1) / u,    u uniform on the k - 1 values,
@@ -52,7 +52,7 @@ def ln_delta_of_third_value(
     ----------
     eps : (points,)
     gains : (points, 3), (R_x0 - e^eps R_x1) / u at x0, x1 and another value, u uniform on all k values
-    q : the probability that the user in question reports one given other value
+    q : the probability that the target user reports one given other value
     k : at least 3
     cover : of J', the reports of the other k - 1 values
     ulps : units in the last place by which gains may be wrong, broadcasts against them

@@ -33,7 +33,7 @@ class Collection(Data):
     dummies : see `Dummies`; for the randomizers just named
     rounds : how many, up to 10^5 with those of ``then``, by the same users with fresh randomness; values may
         change. The bounds are for all rounds together, and for a user who takes part in every round.
-    then : further collections by the same users, after these rounds; their groups have the same names, and
+    then : more collections by the same users, after these rounds; their groups have the same names, and
         they have no ``then`` themselves
 
     Raises

@@ -6,8 +6,8 @@ follows from the *gain* of one report,
     G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),    y ~ w,
 
 for a reference measure w: delta_w(eps) = E[(G_1 + ... + G_n)_+] / n. With the blanket w = inf_x R_x it is
-an upper bound for every dataset of the remaining users (Balle, Bell, Gascon and Nissim 2019, Lemma 5.3,
-before any inequality). With w = R_x2 it is delta of the dataset in which all remaining users hold x2. With a
+an upper bound for every dataset of the other users (Balle, Bell, Gascon and Nissim 2019, Lemma 5.3,
+before any inequality). With w = R_x2 it is delta of the dataset in which all other users hold x2. With a
 mixture of R_x it is at most delta of the worst dataset.
 """
 
@@ -71,7 +71,7 @@ class Randomizer(ABC):
         Parameters
         ----------
         eps : a number >= 0
-        reference : "blanket"; or the value that all remaining users hold: "x0" and "x1" are those of the
+        reference : "blanket"; or the value that all other users hold: "x0" and "x1" are those of the
             pair, "x2", "x3", ... the other values in their order; or a mixture of values, {name: weight},
             the weights summing to 1
         pair : the values (x0, x1)

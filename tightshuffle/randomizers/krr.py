@@ -60,7 +60,7 @@ def sample_histogram(
 ) -> Integers:
     """Draw the shuffled k-RR histogram of a dataset from its exact distribution, in O(k) instead of O(n).
 
-    Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly. All remaining users report a
+    Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly. All other users report a
     uniform value; their counts are multinomial.
 
     ``counts`` and the errors are those of `check_counts`. Returns whole numbers, shape (repetitions, k);

@@ -29,7 +29,7 @@ SHARES = np.array([0, 0.02, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.97])  # of eps0
 
 
 def one_dataset(eps, cell, *, n, k, eps0):
-    """delta of the dataset in which all remaining users hold ``cell``: x0, x1 or x2; to 1e-4."""
+    """delta of the dataset in which all other users hold ``cell``: x0, x1 or x2; to 1e-4."""
     low, high = log_positive_part(*KRandomizedResponse(k, eps0).gains(eps, cell), n)
     return np.exp(low) / n, np.exp(high) / n
 
@@ -135,17 +135,19 @@ def test_one_user_for_any_budget_and_any_number_of_cells(eps, k, eps0):
         assert high - low < (5e-4 if k == 2 else 1e-11)
 
 
-def exact_log10_delta(given, n, eps):
-    """log10 delta of the worst dataset of a matrix, its columns divided by their exact sums."""
+def check_matrix(given, n, eps):
+    """Whether its bounds hold delta of the worst dataset, columns divided by their exact sums; the bounds."""
     with mpmath.workdps(100):
-        shuffled = Shuffled(exact_columns(given), n)
-        worst = mpmath.mpf(0)
-        for others, pair in itertools.product(
-            shuffled.datasets(), itertools.permutations(range(shuffled.k), 2)
-        ):
+        shuffled, worst = Shuffled(exact_columns(given), n), mpmath.mpf(0)
+        pairs = itertools.permutations(range(shuffled.k), 2)
+        for others, pair in itertools.product(shuffled.datasets(), pairs):
             sides = (shuffled.distribution(tuple(sorted((*others, value)))) for value in pair)
             worst = max(worst, hockey_stick(*sides, mpmath.exp(eps)))
-        return mpmath.log10(worst) if worst else -mpmath.inf
+        truth = mpmath.log10(worst) if worst else -mpmath.inf
+    low, high = (float(bound(eps, n=n, randomizer=Finite(given))) for bound in (lower, upper))
+    slack = abs(truth) * mpmath.mpf(2) ** -52 if worst else 0
+    assert low - slack <= truth <= high + slack
+    return low, high
 
 
 ULP = 2.0**-53
@@ -168,10 +170,7 @@ NEARLY_ALIKE = [
     ],
 )
 def test_a_matrix_is_what_its_floats_say(given, n, eps):
-    truth = exact_log10_delta(given, n, eps)
-    low, high = (mpmath.mpf(float(bound(eps, n=n, randomizer=Finite(given)))) for bound in (lower, upper))
-    slack = abs(truth) * mpmath.mpf(2) ** -52 if mpmath.isfinite(truth) else 0
-    assert low - slack <= truth <= high + slack
+    low, high = check_matrix(given, n, eps)
     assert high == low or high - low < 1
 
 
@@ -182,12 +181,8 @@ def test_random_matrices_next_to_their_budget(alike):
         reports, k, n = rng.integers(2, 5), rng.integers(2, 4), int(rng.integers(1, 4))
         given = 1 + alike * rng.random((reports, k))
         given /= given.sum(axis=0)
-        own = Finite(given)
-        for eps in own.eps0 * np.array([0.3, 1 - 1e-9, 1 - 2.0**-52]):
-            truth = exact_log10_delta(given, n, eps)
-            low, high = (float(bound(eps, n=n, randomizer=own)) for bound in (lower, upper))
-            slack = abs(truth) * mpmath.mpf(2) ** -52
-            assert low - slack <= truth <= high + slack
+        for eps in Finite(given).eps0 * np.array([0.3, 1 - 1e-9, 1 - 2.0**-52]):
+            check_matrix(given, n, eps)
 
 
 def test_many_reports_of_few_users():

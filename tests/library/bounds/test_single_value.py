@@ -1,4 +1,4 @@
-"""The upper bound that hides the user in question among nearly all remaining users."""
+"""The upper bound that hides the target user among nearly all other users."""
 
 import itertools
 

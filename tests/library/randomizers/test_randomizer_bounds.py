@@ -1,4 +1,4 @@
-"""What a report's gain and the bounds promise: delta of every dataset of the remaining users, enumerated."""
+"""What a report's gain and the bounds promise: delta of every dataset of the other users, enumerated."""
 
 import itertools
 import math

@@ -68,7 +68,7 @@ def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
 
 @pytest.mark.parametrize(("name", "k"), SMALL)
 def test_references_are_all_that_there_are(name, k):
-    # Whichever third value the remaining users hold, its law is that of one of the references.
+    # Whichever third value the other users hold, its law is that of one of the references.
     randomizer, matrix = both(name, k, 1.0)
     distributions = []
     for reference in randomizer.references():

@@ -11,7 +11,7 @@ _ULP = 2.0**-52
 def outwards(
     values: Floats, probabilities: Floats, round_up: bool, ulps: npt.ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Distributions moved to a larger (``round_up``) or smaller E[S_+], further than rounding moved them.
+    """Distributions moved to a larger (``round_up``) or smaller E[S_+] by more than rounding moved them.
 
     ``values`` and ``probabilities`` (..., c) are known to ``ulps`` units in the last place, which broadcast.
     E[S_+] grows with every value, and with mass that moves to a larger value. So upwards positive values
