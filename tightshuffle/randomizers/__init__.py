@@ -1,4 +1,4 @@
-"""Local randomizers: one object each, with its distribution, its frequency estimates and its sampler.
+"""Local randomizers: one object each, with its distribution and its frequency estimates.
 
 All have the interface of `base.Randomizer`; `parse` makes one from a name such as "subset:3".
 """

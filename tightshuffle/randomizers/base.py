@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers, check_eps, check_eps0, check_k, check_n, check_users
+from tightshuffle.arguments import Floats, Integers, check_eps, check_eps0, check_k, check_n
 
 Reference = str | Mapping[str, float]
 _LARGEST_EPS0 = 350.0  # e^(eps + eps0) is a float
@@ -95,18 +95,10 @@ class Randomizer(ABC):
                 yield values[None], probabilities[None]
 
     @abstractmethod
-    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
-        """Draw the analyst's counts of the shuffled reports of a dataset, from the exact distribution.
-
-        ``counts`` are the users per value, shape (k,), or (repetitions, k) for one dataset per repetition;
-        ValueError for others. Returns whole numbers, shape (repetitions, k): how many reports support each
-        value. (`Finite`: how often each report occurs, shape (repetitions, reports).)
-        """
-
-    @abstractmethod
     def estimate(self, observed: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """The unbiased estimate of the shares of n users, from what `sample` returns; shape (..., k).
+        """The unbiased estimate of the shares of n users; shape (..., k).
 
+        ``observed`` (..., k): how many reports support each value. (`Finite`: how often each report occurs.)
         Estimates may be negative. ``n`` broadcasts against the leading axes, (...).
         """
 
@@ -125,13 +117,6 @@ class Randomizer(ABC):
                     f"give {name} = {value} or a randomizer object, not both: the object has {name} = {own}"
                 )
         return self.k, self.eps0
-
-    def _datasets(self, counts: npt.ArrayLike, repetitions: int) -> Integers:
-        """``counts`` as an array of shape (repetitions, k)."""
-        datasets = check_counts(counts, repetitions)
-        if datasets.shape[1] != self.k:
-            raise ValueError(f"counts must have k = {self.k} numbers, one per value; got {datasets.shape[1]}")
-        return datasets
 
     def _value(self, name: str, pair: tuple[int, int]) -> int:
         """The value that a reference calls "x0", "x1", ..."""
@@ -277,11 +262,6 @@ class SupportRandomizer(Randomizer):
         return float(self._raised * np.exp(-self.eps0))
 
     @property
-    def _truthful(self) -> float:
-        """1 - c: how often a user reports from u given that y supports the true value."""
-        return self.p_star * float(-np.expm1(-self.eps0))
-
-    @property
     def _difference(self) -> float:
         """p* - q*."""
         return self._raised * self.alpha * float(-np.expm1(-self.eps0))
@@ -337,14 +317,3 @@ def _column(n: npt.ArrayLike) -> Integers:
     """``n`` with one more axis, for values; a number stays one."""
     n = check_n(n)
     return n[..., None] if n.ndim else n
-
-
-def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
-    """``values`` (users per value) as an integer array of shape (repetitions, k), from (k,) or this shape.
-
-    ValueError for counts that are negative, not whole numbers, or of another shape.
-    """
-    counts = np.atleast_2d(np.asarray(values))
-    if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
-        raise ValueError(f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}")
-    return np.broadcast_to(check_users("counts", counts), (repetitions, counts.shape[1]))

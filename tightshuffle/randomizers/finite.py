@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers, check_n
+from tightshuffle.arguments import Floats, check_n
 from tightshuffle.randomizers.base import Randomizer, Reference
 
 _ROUNDING = 1e-9  # largest distance of a column's sum from 1
@@ -129,11 +129,6 @@ class Finite(Randomizer):
                     other = Decimal(second[row, report].item()) / self._sums[x1[row]]
                     result[row, report] = float(own - factor * other)
         return result
-
-    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
-        """See `Randomizer.sample`: how often each report occurs, one multinomial per value, O(k reports)."""
-        datasets = self._datasets(counts, repetitions)
-        return np.array([rng.multinomial(dataset, self.matrix.T).sum(axis=0) for dataset in datasets])
 
     def estimate(self, observed: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
         """See `Randomizer.estimate`; ``observed`` are the counts of reports, shape (..., reports).

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers
+from tightshuffle.arguments import Floats
 from tightshuffle.randomizers.base import SupportRandomizer
 
 
@@ -53,35 +52,3 @@ class HadamardResponse(SupportRandomizer):
         for pattern in occurring:
             masses[tuple(1 - (pattern >> place & 1) for place in range(len(values)))] = 1 / len(occurring)
         return masses
-
-    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
-        """See `Randomizer.sample`. One column per user, or all of a value's at once if more than K hold it.
-
-        A value costs the smaller of its users and K, the transform K log K.
-        """
-        return np.array([self._supports(dataset, rng) for dataset in self._datasets(counts, repetitions)])
-
-    def _supports(self, counts: Integers, rng: "np.random.Generator") -> Integers:
-        columns = np.arange(self.order)
-        truthful = rng.binomial(counts, self._truthful)
-        reports = rng.multinomial(counts.sum() - truthful.sum(), np.full(self.order, 1 / self.order))
-        for value in np.flatnonzero(truthful):
-            row, users = value + 1, truthful[value]
-            if users > self.order:
-                drawn = rng.multinomial(users, np.full(self.order // 2, 2 / self.order))
-                reports[np.bitwise_count(columns & row) % 2 == 0] += drawn
-            else:
-                drawn = rng.integers(self.order, size=users)
-                odd = np.bitwise_count(drawn & row) % 2 == 1
-                drawn[odd] ^= row & -row  # one bit of the row flipped: now even, and still uniform
-                reports += np.bincount(drawn, minlength=self.order)
-        # sum over y of H[r, y] reports[y] is (with +1) - (with -1), and their sum is n
-        return (counts.sum() + _transform(reports)[1 : self.k + 1]) // 2
-
-
-def _transform(values: Integers) -> Integers:
-    """Sylvester's matrix times ``values``, (K,): one bit of the index after the other."""
-    for bit in range(len(values).bit_length() - 1):
-        low, high = np.moveaxis(values.reshape(-1, 2, 1 << bit), 1, 0)
-        values = np.stack([low + high, low - high], axis=1).reshape(-1)
-    return values

@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers, check_eps0, check_k
+from tightshuffle.arguments import Floats, Integers, check_eps0, check_k, check_users
 from tightshuffle.numerics.binomial import log2_choose
-from tightshuffle.randomizers.base import SupportRandomizer, check_counts
+from tightshuffle.randomizers.base import SupportRandomizer
 
 _SMALLEST_EPS0 = 1e-9  # of an inversion, which divides a rounding error of 1e-16 by about eps0
 
@@ -38,10 +38,6 @@ class KRandomizedResponse(SupportRandomizer):
         """A report is one of r given values or none of them."""
         masses = np.array([(self.k - len(values)) / self.k, 1 / self.k] + [0.0] * (len(values) - 1))
         return masses[np.indices((2,) * len(values)).sum(axis=0)]
-
-    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
-        """See `Randomizer.sample` and `sample_histogram`."""
-        return sample_histogram(self._datasets(counts, repetitions), self.eps0, rng, repetitions)
 
 
 def truth_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
@@ -138,3 +134,14 @@ def _gain(eps0: float) -> Floats:
     if np.any(check_eps0(eps0) < _SMALLEST_EPS0):
         raise ValueError(f"eps0 must be at least {_SMALLEST_EPS0:g} to be inverted; got {eps0}")
     return np.expm1(np.minimum(eps0, 700.0))  # of the noise e^-700 is left
+
+
+def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
+    """``values`` (users per value) as an integer array of shape (repetitions, k), from (k,) or this shape.
+
+    ValueError for counts that are negative, not whole numbers, or of another shape.
+    """
+    counts = np.atleast_2d(np.asarray(values))
+    if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
+        raise ValueError(f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}")
+    return np.broadcast_to(check_users("counts", counts), (repetitions, counts.shape[1]))

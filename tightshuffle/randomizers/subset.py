@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers
+from tightshuffle.arguments import Floats
 from tightshuffle.numerics.binomial import log2_choose
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.krr import KRandomizedResponse
-
-_MOST_DRAWN = 10**9  # numpy draws without replacement from fewer than this only
 
 
 @dataclass(frozen=True)
@@ -68,42 +66,6 @@ class SubsetSelection(SupportRandomizer):
         k, m, r = self.k, int(self.m), len(values)
         probabilities = [_falling(m, j) * _falling(k - m, r - j) / _falling(k, r) for j in range(r + 1)]
         return np.array(probabilities)[np.indices((2,) * r).sum(axis=0)]
-
-    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
-        """See `Randomizer.sample`. Exact, in O(k m) steps instead of O(n k).
-
-        The loop visits one value after the other. A user matters only by how many values the report still
-        lacks, so it keeps counts of users by this number. A user who lacks j of the values that remain takes
-        the next value with probability j / (how many remain): a binomial for each j. Users whose subset
-        contains their own value lack m - 1 of the other values. Until their own value is reached they are
-        interchangeable, so the users of a value are drawn from them without replacement.
-        """
-        datasets = self._datasets(counts, repetitions)
-        truthful = rng.binomial(datasets, self._truthful)
-        uniform = datasets.sum(axis=1) - truthful.sum(axis=1)
-        return np.array([self._supports(*one, rng) for one in zip(truthful, uniform, strict=True)])
-
-    def _supports(self, truthful: Integers, uniform: np.int64, rng: "np.random.Generator") -> Integers:
-        """How many subsets contain each value, (k,): of ``uniform`` ones and ``truthful[x]`` that hold x."""
-        if truthful.sum() >= _MOST_DRAWN:
-            half = truthful // 2
-            return self._supports(half, uniform, rng) + self._supports(truthful - half, np.int64(0), rng)
-        lack = np.arange(self.m + 1)
-        ahead, free = np.zeros((2, self.m + 1), dtype=np.int64)  # users by what they lack
-        ahead[self.m - 1], free[self.m] = truthful.sum(), uniform  # ahead: own value not reached yet
-        result = truthful.copy()
-        for value, own in enumerate(truthful):
-            remain = self.k - value
-            arrived = rng.multivariate_hypergeometric(ahead, own, method="marginals") if own else 0
-            ahead -= arrived
-            for users, others in ((free, remain), (ahead, remain - 1)):
-                if users.any():
-                    takers = rng.binomial(users, np.minimum(lack / others, 1))
-                    result[value] += takers.sum()
-                    users -= takers
-                    users[:-1] += takers[1:]
-            free += arrived
-        return result
 
 
 def _falling(number: int, factors: int) -> int:

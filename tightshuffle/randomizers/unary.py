@@ -1,7 +1,6 @@
 """Unary encodings and local hashing: each report supports every value independently of all other values.
 
-Under u every value is supported independently with probability q. So alpha = q (1 - q), beta = q^2, and the
-number of reports that support a value is a sum of two binomials, independent of all other values.
+Under u every value is supported independently with probability q. So alpha = q (1 - q), beta = q^2.
 """
 
 import math
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers
+from tightshuffle.arguments import Floats
 from tightshuffle.randomizers.base import SupportRandomizer
 
 
@@ -31,12 +30,6 @@ class IndependentSupport(SupportRandomizer):
     def patterns(self, values: Sequence[int]) -> Floats:
         supported = np.indices((2,) * len(values)).sum(axis=0)
         return self.q**supported * (1 - self.q) ** (len(values) - supported)
-
-    def sample(self, counts: npt.ArrayLike, rng: "np.random.Generator", repetitions: int = 1) -> Integers:
-        """See `Randomizer.sample`: Bin(count, p*) + Bin(n - count, q*) for each value, O(k)."""
-        datasets = self._datasets(counts, repetitions)
-        rest = datasets.sum(axis=1, keepdims=True) - datasets
-        return rng.binomial(datasets, self.p_star) + rng.binomial(rest, self.q)
 
 
 @dataclass(frozen=True)
@@ -92,7 +85,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 
     @property
     def p_star(self) -> float:
-        return 0.5  # exact: numpy's sampler draws other numbers for probabilities just below and above 1/2
+        return 0.5  # exact
 
     @property
     def q(self) -> float:
@@ -112,9 +105,8 @@ class LocalHashing(IndependentSupport):
     then has the same distribution as that of a unary encoding with this q.
 
     ``everywhere`` is 0 for k > 2, not g^-k, so that the bound holds for every pairwise independent family:
-    they share alpha and beta. A third value as reference needs three-wise independence, the sampler full
-    independence. ``bits`` counts a family h(x) = a x + b over a field of max(k, g) elements. ValueError
-    unless g is one of `parameters`.
+    they share alpha and beta. A third value as reference needs three-wise independence. ``bits`` counts a
+    family h(x) = a x + b over a field of max(k, g) elements. ValueError unless g is one of `parameters`.
     """
 
     key = "hash"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.randomizers import expected_errors, parse
 from tightshuffle.randomizers.krr import invert, lie_probability, sample_histogram, truth_probability
 
@@ -42,12 +43,15 @@ def test_errors_are_those_of_a_simulation():
 
 @pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:5"])
 def test_errors_of_every_randomizer(name):
-    n, repetitions = 100_000, 400
-    randomizer = parse(name, k=len(SHARES), eps0=1.5)
-    sampled = randomizer.sample((SHARES * n).astype(int), np.random.default_rng(20261122), repetitions)
-    misses = np.abs(randomizer.estimate(sampled, n) - SHARES)
-    expectations = expected_errors.errors(randomizer, SHARES, n=n)
-    for cell, error in enumerate(expectations):
+    """Each user's report drawn from the full matrix; every value of a normal error of this variance."""
+    n, repetitions, rng = 100_000, 400, np.random.default_rng(20261122)
+    randomizer, supports = parse(name, k=len(SHARES), eps0=1.5), supports_of(name, len(SHARES))
+    matrix = matrix_of(name, len(SHARES), 1.5)
+    drawn = [
+        rng.multinomial(int(share * n), p, repetitions) for share, p in zip(SHARES, matrix.T, strict=True)
+    ]
+    misses = np.abs(randomizer.estimate(np.sum(drawn, axis=0) @ supports, n) - SHARES)
+    for cell, error in enumerate(expected_errors.errors(randomizer, SHARES, n=n)):
         assert within(misses[:, cell], error), cell
     largest = expected_errors.largest_error(np.sqrt(randomizer.variance(SHARES, n)))
     simulated = misses.max(axis=1)

@@ -1,5 +1,7 @@
 """The sampler against its exact law, the inversion against its mean, the projection against a solver."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,11 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
-from tightshuffle.randomizers.krr import (
-    invert,
-    maximum_likelihood,
-    project_to_simplex,
-)
+from tests.chi_square import consistent
+from tests.library.bounds.enumeration import add, krr
+from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 
 
 def test_projection_is_the_quadratic_programs_solution():
@@ -31,6 +31,22 @@ def test_projection_of_points_far_out():
     points = [[1e20, 0.0, 0.0], [1e20, 1e20, 3.0], [1e308, -1e308, 0.0]]
     expected = [[1, 0, 0], [0.5, 0.5, 0], [1, 0, 0]]
     np.testing.assert_array_equal(project_to_simplex(points), expected)
+
+
+@pytest.mark.parametrize("counts", [[2, 1, 1], [2, 2], [0, 4, 1]])
+def test_samples_follow_the_exact_law(counts):
+    distribution = {(0,) * len(counts): 1.0}
+    for value in np.repeat(np.arange(len(counts)), counts):
+        distribution = add(distribution, krr(value, np.exp(0.8), len(counts)))
+    sampled = sample_histogram(counts, 0.8, np.random.default_rng(20261122), 1_500)
+    drawn = Counter(map(tuple, sampled.tolist()))
+    assert drawn.keys() <= distribution.keys()
+    assert consistent(np.array([drawn[at] for at in distribution]), np.array([*distribution.values()]))
+
+
+def test_one_dataset_per_repetition():
+    datasets = [[10, 0, 0], [0, 0, 25]]  # at eps0 = 80 all but 1e-17 of the reports are true
+    np.testing.assert_array_equal(sample_histogram(datasets, 80.0, np.random.default_rng(1), 2), datasets)
 
 
 def test_inversion_of_a_budget_that_tells_little():

@@ -2,16 +2,13 @@
 
 import itertools
 import re
-from collections import defaultdict
 
 import mpmath
 import numpy as np
 import pytest
 
 from tests import ROOT
-from tests.chi_square import consistent
-from tests.library.bounds.enumeration import Shuffled
-from tests.library.randomizers.matrices import SMALL, both, exact_columns, matrix_of, merged, supports_of
+from tests.library.randomizers.matrices import SMALL, both, exact_columns, matrix_of, supports_of
 from tightshuffle.randomizers import (
     BY_KEY,
     NAMES,
@@ -19,7 +16,6 @@ from tightshuffle.randomizers import (
     KRandomizedResponse,
     expected_errors,
     parse,
-    subset,
 )
 from tightshuffle.randomizers.krr import invert
 
@@ -151,7 +147,6 @@ def test_no_cancellation(eps0, part, k):
                 "p_star": c * e0 * p1,
                 "q_star": c * (alpha + e0 * beta),
                 "_difference": c * (e0 - 1) * alpha,
-                "_truthful": c * (e0 - 1) * p1,
                 "gamma": c * (1 + (e0 - 1) * everywhere),
             }
             wanted = np.array(
@@ -221,52 +216,6 @@ def test_a_matrix_estimates_at_least_as_well(name, k):
         ]
         covariance = np.tensordot(share, distributions, 1)
         np.testing.assert_allclose(np.diag(weights @ covariance @ weights.T) / n, variance, rtol=1e-10)
-
-
-def distribution_of_supports(reports, matrix, counts):
-    """Probability of each sum of ``reports`` (rows: what is counted), one report for each user."""
-    kinds = np.unique(reports, axis=0)
-    shuffled = Shuffled(merged(reports, matrix)[0], sum(counts))
-    distribution = defaultdict(float)
-    held = tuple(np.repeat(np.arange(len(counts)), counts).tolist())
-    for outcome, mass in shuffled.distribution(held).items():
-        distribution[tuple((np.array(outcome) @ kinds).tolist())] += mass
-    return distribution
-
-
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [
-        *[("grr", [2, 1, 1]), ("grr", [2, 2]), ("rappor", [2, 1]), ("rappor", [1, 0, 2]), ("oue", [2, 0, 1])],
-        *[(f"subset:{m}", [2, 0, 1, 1]) for m in (1, 2, 3)],
-        *[("subset:2", [0, 4, 1]), ("subset:4", [1, 0, 1, 0, 2]), ("hadamard", [2, 1])],
-        *[("hadamard", [9, 2, 0]), ("hadamard", [1, 0, 1, 1])],  # the first has more users than columns
-        *[("hash:2", [1, 0, 2]), ("hash:3", [1, 1, 1]), ("matrix", [2, 0, 1])],
-        ("subset:2", [4, 3, 2]),  # more than 4 users, which are drawn in two parts here
-    ],
-)
-def test_samples_follow_the_exact_law(name, counts, monkeypatch):
-    if counts == [4, 3, 2]:
-        monkeypatch.setattr(subset, "_MOST_DRAWN", 4)
-    randomizer, matrix = both(name, len(counts), 0.8)
-    observed = np.eye(len(matrix)) if name == "matrix" else supports_of(name, len(counts))
-    distribution = distribution_of_supports(observed.astype(int), matrix, counts)
-    assert sum(distribution.values()) == pytest.approx(1)
-    keys = list(distribution)
-    places = {key: place for place, key in enumerate(keys)}
-    sampled = randomizer.sample(counts, np.random.default_rng(20261122), 1_500)
-    seen, often = np.unique(sampled, axis=0, return_counts=True)
-    drawn = np.zeros(len(keys))
-    drawn[[places[tuple(key)] for key in seen.tolist()]] = often
-    assert consistent(drawn, np.array([distribution[key] for key in keys]))
-
-
-@pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "hadamard", "hash:8"])
-def test_one_dataset_per_repetition(name):
-    # At eps0 = 80 every report supports its user's value, but for 1e-17 of them.
-    datasets = np.array([[10, 0, 0], [0, 0, 25]])
-    sampled = parse(name, k=3, eps0=80.0).sample(datasets, np.random.default_rng(1), 2)
-    assert (sampled[0, 0], sampled[1, 2]) == (10, 25)
 
 
 def test_bits():
