@@ -182,12 +182,13 @@ def _tuned_plan(
     k = int(k)
     cells, sigma = np.array([float(k)]), np.array([krr.sigma])
     start, _ = first_guess(kind, n=np.array([float(krr.n)]), k=cells, sigma=sigma)
-    plan = plan_of(kind.of(k, eps, int(start[0])).name)
+    parameter = int(start[0])
+    plan = plan_of(kind.of(k, eps, parameter).name)
     while True:
         own = parse(plan.randomizer, k=k, eps0=plan.eps0)
         better, _ = most_private(
             kind,
-            np.array([getattr(own, kind.parameter)]),
+            np.array([parameter]),
             np.array([float(eps)]),
             n=np.array([float(plan.n)]),
             k=cells,
@@ -197,7 +198,7 @@ def _tuned_plan(
         other = plan_of(kind.of(k, eps, int(better[0])).name)
         if worth(other) >= worth(plan):
             break
-        plan = other
+        plan, parameter = other, int(better[0])
     return plan if shares is None else plan_of(plan.randomizer, shares)
 
 

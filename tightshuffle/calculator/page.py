@@ -77,12 +77,12 @@ def _(kind, mo, question):
 @app.cell
 def _(answers, argparse, fields, mo, plt, values):
     PARSERS = {
-        "size": values.whole_number(1),
-        "n": values.whole_number(1),
-        "k": values.whole_number(2),
-        "eps0": values.positive,
-        "eps": values.positive,
-        "error": values.positive,
+        "size": values.whole,
+        "n": values.whole,
+        "k": values.whole,
+        "eps0": values.number,
+        "eps": values.number,
+        "error": values.number,
         "delta": values.log10_delta,
         "colluding": values.users_or_share,
     }

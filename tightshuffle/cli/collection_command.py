@@ -14,8 +14,6 @@ from tightshuffle.number_text import plain
 
 def answer_collection(arguments: Namespace) -> Answer:
     """The bounds for every group, at one eps or delta, and the errors."""
-    if (arguments.eps is None) == (arguments.delta is None):
-        raise ValueError("give either --eps or --delta")
     collection = read_collection(arguments.file)
     stages = (collection, *collection.then)
     partly = any(group.participation < 1 for stage in stages for group in stage.groups)

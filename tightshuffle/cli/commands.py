@@ -12,7 +12,7 @@ import numpy as np
 
 import tightshuffle
 from tightshuffle import methods
-from tightshuffle.arguments import OutsideRange, check_colluding
+from tightshuffle.arguments import OutsideRange, check_choice, check_colluding, check_n
 from tightshuffle.cli.layout import INDENT, Answer, delta_text, indented, one_or_all, table
 from tightshuffle.cli.values import histogram
 from tightshuffle.number_text import plain
@@ -45,7 +45,7 @@ def _answer_bounds(arguments: Namespace) -> Answer:
     asked_name, answer_name = ("eps", "log10_delta") if of_delta else ("delta", "eps")
     asked = getattr(arguments, asked_name)
     columns = _ask_all(arguments, _delta_of if of_delta else _eps_of, asked)
-    shared = {name: value for column in columns for name, value in _names(column.setting).items()}
+    shared = {name: value for column in columns for name, value in _named(column.setting).items()}
     given = {**shared, asked_name: one_or_all(asked)}
     found = [
         {answer_name: one_or_all(column.answers), "note": one_or_all(column.notes)} for column in columns
@@ -98,24 +98,18 @@ def _delta_of(method: methods.Method, setting: Mapping[str, Any], eps: Any) -> t
 
 
 def _eps_of(method: methods.Method, setting: Mapping[str, Any], delta: Any) -> tuple[list[float], str]:
-    largest = _names(setting)["eps0"] * setting.get("compositions", 1)
-    reason = f"no guarantee from shuffling here; eps = {largest:g} holds without shuffling"
-    return _floats(tightshuffle.epsilon(delta, method=method.name, **setting)), reason
+    answers = _floats(tightshuffle.epsilon(delta, method=method.name, **setting))
+    largest = setting["eps0"] * setting.get("compositions", 1)
+    return answers, f"no guarantee from shuffling here; eps = {largest:g} holds without shuffling"
 
 
 def _ask_all(arguments: Namespace, ask: _Ask, asked: list[float]) -> list[_Column]:
     """The results of every method: nan if a method does not apply; ValueError if no method applies."""
-    chosen = [methods.METHODS[name] for name in arguments.method]
-    randomizer = _randomizer(arguments)
-    _refuse_what_nobody_takes(arguments, chosen)
+    names = list(methods.METHODS) if arguments.method == "all" else arguments.method.split(",")
+    chosen = [methods.METHODS[check_choice("METHOD", name, methods.METHODS)] for name in dict.fromkeys(names)]
     found, refusals = [], []
-    for method in chosen:
-        setting = _setting(arguments, method, randomizer)
+    for method, setting in zip(chosen, _settings(arguments, chosen), strict=True):
         try:
-            if method.needs_count and arguments.count is None:
-                raise ValueError(
-                    f"--count is needed for {method.name}: the number of remaining users who hold x0"
-                )
             found.append(_Column(method, setting, *ask(method, setting, np.array(asked))))
         except ValueError as error:
             refusals.append(error)
@@ -165,14 +159,9 @@ def _answer_plan(arguments: Namespace) -> Answer:
 
 def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
     """n, k, and the share of each value, None for uniform data."""
-    for name in ("n", "k", "error"):
-        if arguments.data and getattr(arguments, name) is not None:
-            raise ValueError(f"leave out --{name}: --data gives the users and their values")
+    if (arguments.k is None) != bool(arguments.data):
+        raise ValueError("give --k, or --data, which gives the users and their values")
     if not arguments.data:
-        if arguments.k is None:
-            raise ValueError("--k is needed (unless --data gives it)")
-        if (arguments.n is None) == (arguments.error is None):
-            raise ValueError("give exactly one of --n, --error and --data")
         return arguments.n, arguments.k, None
     users, shares = histogram(arguments.data)
     return users, len(shares), shares
@@ -239,10 +228,10 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
 def _answer_compare(arguments: Namespace) -> Answer:
     bounds = [m for m in methods.METHODS.values() if m.kind == methods.UPPER and m.name != "upper"]
     others = [m.name for m in bounds if m.randomizers or arguments.randomizer == "grr"]
-    arguments.method = ["lower", "upper", *others]
+    arguments.method = ",".join(["lower", "upper", *others])
     if arguments.eps is None:
-        setting = _setting(arguments, methods.METHODS["upper"], arguments.randomizer)
-        end = tightshuffle.epsilon(log10_delta=_DEEPEST, **setting) or arguments.eps0
+        setting = _settings(arguments, [methods.METHODS["upper"]])[0]
+        end = tightshuffle.epsilon(log10_delta=_DEEPEST, **setting) or setting["eps0"]
         arguments.eps = np.linspace(0.0, end, 65 if arguments.json else 9).tolist()
     return _answer_bounds(arguments)
 
@@ -269,57 +258,41 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
     "compare": _answer_compare,
 }
 
-# --- settings ----------------------------------------------------------------------------------------------
-
 _USUAL = {"randomizer": "grr", "colluding": 0, "compositions": 1, "error": None}
 
 
-def _randomizer(arguments: Namespace) -> str | Randomizer:
-    """The randomizer: a name, or an object for a file; ValueError if k or eps0 is missing or given twice."""
-    from_file = arguments.randomizer.startswith("file:")
-    for name in ("k", "eps0"):
-        if from_file and getattr(arguments, name) is not None:
-            raise ValueError(f"leave out --{name}: it follows from the matrix in the file")
-        if not from_file and getattr(arguments, name) is None:
-            raise ValueError(f"--{name} is needed (unless --randomizer file:... gives it)")
-    return parse(arguments.randomizer) if from_file else str(arguments.randomizer)
-
-
-def _refuse_what_nobody_takes(arguments: Namespace, chosen: list[methods.Method]) -> None:
-    counted = ", ".join(name for name, other in methods.METHODS.items() if other.needs_count)
-    for name in ("count", "direction"):
-        if getattr(arguments, name) is not None and not any(method.needs_count for method in chosen):
-            asked = ", ".join(method.name for method in chosen)
-            raise ValueError(f"leave out --{name} for {asked}: only {counted} uses it")
-
-
-def _setting(arguments: Namespace, method: methods.Method, randomizer: str | Randomizer) -> dict[str, Any]:
-    """The keywords of `tightshuffle.delta`."""
-    setting: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
-    if method.needs_count:
-        setting |= {
-            name: value for name in ("count", "direction") if (value := getattr(arguments, name)) is not None
-        }
-    if randomizer != "grr":
-        setting["randomizer"] = randomizer
+def _settings(arguments: Namespace, chosen: list[methods.Method]) -> list[dict[str, Any]]:
+    """The keywords of `tightshuffle.delta` for each method: options that it does not use are left out."""
+    given: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
+    if arguments.randomizer.startswith("file:"):
+        own = parse(arguments.randomizer, k=arguments.k, eps0=arguments.eps0)
+        given |= {"k": own.k, "eps0": own.eps0, "randomizer": own}
+    elif arguments.randomizer != "grr":
+        given["randomizer"] = arguments.randomizer
     if arguments.colluding:
-        setting["colluding"] = int(check_colluding(arguments.colluding, arguments.n))
-    if method.composes or arguments.compositions > 1:
-        setting["compositions"] = arguments.compositions
-    return setting
+        given["colluding"] = int(check_colluding(arguments.colluding, check_n(arguments.n)))
+    counted = {"count": arguments.count, "direction": arguments.direction}
+    counted = {name: value for name, value in counted.items() if value is not None}
+    nobody = not any(method.needs_count for method in chosen)  # then each of them refuses it
+    rounds = {"compositions": arguments.compositions}
+    return [
+        given
+        | (counted if method.needs_count or nobody else {})
+        | (rounds if method.composes or arguments.compositions != 1 else {})
+        for method in chosen
+    ]
 
 
-def _names(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """The setting with names and numbers only, k and eps0 those of the matrix if there is one."""
+def _named(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting with names and numbers only."""
     own = setting.get("randomizer")
-    known = {"k": own.k, "eps0": own.eps0, "randomizer": own.name} if isinstance(own, Randomizer) else {}
-    return {**setting, **known}
+    return {**setting, "randomizer": own.name} if isinstance(own, Randomizer) else dict(setting)
 
 
 def _written(setting: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{name} = {value:g}" if name == "eps0" else f"{name} = {value}"
-        for name, value in _names(setting).items()
+        for name, value in _named(setting).items()
     )
 
 

@@ -1,7 +1,5 @@
 """`tightshuffle design`: k-RR with dummies."""
 
-import itertools
-import math
 from argparse import Namespace
 from typing import Any
 
@@ -9,17 +7,11 @@ from tightshuffle.arguments import check_colluding
 from tightshuffle.cli.layout import Answer, delta_text, table
 from tightshuffle.designs import Design, frontier, luo_wang_yi
 from tightshuffle.number_text import plain
-from tightshuffle.planning import make_plan
 
 
 def answer_design(arguments: Namespace) -> Answer:
-    """The designs for one guarantee; for several, the two ends of each and what a closed form asks for."""
-    pairs = list(itertools.product(arguments.eps, arguments.delta))
-    return _one(arguments, *pairs[0]) if len(pairs) == 1 else _several(arguments, pairs)
-
-
-def _one(arguments: Namespace, eps: float, log10_delta: float) -> Answer:
-    about = _about(arguments)
+    """The designs for one guarantee, and what a closed form asks for."""
+    about, eps, log10_delta = _about(arguments), arguments.eps, arguments.delta
     designs = frontier(eps=eps, log10_delta=log10_delta, **about)
     guarantee = {"method": "collection", **about, "eps": eps, "log10_delta": log10_delta}
     columns = {"eps0": "eps0", "dummies": "dummies", "messages_per_user": "messages_per_user"}
@@ -45,36 +37,6 @@ def _one(arguments: Namespace, eps: float, log10_delta: float) -> Answer:
         f" per value, {per_value['times']:.3g} times as many.",
     ]
     return Answer("\n".join(lines), {**guarantee, "designs": records, "dummies_alone": per_value})
-
-
-def _several(arguments: Namespace, pairs: list[tuple[float, float]]) -> Answer:
-    about = _about(arguments)
-    records = []
-    rows: list[tuple[str, ...]] = [
-        ("eps", "delta", "eps0", "ratio", "dummies per user", "ratio", "per value", "closed form", "times")
-    ]
-    for eps, log10_delta in pairs:
-        alone = make_plan(eps=eps, log10_delta=log10_delta, **about).eps0
-        krr, dummies = frontier(eps=eps, log10_delta=log10_delta, eps0=[alone, math.inf], **about)
-        per_value = _per_value(dummies, eps, log10_delta)
-        sent = dummies.messages_per_user - 1
-        row = {"eps": eps, "log10_delta": log10_delta, "eps0_without_dummies": krr.eps0}
-        row |= {"ratio_without_dummies": krr.ratio, "dummies_per_user": sent}
-        records.append(row | {"ratio_of_dummies": dummies.ratio, **per_value})
-        counted = plain(per_value["dummies_per_value"], 4, round_up=True)
-        asked = [counted, f"{per_value['closed_form']:.4g}", f"{per_value['times']:.3g}"]
-        known = [f"{eps:.15g}", delta_text(log10_delta), plain(krr.eps0, round_up=False)]
-        rows.append((*known, f"{krr.ratio:.3f}", f"{sent:.4g}", f"{dummies.ratio:.3f}", *asked))
-    lines = [
-        f"for every dataset with {_written(about)}",
-        "",
-        table(rows),
-        "",
-        "eps0, ratio: k-RR without dummies, and its expected error over that of the central Gaussian.",
-        "dummies per user, ratio: dummies alone; users send the values themselves.",
-        "per value: dummies alone over k; closed form: 32 ln(2/delta)/eps^2 of Luo, Wang and Yi (2022).",
-    ]
-    return Answer("\n".join(lines), {"method": "collection", **about, "guarantees": records})
 
 
 def _about(arguments: Namespace) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import argparse
 import re
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 import tightshuffle
@@ -21,7 +20,6 @@ delta.
 _EXAMPLES = """\
 examples:
   tightshuffle delta upper --n 100000 --k 408 --eps0 4 --eps 0.05 0.1
-  tightshuffle delta count-exact --n 100 --k 10 --eps0 2 --eps 0.5 --count 80
   tightshuffle epsilon upper --n 100000 --k 408 --eps0 4 --delta 1e-6
   tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
 
@@ -34,21 +32,18 @@ _DELTA = """\
 delta at one or several eps, by one or several methods.
 
 For a guarantee use `upper`: it holds for every dataset. `lower` shows how tight `upper` is: for some dataset,
-delta is at least `lower`. `tightshuffle methods` describes all methods.
-
-delta compares two datasets that differ in the value of one user, the user in question: x0 or x1. The
-remaining N - 1 users hold the same values in both.
+delta is at least `lower`. delta compares two datasets that differ in the value of one user, the target user:
+x0 or x1. The other N - 1 users hold the same values in both.
 """
 _DELTA_EXAMPLES = """\
 examples:
-  tightshuffle delta upper --n 100000 --k 408 --eps0 4 --eps 0.05 0.1
   tightshuffle delta upper,lower,clones --n 1e4 --k 10 --eps0 4 --eps 0:1:5
-  tightshuffle delta upper --randomizer oue --n 1e5 --k 408 --eps0 4 --eps 0.1 --colluding 5000
+  tightshuffle delta upper --randomizer oue --n 1e5 --k 408 --eps0 4 --eps 0.1 --colluding 5%
   tightshuffle delta stronger-clones --n 1e4 --k 10 --eps0 4 --eps 0.5 --compositions 4 --json
+  tightshuffle delta count-exact --n 100 --k 10 --eps0 2 --eps 0.5 --count 80
 
 Upper bounds are rounded up, lower bounds down. --json gives all digits of log10 delta, as log10_delta. It is
-null if delta is 0 or if a theorem does not apply; `note` says which of the two. If one of several methods
-does not apply in your setting, the reason stands below the table and in `note`.
+null if delta is 0 or if a theorem does not apply; `note` says which of the two.
 """
 _EPSILON = """\
 The smallest eps at one or several delta, by one or several methods.
@@ -58,19 +53,15 @@ method does not guarantee this delta at any eps up to that value.
 """
 _EPSILON_EXAMPLES = """\
 examples:
-  tightshuffle epsilon upper --n 100000 --k 408 --eps0 4 --delta 1e-6
   tightshuffle epsilon clones --n 1e3 --k 10 --eps0 1 --delta 1e-6 --compositions 8
   tightshuffle epsilon upper,clones --n 1e4 --k 10 --eps0 2 --delta 1e-9:1e-3:4 --json
 """
 _PLAN = """\
 The largest eps0 that guarantees (eps, delta), by the method `upper`, and the error of the estimates.
 
-It also prints the errors of two other mechanisms. One is the analytic Gaussian mechanism with the same
-guarantee (sensitivity sqrt2, as one user's value changes). The other is the local model: the randomizer with
-eps0 = eps and no shuffler.
-
-An error is the expected total variation error, for uniform data and before projection. Several eps or delta
-give a table with one row per pair.
+It also prints the errors of the analytic Gaussian mechanism with the same guarantee (sensitivity sqrt2, as
+one user's value changes), and of the randomizer with eps0 = eps and no shuffler. An error is the expected
+total variation error, for uniform data and before projection. Several eps or delta give a table.
 
 With --error instead of --n, the plan finds the fewest users for this guarantee and this error. With --data,
 n, k and the errors are those of your own histogram; the guarantee still holds for every dataset.
@@ -80,38 +71,31 @@ uniform data. grr is subset with M = 1.
 """
 _PLAN_EXAMPLES = """\
 examples:
-  tightshuffle plan --n 100000 --k 408 --eps 0.5 --delta 1e-6
-  tightshuffle plan --n 100000 --k 408 --eps 0.1 0.5 1 --delta 1e-6 1e-9 --randomizer hadamard
-  tightshuffle plan --n 1000 --k 4096 --eps 0.5 --delta 1e-6 --randomizer subset
+  tightshuffle plan --n 100000 --k 408 --eps 0.5 1 --delta 1e-6 1e-9
   tightshuffle plan --error 0.05 --k 408 --eps 0.5 --delta 1e-6
-  tightshuffle plan --n 1e3 --k 10 --eps 1 --delta 1e-6 --compositions 2
-  tightshuffle plan --data counts.csv --eps 1 --delta 1e-6
+  tightshuffle plan --data counts.csv --eps 1 --delta 1e-6 --randomizer subset
 """
 _DESIGN = """\
 k-RR with dummies for a given (eps, delta): from k-RR alone to dummies alone.
 
 Dummies are uniform values that the shuffler adds to the reports. They let users report with a larger eps0, so
 that the estimates are more accurate. With enough dummies, users can send the values themselves: eps0 = inf.
-For one (eps, delta), the table has one row per eps0, with the fewest dummies for it. For several, it has one
-row per pair, with k-RR alone and dummies alone.
+The table has one row per eps0, with the fewest dummies for it.
 """
 _DESIGN_EXAMPLES = """\
 examples:
   tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6
-  tightshuffle design --n 100000 --k 256 --eps 0.1 0.5 1 2 --delta 1e-6 1e-9
 
 In JSON, eps0 is null where it is infinite. `tightshuffle plan` has k-RR alone, and other randomizers.
 """
 _COMPARE = """\
 delta as a function of eps by every bound that holds for all datasets, and by `lower`.
+
+Without --eps, eps runs from 0 to where upper is 1e-12.
 """
 _COMPARE_EXAMPLES = """\
 examples:
-  tightshuffle compare --n 100000 --k 408 --eps0 4
   tightshuffle compare --n 1e4 --k 16 --eps0 2 --eps 0:1:50
-
-Without --eps, eps runs from 0 to where upper is 1e-12. For other randomizers than grr: lower, upper
-and single-value.
 """
 _COLLECTION = """\
 eps or delta of a real collection: groups with different eps0, partial participation, dummies, rounds.
@@ -122,7 +106,6 @@ docs/collections.md explains its keys.
 _COLLECTION_EXAMPLES = """\
 examples:
   tightshuffle collection mine.yaml --delta 1e-6
-  tightshuffle collection mine.yaml --eps 0.5 --json
 """
 _CALCULATOR = """\
 A page in the browser that answers: guarantees, plans, pictures, groups, rounds, matrices of your own.
@@ -134,21 +117,8 @@ It runs on this machine only, until Ctrl-C, and needs pip install 'tightshuffle[
 class _Parser(argparse.ArgumentParser):
     """A parser that raises ValueError, for the caller to report, instead of ending the process."""
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Report a misspelt option first: argparse would report the required option that is then missing."""
-        known = self._option_string_actions
-        for word in [] if self._subparsers else args:
-            option = word.partition("=")[0]
-            if option.startswith("--") and len(option) > 2 and option not in known:
-                self.error(f"unrecognized option {option}{values.suggestion(option, known)}")
-        return super().parse_known_args(args, namespace)
-
     def error(self, message: str) -> NoReturn:
-        message = re.sub(r"^argument (\S+): ", r"\1 ", message)
-        if found := re.search(r"invalid choice: '([^']*)'(?= \(choose from (.*)\)$)", message):
-            hint = values.suggestion(found[1], re.findall(r"'([^']*)'", found[2]))
-            message = message[: found.end()] + hint + message[found.end() :]
-        raise ValueError(message)
+        raise ValueError(re.sub(r"^argument (\S+): ", r"\1 ", message))
 
 
 class _Flat(argparse.Action):
@@ -158,45 +128,60 @@ class _Flat(argparse.Action):
         setattr(namespace, self.dest, [value for words in lists for value in words])
 
 
-def _option(metavar: str, kind: Callable[[str], Any], text: str, **more: Any) -> dict[str, Any]:
-    return {"metavar": metavar, "type": kind, "help": text, **more}
-
-
-_RANGE = "or from:to:how many, such as 0.1:2:50"
 _ROUNDS = "rounds in which every user reports with fresh randomness; values may change between rounds"
-_ANY_DELTA = "between 0 and 1, however small, such as 1e-6"
-_OPTIONS = {
-    "--n": _option("N", values.whole_number(1), "number of users: 100000, 1e5 or 100_000"),
-    "--k": _option("K", values.whole_number(2), "number of values, >= 2"),
-    "--eps0": _option("E0", values.positive, "local budget of one report, > 0"),
-    "--eps": _option(
-        "E", values.some(values.at_least_zero), f"one or several, >= 0; {_RANGE}", nargs="+", action=_Flat
-    ),
-    "--colluding": _option(
-        "C",
-        values.users_or_share,
-        "how many of the N users reveal their reports to the adversary, or send none: 1000, or a share: 1%%"
-        " or 0.01 (default 0)",
-        default=0,
-    ),
-    "--count": _option("M", values.whole_number(0), "how many of the remaining N - 1 users hold x0"),
-    "--compositions": _option("C", values.whole_number(1), f"{_ROUNDS} (default 1)", default=1),
-    "--error": _option(
-        "TV",
-        values.positive,
-        "instead of --n: find the fewest users whose expected total variation error is at most this",
-    ),
-    "--data": _option(
-        "FILE",
-        str,
-        "your own histogram instead of --n and --k: a CSV file with the columns cell and count",
-    ),
+_RANGE = "or from:to:how many, such as 0.1:2:50"
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "--n": {"metavar": "N", "type": values.whole, "help": "number of users: 100000, 1e5 or 100_000"},
+    "--k": {"metavar": "K", "type": values.whole, "help": "number of values, >= 2"},
+    "--eps0": {"metavar": "E0", "type": values.number, "help": "local budget of one report, > 0"},
+    "--eps": {
+        "metavar": "E",
+        "type": values.some(),
+        "nargs": "+",
+        "action": _Flat,
+        "help": f"one or several, >= 0; {_RANGE}",
+    },
+    "--delta": {
+        "metavar": "D",
+        "type": values.log10_delta,
+        "required": True,
+        "help": "between 0 and 1, however small, such as 1e-6 or 1e-500",
+    },
+    "--randomizer": {
+        "metavar": "R",
+        "default": "grr",
+        "help": f"{', '.join(randomizers.NAMES)} (default grr, k-randomized response); a matrix file has a"
+        " row per report and a column per value, and k and eps0 follow from it",
+    },
+    "--colluding": {
+        "metavar": "C",
+        "type": values.users_or_share,
+        "default": 0,
+        "help": "how many of the N users reveal their reports to the adversary, or send none: 1000, or a"
+        " share: 1%% or 0.01 (default 0)",
+    },
+    "--count": {
+        "metavar": "M",
+        "type": values.whole,
+        "help": "for count-exact: how many of the other N - 1 users hold x0",
+    },
+    "--direction": {
+        "choices": DIRECTIONS,
+        "help": "for count-exact: delta of the count of x0 if the target user holds x0, against the count if"
+        " not (forward); the opposite (reverse); or the larger of the two (both, the default)",
+    },
+    "--compositions": {
+        "metavar": "C",
+        "type": values.whole,
+        "default": 1,
+        "help": f"{_ROUNDS} (default 1); the guarantee is for all rounds together",
+    },
+    "--data": {
+        "metavar": "FILE",
+        "help": "a histogram of your own: a CSV file with the columns cell and count",
+    },
 }
-
-
-def _add(command: argparse.ArgumentParser, *names: str, **more: Any) -> None:
-    for name in names:
-        command.add_argument(name, **_OPTIONS[name] | more)
+_SETTING = ("--k", "--eps0", "--randomizer", "--colluding")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -210,52 +195,48 @@ def make_parser() -> argparse.ArgumentParser:
     def add(name: str, summary: str, about: str, examples: str | None = None) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, description=about, epilog=examples, **style)
 
+    method = f"one of these, several with commas between, or all: {', '.join(methods.METHODS)}"
     delta = add("delta", "delta at a given eps, by any method", _DELTA, _DELTA_EXAMPLES)
-    _add_method(delta)
-    _add(delta, "--eps", required=True)
-    _add_setting(delta)
-
     epsilon = add("epsilon", "eps at a given delta, by any method", _EPSILON, _EPSILON_EXAMPLES)
-    _add_method(epsilon)
-    common = "one or several, between 0 and 1, such as 1e-6, or from:to:how many, with equal ratios"
-    number = values.some(values.common_delta, by_factors=True)
-    epsilon.add_argument("--delta", required=True, **_option("D", number, common, nargs="+", action=_Flat))
-    _add_setting(epsilon)
+    for command in (delta, epsilon):
+        command.add_argument("method", metavar="METHOD", help=method)
+        _add(command, "--n", required=True)
+        _add(command, *_SETTING, "--count", "--direction", "--compositions")
+    _add(delta, "--eps", required=True)
+    some = "one or several, such as 1e-6, or from:to:how many, with equal ratios"
+    _add(epsilon, "--delta", type=values.some(by_factors=True), nargs="+", action=_Flat, help=some)
 
     about = "What each METHOD is, in which settings it is valid, and its source: paper and theorem."
     listing = add("methods", "what each method is, and where it is valid", about)
 
     plan = add("plan", "the largest eps0 for (eps, delta), and the error", _PLAN, _PLAN_EXAMPLES)
-    _add(plan, "--n", "--k", "--error", "--data")
-    several, wanted = values.some(values.positive), "of the guarantee: one or several"
-    _add(plan, "--eps", required=True, type=several, help=f"{wanted}, > 0; {_RANGE}")
-    many = _option("D", values.log10_delta, f"{wanted}, {_ANY_DELTA} or 1e-500", nargs="+")
-    plan.add_argument("--delta", required=True, **many)
-    _add_randomizer(plan, *randomizers.NAMES[:-1], "subset", "hash")
-    _add(plan, "--compositions", help=f"{_ROUNDS}; the guarantee is for all rounds together (default 1)")
+    users = plan.add_mutually_exclusive_group(required=True)
+    _add(users, "--n", "--data")
+    enough = "find the fewest users whose expected total variation error is at most this"
+    users.add_argument("--error", metavar="TV", type=values.number, help=enough)
+    _add(plan, "--k", "--randomizer", "--colluding", "--compositions")
+    _add(plan, "--eps", required=True)
+    _add(plan, "--delta", nargs="+")
 
     design = add("design", "k-RR with dummies for (eps, delta), and the error", _DESIGN, _DESIGN_EXAMPLES)
     _add(design, "--n", "--k", required=True)
-    _add(design, "--eps", required=True, type=several, help=f"{wanted}, > 0; {_RANGE}")
-    design.add_argument("--delta", required=True, **many)
-    _add(design, "--colluding")
+    _add(design, "--delta", "--colluding")
+    design.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, > 0")
 
     collection = add(
         "collection", "eps or delta of groups, dummies and rounds", _COLLECTION, _COLLECTION_EXAMPLES
     )
-    collection.add_argument("file", **_option("FILE", str, "a YAML or JSON file"))
-    collection.add_argument("--eps", **_option("E", values.at_least_zero, "one number: delta is looked for"))
-    collection.add_argument(
-        "--delta", **_option("D", values.log10_delta, f"one number, {_ANY_DELTA}: eps is looked for")
-    )
-    text = "a histogram for the errors: a CSV file with the columns cell and count (default: uniform data)"
-    _add(collection, "--data", help=text)
+    collection.add_argument("file", metavar="FILE", help="a YAML or JSON file")
+    asked = collection.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--eps", metavar="E", type=values.number, help="one number: delta is looked for")
+    _add(asked, "--delta", required=False, help="one number: eps is looked for")
+    _add(collection, "--data")
 
     compare = add("compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
-    _add(compare, "--n", "--k", "--eps0", required=True)
-    _add(compare, "--eps")
-    _add_randomizer(compare, *randomizers.NAMES[:-1])
+    _add(compare, "--n", required=True)
+    _add(compare, *_SETTING, "--eps")
     compare.set_defaults(count=None, direction=None, compositions=1)
+
     calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
     calculator.add_argument("--port", type=int, metavar="P", help="the port (default: the first free one)")
     calculator.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
@@ -264,31 +245,6 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_method(command: argparse.ArgumentParser) -> None:
-    text = f"one of these, several with commas between, or all: {', '.join(methods.METHODS)}"
-    command.add_argument("method", **_option("METHOD", values.method_names, text))
-
-
-def _add_randomizer(command: argparse.ArgumentParser, *names: str) -> None:
-    own = "; a matrix file has a row per report and a column per value, and k and eps0 follow from it"
-    text = (
-        f"the randomizer: {', '.join(names)} (default grr, k-randomized response"
-        f"{own * any(name.startswith('file') for name in names)})"
-    )
-    command.add_argument("--randomizer", **_option("R", str, text, default="grr"))
-    _add(command, "--colluding")
-
-
-def _add_setting(command: argparse.ArgumentParser) -> None:
-    _add(command, "--n", required=True)
-    _add(command, "--k", "--eps0")
-    _add_randomizer(command, *randomizers.NAMES)
-    _add(command, "--count", help=f"for count-exact: {_OPTIONS['--count']['help']}")
-    command.add_argument(
-        "--direction",
-        choices=DIRECTIONS,
-        help="for count-exact: delta of the count of x0 if the user in question holds x0, against the count"
-        " if not (forward); the opposite (reverse); or the larger of the two (both, the default)",
-    )
-    composing = ", ".join(name for name, method in methods.METHODS.items() if method.composes)
-    _add(command, "--compositions", help=f"{_ROUNDS} (default 1; for {composing})")
+def _add(command: argparse._ActionsContainer, *names: str, **more: Any) -> None:
+    for name in names:
+        command.add_argument(name, **_OPTIONS[name] | more)
