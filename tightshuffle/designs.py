@@ -29,36 +29,17 @@ _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller d
 class Design:
     """A collection with the fewest dummies for a guarantee.
 
-    ``gaussian_error``: expected error of the central analytic Gaussian mechanism with the same guarantee.
+    ``eps0``: the local budget, which is left if the shuffler fails; math.inf if users send the values.
+    ``dummies``: how many the shuffler adds. ``messages_per_user``: reports and dummies, divided by the number
+    of users. ``error``: `Collection.expected_error`, for uniform data, without projection. ``ratio``: the
+    error over that of the central analytic Gaussian mechanism with the same guarantee.
     """
 
-    collection: Collection
-    gaussian_error: float
-
-    @property
-    def eps0(self) -> float:
-        """The local budget, which is left if the shuffler fails; math.inf if users send the values."""
-        return self.collection.eps0()
-
-    @property
-    def dummies(self) -> int:
-        """How many the shuffler adds."""
-        return self.collection.dummies.number
-
-    @property
-    def messages_per_user(self) -> float:
-        """Reports and dummies, divided by the number of users."""
-        return 1 + self.dummies / self.collection.groups[0].users
-
-    @property
-    def error(self) -> float:
-        """`Collection.expected_error`: expected total variation error, uniform data, no projection."""
-        return self.collection.expected_error()
-
-    @property
-    def ratio(self) -> float:
-        """The error over that of the central analytic Gaussian mechanism."""
-        return self.error / self.gaussian_error
+    eps0: float
+    dummies: int
+    messages_per_user: float
+    error: float
+    ratio: float
 
 
 def fewest_dummies(
@@ -126,7 +107,8 @@ def frontier(
 
     def design(eps0: float) -> Design:
         dummies = fewest_dummies(n, k, eps, delta, log10_delta=log10_delta, eps0=eps0, colluding=colluding)
-        return Design(with_dummies(n, k, eps0, dummies, colluding), plan.tv["gaussian"])
+        error = with_dummies(n, k, eps0, dummies, colluding).expected_error()
+        return Design(float(eps0), dummies, 1 + dummies / n, error, error / plan.tv["gaussian"])
 
     if eps0 is not None:
         return [design(one) for one in eps0]

@@ -1,14 +1,10 @@
 """The functions of `import tightshuffle`: what the accountants say, as numbers."""
 
-import subprocess
-import sys
-
 import mpmath
 import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle.bounds import histogram
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.randomizers import Finite, SubsetSelection
 
@@ -17,19 +13,11 @@ SETTING = {"n": 1000, "k": 10, "eps0": 2.0}
 
 def test_numbers_and_logarithms():
     eps = np.array([0.05, 0.3])
-    for name, function in (
-        ("upper", histogram.upper),
-        ("lower", histogram.lower),
-    ):
-        logs = function(eps, **SETTING)
-        np.testing.assert_array_equal(getattr(tightshuffle, name)(eps, log10=True, **SETTING), logs)
-        np.testing.assert_allclose(tightshuffle.delta(eps, method=name, **SETTING), 10**logs, rtol=1e-11)
-    assert (
-        tightshuffle.lower(0.3, **SETTING)
-        <= tightshuffle.upper(0.3, **SETTING)
-        == tightshuffle.delta(0.3, **SETTING)
-    )
-    assert isinstance(tightshuffle.delta(0.3, **SETTING), float)
+    for function in (tightshuffle.upper, tightshuffle.lower):
+        logs = function(eps, log10=True, **SETTING)
+        np.testing.assert_allclose(function(eps, **SETTING), 10**logs, rtol=1e-11)
+    assert tightshuffle.lower(0.3, **SETTING) <= tightshuffle.upper(0.3, **SETTING)
+    assert tightshuffle.upper(0.3, **SETTING) == tightshuffle.delta(0.3, **SETTING)
 
 
 @pytest.mark.parametrize("randomizer", ["grr", "subset:3", "oue", "hadamard"])
@@ -108,16 +96,3 @@ def test_the_trade_off_curve_of_one_user_is_not_above_the_exact_one():
     assert tightshuffle.tradeoff([0, 1], n=1, k=2, eps0=1.0).tolist() == [pytest.approx(1), 0]
     assert all(one <= other for one, other in zip(found.tolist(), exact, strict=True))
     assert max(map(abs, found - np.array(exact, dtype=float))) < 1e-3
-
-
-def test_the_first_page_of_help():
-    page = subprocess.run(
-        [sys.executable, "-c", "import tightshuffle; help(tightshuffle)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    for name in tightshuffle.__all__:  # classes are imported on first use: the introduction names them
-        assert (f"    {name}(" if name.islower() else f"`{name}`") in page
-    light = "import sys, tightshuffle; sys.exit('numpy' in sys.modules)"
-    subprocess.run([sys.executable, "-c", light], check=True)

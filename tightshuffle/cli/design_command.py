@@ -5,7 +5,7 @@ from typing import Any
 
 from tightshuffle.arguments import check_colluding
 from tightshuffle.cli.layout import Answer, delta_text, table
-from tightshuffle.designs import Design, frontier, luo_wang_yi
+from tightshuffle.designs import frontier, luo_wang_yi
 from tightshuffle.number_text import plain
 
 
@@ -14,10 +14,12 @@ def answer_design(arguments: Namespace) -> Answer:
     about, eps, log10_delta = _about(arguments), arguments.eps, arguments.delta
     designs = frontier(eps=eps, log10_delta=log10_delta, **about)
     guarantee = {"method": "collection", **about, "eps": eps, "log10_delta": log10_delta}
-    columns = {"eps0": "eps0", "dummies": "dummies", "messages_per_user": "messages_per_user"}
-    columns |= {"expected_tv": "error", "ratio": "ratio"}
-    records = [{name: getattr(one, column) for name, column in columns.items()} for one in designs]
-    per_value = _per_value(designs[-1], eps, log10_delta)
+    records = []
+    for one in designs:
+        row = {"eps0": one.eps0, "dummies": one.dummies, "messages_per_user": one.messages_per_user}
+        records.append({**row, "expected_tv": one.error, "ratio": one.ratio})
+    needed, closed = designs[-1].dummies / arguments.k, luo_wang_yi(eps, log10_delta=log10_delta)
+    per_value = {"dummies_per_value": needed, "closed_form": closed, "times": closed / needed}
     rows = [("eps0", "dummies", "messages per user", "expected error", "over the Gaussian's")]
     for one in designs:
         shown = (f"{one.messages_per_user:.4g}", f"{one.error:.4g}", f"{one.ratio:.3f}")
@@ -48,11 +50,3 @@ def _about(arguments: Namespace) -> dict[str, Any]:
 
 def _written(about: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in about.items())
-
-
-def _per_value(design: Design, eps: float, log10_delta: float) -> dict[str, float]:
-    """What dummies alone need per value, and what the closed form asks for."""
-    k = design.collection.k
-    assert k is not None
-    needed, closed = design.dummies / k, luo_wang_yi(eps, log10_delta=log10_delta)
-    return {"dummies_per_value": needed, "closed_form": closed, "times": closed / needed}

@@ -22,11 +22,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import interpolate, special
 
-from tightshuffle.arguments import Floats, check_choice, check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
 from tightshuffle.literature.renyi import check_order
 from tightshuffle.numerics.binomial import log_binomial_pmf
-
-CLONES = ("clones", "stronger-clones")
 
 Weights = Callable[..., tuple[Floats, Floats]]  # T, n, eps0, ... -> log w_T, 1 - tau_T
 
@@ -39,20 +37,17 @@ _CHUNK = 200_000  # summands at a time
 _STEPS_PER_SPREAD = 6  # a smooth peak is summed at that many points per standard deviation
 
 
-def rdp_clones(
-    order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike, pair: str = "clones"
-) -> Floats:
+def rdp_clones(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """Renyi divergence of the clones' pair (clones.py): an upper bound on eps(lambda) of the shuffle model.
 
-    Parameters: ``order`` lambda > 1, ``n`` users, ``eps0``; numbers or arrays, which broadcast; ``pair``
-    "clones" (probability e^-eps0) or "stronger-clones" (probability 2 / (e^eps0 + 1)). Returns the divergence
-    of the broadcast shape (a float for scalars), natural logarithms, relative error 1e-8.
+    Parameters: ``order`` lambda > 1, ``n`` users, ``eps0``; numbers or arrays, which broadcast. Returns the
+    divergence of the broadcast shape (a float for scalars), natural logarithms, relative error 1e-8.
     """
-    stronger = check_choice("pair", pair, CLONES) == "stronger-clones"
 
     def weights(t: Floats, users: int, budget: float) -> tuple[Floats, Floats]:
-        probability = 2 * special.expit(-budget) if stronger else np.exp(-budget)
-        return log_binomial_pmf(t - 1, users - 1, probability), np.full(t.shape, 2 * special.expit(-budget))
+        return log_binomial_pmf(t - 1, users - 1, np.exp(-budget)), np.full(
+            t.shape, 2 * special.expit(-budget)
+        )
 
     values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
     return _divergences(weights, *values)
