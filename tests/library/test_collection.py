@@ -5,13 +5,14 @@ import math
 import warnings
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
 import tightshuffle
 from tests.library.bounds.enumeration import add, hockey_stick, krr
-from tightshuffle.collection import Collection, Dummies, Group
+from tightshuffle.collection import Collection, Dummies, Group, bounds
 from tightshuffle.collection.collection import BOUNDS
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers import Finite, expected_errors
@@ -206,6 +207,7 @@ def test_alike_users_have_the_known_bounds(n, k, eps0, eps, randomizer):
     known = tightshuffle.lower(eps, randomizer=randomizer, **setting)  # it knows mixtures of values, too
     assert np.all(low <= known + width)
     assert np.all(low <= high)
+    assert np.all(np.isfinite(low))
     if k == 2:
         np.testing.assert_allclose(low, known, rtol=1e-6, atol=1e-9)
 
@@ -226,6 +228,20 @@ def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, mon
     assert collection.expected_error() == pytest.approx(deviations.sum() / math.sqrt(2 * math.pi))
     partly = Collection(None, (Group("all", 500, participation=0.5),), f"file:{tmp_path}/m.csv")
     assert math.isnan(partly.expected_error())
+
+
+@pytest.mark.parametrize("eps0", [1e-9, 0.3, 7.0, 50.0, math.inf])
+def test_gains_are_known_to_their_ulps(eps0):
+    group = Group("a", 10, eps0)
+    eps = min(eps0, 60.0) * np.array([0.0, 1e-9, 0.4, 1 - 1e-12])
+    with mpmath.workdps(50):
+        for k in (2, 1000):
+            found, ulps = bounds._uniform_gains(Collection(k, (group,)), eps, group), bounds._ulps(eps, group)
+            for row, e, allowed in zip(found, eps.tolist(), ulps[:, 0], strict=True):
+                p, q = krr(0, None if eps0 == math.inf else mpmath.exp(eps0), k)[:2]
+                grown = mpmath.exp(e)
+                for value, exact in zip(row, (p - grown * q, q - grown * p, q - grown * q), strict=True):
+                    assert abs(value - k * exact) <= allowed * 2.0**-52 * abs(k * exact) + 1e-300
 
 
 def test_no_warning_for_ordinary_and_for_rare_numbers():
