@@ -9,11 +9,13 @@ from scipy import stats
 
 from scripts.parity import run_parity as parity
 from scripts.parity import summarise_parity as parity_summary
+from scripts.parity.estimate_parity import estimate_parity
+from scripts.shared.delta_rules import delta_rules
 from tightshuffle.bounds import histogram, inverse
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 COUNTS = np.array([4000, 3000, 2000, 900, 100, 0])
-RULES = parity.delta_rules([1e-4], [1.1])
+RULES = delta_rules([1e-4], [1.1])
 POINT = {"dataset": "toy", "n": 400, "eps0": [1, 3], "rules": RULES, "bounds": ["upper", "lower"]}
 POINT |= {"cells": [1, 6], "seed": 5}
 
@@ -210,7 +212,7 @@ def test_every_number_of_users_is_run_once():
 
 
 def test_one_run_of_every_cell():
-    frame = parity.estimate_parity(COUNTS, dataset="toy", n="all", eps0=[1, 2], delta=1e-4, seed=5)
+    frame = estimate_parity(COUNTS, dataset="toy", n="all", eps0=[1, 2], delta=1e-4, seed=5)
     assert len(frame) == 2 * len(COUNTS)
     for _, rows in frame.groupby("eps0"):
         np.testing.assert_allclose(rows["original"], COUNTS / COUNTS.sum())

@@ -10,11 +10,11 @@ from scipy import stats
 from scripts.privacy.printed_formulas import delta_of_count
 from scripts.shared.published_gaussian import published_scale
 from scripts.trials import run_trials as experiments
+from scripts.trials.estimate_cells import estimate_cells
 from scripts.trials.run_trials import (
     MECHANISMS,
     NUMPYS_LIMIT,
     Protocol,
-    estimate_cells,
     run_mechanisms,
     run_point,
     sample_users,
