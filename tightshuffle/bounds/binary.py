@@ -67,7 +67,8 @@ _DECAY = 60.0  # points whose weight is below e^-60 are left out
 _PERIOD = 14.0  # L in standard deviations of the tilted distribution
 _SHORTEST = 81  # and at least: an odd number
 _CLOSEST = 3.0  # in 1 / standard deviation, how close the line of integration comes to the pole at 0
-_FIRST = 8  # blocks of m to begin with
+_ENDS = np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8])  # shares of holders to begin with: the worst m is
+_FIRST = np.append(_ENDS, 1 - _ENDS)  # often near an end
 _MOST = 200_000  # m and blocks that are looked at for one eps, about
 _BATCH = 4096  # and at once
 _SHARES = np.linspace(0, 1, 65)  # of users who hold x0
@@ -191,7 +192,7 @@ def worst_count(
         return value + error
 
     best, surest, dropped = (np.full(eps.shape, -np.inf) for _ in range(3))
-    ends = np.unique(np.linspace(0, users, _FIRST + 1).astype(np.int64))
+    ends = np.unique(np.rint(users * _FIRST).astype(np.int64))
     place = np.repeat(np.arange(eps.size), ends.size)
     at_ends = look_at(place, np.tile(ends, eps.size)).reshape(eps.size, ends.size)
     # A block: its eps, first and last m (blocks); delta there, and a bound for every m of it (values).
