@@ -53,7 +53,13 @@ if TYPE_CHECKING:
 
         compositions: T
 
-    class _Asked(_Rounds[T], Generic[T], total=False):
+    class _Released(_Rounds[T], Generic[T], total=False):
+        """The arguments of the guarantee."""
+
+        release: str
+        deletion: bool
+
+    class _Asked(_Released[T], Generic[T], total=False):
         """The arguments of any method."""
 
         method: str
@@ -68,6 +74,7 @@ __all__ = [
     "Group",
     "delta",
     "epsilon",
+    "fewest_users",
     "lower",
     "plan",
     "to_pld",
@@ -111,6 +118,8 @@ def delta(
     method: str = "upper",
     count: "npt.ArrayLike | None" = None,
     direction: str | None = None,
+    release: str = "reports",
+    deletion: bool = False,
     log10: bool = False,
 ) -> "Floats | float":
     """delta at eps, by default from the method `upper`: an upper bound for every dataset.
@@ -127,6 +136,10 @@ def delta(
     method : a name that ``tightshuffle methods`` lists
     count, direction : for the method count-exact: how many of the other n - 1 users hold x0; and
         "forward", "reverse", or "both" (the default), the larger of the two
+    release : what the analyst sees: all "reports", shuffled; or only their "sums", one count per value, as
+        from Prio, DAP or secure aggregation, for rappor and oue
+    deletion : for sums: whether neighbours differ in one user's having a value or none (a report all of whose
+        bits are drawn as for a value that the user does not hold), not in the value
     log10 : True to return log10 delta
 
     Returns
@@ -150,6 +163,8 @@ def delta(
         compositions=compositions,
         count=count,
         direction=direction,
+        release=release,
+        deletion=deletion,
     )
     logs = methods.log10_delta(method, eps, setting)
     side = {methods.UPPER: 1, methods.LOWER: -1}.get(methods.METHODS[method].kind, 0)
@@ -184,6 +199,8 @@ def epsilon(
     method: str = "upper",
     count: "npt.ArrayLike | None" = None,
     direction: str | None = None,
+    release: str = "reports",
+    deletion: bool = False,
 ) -> "Floats | float":
     """The smallest eps at which a method guarantees ``delta`` (or ``log10_delta``), rounded up.
 
@@ -205,18 +222,20 @@ def epsilon(
         compositions=compositions,
         count=count,
         direction=direction,
+        release=release,
+        deletion=deletion,
     )
     bound = methods.chosen(method, setting).bound
     return _plain(bound.epsilon(check_log10_delta(delta, log10_delta), setting))
 
 
 @overload
-def upper(eps: float, *, log10: bool = False, **setting: "Unpack[_Rounds[float]]") -> float: ...
+def upper(eps: float, *, log10: bool = False, **setting: "Unpack[_Released[float]]") -> float: ...
 
 
 @overload
 def upper(
-    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Rounds[npt.ArrayLike]]"
+    eps: "npt.ArrayLike", *, log10: bool = False, **setting: "Unpack[_Released[npt.ArrayLike]]"
 ) -> "Floats": ...
 
 
@@ -229,6 +248,8 @@ def upper(
     randomizer: "str | Randomizer" = "grr",
     colluding: "npt.ArrayLike" = 0,
     compositions: "npt.ArrayLike" = 1,
+    release: str = "reports",
+    deletion: bool = False,
     log10: bool = False,
 ) -> "Floats | float":
     """An upper bound on delta for every dataset: `delta` with the method "upper"."""
@@ -237,7 +258,14 @@ def upper(
     from tightshuffle.setting import make_setting
 
     setting = make_setting(
-        n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding, compositions=compositions
+        n=n,
+        k=k,
+        eps0=eps0,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        release=release,
+        deletion=deletion,
     )
     return _answer(upper.log10_delta(check_eps(eps), setting), log10, side=1)
 
@@ -284,6 +312,8 @@ def plan(
     randomizer: str = "grr",
     colluding: float = 0,
     compositions: int = 1,
+    release: str = "reports",
+    deletion: bool = False,
 ) -> "Plan":
     """The largest eps0 with which the shuffled reports are (eps, delta)-private, and the expected errors.
 
@@ -303,6 +333,42 @@ def plan(
         randomizer=randomizer,
         colluding=colluding,
         compositions=compositions,
+        release=release,
+        deletion=deletion,
+    )
+
+
+def fewest_users(
+    eps: float,
+    delta: float | None = None,
+    *,
+    k: float | None = None,
+    eps0: float | None = None,
+    log10_delta: float | None = None,
+    randomizer: "str | Randomizer" = "grr",
+    colluding: float = 0,
+    compositions: int = 1,
+    release: str = "reports",
+    deletion: bool = False,
+) -> int:
+    """The fewest users with whom reports of this eps0 are (eps, delta)-private: the least size of a batch.
+
+    The parameters are those of `delta`, one number each. `tightshuffle.planning.fewest_users` says what the
+    result promises.
+    """
+    from tightshuffle import planning
+
+    return planning.fewest_users(
+        eps,
+        delta,
+        k=k,
+        eps0=eps0,
+        log10_delta=log10_delta,
+        randomizer=randomizer,
+        colluding=colluding,
+        compositions=compositions,
+        release=release,
+        deletion=deletion,
     )
 
 

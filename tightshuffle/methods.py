@@ -185,6 +185,8 @@ def chosen(method: str, setting: Setting) -> Method:
     if setting.randomizer != "grr" and not own.randomizers:
         able = ", ".join(other.name for other in METHODS.values() if other.randomizers)
         raise ValueError(f"randomizer must be grr for {method}; other randomizers: {able}")
+    if setting.release != "reports" and method != "upper":
+        raise ValueError(f"release must be 'reports' for {method}; sums: upper")
     check_at_most("n", setting.n, own.largest_n)
     check_at_most("eps0", setting.eps0, own.largest_eps0)
     if np.any(setting.compositions > 1) and not own.composes:

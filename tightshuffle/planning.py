@@ -20,6 +20,7 @@ import scipy
 from tightshuffle.arguments import (
     Floats,
     check_colluding,
+    check_eps,
     check_k,
     check_log10_delta,
     check_n,
@@ -27,16 +28,18 @@ from tightshuffle.arguments import (
     check_positive,
     check_whole,
 )
-from tightshuffle.bounds import upper
+from tightshuffle.bounds import sums, upper
+from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
-from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER, make_setting
+from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER, Setting, make_setting
 from tightshuffle.tuning import TUNABLE, Tunable, first_guess, most_private
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = 1e-6  # of eps0, relative
+_USERS = 1e-4  # precision of the fewest users, relative
 _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
 
 
@@ -73,6 +76,8 @@ def make_plan(
     randomizer: str = "grr",
     colluding: float = 0,
     compositions: int = 1,
+    release: str = "reports",
+    deletion: bool = False,
     shares: npt.ArrayLike | None = None,
 ) -> Plan:
     """The `Plan` for (eps, delta)-differential privacy of n users with k values, for every dataset.
@@ -90,6 +95,8 @@ def make_plan(
         users, rounded up. The estimates use all n reports.
     compositions : rounds in which all users report with fresh randomness. The guarantee covers all
         rounds together, also if values change. Errors are those of one round.
+    release, deletion : as for `tightshuffle.delta`. The estimates use no more than the sums, so errors are
+        the same. The Gaussian's guarantee is for a changed value.
     shares : share of the users for each of the k values, the data for which errors are computed; uniform by
         default
 
@@ -100,6 +107,8 @@ def make_plan(
     if isinstance(randomizer, str) and randomizer in TUNABLE:
         if compositions != 1:
             raise ValueError(f"compositions must be 1 for {randomizer!r} without number; got {compositions}")
+        if release != "reports":
+            raise ValueError(f"release must be 'reports' for {randomizer!r}; got {release!r}")
         given = {"delta": delta, "log10_delta": log10_delta, "error": error, "colluding": colluding}
         return _tuned_plan(TUNABLE[randomizer], n, k, eps, shares=shares, **given)
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
@@ -120,7 +129,14 @@ def make_plan(
 
     def log10_delta_at(eps0: float, n: int) -> float:
         setting = make_setting(
-            n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding, compositions=rounds
+            n=n,
+            k=k,
+            eps0=eps0,
+            randomizer=randomizer,
+            colluding=colluding,
+            compositions=rounds,
+            release=release,
+            deletion=deletion,
         )
         return float(upper.log10_delta(eps, setting))
 
@@ -130,6 +146,14 @@ def make_plan(
     if n is not None and error is None:
         n = check_whole("n", n, 1, LARGEST_N_OF_UPPER)
         guess = _eps0_of_noise(n, k, sigma)
+        if release == "sums":  # the eps0 at which the counts' Gaussian limit has the guarantee
+            wanted_mu = math.sqrt(n / rounds) * HISTOGRAM_SENSITIVITY * math.sqrt(rounds) / sigma
+            guess = _least_eps0(
+                lambda eps0: (
+                    sums.gaussian_mu(parse(randomizer, k=k, eps0=eps0), deletion=deletion) >= wanted_mu
+                ),
+                one_round,
+            )
     elif error is not None and n is None:
         error = check_one("error", check_positive("error", error))
         check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
@@ -162,6 +186,76 @@ def make_plan(
     if shares is not None:
         tv["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
     return Plan(n, eps0, reached, eps0 == LARGEST_EPS0, sigma, tv, randomizer)
+
+
+def fewest_users(
+    eps: float,
+    delta: float | None = None,
+    *,
+    k: float | None = None,
+    eps0: float | None = None,
+    log10_delta: float | None = None,
+    randomizer: str | Randomizer = "grr",
+    colluding: float = 0,
+    compositions: int = 1,
+    release: str = "reports",
+    deletion: bool = False,
+) -> int:
+    """The fewest users for whom reports with this eps0 have the guarantee (eps, delta): the least batch.
+
+    The parameters are those of `tightshuffle.delta`, one number each, or those of `make_plan`.
+
+    Returns
+    -------
+    n, for which `upper` was computed to be at most delta. The guarantee then holds for more users, too: they
+    add reports that say nothing about the target user. n is within 0.01 %, and one user, of a number for
+    which `upper` is above delta; whether still fewer users might have the guarantee is not searched.
+
+    Raises
+    ------
+    ValueError naming a bad argument, or if 10^12 users are too few.
+    """
+    eps = check_one("eps", check_eps(eps))
+    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
+    share = check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
+
+    def setting(n: int) -> Setting:
+        return make_setting(
+            n=n,
+            k=k,
+            eps0=eps0,
+            randomizer=randomizer,
+            colluding=colluding,
+            compositions=compositions,
+            release=release,
+            deletion=deletion,
+        )
+
+    @functools.cache
+    def surplus(n: int) -> float:
+        return max(float(upper.log10_delta(eps, setting(n))) - wanted, _DEEP)
+
+    least = 1 if 0 < colluding < 1 else 1 + int(share)
+    one = setting(LARGEST_N_OF_UPPER)
+    own = one.one()[1]
+    mu = (
+        sums.gaussian_mu(own, deletion=deletion)
+        if one.release == "sums"
+        else gaussian_mu(n=1, randomizer=own)
+    )
+    guess = int(one.compositions) * float(mu * exact_scale(eps, log10_delta=wanted)) ** 2
+    low = high = int(min(max(least, guess), LARGEST_N_OF_UPPER))
+    factor = 1.02
+    while surplus(high) > 0:
+        if high == LARGEST_N_OF_UPPER:
+            raise ValueError(f"eps or delta must be larger: {LARGEST_N_OF_UPPER:.0e} users are too few")
+        low, high, factor = high, min(math.ceil(high * factor), int(LARGEST_N_OF_UPPER)), factor**2
+    while low > least and surplus(low) <= 0:
+        low, high, factor = max(int(low / factor), least), low, factor**2
+    while high - low > max(1, _USERS * high) and surplus(low) > 0:
+        middle = (low + high) // 2
+        low, high = (middle, high) if surplus(middle) > 0 else (low, middle)
+    return low if surplus(low) <= 0 else high
 
 
 def _tuned_plan(

@@ -24,6 +24,7 @@ from tightshuffle.arguments import (
 from tightshuffle.randomizers import Randomizer, check_given, parse
 
 DIRECTIONS = ("forward", "reverse", "both")
+RELEASES = ("reports", "sums")
 
 LARGEST_N = 10**9  # above it some bounds take minutes or too much memory
 LARGEST_EPS0 = 20.0  # above it some bounds lose too many digits
@@ -44,6 +45,8 @@ class Setting:
     compositions: Integers
     count: Integers | None
     direction: str | None
+    release: str = "reports"
+    deletion: bool = False
 
     @property
     def hidden(self) -> Integers:
@@ -111,6 +114,8 @@ def make_setting(
     compositions: npt.ArrayLike = 1,
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
+    release: str = "reports",
+    deletion: bool = False,
 ) -> Setting:
     """The checked `Setting` of these arguments, which `tightshuffle.delta` explains.
 
@@ -135,7 +140,11 @@ def make_setting(
         compositions=check_compositions(compositions),
         count=None if count is None else check_count(count, users - known),
         direction=None if direction is None else check_choice("direction", direction, DIRECTIONS),
+        release=check_choice("release", release, RELEASES),
+        deletion=bool(deletion),
     )
+    if made.deletion and made.release != "sums":
+        raise ValueError('deletion must be left out unless release is "sums"')
     check_at_most("compositions", made.compositions, LARGEST_COMPOSITIONS)
     check_at_most("n", made.n, LARGEST_N_OF_UPPER)
     check_at_most("eps0", made.eps0, LARGEST_EPS0_OF_UPPER)

@@ -20,6 +20,7 @@ count as users. docs/worst_case.md tells the same with examples.
 """
 
 import functools
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -52,23 +53,30 @@ def log10_delta(
     ValueError for another randomizer, or a bad eps.
     """
     pairs = _pairs(n, check_unary(randomizer), compositions, deletion)
-    return np.max([pair.log10_delta(eps) for pair in pairs], axis=0)[()]
+    return np.max([pair.log10_delta(eps) for pair in pairs], axis=0)
 
 
 def epsilon(
     log10_delta: float, *, n: int, randomizer: Randomizer, compositions: int = 1, deletion: bool = False
 ) -> float:
-    """The smallest eps at which the bound is at most 10^``log10_delta`` < 1, rounded up."""
+    """The smallest eps at which the bound is at most 10^``log10_delta`` < 1, rounded up; nan if none is."""
     pairs = _pairs(n, check_unary(randomizer), compositions, deletion)
     return max(pair.epsilon(log10_delta) for pair in pairs)
+
+
+def gaussian_mu(randomizer: Randomizer, *, deletion: bool = False) -> float:
+    """mu of the Gaussian differential privacy that the sums of n users tend to, times the root of n."""
+    own = check_unary(randomizer)
+    p, q = own.p_star, own.q
+    return math.sqrt((1 if deletion else 2) / min(p * (1 - p), q * (1 - q))) * (p - q)
 
 
 def check_unary(randomizer: Randomizer) -> UnaryEncoding:
     """The randomizer; ValueError if it is no unary encoding, where sums are not independent."""
     if not isinstance(randomizer, UnaryEncoding):
         raise ValueError(
-            "randomizer must be a unary encoding (rappor, oue) where only sums are released; for k-RR the"
-            f" histogram is the sums: use upper; got {randomizer.name}"
+            "randomizer must be rappor or oue, or another unary encoding, for release = 'sums'; got"
+            f" {randomizer.name} (k-RR's histogram is its sums: leave release out)"
         )
     return randomizer
 

@@ -4,10 +4,13 @@
 distributions and plans all ask it.
 """
 
+from typing import Any
+
+import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats
-from tightshuffle.bounds import histogram, rounds
+from tightshuffle.bounds import histogram, rounds, sums
 from tightshuffle.bounds.inverse import eps_of_setting
 from tightshuffle.setting import Setting
 
@@ -19,6 +22,8 @@ def of_one_round(eps: npt.ArrayLike, setting: Setting) -> Floats:
 
 def log10_delta(eps: npt.ArrayLike, setting: Setting) -> Floats:
     """log10 of the upper bound on delta of all rounds together; -inf where eps >= compositions * eps0."""
+    if setting.release == "sums":
+        return setting.solve(_log10_delta_of_sums, np.asarray(eps))
     return rounds.log10_delta(of_one_round, eps, setting)
 
 
@@ -28,6 +33,19 @@ def epsilon(wanted: Floats, setting: Setting) -> Floats:
 
 
 def _epsilon(wanted: float, one: Setting) -> float:
+    if one.release == "sums":
+        return sums.epsilon(wanted, **_summed(one))
     if one.compositions > 1:
         return rounds.epsilon(of_one_round, wanted, one)
     return eps_of_setting(of_one_round, wanted, one, round_up=True)
+
+
+def _log10_delta_of_sums(eps: float, one: Setting) -> float:
+    return float(sums.log10_delta(eps, **_summed(one)))
+
+
+def _summed(one: Setting) -> dict[str, Any]:
+    """The arguments of a function of `sums`."""
+    users, own = one.one()
+    rounds = one.compositions.item()
+    return {"n": users, "randomizer": own, "compositions": rounds, "deletion": one.deletion}

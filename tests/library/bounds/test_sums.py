@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+import tightshuffle
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.randomizers import parse
@@ -116,6 +117,61 @@ def test_many_users_and_rounds():
         assert eps == pytest.approx(gaussian_eps(-6, mu), rel=1e-3)
 
 
-def test_sums_need_independent_bits():
-    with pytest.raises(ValueError, match="randomizer must be a unary encoding"):
-        sums.log10_delta(0.1, n=10, randomizer=parse("grr", k=3, eps0=1.0))
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ({"randomizer": "grr"}, "randomizer must be rappor or oue"),
+        ({"release": "sum"}, "release must be one of reports, sums; got 'sum'"),
+        ({"release": "reports", "deletion": True}, "deletion must be left out"),
+        ({"method": "lower"}, "release must be 'reports' for lower"),
+    ],
+)
+def test_refusals(argument, words):
+    setting = {"n": 10, "k": 3, "eps0": 1.0, "randomizer": "oue", "release": "sums"} | argument
+    with pytest.raises(ValueError, match=words):
+        tightshuffle.delta(0.1, **setting)
+
+
+def test_the_door_passes_everything_on():
+    setting = {"k": 4, "eps0": 4.0, "randomizer": "oue", "release": "sums", "deletion": True}
+    own = make("oue", 4, 4.0)
+    for rounds in (1, 3):
+        direct = {"n": 900, "randomizer": own, "compositions": rounds, "deletion": True}
+        given = setting | {"n": 1000, "colluding": 100, "compositions": rounds}
+        assert tightshuffle.epsilon(1e-6, **given) == sums.epsilon(-6, **direct)
+        logs = sums.log10_delta(np.array([0.1, 0.4]), **direct)
+        np.testing.assert_allclose(tightshuffle.upper([0.1, 0.4], log10=True, **given), logs, rtol=1e-9)
+
+
+def test_a_plan_for_sums():
+    setting = {"k": 256, "randomizer": "rappor", "release": "sums"}
+    plan = tightshuffle.plan(n=10_000, eps=1.0, delta=1e-6, **setting)
+    assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0, **setting) <= 1e-6
+    assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0 * 1.0001, **setting) > 1e-6
+    assert plan.tv["shuffle+INV"] / plan.tv["gaussian"] == pytest.approx(1.185, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("eps0", "eps", "release", "users"),
+    [(5.0, 0.317, "sums", 89_134), (7.0, 1.528, "sums", 49_328), (5.0, 0.317, "reports", 12_117_902)],
+)
+def test_the_fewest_users_for_the_drafts_guarantees(eps0, eps, release, users):
+    setting = {"k": 100, "eps0": 2 * eps0, "randomizer": "rappor", "release": release}
+    found = tightshuffle.fewest_users(eps, 1e-9, **setting)
+    assert found == pytest.approx(users, rel=2e-4)
+    assert tightshuffle.delta(eps, n=found, **setting) <= 1e-9
+    assert tightshuffle.delta(eps, n=math.floor(found * (1 - 1.1e-4)), **setting) > 1e-9
+
+
+@pytest.mark.parametrize(("eps", "colluding"), [(1.0, 0), (1.0, 7), (1.0, 0.25), (2.0, 0)])
+def test_the_fewest_users_to_the_last_one(eps, colluding):
+    setting = {"k": 3, "eps0": 2.0, "colluding": colluding}
+    found = tightshuffle.fewest_users(eps, 0.01, **setting)
+    assert tightshuffle.delta(eps, n=found, **setting) <= 0.01
+    assert found == 1 or tightshuffle.delta(eps, n=found - 1, **setting) > 0.01
+    assert (found == 1) == (eps == 2.0)
+
+
+def test_no_number_of_users_is_enough():
+    with pytest.raises(ValueError, match="eps or delta must be larger"):
+        tightshuffle.fewest_users(1e-6, 1e-9, k=10, eps0=30.0)
