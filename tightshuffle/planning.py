@@ -252,9 +252,15 @@ def fewest_users(
         low, high, factor = high, min(math.ceil(high * factor), int(LARGEST_N_OF_UPPER)), factor**2
     while low > least and surplus(low) <= 0:
         low, high, factor = max(int(low / factor), least), low, factor**2
+    close, tries = 0.4 * _USERS, 0
     while high - low > max(1, _USERS * high) and surplus(low) > 0:
-        middle = (low + high) // 2
-        low, high = (middle, high) if surplus(middle) > 0 else (low, middle)
+        # A little above and then below the crossing of a line; at times the middle, so that this ends.
+        middle, tries = (low + high) / 2, tries + 1
+        if tries % 4:
+            share = surplus(low) / (surplus(low) - surplus(high))
+            middle = (low + (high - low) * share) * (1 + (close if tries % 2 else -close))
+        n = min(max(round(middle), low + 1), high - 1)
+        low, high = (n, high) if surplus(n) > 0 else (low, n)
     return low if surplus(low) <= 0 else high
 
 
