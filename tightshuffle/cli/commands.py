@@ -138,7 +138,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
     n, k, shares = _histogram(arguments)
     rounds, name = arguments.compositions, arguments.randomizer
     options = {"randomizer": name, "colluding": arguments.colluding, "compositions": rounds}
-    options["error"] = arguments.error
+    options |= {"error": arguments.error, "release": arguments.release, "deletion": arguments.deletion}
     given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
     found, objects = [], []
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
@@ -155,6 +155,14 @@ def _answer_plan(arguments: Namespace) -> Answer:
         text = _table_of_plans(k, given, data, found)
         return Answer(text, {"method": "upper", "plans": objects})
     return Answer(_one_plan(k, shown, data, *found[0]), objects[0])
+
+
+def _answer_users(arguments: Namespace) -> Answer:
+    given = {name: value for name in _ASKED if (value := getattr(arguments, name)) != _USUAL.get(name)}
+    users = tightshuffle.fewest_users(arguments.eps, log10_delta=arguments.delta, **given)
+    guarantee = f"(eps = {arguments.eps:g}, delta = {delta_text(arguments.delta)}) for every dataset"
+    text = f"{guarantee}, {_written(given)}\n\nfewest users   {users}"
+    return Answer(text, {**given, "eps": arguments.eps, "log10_delta": arguments.delta, "n": users})
 
 
 def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
@@ -194,11 +202,12 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
     reached = delta_text(plan.log10_delta, True)
     rounds, colluding = given.get("compositions", 1), int(check_colluding(given.get("colluding", 0), plan.n))
     name = given.get("randomizer", "k-RR")
+    sent, trusted = ("summed", "reports leak") if "release" in given else ("shuffled", "the shuffler fails")
     tv = {name: f"{value:.4g}" for name, value in plan.tv.items()}
     rows = [
-        (f"{name} with eps0 = {plain(plan.eps0, round_up=False)}, shuffled, inverted", tv["shuffle+INV"]),
+        (f"{name} with eps0 = {plain(plan.eps0, round_up=False)}, {sent}, inverted", tv["shuffle+INV"]),
         (f"analytic Gaussian, sigma = {plain(plan.sigma, round_up=True)}", tv["gaussian"]),
-        (f"{name} with eps0 = {eps / rounds:g}, not shuffled (delta = 0)", tv["local"]),
+        (f"{name} with eps0 = {eps / rounds:g}, not {sent} (delta = 0)", tv["local"]),
     ]
     if "uniform" in tv:
         rows.append(("a uniform histogram that ignores the data", tv["uniform"]))
@@ -212,7 +221,7 @@ def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta:
         *(f"fewest users   {plan.n}   (error at most {error:g})" for error in [given.get("error")] if error),
         f"largest eps0   {plain(plan.eps0, round_up=False)}   (upper: delta = {reached})"
         + "; the plan tries no larger eps0" * plan.capped,
-        f"if the shuffler fails, eps = {plain(rounds * plan.eps0, round_up=True)} still holds, with delta = 0"
+        f"if {trusted}, eps = {plain(rounds * plan.eps0, round_up=True)} still holds, with delta = 0"
         + f", for the {rounds} rounds together" * (rounds > 1),
         "",
         f"expected total variation error, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
@@ -253,12 +262,16 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
     "epsilon": _answer_bounds,
     "methods": _answer_methods,
     "plan": _answer_plan,
+    "users": _answer_users,
     "design": _answer_design,
     "collection": _answer_collection,
     "compare": _answer_compare,
 }
 
-_USUAL = {"randomizer": "grr", "colluding": 0, "compositions": 1, "error": None}
+_USUAL: dict[str, Any] = {"randomizer": "grr", "colluding": 0, "compositions": 1, "error": None}
+_USUAL |= {"release": "reports", "deletion": False}
+_RELEASED = ("release", "deletion")
+_ASKED = ("k", "eps0", "randomizer", "colluding", "compositions", *_RELEASED)
 
 
 def _settings(arguments: Namespace, chosen: list[methods.Method]) -> list[dict[str, Any]]:
@@ -274,6 +287,7 @@ def _settings(arguments: Namespace, chosen: list[methods.Method]) -> list[dict[s
     counted = {"count": arguments.count, "direction": arguments.direction}
     counted = {name: value for name, value in counted.items() if value is not None}
     nobody = not any(method.needs_count for method in chosen)  # then each of them refuses it
+    given |= {name: value for name in _RELEASED if (value := getattr(arguments, name)) != _USUAL[name]}
     rounds = {"compositions": arguments.compositions}
     return [
         given

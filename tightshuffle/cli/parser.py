@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import tightshuffle
 from tightshuffle import methods, randomizers
 from tightshuffle.cli import values
-from tightshuffle.setting import DIRECTIONS
+from tightshuffle.setting import DIRECTIONS, RELEASES
 
 _ABOUT = """\
 How private is the shuffle model?
@@ -74,6 +74,16 @@ examples:
   tightshuffle plan --n 100000 --k 408 --eps 0.5 1 --delta 1e-6 1e-9
   tightshuffle plan --error 0.05 --k 408 --eps 0.5 --delta 1e-6
   tightshuffle plan --data counts.csv --eps 1 --delta 1e-6 --randomizer subset
+"""
+_USERS = """\
+The fewest users with whom reports of this eps0 are (eps, delta)-private: the least size of a batch.
+
+The guarantee then holds for more users, too. The number is at most 0.01 % too large, or one user.
+"""
+_USERS_EXAMPLES = """\
+examples:
+  tightshuffle users --k 100 --eps0 4 --eps 0.5 --delta 1e-9
+  tightshuffle users --k 100 --eps0 10 --randomizer rappor --release sums --eps 0.317 --delta 1e-9
 """
 _DESIGN = """\
 k-RR with dummies for a given (eps, delta): from k-RR alone to dummies alone.
@@ -176,12 +186,23 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "default": 1,
         "help": f"{_ROUNDS} (default 1); the guarantee is for all rounds together",
     },
+    "--release": {
+        "choices": RELEASES,
+        "default": "reports",
+        "help": "what the analyst sees: all reports, shuffled (the default); or only their sums, as from Prio"
+        " or secure aggregation, for rappor and oue",
+    },
+    "--deletion": {
+        "action": "store_true",
+        "help": "for sums: protect whether a user has a value, not which value it is",
+    },
     "--data": {
         "metavar": "FILE",
         "help": "a histogram of your own: a CSV file with the columns cell and count",
     },
 }
 _SETTING = ("--k", "--eps0", "--randomizer", "--colluding")
+_GUARANTEE = ("--compositions", "--release", "--deletion")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -201,7 +222,7 @@ def make_parser() -> argparse.ArgumentParser:
     for command in (delta, epsilon):
         command.add_argument("method", metavar="METHOD", help=method)
         _add(command, "--n", required=True)
-        _add(command, *_SETTING, "--count", "--direction", "--compositions")
+        _add(command, *_SETTING, "--count", "--direction", *_GUARANTEE)
     _add(delta, "--eps", required=True)
     some = "one or several, such as 1e-6, or from:to:how many, with equal ratios"
     _add(epsilon, "--delta", type=values.some(by_factors=True), nargs="+", action=_Flat, help=some)
@@ -214,9 +235,13 @@ def make_parser() -> argparse.ArgumentParser:
     _add(users, "--n", "--data")
     enough = "find the fewest users whose expected total variation error is at most this"
     users.add_argument("--error", metavar="TV", type=values.number, help=enough)
-    _add(plan, "--k", "--randomizer", "--colluding", "--compositions")
+    _add(plan, "--k", "--randomizer", "--colluding", *_GUARANTEE)
     _add(plan, "--eps", required=True)
     _add(plan, "--delta", nargs="+")
+
+    batch = add("users", "the fewest users for (eps, delta): the least batch", _USERS, _USERS_EXAMPLES)
+    _add(batch, *_SETTING, *_GUARANTEE, "--delta")
+    batch.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, >= 0")
 
     design = add("design", "k-RR with dummies for (eps, delta), and the error", _DESIGN, _DESIGN_EXAMPLES)
     _add(design, "--n", "--k", required=True)
@@ -235,12 +260,12 @@ def make_parser() -> argparse.ArgumentParser:
     compare = add("compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
     _add(compare, "--n", required=True)
     _add(compare, *_SETTING, "--eps")
-    compare.set_defaults(count=None, direction=None, compositions=1)
+    compare.set_defaults(count=None, direction=None, compositions=1, release="reports", deletion=False)
 
     calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
     calculator.add_argument("--port", type=int, metavar="P", help="the port (default: the first free one)")
     calculator.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
-    for command in (delta, epsilon, listing, plan, design, collection, compare):
+    for command in (delta, epsilon, listing, plan, batch, design, collection, compare):
         command.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     return parser
 

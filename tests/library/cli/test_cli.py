@@ -47,6 +47,17 @@ def test_delta_of_every_method(name):
     assert (one["eps"], one["log10_delta"], one["note"]) == (0.28, given["log10_delta"][0], None)
 
 
+@pytest.mark.parametrize("rest", [[], ["--deletion", "--compositions", 2]])
+def test_sums_and_the_fewest_users(rest):
+    words = ["--k", 9, "--eps0", 6, "--randomizer", "rappor", "--release", "sums", *rest]
+    given = {"k": 9, "eps0": 6.0, "randomizer": "rappor", "release": "sums"}
+    given |= {"deletion": True, "compositions": 2} if rest else {}
+    users = answer("users", *words, "--eps", 0.5, "--delta", "1e-5")
+    assert users["n"] == tightshuffle.fewest_users(0.5, 1e-5, **given)
+    found = answer("epsilon", "upper", "--n", users["n"], *words, "--delta", "1e-5")
+    assert found["eps"] == tightshuffle.epsilon(1e-5, n=users["n"], **given) <= 0.5
+
+
 def test_zero_and_outside_are_told_apart():
     zero = answer("delta", "upper", *SETTING, "--eps", "0.2", "0.45", "9")
     assert zero["log10_delta"][1:] == [None, None]
