@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from tests.library.bounds.enumeration import add
 from tightshuffle import Collection, Group
 from tightshuffle.bounds import third_value
 from tightshuffle.bounds.cover import Cover
@@ -45,7 +47,28 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
         )
 
     one_slope = ln_delta()
+    fewer = third_value._log_fewer
+    with monkeypatch.context() as patch:  # what the slope gives away below l is taken off
+        patch.setattr(third_value, "_log_fewer", lambda *given: fewer(*given) + 1)
+        assert np.any(ln_delta() < one_slope - 1e-9)
     monkeypatch.setattr(third_value, "few", lambda cover: True)
     each = ln_delta()
     assert np.all(one_slope <= each + 1e-4)
     assert one_slope[0] >= each[0] - 0.4  # further out a line fits less well
+
+
+def test_fewer_reports_are_no_likelier_than_their_bound():
+    """P(J' < l, G_1 + ... + G_J' > 0), term by term."""
+    values, masses, n, share = np.array([2.0, -3.0, -0.1]), np.array([0.3, 0.3, 0.4]), 40, 0.4
+    one = {(0, 0, 0): 1.0}
+    exact, chances = [], stats.binom.pmf(np.arange(n + 1), n, share)
+    for j in range(13):
+        above = sum(mass for counts, mass in one.items() if np.dot(counts, values) > 1e-9)
+        exact.append(exact[-1] + chances[j] * above if exact else 0.0)
+        one = add(one, masses)
+    least = np.array([2.0, 6.0, 12.0])
+    rows = np.broadcast_to(values, (3, 3)), np.broadcast_to(masses, (3, 3))
+    found = third_value._log_fewer(*rows, Cover.of([(n, share)]), least)
+    truth = np.log(np.array(exact)[least.astype(int) - 1])
+    assert np.all(truth <= found)
+    assert np.all(found < truth + 3)
