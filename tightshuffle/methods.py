@@ -73,7 +73,7 @@ METHODS = {
             kind=LOWER,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
             source="this project: the datasets in which all remaining users hold one value, or one of two at"
-            " random (docs/worst_case.md)",
+            " random (docs/theory.md)",
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
             largest_eps0=LARGEST_EPS0_OF_UPPER,

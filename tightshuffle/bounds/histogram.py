@@ -1,11 +1,11 @@
 """Rigorous bounds on delta of the histogram of n shuffled reports, for every dataset.
 
 delta is that of the worst dataset of the remaining n - 1 users. No formula is known for this dataset
-(docs/worst_case.md shows that it changes with eps). The gain of one report under a reference measure w is
+(docs/theory.md shows that it changes with eps). The gain of one report under a reference measure w is
 
     G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),  y ~ w,   delta_w = E[(G_1 + ... + G_n)_+] / n.
 
-Proposition 1 (the article and docs/worst_case.md have the proof):
+Proposition 1 (the article and docs/theory.md have the proof):
 
 (a) For w = R_x, delta_w is the exact delta of the dataset in which all remaining users hold x. For a mixture
     w of such distributions, delta_w is the delta of a random dataset that is not revealed. By joint

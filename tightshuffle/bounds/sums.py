@@ -16,7 +16,7 @@ a value changes one count: delta is the larger one of the count's two directions
 stays n. A user whose report is missing shows in n itself.)
 
 Over several rounds, every round adds its pair or pairs. Colluding users reveal their reports: they do not
-count as users. docs/worst_case.md tells the same with examples.
+count as users. docs/theory.md tells the same with examples.
 """
 
 import functools

@@ -92,7 +92,7 @@ def test_the_band_is_narrow(n, k, eps0):
 @pytest.mark.parametrize("eps0", [0.1, 1.0, 4.0, 10.0, 19.0])
 @pytest.mark.parametrize(("n", "k"), [(2, 3), (20, 3), (100, 15)])
 def test_next_to_eps0_rounding_stays_on_the_safe_side(n, k, eps0, gap):
-    """There the worst dataset has everyone at x0: delta = p^n (1 - e^(eps - eps0)), docs/worst_case.md."""
+    """There the worst dataset has everyone at x0: delta = p^n (1 - e^(eps - eps0)), docs/theory.md."""
     eps = eps0 - gap * min(1.0, eps0)
     true = -n * np.log10(1 + (k - 1) * np.exp(-eps0)) + np.log10(-np.expm1(eps - eps0))
     assert upper(eps, n=n, k=k, eps0=eps0) >= true

@@ -1,4 +1,4 @@
-"""What docs/worst_case.md says of the worst dataset, against every dataset of small cases."""
+"""What docs/theory.md says of the worst dataset, against every dataset of small cases."""
 
 import itertools
 from fractions import Fraction
@@ -11,7 +11,7 @@ from tests.library.bounds.enumeration import add, enumerate_worst_case, krr
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(8, 3, 0.5), (6, 4, 1.0), (5, 5, 2.0)])
 def test_in_the_worst_dataset_nobody_holds_x1_and_all_others_one_third_value(n, k, eps0):
-    """docs/worst_case.md, the conjecture."""
+    """docs/theory.md, the conjecture."""
     for share in (0.0, 0.4, 0.8, 0.95):
         table = enumerate_worst_case(share * eps0, n=n, k=k, eps0=eps0)
         known = max(table[(a, 0, n - 1 - a, *(0,) * (k - 3))] for a in range(n))
@@ -19,7 +19,7 @@ def test_in_the_worst_dataset_nobody_holds_x1_and_all_others_one_third_value(n, 
 
 
 def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0():
-    """docs/worst_case.md, 5, and for both directions if nobody holds x1 either."""
+    """docs/theory.md, 5, and for both directions if nobody holds x1 either."""
     for n, k, eps0 in ((6, 4, 1.0), (5, 5, 4.0)):
         for eps in np.array([0.0, 0.05, 0.2, 0.5, 0.9]) * eps0:
             table = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
@@ -39,7 +39,7 @@ def histogram_distribution(k, ratio, held):
 
 @pytest.mark.parametrize(("k", "held"), [(4, (2, 3, 3)), (5, (2, 3, 4))])
 def test_the_map_from_one_third_value_to_a_split(k, held):
-    """docs/worst_case.md, the direct proof: one map of histograms serves both laws."""
+    """docs/theory.md, the direct proof: one map of histograms serves both laws."""
     ratio = Fraction(27, 10)
     worlds = {own: histogram_distribution(k, ratio, (own, *held)) for own in (0, 1)}
     only_third = {h: probability for h, probability in worlds[0].items() if h[0] + h[1] == 0}
