@@ -8,7 +8,9 @@ import pytest
 from scripts.shared import code
 
 TEXTS = {
-    "scripts/s.py": "import numpy\nfrom tightshuffle.inner.a import f\n",
+    "scripts/__init__.py": "",
+    "scripts/stage/__init__.py": "",
+    "scripts/stage/s.py": "import numpy\nfrom tightshuffle.inner.a import f\n",
     "tightshuffle/__init__.py": "def public():\n    from tightshuffle import unused\n",
     "tightshuffle/inner/__init__.py": "from tightshuffle.started import x\n",
     "tightshuffle/inner/a.py": "from typing import TYPE_CHECKING\n"
@@ -16,17 +18,16 @@ TEXTS = {
     "def f():\n    from tightshuffle import b\n",
     "tightshuffle/b.py": "",
     "tightshuffle/started.py": "x = 1\n",
+    "scripts/stage/other.py": "",
     "tightshuffle/typed.py": "",
     "tightshuffle/unused.py": "",
-    "reproduction/__init__.py": "",
-    "style.txt": "red",
 }
-UNUSED = ["tightshuffle/typed.py", "tightshuffle/unused.py", "reproduction/__init__.py"]
+UNUSED = ["scripts/stage/other.py", "tightshuffle/typed.py", "tightshuffle/unused.py"]
 USED = sorted(set(TEXTS) - set(UNUSED))
 
 
 def forget():
-    for cached in (code._graph, code._imported_by, code._digest_of):
+    for cached in (code._graph, code._digest_of):
         cached.cache_clear()
 
 
@@ -39,7 +40,7 @@ def project(tmp_path, monkeypatch):
         path.write_text(text)
     monkeypatch.setattr(code, "ROOT", tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("tightshuffle", "reproduction")]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("tightshuffle", "scripts")]:
         monkeypatch.delitem(sys.modules, name)
     forget()
     yield tmp_path
@@ -48,16 +49,17 @@ def project(tmp_path, monkeypatch):
 
 def test_files_are_the_script_and_what_is_imported_when_it_runs(project):
     """Also what the packages around a module import; not what their functions or type checkers would."""
-    assert code.files_of("scripts/s.py", "style.txt") == USED
+    assert code.files_of("scripts/stage/s.py") == USED
 
 
-@pytest.mark.parametrize("name", [*USED, *UNUSED])
+@pytest.mark.parametrize("name", TEXTS)
 def test_an_edit_is_seen_whatever_its_date_and_a_date_alone_is_not(project, name):
-    before = code.code_of("scripts/s.py", "style.txt")
+    script = project / "scripts/stage/s.py"
+    before = code.code_of(script)
     os.utime(project / name, (1, 1))
     forget()
-    assert code.code_of("scripts/s.py", "style.txt") == before
+    assert code.code_of(script) == before
     (project / name).write_text(TEXTS[name] + "#")
     os.utime(project / name, (1, 1))
     forget()
-    assert (code.code_of("scripts/s.py", "style.txt") != before) == (name in USED)
+    assert (code.code_of(script) != before) == (name in USED)

@@ -1,14 +1,22 @@
 """Every mistake in a configuration becomes one line that names the key and what it may be."""
 
 import copy
-import json
 import subprocess
 import sys
 
 import pytest
 
-from scripts.shared.configuration import PAPERS, checked, differences, merged, read, results_folder
-from scripts.shared.workload import datasets_of, label, parity_sizes, points_of, trials_of
+from scripts.shared.configuration import (
+    PAPERS,
+    check,
+    datasets_of,
+    differences,
+    having,
+    label,
+    merged,
+    of_kind,
+    results_folder,
+)
 from tests import ROOT
 
 CONFIG = merged([PAPERS])
@@ -31,15 +39,8 @@ def changed(path, value):
 
 
 @pytest.mark.parametrize("overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name)
-def test_every_file_in_config_is_valid_and_its_numbers_stay_as_they_are_written(overlay):
-    """4 and 4.0 would be other parameters to Snakemake, which would run the job again."""
-    config = merged([PAPERS, overlay])
-    assert json.dumps(checked(config).plain(), sort_keys=True) == json.dumps(config, sort_keys=True)
-
-
-def test_what_is_handed_to_a_script_does_not_depend_on_the_order_of_the_keys():
-    upside_down = dict(reversed(CONFIG["parity"].items()))
-    assert str(checked(CONFIG | {"parity": upside_down}).parity.plain()) == str(CONFIG["parity"])
+def test_every_file_in_config_is_valid(overlay):
+    check(merged([PAPERS, overlay]))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_what_is_handed_to_a_script_does_not_depend_on_the_order_of_the_keys():
 )
 def test_a_mistake_is_named_in_one_line(path, value, told):
     with pytest.raises(ValueError, match=r"^config: ") as error:
-        checked(changed(path, value))
+        check(changed(path, value))
     line = str(error.value)
     assert told in line
     assert "\n" not in line
@@ -127,41 +128,18 @@ def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):
     (tmp_path / "a.yaml").write_text("datasets: {paris: null}")
     assert "paris" not in merged([PAPERS, tmp_path / "a.yaml"])["datasets"]
     with pytest.raises(ValueError, match="keep at least one of the paper's datasets"):
-        checked(CONFIG | {"datasets": {"mine": OWN}})
+        check(CONFIG | {"datasets": {"mine": OWN}})
 
 
-def test_files_of_trials():
-    """A file holds all points of one budget, or some points of a grid: every one of them once."""
-    datasets = datasets_of(checked(changed("datasets.a_own", OWN | {"grid": GRID})))
+def test_datasets_are_in_the_order_of_their_figures_and_are_asked_for_by_kind_and_section():
+    datasets = datasets_of(changed("datasets.a_own", OWN | {"grid": GRID}))
     assert list(datasets) == ["synthetic", "san_francisco", "paris", "a_own"]
+    assert of_kind(datasets, "gowalla") == having("estimates", datasets) == ["san_francisco", "paris"]
+    assert having("grid", datasets) == ["a_own"]
     assert label(eps0=4, eps=4.0) == label(eps0=4.0, eps=4) == "eps0-4_eps-4"
-    trials = trials_of(datasets)
-    points = points_of(trials, "paris", "eps0-4_eps-4")
-    assert [point["n"] for point in points if point["experiment"] == "tv"] == datasets["paris"].tv.n
-    assert {(point["eps0"], point["eps"]) for point in points} == {(4.0, 4.0)}
-    budgets = [(4, 0.5), (4, 2), (4, 3), (2, 0.5), (2, 2)]
-    for number, budget in enumerate(budgets, start=1):
-        part = points_of(trials, "a_own", f"grid-{number}")
-        assert [(point["eps0"], point["eps"], point["n"]) for point in part] == [
-            (*budget, 10),
-            (*budget, "all"),
-        ]
-    with pytest.raises(ValueError, match=r"^paris_x: .* those of paris: eps0-4_eps-4, eps0-6_eps-6$"):
-        points_of(trials, "paris", "x")
-
-
-def test_at_equal_privacy_the_slow_bound_is_for_the_first_and_the_last_n():
-    datasets = datasets_of(checked(CONFIG))
-    first, *others, last = parity_sizes(datasets, "paris")
-    assert first["bounds"] == last["bounds"] == ["upper", "lower"]
-    assert {tuple(size["bounds"]) for size in others} == {("upper",)}
-    fewest = {size["n"]: size["fewest"] for size in parity_sizes(datasets, "synthetic")}
-    assert {n for n in fewest if fewest[n]} == {1000, 100000}  # Table V's, whose repetitions these are
-    assert fewest[1000] == datasets["synthetic"].individual.repetitions
 
 
 def test_the_papers_settings_have_a_source():
     rows = (ROOT / "data/published/settings.csv").read_text(encoding="utf-8").splitlines()
     assert rows[0] == "key,value,source"
     assert all(row.rpartition(",")[2] for row in rows)
-    assert read(PAPERS)["seed"] == CONFIG["seed"]

@@ -1,291 +1,365 @@
 """Every figure, drawn once from small results: it shows its table, its caption says so, nothing is cut."""
 
 import io
-from importlib import import_module
-from inspect import signature
-from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import matplotlib.image
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from scripts.attack import draw_audit as audit
-from scripts.privacy import draw_delta_bounds as delta_bounds
-from scripts.privacy import draw_girgis as girgis_rdp
+from scripts.attack import draw_audit
+from scripts.attack.collect_audit import assess
+from scripts.attack.run_audit import play
+from scripts.data import draw_checkins
+from scripts.parity import draw_parity_estimates, draw_parity_ratio, draw_parity_tv
+from scripts.parity.estimate_parity import estimate_parity
+from scripts.parity.run_parity import run_parity
+from scripts.parity.summarise_parity import summarise_parity
+from scripts.privacy import (
+    draw_blanket,
+    draw_delta_bounds,
+    draw_delta_surface,
+    draw_gaussian_scale,
+    draw_girgis,
+    draw_koskela,
+    draw_too_small,
+)
+from scripts.privacy.compute_blanket import blanket_regions, blanket_tightness
+from scripts.privacy.compute_delta_bounds import delta_bounds
+from scripts.privacy.compute_delta_surface import delta_surface
+from scripts.privacy.compute_gaussian_scale import gaussian_scale
+from scripts.privacy.compute_girgis import girgis_composed, girgis_rdp
+from scripts.privacy.compute_koskela import koskela_fig1a, koskela_fig1b
+from scripts.privacy.compute_too_small import too_small
 from scripts.shared import style, wording
+from scripts.shared.configuration import PAPERS, merged
 from scripts.shared.wording import typeset
-from scripts.trials import draw_estimates as estimates
-from tests.shared.results import FORMULA, rows, write
+from scripts.study import draw_study_best, draw_study_ratio
+from scripts.study.compute_study import study
+from scripts.trials import draw_estimates, draw_tv
+from scripts.trials.estimate_cells import estimate_cells
+from scripts.trials.run_trials import Protocol, run_points
+from tests import ROOT
 
-ROWS = rows()
-SAME = "parity_san", "parity_estimates_san", "estimates_san", "tv_san", "parity_paris", "tv_paris"
-NAMES = [name for name in ROWS if not any(part in name for part in SAME)]
-
-
-def lines(x, *ys):
-    return lambda table: [(table[x], table[y]) for y in ys]
-
-
-def audited(table):
-    below = audit.drawn(table)
-    below = below[below["eps"] < below["eps0"]]
-    seen = below[below["audited_delta"] > 0]
-    return [
-        *((below["eps"], -below[column]) for column in audit.LINES),
-        (seen["eps"], -np.log10(seen["audited_delta"])),
-    ]
+CONFIG = merged([PAPERS, ROOT / "config/quick.yaml"])
+FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a broken one
+BOX = {"south": 48.8, "north": 48.85, "west": 2.2, "east": 2.26}
+PAIRS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]
+ONCE: Any = {"dataset": "paris", "n": 3000, "seed": 1}
+SIZES = [{"n": n, "bounds": ["upper", "lower"]} for n in (100, 300, 3000)]
+PARITY: Any = {"dataset": "paris", "eps0": [1, 6], "delta": [1e-6], "delta_exponents": [1.1], "cells": [3]}
 
 
-def blanket(tables):
-    regions, tightness = tables
-    curve, growth = (tightness[tightness["series"] == series] for series in ("eps", "n"))
-    shallow = curve[curve["upper"] > -3]  # deep bounds leave the panel
-    return [
-        *lines("eps0", "eps0", "case_border", "kappa_4", "log_kappa_2")(regions),
-        *lines("eps", "lower", "upper", "count_forward", "count_reverse")(shallow),
-        (curve["eps"], curve["equation_3"]),
-        (growth["n"], growth["equation_3"].clip(upper=0) - growth["upper"]),
-    ]
+class Drawn(NamedTuple):
+    """A figure, its caption, the (x, y) of the series that it must show, what its caption must say."""
+
+    figure: Any
+    caption: str
+    shows: list[Any]
+    says: list[str]
 
 
-def bounds(table):
-    orders = -table[["published", "exact", "lower", "upper", *delta_bounds.BOUNDS]].clip(upper=-0.004)
-    return [(table["eps"], orders[name]) for name in orders]  # what is nearly 1 is above the panel
+def cells(on_a_map=True, rows=5, columns=6):
+    """A histogram."""
+    index = np.arange(rows * columns)
+    row, column = np.divmod(index, columns)
+    counts = np.random.default_rng(2).poisson(3, rows * columns) ** 3
+    south, west = BOX["south"] + 0.01 * row, BOX["west"] + 0.01 * column
+    table = pd.DataFrame({"cell": index + 1, "count": counts})
+    edges = {"south": south, "north": south + 0.01, "west": west, "east": west + 0.01}
+    return table.assign(row=row, column=column, **edges) if on_a_map else table
 
 
-def scales(table):
-    ratio = table.assign(ratio=table["published"] / table["exact"])
-    return lines("log10_delta", "exact", "published", "ratio")(ratio)
+COUNTS = cells()["count"].to_numpy() * 3
 
 
-def renyi(tables):
-    return [*lines("order", *girgis_rdp.LEFT)(tables[0]), *lines("eps", *girgis_rdp.RIGHT)(tables[1])]
-
-
-def theory(table):
-    rows = table[(table["metric"] == "tv") & (table["bound"] == "upper")]
-    return rows[rows["comparison"] == "unprojected"].astype({"informative": bool})
-
-
-def ratios(table):
-    """The published ratios and the closed form at each n; points stand beside it."""
-    place = {100: 0, 300: 1, 3000: 2}
-    published, closed = table[table["comparison"] == "published"], theory(table)
-    return [
-        (published["n"].map(place), published["ratio"]),
-        (closed["n"].map(place), closed["predicted"]),
-        (None, closed["ratio"]),
-    ]
-
-
-def boxes(table):
-    """The medians of the boxes, and the levels at every n."""
-    series = table.groupby(["eps0", "mechanism", "n"])["value"].agg(["mean", "median"]).reset_index()
-    level, place = (
-        series[series["mechanism"] == "shuffle"],
-        {n: i for i, n in enumerate(sorted(set(table["n"])))},
-    )
-    uniform = table.groupby(["eps0", "n"])["uniform"].mean().reset_index()
-    return [
-        (level["n"].map(place), level["mean"]),
-        (uniform["n"].map(place), uniform["uniform"]),
-        (None, series.loc[series["mechanism"] != "shuffle", "median"]),
-    ]
-
-
-def cells_of_a_city(table):
-    plain, projected = (table[table["estimator"] == name] for name in ("inversion", "projection"))
-    return [
-        (plain["k"], plain["predicted"]),
-        (projected["k"], projected["mean"]),
-        (table["k"], table["uniform"]),
-    ]
-
-
-def maps(data):
-    """Every cell's place in its image and its value, where it is neither empty nor negative."""
-    values = [city.histogram["count"] for city in data] if isinstance(data, list) else []
-    for run in getattr(data, "runs", []):
-        for name in estimates.MECHANISMS:
-            values += [run.table[name], run.table[name] - run.table["original"]]
-    return [(np.flatnonzero(one > 0), one[one > 0]) for one in values]
-
-
-def of_runs(runs):
-    table = runs.runs[0].table
-    errors = [(table[name] - table["original"]).abs().sum() / 2 for name in estimates.MECHANISMS]
-    return ["k = 30", "n = 3,000", "Gaussian {:#.2g}, shuffle+INV {:#.2g}.".format(*errors)]
-
-
-def of_trials(table):
-    eps = table["eps"][table["eps0"] == 6]
-    eps = wording.two_digits(eps) if eps.nunique() > 1 else "6"
-    return ["k = 30", "10 repetitions", f"ε = {eps}, δ = {typeset(table['delta'].min())}", "3,000"]
+def lines(table, x, *ys):
+    return [(table[x], table[y]) for y in ys]
 
 
 def span(values, form=".2g"):
     return f"{values.min():{form}} to {values.max():{form}}"
 
 
-SHOWN = {  # module -> (x and y of the series that it must show; what its caption says of this table)
-    "audit": (
-        audited,
-        lambda table: [
-            *("n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 20,000 runs", "99.9 % confidence", "exceeded by none"),
-            f"In all 3 settings, {table['violated'].sum()} of 24 bounds exceed the published δ",
-        ],
-    ),
-    "blanket_regions": (
-        blanket,
-        lambda tables: ["n = 100", "k = 10", "n_x₀ = 10", "ε₀ = 0.5", "exists at 0 of the 150 ε₀"],
-    ),
-    "checkins": (
-        maps,
-        lambda cities: [
-            *("Uniform grid", "6 × 5 cells", "latitude 48.8286 to 48.8798", "of Paris are placed at random"),
-            f"from 1 to {cities[0].histogram['count'].max():,}",
-        ],
-    ),
-    "delta_bounds": (
-        bounds,
-        lambda table: [
-            "(a) n = 100, k = 10, ε₀ = 0.5, n_x₀ = 80",
-            f"(b) {span((table['lower'] - table['published'])[table['setting'] == 2], ',.0f')}",
-        ],
-    ),
-    "delta_surface": (
-        lambda table: [],  # triangles
-        lambda table: [
-            *("n = 100, k = 10, n_x₀ = 80", "0.1 to 3 in 8 steps", "these 36 of 64 points"),
-            f"up to {(table['exact'] - table['published']).max():.0f} orders",
-        ],
-    ),
-    "estimates": (maps, of_runs),
-    "gaussian_scale": (
-        scales,
-        lambda table: [
-            f"ε = {eps} it stops at {part['published'].iloc[-1]:.4g}" for eps, part in table.groupby("eps")
-        ],
-    ),
-    "girgis_rdp": (
-        renyi,
-        lambda tables: [
-            *("n = 10,000, k = 10", "ε₀ = 0.5, 2 and 4", "1, 10 and 100 rounds for ε₀ = 2,"),
-            f"{span(tables.divergences['girgis'] / tables.divergences['clones'])} times",
-        ],
-    ),
-    "koskela": (
-        lines("eps", "upper"),
-        lambda table: [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"],
-    ),
-    "parity_estimates": (maps, of_runs),
-    "parity_ratio": (
-        ratios,
-        lambda table: [
-            *("10 repetitions", "ε₀ = 1, 6", "δ = 10⁻⁶ and n^−1.1"),
-            f"In {(~theory(table)['informative']).sum()} of the {len(theory(table))} settings (crosses",
-        ],
-    ),
-    "parity_tv": (boxes, of_trials),
-    "study_best": (
-        lambda table: [],  # a table of words
-        lambda table: ["δ = 10⁻⁶", "of the 8 settings"],
-    ),
-    "study_ratio": (lines("n", "ratio", "ratio_lower"), lambda table: ["δ = 10⁻⁶", "of the 8 settings"]),
-    "too_small": (
-        lines("eps", "published", "exact", "upper"),
-        lambda table: ["n = 100, k = 10", f"{typeset(10 ** table['exact'].iloc[0])}. The δ of all counts"],
-    ),
-    "tv": (boxes, of_trials),
-}
+def audit(_):
+    settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))
+    tallies = [play(n=n, k=k, eps0=eps0, count=count, runs=20_000) for n, k, eps0, count in settings]
+    table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
+    below = draw_audit.drawn(table).query("eps < eps0")
+    seen = below[below["audited_delta"] > 0]
+    shows = [(below["eps"], -below[column]) for column in draw_audit.LINES]
+    says = ["n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 20,000 runs", "99.9 % confidence", "exceeded by none"]
+    says.append(f"In all 3 settings, {table['violated'].sum()} of 24 bounds exceed the published δ")
+    shows.append((seen["eps"], -np.log10(seen["audited_delta"])))
+    return Drawn(draw_audit.draw(table), draw_audit.caption(table), shows, says)
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("results")
-    write(folder)
-    return folder
+def blanket(_):
+    regions, tightness = tables = draw_blanket.Tables(blanket_regions(), blanket_tightness())
+    curve, growth = (tightness[tightness["series"] == series] for series in ("eps", "n"))
+    shows = [
+        *lines(regions, "eps0", "case_border", "kappa_4", "log_kappa_2"),
+        # deep bounds leave the panel
+        *lines(curve[curve["upper"] > -3], "eps", "lower", "upper", "count_forward", "count_reverse"),
+        *lines(curve, "eps", "equation_3"),
+        (growth["n"], growth["equation_3"].clip(upper=0) - growth["upper"]),
+    ]
+    says = ["n = 100", "k = 10", "n_x₀ = 10", "ε₀ = 0.5", "exists at 0 of the 150 ε₀"]
+    return Drawn(draw_blanket.draw(tables), draw_blanket.caption(tables), shows, says)
 
 
-@pytest.fixture(scope="module", params=NAMES)
-def figure(request, results):
-    row = ROWS[request.param]
-    module = import_module(f"reproduction.figures.{row.module}")
+def checkins(folder):
+    points = np.random.default_rng(6).random((2, 400))
+    places = {"latitude": 48.8 + 0.05 * points[0], "longitude": 2.2 + 0.06 * points[1]}
+    files = [folder / name for name in ("cells.csv", "paris.parquet", "own.parquet")]
+    cells().to_csv(files[0])
+    for path in files[1:]:
+        pd.DataFrame(places).assign(spread=path.stem == "paris").to_parquet(path)
+    cities = draw_checkins.read([files[0]] * 2, files[1:], ["Paris", FORMULA], [BOX] * 2)
+    says = ["Uniform grid", "6 × 5 cells", "latitude 48.8 to 48.85", "of Paris are placed at random"]
+    says.append(f"from 1 to {cells()['count'].max():,}")
+    caption = draw_checkins.caption(cities, "uniform")
+    return Drawn(draw_checkins.draw(cities), caption, maps([cells()["count"]]), says)
 
-    def file(name):
-        return (
-            [file(one) for one in name] if isinstance(name, list) else name.replace("<results>", str(results))
-        )
 
-    given = {name: file(files) for name, files in row.inputs.items()} | dict(row.settings)
-    asked = [list(signature(function).parameters) for function in (module.read, module.draw, module.caption)]
-    assert set(given) == {*asked[0], *asked[1][1:], *asked[2][1:]}  # the catalogue gives this and no more
-    table = module.read(**{name: given[name] for name in asked[0]})
-    drawing = module.draw(table, **{name: given[name] for name in asked[1][1:]})
-    caption = module.caption(table, **{name: given[name] for name in asked[2][1:]})
-    return SimpleNamespace(
-        row=row, table=table, drawing=drawing, png=style.encoded(drawing, "png"), caption=caption
+def bounds(_):
+    table = delta_bounds(**CONFIG["delta_bounds"])
+    names = ["published", "exact", "lower", "upper", *draw_delta_bounds.BOUNDS]
+    shows = [(table["eps"], -table[name].clip(upper=-0.004)) for name in names]  # nearly 1 is above the panel
+    apart = (table["lower"] - table["published"])[table["setting"] == 2]
+    says = ["(a) n = 100, k = 10, ε₀ = 0.5, n_x₀ = 80", f"(b) {span(apart, ',.0f')}"]
+    return Drawn(draw_delta_bounds.draw(table), draw_delta_bounds.caption(table), shows, says)
+
+
+def surface(_):
+    table = delta_surface(**CONFIG["delta_surface"])
+    says = ["n = 100, k = 10, n_x₀ = 80", "0.1 to 3 in 8 steps", "these 36 of 64 points"]
+    says.append(f"up to {(table['exact'] - table['published']).max():.0f} orders")
+    return Drawn(draw_delta_surface.draw(table), draw_delta_surface.caption(table), [], says)  # triangles
+
+
+def noise(_):
+    table = gaussian_scale()
+    shows = lines(
+        table.assign(ratio=table["published"] / table["exact"]),
+        *("log10_delta", "exact", "published", "ratio"),
     )
+    says = [f"ε = {eps} it stops at {part['published'].iloc[-1]:.4g}" for eps, part in table.groupby("eps")]
+    return Drawn(draw_gaussian_scale.draw(table), draw_gaussian_scale.caption(table), shows, says)
+
+
+def girgis(_):
+    tables = draw_girgis.Tables(girgis_rdp(), girgis_composed())
+    shows = [*lines(tables[0], "order", *draw_girgis.LEFT), *lines(tables[1], "eps", *draw_girgis.RIGHT)]
+    says = ["n = 10,000, k = 10", "ε₀ = 0.5, 2 and 4", "1, 10 and 100 rounds for ε₀ = 2,"]
+    says.append(f"{span(tables.divergences['girgis'] / tables.divergences['clones'])} times")
+    return Drawn(draw_girgis.draw(tables), draw_girgis.caption(tables), shows, says)
+
+
+def koskela(table):
+    says = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
+    return Drawn(draw_koskela.draw(table), draw_koskela.caption(table), lines(table, "eps", "upper"), says)
+
+
+def koskela_1a(_):
+    return koskela(koskela_fig1a())
+
+
+def koskela_1b(_):
+    return koskela(koskela_fig1b())
+
+
+def first_picture(_):
+    table = too_small(**CONFIG["delta_surface"])
+    says = ["n = 100, k = 10", f"{typeset(10 ** table['exact'].iloc[0])}. The δ of all counts"]
+    shows = lines(table, "eps", "published", "exact", "upper")
+    return Drawn(draw_too_small.draw(table), draw_too_small.caption(table), shows, says)
+
+
+STUDY = study(**{name: value for name, value in CONFIG["study"].items() if name != "which"})
+STUDIED = ["δ = 10⁻⁶", "of the 8 settings"]
+
+
+def study_best(_):
+    return Drawn(draw_study_best.draw(STUDY), draw_study_best.caption(STUDY), [], STUDIED)  # a table of words
+
+
+def study_ratio(_):
+    shows = lines(STUDY, "n", "ratio", "ratio_lower")
+    return Drawn(draw_study_ratio.draw(STUDY), draw_study_ratio.caption(STUDY), shows, STUDIED)
+
+
+def maps(values):
+    """Every cell's place in its image and its value, where it is neither empty nor negative."""
+    return [(np.flatnonzero(one > 0), one[one > 0]) for one in values]
+
+
+def estimated(folder, histogram, table):
+    """What `read` makes of the files of one dataset, what must be shown, and what the caption must say."""
+    histogram.to_csv(folder / "cells.csv")
+    table.to_csv(folder / "estimates.csv")
+    runs = draw_estimates.read(folder / "cells.csv", folder / "estimates.csv")
+    names, values = draw_estimates.MECHANISMS, []
+    for run in runs.runs:
+        for name in names:
+            values += [run.table[name], run.table[name] - run.table["original"]]
+    first = runs.runs[0].table
+    errors = [(first[name] - first["original"]).abs().sum() / 2 for name in names]
+    says = ["k = 30", "n = 3,000", "Gaussian {:#.2g}, shuffle+INV {:#.2g}.".format(*errors)]
+    return runs, maps(values), says
+
+
+def estimates(folder):
+    table = estimate_cells(COUNTS, budgets=PAIRS, protocol=Protocol(**CONFIG["protocol"]), **ONCE)
+    runs, shows, says = estimated(folder, cells(), table)
+    caption = draw_estimates.caption(runs, "Paris", CONFIG["protocol"])
+    return Drawn(draw_estimates.draw(runs, "Paris"), caption, shows, says)
+
+
+def parity_estimates(folder):
+    runs, shows, says = estimated(folder, cells(), estimate_parity(COUNTS, eps0=[2, 6], delta=1e-6, **ONCE))
+    figure, caption = draw_parity_estimates.draw(runs, "Paris"), draw_parity_estimates.caption(runs, "Paris")
+    return Drawn(figure, caption, shows, says)
+
+
+def estimates_without_a_grid(folder):
+    table = estimate_parity(COUNTS, eps0=[2, 6], delta=1e-6, **ONCE)
+    runs, _, says = estimated(folder, cells(on_a_map=False), table)
+    caption = draw_parity_estimates.caption(runs, FORMULA)
+    return Drawn(draw_parity_estimates.draw(runs, FORMULA), caption, [], [FORMULA, *says])
+
+
+def trials(pairs):
+    points = [{"experiment": "tv", "n": n, "repetitions": 10, **pair} for pair in pairs for n in (300, 3000)]
+    protocol = Protocol(**CONFIG["protocol"])
+    return run_points(COUNTS, points, protocol=protocol, dataset="paris", cells=[3], seed=1)
+
+
+def boxes(table):
+    """The medians of the boxes, and the levels at every n; then what the caption says."""
+    series = table.groupby(["eps0", "mechanism", "n"])["value"].agg(["mean", "median"]).reset_index()
+    place = {n: i for i, n in enumerate(sorted(set(table["n"])))}
+    level = series[series["mechanism"] == "shuffle"]
+    uniform = table.groupby(["eps0", "n"])["uniform"].mean().reset_index()
+    shows = [
+        (level["n"].map(place), level["mean"]),
+        (uniform["n"].map(place), uniform["uniform"]),
+        (None, series.loc[series["mechanism"] != "shuffle", "median"]),
+    ]
+    last = table[table["eps0"] == table["eps0"].max()]
+    eps = wording.two_digits(last["eps"]) if last["eps"].nunique() > 1 else f"{last['eps'].iloc[0]:g}"
+    says = ["k = 30", "10 repetitions", f"ε = {eps}, δ = {typeset(table['delta'].min())}", "3,000"]
+    return shows, says
+
+
+def tv(folder, pairs=PAIRS, title="Paris"):
+    for number, pair in enumerate(pairs):
+        trials([pair]).to_parquet(folder / f"{number}.parquet")
+    table = draw_tv.read([folder / f"{number}.parquet" for number in range(len(pairs))])
+    shows, says = boxes(table)
+    caption = draw_tv.caption(table, title, CONFIG["protocol"])
+    return Drawn(draw_tv.draw(table, title), caption, shows, [*says, title])
+
+
+def tv_of_one_budget(folder):
+    """The two panels of Figure 2."""
+    return tv(folder, PAIRS[:1], FORMULA)
+
+
+def parity_tv(folder):
+    pd.concat(run_parity(COUNTS, SIZES, repetitions=10, seed=1, **PARITY)).to_parquet(folder / "a.parquet")
+    table = draw_parity_tv.read(folder / "a.parquet", 1e-6)
+    figure, caption = draw_parity_tv.draw(table, "Paris"), draw_parity_tv.caption(table, "Paris")
+    return Drawn(figure, caption, *boxes(table))
+
+
+def ratios():
+    points = run_parity(COUNTS, SIZES, repetitions=10, seed=1, **PARITY)
+    published = [trials([pair]) for pair in PAIRS]
+    how = {"resamples": 50, "confidence": 0.95, "seed": 1}
+    return summarise_parity(points, published, {"paris": COUNTS}, **how)[1]
+
+
+def parity_ratio(_):
+    """The published ratios and the closed form at each n; points stand beside it."""
+    table, titles, place = ratios(), {"paris": FORMULA}, {100: 0, 300: 1, 3000: 2}
+    published = table[table["comparison"] == "published"]
+    closed = table.query("metric == 'tv' and bound == 'upper' and comparison == 'unprojected'")
+    shows = [
+        (published["n"].map(place), published["ratio"]),
+        (closed["n"].map(place), closed["predicted"]),
+        (None, closed["ratio"]),
+    ]
+    crosses = (~closed["informative"].astype(bool)).sum()
+    says = ["10 repetitions", "ε₀ = 1, 6", "δ = 10⁻⁶ and n^−1.1", FORMULA]
+    says.append(f"In {crosses} of the {len(closed)} settings (crosses")
+    table = table.astype({"informative": bool})
+    figure, caption = draw_parity_ratio.draw(table, titles), draw_parity_ratio.caption(table, titles)
+    return Drawn(figure, caption, shows, says)
+
+
+FIGURES = (
+    *(audit, blanket, bounds, checkins, estimates, estimates_without_a_grid, first_picture, girgis),
+    *(koskela_1a, koskela_1b, noise, parity_estimates, parity_ratio, parity_tv, study_best, study_ratio),
+    *(surface, tv, tv_of_one_budget),
+)
+
+
+@pytest.fixture(scope="module", params=FIGURES, ids=lambda figure: figure.__name__)
+def drawn(request, tmp_path_factory):
+    return request.param(tmp_path_factory.mktemp("results"))
 
 
 def points_of(axes):
     """The points of every line, area, set of marks and image of a panel, in data coordinates."""
     points = [np.empty((0, 2)), *(line.get_xydata() for line in axes.lines)]
-    for area in axes.collections:
-        points += [path.vertices for path in area.get_paths()]
+    points += [path.vertices for area in axes.collections for path in area.get_paths()]
     for image in axes.images:
         if (values := image.get_array()).ndim == 2:
-            points.append(
-                np.stack([np.arange(values.size), values.astype(float).filled(np.nan).ravel()], axis=-1)
-            )
+            flat = values.astype(float).filled(np.nan).ravel()
+            points.append(np.stack([np.arange(values.size), flat], axis=-1))
     return np.concatenate(points)
 
 
-def test_what_is_shown_are_the_tables_values(figure):
-    if "estimates_mine" in figure.row.name:
-        pytest.skip("steps instead of maps")
-    drawn = np.concatenate([points_of(axes) for axes in figure.drawing.axes])
-    for wanted in SHOWN[figure.row.module][0](figure.table):
+def test_what_is_shown_are_the_tables_values(drawn):
+    points_drawn = np.concatenate([points_of(axes) for axes in drawn.figure.axes])
+    for wanted in drawn.shows:
         columns = [i for i, values in enumerate(wanted) if values is not None]
         points = np.stack([np.asarray(wanted[i], float) for i in columns], axis=-1)
         points = points[np.isfinite(points).all(axis=-1)]
-        apart = [np.nanmin(np.abs(drawn[:, columns] - point).max(axis=-1)) for point in points]
+        apart = [np.nanmin(np.abs(points_drawn[:, columns] - point).max(axis=-1)) for point in points]
         assert max(apart, default=0) <= 1e-9 * max(1, np.abs(points).max(initial=0))
 
 
-def test_the_caption_states_the_numbers_of_the_table(figure):
-    _, says = SHOWN[figure.row.module]
-    phrases = says(figure.table) if "mine" not in figure.row.name else [FORMULA, "k = 30"]
-    assert [phrase for phrase in phrases if phrase not in figure.caption] == [], figure.caption
+def test_the_caption_states_the_numbers_of_the_table(drawn):
+    assert [phrase for phrase in drawn.says if phrase not in drawn.caption] == [], drawn.caption
 
 
-def texts(drawing):
+def texts(figure):
     """Texts that are seen, with their boxes in pixels."""
-    renderer = FigureCanvasAgg(drawing).get_renderer()
-    shown = [text for text in drawing.findobj(Text) if text.get_visible() and text.get_text().strip()]
-    for axes in drawing.axes:  # tick labels outside of an axis' limits are not drawn
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    for axes in figure.axes:  # tick labels outside of an axis' limits are not drawn
         for axis in (axes.xaxis, axes.yaxis):
-            drawn = {tick.label1 for tick in axis._update_ticks()}
+            inside = {tick.label1 for tick in axis._update_ticks()}
             ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
-            hidden = {label for tick in ticks for label in (tick.label1, tick.label2)} - drawn
+            hidden = {label for tick in ticks for label in (tick.label1, tick.label2)} - inside
             shown = [text for text in shown if text not in hidden]
-    return [(text, text.get_window_extent(renderer)) for text in shown]
+    return [(text.get_text(), text.get_window_extent(renderer)) for text in shown]
 
 
-def test_nothing_is_cut_off_too_small_or_over_other_text(figure):
-    image = matplotlib.image.imread(io.BytesIO(figure.png))[..., :3]
+def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
+    png = style.encoded(drawn.figure, "png")
+    image = matplotlib.image.imread(io.BytesIO(png))[..., :3]
     assert all((side == 1).all() for side in (image[0], image[-1], image[:, 0], image[:, -1]))
-    seen, page = texts(figure.drawing), figure.drawing.bbox
+    seen, page = texts(drawn.figure), drawn.figure.bbox
     assert len(seen) > 8
-    assert min(text.get_fontsize() for text, _ in seen) >= 7
-    if hasattr(figure.drawing.axes[0], "zaxis"):
+    assert min(text.get_fontsize() for text in drawn.figure.findobj(Text) if text.get_text().strip()) >= 7
+    if hasattr(drawn.figure.axes[0], "zaxis"):
         return  # 3-D axes place their labels while they are drawn
-    clashes = [
-        (a.get_text(), b.get_text()) for i, (a, x) in enumerate(seen) for b, y in seen[:i] if x.overlaps(y)
-    ]
-    assert clashes == []
-    assert [
-        text for text, box in seen if box.x0 < 0 or box.y0 < 0 or box.x1 > page.width or box.y1 > page.height
-    ] == []
+    assert [(a, b) for i, (a, x) in enumerate(seen) for b, y in seen[:i] if x.overlaps(y)] == []
+    out = [a for a, x in seen if min(x.x0, x.y0) < 0 or x.x1 > page.width or x.y1 > page.height]
+    assert out == []

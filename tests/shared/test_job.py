@@ -3,13 +3,13 @@
 import contextlib
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from scripts.shared import run
 from scripts.shared.job import job, whole_file, write_csv, write_parquet
-from tests.shared.fake_job import fake_job
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +26,9 @@ def folder(tmp_path, monkeypatch):
         (KeyError("x"), "KeyError: 'x' (traceback: job.log)"),
     ],
 )
-def test_errors_are_one_line(error, words):
-    with pytest.raises(SystemExit) as ended, job(fake_job("r", input={}, output=["a.csv"])):
+def test_errors_are_one_line(error, words, monkeypatch):
+    monkeypatch.setattr("__main__.snakemake", SimpleNamespace(rule="r", log=["job.log"]), raising=False)
+    with pytest.raises(SystemExit) as ended, job():
         raise error
     assert ended.value.code == f"error: r: {words}"
 

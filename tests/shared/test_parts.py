@@ -1,8 +1,5 @@
 """What the figures share: catalogue, colours, maps, numbers, and errors that name the file."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,13 +9,13 @@ from scripts.data import draw_checkins as checkins
 from scripts.parity import draw_parity_ratio as parity_ratio
 from scripts.privacy import draw_delta_surface as delta_surface
 from scripts.privacy import draw_girgis as girgis_rdp
+from scripts.privacy.compute_girgis import girgis_composed
 from scripts.shared import style, wording
 from scripts.shared.grids import grid_edges
 from scripts.shared.table_files import read_table
 from scripts.trials import draw_estimates as estimates
 from scripts.trials import draw_tv as tv
-from tests import ROOT
-from tests.shared.results import curve, histogram, rows
+from tests.shared.test_figures import cells
 
 DICHROMATS = {  # Machado, Oliveira, Fernandes (2009), severity 1: what they see, in linear RGB
     "protan": "0.152286 1.052583 -0.204868 0.114503 0.786281 0.099216 -0.003882 -0.048116 1.051998",
@@ -66,23 +63,8 @@ def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions()
 def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
     table = pd.DataFrame({"cell": np.arange(1, 90_001), "original": 1 / 90_000, "gaussian": -1e-5})
     runs = [estimates.Run(2, 2, 90_000, 1e-30, table.assign(**{"shuffle+INV": 2e-5}))]
-    pdf = style.encoded(estimates.draw(estimates.Runs(histogram(True, 300, 300), runs), "fine"), "pdf")
+    pdf = style.encoded(estimates.draw(estimates.Runs(cells(True, 300, 300), runs), "fine"), "pdf")
     assert len(pdf) < 2_000_000  # a path per cell takes 6 MB
-
-
-def test_the_rows_of_the_paper_are_in_the_pages_order():
-    sections = {row.name: row.section for row in rows().values() if row.number}
-    assert [name for name, section in sections.items() if section == "figures"] == [
-        *("fig1_delta_surface", "fig2_tv_synthetic", "fig3_checkins", "fig4_estimates_san_francisco"),
-        *("fig5_estimates_paris", "fig6_tv_san_francisco", "fig7_tv_paris"),
-    ]
-    assert rows()["fig6_parity_san_francisco"].short == "Figure 6, equal privacy"
-
-
-def test_rules_read_the_catalogue_without_any_library():
-    code = "import sys, scripts.shared.catalogue; print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert done.stdout == "False\n"
 
 
 def test_numbers_lists_and_row_labels():
@@ -94,7 +76,7 @@ def test_numbers_lists_and_row_labels():
 
 
 def test_rows_and_columns_that_are_no_grid():
-    table = histogram(True)
+    table = cells(True)
     for change, message in (
         ({"row": table["row"] + 0.5}, "row must hold whole numbers"),
         ({"column": 0}, "two cells have the same row and column"),
@@ -120,7 +102,7 @@ def test_a_table_that_does_not_fit_names_its_file(tmp_path):
     with pytest.raises(ValueError, match=r"own\.parquet: no rows with experiment 'tv', metric 'tv'"):
         tv.read([tmp_path / "own.parquet"])
     with pytest.raises(ValueError, match="delta is 0 everywhere"):
-        delta_surface.draw(curve("delta_surface").assign(published=-np.inf, exact=-np.inf))
+        delta_surface.draw(pd.DataFrame({"eps": [1, 2], "eps0": 1, "published": -np.inf, "exact": -np.inf}))
 
 
 def test_theorem_31_is_read_as_its_monotone_envelope(tmp_path):
@@ -128,7 +110,7 @@ def test_theorem_31_is_read_as_its_monotone_envelope(tmp_path):
     fixed = {"eps0": 4.0, "order": [1.5, 2, 4, 8, 16], "n": 100, "k": 5, "clones": 0.1, "two_counts": 0.05}
     paths = tmp_path / "divergences.csv", tmp_path / "composed.csv"
     pd.DataFrame(fixed | {"girgis": [0.5, 3.0, 2.6, 2.8, 2.7]}).to_csv(paths[0], index=False)
-    curve("girgis_composed").to_csv(paths[1], index=False)
+    girgis_composed(rounds=(1,)).to_csv(paths[1], index=False)
     assert girgis_rdp.read(*paths).divergences["girgis"].tolist() == [0.5, 2.6, 2.6, 2.7, 2.7]
 
 
