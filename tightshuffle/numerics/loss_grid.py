@@ -24,6 +24,7 @@ _BINS = 2**14  # of a distribution, for the bounds on where it wraps around
 _SERVED = 3.0  # standard deviations of the composed loss that one tilt serves
 _DIFFERENCE = 1e-14  # relative error of sums of many terms
 _ULP = 2.0**-52
+_SMALLEST = 1e-300  # of a weight that others are divided by
 _FAR = 600.0  # exponents beyond are not needed: so far below the served eps no loss counts
 _MASSES = 1e-11  # relative rounding error of the masses of `connected`, and more far down
 _ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
@@ -189,7 +190,7 @@ def _one_tilt(
     difference = _DIFFERENCE + 8 * _ULP * largest
     slack = (2 * count * _CUT + _WRAPPED) / (1 + theta) * np.exp(-theta * away) + difference * of_one
     # By Cauchy and Schwarz, noise times the norm of the weights; in units of the largest, which fall.
-    unit = weights[min(starts[0], weights.size - 1)]
+    unit = max(weights[min(starts[0], weights.size - 1)], _SMALLEST)
     slack += noise * unit * np.sqrt(_from_the_top(np.minimum(weights / unit, 1.0) ** 2, starts))
     value = of_one - np.exp(away) * of_loss + (slack if round_up else -slack)
     with np.errstate(divide="ignore"):
@@ -241,7 +242,9 @@ def _from_the_top(terms: Floats, starts: Integers) -> Floats:
 def _coarse(grid: LossGrid) -> tuple[Floats, Floats]:
     """Losses and natural logs of masses of the grid with neighbouring points put together: to find a tilt."""
     starts = np.arange(0, grid.log_mass.size, max(1, grid.log_mass.size // 2000))
-    return grid.losses[starts], np.logaddexp.reduceat(grid.log_mass, starts)
+    losses = grid.losses[starts]
+    losses[-1] = grid.losses[-1]  # the sum is to reach every eps below the largest loss
+    return losses, np.logaddexp.reduceat(grid.log_mass, starts)
 
 
 def _tilt(target: float, coarse: Sequence[tuple[Floats, Floats, int]], spacing: float) -> float:

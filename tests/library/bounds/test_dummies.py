@@ -1,0 +1,225 @@
+"""Dummies of any law: against enumeration with exact fractions and with mpmath, and against `Collection`."""
+
+import itertools
+import math
+from collections import defaultdict
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from tightshuffle import Collection, Dummies, Group
+from tightshuffle.bounds.dummies import HiddenByDummies
+from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummy_laws import binomial, expected_tv, parse_law, poisson, read_law
+from tightshuffle.gaussian import exact_scale
+
+FILE = {0: Fraction(1, 16), 1: Fraction(1, 4), 2: Fraction(3, 8), 3: Fraction(1, 4), 5: Fraction(1, 16)}
+
+
+@pytest.fixture
+def law_file(tmp_path):
+    path = tmp_path / "law.csv"
+    path.write_text("".join(f"{number},{float(mass)!r}\n" for number, mass in FILE.items()))
+    return f"file:{path}"
+
+
+def masses(text):
+    """The probabilities of a law, by its definition and in mpmath; those of a Poisson law down to 1e-60."""
+    name, *given = text.split(":")
+    if name == "file":
+        return {z: mpmath.mpf(p.numerator) / p.denominator for z, p in FILE.items()}
+    a, *rest = (mpmath.mpf(float(each)) for each in given)
+    if name == "poisson":
+        own = {z: mpmath.exp(-a) * a**z / mpmath.factorial(z) for z in range(200)}
+        return {z: p for z, p in own.items() if p > 1e-60}
+    if name == "binomial":
+        b = rest[0]
+        return {z: mpmath.binomial(a, z) * b**z * (1 - b) ** (a - z) for z in range(int(a) + 1)}
+    shapes = {
+        "geometric": lambda away: rest[0] ** away,
+        "gaussian": lambda away: mpmath.exp(-(away**2) / (2 * rest[0] ** 2)),
+        "power": lambda away: mpmath.exp(-(away ** rest[0]) / (rest[0] * rest[1] ** rest[0])),
+    }
+    own = {z: shapes[name](abs(z - a)) for z in range(int(2 * a) + 1)}
+    total = sum(own.values())
+    return {z: p / total for z, p in own.items()}
+
+
+def enumerated(text, eps, values, rounds, neighbours):
+    """delta: the double sum over the two counts, and sums over further pairs of counts.
+
+    Outcomes with losses that are equal to 1e-12 are put together, to have few of them.
+    """
+    own = masses(text)
+    one = own.items()
+    up = [
+        (z + 1, p, own.get(z + 1, 0)) for z, p in one
+    ]  # a count that gains one: its numbers, in both worlds
+    down = [(z, p, own.get(z - 1, 0)) for z, p in one]
+    parts = {"replace": [up, down], "add": [up], "remove": [down]}[neighbours] * (values * rounds)
+    finite, infinite = {0.0: (mpmath.mpf(1), mpmath.mpf(0))}, mpmath.mpf(0)
+    for part in parts:
+        infinite += sum(p for p, _ in finite.values()) * sum(p for _, p, q in part if q == 0)
+        longer = defaultdict(lambda: [mpmath.mpf(0), mpmath.mpf(0)])
+        losses = [(p, mpmath.log(p / q)) for _, p, q in part if q > 0]
+        for mass, loss in finite.values():
+            for p, more in losses:
+                slot = longer[round(float(loss + more), 12)]
+                slot[0] += mass * p
+                slot[1] = loss + more
+        finite = {key: tuple(slot) for key, slot in longer.items()}
+    return infinite + sum(p * -mpmath.expm1(eps - loss) for p, loss in finite.values() if loss > eps)
+
+
+SMALL = ["binomial:4:0.4", "geometric:3:0.45", "gaussian:3:1.1", "geometric:2.5:0.7"]
+LARGER = ["poisson:2.5", "binomial:12:0.3", "power:4:1.5:1.3", "power:6:1.25:2.5", "gaussian:8:2"]
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add", "remove"])
+@pytest.mark.parametrize(
+    ("text", "values", "rounds"),
+    [(text, *times) for text in SMALL for times in ((1, 2), (3, 1), (1, 5))]
+    + [(text, 1, 1) for text in LARGER + SMALL]
+    + [("file", values, rounds) for values, rounds in ((1, 1), (2, 1), (3, 1), (1, 5))],
+)
+def test_delta_is_that_of_the_double_sum(text, values, rounds, neighbours, law_file):
+    law = parse_law(law_file if text == "file" else text)
+    points = np.array([0.0, 0.3, 1.0, 2.5])
+    upper, lower = (
+        np.exp(HiddenByDummies(law, values, rounds, neighbours, round_up=up).ln_delta(points))
+        for up in (True, False)
+    )
+    for eps, low, high in zip(points.tolist(), lower, upper, strict=True):
+        exact = float(enumerated(text, eps, values, rounds, neighbours))
+        assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12)
+        assert high <= exact * (1 + 5e-4) + 1e-15
+        assert low >= exact * (1 - 1e-2)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "neighbours", "values"),
+    [
+        ((0,), (1,), "replace", 1),
+        ((0, 1), (2, 3), "replace", 2),
+        ((0, 1), (1, 2), "replace", 1),
+        ((), (1, 2), "remove", 2),
+        ((1, 2), (), "add", 2),
+    ],
+)
+def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(before, after, neighbours, values, law_file):
+    """Of four values, with exact fractions: the dummies of each, the user's reports and those of others."""
+    eps = 0.4
+    growth = Fraction(math.exp(eps))
+    found = math.exp(HiddenByDummies(parse_law(law_file), values, 1, neighbours).ln_delta(np.array([eps]))[0])
+    for others in ((0, 0, 0, 0), (3, 0, 1, 7)):
+        worlds = []
+        for reports in (before, after):
+            world = defaultdict(Fraction)
+            for dummies in itertools.product(FILE, repeat=4):
+                counts = tuple(
+                    o + z + (x in reports) for x, (o, z) in enumerate(zip(others, dummies, strict=True))
+                )
+                world[counts] += math.prod(FILE[z] for z in dummies)
+            worlds.append(world)
+        exact = sum(max(p - growth * worlds[1].get(counts, 0), 0) for counts, p in worlds[0].items())
+        assert found == pytest.approx(float(exact), rel=1e-6)
+        assert found >= float(exact) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(("mean", "values", "eps"), [(42.65, 1, 1.0), (75.2, 2, 0.9), (359.0, 10, 1.0)])
+def test_poisson_dummies_agree_with_a_collection(mean, values, eps):
+    sent = Dummies(poisson_per_value=mean)
+    same = Collection(50, (Group("all", 10, math.inf),), dummies=sent, rounds=values)
+    high, low = (HiddenByDummies(poisson(mean), values, round_up=up).log10_delta(eps) for up in (True, False))
+    assert low <= high <= same.log10_delta(eps) + 1e-5
+    assert high >= same.log10_delta(eps) - 0.01
+
+
+def test_many_rounds_and_large_means_stay_between_near_bounds():
+    for law, rounds, eps in ((parse_law("gaussian:253:43.2"), 52, 1.0), (poisson(1e5), 100, 0.19)):
+        low, high = (HiddenByDummies(law, 1, rounds, round_up=up).log10_delta(eps) for up in (False, True))
+        assert -7 < high - 0.03 < low < high < -5
+
+
+def test_a_fixed_number_hides_nothing():
+    bound = HiddenByDummies(parse_law("fixed:1000"))
+    assert bound.log10_delta(50.0) == 0
+    assert bound.epsilon(0.999) == math.inf
+
+
+def test_eps_is_where_delta_is_reached():
+    bound = HiddenByDummies(poisson(50.0), 3, 4, "add")
+    eps = bound.epsilon(1e-7)
+    assert bound.log10_delta(eps) <= -7 < bound.log10_delta(eps * (1 - 1e-6))
+    # Just below the largest finite loss, where only two outcomes are left.
+    law = parse_law("geometric:27:0.608")
+    low, high = (HiddenByDummies(law, round_up=up).epsilon(1e-6) for up in (False, True))
+    assert low <= high == pytest.approx(low, rel=1e-8)
+    # The ends of a cut law alone have more than this delta.
+    assert HiddenByDummies(law).epsilon(7.1e-7) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("eps", "delta", "mean", "ratio"),  # of standard deviations, over that of the central Gaussian
+    [(1, 1e-6, 27, 0.470), (0.5, 1e-6, 50, 0.496), (2, 1e-6, 14, 0.432), (1, 1e-8, 36, 0.389)],
+)
+def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
+    law = best_cut_law(eps, delta)
+    sigma = exact_scale(eps, delta, sensitivity=math.sqrt(2))
+    assert (law.mean, law.name.split(":")[2]) == (pytest.approx(mean), "1.0")
+    assert law.deviation / sigma == pytest.approx(ratio, rel=0.01)
+    assert enumerated(law.name, eps, 1, 1, "replace") <= delta
+    for step in np.linspace(0.3, 0.95, 14):  # one dummy fewer is too few for any geometric law
+        fewer = parse_law(f"geometric:{mean - 1}:{step}")
+        assert HiddenByDummies(fewer, round_up=False).log10_delta(eps) > math.log10(delta)
+
+
+def test_more_error_costs_fewer_dummies():
+    least = best_cut_law(1, 1e-6, rounds=52)
+    cheap = best_cut_law(1, 1e-6, rounds=52, absolute_error=1.05 * least.absolute_error)
+    assert cheap.mean < least.mean
+    assert least.absolute_error < cheap.absolute_error <= 1.05 * least.absolute_error
+    for law in (least, cheap):
+        assert HiddenByDummies(law, rounds=52).log10_delta(1.0) <= -6
+        assert parse_law(law.name).absolute_error == law.absolute_error
+    with pytest.raises(ValueError, match="absolute_error must be above"):
+        best_cut_law(1, 1e-6, rounds=52, absolute_error=0.9 * least.absolute_error)
+
+
+@pytest.mark.parametrize(("values", "mean"), [(1, 42.65), (2, 75.2), (5, 180.2), (10, 358.1), (20, 714.7)])
+def test_the_fewest_poisson_dummies_of_devices(values, mean):
+    found = smallest_poisson_mean(1, 1e-6, devices=100_000, colluding=0.1, values=values)
+    assert 90_000 * found == pytest.approx(mean, rel=0.001)
+    assert HiddenByDummies(poisson(90_000 * found), values).log10_delta(1.0) <= -6
+    assert HiddenByDummies(poisson(0.999 * 90_000 * found), values, round_up=False).log10_delta(1.0) > -6
+
+
+def test_the_error_is_that_of_the_numbers():
+    law = poisson(7.3)  # E|Z - m| = 2 e^-m m^(floor m + 1) / (floor m)!
+    assert law.absolute_error == pytest.approx(2 * math.exp(-7.3) * 7.3**8 / math.factorial(7), rel=1e-12)
+    assert expected_tv(law, n=1000, k=20) == pytest.approx(20 * law.absolute_error / 2000)
+    assert binomial(1000, 0.2).deviation == pytest.approx(math.sqrt(160), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,0.5\n1,x\n", r"row 2: expected a whole number from 0 to 10000000 and a probability.*got '1,x'"),
+        ("0,0.5\n0,0.5\n", "row 2: the number 0 is given twice"),
+        ("0,0.5\n1,0.4\n", "probabilities must sum to 1; they sum to 0.9"),
+        ("", "probabilities must sum to 1; they sum to 0"),
+    ],
+)
+def test_a_wrong_file_of_a_law_is_refused(text, message, tmp_path):
+    path = tmp_path / "law.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_law(str(path))
+
+
+@pytest.mark.parametrize("text", ["poisson", "poisson:x", "normal:3:4", "geometric:3:1", "gaussian:2.3:1"])
+def test_a_wrong_law_is_refused(text):
+    with pytest.raises(ValueError, match=r"^law "):
+        parse_law(text)

@@ -1,0 +1,164 @@
+"""Values sent as they are, hidden by dummies alone, whose numbers have any law.
+
+Each value x gets Z_x dummies, independently, and true reports and dummies are shuffled. So the histogram is
+released, and the noise in it is Z. If a user moves from x0 to x1, two counts change:
+
+    (1 + Z, Z')  against  (Z, 1 + Z').
+
+The two are independent: one count gains a report, another one loses one. Other users' reports only shift the
+counts, so this is the pair of every dataset, and its delta is exact: no dataset is worse than another one. A
+user with L distinct values per round who moves all of them to L other values changes 2 L counts, and t
+rounds change 2 L t, all with fresh dummies. If a user's reports are added or removed, L t counts gain or lose
+one each. With the losses
+
+    ln P(z) - ln P(z + 1) of a count that gains one,  ln P(z) - ln P(z - 1) of one that loses one,
+
+z drawn by the law, delta is that of their sum (`numerics.loss_grid`). A loss is infinite where the other
+world cannot have the count: 0 dummies, or the largest number.
+
+Upper bounds round to the safe side without a bias of first order: a loss between two points of the grid is
+split between them, so that the probabilities under both worlds stay the same. A loss that is off the grid is
+what is left if somebody forgets at which of the two points it is, so the split pair dominates. Lower bounds
+round losses down, on a finer grid.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import (
+    Floats,
+    check_at_most,
+    check_choice,
+    check_eps,
+    check_log10_delta,
+    check_one,
+    check_whole,
+)
+from tightshuffle.bounds.rounds import Composition, Depth
+from tightshuffle.dummy_laws import Law
+from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
+from tightshuffle.setting import LARGEST_COMPOSITIONS
+
+NEIGHBOURS = ("replace", "add", "remove")
+_LN10 = math.log(10)
+_ULP = 2.0**-52
+_POINTS = {True: 2.0**13, False: 2.0**18}  # of the composed loss, within 9 standard deviations
+_FEWEST, _MOST = 40.0, {True: 400.0, False: 4000.0}  # points per standard deviation of one loss
+_WIDEST = 2**19  # points of one loss
+_DEEP = -700.0  # natural log of probabilities that are near the smallest float
+_SNAP = 1e-9  # of a spacing: a loss so close to a point of the grid is at the point
+
+
+class HiddenByDummies(Composition):
+    """delta of one user's values, hidden by dummies alone.
+
+    Parameters: ``law``; ``values``, L, the most distinct values that a user reports per round; ``rounds``.
+    ``neighbours``: "replace" for a user whose values become others, "add" and "remove" for one whose reports
+    are added or removed. ``round_up``: an upper bound, else a lower bound; delta itself is between them.
+    The lower bound needs at least 2 L values in all for "replace".
+    """
+
+    def __init__(
+        self, law: Law, values: int = 1, rounds: int = 1, neighbours: str = "replace", round_up: bool = True
+    ) -> None:
+        times = check_whole("values", values, 1) * check_whole("rounds", rounds, 1)
+        check_at_most("values * rounds", np.asarray(times), LARGEST_COMPOSITIONS)
+        check_choice("neighbours", neighbours, NEIGHBOURS)
+        losses = []
+        if neighbours != "remove":
+            losses.append(law.steps[1:])
+        if neighbours != "add":
+            losses.append(-law.steps[:-1])
+        pairs = times * len(losses)
+        finite = [own[np.isfinite(own) & np.isfinite(law.log_mass)] for own in losses]
+        reach = max((float(np.abs(own).max()) for own in finite if own.size), default=0.0)
+        spacing = _spacing(losses, law.log_mass, pairs, reach, round_up)
+        heights = law.log_mass[np.isfinite(law.log_mass)]
+        deepest = float(np.abs(heights).max())
+        # Losses are differences of exponents, and probabilities are sums of losses.
+        self._shift = pairs * (8 * _ULP * (1 + deepest + reach) + _SNAP * spacing)
+        slack = _ULP * (heights.size + 8) * (1 + deepest)
+        made = [_grid(own, law, spacing, slack if round_up else -slack) for own in losses]
+        self._rounds = [(grid, times) for grid in made]
+        self._round_up = round_up
+        super().__init__(math.inf, pairs * (reach + spacing))
+
+    first_depth, clear = 0.0, 0.0
+
+    def log10_delta(self, eps: npt.ArrayLike) -> Floats:
+        """log10 of the bound on delta at ``eps`` >= 0, a number or an array; -inf where delta is 0."""
+        points = check_eps(eps)
+        logs = self.ln_delta(points.ravel()).reshape(points.shape) / _LN10
+        return np.asarray(np.minimum(logs, 0.0))[()]
+
+    def epsilon(self, delta: float | None = None, *, log10_delta: float | None = None) -> float:
+        """The smallest eps with this delta, or log10 delta, on the bound's side; inf if there is none."""
+        wanted = check_one("delta", check_log10_delta(delta, log10_delta))
+        found = self.epsilon_of(wanted * _LN10)
+        if math.isnan(found):
+            return math.inf
+        return found if self._round_up else max(found - 2e-10, 0.0)  # epsilon_of rounds up
+
+    def _build(self, depth: float) -> Depth:
+        moved = -self._shift if self._round_up else self._shift
+        return Depth(
+            lambda eps: ln_delta(eps + moved, self._rounds, round_up=self._round_up), -math.inf, True
+        )
+
+
+def _spacing(losses: list[Floats], log_mass: Floats, pairs: int, reach: float, round_up: bool) -> float:
+    """The distance of the points of the loss."""
+    mass = np.exp(log_mass)
+    variance, common = 0.0, 0.0
+    for own in losses:
+        weights = np.where(np.isfinite(own), mass, 0.0)
+        loss = np.where(weights > 0, own, 0.0)
+        if total := float(weights.sum()):
+            mean = float(weights @ loss) / total
+            variance = max(variance, float(weights @ (loss - mean) ** 2) / total)
+            common = max(common, abs(float(loss[weights.argmax()])))
+    per = _POINTS[round_up] / (18 * math.sqrt(pairs))
+    step = math.sqrt(variance) / min(max(per, _FEWEST), _MOST[round_up])
+    step = max(step, 2 * reach / _WIDEST)
+    if step == 0:
+        return 1.0
+    # The geometric law has two losses: on the grid, they are exact.
+    return common / math.ceil(common / step) if common > step else step
+
+
+def _grid(loss: Floats, law: Law, spacing: float, slack: float) -> LossGrid:
+    """The losses on the grid: split if ``slack`` is positive, else rounded down.
+
+    ``slack``: relative error of the probabilities, with this sign.
+    """
+    round_up = slack > 0
+    seen = law.log_mass > _DEEP
+    infinite = np.isposinf(loss) & np.isfinite(law.log_mass)
+    finite = seen & ~infinite
+    probabilities = np.exp(law.log_mass[finite])
+    place = loss[finite] / spacing
+    nearest = np.rint(place)
+    place = np.where(np.abs(place - nearest) < _SNAP, nearest, place)
+    index = np.floor(place).astype(int)
+    if not index.size:
+        index, place, probabilities = np.zeros(1, int), np.zeros(1), np.zeros(1)
+    first = int(index.min())
+    above = np.zeros_like(place)
+    if round_up:
+        above = np.expm1(-(place - index) * spacing) / math.expm1(-spacing)
+    size = int(np.ceil(place).max()) - first + 1
+    masses = np.bincount(index - first, probabilities * (1 - above), minlength=size)
+    split = above > 0
+    masses += np.bincount(index[split] + 1 - first, (probabilities * above)[split], minlength=size)
+    never = law.log_mass[infinite]
+    if round_up:  # also what is too rare to be counted
+        never = np.concatenate([never, law.log_mass[~seen & ~infinite], [law.log_outside]])
+    with np.errstate(divide="ignore"):
+        return LossGrid(
+            first,
+            spacing,
+            np.log(masses) + slack,
+            float(np.logaddexp.reduce(never, initial=-np.inf)) + slack,
+        )

@@ -1,0 +1,207 @@
+"""How many dummies of a value are added: the laws of that number.
+
+>>> from tightshuffle.dummy_laws import parse_law
+>>> parse_law("geometric:27:0.608").mean
+27.0
+
+Only the shuffler can add a number with a cut law. A Poisson or binomial number can also come from users'
+devices, each of which adds a share: a sum of Poisson numbers is one, and so is one of binomial numbers.
+"""
+
+import csv
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tightshuffle.arguments import Floats, check_number, check_positive, check_whole
+
+LAWS = "poisson:MEAN, binomial:DEVICES:PROBABILITY, geometric:MEAN:RATIO, gaussian:MEAN:DEVIATION, "
+LAWS += "power:MEAN:POWER:DEVIATION, fixed:NUMBER or file:PATH"
+_DEEP = 700.0  # e^-700 is about the smallest float
+_LARGEST_MEAN = 1e9
+_MOST = 10**7  # numbers that one law can take
+_SUM = 1e-9  # by which a file's probabilities may miss 1, as they are rounded decimals
+_ULP = 2.0**-52
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """The law of a number of dummies.
+
+    Parameters
+    ----------
+    name : the text that `parse_law` makes it from
+    first : the smallest number that is listed
+    log_mass : natural logs of the probabilities of first, first + 1, ...; shape (m,)
+    steps : ln P(z) - ln P(z + 1) from z = first - 1 on, shape (m + 1,); -inf or inf where one of the two is
+        0. They are given, not computed from ``log_mass``, whose digits cancel.
+    log_outside : natural log of an upper bound on the probability of all numbers that are not listed
+    """
+
+    name: str
+    first: int
+    log_mass: Floats
+    steps: Floats
+    log_outside: float = -math.inf
+
+    @property
+    def mean(self) -> float:
+        """How many dummies a value gets on average."""
+        return float(self.first + np.exp(self.log_mass) @ np.arange(self.log_mass.size))
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        away = self.first - self.mean + np.arange(self.log_mass.size)
+        return math.sqrt(float(np.exp(self.log_mass) @ away**2))
+
+    @property
+    def absolute_error(self) -> float:
+        """The mean absolute error of a value's count, from which the mean number of dummies is subtracted."""
+        away = self.first - self.mean + np.arange(self.log_mass.size)
+        return float(np.exp(self.log_mass) @ np.abs(away))
+
+
+def expected_tv(law: Law, *, n: int, k: int) -> float:
+    """Expected total variation error of the shares of k values of n users, before projection.
+
+    Only the dummies' numbers are random: half the sum of the mean absolute errors of the k counts, over n.
+    """
+    return k * law.absolute_error / (2 * n)
+
+
+def poisson(mean: float) -> Law:
+    """A Poisson number. The sum of independent ones is one, so devices can add it together."""
+    check_number("mean", mean, f"above 0 and at most {_LARGEST_MEAN:g}", lambda x: 0 < x <= _LARGEST_MEAN)
+    first, last = _reached(mean, mean)
+    z = np.arange(first - 1, last + 1, dtype=float)
+    with np.errstate(divide="ignore"):
+        return _of_steps(f"poisson:{mean!r}", first, np.log((z + 1) / mean), cut=True)
+
+
+def binomial(devices: int, probability: float) -> Law:
+    """The number of devices that add one, each with this probability."""
+    devices = check_whole("devices", devices, 1)
+    check_number("probability", probability, "between 0 and 1, both excluded", lambda x: 0 < x < 1)
+    mean = devices * probability
+    check_number("devices * probability", mean, f"at most {_LARGEST_MEAN:g}", lambda x: x <= _LARGEST_MEAN)
+    first, last = _reached(mean, mean * (1 - probability))
+    last = min(last, devices)
+    z = np.arange(first - 1, last + 1, dtype=float)
+    with np.errstate(divide="ignore"):
+        steps = np.log((z + 1) / (devices - z)) + math.log1p(-probability) - math.log(probability)
+    name = f"binomial:{devices}:{probability!r}"
+    return _of_steps(name, first, steps, cut=first > 0 or last < devices)
+
+
+def cut_power(mean: float, power: float, deviation: float) -> Law:
+    """P(z) in proportion to exp(-|z - mean|^power / s) on 0, 1, ..., 2 mean, a whole number.
+
+    s = power * deviation^power: then ``deviation`` is that of the discrete Gaussian for the power 2, and
+    1 / -ln(ratio) for the power 1, the geometric law. Only the shuffler can add such a number.
+    """
+    check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10)
+    largest = check_whole("2 * mean", 2 * check_number("mean", mean, "above 0", lambda x: x > 0), 1, _MOST)
+    check_positive("deviation", deviation)
+    away = np.abs(np.arange(largest + 1) - largest / 2)
+    exponents = (away / deviation) ** power / power
+    steps = np.concatenate([[-np.inf], np.diff(exponents), [np.inf]])
+    return Law(f"power:{mean!r}:{power!r}:{deviation!r}", 0, _normalised(-exponents), steps)
+
+
+def geometric(mean: float, ratio: float) -> Law:
+    """A two-sided geometric number, cut to 0, 1, ..., 2 mean: each step from the mean costs ``ratio`` < 1."""
+    check_number("ratio", ratio, "between 0 and 1, both excluded", lambda x: 0 < x < 1)
+    return cut_power(mean, 1.0, -1 / math.log(ratio))
+
+
+def fixed(number: int) -> Law:
+    """Always the same number. It hides nothing: everybody can subtract it."""
+    number = check_whole("number", number, 0)
+    return Law(f"fixed:{number}", number, np.zeros(1), np.array([-np.inf, np.inf]))
+
+
+def read_law(path: str) -> Law:
+    """The law in a CSV file without a header: in each row a number of dummies and its probability.
+
+    Numbers that are not listed have the probability 0. ValueError: one line that names the file, the row (if
+    the fault is in one row) and the fault.
+    """
+    masses: dict[int, float] = {}
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            for row, fields in enumerate(csv.reader(file), 1):
+                number, probability = _row(fields, f"{path}: row {row}")
+                if number in masses:
+                    raise ValueError(f"{path}: row {row}: the number {number} is given twice")
+                masses[number] = probability
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise ValueError(f"{path}: not a readable CSV file") from None
+    total = math.fsum(masses.values())
+    if not abs(total - 1) <= _SUM:
+        raise ValueError(f"{path}: the probabilities must sum to 1; they sum to {total:.12g}")
+    held = np.array(sorted(number for number, probability in masses.items() if probability > 0))
+    probabilities = np.zeros(held[-1] - held[0] + 1)
+    probabilities[held - held[0]] = [masses[number] / total for number in held.tolist()]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_mass = np.log(probabilities)
+        steps = -np.diff(np.concatenate([[-np.inf], log_mass, [-np.inf]]))  # nan between two gaps
+    return Law(f"file:{path}", int(held[0]), log_mass, steps)
+
+
+def parse_law(text: str) -> Law:
+    """The law that a text such as ``geometric:27:0.608`` names. ValueError names what is wrong."""
+    name, *given = text.split(":")
+    if name == "file" and given:
+        return read_law(":".join(given))
+    made: dict[str, tuple[Any, int]] = {
+        "poisson": (poisson, 1),
+        "binomial": (binomial, 2),
+        "geometric": (geometric, 2),
+        "gaussian": (lambda mean, deviation: cut_power(mean, 2.0, deviation), 2),
+        "power": (cut_power, 3),
+        "fixed": (fixed, 1),
+    }
+    try:
+        make, count = made[name]
+        numbers = [float(each) for each in given]
+        if len(numbers) != count:
+            raise ValueError
+    except (KeyError, ValueError):
+        raise ValueError(f"law must be {LAWS}; got {text[:80]!r}") from None
+    try:
+        law: Law = make(*numbers)
+    except ValueError as error:
+        raise ValueError(f"law {text[:80]!r}: {error}") from None
+    return law
+
+
+def _reached(mean: float, variance: float) -> tuple[int, int]:
+    """Two numbers between which a Poisson or binomial number lies but for 2 e^-_DEEP: Bernstein's bound."""
+    reach = _DEEP / 3 + math.hypot(_DEEP / 3, math.sqrt(2 * variance * _DEEP))
+    return max(0, math.floor(mean - reach)), math.ceil(mean + reach)
+
+
+def _of_steps(name: str, first: int, steps: Floats, cut: bool) -> Law:
+    log_mass = _normalised(-np.concatenate([[0.0], np.cumsum(steps[1:-1])]))
+    return Law(name, first, log_mass, steps, math.log(2) - _DEEP if cut else -math.inf)
+
+
+def _normalised(logs: Floats) -> Floats:
+    shifted = logs - logs.max()
+    return np.asarray(shifted - math.log(np.exp(shifted).sum()))
+
+
+def _row(fields: list[str], where: str) -> tuple[int, float]:
+    try:
+        number, probability = int(fields[0]), float(fields[1])
+        if len(fields) != 2 or not 0 <= number <= _MOST or not 0 <= probability <= 1:
+            raise ValueError
+    except (ValueError, IndexError):
+        wanted = f"a whole number from 0 to {_MOST} and a probability, separated by a comma"
+        raise ValueError(f"{where}: expected {wanted}; got {','.join(fields)[:80]!r}") from None
+    return number, probability
