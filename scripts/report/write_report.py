@@ -39,7 +39,7 @@ APART = {  # the parameters that tell the small tables of an item apart; any oth
     "Table VI": ["dataset", "mechanism"],
 }
 FPS = {3: 1, 4: 2, 5: 2, 6: 3, 7: 3}  # number of a figure on arXiv: at FPS
-VERDICTS_FILE = "results/report/verdicts.csv"
+VERDICTS_FILE = "results/verdicts/verdicts.csv"
 
 
 def page_values(

@@ -1,6 +1,6 @@
 """Counting verdicts, and the gaps between the published and the exact reading.
 
-Tables are results/report/verdicts.csv and claim_verdicts.csv, every column text (`read_verdicts`): numbers
+Tables are results/verdicts/verdicts.csv and claim_verdicts.csv, every column text (`read_verdicts`): numbers
 stay decimal strings until they are shown, because deltas go below the smallest float (1e-308).
 """
 

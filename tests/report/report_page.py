@@ -6,13 +6,13 @@ import itertools
 import pandas as pd
 
 from scripts.report.quotes import read_findings
+from scripts.report.sections import SECTIONS, in_page_order
 from scripts.report.state_findings import TOPICS, Results, findings, to_json
 from scripts.report.write_report import page_figure, page_values, render
 from scripts.shared.printed import printed_to_decimal, read_values, records
 from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
 from scripts.verdicts.verdicts import VERDICT_COLUMNS
 from tests import ROOT
-from tests.shared.rows import rows
 
 SETTINGS = {
     "results": "results",
@@ -24,9 +24,11 @@ SETTINGS = {
 CHANGED = [("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}]", "[{eps0: 4, eps: 5}]")]
 PARAMETERS = [{"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}]
 SLOW = {"dummies", "noise"}  # topics of seconds, which the page does not state
+SHOWN = {f"{section}_of": (section, f"About {section}", section) for section in SECTIONS}
+SHOWN |= {"delta_bounds": SHOWN["beyond_of"], "fig7_tv_paris": ("figures", "Errors: Paris", "")}
 FIGURES = [
     page_figure(row._asdict(), row.name, "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n")
-    for row in rows().values()
+    for row in in_page_order(SHOWN).values()
 ]
 
 

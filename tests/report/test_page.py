@@ -90,7 +90,7 @@ def test_other_settings_than_the_papers_are_named_first_and_in_each_command(verd
     assert notice < text.index("What holds")
     assert "datasets.paris.tv.budgets: [{eps0: 4, eps: 4}] → [{eps0: 4, eps: 5}]" in text
     command = "snakemake --configfile config/quick.yaml 'my own.yaml' -- "
-    assert f"{command}results/my_own/audit.csv" in text
+    assert f"{command}results/my_own/attack/audit.csv" in text
     assert f"{command}results/my_own/figures/delta_bounds.png" in text
     assert "not the paper's settings" not in words(whole)
 
