@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from scripts.data.grid import COLUMNS
 from scripts.shared import style, wording
 from scripts.shared.grids import grid_edges, grid_shape, on_grid
 from scripts.shared.job import job
 from scripts.shared.table_files import File, read_table
 
-CELLS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
 POINTS = ["latitude", "longitude", "spread"]
 LETTERS = [f"({letter})" for letter in ascii_lowercase]
 
 
 class City(NamedTuple):
-    """A city's title, box, table of cells (columns `CELLS`) and table of check-ins (columns `POINTS`)."""
+    """A city's title, box, `cell_table` and `point_table`."""
 
     title: str
     box: style.Box
@@ -36,7 +36,7 @@ def read(
     """The cities; ``boxes`` have the keys west, east, south and north, in degrees."""
     corners = [(box["west"], box["east"], box["south"], box["north"]) for box in boxes]
     return [
-        City(title, box, read_table(histogram, CELLS), read_table(points, POINTS))
+        City(title, box, read_table(histogram, COLUMNS), read_table(points, POINTS))
         for title, box, histogram, points in zip(titles, corners, histograms, checkins, strict=True)
     ]
 

@@ -7,7 +7,6 @@ of the grid belong to its first and last cells.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,12 +35,8 @@ class Box:
 
     def contains(self, latitude: Floats, longitude: Floats) -> Booleans:
         """Which of the points lie in the box, its edges included."""
-        return (
-            (latitude >= self.south)
-            & (latitude <= self.north)
-            & (longitude >= self.west)
-            & (longitude <= self.east)
-        )
+        between = (self.south <= latitude) & (latitude <= self.north)
+        return between & (self.west <= longitude) & (longitude <= self.east)
 
 
 @dataclass(frozen=True)
@@ -73,29 +68,27 @@ def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
     This grid gives the paper's number of check-ins for Paris, 10,260: arange leaves out its end, so check-ins
     north or east of the last full step are lost.
     """
-    return Grid(
-        _steps("latitude_step", box.south, box.north, latitude_step),
-        _steps("longitude_step", box.west, box.east, longitude_step),
-    )
+    latitudes = _steps("latitude_step", box.south, box.north, latitude_step)
+    return Grid(latitudes, _steps("longitude_step", box.west, box.east, longitude_step))
 
 
 def _steps(name: str, low: float, high: float, step: float) -> Floats:
-    if not 0 < step < high - low:
+    size = high - low
+    if not 0 < step < size:
         raise ValueError(
-            f"stepped grid: {name} {step} must be above 0 and below the box's {high - low:.7g} degrees"
+            f"stepped grid: {name} {step} must be above 0 and below the box's {size:.7g} degrees"
         )
     # The edges from arange are wrong by about 1e-13 degrees. This error would move a check-in exactly on an
     # edge (21 in San Francisco) to another cell. Rounding gives the decimals that are meant.
     return np.round(np.arange(low, high, step), 10)
 
 
-def grids_of(dataset: Mapping[str, Any]) -> dict[str, Grid]:
-    """A dataset's grids by kind: uniform, and stepped if the config has it, for the config's box."""
-    box = Box(**dataset["box"])
-    grids = {"uniform": uniform_grid(box, **dataset["uniform"])}
-    if "stepped" in dataset:
-        grids["stepped"] = stepped_grid(box, **dataset["stepped"])
-    return grids
+def grids_of(
+    box: Mapping[str, float], uniform: Mapping[str, int], stepped: Mapping[str, float] | None = None
+) -> dict[str, Grid]:
+    """A city's grids by kind, of its sections in the configuration; there may be no stepped one."""
+    grids = {"uniform": uniform_grid(Box(**box), **uniform)}
+    return grids | ({"stepped": stepped_grid(Box(**box), **stepped)} if stepped else {})
 
 
 def count_points(grid: Grid, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> Integers:
@@ -113,26 +106,16 @@ def cell_table(grid: Grid, counts: npt.ArrayLike) -> pd.DataFrame:
     counts = np.asarray(counts).reshape(grid.rows, grid.columns)
     row, column = (index.ravel() for index in np.indices(counts.shape))
     latitudes, longitudes = grid.latitudes.round(DECIMALS), grid.longitudes.round(DECIMALS)
-    return pd.DataFrame(
-        {
-            "cell": np.arange(1, counts.size + 1),
-            "count": counts.ravel(),
-            "row": row,
-            "column": column,
-            "south": latitudes[row],
-            "north": latitudes[row + 1],
-            "west": longitudes[column],
-            "east": longitudes[column + 1],
-        },
-        columns=COLUMNS,
-    )
+    edges = latitudes[row], latitudes[row + 1], longitudes[column], longitudes[column + 1]
+    columns = np.arange(1, counts.size + 1), counts.ravel(), row, column, *edges
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
-def count_in_cells(points: pd.DataFrame, dataset: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Kind of grid -> `cell_table` with a dataset's ``points`` (columns latitude and longitude) counted."""
+def count_in_cells(points: pd.DataFrame, grids: Mapping[str, Grid]) -> dict[str, pd.DataFrame]:
+    """Kind of grid -> `cell_table` with the ``points`` (columns latitude and longitude) counted."""
     return {
         kind: cell_table(grid, count_points(grid, points["latitude"], points["longitude"]))
-        for kind, grid in grids_of(dataset).items()
+        for kind, grid in grids.items()
     }
 
 
@@ -153,6 +136,6 @@ def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple
     return latitude, longitude
 
 
-def point_table(latitude: Floats, longitude: Floats, *, spread: bool) -> pd.DataFrame:
+def point_table(latitude: Floats, longitude: Floats, *, spread: bool = False) -> pd.DataFrame:
     """Points in degrees. ``spread``: the points are not the check-ins, but spread inside their cells."""
     return pd.DataFrame({"latitude": latitude, "longitude": longitude, "spread": spread})

@@ -2,18 +2,18 @@
 
 import pandas as pd
 
-from scripts.data.grid import all_cells, count_in_cells
+from scripts.data.grid import all_cells, count_in_cells, grids_of
 from scripts.data.sub_cells import count_in_sub_cells
 from scripts.shared.job import job, write_csv
 
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
-        dataset = {"box": params.box, "uniform": params.uniform, "stepped": params.stepped}
+        grids = grids_of(params.box, params.uniform, params.stepped)
         points = pd.read_parquet(snakemake.input.points)
-        cells = count_in_cells(points, dataset)
+        cells = count_in_cells(points, grids)
         write_csv(cells[params.grid], snakemake.output.histogram)
         write_csv(all_cells(cells), snakemake.output.cells)
-        lines, counts = count_in_sub_cells(points, dataset)
+        lines, counts = count_in_sub_cells(points, grids)
         write_csv(lines, snakemake.output.lines)
         write_csv(counts, snakemake.output.counts)

@@ -7,13 +7,12 @@ every edge of the stepped grid is a line too. So the counts of both grids are su
 import zlib
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from scripts.data.grid import Grid, cell_table, count_points, grids_of, point_table, spread
+from scripts.data.grid import Grid, cell_table, count_points, point_table, spread
 from scripts.shared.job import StrPath
 from tightshuffle.arguments import Floats, Integers
 
@@ -24,9 +23,9 @@ DIRECTIONS = ("latitude", "longitude")
 NEAR = 0.05  # of a cell: how far an edge may move to the nearest line
 
 
-def sub_grid(dataset: Mapping[str, Any]) -> Grid:
-    """The lines around the sub-cells of a dataset: its config's box, uniform and stepped."""
-    uniform, *others = grids_of(dataset).values()
+def sub_grid(grids: Mapping[str, Grid]) -> Grid:
+    """The lines around the sub-cells of a city with these grids, the uniform one first."""
+    uniform, *others = grids.values()
     return Grid(
         _lines(uniform.latitudes, *(grid.latitudes for grid in others)),
         _lines(uniform.longitudes, *(grid.longitudes for grid in others)),
@@ -43,15 +42,13 @@ def _lines(edges: Floats, *others: Floats) -> Floats:
     return np.sort(kept)
 
 
-def count_in_sub_cells(points: pd.DataFrame, dataset: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def count_in_sub_cells(points: pd.DataFrame, grids: Mapping[str, Grid]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The two tables that the project bundles for a city, from its ``points`` (latitude and longitude).
 
-    Returns
-    -------
-    (lines, counts): the degrees of all lines (columns `LINES`), numbered from 0 in the south and the west;
-    and the sub-cells that are not empty (columns `COUNTS`), by the lines south and west of them.
+    Returns (lines, counts): the degrees of all lines (columns `LINES`), numbered from 0 in the south and the
+    west; and the sub-cells that are not empty (columns `COUNTS`), by the lines south and west of them.
     """
-    grid = sub_grid(dataset)
+    grid = sub_grid(grids)
     lines = [
         pd.DataFrame({"direction": name, "number": range(len(degrees)), "degrees": degrees})
         for name, degrees in zip(DIRECTIONS, (grid.latitudes, grid.longitudes), strict=True)
@@ -119,27 +116,17 @@ def _nearest(direction: str, lines: Floats, edges: Floats) -> tuple[Integers, Fl
 
 
 def read_bundled(
-    lines: StrPath, counts: StrPath, dataset: Mapping[str, Any], *, name: str, seed: int
+    lines: StrPath, counts: StrPath, grids: Mapping[str, Grid], *, name: str, seed: int
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
     """A city's cells in each of its grids, and one point per check-in, spread inside the sub-cells.
 
-    Parameters
-    ----------
-    lines, counts : the files with the city's sub-cells
-    dataset : the config's section on the city: box, uniform and perhaps stepped
-    name, seed : the city's name and the root seed; the points depend on nothing else but the counts
-
-    Returns
-    -------
-    (kind of grid -> `grid.cell_table`, `grid.point_table`).
-
-    Raises
-    ------
-    ValueError like `read_sub_cells`; and like `cut`, with the city and the kind of grid.
+    Parameters: the files of `read_sub_cells`; ``name`` of the city and the root ``seed``, on which the points
+    depend. Returns (kind of grid -> `cell_table`, `point_table`). Raises ValueError like `read_sub_cells`;
+    and like `cut`, with the city and the kind of grid.
     """
     sub_cells, sums = read_sub_cells(lines, counts)
     tables = {}
-    for kind, grid in grids_of(dataset).items():
+    for kind, grid in grids.items():
         try:
             tables[kind] = cell_table(*cut(sub_cells, sums, grid))
         except ValueError as error:

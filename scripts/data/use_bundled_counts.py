@@ -1,17 +1,16 @@
 """Cut one city's grids from its bundled sub-cells, and spread as many points inside them."""
 
-from scripts.data.grid import all_cells
+from scripts.data.grid import all_cells, grids_of
 from scripts.data.sub_cells import read_bundled
 from scripts.shared.job import job, write_csv, write_parquet
 
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
-        dataset = {"box": params.box, "uniform": params.uniform, "stepped": params.stepped}
         cells, points = read_bundled(
             snakemake.input.lines,
             snakemake.input.counts,
-            dataset,
+            grids_of(params.box, params.uniform, params.stepped),
             name=snakemake.wildcards.dataset,
             seed=params.seed,
         )

@@ -76,16 +76,6 @@ def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
     np.testing.assert_array_equal(again, [latitude, longitude])
 
 
-def test_spread_is_uniform_inside_a_cell():
-    """Means of n uniform values; 5 standard errors: fails by chance with probability below 1e-6 per mean."""
-    n = 40_000
-    cells = grid.uniform_grid(Box(0, 1, 0, 1), columns=2, rows=1)
-    latitude, longitude = grid.spread(cells, [0, n], np.random.default_rng(3))
-    assert latitude.mean() == pytest.approx(0.5, abs=5 / np.sqrt(12 * n))
-    assert longitude.mean() == pytest.approx(0.75, abs=5 * 0.5 / np.sqrt(12 * n))
-    assert np.corrcoef(latitude, longitude)[0, 1] == pytest.approx(0, abs=5 / np.sqrt(n))
-
-
 @pytest.mark.parametrize(
     ("make", "arguments", "message"),
     [

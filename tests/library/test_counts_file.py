@@ -48,6 +48,13 @@ def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
         read_counts(path)
 
 
+def test_a_pipe_and_a_device_are_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(ValueError, match="not a regular file"):
+            read_counts(path)
+
+
 GOOD_COUNTS = {
     "byte order mark": b"\xef\xbb\xbfcell,count\n1,5\n2,6\n",
     "blank lines at the end": b"cell,count\n1,5\n2,6\n\n\n",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from scripts.trials.metrics import individual_error, total_variation, uniform_histogram
-from tests.data.test_sub_cells import read_bundled
+from tests.data.test_sub_cells import bundled
 
 weights = arrays(float, 6, elements=st.floats(0.0, 1.0)).filter(lambda x: x.sum() > 1e-3)
 laws = weights.map(lambda x: x / x.sum())
@@ -37,7 +37,7 @@ def test_cells_are_numbered_from_one():
 
 @pytest.mark.parametrize(("dataset", "distance"), [("san_francisco", 0.667), ("paris", 0.478)])
 def test_the_uniform_histogram_on_the_bundled_cities(dataset, distance):
-    cells, _ = read_bundled(dataset)
+    cells, _ = bundled(dataset)
     counts = [Fraction(count) for count in cells["uniform"]["count"].tolist()]
     exact = sum(abs(count / sum(counts) - Fraction(1, len(counts))) for count in counts) / 2
     shares = np.array([float(count / sum(counts)) for count in counts])
