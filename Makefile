@@ -8,7 +8,7 @@
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
 # make calculator a page in the browser that answers for settings of your own
 # make bench      times of the bounds, the simulations and the pipeline, as ratios: some minutes
-# make cluster    install Snakemake's plugins for Slurm and PBS (docs/cluster.md)
+# make cluster    install Snakemake's plugins for Slurm and PBS (docs/running.md)
 # make cluster-check    send one short test job to the cluster with the profile; PROFILE=profiles/cluster-generic for PBS
 # make docs       build the documentation site, which works offline
 

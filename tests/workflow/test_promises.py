@@ -92,7 +92,7 @@ def script_of(run):
 @pytest.mark.parametrize("pause", [0, 0.7])
 @pytest.mark.parametrize("what", ["job", "snakemake", "group", "SIGINT", "SIGTERM"])
 def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(calm, small, what, pause):
-    """At most after --unlock, as docs/runs.md says; a job that outlives its run changes nothing, either."""
+    """At most after --unlock, as docs/running.md says; a job that outlives its run changes nothing."""
     small.wipe()
     run = small.start(*COMMAND)
     job = until(lambda: script_of(run))
