@@ -48,12 +48,12 @@ class Plan:
     """A guarantee for ``n`` users: the randomizer's budget ``eps0``, and the errors of the estimates.
 
     ``log10_delta``: `upper` at this eps0; -inf for eps0 = eps. If the shuffler fails, each round is still
-    eps0-locally private. ``capped``: whether eps0 is the largest that the search tries (`LARGEST_EPS0`).
-    ``sigma``: standard deviation of the analytic Gaussian mechanism's noise on each count, for the same
-    guarantee. ``tv``: name -> expected total variation error. The names are "shuffle+INV" (the randomizer
-    with eps0, shuffled and inverted), "gaussian", and "local" (the randomizer with eps0 = eps, no shuffler).
-    For your own histogram, "uniform" is the distance of the uniform histogram from yours. ``randomizer``: its
-    name, with the m or g that was found.
+    eps0-locally private. ``capped``: whether eps0 is the largest that the search tries (`LARGEST_EPS0`, and
+    twice that for sums). ``sigma``: standard deviation of the analytic Gaussian mechanism's noise on each
+    count, for the same guarantee. ``tv``: name -> expected total variation error. The names are
+    "shuffle+INV" (the randomizer with eps0, shuffled and inverted), "gaussian", and "local" (the randomizer
+    with eps0 = eps, no shuffler). For your own histogram, "uniform" is the distance of the uniform histogram
+    from yours. ``randomizer``: its name, with the m or g that was found.
     """
 
     n: int
@@ -153,6 +153,7 @@ def make_plan(
                     sums.gaussian_mu(parse(randomizer, k=k, eps0=eps0), deletion=deletion) >= wanted_mu
                 ),
                 one_round,
+                most=_most(release),
             )
     elif error is not None and n is None:
         error = check_one("error", check_positive("error", error))
@@ -161,7 +162,7 @@ def make_plan(
         @functools.cache
         def tried(n: int) -> tuple[float, float]:
             """The smallest eps0 at which the error of n users is at most ``error``, and log10 delta there."""
-            eps0 = _least_eps0(lambda eps0: distance(eps0, n) <= error, one_round)
+            eps0 = _least_eps0(lambda eps0: distance(eps0, n) <= error, one_round, _most(release))
             if eps0 in (one_round, math.inf):
                 return eps0, -np.inf if eps0 == one_round else 0.0
             return eps0, log10_delta_at(eps0, n)
@@ -180,12 +181,13 @@ def make_plan(
         guess = tried(n)[0]
     else:
         raise ValueError("n or error must be given, but not both")
-    eps0, reached = _largest_eps0(functools.partial(log10_delta_at, n=n), one_round, wanted, guess)
+    most = _most(release)
+    eps0, reached = _largest_eps0(functools.partial(log10_delta_at, n=n), one_round, wanted, guess, most)
     gaussian, local = float(expected_tv_gaussian(n, k, sigma)), distance(one_round, n)
     tv = {"shuffle+INV": distance(eps0, n), "gaussian": gaussian, "local": local}
     if shares is not None:
         tv["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
-    return Plan(n, eps0, reached, eps0 == LARGEST_EPS0, sigma, tv, randomizer)
+    return Plan(n, eps0, reached, eps0 == most, sigma, tv, randomizer)
 
 
 def fewest_users(
@@ -328,8 +330,13 @@ def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
     return math.log1p((share + math.sqrt(share**2 + 4 * share * (k - 1))) / 2)
 
 
+def _most(release: str) -> float:
+    """The largest eps0 that a plan tries: of sums, a change of value shows in two bits of half of it each."""
+    return 2 * LARGEST_EPS0 if release == "sums" else LARGEST_EPS0
+
+
 def _largest_eps0(
-    log10_delta_at: Callable[[float], float], least: float, wanted: float, guess: float
+    log10_delta_at: Callable[[float], float], least: float, wanted: float, guess: float, most: float
 ) -> tuple[float, float]:
     """The largest eps0 with log10_delta_at(eps0) <= wanted, to _PRECISION, and log10_delta_at there.
 
@@ -343,21 +350,21 @@ def _largest_eps0(
             seen[eps0] = log10_delta_at(eps0)
         return max(seen[eps0] - wanted, _DEEP)
 
-    low = high = min(max(guess, least), LARGEST_EPS0)
+    low = high = min(max(guess, least), most)
     step = 0.01 * low
     while low > least and surplus(low) > 0:
         high, low, step = low, max(low - step, least), 2 * step
-    while high < LARGEST_EPS0 and surplus(high) <= 0:
-        low, high, step = high, min(high + step, LARGEST_EPS0), 2 * step
+    while high < most and surplus(high) <= 0:
+        low, high, step = high, min(high + step, most), 2 * step
     if surplus(high) > 0:
         scipy.optimize.brentq(surplus, low, high, xtol=_PRECISION * low, rtol=_PRECISION)
     best = max(eps0 for eps0, reached in seen.items() if reached <= wanted)
     return best, seen[best]
 
 
-def _least_eps0(enough: Callable[[float], bool], least: float) -> float:
+def _least_eps0(enough: Callable[[float], bool], least: float, most: float = LARGEST_EPS0) -> float:
     """The smallest eps0 from ``least`` on that is ``enough``, to 1e-9, itself enough; inf where none is."""
-    low, high = least, LARGEST_EPS0
+    low, high = least, most
     if enough(low) or not enough(high):
         return low if enough(low) else math.inf
     while high - low > 1e-9 * high:

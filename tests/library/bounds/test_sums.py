@@ -149,6 +149,9 @@ def test_a_plan_for_sums():
     assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0, **setting) <= 1e-6
     assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0 * 1.0001, **setting) > 1e-6
     assert plan.tv["shuffle+INV"] / plan.tv["gaussian"] == pytest.approx(1.185, abs=5e-4)
+    many = tightshuffle.plan(n=10**8, eps=2.0, delta=1e-6, **setting)  # with more than the 20 of reports
+    assert not many.capped
+    assert many.tv["shuffle+INV"] / many.tv["gaussian"] == pytest.approx(1.4247, abs=5e-4)
 
 
 @pytest.mark.parametrize(
