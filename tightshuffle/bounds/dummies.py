@@ -56,8 +56,8 @@ class HiddenByDummies(Composition):
 
     Parameters: ``law``; ``values``, L, the most distinct values that a user reports per round; ``rounds``.
     ``neighbours``: "replace" for a user whose values become others, "add" and "remove" for one whose reports
-    are added or removed. ``round_up``: an upper bound, else a lower bound; delta itself is between them.
-    The lower bound needs at least 2 L values in all for "replace".
+    are added or removed; a guarantee for this needs both. ``round_up``: an upper bound, else a lower bound;
+    delta itself is between them. For "replace" the lower bound needs at least 2 L values in all.
     """
 
     def __init__(

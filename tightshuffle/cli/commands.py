@@ -245,6 +245,12 @@ def _answer_compare(arguments: Namespace) -> Answer:
     return _answer_bounds(arguments)
 
 
+def _answer_dummies(arguments: Namespace) -> Answer:
+    from tightshuffle.cli.dummies_command import answer_dummies
+
+    return answer_dummies(arguments)
+
+
 def _answer_collection(arguments: Namespace) -> Answer:
     from tightshuffle.cli.collection_command import answer_collection
 
@@ -263,6 +269,7 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
     "methods": _answer_methods,
     "plan": _answer_plan,
     "users": _answer_users,
+    "dummies": _answer_dummies,
     "design": _answer_design,
     "collection": _answer_collection,
     "compare": _answer_compare,

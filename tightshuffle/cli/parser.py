@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import tightshuffle
 from tightshuffle import methods, randomizers
 from tightshuffle.cli import values
+from tightshuffle.dummy_laws import LAWS
 from tightshuffle.setting import DIRECTIONS, RELEASES
 
 _ABOUT = """\
@@ -97,6 +98,17 @@ examples:
   tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6
 
 In JSON, eps0 is null where it is infinite. `tightshuffle plan` has k-RR alone, and other randomizers.
+"""
+_DUMMIES = """\
+Values sent as they are, hidden by dummies alone: the laws of their number for (eps, delta), and the error.
+
+Every value gets a random number of dummies, independently. A cut law has the smallest error, and only the
+shuffler can add it. Devices can add Poisson numbers together. --law asks for the eps of a law of your own.
+"""
+_DUMMIES_EXAMPLES = """\
+examples:
+  tightshuffle dummies --n 100000 --k 256 --eps 1 --delta 1e-6
+  tightshuffle dummies --n 100000 --k 256 --delta 1e-6 --law geometric:27:0.608 --compositions 4
 """
 _COMPARE = """\
 delta as a function of eps by every bound that holds for all datasets, and by `lower`.
@@ -248,6 +260,15 @@ def make_parser() -> argparse.ArgumentParser:
     _add(design, "--delta", "--colluding")
     design.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, > 0")
 
+    hidden = add("dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES)
+    _add(hidden, "--n", "--k", required=True)
+    _add(hidden, "--delta", "--colluding", "--compositions")
+    most = "the most different values that a user reports per round (default 1)"
+    hidden.add_argument("--values", metavar="L", type=values.whole, default=1, help=most)
+    wanted = hidden.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--eps", metavar="E", type=values.number, help="one number, > 0")
+    wanted.add_argument("--law", metavar="LAW", help=LAWS)
+
     collection = add(
         "collection", "eps or delta of groups, dummies and rounds", _COLLECTION, _COLLECTION_EXAMPLES
     )
@@ -265,7 +286,7 @@ def make_parser() -> argparse.ArgumentParser:
     calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
     calculator.add_argument("--port", type=int, metavar="P", help="the port (default: the first free one)")
     calculator.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
-    for command in (delta, epsilon, listing, plan, batch, design, collection, compare):
+    for command in (delta, epsilon, listing, plan, batch, design, hidden, collection, compare):
         command.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     return parser
 

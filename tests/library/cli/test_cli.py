@@ -16,6 +16,7 @@ from tests.library.cli.calls import answer, call
 from tightshuffle import methods
 from tightshuffle.bounds import histogram
 from tightshuffle.cli.main import main
+from tightshuffle.dummy_designs import smallest_poisson_mean
 from tightshuffle.randomizers.expected_errors import krr_errors
 
 COMMAND = Path(sys.executable).with_name("tightshuffle")
@@ -45,6 +46,20 @@ def test_delta_of_every_method(name):
     assert given["note"] == [None, None]
     one = answer("delta", name, *SETTING, "--eps", "0.28", *with_count(name))
     assert (one["eps"], one["log10_delta"], one["note"]) == (0.28, given["log10_delta"][0], None)
+
+
+def test_dummies_of_the_best_law_and_of_a_given_one():
+    words = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6", "--values", 2]
+    found = answer(*words, "--eps", 1, "--colluding", "10%")
+    best, *_, poisson = found["designs"]
+    assert found["mean_per_device"] == smallest_poisson_mean(1, 1e-6, devices=9_000, values=2)
+    assert [best["added_by"], poisson["added_by"]] == ["shuffler", "devices"]
+    assert best["expected_tv"] < poisson["expected_tv"]
+    assert poisson["messages_per_user"] == pytest.approx(2 + 50 * found["mean_per_device"])
+    own = answer(*words, "--law", best["law"])
+    assert own["eps_at_least"] <= own["eps"] <= 1
+    assert own["expected_tv"] == best["expected_tv"]
+    assert call(*words, "--law", "geometric:27")[2].startswith("tightshuffle: law must be poisson:MEAN")
 
 
 @pytest.mark.parametrize("rest", [[], ["--deletion", "--compositions", 2]])
