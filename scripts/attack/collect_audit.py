@@ -1,7 +1,7 @@
 """An audit of the shuffle model: lower confidence bounds on delta from simulated runs of the protocol.
 
-The two datasets ("worlds") of game.py give the reports the distributions P and Q. For every event E that the
-observer can see, (eps, delta)-differential privacy requires
+The two worlds of `run_audit` give the reports the distributions P and Q. For every event E that the attacker
+can see, (eps, delta)-differential privacy requires
 
     delta >= P(E) - e^eps Q(E),      and the same with P and Q exchanged.
 
@@ -11,7 +11,6 @@ delta holds with the stated confidence for any choice of E. It is also a lower b
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from scipy import special
 from scripts.attack.run_audit import Tally
 from scripts.privacy.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
-from tightshuffle.arguments import Floats, Integers, check_choice, check_eps, check_one, check_whole
+from tightshuffle.arguments import Floats, Integers
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import count as count_of_x0
 
@@ -31,95 +30,60 @@ OBSERVES = ("count", "histogram")
 DIRECTIONS = ("forward", "reverse")
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A lower bound on delta, the event behind it, and how often the event occurred in the second half.
-
-    ``direction`` "forward": the event is more likely if the victim holds x0, and ``hits`` are (with x0, with
-    x1); "reverse": the opposite. ``runs``: number of runs of the second half, in each world.
-    """
-
-    observes: str
-    direction: str
-    event: str
-    hits: tuple[int, int]
-    runs: int
-    delta: float
-
-
-def find(tally: Tally, eps: float, *, observes: str = "histogram", confidence: float = 0.999) -> Finding:
+def find(tally: Tally, eps: float, *, observes: str, confidence: float) -> dict[str, Any]:
     """The best event in the first half of the runs, and the lower bound on delta from the second half.
 
-    Parameters
-    ----------
-    eps : >= 0
-    observes : "count": the observer sees the count of x0 (Theorem 1 of Biswas et al.), and events are tails
-        of this count. "histogram": the observer sees the whole histogram, and events are sets of pairs (count
-        of x0, count of x1) whose likelihood ratio exceeds some value. The observer knows the exact
-        distribution of the pair. Counts of other values do not matter.
-    confidence : level of this one bound, in (0, 1)
+    ``observes`` "count": the attacker sees the count of x0 (Theorem 1 of Biswas et al.), and events are tails
+    of this count. "histogram": the attacker sees the whole histogram, and events are sets of pairs (count of
+    x0, count of x1) whose likelihood ratio exceeds some value. The attacker knows the exact distribution of
+    the pair. Counts of other values do not matter. ``confidence``: level of this one bound.
 
-    Returns
-    -------
-    Finding; its delta is 0 if there are too few runs.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
+    Returns a dict: audited_delta, 0 if there are too few runs; direction, "forward" if the event is more
+    likely with x0, else "reverse"; event; hits in the second half where it is likelier, and other_hits.
     """
-    eps = float(check_eps(eps))
-    check_choice("observes", observes, OBSERVES)
-    _check_confidence(confidence)
     score: NDArray[Any]
     if observes == "count":
         tables, score = tally.tables.sum(axis=3), np.arange(tally.n + 1)
     else:
         tables, score = tally.tables.reshape(2, 2, -1), tally.log_likelihood_ratio.ravel()
     caution = special.ndtri((1 + confidence) / 2)
-    candidates = [_best_event(tables[0], score, eps, direction, caution) for direction in DIRECTIONS]
-    _, direction, threshold = max(candidates)
-    inside = score >= threshold if direction == "forward" else score <= threshold
-    first, second = (int(table[inside].sum()) for table in tables[1])
-    hits = (first, second) if direction == "forward" else (second, first)
-    runs = tally.runs - tally.runs // 2
-    sign = ">=" if direction == "forward" else "<="
-    event = f"x0 {sign} {threshold}" if observes == "count" else f"log(P/Q) {sign} {threshold:.4f}"
-    return Finding(
-        observes, direction, event, hits, runs, lower_bound(hits, runs, eps, confidence=confidence)
-    )
+    _, direction, threshold = max(_best_event(tables[0], score, eps, each, caution) for each in DIRECTIONS)
+    forward = direction == "forward"
+    inside = score >= threshold if forward else score <= threshold
+    with_x0, with_x1 = (int(table[inside].sum()) for table in tables[1])
+    hits, others = (with_x0, with_x1) if forward else (with_x1, with_x0)
+    sign = ">=" if forward else "<="
+    return {
+        "audited_delta": lower_bound(hits, others, _reporting(tally.runs), eps, confidence=confidence),
+        "direction": direction,
+        "event": f"x0 {sign} {threshold}" if observes == "count" else f"log(P/Q) {sign} {threshold:.4f}",
+        "hits": hits,
+        "other_hits": others,
+    }
 
 
-def lower_bound(hits: tuple[int, int], runs: int, eps: float, *, confidence: float) -> float:
-    """Lower confidence bound on P(E) - e^eps Q(E), at least 0, from ``hits`` of E in ``runs`` runs of each.
+def lower_bound(hits: int, other_hits: int, runs: int, eps: float, *, confidence: float) -> float:
+    """Lower confidence bound on P(E) - e^eps Q(E), at least 0, from the hits of E in ``runs`` runs of each.
 
-    Clopper-Pearson bounds on both probabilities, each with half of the risk 1 - confidence. Raises ValueError
-    naming the argument that is out of range.
+    Clopper-Pearson bounds on both probabilities, each with half of the risk 1 - confidence.
     """
-    _check_confidence(confidence)
-    eps, runs = check_one("eps", check_eps(eps)), check_whole("runs", runs, 1)
     risk = (1 - confidence) / 2
-    gain, cost = (check_whole("hits", hit, 0, runs) for hit in hits)
-    likely = special.betaincinv(gain, runs - gain + 1, risk) if gain > 0 else 0.0
-    unlikely = special.betainccinv(cost + 1, runs - cost, risk) if cost < runs else 1.0
-    return max(0.0, float(likely - _factor(eps) * unlikely))
+    likely = special.betaincinv(hits, runs - hits + 1, risk) if hits > 0 else 0.0
+    unlikely = special.betainccinv(other_hits + 1, runs - other_hits, risk) if other_hits < runs else 1.0
+    return max(0.0, float(likely - np.exp(eps) * unlikely))
 
 
 def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -> list[dict[str, Any]]:
-    """The audit's bounds next to the claimed deltas: one row per tally, eps and kind of observer.
+    """The audit's bounds next to the claimed deltas: one row per tally, eps (e,) and kind of attacker.
 
-    Parameters: ``tallies``, from `game.play`; ``eps``, a number or an array (e,); ``confidence``, the level
-    of every single row.
-
-    Returns
-    -------
-    A list of dicts: n, k, eps0, eps, count; published_log10_delta of the count of x0 (forward, as printed)
-    and exact_log10_delta (the worse direction), upper_log10_delta, for every dataset; audited_delta,
-    confidence; runs (in each world, half of them reporting); observes, remaining, direction, event; hits and
-    other_hits of the event, where it is likelier and in the other world; joint_delta, the same bound with a
-    confidence that all rows have together (Bonferroni). violated, violated_jointly: whether audited_delta,
-    joint_delta exceed the published delta; upper_violated: whether audited_delta exceeds `upper`.
+    Returns dicts: n, k, eps0, eps, count; published_log10_delta of the count of x0 (forward, as printed) and
+    exact_log10_delta (the worse direction), upper_log10_delta, for every dataset; audited_delta, direction,
+    event, hits and other_hits as `find`; confidence of every single row; runs (in each world, half of them
+    reporting); observes, remaining; joint_delta, the same bound with a confidence that all rows have together
+    (Bonferroni); violated, violated_jointly: whether audited_delta, joint_delta exceed the published delta;
+    upper_violated: whether audited_delta exceeds `upper`.
     """
-    rows = [row for tally in tallies for row in _rows(tally, np.atleast_1d(check_eps(eps)), confidence)]
+    rows = [row for tally in tallies for row in _rows(tally, np.asarray(eps, dtype=float), confidence)]
     return [row | _verdicts(row, len(rows)) for row in rows]
 
 
@@ -132,19 +96,17 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
     }
     for i, budget in enumerate(eps):
         for observes in OBSERVES:
-            finding = find(tally, budget, observes=observes, confidence=confidence)
+            found = find(tally, budget, observes=observes, confidence=confidence)
             row = {**setting, "eps": budget, "count": tally.count}
             row |= {name: values[i] for name, values in claims.items()}
-            row |= {"audited_delta": finding.delta, "confidence": confidence, "runs": tally.runs}
-            row |= {"observes": observes, "remaining": tally.remaining}
-            row |= {"direction": finding.direction, "event": finding.event}
-            yield row | {"hits": finding.hits[0], "other_hits": finding.hits[1]}
+            row |= {"audited_delta": found["audited_delta"], "confidence": confidence, "runs": tally.runs}
+            yield row | {"observes": observes, "remaining": tally.remaining} | found
 
 
 def _verdicts(row: dict[str, Any], tests: int) -> dict[str, Any]:
     """The verdicts of a row, alone and if all ``tests`` rows are to hold together."""
-    hits, runs = (row["hits"], row["other_hits"]), row["runs"] - row["runs"] // 2
-    joint = lower_bound(hits, runs, row["eps"], confidence=1 - (1 - row["confidence"]) / tests)
+    hits, level = (row["hits"], row["other_hits"]), 1 - (1 - row["confidence"]) / tests
+    joint = lower_bound(*hits, _reporting(row["runs"]), row["eps"], confidence=level)
     published, upper = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
     return {
         "joint_delta": joint,
@@ -154,14 +116,9 @@ def _verdicts(row: dict[str, Any], tests: int) -> dict[str, Any]:
     }
 
 
-def _check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, both excluded; got {confidence}")
-
-
-def _factor(eps: float) -> float:
-    """e^eps, or instead of an overflow a number so large that no number of runs gives a delta above 0."""
-    return float(np.exp(min(eps, 700.0)))
+def _reporting(runs: int) -> int:
+    """How many runs the second half has."""
+    return runs - runs // 2
 
 
 def _best_event(
@@ -179,7 +136,7 @@ def _best_event(
     runs = tables[0].sum()
     # One hit more than seen: no hit does not mean probability 0.
     noise = [np.sqrt((s + 1 / runs) / runs) for s in (likely * (1 - likely), unlikely * (1 - unlikely))]
-    worth = likely - caution * noise[0] - _factor(eps) * (unlikely + caution * noise[1])
+    worth = likely - caution * noise[0] - np.exp(eps) * (unlikely + caution * noise[1])
     ends = np.append(np.diff(score[order]) != 0, True)  # a tail holds all outcomes of its last score
     best = np.flatnonzero(ends)[np.argmax(worth[ends])]
     return float(worth[best]), direction, score[order[best]]
@@ -187,6 +144,6 @@ def _best_event(
 
 if __name__ == "__main__":
     with job() as snakemake:
-        tallies = [Tally.of(dict(pd.read_parquet(path))) for path in snakemake.input.tallies]
+        tallies = [Tally.of(pd.read_parquet(path)) for path in snakemake.input.tallies]
         rows = assess(tallies, snakemake.params.eps, confidence=snakemake.params.confidence)
         write_csv(pd.DataFrame(rows), snakemake.output[0])
