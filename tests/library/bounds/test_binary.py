@@ -89,6 +89,44 @@ def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
     assert close >= 3  # cases in which the best m lies inside, and the bound is narrow
 
 
+def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
+    """The second derivatives of E, by quadrature over |u| <= 1, at both ends of a block."""
+    rng, u = np.random.default_rng(4), np.linspace(-1, 1, 20_001)
+    for _ in range(40):
+        users = int(10 ** rng.uniform(2.5, 6))
+        other = rng.uniform(-5, 0.5)
+        held = other + 10 ** rng.uniform(-1, 0.7)
+        own = Bit.of(held, other)
+        p, q = (1 / (1 + math.exp(-odds)) for odds in (held, other))
+        spread = math.sqrt(users * min(p * (1 - p), q * (1 - q)))
+        eps = min(rng.uniform(0, 6) * (p - q) / spread, 0.9 * own.largest)
+        width = max(2, int(users * 10 ** rng.uniform(-3, 0)))
+        first = int(rng.integers(0, users - width + 1))
+        a = p - math.exp(eps) * q
+        theta = math.log1p(math.expm1(eps) / a)
+        rates, shapes = [], []
+        for chance in (p, q):
+            tilted = chance * math.exp(theta) / (1 - chance + chance * math.exp(theta))
+            rates.append(math.log(1 - chance + chance * math.exp(theta)) - theta * tilted)
+            shapes.append(np.log(1 - tilted + tilted * np.exp(1j * u)) - 1j * u * tilted)
+        weight = np.abs(np.expm1(1j * u)) / np.maximum(np.abs(-np.expm1(-theta - 1j * u)), 1e-300)
+        weight[u == 0] = 1.0 if theta == 0 else 0.0
+        largest = [-np.inf, -np.inf]
+        for m in (first, first + width):
+            bell = np.exp((m * shapes[0] + (users - m) * shapes[1]).real) * weight
+            scale = m * rates[0] + (users - m) * rates[1] + math.log(a) + 2 * theta - math.log(2 * math.pi)
+            sizes = width**2 * np.abs(rates[0] - rates[1] + shapes[0] - shapes[1]) ** 2, theta**2 + u**2
+            for place, size in enumerate(sizes):
+                known = scale + math.log(np.trapezoid(size * bell, u) / 8)
+                largest[place] = max(largest[place], known)
+        truth = float(np.logaddexp(*largest))
+        one = np.zeros(1, int)
+        ends = np.array([first]), np.array([first + width])
+        bound = _curvature(np.array([eps]), own, users, (held, other), 0, one, *ends)[0]
+        assert truth <= bound
+        assert bound <= truth + 0.7
+
+
 def test_a_billion_users():
     n, eps0 = 10**9, np.array([1.0, 4.0, 12.0])
     eps = np.array([[0.1], [0.6]]) * eps0
