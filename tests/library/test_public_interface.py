@@ -9,7 +9,7 @@ Collection Dummies Group delta epsilon fewest_users lower plan to_pld tradeoff u
 balle-bennett balle-hoeffding blanket clones count-exact erlingsson feldman girgis koskela-strong lower
 single-value stronger-clones upper
 grr subset:M oue hash:G rappor hadamard file:MATRIX.csv
-collection compare delta design epsilon methods plan users
+collection compare delta design dummies epsilon methods plan users
 """
 
 
