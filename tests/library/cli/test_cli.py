@@ -59,7 +59,10 @@ def test_dummies_of_the_best_law_and_of_a_given_one():
     own = answer(*words, "--law", best["law"])
     assert own["eps_at_least"] <= own["eps"] <= 1
     assert own["expected_tv"] == best["expected_tv"]
-    assert call(*words, "--law", "geometric:27")[2].startswith("tightshuffle: law must be poisson:MEAN")
+    for wrong in (["--law", "geometric:27"], ["--law", "poisson:9", "--n", 0], ["--eps", 1, "--values", 51]):
+        code, out, err = call(*words, *wrong)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"tightshuffle: {wrong[-2].strip('-')} must be ")
 
 
 @pytest.mark.parametrize("rest", [[], ["--deletion", "--compositions", 2]])
