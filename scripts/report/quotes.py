@@ -1,9 +1,8 @@
 """Texts that quote findings, with placeholders such as ``{parity.low:.2f}``."""
 
 import json
-import re
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -35,22 +34,3 @@ def filled(template: str, found: Any) -> str:
         return _Formatter().vformat(template, [found], found if isinstance(found, Mapping) else {})
     except LookupError as error:
         raise LookupError(f"{template}: no finding {error}") from error
-
-
-def untrue(
-    quotes: Mapping[str, Sequence[str]], documents: Mapping[str, str], found: Mapping[str, Any]
-) -> Iterator[str]:
-    """A line for each quote that its document does not have, filled in. Emphasis does not count.
-
-    ``quotes``: document -> its texts in docs/quotes.yaml; ``documents``: document -> its content.
-    """
-    for document, texts in quotes.items():
-        said = " ".join(re.sub(r"\*\*", "", documents[document]).split())
-        for template in texts:
-            try:
-                text = filled(template, found)
-            except LookupError as error:
-                yield f"{document}: {error}"
-                continue
-            if text not in said:
-                yield f"{document} does not say: {text} (correct it, or docs/quotes.yaml: {template})"

@@ -3,15 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-Texts = tuple[str, str, str]  # section of the page, title, title in the list of contents
-SECTIONS = {  # of figures, in the page's order
-    "overview": "",
-    "figures": "of the paper, as published",
-    "parity": "at equal privacy",
-    "audit": "",
-    "beyond": "beyond the paper",
-    "own-figures": "of your own datasets",
-}
+Texts = tuple[str, str]  # section of the page, title
+SECTIONS = ("overview", "figures", "parity", "attack", "beyond", "own-figures")  # of figures
 
 
 class Shown(NamedTuple):
@@ -20,14 +13,13 @@ class Shown(NamedTuple):
     name: str  # of its files, without their ending
     section: str
     title: str
-    short: str  # title, in the page's list of contents
     number: int  # of the paper's figure; 0 where the paper has none
 
 
 def in_page_order(figures: Mapping[str, Texts]) -> dict[str, Shown]:
     """Name -> figure, by section, then by the number of the paper's figure, then as given."""
     shown = [Shown(name, *texts, number_of(name)) for name, texts in figures.items()]
-    shown.sort(key=lambda figure: (list(SECTIONS).index(figure.section), figure.number))
+    shown.sort(key=lambda figure: (SECTIONS.index(figure.section), figure.number))
     return {figure.name: figure for figure in shown}
 
 
@@ -45,12 +37,8 @@ def of_datasets(
     """
     figures = {}
     for name, dataset in datasets.items():
-        if not dataset.get(experiment):
-            continue
-        full = f"{title}: {dataset['title']}"
-        if paper := (dataset.get("figures") or {}).get(experiment):
-            equal = ", equal privacy" if section == "parity" else ""
-            figures[f"{paper}_{form}_{name}"] = (section, full, f"Figure {paper[3:]}{equal}")
-        else:
-            figures[f"{form}_{name}"] = ("own-figures", full, full)
+        if dataset.get(experiment):
+            paper = (dataset.get("figures") or {}).get(experiment)
+            file, where = (f"{paper}_{form}_{name}", section) if paper else (f"{form}_{name}", "own-figures")
+            figures[file] = (where, f"{title}: {dataset['title']}")
     return figures

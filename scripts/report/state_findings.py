@@ -1,8 +1,7 @@
 """Every number that the report, the article or docs/ state, computed once.
 
-`findings` takes tables of results and gives a nested dict of plain values, which a rule writes to
-results/findings.json. Numbers stay numbers; a delta comes with its log10. A number for which a
-text says "at least" is rounded to the safe side. Printed digits are texts.
+A rule writes them to results/findings.json. Numbers stay numbers, and printed digits are texts. A number for
+which a text says "at least" is rounded to the safe side.
 """
 
 import inspect
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import optimize
 
 from scripts.parity.summarise_parity import NEARLY, nearly_equal
 from scripts.privacy.corollary import corollary_table
@@ -22,31 +22,20 @@ from scripts.privacy.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_bytes
 from scripts.shared.printed import parse_tolerance
 from scripts.shared.published_gaussian import published_scale
-from scripts.verdicts.fairness import own_ratios, own_settings, unequal_privacy
+from scripts.verdicts import verdict_rules
+from scripts.verdicts.evidence import PAPER
+from scripts.verdicts.judge_jointly import CONTRADICTED, REJECTED, TIMES
 from scripts.verdicts.noise_scale import gaussian_errors, likely
-from scripts.verdicts.verdict_rules import (
-    FAILS,
-    HOLDS,
-    MOSTLY,
-    ONLY_EXACTLY,
-    ONLY_PUBLISHED,
-    UNSETTLED,
-    UNTESTABLE,
-)
-from scripts.verdicts.verdicts import (
-    CONTRADICTED,
-    REJECTED,
-    TIMES,
-    count_claims,
+from scripts.verdicts.verdict_counts import (
     count_verdicts,
-    cross_claims,
+    counted_claims,
     fixed_values,
-    gaps,
+    orders,
     read_verdicts,
 )
 from tightshuffle.bounds import histogram
 from tightshuffle.designs import frontier
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.number_text import rounded
 from tightshuffle.numerics.positive_part import log_positive_part
@@ -103,43 +92,41 @@ def printed(results: Results) -> Finding:
     rules = sorted({parse_tolerance(text) for text in verdicts["tolerance"]})
     items = verdicts.groupby("item", sort=False)
     return {
-        **_counts(verdicts),
+        **count_verdicts(verdicts),
         "random": (verdicts["kind"] == "random").sum(),
-        "fixed": _counts(fixed_values(verdicts)),
-        "by_item": [{"item": item, **_counts(rows)} for item, rows in items],
+        "fixed": count_verdicts(fixed_values(verdicts)),
+        "by_item": [{"item": item, **count_verdicts(rows)} for item, rows in items],
         "close": [float(100 * share) for rule, share in rules if rule == "digits"],
         "central": [float(100 * share) for rule, share in rules if rule == "central"],
     }
 
 
-def _counts(verdicts: pd.DataFrame) -> Finding:
-    found = count_verdicts(verdicts)
-    missed = found.total - found.not_contradicted
-    counts = {"by_digits": found.by_digits, "by_verdict": found.by_verdict}
-    return {"of": found.total, "missed": missed, **counts}
-
-
 def claims(results: Results) -> Finding:
-    """The verdicts on the paper's statements that count."""
-    counts = count_claims(results.claim_verdicts)
+    """The verdicts on the paper's statements that count; ``cross``: as published -> exactly -> number."""
+    counted = counted_claims(results.claim_verdicts)
+    counts = counted["verdict"].value_counts().reindex(verdict_rules.CLAIM_VERDICTS, fill_value=0)
+    cross = pd.crosstab(counted["verdict_published"], counted["verdict_exact"])
+    found = [name for name in verdict_rules.READING_VERDICTS if name in cross.index.union(cross.columns)]
     return {
-        "of": sum(counts.values()),
-        "hold": counts[HOLDS] + counts[MOSTLY],
-        "only_exactly": counts[ONLY_EXACTLY],
-        "only_published": counts[ONLY_PUBLISHED],
-        "fail": counts[FAILS],
-        "undecided": counts[UNSETTLED] + counts[UNTESTABLE],
+        "of": counts.sum(),
+        "hold": counts[[verdict_rules.HOLDS, verdict_rules.MOSTLY]].sum(),
+        "only_exactly": counts[verdict_rules.ONLY_EXACTLY],
+        "only_published": counts[verdict_rules.ONLY_PUBLISHED],
+        "fail": counts[verdict_rules.FAILS],
+        "undecided": counts[[verdict_rules.UNSETTLED, verdict_rules.UNTESTABLE]].sum(),
         "given": [{"verdict": verdict, "number": number} for verdict, number in counts.items() if number],
-        "cross": cross_claims(results.claim_verdicts),  # as published -> for the exact values -> number
+        "cross": cross.reindex(index=found, columns=found, fill_value=0).to_dict("index"),
     }
 
 
 def theorem(results: Results) -> Finding:
     """Table IV: in how many cells with two positive readings the published delta is too small, how far."""
-    distances = gaps(_chosen(results.verdicts, item="Table IV"))
-    if distances.empty:
+    rows = _chosen(results.verdicts, item="Table IV")
+    found = [orders(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
+    gaps = [gap for gap in found if gap is not None]
+    if not gaps:
         raise LookupError("no cell of Table IV has two positive readings")
-    return {"orders": distances.max(), "below": (distances > 0).sum(), "of": len(distances)}
+    return {"orders": max(gaps), "below": sum(gap > 0 for gap in gaps), "of": len(gaps)}
 
 
 def default_setting(_: Results) -> Finding:
@@ -301,17 +288,46 @@ def parity(results: Results) -> Finding:
 
 
 def papers_settings(results: Results) -> Finding:
-    """Ratios in the paper's own settings; ``above``: where, at most, other informative ones are larger."""
-    found, rows = own_ratios(results.parity_ratio), _chosen(results.parity_ratio, metric="tv", bound="upper")
-    projected = rows[(rows["comparison"] == "projected") & rows["informative"]]
-    above = projected[projected["ratio"] > found["high"]]
+    """The ratios of `parity` in the paper's own settings, and in its own pairing; what speaks for the paper.
+
+    ``better``: how often shuffling is ahead; ``above``: where, at most, other informative ratios are larger.
+    """
+    upper = _chosen(results.parity_ratio, metric="tv", bound="upper")
+    projected, paired = (upper[upper["comparison"] == name] for name in ("projected", PAIRED))
+    own, own_paired = _own(projected)["ratio"], _own(paired)["ratio"]
+    if own.empty or own_paired.empty:
+        raise LookupError("parity_ratio.csv has none of the paper's own settings")
+    above = projected[projected["informative"] & (projected["ratio"] > own.max())]
     where = {name: sorted(set(above[name])) for name in ("dataset", "eps0")}
-    return found | {"above": where | {"users": above["n"].max() if len(above) else None}}
+    return {
+        "of": len(own),
+        **_range(own),
+        "paired": _range(own_paired) | {"better": (own_paired < 1).sum()},
+        "above": where | {"users": above["n"].max() if len(above) else None},
+    }
+
+
+def _own(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the paper's own datasets and budgets."""
+    points = zip(rows["dataset"], rows["eps0"], strict=True)
+    return rows[[eps0 in (PAPER.get(dataset) or ()) for dataset, eps0 in points]]
 
 
 def unequal(results: Results) -> Finding:
-    """eps at delta = 1e-6 of the two mechanisms that the paper compares at eps = eps0 = 4, in our rerun."""
-    return unequal_privacy(results.parity_ratio, scale=published_scale(4.0, 1e-30, 1.0))
+    """eps at delta = 1e-6 of the two mechanisms that Figure 2 compares at eps = eps0 = 4, in our rerun.
+
+    ``gaussian``: for the histogram; ``shuffled``: `histogram.upper` at the smallest and the largest n. The
+    smaller eps protects more, and has the larger error: the comparison handicaps shuffling.
+    """
+    delta, scale = 1e-6, published_scale(4.0, 1e-30, 1.0)
+
+    def excess(eps: float) -> float:
+        found = log10_delta_of_scale(eps, scale=scale, sensitivity=HISTOGRAM_SENSITIVITY)
+        return float(found) - math.log10(delta)
+
+    rows = _own(_chosen(results.parity_ratio, dataset="synthetic", bound="upper", delta=delta))
+    ends = rows.sort_values("n").iloc[[0, -1]][["n", "eps"]].to_dict("records")
+    return {"delta": delta, "gaussian": optimize.brentq(excess, 0.0, 4.0, xtol=1e-10), "shuffled": ends}
 
 
 def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
@@ -322,7 +338,7 @@ def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
         "dataset": first["dataset"],
         "title": titles.get(first["dataset"], first["dataset"]),
         "eps0": first["eps0"],
-        "own": not own_settings(projected).empty,
+        "own": not _own(projected).empty,
         "informative": projected["informative"].sum(),
         "of": len(projected),
         "measured": _range(plain["ratio"]),
@@ -386,12 +402,10 @@ def _wider(low: Any, high: Any) -> float:
 def dummies(_: Results) -> Finding:
     """k-RR with dummies at 100,000 users and 256 values: with the eps0 of k-RR alone, and without k-RR."""
     n, k, delta = 100_000, 256, 1e-6
-    designs = frontier(n, k, 1, delta, eps0=[make_plan(n, k, 1, delta).eps0, math.inf])
-    krr, alone = (
-        {"eps0": one.eps0, "per_100": 100 * (one.messages_per_user - 1), "ratio": one.ratio}
-        for one in designs
-    )
-    return {"krr": krr, "alone": alone | {"eps0": None, "per_value": designs[-1].dummies / k}}
+    eps0 = make_plan(n, k, 1, delta).eps0
+    designs = frontier(n, k, 1, delta, eps0=[eps0, math.inf])
+    krr, alone = ({"per_100": 100 * (one.messages_per_user - 1), "ratio": one.ratio} for one in designs)
+    return {"krr": {"eps0": eps0} | krr, "alone": alone | {"per_value": designs[-1].dummies / k}}
 
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (

@@ -3,11 +3,12 @@
 Printed and computed deltas go below the smallest float (1e-308), so they stay decimal texts.
 """
 
+import posixpath
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -17,19 +18,13 @@ from markupsafe import Markup, escape
 from scripts.report.quotes import read_findings
 from scripts.shared.job import job, write_bytes
 from scripts.shared.wording import typeset, with_powers
-from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
-from scripts.verdicts.verdicts import GOOD, count_verdicts, orders, read_verdicts
+from scripts.verdicts.verdict_counts import GOOD, orders, read_verdicts
 from tightshuffle.number_text import plain
 
 SYMBOLS = {
-    "delta": Markup("<i>δ</i>"),
-    "eps": Markup("<i>ε</i>"),
-    "eps0": Markup("<i>ε</i><sub>0</sub>"),
-    "k": Markup("<i>k</i>"),
-    "n": Markup("<i>n</i>"),
-    "n_x0": Markup("<i>n</i><sub><i>x</i>₀</sub>"),
-    "x0": Markup("<i>x</i><sub>0</sub>"),
-}
+    "delta": "<i>δ</i>", "eps": "<i>ε</i>", "eps0": "<i>ε</i><sub>0</sub>", "k": "<i>k</i>", "n": "<i>n</i>",
+    "n_x0": "<i>n</i><sub><i>x</i>₀</sub>", "x0": "<i>x</i><sub>0</sub>",
+}  # fmt: skip
 PARAMETERS = ["quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0"]
 APART = {  # the parameters that tell the small tables of an item apart; any other item is one table
     "Table II": ["mechanism", "n"],
@@ -39,7 +34,6 @@ APART = {  # the parameters that tell the small tables of an item apart; any oth
     "Table VI": ["dataset", "mechanism"],
 }
 FPS = {3: 1, 4: 2, 5: 2, 6: 3, 7: 3}  # number of a figure on arXiv: at FPS
-VERDICTS_FILE = "results/verdicts/verdicts.csv"
 
 
 def page_values(
@@ -54,21 +48,26 @@ def page_values(
     the page leaves out what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of
     the rule.
     """
-    verdicts = tables["verdicts"]
-    file_of = _file_of(settings["results"])
+    results, own = settings["results"], settings["configfiles"]
+    command = shlex.join(["snakemake", *(["--configfile", *own, "--"] if own else [])])
+
+    def placed(path: str) -> str:
+        return re.sub("^results/", f"{results}/", path)
+
+    def address(path: str) -> str:
+        return posixpath.relpath(placed(path), f"{results}/report")
+
     return {
         "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},
-        "items": [_item(str(name), rows) for name, rows in verdicts.groupby("item", sort=False)],
-        "counts": count_verdicts(verdicts),
+        "items": [_item(str(name), rows) for name, rows in tables["verdicts"].groupby("item", sort=False)],
         "parameters": tables["parameters"].to_dict("records"),
         "statements": tables["claim_verdicts"].to_dict("records"),
-        "claim_verdicts": CLAIM_VERDICTS,
         "good": GOOD,
         "figures": figures,
         "settings": settings,
-        "rerun": _rerun_of(settings["results"], settings["configfiles"]),
-        "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(*file_of(path)),
-        "address": lambda path: file_of(path)[0],
+        "rerun": lambda target: f"{command} {placed(target)}",
+        "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(address(path), placed(path)),
+        "address": address,
         **{
             name: " or ".join(f"{share:g} %" for share in found["printed"][name])
             for name in ("close", "central")
@@ -101,17 +100,15 @@ def _item(name: str, rows: pd.DataFrame) -> dict[str, Any]:
     notes = [note for note in rows["note"].unique() if note]
     rows = rows.assign(
         mark=[notes.index(note) + 1 if note else "" for note in rows["note"]],
-        orders=[_signed(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)],
+        orders=[_signed(orders(*pair)) for pair in zip(rows["reproduced"], rows["exact"], strict=True)],
     )
     apart = APART.get(name, ["item"])
+    table = f"tables/{name.replace('Table ', 'table_')}.csv" if name in APART else "verdicts/verdicts.csv"
     shared = _shared(rows)
     return {
         "name": name,
         "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
-        "target": f"results/tables/{name.replace('Table ', 'table_')}.csv"
-        if name in APART
-        else VERDICTS_FILE,
-        "counts": count_verdicts(rows),
+        "target": f"results/{table}",
         "shared": shared,
         "notes": notes,
         "random": "random" in set(rows["kind"]),
@@ -127,40 +124,14 @@ def _item(name: str, rows: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _signed(published: str, exact: str) -> str:
+def _signed(gap: float | None) -> str:
     """The orders of magnitude from a published to the exact value; a dash where there are none."""
-    gap = orders(published, exact)
     return "–" if gap is None else f"{gap:+.1f}".replace("-", "−")
 
 
 def _shared(rows: pd.DataFrame) -> dict[str, str]:
     """The parameters with the same value in all ``rows``, but for blank ones."""
-    return {
-        name: rows[name].iloc[0] for name in PARAMETERS if rows[name].nunique() == 1 and rows[name].iloc[0]
-    }
-
-
-def _file_of(results: str) -> Callable[[str], tuple[str, str]]:
-    """A function from a file's path in the project to its address seen from the page, and its path.
-
-    ``results``: the folder that the paths' "results" stands for.
-    """
-    home = "/".join([".."] * (1 + len(PurePath(results).parts)))
-
-    def file(path: str) -> tuple[str, str]:
-        inside = path.removeprefix("results/")
-        return (f"{home}/{path}", path) if inside == path else (f"../{inside}", f"{results}/{inside}")
-
-    return file
-
-
-def _rerun_of(results: str, configfiles: Sequence[str]) -> Callable[[str], str]:
-    """A function from a target to the command that makes it again with these settings.
-
-    ``results``: the folder of the results; ``configfiles``: what is put over config/config.yaml.
-    """
-    settings = f"--configfile {shlex.join(configfiles)} -- " if configfiles else ""
-    return lambda target: f"snakemake {settings}{re.sub('^results/', f'{results}/', target)}"
+    return {name: rows[name].iloc[0] for name in PARAMETERS if len({*rows[name]}) == 1 and rows[name].iloc[0]}
 
 
 def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.shared.job import job, write_csv
-from scripts.verdicts.verdicts import read_verdicts
+from scripts.verdicts.verdict_counts import read_verdicts
 
 TIDY = [
     "item", "quantity", "n", "k", "eps0", "eps", "count", "x0", "dataset", "mechanism",

@@ -10,10 +10,19 @@ import pandas as pd
 
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import Row, numbered_rows
-from scripts.verdicts import claims_evidence as evidence
-from scripts.verdicts import claims_privacy as privacy
-from scripts.verdicts import claims_utility as utility
-from scripts.verdicts.claims_evidence import GAUSSIAN, INV, PAPER, NoEvidenceError, Reading, read_evidence
+from scripts.verdicts import claims_about_delta as delta
+from scripts.verdicts import claims_about_errors as errors
+from scripts.verdicts.evidence import (
+    GAUSSIAN,
+    INV,
+    LIKELIEST,
+    PAPER,
+    RAW_GAUSSIAN,
+    SHUFFLE,
+    NoEvidenceError,
+    Reading,
+    read_evidence,
+)
 from scripts.verdicts.verdict_rules import UNTESTABLE, Comparisons, combine, weakest
 
 Test = Callable[[Reading], Comparisons | list[Comparisons]]
@@ -35,7 +44,7 @@ LARGE_N, SMALL_N, CORNER = (Settings(ends=ends) for ends in ("large n", "small n
 
 def _grid(
     eps: Iterable[float], eps0: Iterable[float], n: Iterable[int] = (100,), k: Iterable[int] = (10,)
-) -> list[privacy.Point]:
+) -> list[delta.Point]:
     """All (eps, eps0, n, k) with eps < eps0: at and beyond eps0 delta is 0."""
     return [(e, e0, users, cells) for e in eps for e0 in eps0 for users in n for cells in k if e < e0]
 
@@ -69,15 +78,15 @@ def _each(test: Callable[..., Any], own: tuple[Settings, Settings], **shared: An
 
 
 def _as_printed(test: Callable[..., Comparisons], over_cells: bool = False, **settings: Any) -> Tests:
-    """Published: the test on the printed errors (`utility.printed`); exact: the test."""
-    return partial(utility.printed, test=test, over_cells=over_cells, **settings), partial(test, **settings)
+    """Published: the test on the printed errors (`errors.printed`); exact: the test."""
+    return partial(errors.printed, test=test, over_cells=over_cells, **settings), partial(test, **settings)
 
 
-_gaussian_better = partial(utility.better, first=GAUSSIAN, second=INV)
-_inversion_better = partial(utility.better, first=INV, second=evidence.SHUFFLE)
-_many, _few = (partial(utility.gap_shrinks, axis="n", towards=end) for end in ("large", "small"))
-_low_privacy = partial(utility.gap_shrinks, axis="eps0", towards="large", **CITIES)
-_falls = partial(utility.falls_along, mechanisms=(INV, GAUSSIAN), **CITIES)
+_gaussian_better = partial(errors.better, first=GAUSSIAN, second=INV)
+_inversion_better = partial(errors.better, first=INV, second=SHUFFLE)
+_many, _few = (partial(errors.gap_shrinks, axis="n", towards=end) for end in ("large", "small"))
+_low_privacy = partial(errors.gap_shrinks, axis="eps0", towards="large", **CITIES)
+_falls = partial(errors.falls_along, mechanisms=(INV, GAUSSIAN), **CITIES)
 _ABOUT_PAPERS = "it is about the literature, not about an experiment"
 _ABOUT_TRUST = "it is a judgement about trust in a curator, not about a measured quantity"
 _ONLY_HISTOGRAMS = "the experiments have no queries other than histograms"
@@ -87,71 +96,69 @@ _NO_CODE = (
 )
 
 TESTS: dict[str, Tests] = {  # of the published and of the exact reading; a text says why there is no test
-    "eps-trend": _both(privacy.table_iv, axis="eps"),
-    "eps0-trend": _both(privacy.table_iv, axis="eps0", rising=True),
-    "zero-beyond-the-loss": _both(privacy.zero_exactly_at_zeros),
-    "n-trend": _both(privacy.table_iv, axis="n"),
-    "more-users-more-privacy": _both(privacy.trend, axis="n", points=_USERS),
-    "k-trend": _both(privacy.table_iv, axis="k"),
-    "larger-domain-less-inference": _both(privacy.inference_falls, k=_DOMAINS, eps0=(0.1, 1, 2, 4, 6)),
-    "figure-1-text": _each(privacy.both_trends, _FIGURE_1, rising="eps"),
-    "figure-1-caption": _each(privacy.both_trends, _FIGURE_1, rising="eps0"),
-    "trends-everywhere": _both(privacy.both_trends, points=_OTHERS, rising="eps0", shares=(0.8, 0.2, 0.0)),
-    "eps-delta-exchange": _each(privacy.trend, _EPS, axis="eps"),
-    "least-delta": _both(privacy.least_delta),
-    "worst-cell-guarantee": _both(privacy.worst_cell_protects, **_WORST),
-    "table-II-sound": _both(privacy.sound, item="Table II"),
-    "table-II-tighter": _both(privacy.below_the_literature, **_TABLE_II),
-    "table-II-strictly-tighter": _both(privacy.below_the_literature, **_TABLE_II, decades=0.0),
-    "table-1-tighter": _both(
-        privacy.below_the_literature, items=("Table 1",), mechanisms=(*_E_B_F, "koskela")
-    ),
+    "eps-trend": _both(delta.table_iv, axis="eps"),
+    "eps0-trend": _both(delta.table_iv, axis="eps0", rising=True),
+    "zero-beyond-the-loss": _both(delta.zero_exactly_at_zeros),
+    "n-trend": _both(delta.table_iv, axis="n"),
+    "more-users-more-privacy": _both(delta.trend, axis="n", points=_USERS),
+    "k-trend": _both(delta.table_iv, axis="k"),
+    "larger-domain-less-inference": _both(delta.inference_falls, k=_DOMAINS, eps0=(0.1, 1, 2, 4, 6)),
+    "figure-1-text": _each(delta.both_trends, _FIGURE_1, rising="eps"),
+    "figure-1-caption": _each(delta.both_trends, _FIGURE_1, rising="eps0"),
+    "trends-everywhere": _both(delta.both_trends, points=_OTHERS, rising="eps0", shares=(0.8, 0.2, 0.0)),
+    "eps-delta-exchange": _each(delta.trend, _EPS, axis="eps"),
+    "least-delta": _both(delta.least_delta),
+    "worst-cell-guarantee": _both(delta.worst_cell_protects, **_WORST),
+    "table-II-sound": _both(delta.sound, item="Table II"),
+    "table-II-tighter": _both(delta.below_the_literature, **_TABLE_II),
+    "table-II-strictly-tighter": _both(delta.below_the_literature, **_TABLE_II, decades=0.0),
+    "table-1-tighter": _both(delta.below_the_literature, items=("Table 1",), mechanisms=(*_E_B_F, "koskela")),
     "more-private-than-known": _both(
-        privacy.below_the_literature, items=("Table II", "Table 1"), mechanisms=_E_B_F, decades=0.0
+        delta.below_the_literature, items=("Table II", "Table 1"), mechanisms=_E_B_F, decades=0.0
     ),
-    "feldman-best": _both(privacy.best_of_the_cited, item="Table II", best="feldman", others=_E_B_F[:2]),
-    "literature-far-from-tight": _both(privacy.mostly_below_the_literature, **_TABLE_II),
-    "equal-privacy": _both(privacy.equal_privacy),
-    "gaussian-because-approximate": _both(privacy.approximate),
+    "feldman-best": _both(delta.best_of_the_cited, item="Table II", best="feldman", others=_E_B_F[:2]),
+    "literature-far-from-tight": _both(delta.mostly_below_the_literature, **_TABLE_II),
+    "equal-privacy": _both(delta.equal_privacy),
+    "gaussian-because-approximate": _both(delta.approximate),
     "local-much-worse": (
-        partial(_gaussian_better, times=utility.COMPARABLE),
-        partial(privacy.local_is_worse, factor=utility.COMPARABLE),
+        partial(_gaussian_better, times=errors.COMPARABLE),
+        partial(delta.local_is_worse, factor=errors.COMPARABLE),
     ),
-    "table-V-small-n": _as_printed(utility.close, over_cells=True, **SMALL_N, **INDIVIDUAL),
-    "table-V-depends-on-x0": _both(utility.depends_on_cell, **SMALL_N, **SYNTHETIC),
+    "table-V-small-n": _as_printed(errors.close, over_cells=True, **SMALL_N, **INDIVIDUAL),
+    "table-V-depends-on-x0": _both(errors.depends_on_cell, **SMALL_N, **SYNTHETIC),
     "table-V-large-n": _as_printed(_gaussian_better, **LARGE_N, **INDIVIDUAL),
-    "delta-explains-table-V": _both(privacy.varies_with_the_count, **_VALUES),
-    "fixed-noise": _both(utility.same_noise_for_all_n, **SYNTHETIC),
-    "table-V-slightly-worse": _as_printed(utility.close, over_cells=True, **LARGE_N, **INDIVIDUAL),
-    "table-V-low-error": _as_printed(utility.small, limit=0.01, mechanisms=(INV,), **LARGE_N, **INDIVIDUAL),
-    "tv-small-n": _as_printed(utility.close, **SMALL_N, **SYNTHETIC),
+    "delta-explains-table-V": _both(delta.varies_with_the_count, **_VALUES),
+    "fixed-noise": _both(errors.same_noise_for_all_n, **SYNTHETIC),
+    "table-V-slightly-worse": _as_printed(errors.close, over_cells=True, **LARGE_N, **INDIVIDUAL),
+    "table-V-low-error": _as_printed(errors.small, limit=0.01, mechanisms=(INV,), **LARGE_N, **INDIVIDUAL),
+    "tv-small-n": _as_printed(errors.close, **SMALL_N, **SYNTHETIC),
     "tv-gaussian-gains": _as_printed(_few, gap="signed log ratio", **SYNTHETIC),
-    "tv-large-n-close": _as_printed(utility.close, **LARGE_N, **SYNTHETIC),
+    "tv-large-n-close": _as_printed(errors.close, **LARGE_N, **SYNTHETIC),
     "figure-2-inversion": _both(_inversion_better, **SYNTHETIC),
     "figure-2-central-better": _both(_gaussian_better, **SYNTHETIC),
-    "figure-2-slightly": _both(utility.close, **SYNTHETIC),
-    "figure-2-especially-small": _both(utility.closest_at_corner, budgets={"synthetic": None}),
+    "figure-2-slightly": _both(errors.close, **SYNTHETIC),
+    "figure-2-especially-small": _both(errors.closest_at_corner, budgets={"synthetic": None}),
     "figures-4-5-central-better": _each(
         _gaussian_better, (Settings(metric="cell_error"), LARGE_N), **HEATMAPS
     ),
     "figure-2-short-central-better": _both(_gaussian_better, **LARGE_N, **AT_FOUR),
-    "figures-4-5-comparable": _each(utility.close, (AT_FOUR, HEATMAPS), **LARGE_N),
-    "heatmaps-very-close": _both(utility.small, limit=0.05, mechanisms=(INV, GAUSSIAN), **LARGE_N, **AT_FOUR),
+    "figures-4-5-comparable": _each(errors.close, (AT_FOUR, HEATMAPS), **LARGE_N),
+    "heatmaps-very-close": _both(errors.small, limit=0.05, mechanisms=(INV, GAUSSIAN), **LARGE_N, **AT_FOUR),
     "central-better-everywhere": _both(_gaussian_better),
     "n-and-eps-matter": _both(_falls, axis="n"),
     "eps-matters": _both(_falls, axis="eps0"),
-    "comparable-few-users-low-privacy": _both(utility.close, **CORNER),
-    "figure-6-shuffle-worse": _both(utility.better, first=GAUSSIAN, second=evidence.SHUFFLE, **SAN_FRANCISCO),
+    "comparable-few-users-low-privacy": _both(errors.close, **CORNER),
+    "figure-6-shuffle-worse": _both(errors.better, first=GAUSSIAN, second=SHUFFLE, **SAN_FRANCISCO),
     "figure-6-inversion": _both(_inversion_better, **SAN_FRANCISCO),
     "figure-6-same-for-all-eps": _both(
-        utility.same_order, model={"san_francisco": (4,)}, tested={"san_francisco": (6,)}
+        errors.same_order, model={"san_francisco": (4,)}, tested={"san_francisco": (6,)}
     ),
-    "figure-6-corner-close": _both(utility.close, **CORNER, **SAN_FRANCISCO),
-    "figure-6-corner-closest": _both(utility.closest_at_corner, **SAN_FRANCISCO),
-    "figure-7-same-trend": _both(utility.same_order, model=SAN_FRANCISCO["budgets"], tested=PARIS["budgets"]),
+    "figure-6-corner-close": _both(errors.close, **CORNER, **SAN_FRANCISCO),
+    "figure-6-corner-closest": _both(errors.closest_at_corner, **SAN_FRANCISCO),
+    "figure-7-same-trend": _both(errors.same_order, model=SAN_FRANCISCO["budgets"], tested=PARIS["budgets"]),
     "figure-7-inversion": _both(_inversion_better, **PARIS),
-    "figure-7-indistinguishable": _both(utility.close, factor=utility.INDISTINGUISHABLE, **CORNER, **PARIS),
-    "almost-comparable": _both(utility.close),
+    "figure-7-indistinguishable": _both(errors.close, factor=errors.INDISTINGUISHABLE, **CORNER, **PARIS),
+    "almost-comparable": _both(errors.close),
     "gap-vanishes-many-users-absolute": _both(_many, gap="difference"),
     "gap-vanishes-many-users-relative": _both(_many, gap="log ratio"),
     "gap-vanishes-few-users-absolute": _both(_few, gap="difference"),
@@ -161,17 +168,17 @@ TESTS: dict[str, Tests] = {  # of the published and of the exact reading; a text
     "denoising-helps": _both(_inversion_better),
     "inversion-optimal": (
         "the paper's experiments have no other estimate",
-        partial(utility.better, first=INV, second=evidence.LIKELIEST),
+        partial(errors.better, first=INV, second=LIKELIEST),
     ),
     "no-central-denoising": (
         "the paper's experiments do not process the Gaussian's output",
-        partial(utility.better, first=evidence.RAW_GAUSSIAN, second=GAUSSIAN),
+        partial(errors.better, first=RAW_GAUSSIAN, second=GAUSSIAN),
     ),
     "gaussian-denoised": (_NO_CODE, _NO_CODE),
-    "estimate-unbiased-long": _both(privacy.unbiased, projected=True, **_FEW_USERS),
-    "estimate-unbiased-short": _both(privacy.unbiased, projected=False, **_FEW_USERS),
-    "area-san-francisco": _both(privacy.area, dataset="san_francisco", width=12, height=8),
-    "area-paris": _both(privacy.area, dataset="paris", width=8, height=6),
+    "estimate-unbiased-long": _both(delta.unbiased, projected=True, **_FEW_USERS),
+    "estimate-unbiased-short": _both(delta.unbiased, projected=False, **_FEW_USERS),
+    "area-san-francisco": _both(delta.area, dataset="san_francisco", width=12, height=8),
+    "area-paris": _both(delta.area, dataset="paris", width=8, height=6),
     "novel-bound": (_ABOUT_PAPERS, _ABOUT_PAPERS),
     "first-comparison": (_ABOUT_PAPERS, _ABOUT_PAPERS),
     "more-convenient": (_ABOUT_TRUST, _ABOUT_TRUST),
@@ -190,7 +197,7 @@ def read_claims(path: str | os.PathLike[str]) -> list[Row]:
             raise ValueError(f"{path}, line {line}: {empty[0]} is empty; every row needs it")
     listed = [row["id"] for row in rows.values()]
     if wrong := {name for name in listed if listed.count(name) > 1} or {*TESTS} ^ {*listed}:
-        raise ValueError(f"{path}: each id needs one row, and its tests in registry.py: {sorted(wrong)}")
+        raise ValueError(f"{path}: each id needs one row, and its tests in judge_claims.py: {sorted(wrong)}")
     return list(rows.values())
 
 
@@ -220,13 +227,7 @@ if __name__ == "__main__":
     with job() as snakemake:
         files, params = snakemake.input, snakemake.params
         published, exact = read_evidence(
-            values=files.values,
-            deltas=files.deltas,
-            trials=files.trials,
-            estimates=files.estimates,
-            parity=files.parity,
-            sensitivity=float(params.sensitivity),
-            boxes=params.boxes,
-        )
-        verdicts = judge_claims(read_claims(files.claims), published, exact)
-        write_csv(verdicts, snakemake.output[0])
+            values=files.values, deltas=files.deltas, trials=files.trials, estimates=files.estimates,
+            parity=files.parity, sensitivity=float(params.sensitivity), boxes=params.boxes,
+        )  # fmt: skip
+        write_csv(judge_claims(read_claims(files.claims), published, exact), snakemake.output[0])

@@ -21,10 +21,12 @@ from scripts.shared.printed import printed_to_decimal, read_values, records
 from scripts.trials.run_trials import Protocol, run_points
 from scripts.verdicts.judge_values import POINT, Point, Trials, draws_of, read_individual_trials, read_users
 from scripts.verdicts.verdict_rules import LEVEL, corrected
-from scripts.verdicts.verdicts import CONTRADICTED, NOT_CONTRADICTED, NOT_REJECTED, REJECTED, TIMES
 from tightshuffle.arguments import Floats
 from tightshuffle.numerics.seeds import seed_of
 
+REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
+CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"  # of a city's grid
+TIMES = {"power_half": 0.5, "power_sqrt2": math.sqrt(2), "power_double": 2.0}  # column: errors over ours
 RUNS = 20_000  # random runs of ours that give the distribution of a statistic
 QUARTERS = 4  # bins of the chi-square statistic
 COLUMNS = ["item", "mechanism", "test", "statistic", "p", "corrected_p", "verdict", *TIMES]

@@ -9,8 +9,7 @@ import typst
 from scripts.report import write_article as article
 from scripts.report.write_article import article_values, set_article
 from tests import ROOT
-from tests.report.report_page import CHANGED, EVERYTHING, found_in, real_verdicts
-from tests.report.test_findings import TOTALS
+from tests.report.world import CHANGED, EVERYTHING, found_in, real_verdicts
 from tests.study.test_which_page import table as study_table
 
 PARTS = {path.name: path.read_bytes() for path in sorted((ROOT / "scripts/report/article").iterdir())}
@@ -29,9 +28,7 @@ def values_of(captions=True, changed=(), **tables):
 @pytest.fixture(scope="module")
 def values():
     published = [EVERYTHING["parity_ratio"][0] | {"comparison": "published", "bound": ""}]
-    return values_of(
-        **EVERYTHING | {"parity_ratio": EVERYTHING["parity_ratio"] + published, "totals": TOTALS}
-    )
+    return values_of(**EVERYTHING | {"parity_ratio": EVERYTHING["parity_ratio"] + published})
 
 
 def test_numbers_come_from_the_findings_and_the_same_values_give_the_same_bytes(values):

@@ -1,62 +1,73 @@
 """The numbers that texts state: computed in another way, and what is missing is said."""
 
 import math
+import re
+from string import Formatter
 
 import pytest
+import yaml
 
 from scripts.report import state_findings as findings
-from scripts.report.state_findings import Results
-from tests.report.report_page import (
-    as_read,
-    as_text,
-    audit_rows,
+from scripts.report.quotes import filled
+from tests import ROOT
+from tests.report.world import (
+    EVERYTHING,
+    audit_row,
     claim_rows,
+    found_in,
     parity_rows,
     real_verdicts,
+    results,
     row,
 )
 
-VERDICTS = as_text(real_verdicts())
-SIZES = {("paris", "uniform"): 11190, ("paris", "stepped"): 10260, ("san_francisco", "uniform"): 123026}
-TOTALS = [{"dataset": city, "grid": grid, "checkins": size} for (city, grid), size in SIZES.items()]
+VERDICTS = real_verdicts()
 
 
-def found(topic, verdicts=VERDICTS, **tables):
-    return topic(Results(verdicts=verdicts, **{name: as_read(rows) for name, rows in tables.items()}))
-
-
-def audit_row(published, alone, together, jointly, **changed):
-    bounds = {"published_log10_delta": published, "audited_delta": alone, "joint_delta": together}
-    return audit_rows()[0] | bounds | {"violated": alone != "0.0", "violated_jointly": jointly} | changed
+@pytest.mark.slow
+def test_every_number_that_a_document_quotes_is_a_finding():
+    """That the documents have these numbers is tested after a full run, in tests/workflow."""
+    published = parity_rows()[0] | {"comparison": "published", "bound": ""}
+    parity = [*EVERYTHING["parity_ratio"], published]
+    found = found_in(VERDICTS, skip=(), **EVERYTHING | {"parity_ratio": parity})
+    found["distances"]["ratios"] = [1.0, 2.0]
+    quotes = yaml.safe_load((ROOT / "docs/quotes.yaml").read_text(encoding="utf-8"))
+    numbers = [part[1] for texts in quotes.values() for text in texts for part in Formatter().parse(text)]
+    assert 20 < len([name for name in numbers if name]) <= 60
+    for texts in quotes.values():
+        for text in texts:
+            assert not re.search(r"[{}]", filled(text, found))
+    with pytest.raises(LookupError, match=r"parity\.lowest.*: no finding 'lowest'"):
+        filled("{parity.lowest}", found)
 
 
 def test_audit_counts_what_contradicts_and_what_would_refute_upper():
     rows = [
-        audit_row("-3", "0.002", "0.0009", False),
-        audit_row("-10", "0.002", "0.001", True),
-        audit_row("-20", "0.0011", "0.0009", True, upper_violated=True),
-        audit_row("-inf", "0.0", "0.0", False),
+        audit_row(-3, 0.002, 0.0009, False),
+        audit_row(-10, 0.002, 0.001, True),
+        audit_row(-20, 0.0011, 0.0009, True, upper_violated=True),
+        audit_row(-math.inf, 0.0, 0.0, False),
     ]
-    told = found(findings.audit, audit=rows)
+    told = findings.audit(results(VERDICTS, audit=rows))
     assert (told["of"], told["seen"], told["alone"], told["together"], told["upper"]) == (4, 3, 3, 2, 1)
     assert told["confidence"] == pytest.approx(99.9)
-    assert found(findings.audit, audit=rows[:1])["upper"] == "none"
+    assert findings.audit(results(VERDICTS, audit=rows[:1]))["upper"] == "none"
 
 
 def test_the_example_is_printed_has_the_most_runs_and_is_rounded_down():
-    table_iv = as_text([row(n="100", k="10", eps0="2", eps="0.10", count="80", printed="1E-10")])
+    table_iv = [row(n="100", k="10", eps0="2", eps="0.10", count="80", printed="1E-10")]
     rows = [
-        audit_row("-90", "0.002", "0.001", True, eps="0.2", runs="90000000"),  # is not printed
-        audit_row("-90", "0.002", "0.001", True),
-        audit_row("-10", "0.002", "0.00299", True, runs="80000000"),
+        audit_row(-90, 0.002, 0.001, True, eps=0.2, runs=90_000_000),  # is not printed
+        audit_row(-90, 0.002, 0.001, True),
+        audit_row(-10, 0.002, 0.00299, True, runs=80_000_000),
     ]
-    example = found(findings.audit, table_iv, audit=rows)["example"]
+    example = findings.audit(results(table_iv, audit=rows))["example"]
     assert (example["printed"], example["at_least"]) == ("1E-10", 0.0029)
-    assert found(findings.audit, table_iv, audit=rows[:1])["example"] is None
+    assert findings.audit(results(table_iv, audit=rows[:1]))["example"] is None
 
 
 def test_parity_is_told_of_informative_settings():
-    told = found(findings.parity, parity_ratio=parity_rows(eps0s=("0.1", "1", "6")))
+    told = findings.parity(results(VERDICTS, parity_ratio=parity_rows((0.1, 1, 6), datasets=("paris",))))
     # two n and two deltas of each eps0; 0.1 tells nothing
     assert (told["settings"], told["uninformative"], told["of"], told["nearly"]) == (12, 4, 8, 4)
     assert (told["low"], told["high"]) == pytest.approx((1 + 1 / 30, 1.2))
@@ -68,43 +79,77 @@ def test_parity_is_told_of_informative_settings():
     ]  # fmt: skip
 
 
+def test_the_papers_own_settings_are_those_that_it_ran_and_its_comparison_is_unequal():
+    given = results(VERDICTS, **EVERYTHING)
+    told = findings.papers_settings(given)  # two n and two deltas, of N(0, 2) at 4, of Paris at 4 and 6
+    assert (told["of"], told["low"], told["high"]) == (12, pytest.approx(1 + 4 / 30), pytest.approx(1.2))
+    assert told["paired"] == {"low": pytest.approx(0.8), "high": pytest.approx(1 - 4 / 30), "better": 12}
+    assert told["above"] == {"dataset": ["synthetic"], "eps0": [6], "users": 100_000}
+    told = findings.unequal(given)
+    assert told["gaussian"] == pytest.approx(3.04907, abs=1e-5)  # of the scale 2.1517
+    assert told["shuffled"] == [{"n": 1000, "eps": 0.25}, {"n": 100_000, "eps": 0.25}]
+
+
 def test_verdicts_and_statements_are_counted():
-    told = found(findings.printed)
+    told = findings.printed(results(VERDICTS))
+    # 60 draws, 27 zeros, 14 repeats, 6 of them zeros
     assert (told["of"], told["random"], told["fixed"]["of"]) == (185, 60, 90)
-    assert sum(item["of"] for item in told["by_item"]) == 185
-    assert told["missed"] == sum(item["missed"] for item in told["by_item"])
+    for name in ("of", "missed", "by_digits"):
+        assert sum(item[name] for item in told["by_item"]) == told[name]
     assert (told["close"], told["central"]) == ([5], [99])
-    claims = findings.claims(Results(VERDICTS, as_text(claim_rows())))
-    assert (claims["of"], claims["hold"], claims["fail"], claims["undecided"]) == (8, 3, 1, 2)
-    assert (claims["only_exactly"], claims["only_published"]) == (1, 1)
+    verdicts = ("same digits", "close", "close", "consistent", "consistent", "consistent", "inconsistent")
+    told = findings.printed(results([row(verdict=verdict, printed="1") for verdict in verdicts]))
+    assert (told["by_digits"], told["missed"], told["of"]) == (3, 1, 7)  # a draw does not match by digits
+
+
+def test_statements_are_counted_each_family_once_with_its_best_row():
+    told = findings.claims(results(VERDICTS, claim_verdicts=claim_rows()))
+    assert (told["of"], told["hold"], told["fail"], told["undecided"]) == (8, 3, 1, 2)
+    assert (told["only_exactly"], told["only_published"]) == (1, 1)
+    rows = [
+        ("fails", "fails", "fails", "twins"),
+        ("holds", "holds", "holds", ""),
+        ("holds", "fails", "holds only as published", "twins"),
+        ("fails", "fails", "fails", ""),
+        ("untestable", "fails", "fails", "open"),
+        ("untestable", "untestable", "untestable", "open"),  # more favourable than "fails"
+    ]
+    columns = ("verdict_published", "verdict_exact", "verdict", "family")
+    told = findings.claims(
+        results(VERDICTS, claim_verdicts=[dict(zip(columns, of, strict=True)) for of in rows])
+    )
+    assert [given["verdict"] for given in told["given"]] == [rows[at][2] for at in (1, 2, 5, 3)]
+    assert told["cross"]["holds"] == {"holds": 1, "fails": 1, "untestable": 0}
+    assert told["cross"]["untestable"] == {"holds": 0, "fails": 0, "untestable": 1}
 
 
 def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
     pairs = [("1e-2", "3.1622776601683795e-2"), ("2e-2", "1e-2"), ("0", "1e-9"), ("1e-400", "2e-350")]
     rows = [row(reproduced=reproduced, exact=exact) for reproduced, exact in pairs]
-    rows.append(row(item="Table II", reproduced="1e-90", exact="1"))
-    told = found(findings.theorem, as_text(rows))
+    rows += [row(reproduced="1e-90", exact=""), row(item="Table II", reproduced="1e-90", exact="1")]
+    told = findings.theorem(results(rows))
     assert told == {"orders": pytest.approx(50.30103, abs=1e-5), "below": 2, "of": 3}
 
 
 def test_scales_deltas_and_counts_have_the_values_of_the_errata():
-    assert found(findings.cells, totals=TOTALS) == {"box": 11190, "stepped": 10260, "lost": 930}
-    told = found(findings.noise, totals=TOTALS)
+    given = results(VERDICTS, totals=EVERYTHING["totals"])
+    assert findings.cells(given) == {"box": 11190, "stepped": 10260, "lost": 930}
+    told = findings.noise(given)
     assert (round(told["low"], 2), round(told["high"], 2), told["both_fit"]) == (1.56, 2.34, True)
-    for at in found(findings.default_setting)["rows"]:
+    for at in findings.default_setting(given)["rows"]:
         assert at["published"] < at["exact"] <= at["worst"] <= at["lower"] <= at["upper"]
-    corollary = found(findings.corollary)
+    corollary = findings.corollary(given)
     assert corollary["high"] > 5 * corollary["upper"]
     assert corollary["low"] < 1e-10 * corollary["count"]
 
 
 def test_what_a_configuration_lacks_is_said():
-    told = findings.findings(Results(VERDICTS), (findings.claims, findings.audit, findings.parity))
+    topics = (findings.claims, findings.audit, findings.parity, findings.papers_settings, findings.unequal)
+    told = findings.findings(results(VERDICTS), topics)
     assert all(list(part) == ["not_computed"] and part["not_computed"] for part in told.values())
-    silent = Results(VERDICTS, parity_ratio=as_read(parity_rows(eps0s=("0.1",))))
-    assert findings.findings(silent, [findings.parity]) == {
-        "parity": {"not_computed": "LookupError: no setting is informative"}
-    }
-    unknown = Results(VERDICTS, parity_ratio=as_read(parity_rows()).assign(limit=math.nan))
+    silent = results(VERDICTS, parity_ratio=parity_rows((0.1,)))
+    reason = "LookupError: no setting is informative"
+    assert findings.findings(silent, [findings.parity]) == {"parity": {"not_computed": reason}}
+    unknown = results(VERDICTS, parity_ratio=[of | {"limit": None} for of in parity_rows()])
     told = findings.findings(unknown, [findings.parity])  # a number that no text could state
     assert "ValueError: Out of range float" in told["parity"]["not_computed"]

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from scripts.report.write_report import like
-from scripts.verdicts.verdicts import GOOD, VERDICTS
-from tests.report.report_page import (
+from scripts.verdicts.verdict_counts import GOOD, VERDICTS
+from tests.report.world import (
     CHANGED,
     EVERYTHING,
     FIGURES,

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from scripts.report.write_tables import paper_tables
-from scripts.verdicts.verdicts import read_verdicts
+from scripts.verdicts.verdict_counts import read_verdicts
 from tests import ROOT
-from tests.report.report_page import real_verdicts
+from tests.report.world import real_verdicts
 
 PARAMETERS = read_verdicts(ROOT / "data/published/parameters.csv")
 SURFACE = {"n": 100, "k": 10, "eps": {"start": 0.1, "stop": 3.0, "steps": 30}, "eps0": 1}

@@ -44,9 +44,3 @@ def test_every_quote_is_what_the_paper_says():
         pytest.skip(f"QUOTES UNCHECKED: {PAPERS} lacks the papers' text; TIGHTSHUFFLE_PAPERS names a folder")
     wrong = [row["id"] for row in CLAIMS if letters(row["quote"]) not in found[row["where"][:2]]]
     assert not wrong
-
-
-def test_letters_see_through_markup():
-    assert letters("a fixed $\\epsilon_0$, *k*-RR") == letters("a fixed ϵ0, k-RR")
-    assert letters("ϵ0subscriptitalic-ϵ0\\epsilon_{0} de-\nnoise ﬁne") == letters("ϵ0 denoise fine")
-    assert letters("$\\mathbb{E}(\\hat{\\pi})$") == letters("E(π̂)")

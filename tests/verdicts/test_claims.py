@@ -4,11 +4,8 @@ import re
 
 import pytest
 
-from scripts.verdicts import claims_privacy as privacy
-from scripts.verdicts import judge_claims as registry
-from scripts.verdicts.claims_evidence import NoEvidenceError
-from scripts.verdicts.judge_claims import COLUMNS, TESTS, judge_claims, read_claims
-from scripts.verdicts.verdict_rules import Comparisons, yes_or_no
+from scripts.verdicts import claims_about_delta
+from scripts.verdicts.judge_claims import TESTS, judge_claims, read_claims
 from tests import ROOT
 from tests.verdicts import world
 
@@ -47,7 +44,7 @@ EXPECTED = {
 
 
 def test_every_statement_looks_at_its_settings_and_gets_its_verdict(monkeypatch):
-    monkeypatch.setattr(privacy, "bracket", world.bracket)  # the real bounds take seconds
+    monkeypatch.setattr(claims_about_delta, "bracket", world.bracket)  # the real bounds take seconds
     rows = judge_claims(CLAIMS, *world.readings()).set_index("id")
 
     def short(row, reading):
@@ -59,26 +56,11 @@ def test_every_statement_looks_at_its_settings_and_gets_its_verdict(monkeypatch)
 
     found = {name: f"{short(row, 'published')} {short(row, 'exact')}" for name, row in rows.iterrows()}
     assert found == EXPECTED
-
-
-def test_the_list_says_none_exactly_where_there_is_no_test():
-    for row in CLAIMS:
+    assert rows.loc["fixed-noise", "verdict"] == "holds only exactly"
+    assert rows.loc["area-paris", "statistic_exact"] == "the config has no dataset paris with a box"
+    for row in CLAIMS:  # the list says none exactly where there is no test
         for column, test in zip(("test_published", "test_exact"), TESTS[row["id"]], strict=True):
             assert (row[column] != "none") == callable(test), (row["id"], column)
-
-
-def test_a_row_has_both_readings_and_the_reason(monkeypatch):
-    def missing(reading):
-        raise NoEvidenceError("no paris")
-
-    one = tuple(lambda reading, so=so: Comparisons(yes_or_no([so]), "ratio", [2]) for so in (True, False))
-    monkeypatch.setattr(registry, "TESTS", {"a": one, "b": (missing, "it was not run")})
-    claims = [{**dict.fromkeys(COLUMNS, "x"), "id": name} for name in "ab"]
-    rows = judge_claims(claims, world.reading(), world.exact())
-    assert rows[[*registry.RESULT_COLUMNS[len(COLUMNS) :]]].to_numpy().tolist() == [
-        ["true; ratio 2", "holds", "false; ratio 2", "fails", "holds only as published"],
-        ["no paris", "untestable", "it was not run", "untestable", "untestable"],
-    ]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +68,7 @@ def test_a_row_has_both_readings_and_the_reason(monkeypatch):
     [
         ("id,claim", "id,statement", "the columns must be id,claim"),
         ("k-trend,delta falls as k grows,", "k-trend,,", "line 7: claim is empty"),
-        ("k-trend,", "no-trend,", "each id needs one row, and its tests in registry"),
+        ("k-trend,", "no-trend,", "each id needs one row, and its tests in judge_claims"),
     ],
 )
 def test_a_bad_list_is_named_in_one_line(tmp_path, old, new, message):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from scripts.shared.printed import read_values
-from scripts.verdicts.claims_evidence import (
+from scripts.verdicts.evidence import (
     GAUSSIAN,
     INV,
     LIKELIEST,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.shared.printed import COLUMNS, read_values
-from scripts.verdicts.claims_evidence import (
+from scripts.verdicts.evidence import (
     EXACT,
     GAUSSIAN,
     INV,

@@ -3,7 +3,7 @@ AUDITS = {
     configuration.label(**{name: setting[name] for name in ("n", "k", "eps0", "count")}): setting
     for setting in config["audit"]["settings"]
 }
-ATTACK_FIGURES = {"audit": ("audit", "Audit: measured lower bounds on δ", "Audit")}
+ATTACK_FIGURES = {"audit": ("attack", "Audit: measured lower bounds on δ")}
 
 
 rule run_audit:

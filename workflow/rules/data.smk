@@ -5,7 +5,7 @@ GOWALLA, NORMAL, COUNTS = (configuration.of_kind(DATASETS, kind) for kind in ("g
 SUB_CELLS = {table: f"data/gowalla/{{dataset}}_{table}.csv" for table in ("lines", "counts")}
 DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
 CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
-DATA_FIGURES = {"fig3_checkins": ("figures", "Check-ins of each city", "Figure 3")} if GOWALLA else {}
+DATA_FIGURES = {"fig3_checkins": ("figures", "Check-ins of each city")} if GOWALLA else {}
 
 
 def one_of(names):

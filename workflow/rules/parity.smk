@@ -6,7 +6,7 @@ PARITY_FIGURES |= figures_of_datasets(
 )
 if PARITY:
     title = "Error of shuffle+INV relative to the Gaussian"
-    PARITY_FIGURES["parity_ratio"] = ("parity", title, "Ratio of errors")
+    PARITY_FIGURES["parity_ratio"] = ("parity", title)
 
 
 rule run_parity:

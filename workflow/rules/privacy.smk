@@ -1,14 +1,14 @@
 # delta over eps, n, k and eps0: the printed formula, the bounds, and the curves of the companion papers.
 VALUES = "data/published/values.csv"  # what the paper prints
-PRIVACY_FIGURES = {  # name: section of the page, title, title in the list of contents
-    "too_small": ("overview", "δ by the paper's formula and its true value", "Published and true δ"),
-    "delta_bounds": ("beyond", "δ over ε: published, exact and all bounds", "δ and all bounds"),
-    "gaussian_scale": ("beyond", "Noise of the analytic Gaussian mechanism", "Gaussian noise"),
-    "blanket_regions": ("beyond", "Eq. (3) of the authors' blanket paper", "Blanket paper"),
-    "girgis_rdp": ("beyond", "Girgis et al.: Rényi differential privacy", "Girgis et al."),
-    "koskela_fig1a": ("beyond", "Koskela et al., Figure 1a: strong and weak adversary", "Koskela et al., 1a"),
-    "koskela_fig1b": ("beyond", "Koskela et al., Figure 1b: clones", "Koskela et al., 1b"),
-    "fig1_delta_surface": ("figures", "δ over ε and ε₀", "Figure 1"),
+PRIVACY_FIGURES = {  # name: section of the page, title
+    "too_small": ("overview", "δ by the paper's formula and its true value"),
+    "delta_bounds": ("beyond", "δ over ε: published, exact and all bounds"),
+    "gaussian_scale": ("beyond", "Noise of the analytic Gaussian mechanism"),
+    "blanket_regions": ("beyond", "Eq. (3) of the authors' blanket paper"),
+    "girgis_rdp": ("beyond", "Girgis et al.: Rényi differential privacy"),
+    "koskela_fig1a": ("beyond", "Koskela et al., Figure 1a: strong and weak adversary"),
+    "koskela_fig1b": ("beyond", "Koskela et al., Figure 1b: clones"),
+    "fig1_delta_surface": ("figures", "δ over ε and ε₀"),
 }
 
 

@@ -1,7 +1,7 @@
 # The study: every randomizer at equal privacy, and which one to use (docs/which.md).
 STUDY_FIGURES = {
-    "study_best": ("parity", "The best randomizer behind a shuffler", "Best randomizer"),
-    "study_ratio": ("parity", "Error of every randomizer relative to the Gaussian", "All randomizers"),
+    "study_best": ("parity", "The best randomizer behind a shuffler"),
+    "study_ratio": ("parity", "Error of every randomizer relative to the Gaussian"),
 }
 
 

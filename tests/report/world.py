@@ -9,9 +9,8 @@ from scripts.report.quotes import read_findings
 from scripts.report.sections import SECTIONS, in_page_order
 from scripts.report.state_findings import TOPICS, Results, findings, to_json
 from scripts.report.write_report import page_figure, page_values, render
-from scripts.shared.printed import printed_to_decimal, read_values, records
+from scripts.shared.printed import COLUMNS, printed_to_decimal, read_values, records
 from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
-from scripts.verdicts.verdicts import VERDICT_COLUMNS
 from tests import ROOT
 
 SETTINGS = {
@@ -24,19 +23,17 @@ SETTINGS = {
 CHANGED = [("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}]", "[{eps0: 4, eps: 5}]")]
 PARAMETERS = [{"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}]
 SLOW = {"dummies", "noise"}  # topics of seconds, which the page does not state
-SHOWN = {f"{section}_of": (section, f"About {section}", section) for section in SECTIONS}
-SHOWN |= {"delta_bounds": SHOWN["beyond_of"], "fig7_tv_paris": ("figures", "Errors: Paris", "")}
-FIGURES = [
-    page_figure(row._asdict(), row.name, "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n")
-    for row in in_page_order(SHOWN).values()
-]
+SHOWN = {f"{section}_of": (section, f"About {section}") for section in SECTIONS}
+SHOWN |= {"delta_bounds": ("beyond", "All bounds"), "fig7_tv_paris": ("figures", "Errors: Paris")}
+CAPTION = "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n"
+FIGURES = [page_figure(row._asdict(), row.name, CAPTION) for row in in_page_order(SHOWN).values()]
 
 
 def row(**fields):
     """One verdict: blank but for ``fields``."""
     given = {"item": "Table IV", "kind": "deterministic", "tolerance": "digits or 5 %"}
     given |= {"verdict": "same digits", "source": "Somewhere"}
-    return dict.fromkeys(VERDICT_COLUMNS, "") | given | fields
+    return dict.fromkeys((*COLUMNS, "reproduced", "exact", "quantile", "low", "high"), "") | given | fields
 
 
 def real_verdicts():
@@ -54,42 +51,33 @@ def real_verdicts():
     return judged
 
 
-def parity_rows(eps0s=("1", "6"), deltas=("1e-06", "0.0005"), sizes=("1000", "100000"), datasets=("paris",)):
-    """Rows of parity_ratio.csv, for both bounds and metrics.
+def parity_rows(eps0s=(1, 4, 6), datasets=("paris", "synthetic")):
+    """Rows of parity_ratio.csv: at eps0 = 0.1 nothing is informative.
 
     By upper and TV the ratio is 1 + eps0 / 20, as is its closed form, after projection 1 + eps0 / 30 and in
     the paper's pairing 1 - eps0 / 30; all else is far larger.
     """
     ratios = []
     for dataset, n, eps0, delta, bound, metric in itertools.product(
-        datasets, sizes, eps0s, deltas, ("upper", "lower"), ("tv", "individual_error")
+        datasets, (1000, 100_000), eps0s, (1e-6, 5e-4), ("upper", "lower"), ("tv", "individual_error")
     ):
-        given = {"dataset": dataset, "n": n, "k": "192", "eps0": eps0, "delta_rule": delta, "delta": delta}
-        given |= {"bound": bound, "eps": "0.25", "metric": metric, "repetitions": "200"}
-        given |= {"uniform": "0.478", "informative": str(eps0 != "0.1"), "limit": "1.25"}
+        given = {"dataset": dataset, "n": n, "eps0": eps0, "delta": delta, "bound": bound, "metric": metric}
+        given |= {"eps": 0.25, "repetitions": 200, "uniform": 0.478, "informative": eps0 != 0.1}
         other = 0 if (bound, metric) == ("upper", "tv") else 50
-        share = float(eps0) / 30 + ((dataset, eps0) == ("synthetic", "6"))  # which the paper did not run
+        share = eps0 / 30 + ((dataset, eps0) == ("synthetic", 6))  # which the paper did not run
         for kind, ratio in (
             ("unprojected", 1 + 1.5 * share), ("projected", 1 + share), ("the paper's pairing", 1 - share),
         ):  # fmt: skip
-            predicted = repr(ratio + other) if kind == "unprojected" else ""
-            ratios.append(given | {"comparison": kind, "ratio": repr(ratio + other), "predicted": predicted})
+            ratios.append(given | {"comparison": kind, "ratio": ratio + other, "limit": 1.25})
+            ratios[-1] |= {"predicted": ratio + other if kind == "unprojected" else None}
     return ratios
 
 
-def audit_rows():
-    """The first row contradicts the published delta, the second does alone only, the third shows nothing."""
-    shared = {"n": "100", "k": "10", "eps0": "2", "count": "80", "confidence": "0.999", "runs": "10000000"}
-    shared |= {"observes": "count", "upper_violated": False}
-    columns = ("eps", "published_log10_delta", "audited_delta", "joint_delta", "violated", "violated_jointly")
-    return [
-        shared | dict(zip(columns, found, strict=True))
-        for found in (
-            ("0.1", "-14.6", "0.0061", "0.0059", True, True),
-            ("1.0", "-2.0", "0.0101", "0.0091", True, False),
-            ("2.0", "-inf", "0.0", "0.0", False, False),
-        )
-    ]
+def audit_row(published, alone, together, jointly, **changed):
+    shared = {"n": 100, "k": 10, "eps0": 2, "eps": 0.1, "count": 80, "confidence": 0.999, "runs": 10_000_000}
+    shared |= {"observes": "count", "upper_violated": False, "violated": alone > 0}
+    shared |= {"published_log10_delta": published, "audited_delta": alone, "joint_delta": together}
+    return shared | {"violated_jointly": jointly} | changed
 
 
 def claim_rows():
@@ -103,16 +91,24 @@ def claim_rows():
     ]  # fmt: skip
 
 
-JOINT = {"item": "Table V", "mechanism": "gaussian", "test": "chi-square", "corrected_p": "0.0049"}
-GRID = {"dataset": "paris", "verdict": "contradicted"}
+JOINT = {"item": "Table V", "mechanism": "gaussian", "test": "chi-square", "corrected_p": 0.0049}
+SIZES = {("paris", "uniform"): 11190, ("paris", "stepped"): 10260, ("san_francisco", "uniform"): 123026}
 EVERYTHING = {
-    "parity_ratio": parity_rows(("1", "4", "6"), datasets=("paris", "synthetic")),
-    "audit": audit_rows(),
+    "parity_ratio": parity_rows(),
+    "audit": [  # the second contradicts the published delta alone only, the third shows nothing
+        audit_row(-14.6, 0.0061, 0.0059, True),
+        audit_row(-2.0, 0.0101, 0.0091, False, eps=1.0),
+        audit_row(float("-inf"), 0.0, 0.0, False, eps=2.0),
+    ],
     "claim_verdicts": claim_rows(),
     "joint_tests": [
-        JOINT | {"verdict": "rejected", "power_half": "0.14", "power_sqrt2": "0.031", "power_double": "0.25"}
+        JOINT | {"verdict": "rejected", "power_half": 0.14, "power_sqrt2": 0.031, "power_double": 0.25}
     ],
-    "grids": [GRID | {"grid": "uniform", "p": "0.0027"}, GRID | {"grid": "stepped", "p": "4e-4"}],
+    "grids": [
+        {"dataset": "paris", "verdict": "contradicted", "grid": grid, "p": p}
+        for grid, p in (("uniform", 0.0027), ("stepped", 4e-4))
+    ],
+    "totals": [{"dataset": city, "grid": grid, "checkins": size} for (city, grid), size in SIZES.items()],
 }
 
 
@@ -121,16 +117,19 @@ def as_text(rows):
     return pd.DataFrame(rows, dtype=str)
 
 
-def as_read(rows):
-    """Rows as pandas reads them from their file."""
-    return pd.read_csv(io.StringIO(pd.DataFrame(rows).to_csv(index=False))) if rows else pd.DataFrame()
+def results(rows, **tables):
+    """Verdicts ``rows`` and other ``tables`` of rows, as they are read from their files."""
+    read = {
+        name: as_text(of) if name == "claim_verdicts" else pd.read_csv(io.StringIO(pd.DataFrame(of).to_csv()))
+        for name, of in tables.items()
+    }
+    return Results(as_text(rows), **read, titles=SETTINGS["titles"])
 
 
 def found_in(rows, skip=SLOW, **tables):
-    """The findings of verdicts ``rows`` and other ``tables`` of rows, but for the topics ``skip``."""
-    tables = {name: as_text(of) if name == "claim_verdicts" else as_read(of) for name, of in tables.items()}
+    """The findings of `results`, but for the topics ``skip``."""
     topics = [topic for topic in TOPICS if topic.__name__ not in skip]
-    found = findings(Results(as_text(rows), **tables, titles=SETTINGS["titles"]), topics)
+    found = findings(results(rows, **tables), topics)
     return read_findings(to_json(found | {name: {"not_computed": "slow"} for name in skip}))
 
 

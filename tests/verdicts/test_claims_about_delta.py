@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from scripts.verdicts import claims_privacy as privacy
-from scripts.verdicts.claims_evidence import GAUSSIAN, NoEvidenceError
+from scripts.verdicts import claims_about_delta as privacy
+from scripts.verdicts.evidence import GAUSSIAN, NoEvidenceError
 from tests.verdicts.world import exact, numbers, reading, row, setting
 from tightshuffle.literature import count
 

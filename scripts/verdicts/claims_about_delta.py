@@ -19,7 +19,7 @@ import pandas as pd
 
 from scripts.privacy.printed_formulas import delta_of_count, theorem_1_as_printed
 from scripts.shared.published_gaussian import published_scale
-from scripts.verdicts.claims_evidence import GAUSSIAN, OWN, NoEvidenceError, Reading
+from scripts.verdicts.evidence import GAUSSIAN, OWN, NoEvidenceError, Reading
 from scripts.verdicts.verdict_rules import Comparisons, yes_or_no
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram

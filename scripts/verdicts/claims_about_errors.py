@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import special
 
 from scripts.shared.printed import printed_to_decimal
-from scripts.verdicts.claims_evidence import (
+from scripts.verdicts.evidence import (
     GAUSSIAN,
     INV,
     RAW_GAUSSIAN,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from scripts.verdicts import claims_utility as utility
+from scripts.verdicts import claims_about_errors as utility
 from scripts.verdicts import judge_claims as registry
-from scripts.verdicts.claims_evidence import GAUSSIAN, INV, RAW_GAUSSIAN, NoEvidenceError
+from scripts.verdicts.evidence import GAUSSIAN, INV, RAW_GAUSSIAN, NoEvidenceError
 from tests.verdicts.world import PRINTED, exact, reading, setting, three
 
 N = (1000, 2000, 5000)
