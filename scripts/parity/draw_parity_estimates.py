@@ -2,7 +2,8 @@
 
 from matplotlib.figure import Figure
 
-from scripts.shared import calibration, style
+from scripts.parity.draw_parity_tv import AT_EQUAL_PRIVACY, EQUAL_PRIVACY
+from scripts.shared import style
 from scripts.shared.job import job
 from scripts.trials.draw_estimates import MECHANISMS, Runs, caption_of_runs, draw_runs
 from scripts.trials.draw_estimates import read as read  # the files have the same form
@@ -10,12 +11,12 @@ from scripts.trials.draw_estimates import read as read  # the files have the sam
 
 def draw(data: Runs, title: str) -> Figure:
     """The figure: the original, and a row per eps0 with each estimate and its error; or step lines."""
-    return draw_runs(data, title, calibration.AT_EQUAL_PRIVACY, dict.fromkeys(MECHANISMS, "projected"))
+    return draw_runs(data, title, AT_EQUAL_PRIVACY, dict.fromkeys(MECHANISMS, "projected"))
 
 
 def caption(data: Runs, title: str) -> str:
     """The caption: every parameter, TV errors, the colours outside the scale, what equal privacy means."""
-    return caption_of_runs(data, title, calibration.AT_EQUAL_PRIVACY, f"\n\n{calibration.EQUAL_PRIVACY}")
+    return caption_of_runs(data, title, AT_EQUAL_PRIVACY, f"\n\n{EQUAL_PRIVACY}")
 
 
 if __name__ == "__main__":

@@ -10,10 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from scripts.shared import calibration, style, wording
+from scripts.shared import style, wording
 from scripts.shared.grids import grid_edges, on_a_grid, on_a_map, on_grid
 from scripts.shared.job import job
 from scripts.shared.table_files import File, groups, read_table
+from scripts.trials.draw_tv import AS_PUBLISHED, published
 from scripts.trials.metrics import total_variation
 
 MAP = 1.38  # inches, the width of a map
@@ -62,22 +63,17 @@ def read(histogram: File, estimates: File) -> Runs:
 
 def draw(data: Runs, title: str) -> Figure:
     """The figure: the original, and a row per budget with each estimate and its error; or step lines."""
-    estimators = {"gaussian": "unprojected", "shuffle+INV": "projected"}
-    return draw_runs(data, title, calibration.AS_PUBLISHED, estimators)
+    return draw_runs(data, title, AS_PUBLISHED, {"gaussian": "unprojected", "shuffle+INV": "projected"})
 
 
 def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
-    """The caption: every parameter, TV errors, the colours outside the scale, the Gaussian.
-
-    ``protocol``: that section of the config.
-    """
+    """The caption: every parameter, TV errors, the Gaussian; ``protocol`` is that section of the config."""
     below = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]
     negative = (
         " The Gaussian estimates are not projected onto the simplex:"
         f" {wording.listing(below, at_most=len(below))} of the {len(data.histogram):,} shares are negative."
     )
-    paragraphs = f"{negative}\n\n{calibration.published(protocol)}"
-    return caption_of_runs(data, title, calibration.AS_PUBLISHED, paragraphs)
+    return caption_of_runs(data, title, AS_PUBLISHED, f"{negative}\n\n{published(protocol)}")
 
 
 @style.applied()
@@ -187,8 +183,5 @@ if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
         runs = read(snakemake.input.histogram, snakemake.input.estimates)
-        style.write_figure(
-            draw(runs, params.title),
-            caption(runs, params.title, params.protocol),
-            snakemake.output,
-        )
+        text = caption(runs, params.title, params.protocol)
+        style.write_figure(draw(runs, params.title), text, snakemake.output)

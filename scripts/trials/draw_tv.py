@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.shared import calibration, style, wording
+from scripts.shared import style, wording
 from scripts.shared.job import job
 from scripts.shared.table_files import File, groups, read_table
 
@@ -18,6 +18,7 @@ COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric"
 DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
 SIDE_BY_SIDE = 2
 PLAIN = "shuffle"
+AS_PUBLISHED = "published protocol"
 
 
 class Panel(NamedTuple):
@@ -35,14 +36,24 @@ def read(trials: Sequence[File]) -> pd.DataFrame:
 
 
 def draw(trials: pd.DataFrame, title: str) -> Figure:
-    """The figure of a dataset's trials (one row per repetition, metric tv); ``title`` names the dataset."""
-    return draw_panels(_panels(trials), title, calibration.AS_PUBLISHED)
+    """The figure of a dataset's trials, whose name is ``title``."""
+    return draw_panels(_panels(trials), title, AS_PUBLISHED)
 
 
 def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> str:
     """The caption: every parameter and what a box shows; ``protocol`` is that section of the config."""
     panels = _panels(trials)
-    return caption_of_panels(panels, title, calibration.AS_PUBLISHED, calibration.published(protocol))
+    return caption_of_panels(panels, title, AS_PUBLISHED, published(protocol))
+
+
+def published(protocol: Mapping[str, Any]) -> str:
+    """How the Gaussian was calibrated, for a caption; ``protocol`` is that section of the config."""
+    form = "" if protocol["delta_form"] == "published" else f" with δ̂ in its {protocol['delta_form']} form"
+    return (
+        f"Published protocol{form}: the Gaussian noise has diffprivlib's analytic scale for ε, δ̂ but at least"
+        f" {wording.typeset(protocol['delta_floor'])}, and sensitivity {protocol['sensitivity']:g}. The paper"
+        " states neither this floor nor the sensitivity (errata, 7)."
+    )
 
 
 def _panels(trials: pd.DataFrame) -> list[Panel]:
@@ -62,9 +73,8 @@ def _panels(trials: pd.DataFrame) -> list[Panel]:
 @style.applied()
 def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
     """The figure, two panels side by side; ``calibrated`` names the Gaussian's calibration."""
-    heading = (
-        f"Total variation (TV) error, {wording.literal(title)}: {_setting(_trials(panels))}, {calibrated}"
-    )
+    setting = f"{_setting(_trials(panels))}, {calibrated}"
+    heading = f"Total variation (TV) error, {wording.literal(title)}: {setting}"
     heading = wording.folded(heading, style.WIDTH, size=9)
     columns = min(SIDE_BY_SIDE, len(panels))
     lines = math.ceil(len(panels) / columns)
@@ -157,8 +167,5 @@ if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
         table = read(snakemake.input)
-        style.write_figure(
-            draw(table, params.title),
-            caption(table, params.title, params.protocol),
-            snakemake.output,
-        )
+        text = caption(table, params.title, params.protocol)
+        style.write_figure(draw(table, params.title), text, snakemake.output)

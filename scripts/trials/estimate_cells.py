@@ -22,9 +22,7 @@ def estimate_cells(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """One run per budget, cell by cell.
-
-    Parameters: ``budgets`` dicts of eps0 and eps; the remaining ones as for `run_point`.
+    """One run for each of ``budgets`` (dicts of eps0 and eps), cell by cell; for the rest see `run_point`.
 
     Returns a DataFrame: dataset, eps0, eps, n, cell, original, gaussian, shuffle+INV (fractions of n), delta.
     """

@@ -40,10 +40,9 @@ class Protocol:
 
 
 def sample_users(counts: npt.ArrayLike, n: int, rng: np.random.Generator, repetitions: int) -> Integers:
-    """Histograms of n users drawn without replacement, shape (repetitions, k).
+    """Histograms (repetitions, k) of n users drawn without replacement from the histogram ``counts`` (k,).
 
-    ``counts``: whole numbers, shape (k,), the dataset's histogram. ValueError for others, and if it
-    holds fewer than n users or at least `NUMPYS_LIMIT`.
+    ValueError if it holds no whole numbers, fewer than n users or at least `NUMPYS_LIMIT`.
     """
     counts, n = check_users("counts", counts), check_one("n", check_n(n))
     users = int(counts.sum())
@@ -63,20 +62,14 @@ def run_mechanisms(
     rng: np.random.Generator,
     known: dict[Any, float] | None = None,
 ) -> tuple[dict[str, Floats], Floats]:
-    """Every mechanism's estimate of every sample's distribution, and the Gaussian mechanism's delta.
+    """(estimates, deltas): mechanism -> fractions of n, shape (repetitions, k); the Gaussian's deltas.
 
     ``shuffle`` is the noisy histogram itself, ``shuffle+INV`` its inversion projected to the simplex,
-    ``gaussian`` the true histogram plus noise, as in the paper neither projected nor clipped.
+    ``gaussian`` the true histogram plus noise, as in the paper neither projected nor clipped. A delta is
+    max(delta_hat of the sample, the protocol's floor), shape (repetitions,).
 
-    Parameters
-    ----------
-    samples : whole numbers, shape (repetitions, k), every row summing to the same n
-    known : as for `delta_hat`, to share between samples of one point
-
-    Returns
-    -------
-    estimates : dict from mechanism to fractions of n, shape (repetitions, k)
-    deltas : shape (repetitions,): max(delta_hat of the sample, the protocol's floor)
+    Parameters: ``samples``, whole numbers, shape (repetitions, k), every row summing to the same n; ``known``
+    as for `delta_hat`, to share between samples of one point.
     """
     n = int(samples[0].sum())
     shuffled = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
@@ -92,18 +85,21 @@ def run_mechanisms(
     return estimates, deltas
 
 
-def run_points(counts: Integers, points: Iterable[Mapping[str, Any]], **shared: Any) -> pd.DataFrame:
-    """The trials of one or several experiments on one dataset, as a tidy frame.
+def run_points(
+    counts: Integers,
+    points: Iterable[Mapping[str, Any]],
+    *,
+    dataset: str,
+    cells: Sequence[int],
+    protocol: Protocol,
+    seed: int,
+) -> pd.DataFrame:
+    """The trials of ``points`` (as `parts.parts_of`) on one dataset; for the rest see `run_point`.
 
-    A point that two experiments share is run once; both have its rows.
-
-    Parameters: ``points`` dicts of experiment ("tv", "individual" or "grid"), eps0, eps, n (users or "all")
-    and repetitions; ``shared``: dataset, cells, protocol and seed, as for `run_point`.
-
-    Returns
-    -------
-    DataFrame: the columns of `run_point`, with the experiment and the point's repetitions; points in order.
+    A point that two experiments share is run once; both have its rows. Returns a DataFrame with the columns
+    of `run_point`, the experiment and the point's repetitions; points in order.
     """
+    shared: dict[str, Any] = {"dataset": dataset, "cells": cells, "protocol": protocol, "seed": seed}
     runs, frames = {}, {}
     for point in points:
         eps0, eps, n = float(point["eps0"]), float(point["eps"]), users_of(counts, point["n"])
@@ -129,14 +125,10 @@ def run_point(
 ) -> pd.DataFrame:
     """All repetitions of one point (dataset, eps0, eps, n) as a tidy frame.
 
-    Parameters: ``counts`` the dataset's histogram, ``n`` users or "all", ``cells`` (numbered from 1)
-    whose individual error is computed, ``seed`` the root seed.
-
-    Returns
-    -------
-    DataFrame: dataset, eps0, eps, delta, n, k, mechanism, repetition, metric, cell, value, uniform, seed;
-    metric is "tv" (cell 0) or "individual_error"; values are fractions of n; ``uniform`` is the same error of
-    `uniform_histogram`, which ignores the data, against the same users.
+    ``counts``: the dataset's histogram (k,); ``n``: users or "all"; ``cells``, numbered from 1: those whose
+    individual error is computed; ``seed``: the root seed. Returns a DataFrame with `POINT_COLUMNS`: metric is
+    "tv" (cell 0) or "individual_error"; values are fractions of n; uniform is the same error of
+    `uniform_histogram` against the same users.
     """
     n = users_of(counts, n)
     seed = seed_of(seed, stage="trials", dataset=dataset, eps0=eps0, eps=eps, n=n, repetitions=repetitions)
@@ -144,9 +136,7 @@ def run_point(
     at_once = max(1, BLOCK // len(counts))
     known: dict[Any, float] = {}
 
-    def block(
-        start: int,
-    ) -> pd.DataFrame:  # a function, to free its arrays when it ends
+    def block(start: int) -> pd.DataFrame:  # a function, to free its arrays when it ends
         samples = sample_users(counts, n, rng, min(at_once, repetitions - start))
         estimates, deltas = run_mechanisms(
             samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng, known=known
@@ -166,12 +156,8 @@ def error_table(
 ) -> pd.DataFrame:
     """Both errors of every estimate and, in the column ``uniform``, of the uniform histogram.
 
-    Parameters: ``estimates`` name (the column ``by``) -> fractions, shape (repetitions, k); ``truth`` the
-    same shape; ``cells`` numbered from 1.
-
-    Returns
-    -------
-    DataFrame: ``by``, metric, cell (0 for tv), repetition (from 1), value, uniform.
+    ``estimates``: name -> fractions, shape (repetitions, k), as ``truth``; ``cells`` numbered from 1. Returns
+    a DataFrame: ``by`` (the name), metric, cell (0 for tv), repetition (from 1), value, uniform.
     """
     uniform = uniform_histogram(truth.shape[-1])
     parts = []
@@ -198,8 +184,8 @@ def _calibration_deltas(
     bound = ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)
     if bound <= np.log10(protocol.delta_floor):
         return np.full(len(samples), protocol.delta_floor)
-    form = protocol.delta_form
-    logs = [delta_hat(sample, eps, eps0=eps0, form=form, known=known) for sample in samples]
+    how: dict[str, Any] = {"eps0": eps0, "form": protocol.delta_form, "known": known}
+    logs = [delta_hat(sample, eps, **how) for sample in samples]
     return np.array([max(10.0**log10, protocol.delta_floor) for log10 in logs])
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from scripts.privacy.printed_formulas import delta_of_count
 from scripts.shared.published_gaussian import published_scale
-from scripts.trials import run_trials as experiments
+from scripts.trials import run_trials
 from scripts.trials.estimate_cells import estimate_cells
 from scripts.trials.run_trials import (
     MECHANISMS,
@@ -25,13 +25,13 @@ from tightshuffle.randomizers.krr import sample_histogram
 
 COUNTS = np.array([40, 900, 300, 0, 60])
 PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
-POINT = {"dataset": "toy", "eps0": 4.0, "eps": 4.0, "n": 1000, "protocol": PROTOCOL, "seed": 1}
+SHARED = {"dataset": "toy", "protocol": PROTOCOL, "seed": 1}
+POINT = SHARED | {"eps0": 4.0, "eps": 4.0, "n": 1000}
 
 
 def test_same_parameters_same_values_and_nothing_else_matters():
     first = run_point(COUNTS, repetitions=5, cells=[1], **POINT)
     assert len(first) == 5 * len(MECHANISMS) * (1 + 1)
-    assert first.notna().all().all()
     assert set(zip(first.metric, first.cell, strict=True)) == {("tv", 0), ("individual_error", 1)}
     run_point(COUNTS, repetitions=5, cells=[1], **(POINT | {"n": 500}))
     assert first.equals(run_point(COUNTS, repetitions=5, cells=[1], **POINT))
@@ -61,25 +61,20 @@ def test_users_are_drawn_without_replacement():
 
 
 def test_points_are_rows_with_their_parameters():
-    shared = {name: POINT[name] for name in ("dataset", "protocol", "seed")}
     points = [
         {"experiment": "tv", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 3},
         {"experiment": "tv", "eps0": 2, "eps": 1, "n": "all", "repetitions": 3},
         {"experiment": "individual", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 5},
     ]
-    frame = experiments.run_points(COUNTS, points, cells=[1, 4], **shared)
-    assert list(frame.columns) == experiments.TRIAL_COLUMNS
+    frame = run_trials.run_points(COUNTS, points, cells=[1, 4], **SHARED)
+    assert list(frame.columns) == run_trials.TRIAL_COLUMNS
     by_point = frame.groupby(["experiment", "eps0", "eps", "n", "repetitions"], sort=False)
-    users = COUNTS.sum()
-    assert [key for key, _ in by_point] == [
-        ("tv", 4.0, 4.0, 1000, 3),
-        ("tv", 2.0, 1.0, users, 3),
-        ("individual", 4.0, 4.0, 1000, 5),
-    ]
+    expected = [tuple({**point, "n": run_trials.users_of(COUNTS, point["n"])}.values()) for point in points]
+    assert [key for key, _ in by_point] == expected
     for point, (_, rows) in zip(points, by_point, strict=True):
         size = {name: point[name] for name in ("n", "repetitions")}
         budget = {name: float(point[name]) for name in ("eps0", "eps")}
-        alone = run_point(COUNTS, cells=[1, 4], **shared, **size, **budget)
+        alone = run_point(COUNTS, cells=[1, 4], **SHARED, **size, **budget)
         pd.testing.assert_frame_equal(rows[list(alone.columns)].reset_index(drop=True), alone)
 
 
@@ -90,15 +85,13 @@ def test_a_point_of_two_experiments_is_run_once(monkeypatch):
         calls.append(settings["n"])
         return run_point(*arguments, **settings)
 
-    monkeypatch.setattr(experiments, "run_point", counted)
-    shared = {name: POINT[name] for name in ("dataset", "protocol", "seed")}
+    monkeypatch.setattr(run_trials, "run_point", counted)
     point = {"eps0": 4, "eps": 4, "n": "all", "repetitions": 3}
     points = [point | {"experiment": name} for name in ("tv", "individual")]
     points.append(points[0] | {"eps0": 4.0, "n": int(COUNTS.sum())})  # the first one, written differently
-    frame = experiments.run_points(COUNTS, points, cells=[1], **shared)
+    frame = run_trials.run_points(COUNTS, points, cells=[1], **SHARED)
     assert calls == [COUNTS.sum()]
     first, second = (frame[frame["experiment"] == name] for name in ("tv", "individual"))
-    assert len(first) == len(second) == 3 * 3 * 2
     assert first["value"].tolist() == second["value"].tolist()
 
 
@@ -116,9 +109,7 @@ def test_gaussian_error_is_half_normal_of_the_published_scale():
 
 
 def test_estimates_of_one_run():
-    point = {name: POINT[name] for name in ("dataset", "n", "protocol", "seed")}
-    budgets = [{"eps0": 4, "eps": 4}]
-    frame = estimate_cells(COUNTS, budgets=budgets, **point)
+    frame = estimate_cells(COUNTS, budgets=[{"eps0": 4, "eps": 4}], n=1000, **SHARED)
     point = ["dataset", "eps0", "eps", "n"]
     assert list(frame.columns) == [*point, "cell", "original", "gaussian", "shuffle+INV", "delta"]
     assert frame[point].drop_duplicates().to_numpy().tolist() == [["toy", 4.0, 4.0, 1000]]
@@ -129,7 +120,7 @@ def test_estimates_of_one_run():
 
 def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
     whole = run_point(COUNTS, repetitions=7, cells=[1, 4], **(POINT | {"eps": 0.3}))
-    monkeypatch.setattr(experiments, "BLOCK", 3 * len(COUNTS))
+    monkeypatch.setattr(run_trials, "BLOCK", 3 * len(COUNTS))
     blocks = run_point(COUNTS, repetitions=7, cells=[1, 4], **(POINT | {"eps": 0.3}))
     same = [name for name in whole.columns if name not in ("value", "delta", "uniform")]
     assert blocks[same].equals(whole[same])
@@ -166,6 +157,6 @@ def peak(n, repetitions, k=20_000):
 @pytest.mark.slow
 def test_memory_depends_neither_on_users_nor_on_repetitions():
     small = peak(10**5, 60)
-    assert small < 15 * 8 * experiments.BLOCK
+    assert small < 15 * 8 * run_trials.BLOCK
     assert peak(4 * 10**8, 60) < 1.1 * small
     assert peak(4 * 10**8, 120) < 1.1 * small
