@@ -11,7 +11,7 @@ def total_variation(estimate: npt.ArrayLike, truth: npt.ArrayLike) -> Floats:
 
     For two probability vectors it lies in [0, 1]; an unprojected estimate may exceed 1.
     """
-    return np.abs(np.subtract(estimate, truth, dtype=float)).sum(axis=-1) / 2
+    return np.abs(np.asarray(estimate) - np.asarray(truth)).sum(axis=-1) / 2
 
 
 def individual_error(estimate: npt.ArrayLike, truth: npt.ArrayLike, cells: npt.ArrayLike) -> Floats:
@@ -24,7 +24,7 @@ def individual_error(estimate: npt.ArrayLike, truth: npt.ArrayLike, cells: npt.A
     k = np.shape(estimate)[-1]
     if np.any(index < 0) or np.any(index >= k):
         raise ValueError(f"cells must lie between 1 and {k}; got {np.ravel(cells).tolist()}")
-    return np.abs(np.subtract(estimate, truth, dtype=float))[..., index]
+    return np.abs(np.asarray(estimate) - np.asarray(truth))[..., index]
 
 
 def uniform_histogram(k: int) -> Floats:
