@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from scripts.verdicts import claims_about_errors as utility
-from scripts.verdicts import judge_claims as registry
+from scripts.verdicts import claims_about_errors as about
 from scripts.verdicts.evidence import GAUSSIAN, INV, RAW_GAUSSIAN, NoEvidenceError
+from scripts.verdicts.judge_claims import TESTS
 from tests.verdicts.world import PRINTED, exact, reading, setting, three
 
 N = (1000, 2000, 5000)
@@ -38,51 +38,49 @@ FALLS = {"axis": "n", "mechanisms": (INV, GAUSSIAN)}
 @pytest.mark.parametrize(
     ("test", "settings", "where", "signs"),
     [
-        ("better", [GOOD, TIE], ORDER, [1, 0]),
-        ("better", [GOOD, BAD, TIE], ORDER, [1, -1, 0]),
-        ("better", [GOOD, BAD], ORDER | {"ends": "small n"}, [1]),
-        ("better", [three(0.1, 0.3), three(0.1, 0.15, n=2000)], ORDER | {"times": 2}, [1, -1]),
-        ("close", [three(0.1, 0.18)], {}, [1]),
-        ("close", [three(0.1, 0.04)], {}, [-1]),
-        ("close", [three(0.1, 0.2)], {}, [0]),
-        ("close", [three(0.1, 0.15)], {"factor": 1.1}, [-1]),
-        ("close", ENDS, {"ends": "corner"}, [1]),
-        ("close", ENDS, {"ends": "small n"}, [1, -1]),
-        ("small", SMALL, {"limit": 0.01, "mechanisms": (GAUSSIAN, INV)}, [1, -1, 1, -1]),
-        ("gap_shrinks", curve((2, 4, 8)), MANY | {"towards": "small"}, [1]),
-        ("gap_shrinks", curve((2, 4, 8)), MANY, [-1]),
-        ("gap_shrinks", curve((0.25, 0.5, 0.5)), MANY, [1]),  # whoever is better
-        ("gap_shrinks", curve((0.25, 0.5, 0.5)), MANY | {"gap": "signed log ratio"}, [-1]),
-        ("gap_shrinks", curve((2, 2, 2)), MANY, [0]),
-        ("gap_shrinks", curve((2, 2, 2)), MANY | {"gap": "difference"}, [1]),  # both fall, and so it does
-        ("gap_shrinks", EPS0, MANY | {"axis": "eps0"}, [1, 1, 1]),
-        ("gap_shrinks", RULES, MANY, [-1, 1]),  # curves do not mix the rules of delta
-        ("closest_at_corner", CORNER, {}, [1] * 5),
-        ("closest_at_corner", RULES, {}, [1, 1, -1, -1]),
-        ("depends_on_cell", cells(2, 4) + cells(2, 2, n=2000), {"ends": "small n"}, [1]),
-        ("depends_on_cell", cells(2, 2, 2), {}, [0]),
-        ("falls_along", curve((2, 4, 16)), FALLS, [-1, 1]),
+        (about.better, [GOOD, BAD, TIE], ORDER, [1, -1, 0]),
+        (about.better, [GOOD, BAD], ORDER | {"ends": "small n"}, [1]),
+        (about.better, [three(0.1, 0.3), three(0.1, 0.15, n=2000)], ORDER | {"times": 2}, [1, -1]),
+        (about.close, [three(0.1, 0.18)], {}, [1]),
+        (about.close, [three(0.1, 0.04)], {}, [-1]),
+        (about.close, [three(0.1, 0.2)], {}, [0]),
+        (about.close, [three(0.1, 0.15)], {"factor": 1.1}, [-1]),
+        (about.close, ENDS, {"ends": "corner"}, [1]),
+        (about.close, ENDS, {"ends": "small n"}, [1, -1]),
+        (about.small, SMALL, {"limit": 0.01, "mechanisms": (GAUSSIAN, INV)}, [1, -1, 1, -1]),
+        (about.gap_shrinks, curve((2, 4, 8)), MANY | {"towards": "small"}, [1]),
+        (about.gap_shrinks, curve((2, 4, 8)), MANY, [-1]),
+        (about.gap_shrinks, curve((0.25, 0.5, 0.5)), MANY, [1]),  # whoever is better
+        (about.gap_shrinks, curve((0.25, 0.5, 0.5)), MANY | {"gap": "signed log ratio"}, [-1]),
+        (about.gap_shrinks, curve((2, 2, 2)), MANY, [0]),
+        (about.gap_shrinks, curve((2, 2, 2)), MANY | {"gap": "difference"}, [1]),  # both fall, and so it does
+        (about.gap_shrinks, EPS0, MANY | {"axis": "eps0"}, [1, 1, 1]),
+        (about.gap_shrinks, RULES, MANY, [-1, 1]),  # curves do not mix the rules of delta
+        (about.closest_at_corner, CORNER, {}, [1] * 5),
+        (about.closest_at_corner, RULES, {}, [1, 1, -1, -1]),
+        (about.depends_on_cell, cells(2, 4) + cells(2, 2, n=2000), {"ends": "small n"}, [1]),
+        (about.depends_on_cell, cells(2, 2, 2), {}, [0]),
+        (about.falls_along, curve((2, 4, 16)), FALLS, [-1, 1]),
     ],
 )
 def test_statements_about_errors(test, settings, where, signs):
-    assert getattr(utility, test)(reading(*settings), **SYNTHETIC, **where).signs.tolist() == signs
+    assert test(reading(*settings), **SYNTHETIC, **where).signs.tolist() == signs
 
 
-@pytest.mark.parametrize(("test", "where"), [("gap_shrinks", MANY), ("closest_at_corner", {})])
-def test_one_setting_has_no_trend(test, where):
-    with pytest.raises(NoEvidenceError, match=r"experiments have one (n|setting) only"):
-        getattr(utility, test)(reading(GOOD), **SYNTHETIC, **where)
+def test_one_setting_has_no_trend():
+    for test, where in ((about.gap_shrinks, MANY), (about.closest_at_corner, {})):
+        with pytest.raises(NoEvidenceError, match=r"experiments have one (n|setting) only"):
+            test(reading(GOOD), **SYNTHETIC, **where)
 
 
 @pytest.mark.slow
 def test_depends_on_cell_has_its_level():
     """Cochran's Q on equal cells: wrong in at most 1 % of 500 runs and 4 binomial deviations."""
-    rng, wrong = np.random.default_rng(7), 0
+    rng, wrong, settings = np.random.default_rng(7), 0, cells(*[1] * 7)
     for _ in range(500):
-        settings = cells(*[1] * 7)
         for one, errors in zip(settings, np.abs(rng.standard_normal((7, 2, 1000))), strict=True):
             one[INV], one[GAUSSIAN] = errors
-        wrong += utility.depends_on_cell(reading(*settings), **SYNTHETIC).verdict == "holds"
+        wrong += about.depends_on_cell(reading(*settings), **SYNTHETIC).verdict == "holds"
     assert wrong / 500 <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / 500)
 
 
@@ -94,10 +92,10 @@ def test_same_noise_for_all_n(factor, verdict):
         for cell in (1, 3)
         for n, error in ((1000, 0.01), (100000, 0.0001 * factor))
     ]
-    found = utility.same_noise_for_all_n(reading(*settings), **SYNTHETIC)
+    found = about.same_noise_for_all_n(reading(*settings), **SYNTHETIC)
     assert found.verdict == verdict
     assert found.numbers == pytest.approx([factor], rel=0.02)  # of 2 x 40 draws with 2 %: seven deviations
-    assert utility.same_noise_for_all_n(exact(*settings), **SYNTHETIC).verdict == "holds"  # by definition
+    assert about.same_noise_for_all_n(exact(*settings), **SYNTHETIC).verdict == "holds"  # by definition
 
 
 def test_same_order():
@@ -106,18 +104,18 @@ def test_same_order():
     alike = [three(0.2, 0.3, 0.6, dataset="paris", n=n) for n in N]
     other = three(0.2, 0.7, 0.6, dataset="paris", n=9000)
     cities = {"model": {"san_francisco": (4,)}, "tested": {"paris": (4,)}}
-    assert utility.same_order(reading(*model, *alike), **cities).signs.tolist() == [1] * 6
-    assert sorted(utility.same_order(reading(*model, *alike, other), **cities).signs) == [-1, *[1] * 7]
+    assert about.same_order(reading(*model, *alike), **cities).signs.tolist() == [1] * 6
+    assert sorted(about.same_order(reading(*model, *alike, other), **cities).signs) == [-1, *[1] * 7]
     errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}
     turned = [three(*errors[e], dataset=city, eps0=e) for city in ("paris", "san_francisco") for e in errors]
     budgets = {"model": {"san_francisco": (4, 6)}, "tested": {"paris": (4, 6)}}
-    assert utility.same_order(reading(*turned), **budgets).signs.tolist() == [1] * 4
+    assert about.same_order(reading(*turned), **budgets).signs.tolist() == [1] * 4
 
 
 def test_where_the_paper_prints_the_numbers_they_judge():
     """Whatever our runs of the protocol give: here shuffle+INV errs ten times as much as the Gaussian."""
     for claim, ratio in (("tv-small-n", 26 / 14), ("tv-large-n-close", 48), ("table-V-small-n", 118 / 79)):
-        test = registry.TESTS[claim][0]
+        test = TESTS[claim][0]
         assert test(reading(*curve([10, 10, 10]), values=PRINTED)).numbers == pytest.approx([ratio])
         with pytest.raises(NoEvidenceError):
             test(reading())

@@ -4,21 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.shared.printed import read_values
 from scripts.verdicts.evidence import (
     GAUSSIAN,
     INV,
     LIKELIEST,
-    PUBLISHED,
     RAW_GAUSSIAN,
     SHUFFLE,
     NoEvidenceError,
     read_evidence,
 )
-from tests import ROOT
-from tests.verdicts import world
+from tests.verdicts.world import VALUES, exact, three
 
-VALUES = ROOT / "data/published/values.csv"
 POINT = {"dataset": "synthetic", "k": 15, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
 METRICS = (("tv", 0), ("individual_error", 1), ("individual_error", 3))
 
@@ -62,26 +58,19 @@ def evidence(tmp_path, monkeypatch):
     frame.sample(frac=1, random_state=1).to_parquet("a.parquet", index=False)  # in any order
     trials(2000, 9, 4.0, "individual").to_parquet("b.parquet", index=False)
     pd.concat([parity(1000), parity(2000)]).to_parquet("parity.parquet", index=False)
-    runs = {
-        "dataset": "paris",
-        "n": 11190,
-        "delta": 1e-30,
-        "cell": [1, 2],
-        "original": 0.5,
-        "eps0": 2.0,
-        "eps": 2.0,
-    }
-    pd.DataFrame(runs | {INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]}).to_csv("runs.csv", index=False)
-    values = read_values(VALUES)
-    deltas = values[values["quantity"] == "delta"].assign(exact=-3.0)
+    runs = {"dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0}
+    runs |= {"original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]}
+    pd.DataFrame(runs).to_csv("runs.csv", index=False)
+    deltas = VALUES[VALUES["quantity"] == "delta"].assign(exact=-3.0)
     deltas.loc[deltas["mechanism"] == "erlingsson", "exact"] = None
     deltas.to_csv("deltas.csv", index=False)
+    VALUES.to_csv("values.csv", index=False)
     files = {"trials": ["a.parquet", "b.parquet"], "parity": ["parity.parquet"], "estimates": ["runs.csv"]}
-    return read_evidence(values=VALUES, deltas="deltas.csv", **files, sensitivity=1.0, boxes={})
+    return read_evidence(values="values.csv", deltas="deltas.csv", **files, sensitivity=1.0, boxes={})
 
 
 def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence):
-    published, exact = evidence
+    published, exactly = evidence
     for value, n in ((2.0, 1000), (4.0, 2000)):
         for metric, cell in METRICS:
             rows = published.pick(SHUFFLE, INV, GAUSSIAN, metric=metric, budgets={"synthetic": (4,)})
@@ -89,11 +78,9 @@ def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence)
             for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
                 expected = value + shift + cell / 100 + np.arange(9) / 1000
                 np.testing.assert_allclose(row[name], expected, rtol=1e-14)
-    assert published.calibrations == exact.calibrations == {(2 * 2.0, 1e-30)}
-
-
-def test_single_runs_are_paired_over_cells(evidence):
-    (row,) = evidence[0].pick(INV, GAUSSIAN, metric="cell_error", budgets={"paris": (2,)}).to_dict("records")
+    assert published.calibrations == exactly.calibrations == {(2 * 2.0, 1e-30)}
+    # single runs are paired over cells
+    (row,) = published.pick(INV, GAUSSIAN, metric="cell_error", budgets={"paris": (2,)}).to_dict("records")
     assert (row["n"], row["k"]) == (11190, 2)
     np.testing.assert_allclose([*row[GAUSSIAN], *row[INV]], [0.1, 0.2, 0.4, 0.4])
 
@@ -104,23 +91,18 @@ def test_parity_takes_the_upper_bound_and_names_the_estimates(evidence):
     means = {SHUFFLE: 0.5, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
     for name, mean in means.items():
         assert {values[0] for values in rows[name]} == {mean}
-    assert rows["delta"].tolist() == pytest.approx(
-        [1e-6 if rule == "1e-06" else n**-1.1 for rule, n in zip(rows["rule"], rows["n"], strict=True)]
-    )
-
-
-def test_what_is_missing_is_said():
-    reading = world.exact(world.three(0.1, 0.2))
-    assert len(reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,)})) == 1
-    with pytest.raises(NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"):
-        reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,), "paris": (4, 6)})
-    with pytest.raises(NoEvidenceError, match="no tv of maximum likelihood for synthetic"):
-        reading.pick(LIKELIEST, budgets={"synthetic": None})
+    assert [*rows["delta"]] == pytest.approx(rows["n"].pow(-1.1).where(rows["rule"] != "1e-06", 1e-6))
 
 
 def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
-    assert evidence[0].name == PUBLISHED
     cited = evidence[0].values.set_index(["item", "mechanism", "n", "eps"]).sort_index()["log10_cited"]
     assert cited["Table II", "balle", 100, 0.1] == -3.0
     for none in (("Table II", "erlingsson"), ("Table II", "this paper")):
         assert cited[none].isna().all()
+
+
+def test_what_is_missing_is_said():
+    reading = exact(three(0.1, 0.2))
+    assert len(reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,)})) == 1
+    with pytest.raises(NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"):
+        reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,), "paris": (4, 6)})

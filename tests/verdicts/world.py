@@ -18,7 +18,8 @@ from scripts.verdicts.evidence import (
 from tests import ROOT
 
 K = {"synthetic": 15, "san_francisco": 408, "paris": 192}
-PRINTED = printed_numbers(read_values(ROOT / "data/published/values.csv"))  # the paper's own
+VALUES = read_values(ROOT / "data/published/values.csv")  # the paper's own
+PRINTED = printed_numbers(VALUES)
 CITIES = ("san_francisco", "paris")
 N = {"synthetic": (1000, 100_000), "san_francisco": (10_000, 123_026), "paris": (1000, 11_190)}
 EPS0 = {"synthetic": (4.0,), "san_francisco": (4.0, 6.0), "paris": (4.0, 6.0)}
