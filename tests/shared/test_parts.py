@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from scripts.data import draw_checkins as checkins
 from scripts.parity import draw_parity_ratio as parity_ratio
@@ -58,6 +59,27 @@ def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions()
     assert {tuple(mark) for mark in marks.get_offsets().tolist()} == {(0.5, 1.5), (2.5, 1.5)}
     # a degree of longitude is cos(latitude) of a degree of latitude; the paper's box is about 12 km x 8 km
     assert style.proportion((-122.5153, -122.3789, 37.7228, 37.7946)) == pytest.approx(8 / 12, rel=0.01)
+
+
+def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(monkeypatch):
+    """The solver of the layout orders its constraints by their addresses, which differ from run to run."""
+
+    def saved():
+        figure = style.new_figure(2)
+        for axes in figure.subplots(1, 3):
+            axes.plot([0, 1], [0, 3])
+        return [style.encoded(figure, kind) for kind in ("png", "pdf", "svg")]
+
+    first, execute = saved(), ConstrainedLayoutEngine.execute
+
+    def with_noise(engine, figure):
+        execute(engine, figure)
+        for axes in figure.axes:
+            x, y, width, height = axes.get_position(original=True).bounds
+            axes._set_position((x * (1 + 3e-16), y, width * (1 - 3e-16), height), which="original")
+
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", with_noise)
+    assert saved() == first
 
 
 def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
