@@ -9,6 +9,7 @@ draw for both bounds that give eps.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from scripts.shared.delta_rules import DeltaRule, delta_rules
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.trials.run_trials import Users, error_table, sample_users, users_of
-from tightshuffle.arguments import Floats, Integers, check_choice, check_delta, check_eps0, check_one
+from tightshuffle.arguments import Floats, Integers
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
@@ -38,18 +39,10 @@ def guaranteed_eps(bound: str, delta: float, *, n: int, k: int, eps0: float) -> 
 
     ``bound`` "upper": the true delta at the returned eps is at most ``delta``; "lower": for some dataset it
     is at least ``delta``. Where eps = 0 already suffices, or nothing above it is a lower bound, eps is 0 or
-    close to it. Raises ValueError naming the argument that is out of range.
+    close to it.
     """
-    check_choice("bound", bound, BOUNDS)
-    wanted = math.log10(check_one("delta", check_delta(delta)))
-    setting = {"n": n, "k": k, "eps0": check_one("eps0", check_eps0(eps0))}
-    return epsilon_from_gaussian(
-        lambda eps: BOUNDS[bound](eps, **setting),
-        wanted,
-        setting["eps0"],
-        mu=float(gaussian_mu(**setting)),
-        round_up=bound == "upper",
-    )
+    of, mu = partial(BOUNDS[bound], n=n, k=k, eps0=eps0), float(gaussian_mu(n=n, k=k, eps0=eps0))
+    return epsilon_from_gaussian(of, math.log10(delta), eps0, mu=mu, round_up=bound == "upper")
 
 
 def shuffle_estimates(samples: Integers, *, eps0: float, rng: np.random.Generator) -> dict[str, Floats]:
@@ -76,54 +69,50 @@ def gaussian_estimates(samples: Integers, noise: Floats) -> dict[str, Floats]:
     return {"none": plain, "projection": project_to_simplex(plain)}
 
 
-def sizes(n: Sequence[Users], individual: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """One dict per n of a dataset's boxplots: the n, the bounds that give eps, and the fewest repetitions.
+def sizes(
+    counts: Integers, n: Sequence[Users], individual: Mapping[str, Any] | None, repetitions: int
+) -> dict[int, tuple[list[str], int]]:
+    """Each number of users of a dataset's boxplots -> the bounds that give eps there, and the repetitions.
 
     The slow bound ``lower`` is computed at the first and the last n only. ``individual``: the settings of the
     dataset's table of individual errors. Where it has this n, there are at least as many repetitions as in
     the table, because the error of one cell varies more than the sum over all cells.
     """
-    return [
-        {
-            "n": users,
-            "bounds": ["upper", "lower"] if users in (n[0], n[-1]) else ["upper"],
-            "fewest": individual["repetitions"] if individual and users in individual["n"] else 0,
-        }
-        for users in n
-    ]
+    found: dict[int, tuple[list[str], int]] = {}
+    for size in n:
+        users = users_of(counts, size)
+        bounds, runs = found.get(users, (["upper"], repetitions))
+        if size in (n[0], n[-1]):
+            bounds = [*BOUNDS]
+        if individual and size in individual["n"]:
+            runs = max(runs, individual["repetitions"])
+        found[users] = bounds, runs
+    return found
 
 
 def run_parity(
     counts: Integers,
-    sizes: Iterable[Mapping[str, Any]],
+    sizes: Mapping[int, tuple[Sequence[str], int]],
     *,
+    dataset: str,
+    eps0: Sequence[float],
     delta: Iterable[float],
     delta_exponents: Iterable[float],
-    repetitions: int,
-    **shared: Any,
+    cells: Sequence[int],
+    seed: int,
 ) -> Iterator[pd.DataFrame]:
-    """`run_parity_point` at several numbers of users, one frame after the other, each number once.
-
-    Parameters: ``sizes`` dicts of n (users or "all"), bounds, and a minimum number of repetitions there, if
-    larger than ``repetitions``; ``delta`` and ``delta_exponents`` as for `delta_rules`; ``shared``: dataset,
-    eps0, cells and seed, as for `run_parity_point`.
-    """
+    """`run_parity_point` at each of `sizes`; ``delta`` and ``delta_exponents`` as for `delta_rules`."""
     rules = delta_rules(delta, delta_exponents)
-    bounds_at: dict[int, list[str]] = {}
-    runs: dict[int, int] = {}
-    for size in sizes:
-        n = users_of(counts, size["n"])
-        bounds_at[n] = [*dict.fromkeys([*bounds_at.get(n, []), *size["bounds"]])]
-        runs[n] = max(runs.get(n, repetitions), size.get("fewest", 0))
-    for n, bounds in bounds_at.items():
-        yield run_parity_point(counts, n=n, bounds=bounds, rules=rules, repetitions=runs[n], **shared)
+    how: dict[str, Any] = {"dataset": dataset, "eps0": eps0, "rules": rules, "cells": cells, "seed": seed}
+    for n, (bounds, repetitions) in sizes.items():
+        yield run_parity_point(counts, n=n, bounds=bounds, repetitions=repetitions, **how)
 
 
 def run_parity_point(
     counts: Integers,
     *,
     dataset: str,
-    n: Users,
+    n: int,
     eps0: Iterable[float],
     rules: Sequence[DeltaRule],
     bounds: Sequence[str],
@@ -133,23 +122,13 @@ def run_parity_point(
 ) -> pd.DataFrame:
     """Every setting of one dataset and number of users, as a tidy frame.
 
-    Parameters
-    ----------
-    counts : the dataset's histogram, shape (k,)
-    n : users, or "all"
-    eps0 : budgets
-    bounds : of `BOUNDS`, that give eps
-    cells : whose individual error is computed, numbered from 1
-    seed : the root seed
-
-    Returns
-    -------
-    DataFrame: dataset, n, k, eps0, delta_rule, delta, bound (that gave eps), eps, mechanism, estimator,
-    metric, cell (0 for tv), repetition, value (fractions of n), uniform (the same error of the uniform
-    histogram, which ignores the data), seed (of the mechanism's noise). The shuffle model's rows do not
+    ``counts``: the dataset's histogram (k,); ``bounds``: of `BOUNDS`, that give eps; ``cells``, numbered from
+    1: those whose individual error is computed; ``seed``: the root seed. Returns a DataFrame with `COLUMNS`:
+    bound gave eps; cell is 0 for tv; value is in fractions of n; uniform is the same error of the uniform
+    histogram, which ignores the data; seed is that of the mechanism's noise. The shuffle model's rows do not
     depend on delta and bound; they are repeated for each of the Gaussian's.
     """
-    n, k = users_of(counts, n), len(counts)
+    k = len(counts)
     root: dict[str, Any] = {"dataset": dataset, "n": n}
     users = np.random.default_rng(seed_of(seed, stage="parity users", **root))
     samples = sample_users(counts, n, users, repetitions)
@@ -161,9 +140,8 @@ def run_parity_point(
         shuffle = error_table("estimator", estimates, samples / n, cells)
         shuffle = shuffle.assign(mechanism="shuffle", seed=noise_seed)
         for setting, sigmas in settings(n, k, budget, rules, bounds):
-            noise_seed = seed_of(
-                seed, stage="parity gaussian", eps0=budget, delta_rule=setting["delta_rule"], **root
-            )
+            rule = {"delta_rule": setting["delta_rule"], **root}
+            noise_seed = seed_of(seed, stage="parity gaussian", eps0=budget, **rule)
             noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
             for bound, (eps, sigma) in sigmas.items():
                 estimates = gaussian_estimates(samples, sigma * noise)
@@ -189,15 +167,15 @@ def settings(
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
+        counts = read_histogram(snakemake.input.histogram)
         points = run_parity(
-            read_histogram(snakemake.input.histogram),
-            sizes(params.n, params.individual),
+            counts,
+            sizes(counts, params.n, params.individual, params.repetitions),
             dataset=snakemake.wildcards.dataset,
             cells=(params.individual or {}).get("cells", []),
             eps0=params.eps0,
             delta=params.delta,
             delta_exponents=params.delta_exponents,
-            repetitions=params.repetitions,
             seed=params.seed,
         )
         write_parquet(points, snakemake.output[0])

@@ -67,15 +67,8 @@ def bootstrap(
 ) -> tuple[Floats, Floats, Floats]:
     """Percentile interval of a function of column means, rows drawn with replacement.
 
-    Parameters
-    ----------
-    values : shape (repetitions, series)
-    confidence : of the two-sided interval, in (0, 1)
-    of : from means of shape (..., series) to (..., m)
-
-    Returns
-    -------
-    (estimate, low, high), each of shape (m,).
+    ``values``: shape (repetitions, series); ``confidence``: of the two-sided interval; ``of``: from means of
+    shape (..., series) to (..., m). Returns (estimate, low, high), each of shape (m,).
     """
     values = np.asarray(values, dtype=float)
     rows = len(values)
@@ -98,12 +91,9 @@ def summarise_parity(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(means, ratios) of all points: frames with the columns `MEANS` and `RATIOS`.
 
-    Parameters
-    ----------
-    points : the runs of one dataset and number of users each, read one by one, as they are large
-    published : trials of the published protocol, of one dataset each; its ratios come last
-    counts : dataset -> its histogram, shape (k,)
-    resamples, confidence, seed : as for `bootstrap`; ``seed`` is the root seed
+    ``points``: the runs of one dataset and number of users each, read one by one, as they are large;
+    ``published``: trials of the published protocol, of one dataset each, whose ratios come last; ``counts``:
+    dataset -> its histogram (k,); ``seed``: the root seed.
 
     Two columns of the ratios say whether a ratio is informative. ``uniform`` is the mean error of the uniform
     histogram, which ignores the data, against the same users. ``informative`` is whether at least one
@@ -120,19 +110,16 @@ def summarise_parity(
 def summarise_point(
     trials: pd.DataFrame, counts: Integers, *, resamples: int, confidence: float, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(means, ratios) of one dataset and number of users.
+    """(means, ratios) of one dataset and number of users; the closed forms take the shares of ``counts``.
 
-    Parameters: ``trials`` as `parity.run_parity_point` gives them; ``counts`` the dataset's histogram (k,),
-    whose shares the closed forms take.
+    ``trials`` as `run_parity_point` gives them.
     """
-    wide = _wide(trials)
+    # Repetitions x series: cells averaged, one column per combination of `SERIES`.
+    wide = trials.groupby([*SERIES, "repetition"], sort=True)["value"].mean().unstack("repetition").T
     settings = wide.columns.to_frame(index=False)
     first = settings.iloc[0]
-    how: dict[str, Any] = {
-        "resamples": resamples,
-        "confidence": confidence,
-        "seed": seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"])),
-    }
+    seed = seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"]))
+    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
     mean, low, high = bootstrap(wide.to_numpy(), **how)
     means = settings.assign(mean=mean, low=low, high=high, repetitions=len(wide))
     shares = np.asarray(counts) / np.sum(counts)
@@ -159,25 +146,14 @@ def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float,
     wide = rows.pivot(index="repetition", columns="mechanism", values="value")[["shuffle+INV", "gaussian"]]
     first = rows.iloc[0]
     seed = seed_of(seed, stage="published bootstrap", dataset=first["dataset"], n=int(first["n"]))
-    ratio, low, high = bootstrap(
-        wide.to_numpy(),
-        resamples=resamples,
-        confidence=confidence,
-        seed=seed,
-        of=lambda means: means[..., :1] / means[..., 1:],
-    )
+    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    ratio, low, high = bootstrap(wide.to_numpy(), **how, of=lambda means: means[..., :1] / means[..., 1:])
     row = {name: first[name] for name in ("dataset", "n", "k", "eps0", "eps")}
     row |= {"delta": rows["delta"].median(), "comparison": PUBLISHED, "metric": "tv"}
     row |= {"ratio": ratio[0], "low": low[0], "high": high[0], "repetitions": len(wide)}
     uniform = rows["uniform"].mean()
     row |= {"uniform": uniform, "informative": wide.mean().min() < uniform}
     return pd.DataFrame([row]).reindex(columns=RATIOS)
-
-
-def _wide(trials: pd.DataFrame) -> pd.DataFrame:
-    """Values as (repetitions, series): cells averaged, one column per combination of `SERIES`."""
-    averaged = trials.groupby([*SERIES, "repetition"], sort=True)["value"].mean()
-    return averaged.unstack("repetition").T
 
 
 def _pairs(means: pd.DataFrame) -> tuple[Integers, Integers, pd.DataFrame]:
@@ -217,11 +193,9 @@ def _predicted(settings: pd.DataFrame, shares: Floats, cells: Sequence[int]) -> 
 if __name__ == "__main__":
     with job() as snakemake:
         files, params = snakemake.input, snakemake.params
-        sizes = (
-            (path, n) for path in files.trials for n in pd.read_parquet(path, columns=["n"])["n"].unique()
-        )
+        users = {path: pd.read_parquet(path, columns=["n"])["n"].unique() for path in files.trials}
         means, ratios = summarise_parity(
-            (pd.read_parquet(path, filters=[("n", "==", n)]) for path, n in sizes),
+            (pd.read_parquet(path, filters=[("n", "==", n)]) for path in users for n in users[path]),
             (pd.read_parquet(path, filters=[("experiment", "==", "tv")]) for path in files.published),
             dict(zip(params.datasets, map(read_histogram, files.histograms), strict=True)),
             resamples=params.resamples,

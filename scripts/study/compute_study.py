@@ -78,7 +78,7 @@ def geometric_error(eps: Floats) -> Floats:
 
 
 def best_randomizers(
-    name: str, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, *, round_up: bool = True
+    name: str, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, *, round_up: bool
 ) -> tuple[list[SupportRandomizer], Floats]:
     """The randomizers of a family that have the least error at each guarantee, and their log10 delta.
 
@@ -117,12 +117,7 @@ def best_randomizers(
 
 
 def largest_eps0(
-    randomizers: Sequence[SupportRandomizer],
-    eps: Floats,
-    log10_delta: Floats,
-    n: Floats,
-    *,
-    round_up: bool = True,
+    randomizers: Sequence[SupportRandomizer], eps: Floats, log10_delta: Floats, n: Floats, *, round_up: bool
 ) -> tuple[list[SupportRandomizer], Floats]:
     """``randomizers`` with the largest eps0 at which their bound is at most ``log10_delta``, and the bound.
 
@@ -158,7 +153,7 @@ def largest_eps0(
 def _family_table(name: str, points: pd.DataFrame, searched: "pd.Series[bool]") -> pd.DataFrame:
     wanted = np.log10(points["delta"].to_numpy())
     n, k, eps = (points[column].to_numpy(float) for column in ("n", "k", "eps"))
-    owns, reached = best_randomizers(name, eps, wanted, n, k)
+    owns, reached = best_randomizers(name, eps, wanted, n, k, round_up=True)
     tv = _tv(owns, n)
     eps0_lower, tv_lower = np.full((2, len(points)), np.nan)
     here = np.flatnonzero(searched)
@@ -198,15 +193,12 @@ def _tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
 
 def _variances(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
     """Variance of an estimated share, uniform data."""
-    return np.array(
-        [float(own.variance(1 / own.k, users)) for own, users in zip(randomizers, n, strict=True)]
-    )
+    pairs = zip(randomizers, n, strict=True)
+    return np.array([float(own.variance(1 / own.k, users)) for own, users in pairs])
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
-        table = study(
-            n=params.n, k=params.k, eps=params.eps, delta=params.delta, delta_exponents=params.delta_exponents
-        )
+        table = study(params.n, params.k, params.eps, params.delta, params.delta_exponents)
         write_csv(table, snakemake.output[0])

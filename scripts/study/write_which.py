@@ -11,16 +11,9 @@ from scripts.shared.markdown import markdown_page, markdown_table
 
 TITLE = "Which randomizer to use"
 HEADER = [
-    "n",
-    "k",
-    "target eps",
-    "use",
-    "eps0",
-    "bits",
-    "expected TV error",
-    "ratio to the Gaussian",
+    "n", "k", "target eps", "use", "eps0", "bits", "expected TV error", "ratio to the Gaussian",
     "error without a shuffler",
-]
+]  # fmt: skip
 USELESS = 0.5  # TV error: that of the uniform histogram on the cities is 0.48 and 0.67
 _TIE = 1e-3  # ratios this near are the same
 
@@ -97,19 +90,11 @@ def which_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> li
     for row in best.to_dict("records"):
         name = str(row["name"])
         use = name if ":" in name else LABELS[name]
-        lines.append(
-            [
-                f"{row['n']:,}",
-                f"{row['k']:,}",
-                f"{row['eps']:g}",
-                use if row["tv"] <= USELESS else "more users or fewer values",
-                f"{row['eps0']:.2f}",
-                f"{row['bits']:.0f}",
-                _error(row["tv"]),
-                f"{row['ratio']:.2f}",
-                _error(local[row["eps"], row["k"], row["n"]]),
-            ]
-        )
+        use = use if row["tv"] <= USELESS else "more users or fewer values"
+        setting = [f"{row['n']:,}", f"{row['k']:,}", f"{row['eps']:g}", use]
+        cost = [f"{row['eps0']:.2f}", f"{row['bits']:.0f}"]
+        error = [_error(row["tv"]), f"{row['ratio']:.2f}", _error(local[row["eps"], row["k"], row["n"]])]
+        lines.append(setting + cost + error)
     return lines
 
 

@@ -49,7 +49,7 @@ FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a brok
 BOX = {"south": 48.8, "north": 48.85, "west": 2.2, "east": 2.26}
 PAIRS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]
 ONCE: Any = {"dataset": "paris", "n": 3000, "seed": 1}
-SIZES = [{"n": n, "bounds": ["upper", "lower"]} for n in (100, 300, 3000)]
+SIZES = dict.fromkeys((100, 300, 3000), (["upper", "lower"], 10))
 PARITY: Any = {"dataset": "paris", "eps0": [1, 6], "delta": [1e-6], "delta_exponents": [1.1], "cells": [3]}
 
 
@@ -270,14 +270,14 @@ def tv_of_one_budget(folder):
 
 
 def parity_tv(folder):
-    pd.concat(run_parity(COUNTS, SIZES, repetitions=10, seed=1, **PARITY)).to_parquet(folder / "a.parquet")
+    pd.concat(run_parity(COUNTS, SIZES, seed=1, **PARITY)).to_parquet(folder / "a.parquet")
     table = draw_parity_tv.read(folder / "a.parquet", 1e-6)
     figure, caption = draw_parity_tv.draw(table, "Paris"), draw_parity_tv.caption(table, "Paris")
     return Drawn(figure, caption, *boxes(table))
 
 
 def ratios():
-    points = run_parity(COUNTS, SIZES, repetitions=10, seed=1, **PARITY)
+    points = run_parity(COUNTS, SIZES, seed=1, **PARITY)
     published = [trials([pair]) for pair in PAIRS]
     how = {"resamples": 50, "confidence": 0.95, "seed": 1}
     return summarise_parity(points, published, {"paris": COUNTS}, **how)[1]
