@@ -348,16 +348,6 @@ def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
     }
 
 
-def distances(results: Results) -> Finding:
-    """The TV errors that the text prints, for 1,000 and 100,000 users: shuffle+INV over the Gaussian."""
-    printed_tv = _chosen(results.verdicts, item="text", quantity="tv")
-    inv, noise = (
-        _chosen(printed_tv, mechanism=name)["printed"].astype(float).tolist()
-        for name in ("shuffle+INV", "gaussian")
-    )
-    return {"ratios": [ours / theirs for ours, theirs in zip(inv, noise, strict=True)]}
-
-
 def literature(results: Results) -> Finding:
     """Table 1 at eps = 0.1: what is printed, and what the bounds are worth there."""
     eps = 0.1
@@ -410,7 +400,7 @@ def dummies(_: Results) -> Finding:
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
     printed, claims, theorem, default_setting, corollary, audit, joint_tests, grids, cells, gaussian, noise,
-    parity, papers_settings, unequal, distances, literature, apart, dummies,
+    parity, papers_settings, unequal, literature, apart, dummies,
 )  # fmt: skip
 
 

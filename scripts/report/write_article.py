@@ -1,10 +1,9 @@
 """The reproduction article: the texts for its template, and the PDF by Typst.
 
-The template names findings, such as ``n("parity.low:.2f")``. `article_values` formats each of them as text.
+The template takes its numbers from findings.json and formats them.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,66 +12,38 @@ import pandas as pd
 import typst
 
 import tightshuffle
-from scripts.report.quotes import filled, read_findings
 from scripts.shared.job import job, write_bytes
 from scripts.shared.looks import LABELS
 from scripts.study.write_which import statement
 
 MAIN = "article.typ"  # the template among the parts
-NUMBERS = re.compile(r'\bn\("([^"]+)"\)')
-ROWS = re.compile(r'\beach\(\s*"([^"]+)",\s*"([^"]+)"')
-CONDITIONS = re.compile(r'\bfound\("([^"]+)"\)')
 
-Values = dict[str, Any]  # texts and truth values, and lists and dicts of them
+Values = dict[str, Any]  # texts, and lists and dicts of them
 
 
 def article_values(
-    template: str,
-    found: Mapping[str, Any],
-    study: pd.DataFrame,
-    *,
-    captions: Mapping[str, str],
-    changed: Sequence[Sequence[str]] = (),
+    study: pd.DataFrame, captions: Mapping[str, str], changed: Sequence[Sequence[str]] = ()
 ) -> Values:
-    """All values of the template. A finding that was not computed has no text.
+    """What the template reads beside the findings.
 
-    ``found``: the findings (`read_findings`); ``study``: the rows of results/study/study.csv; ``captions``:
-    figure -> its caption, of which the article shows the first two paragraphs: what the figure shows, and its
-    settings; ``changed``: `configuration.differences`.
+    ``study``: the rows of results/study/study.csv; ``captions``: figure -> its caption, of which the article
+    shows the first two paragraphs: what the figure shows, and its settings; ``changed``:
+    `configuration.differences`.
     """
-    conditions = dict.fromkeys(CONDITIONS.findall(template))
     return {
         "version": tightshuffle.__version__,
         "changed": [list(difference) for difference in changed],
         "captions": {name: text.split("\n\n")[:2] for name, text in captions.items()},
         "study": _study(study),
-        "found": {where: bool(_or_none(where, found)) for where in conditions},
-        "texts": {
-            name: filled(f"{{{name}}}", found)
-            for name in NUMBERS.findall(template)
-            if _or_none(re.split(r"\.\w+(?:\[|:|$)", name)[0], found)
-        },
-        "rows": {
-            f"{where}: {columns}": [filled(columns, row).split(" | ") for row in _or_none(where, found) or ()]
-            for where, columns in ROWS.findall(template)
-        },
     }
-
-
-def _or_none(where: str, found: Mapping[str, Any]) -> Any:
-    """The finding of a name such as parity.rows; None where it or its topic was not computed."""
-    part: Any = found
-    for name in where.split("."):
-        part = part.get(name) if part else None
-    return None if isinstance(part, dict) and "not_computed" in part else part
 
 
 def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
     """The PDF of the article. The same arguments give the same bytes.
 
-    ``parts``: file name -> content, of the template `MAIN` and of the files that it reads: style, references
-    and figures as SVG. The template reads ``values`` as values.json. Raises ValueError with Typst's message
-    on an error or a warning.
+    ``parts``: file name -> content, of the template `MAIN` and of the files that it reads: findings.json,
+    style, references and figures as SVG. The template reads ``values`` as values.json. Raises ValueError
+    with Typst's message on an error or a warning.
     """
     files = {name: content for name, content in parts.items() if name != MAIN}
     files |= {"main.typ": parts[MAIN], "values.json": json.dumps(values).encode()}
@@ -112,12 +83,8 @@ def _study(study: pd.DataFrame) -> Values:
 if __name__ == "__main__":
     with job() as snakemake:
         files = snakemake.input
-        parts = {Path(file).name: Path(file).read_bytes() for file in [*files.parts, *files.figures]}
-        values = article_values(
-            parts[MAIN].decode(),
-            read_findings(Path(files.findings).read_text("utf-8")),
-            pd.read_csv(files.study),
-            captions={Path(file).stem: Path(file).read_text("utf-8").strip() for file in files.captions},
-            changed=snakemake.params.changed,
-        )
+        read = [files.findings, *files.parts, *files.figures]
+        parts = {Path(file).name: Path(file).read_bytes() for file in read}
+        captions = {Path(file).stem: Path(file).read_text("utf-8").strip() for file in files.captions}
+        values = article_values(pd.read_csv(files.study), captions, snakemake.params.changed)
         write_bytes(set_article(parts, values), snakemake.output[0])

@@ -3,6 +3,7 @@
 Printed and computed deltas go below the smallest float (1e-308), so they stay decimal texts.
 """
 
+import json
 import posixpath
 import re
 import shlex
@@ -15,7 +16,6 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
-from scripts.report.quotes import read_findings
 from scripts.shared.job import job, write_bytes
 from scripts.shared.wording import typeset, with_powers
 from scripts.verdicts.verdict_counts import GOOD, orders, read_verdicts
@@ -188,7 +188,7 @@ if __name__ == "__main__":
             for row, caption in zip(settings["figures"], files.captions, strict=True)
         ]
         tables = {name: read_verdicts(files[name]) for name in ("verdicts", "claim_verdicts", "parameters")}
-        found = read_findings(Path(files.findings).read_text("utf-8"))
+        found = json.loads(Path(files.findings).read_text("utf-8"))
         parts = {Path(file).name: Path(file).read_text("utf-8") for file in files.parts}
         page = render("index.html.j2", parts, page_values(tables, found, figures, settings))
         write_bytes(page.encode(), snakemake.output[0])

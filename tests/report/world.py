@@ -5,9 +5,8 @@ import itertools
 
 import pandas as pd
 
-from scripts.report.quotes import read_findings
 from scripts.report.sections import SECTIONS, in_page_order
-from scripts.report.state_findings import TOPICS, Results, findings, to_json
+from scripts.report.state_findings import TOPICS, Results, findings
 from scripts.report.write_report import page_figure, page_values, render
 from scripts.shared.printed import COLUMNS, printed_to_decimal, read_values, records
 from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
@@ -129,8 +128,7 @@ def results(rows, **tables):
 def found_in(rows, skip=SLOW, **tables):
     """The findings of `results`, but for the topics ``skip``."""
     topics = [topic for topic in TOPICS if topic.__name__ not in skip]
-    found = findings(results(rows, **tables), topics)
-    return read_findings(to_json(found | {name: {"not_computed": "slow"} for name in skip}))
+    return findings(results(rows, **tables), topics) | {name: {"not_computed": "slow"} for name in skip}
 
 
 def page_of(rows, figures=FIGURES, settings=SETTINGS, **tables):

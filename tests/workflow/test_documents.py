@@ -11,8 +11,8 @@ import pytest
 import yaml
 from matplotlib import image
 
-from scripts.report.quotes import filled, read_findings
 from tests import ROOT
+from tests.quotes import filled
 from tightshuffle.cli import main as cli
 
 NAMES = ["README.md", "results/README.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md")))]
@@ -33,7 +33,7 @@ def examples(name):
 
 @slow
 def test_documents_state_what_comes_out(full):
-    found = read_findings((full.folder / "results/findings.json").read_text(encoding="utf-8"))
+    found = (full.folder / "results/findings.json").read_text(encoding="utf-8")
     quotes = yaml.safe_load((ROOT / "docs/quotes.yaml").read_text(encoding="utf-8"))
     for name, texts in quotes.items():
         said = " ".join(TEXTS[name].replace("**", "").split())
