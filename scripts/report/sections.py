@@ -18,14 +18,10 @@ class Shown(NamedTuple):
 
 def in_page_order(figures: Mapping[str, Texts]) -> dict[str, Shown]:
     """Name -> figure, by section, then by the number of the paper's figure, then as given."""
-    shown = [Shown(name, *texts, number_of(name)) for name, texts in figures.items()]
+    numbers = {name: int(name[3]) if name[:3] == "fig" and name[3:4].isdigit() else 0 for name in figures}
+    shown = [Shown(name, *texts, numbers[name]) for name, texts in figures.items()]
     shown.sort(key=lambda figure: (SECTIONS.index(figure.section), figure.number))
     return {figure.name: figure for figure in shown}
-
-
-def number_of(name: str) -> int:
-    """The number of the paper's figure that a figure is named after; 0 for none."""
-    return int(name[3]) if name[:3] == "fig" and name[3:4].isdigit() else 0
 
 
 def of_datasets(

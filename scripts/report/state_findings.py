@@ -8,7 +8,6 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,11 @@ import pandas as pd
 from scipy import optimize
 
 from scripts.parity.summarise_parity import NEARLY, nearly_equal
-from scripts.privacy.corollary import corollary_table
 from scripts.privacy.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_bytes
 from scripts.shared.printed import parse_tolerance
 from scripts.shared.published_gaussian import published_scale
-from scripts.verdicts import verdict_rules
+from scripts.verdicts import verdict_rules as rules
 from scripts.verdicts.evidence import PAPER
 from scripts.verdicts.judge_jointly import CONTRADICTED, REJECTED, TIMES
 from scripts.verdicts.noise_scale import gaussian_errors, likely
@@ -47,30 +45,13 @@ EXAMPLE: dict[str, Any] = {"n": 1000, "k": 15, "eps0": 4.0}
 PAIRED = "the paper's pairing"
 
 Finding = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Results:
-    """Tables of results, for the paper's datasets only; empty if a configuration lacks one.
-
-    ``verdicts`` and ``claim_verdicts`` as `read_verdicts` gives them; ``titles`` the paper's datasets with
-    their titles.
-    """
-
-    verdicts: pd.DataFrame
-    claim_verdicts: pd.DataFrame = field(default_factory=pd.DataFrame)
-    audit: pd.DataFrame = field(default_factory=pd.DataFrame)
-    joint_tests: pd.DataFrame = field(default_factory=pd.DataFrame)
-    grids: pd.DataFrame = field(default_factory=pd.DataFrame)
-    totals: pd.DataFrame = field(default_factory=pd.DataFrame)
-    parity_ratio: pd.DataFrame = field(default_factory=pd.DataFrame)
-    titles: Mapping[str, str] = field(default_factory=dict)
+Results = Mapping[str, Any]  # tables by name, for the paper's datasets only; and titles: dataset -> its title
 
 
 def findings(results: Results, topics: Iterable[Callable[[Results], Finding]] = ()) -> dict[str, Finding]:
     """topic -> its numbers, or ``{"not_computed": why}`` where the configuration lacks what it needs.
 
-    ``topics``: all by default.
+    ``results``: verdicts and claim_verdicts as `read_verdicts` gives them; ``topics``: all by default.
     """
     found = {}
     for topic in topics or TOPICS:
@@ -88,32 +69,32 @@ def to_json(found: Mapping[str, Any]) -> str:
 
 def printed(results: Results) -> Finding:
     """The verdicts on the printed values: in all, of the fixed ones, by item; the tolerances in percent."""
-    verdicts = results.verdicts
-    rules = sorted({parse_tolerance(text) for text in verdicts["tolerance"]})
+    verdicts = results["verdicts"]
+    tolerances = sorted({parse_tolerance(text) for text in verdicts["tolerance"]})
     items = verdicts.groupby("item", sort=False)
     return {
         **count_verdicts(verdicts),
         "random": (verdicts["kind"] == "random").sum(),
         "fixed": count_verdicts(fixed_values(verdicts)),
         "by_item": [{"item": item, **count_verdicts(rows)} for item, rows in items],
-        "close": [float(100 * share) for rule, share in rules if rule == "digits"],
-        "central": [float(100 * share) for rule, share in rules if rule == "central"],
+        "close": [float(100 * share) for rule, share in tolerances if rule == "digits"],
+        "central": [float(100 * share) for rule, share in tolerances if rule == "central"],
     }
 
 
 def claims(results: Results) -> Finding:
     """The verdicts on the paper's statements that count; ``cross``: as published -> exactly -> number."""
-    counted = counted_claims(results.claim_verdicts)
-    counts = counted["verdict"].value_counts().reindex(verdict_rules.CLAIM_VERDICTS, fill_value=0)
+    counted = counted_claims(results["claim_verdicts"])
+    counts = counted["verdict"].value_counts().reindex(rules.CLAIM_VERDICTS, fill_value=0)
     cross = pd.crosstab(counted["verdict_published"], counted["verdict_exact"])
-    found = [name for name in verdict_rules.READING_VERDICTS if name in cross.index.union(cross.columns)]
+    found = [name for name in rules.READING_VERDICTS if name in cross.index.union(cross.columns)]
     return {
         "of": counts.sum(),
-        "hold": counts[[verdict_rules.HOLDS, verdict_rules.MOSTLY]].sum(),
-        "only_exactly": counts[verdict_rules.ONLY_EXACTLY],
-        "only_published": counts[verdict_rules.ONLY_PUBLISHED],
-        "fail": counts[verdict_rules.FAILS],
-        "undecided": counts[[verdict_rules.UNSETTLED, verdict_rules.UNTESTABLE]].sum(),
+        "hold": counts[[rules.HOLDS, rules.MOSTLY]].sum(),
+        "only_exactly": counts[rules.ONLY_EXACTLY],
+        "only_published": counts[rules.ONLY_PUBLISHED],
+        "fail": counts[rules.FAILS],
+        "undecided": counts[[rules.UNSETTLED, rules.UNTESTABLE]].sum(),
         "given": [{"verdict": verdict, "number": number} for verdict, number in counts.items() if number],
         "cross": cross.reindex(index=found, columns=found, fill_value=0).to_dict("index"),
     }
@@ -121,7 +102,7 @@ def claims(results: Results) -> Finding:
 
 def theorem(results: Results) -> Finding:
     """Table IV: in how many cells with two positive readings the published delta is too small, how far."""
-    rows = _chosen(results.verdicts, item="Table IV")
+    rows = _chosen(results["verdicts"], item="Table IV")
     found = [orders(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
     gaps = [gap for gap in found if gap is not None]
     if not gaps:
@@ -153,20 +134,6 @@ def _delta(log10_delta: npt.ArrayLike) -> float:
     return 10 ** float(np.asarray(log10_delta))
 
 
-def corollary(_: Results) -> Finding:
-    """Corollary 1 read literally at Table IV's default setting, its largest and smallest value over datasets.
-
-    ``upper`` is what the whole histogram needs at most, and ``count`` the delta of one count alone for the
-    dataset with the smallest value.
-    """
-    rows = corollary_table()
-    rows = rows[rows["eps"] == 0.1].sort_values("log10_corollary_1")
-    least, most = rows.iloc[0], rows.iloc[-1]
-    log10 = {"high": most["log10_corollary_1"], "upper": most["log10_upper"]}
-    log10 |= {"low": least["log10_corollary_1"], "count": least["log10_count"]}
-    return {"eps": 0.1, **{name: _delta(value) for name, value in log10.items()}}
-
-
 def audit(results: Results) -> Finding:
     """How often the audit's lower bounds on delta exceed the published delta, and how often ``upper``.
 
@@ -175,9 +142,9 @@ def audit(results: Results) -> Finding:
     most runs the one whose bound exceeds the published delta by the most orders of magnitude; its
     ``at_least`` is rounded down to two digits.
     """
-    rows, setting = results.audit, ["n", "k", "eps0", "eps", "count"]
+    rows, setting = results["audit"], ["n", "k", "eps0", "eps", "count"]
     seen, alone, together = rows["audited_delta"] > 0, rows["violated"], rows["violated_jointly"]
-    table_iv = results.verdicts[results.verdicts["item"] == "Table IV"].drop_duplicates(setting)
+    table_iv = results["verdicts"][results["verdicts"]["item"] == "Table IV"].drop_duplicates(setting)
     table_iv = table_iv[setting].apply(pd.to_numeric).astype(float).assign(printed=table_iv["printed"])
     exceeded = rows[together & (rows["observes"] == "count")].merge(table_iv, on=setting)
     exceeded["above"] = np.log10(exceeded["joint_delta"]) - exceeded["published_log10_delta"]
@@ -200,7 +167,7 @@ def audit(results: Results) -> Finding:
 
 def joint_tests(results: Results) -> Finding:
     """The tests of all printed random values of a table together; power in percent."""
-    judged = results.joint_tests
+    judged = results["joint_tests"]
     if judged.empty:
         raise LookupError("there is no joint test")
     return {
@@ -215,18 +182,18 @@ def grids(results: Results) -> Finding:
     """Per city the p-values of its printed errors on both grids; the cities that contradict both."""
     cities = {
         city: {
-            "title": results.titles.get(str(city), city),
+            "title": results["titles"].get(str(city), city),
             "contradicted": bool((rows["verdict"] == CONTRADICTED).all()),
             "p": rows.set_index("grid")["p"].to_dict(),
         }
-        for city, rows in results.grids.groupby("dataset", sort=False)
+        for city, rows in results["grids"].groupby("dataset", sort=False)
     }
     return {"by_city": cities, "contradicted": [city for city in cities.values() if city["contradicted"]]}
 
 
 def cells(results: Results) -> Finding:
     """The check-ins of Paris on both of its grids."""
-    found = results.totals.set_index(["dataset", "grid"])["checkins"]
+    found = results["totals"].set_index(["dataset", "grid"])["checkins"]
     box, stepped = found["paris", "uniform"], found["paris", "stepped"]
     return {"box": box, "stepped": stepped, "lost": box - stepped}
 
@@ -241,9 +208,9 @@ def noise(results: Results) -> Finding:
 
     ``both_fit``: whether the scale of delta 1e-8 and sensitivity sqrt(2) does, and that of our rerun.
     """
-    sizes = _chosen(results.totals, grid="uniform").set_index("dataset")["checkins"]
+    sizes = _chosen(results["totals"], grid="uniform").set_index("dataset")["checkins"]
     users = {str(dataset): int(size) for dataset, size in sizes.items()}
-    low, high = likely(gaussian_errors(results.verdicts, users))
+    low, high = likely(gaussian_errors(results["verdicts"], users))
     named = published_scale(4.0, 1e-8, math.sqrt(2)), published_scale(4.0, 1e-30, 1.0)
     fit = low <= min(named) and max(named) <= high
     return {"low": low, "high": high, "both_fit": bool(fit), "delta": 1e-8, "eps": 4.0}
@@ -257,7 +224,7 @@ def parity(results: Results) -> Finding:
     projected. The published one is our rerun of Figures 2, 6 and 7: shuffle+INV projected, the Gaussian not,
     at eps = eps0.
     """
-    tv = _chosen(results.parity_ratio, metric="tv")
+    tv = _chosen(results["parity_ratio"], metric="tv")
     upper = tv[tv["bound"] == "upper"]
     parts = dict(list(upper.groupby("comparison")))
     plain, projected, paired = (parts[name] for name in ("unprojected", "projected", PAIRED))
@@ -278,11 +245,11 @@ def parity(results: Results) -> Finding:
         "paired": _range(paired.loc[paired["informative"], "ratio"]),
         "far_percent": 100 * (plain["ratio"] / plain["predicted"] - 1).abs().max(),
         "uniform": [
-            {"title": results.titles.get(str(dataset), dataset), "tv": rows["uniform"].iloc[-1]}
+            {"title": results["titles"].get(str(dataset), dataset), "tv": rows["uniform"].iloc[-1]}
             for dataset, rows in projected.groupby("dataset", sort=False)
         ],
         "rows": [
-            _by_budget(rows, results.titles) for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
+            _by_budget(rows, results["titles"]) for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
         ],
     }
 
@@ -292,7 +259,7 @@ def papers_settings(results: Results) -> Finding:
 
     ``better``: how often shuffling is ahead; ``above``: where, at most, other informative ratios are larger.
     """
-    upper = _chosen(results.parity_ratio, metric="tv", bound="upper")
+    upper = _chosen(results["parity_ratio"], metric="tv", bound="upper")
     projected, paired = (upper[upper["comparison"] == name] for name in ("projected", PAIRED))
     own, own_paired = _own(projected)["ratio"], _own(paired)["ratio"]
     if own.empty or own_paired.empty:
@@ -325,7 +292,7 @@ def unequal(results: Results) -> Finding:
         found = log10_delta_of_scale(eps, scale=scale, sensitivity=HISTOGRAM_SENSITIVITY)
         return float(found) - math.log10(delta)
 
-    rows = _own(_chosen(results.parity_ratio, dataset="synthetic", bound="upper", delta=delta))
+    rows = _own(_chosen(results["parity_ratio"], dataset="synthetic", bound="upper", delta=delta))
     ends = rows.sort_values("n").iloc[[0, -1]][["n", "eps"]].to_dict("records")
     return {"delta": delta, "gaussian": optimize.brentq(excess, 0.0, 4.0, xtol=1e-10), "shuffled": ends}
 
@@ -351,7 +318,7 @@ def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
 def literature(results: Results) -> Finding:
     """Table 1 at eps = 0.1: what is printed, and what the bounds are worth there."""
     eps = 0.1
-    said = _chosen(results.verdicts, item="Table 1", eps=str(eps)).set_index("mechanism")["printed"]
+    said = _chosen(results["verdicts"], item="Table 1", eps=str(eps)).set_index("mechanism")["printed"]
     low, high = float(histogram.lower(eps, **TABLE_1)), float(histogram.upper(eps, **TABLE_1))
     balle = float(amplification.balle_bennett(eps, **TABLE_1))
     cell = count.delta(eps, **TABLE_1, count=80, direction="forward")
@@ -399,7 +366,7 @@ def dummies(_: Results) -> Finding:
 
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
-    printed, claims, theorem, default_setting, corollary, audit, joint_tests, grids, cells, gaussian, noise,
+    printed, claims, theorem, default_setting, audit, joint_tests, grids, cells, gaussian, noise,
     parity, papers_settings, unequal, literature, apart, dummies,
 )  # fmt: skip
 
@@ -426,4 +393,4 @@ if __name__ == "__main__":
         }
         if "parity_ratio" in found:
             found["parity_ratio"] = found["parity_ratio"][found["parity_ratio"]["dataset"].isin(list(titles))]
-        write_bytes(to_json(findings(Results(**found, titles=titles))).encode(), snakemake.output[0])
+        write_bytes(to_json(findings(found | {"titles": titles})).encode(), snakemake.output[0])

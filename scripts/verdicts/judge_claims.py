@@ -12,17 +12,8 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.printed import Row, numbered_rows
 from scripts.verdicts import claims_about_delta as delta
 from scripts.verdicts import claims_about_errors as errors
-from scripts.verdicts.evidence import (
-    GAUSSIAN,
-    INV,
-    LIKELIEST,
-    PAPER,
-    RAW_GAUSSIAN,
-    SHUFFLE,
-    NoEvidenceError,
-    Reading,
-    read_evidence,
-)
+from scripts.verdicts import evidence
+from scripts.verdicts.evidence import GAUSSIAN, INV, PAPER, NoEvidenceError, Reading, read_evidence
 from scripts.verdicts.verdict_rules import UNTESTABLE, Comparisons, combine, weakest
 
 Test = Callable[[Reading], Comparisons | list[Comparisons]]
@@ -83,7 +74,7 @@ def _as_printed(test: Callable[..., Comparisons], over_cells: bool = False, **se
 
 
 _gaussian_better = partial(errors.better, first=GAUSSIAN, second=INV)
-_inversion_better = partial(errors.better, first=INV, second=SHUFFLE)
+_inversion_better = partial(errors.better, first=INV, second=evidence.SHUFFLE)
 _many, _few = (partial(errors.gap_shrinks, axis="n", towards=end) for end in ("large", "small"))
 _low_privacy = partial(errors.gap_shrinks, axis="eps0", towards="large", **CITIES)
 _falls = partial(errors.falls_along, mechanisms=(INV, GAUSSIAN), **CITIES)
@@ -148,7 +139,7 @@ TESTS: dict[str, Tests] = {  # of the published and of the exact reading; a text
     "n-and-eps-matter": _both(_falls, axis="n"),
     "eps-matters": _both(_falls, axis="eps0"),
     "comparable-few-users-low-privacy": _both(errors.close, **CORNER),
-    "figure-6-shuffle-worse": _both(errors.better, first=GAUSSIAN, second=SHUFFLE, **SAN_FRANCISCO),
+    "figure-6-shuffle-worse": _both(errors.better, first=GAUSSIAN, second=evidence.SHUFFLE, **SAN_FRANCISCO),
     "figure-6-inversion": _both(_inversion_better, **SAN_FRANCISCO),
     "figure-6-same-for-all-eps": _both(
         errors.same_order, model={"san_francisco": (4,)}, tested={"san_francisco": (6,)}
@@ -168,11 +159,11 @@ TESTS: dict[str, Tests] = {  # of the published and of the exact reading; a text
     "denoising-helps": _both(_inversion_better),
     "inversion-optimal": (
         "the paper's experiments have no other estimate",
-        partial(errors.better, first=INV, second=LIKELIEST),
+        partial(errors.better, first=INV, second=evidence.LIKELIEST),
     ),
     "no-central-denoising": (
         "the paper's experiments do not process the Gaussian's output",
-        partial(errors.better, first=RAW_GAUSSIAN, second=GAUSSIAN),
+        partial(errors.better, first=evidence.RAW_GAUSSIAN, second=GAUSSIAN),
     ),
     "gaussian-denoised": (_NO_CODE, _NO_CODE),
     "estimate-unbiased-long": _both(delta.unbiased, projected=True, **_FEW_USERS),
