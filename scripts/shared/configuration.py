@@ -1,10 +1,7 @@
 """The settings of a run: merge the files, check them, and compare them with the paper's.
 
-This command checks files before Snakemake reads them, and prints the folder of their results:
-
-    python -m scripts.shared.configuration config/mine.yaml
-
-Every mistake gives one line that names the key, what it may be, and what it is.
+This checks files before Snakemake reads them: `python -m scripts.shared.configuration config/mine.yaml`
+prints the folder of their results, or one line that names the key, what it may be, and what it is.
 """
 
 import csv
@@ -16,7 +13,7 @@ import reprlib
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -31,7 +28,6 @@ TAKEN = {  # the folders in results/
     "attack", "bench", "data", "figures", "logs", "parity", "privacy", "report", "site", "study", "tables",
     "trials", "verdicts",
 }  # fmt: skip
-T = TypeVar("T")
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -49,11 +45,11 @@ def check(config: Mapping[str, Any]) -> None:
 
 def datasets_of(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The datasets by the numbers of their figures, then by name; an overlay may change the order."""
-    return dict(sorted(config["datasets"].items(), key=lambda item: (_figure_of(item[1]), item[0])))
 
+    def place(item: tuple[str, Mapping[str, Any]]) -> tuple[str, str]:
+        return item[1].get("figures", {}).get("tv") or "~", item[0]
 
-def _figure_of(dataset: Mapping[str, Any]) -> str:
-    return (dataset.get("figures") or {}).get("tv") or "~"
+    return dict(sorted(config["datasets"].items(), key=place))
 
 
 def of_kind(datasets: Mapping[str, Mapping[str, Any]], kind: str) -> list[str]:
@@ -131,35 +127,27 @@ def leave_out(config: dict[str, Any]) -> None:
 
 
 def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The files over config/config.yaml, as paths relative to this folder, which may be moved.
-
-    A copy of config/config.yaml is none of them: Snakemake's catalog puts one beside another workflow.
-    """
+    """The files over config/config.yaml, as relative paths; not copies of it, as Snakemake's catalog adds."""
     papers = PAPERS.read_bytes()
     return [os.path.relpath(path) for path in files if Path(path).read_bytes() != papers]
 
 
-def of_the_papers(datasets: Mapping[str, T]) -> dict[str, T]:
+def of_the_papers(datasets: Mapping[str, Any]) -> dict[str, Any]:
     """Those of ``datasets`` that config/config.yaml has, too: the paper's datasets."""
     papers = read(PAPERS)["datasets"]
     return {name: dataset for name, dataset in datasets.items() if name in papers}
 
 
 def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The settings that are not the paper's: (key, value in data/published/settings.csv, ours).
-
-    With one of them the verdicts are not about the paper. Settings of your own datasets do not count.
-    """
+    """The settings that are not the paper's, so that no verdict is: (key, value in settings.csv, ours)."""
     with STATED.open(encoding="utf-8", newline="") as file:
         rows = [(row["key"], json.loads(row["value"])) for row in csv.DictReader(file)]
-    found = ((key, stated, _value(config, key)) for key, stated in rows)
+
+    def value(settings: Any, name: str) -> Any:
+        return settings.get(name) if isinstance(settings, Mapping) else None
+
+    found = ((key, stated, functools.reduce(value, key.split("."), config)) for key, stated in rows)
     return [(key, _plain(stated), _plain(ours)) for key, stated, ours in found if stated != ours]
-
-
-def _value(config: Any, key: str) -> Any:
-    for name in key.split("."):
-        config = config.get(name) if isinstance(config, Mapping) else None
-    return config
 
 
 def _plain(value: Any) -> str:
@@ -167,10 +155,7 @@ def _plain(value: Any) -> str:
 
 
 def results_folder(over: Iterable[str | os.PathLike[str]]) -> str:
-    """``results``, and with files over config/config.yaml ``results/NAMES``, such as results/quick.
-
-    Files of one name share a folder: Snakemake then recomputes what differs. ValueError for a name in use.
-    """
+    """``results``; with files over config/config.yaml ``results/NAMES``. ValueError for a name in use."""
     name = "_".join(re.sub(r"[^\w.-]", "_", Path(path).stem) for path in over)
     if name in TAKEN:
         raise ValueError(f"results/{name} is in use: give the file {name}.yaml another name")
@@ -181,8 +166,6 @@ if __name__ == "__main__":
     try:
         check(merged([PAPERS, *sys.argv[1:]]))
         print(results_folder(overlays(sys.argv[1:])))
-    except IsADirectoryError as error:
-        sys.exit(f"error: {error.filename}: a folder; name a file in it, such as config/quick.yaml")
     except OSError as error:
         sys.exit(f"error: {error.filename}: {error.strerror}")
     except ValueError as error:

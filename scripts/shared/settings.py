@@ -1,24 +1,13 @@
 """Every key of the configuration: its type, its limits, and which keys must be consistent.
 
-Numbers stay as written: 4 is not 4.0, and "4" is text. config/README.md explains the keys, and
-`configuration` turns the first mistake into one line.
+config/README.md explains the keys, and `configuration` turns the first mistake into one line. "4" is text.
 """
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    PlainValidator,
-    Tag,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
 MOST_CELLS = 1_000_000
 MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size
@@ -41,12 +30,6 @@ class Section(BaseModel):
             raise ValueError(f"has no key {unknown[0]!r}{hint} Its keys: {keys}")
         return section
 
-    @field_validator("*", mode="wrap")
-    @classmethod
-    def _as_written(cls, value: Any, check: Callable[[Any], Any]) -> Any:
-        checked = check(value)
-        return value if checked == value else checked
-
     @model_validator(mode="after")
     def _rises(self) -> Self:
         for low, high in self.rising:
@@ -68,7 +51,6 @@ def _different(values: list[Any]) -> list[Any]:
 
 
 T = TypeVar("T")
-Different = Annotated[list[T], AfterValidator(_different)]  # may be empty
 Several = Annotated[list[T], Field(min_length=1), AfterValidator(_different)]
 Few = Annotated[list[T], Field(min_length=1, max_length=6), AfterValidator(_different)]
 
@@ -77,21 +59,17 @@ Hundred = Annotated[float, Field(gt=0, le=100)]
 Budget = Annotated[float, Field(gt=0, le=20)]
 Confidence = Annotated[float, Field(gt=0, lt=1)]
 Delta = Annotated[float, Field(ge=1e-30, lt=1)]
-TinyDelta = Annotated[float, Field(ge=1e-300, lt=1)]
-Exponent = Annotated[float, Field(gt=0, le=10)]
+Exponents = Annotated[list[Annotated[float, Field(gt=0, le=10)]], AfterValidator(_different)]
 Latitude = Annotated[float, Field(ge=-90, le=90)]
 Longitude = Annotated[float, Field(ge=-180, le=180)]
 Count = Annotated[int, Field(ge=0)]
 One = Annotated[int, Field(ge=1)]
-Cells = Annotated[int, Field(ge=2)]
 Side = Annotated[int, Field(ge=1, le=10_000)]
 Million = Annotated[int, Field(ge=1, le=1_000_000)]
-Billion = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Users = Annotated[int | Literal["all"], PlainValidator(_users)]
 Resamples = Annotated[int, Field(ge=2, le=100_000)]
 Thousand = Annotated[int, Field(ge=2, le=1000)]
-# These become parts of paths, rules, shells, pages and figures: no braces (Snakemake's wildcards), no control
-# characters.
+# Parts of paths, rules, shells and pages: no braces (Snakemake's wildcards), no control characters.
 File = Annotated[str, Field(pattern=r"^[^{}\x00-\x1f\x7f-\x9f]{0,1000}$")]
 Title = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,60}$")]
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,39}$")]
@@ -106,9 +84,6 @@ class Range(Section):
 
 class Axis(Range):
     steps: Thousand
-
-
-# Datasets --------------------------------------------------------------------------------------------
 
 
 class Download(Section):
@@ -164,31 +139,18 @@ class Grid(Section):
         return self
 
 
-class Figures(Section):
-    tv: Figure | None = None
-    estimates: Figure | None = None
-
-
 class Dataset(Section):
     """A dataset: its title, and the experiments on it."""
 
-    kind: str
     title: Title
-    figures: Figures = Figures()
+    figures: dict[Literal["tv", "estimates"], Figure | None] = {}
     tv: Tv | None = None
     estimates: Estimates | None = None
     individual: Individual | None = None
     grid: Grid | None = None
 
-    @property
     def number_of_cells(self) -> int | None:
-        """The number of cells; None if only a file of counts can tell."""
-        return None
-
-    @property
-    def asked_cells(self) -> list[int]:
-        """The cells whose errors are in the paper's tables."""
-        return self.individual.cells if self.individual else []
+        """None if only a file of counts can tell."""
 
     def sizes(self) -> Iterator[int]:
         """Every n that is a number, not "all"."""
@@ -206,7 +168,6 @@ class Normal(Dataset):
     cells: Annotated[int, Field(ge=2, le=MOST_CELLS)]
     population: Annotated[int, Field(ge=1, le=100_000_000_000)]
 
-    @property
     def number_of_cells(self) -> int:
         return self.cells
 
@@ -243,13 +204,12 @@ class City(Dataset):
     uniform: Uniform
     stepped: Stepped | None = None
 
-    @property
     def number_of_cells(self) -> int:
         return self.uniform.columns * self.uniform.rows
 
     @model_validator(mode="after")
     def _is_cut(self) -> Self:
-        cells: dict[str, float] = {"uniform": self.number_of_cells}
+        cells: dict[str, float] = {"uniform": self.number_of_cells()}
         if self.stepped:
             across = (self.box.north - self.box.south) / self.stepped.latitude_step
             cells["stepped"] = across * (self.box.east - self.box.west) / self.stepped.longitude_step
@@ -264,29 +224,19 @@ class Counts(Dataset):
     file: File
 
 
-def _kind(section: object) -> str | None:
-    return section.get("kind") if isinstance(section, dict) else getattr(section, "kind", "counts")
-
-
-AnyDataset = Annotated[  # pydantic's own discriminator takes no field that has a validator
-    Annotated[Normal, Tag("normal")] | Annotated[City, Tag("gowalla")] | Annotated[Counts, Tag("counts")],
-    Discriminator(_kind),
-]
+AnyDataset = Annotated[Normal | City | Counts, Field(discriminator="kind")]
 
 
 class Protocol(Section):
     delta_form: Literal["published", "exact"]
-    delta_floor: TinyDelta
+    delta_floor: Annotated[float, Field(ge=1e-300, lt=1)]
     sensitivity: Positive
-
-
-# At equal privacy ------------------------------------------------------------------------------------
 
 
 class Parity(Section):
     eps0: Few[Budget]
     delta: Several[Delta]
-    delta_exponents: Different[Exponent]
+    delta_exponents: Exponents
     repetitions: Resamples
     bootstrap: Resamples
     confidence: Confidence
@@ -300,17 +250,14 @@ class Which(Section):
 
 class Study(Which):
     delta: Several[Delta]
-    delta_exponents: Different[Exponent]
+    delta_exponents: Exponents
     which: Which
-
-
-# Curves ----------------------------------------------------------------------------------------------
 
 
 class DeltaSurface(Section):
     rising = (("count", "n"),)
-    n: Billion
-    k: Cells
+    n: Annotated[int, Field(ge=1, le=1_000_000_000)]
+    k: Annotated[int, Field(ge=2)]
     count: Count
     eps: Axis
     eps0: Axis
@@ -319,7 +266,7 @@ class DeltaSurface(Section):
 class BoundsSetting(Section):
     rising = (("count", "n"),)
     n: Annotated[int, Field(ge=2, le=10_000_000)]
-    k: Cells
+    k: Annotated[int, Field(ge=2)]
     eps0: Budget
     count: Count
     eps: Range
@@ -353,14 +300,12 @@ class Audit(Section):
 
     @model_validator(mode="after")
     def _is_played_once(self) -> Self:
-        met: set[tuple[float, ...]] = set()
+        played = [(each.n, each.k, each.eps0, each.count) for each in self.settings]
         for number, setting in enumerate(self.settings):
             if setting.k == 2 and self.remaining == "x2":
                 raise ValueError(f"settings[{number}].k must be at least 3, as remaining x2 is a third value")
-            key = (setting.n, setting.k, setting.eps0, setting.count)
-            if key in met:
+            if played[number] in played[:number]:
                 raise ValueError(f"settings[{number}] repeats n, k, eps0 and count: keep one, with all runs")
-            met.add(key)
         return self
 
 
@@ -377,15 +322,13 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        cities = {name: dataset for name, dataset in self.datasets.items() if isinstance(dataset, City)}
-        for name, dataset in cities.items():
-            if self.gowalla.grid == "stepped" and not dataset.stepped:
-                raise ValueError(f"datasets.{name}.stepped is missing; gowalla.grid: stepped needs it")
         for name, each in self.datasets.items():
-            cells, repetitions = each.number_of_cells, self.parity.repetitions
-            if cells and (asked := max(each.asked_cells, default=0)) > cells:
-                where = f"datasets.{name}.individual.cells"
-                raise ValueError(f"{where} must be at most the number of cells ({cells}); got {asked}")
+            if self.gowalla.grid == "stepped" and isinstance(each, City) and not each.stepped:
+                raise ValueError(f"datasets.{name}.stepped is missing; gowalla.grid: stepped needs it")
+            cells, repetitions = each.number_of_cells(), self.parity.repetitions
+            if cells and each.individual and (asked := max(each.individual.cells)) > cells:
+                most = f"at most the number of cells ({cells})"
+                raise ValueError(f"datasets.{name}.individual.cells must be {most}; got {asked}")
             if cells and each.tv and repetitions * cells > MOST_VALUES:
                 text = f"datasets.{name}: cells ({cells:,}) times parity.repetitions ({repetitions:,})"
                 raise ValueError(f"{text} must be at most {MOST_VALUES:,}, or memory runs out")
