@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from scripts.shared import style, wording
 from scripts.shared.job import job
-from scripts.shared.table_files import reader
+from scripts.shared.table_files import read_table
 from scripts.shared.wording import percent, typeset
 
 COUNT, HISTOGRAM = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, all counts
@@ -25,8 +25,6 @@ COLUMNS = [
     *["violated", "violated_jointly", "upper_violated"],
 ]
 TICK: dict[str, Any] = {"marker": "_", "markersize": 11, "markeredgewidth": 2.2, "linestyle": ""}
-
-read = reader(COLUMNS)
 
 
 def drawn(table: pd.DataFrame) -> pd.DataFrame:
@@ -89,5 +87,5 @@ def caption(table: pd.DataFrame) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        table = read(snakemake.input[0])
+        table = read_table(snakemake.input[0], COLUMNS)
         style.write_figure(draw(table), caption(table), snakemake.output)

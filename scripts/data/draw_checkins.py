@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 from scripts.data.grid import COLUMNS
 from scripts.shared import style, wording
-from scripts.shared.grids import grid_edges, grid_shape, on_grid
-from scripts.shared.job import job
-from scripts.shared.table_files import File, read_table
+from scripts.shared.histograms import grid_edges, grid_shape, on_grid
+from scripts.shared.job import StrPath, job
+from scripts.shared.table_files import read_table
 
 POINTS = ["latitude", "longitude", "spread"]
 LETTERS = [f"({letter})" for letter in ascii_lowercase]
@@ -28,8 +28,8 @@ class City(NamedTuple):
 
 
 def read(
-    histograms: Sequence[File],
-    checkins: Sequence[File],
+    histograms: Sequence[StrPath],
+    checkins: Sequence[StrPath],
     titles: Sequence[str],
     boxes: Sequence[Mapping[str, float]],
 ) -> list[City]:

@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from scripts.parity.summarise_parity import largest_change_percent, nearly_equal
 from scripts.shared import style, wording
 from scripts.shared.job import job
-from scripts.shared.table_files import groups, reader
+from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import typeset
 
 # One row per setting, bound and comparison.
@@ -38,8 +38,6 @@ THEORY: tuple[dict[str, Any], ...] = (  # lines of the closed form: the first de
 Colours = dict[float, Any]  # eps0 -> red, green, blue, alpha
 SPREAD = 0.74  # of the room of one n, over which its points are spread
 LEAST = 0.08  # of the ratio, above and below 1, that the linear axes show at least
-
-read = reader(COLUMNS)
 
 
 @style.applied()
@@ -196,5 +194,5 @@ def _informative(equal: pd.DataFrame) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
-        table = read(snakemake.input[0])
+        table = read_table(snakemake.input[0], COLUMNS)
         style.write_figure(draw(table, params.titles), caption(table, params.titles), snakemake.output)

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.shared import style, wording
-from scripts.shared.job import job
-from scripts.shared.table_files import File, groups, read_table
+from scripts.shared.job import StrPath, job
+from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import typeset
 from scripts.trials import draw_tv as tv
 
@@ -23,7 +23,7 @@ NAMES = {  # (mechanism, estimator) -> the paper's name; there the Gaussian is n
 }
 
 
-def read(trials: File, delta: float) -> pd.DataFrame:
+def read(trials: StrPath, delta: float) -> pd.DataFrame:
     """The TV rows at one fixed delta, with eps from the upper bound; ``mechanism`` holds the paper's names.
 
     Raises ValueError where there are no such rows.

@@ -11,8 +11,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
 from scripts.shared import style, wording
-from scripts.shared.job import job
-from scripts.shared.table_files import File, groups, read_table
+from scripts.shared.job import StrPath, job
+from scripts.shared.table_files import groups, read_table
 
 REGION_COLUMNS = ["eps0", "n", "k", "count", "log_kappa_2", "kappa_4", "case_border", "roots_P", "roots_H"]
 TIGHTNESS_COLUMNS = [
@@ -35,7 +35,7 @@ class Tables(NamedTuple):
     tightness: pd.DataFrame
 
 
-def read(regions: File, tightness: File) -> Tables:
+def read(regions: StrPath, tightness: StrPath) -> Tables:
     """Both tables, from results/privacy/blanket_regions.csv and blanket_tightness.csv."""
     return Tables(read_table(regions, REGION_COLUMNS), read_table(tightness, TIGHTNESS_COLUMNS))
 

@@ -8,11 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.shared import looks, style, wording
+from scripts.shared import style, wording
 from scripts.shared.job import job
-from scripts.shared.table_files import groups, reader
+from scripts.shared.table_files import groups, read_table
 from tightshuffle.arguments import Floats
-from tightshuffle.methods import METHODS
 
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 SETTING = ["n", "k", "eps0", "count"]
@@ -21,8 +20,14 @@ COUNTS: Curves = {  # of one cell, and with a given count: no guarantee for the 
     "published": ("count of x₀, published", {"color": "#D55E00", "linewidth": 2.2}),
     "exact": ("count of x₀, exact", {"color": "#D55E00", "linewidth": 1.3, "linestyle": (0, (4, 1.5))}),
 }
-BOUNDS: Curves = {  # valid for every dataset
-    METHODS[name].column: (bound.label, bound.line) for name, bound in looks.BOUNDS.items()
+PINK, BLACK = "#CC79A7", "#000000"
+BOUNDS: Curves = {  # valid for every dataset, by the column of the method
+    "balle_bennett": ("Balle et al., Bennett", {"color": "#009E73"}),
+    "clones": ("clones", {"color": PINK, "linestyle": (0, (4, 1.5))}),
+    "stronger_clones": ("stronger clones", {"color": PINK}),
+    "koskela_strong": ("Koskela et al., strong", {"color": BLACK, "linestyle": (0, (1, 1.2))}),
+    "girgis": ("Girgis et al., RDP", {"color": BLACK, "linestyle": (0, (5, 1.5, 1.2, 1.5))}),
+    "blanket": ("blanket paper, eq. (3)", {"color": "#E69F00"}),
 }
 # One row per setting and eps; log10 delta, -inf for 0.
 COLUMNS = ["setting", "eps", *SETTING, *COUNTS, *BAND, *BOUNDS]
@@ -30,8 +35,6 @@ TRUTH, FALSE = "#0072B2", "#f9e4d8"
 SHADE_INK = "#8a4b20"
 PUBLISHED_INK = "#9c4400"  # the line's colour, darker: readable on the shade
 TOP = 0.4  # orders of magnitude below 1 at which the axes begin
-
-read = reader(COLUMNS)
 
 
 @style.applied()
@@ -136,5 +139,5 @@ def _setting(rows: pd.DataFrame) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        table = read(snakemake.input[0])
+        table = read_table(snakemake.input[0], COLUMNS)
         style.write_figure(draw(table), caption(table), snakemake.output)

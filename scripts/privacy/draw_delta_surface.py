@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from scripts.shared import style, wording
 from scripts.shared.job import job
-from scripts.shared.table_files import reader
+from scripts.shared.table_files import read_table
 from tightshuffle.arguments import Floats
 
 # One row per (eps, eps0); log10 delta, -inf for 0.
@@ -22,8 +22,6 @@ SETTING = ["n", "k", "count"]
 COLUMNS = ["eps", "eps0", *SETTING, "published", "exact"]
 PANELS = {"published": "(a) published", "exact": "(b) exact"}
 ZERO = "#ececec"  # where delta is 0
-
-read = reader(COLUMNS)
 
 
 @style.applied()
@@ -147,5 +145,5 @@ def _surfaces(table: pd.DataFrame) -> tuple[Floats, Floats, dict[str, Floats]]:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        table = read(snakemake.input[0])
+        table = read_table(snakemake.input[0], COLUMNS)
         style.write_figure(draw(table), caption(table), snakemake.output)

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from scripts.privacy.saturation import SATURATED, saturation
 from scripts.shared import style
 from scripts.shared.job import job
-from scripts.shared.table_files import groups, reader
+from scripts.shared.table_files import groups, read_table
 
 # One row per (eps, log10 delta), for sensitivity 1.
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
@@ -19,8 +19,6 @@ LOOKS: dict[str, dict[str, Any]] = {
     "exact": {"linewidth": 1.6, "alpha": 0.55},
     "published": {"linestyle": (0, (4, 1.5))},
 }
-
-read = reader(COLUMNS)
 
 
 @style.applied()
@@ -74,5 +72,5 @@ def caption(table: pd.DataFrame) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        table = read(snakemake.input[0])
+        table = read_table(snakemake.input[0], COLUMNS)
         style.write_figure(draw(table), caption(table), snakemake.output)

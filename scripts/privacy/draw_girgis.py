@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from scripts.shared import style, wording
-from scripts.shared.job import job
-from scripts.shared.table_files import File, groups, read_table
+from scripts.shared.job import StrPath, job
+from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import typeset
 
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
@@ -38,7 +38,7 @@ class Tables(NamedTuple):
     composed: pd.DataFrame
 
 
-def read(divergences: File, composed: File) -> Tables:
+def read(divergences: StrPath, composed: StrPath) -> Tables:
     """Both tables, from results/privacy/girgis_rdp.csv and girgis_composed.csv.
 
     Of Theorem 3.1 its monotone envelope is kept. A Renyi divergence never falls with its order (van Erven,

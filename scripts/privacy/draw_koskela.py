@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scripts.shared import style, wording
 from scripts.shared.job import job
-from scripts.shared.table_files import groups, reader
+from scripts.shared.table_files import groups, read_table
 
 # One row per curve, number of rounds and eps; upper is log10 delta.
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
@@ -34,8 +34,6 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2
 DASHES += ((0, (3, 1, 1, 1, 1, 1)),)
 
 LOWEST = -10  # where the axis of log10 delta ends
-
-read = reader(COLUMNS)
 
 
 @style.applied()
@@ -95,5 +93,5 @@ def _setting(table: pd.DataFrame) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        table = read(snakemake.input[0])
+        table = read_table(snakemake.input[0], COLUMNS)
         style.write_figure(draw(table), caption(table), snakemake.output)

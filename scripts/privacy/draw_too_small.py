@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from scripts.shared import style, wording
 from scripts.shared.job import job
-from scripts.shared.table_files import reader
+from scripts.shared.table_files import read_table
 from scripts.shared.wording import typeset
 from tightshuffle.number_text import from_log10
 
@@ -17,8 +17,6 @@ LINES = {  # column -> name, colour; beside which share of the line the name sta
     "exact": ("one count: true value", "#0072B2", 0.5, (-8, -9)),
     "published": ("one count: the paper's formula", "#D55E00", 0.2, (8, 5)),
 }
-
-read = reader(COLUMNS)
 
 
 @style.applied()
@@ -54,5 +52,5 @@ def caption(table: pd.DataFrame) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        table = read(snakemake.input[0])
+        table = read_table(snakemake.input[0], COLUMNS)
         style.write_figure(draw(table), caption(table), snakemake.output)

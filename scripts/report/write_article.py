@@ -13,7 +13,7 @@ import typst
 
 import tightshuffle
 from scripts.shared.job import job, write_bytes
-from scripts.shared.looks import LABELS
+from scripts.study.looks import LABELS
 from scripts.study.write_which import statement
 
 MAIN = "article.typ"  # the template among the parts

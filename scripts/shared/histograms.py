@@ -1,12 +1,64 @@
-"""The histograms in results/histograms: one count per cell."""
+"""Histograms of the results folder: one count per cell; where the cells form a grid, its edges and values."""
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from scripts.shared.job import StrPath
-from tightshuffle.arguments import Integers
+from tightshuffle.arguments import Floats, Integers
+
+Edges = tuple[Floats, Floats]  # x (columns + 1,), y (rows + 1,)
 
 
 def read_histogram(path: StrPath) -> Integers:
     """How many users each cell holds, shape (k,)."""
     return pd.read_csv(path)["count"].to_numpy(dtype=np.int64)
+
+
+def on_a_map(histogram: pd.DataFrame) -> bool:
+    """Whether the histogram's cells have edges in degrees."""
+    return {"row", "column", "south", "north", "west", "east"} <= set(histogram.columns)
+
+
+def on_a_grid(histogram: pd.DataFrame) -> bool:
+    """Whether the histogram's cells have rows and columns, with or without edges in degrees."""
+    return {"row", "column"} <= set(histogram.columns)
+
+
+def grid_shape(histogram: pd.DataFrame) -> tuple[int, int]:
+    """(rows, columns) of the grid that the histogram's cells are in."""
+    return int(histogram["row"].max()) + 1, int(histogram["column"].max()) + 1
+
+
+def grid_edges(histogram: pd.DataFrame) -> Edges:
+    """Edges (x (columns+1,), y (rows+1,)) of the cells: degrees, or halves around the numbers without them.
+
+    Raises ValueError where the rows and columns do not form a grid.
+    """
+    for index in ("row", "column"):
+        if not pd.api.types.is_integer_dtype(histogram[index]) or histogram[index].min() < 0:
+            raise ValueError(f"histogram: {index} must hold whole numbers from 0")
+    if histogram.duplicated(["row", "column"]).any():
+        raise ValueError("histogram: two cells have the same row and column; expected one cell each")
+    if not on_a_map(histogram):
+        rows, columns = grid_shape(histogram)
+        return np.arange(columns + 1.0) - 0.5, np.arange(rows + 1.0) - 0.5
+    return _edges(histogram, "column", "west", "east"), _edges(histogram, "row", "south", "north")
+
+
+def _edges(histogram: pd.DataFrame, index: str, low: str, high: str) -> Floats:
+    """Edges in one direction; ValueError where a row or column has no cell or the edges do not rise."""
+    strips = histogram.groupby(index)[[low, high]].first()
+    if list(strips.index) != list(range(len(strips))):
+        raise ValueError(f"histogram: {index} must run from 0 without a gap, got {list(strips.index)[:5]}...")
+    edges = np.append(strips[low].to_numpy(float), strips[high].iloc[-1])
+    if not (np.diff(edges) > 0).all():
+        raise ValueError(f"histogram: {low} must rise with {index}; expected row 0 = south, column 0 = west")
+    return edges
+
+
+def on_grid(histogram: pd.DataFrame, values: npt.ArrayLike) -> Floats:
+    """``values`` (k,) per cell as a matrix (rows, columns); NaN where the grid has no cell."""
+    matrix = np.full(grid_shape(histogram), np.nan)
+    matrix[histogram["row"].to_numpy(), histogram["column"].to_numpy()] = values
+    return matrix

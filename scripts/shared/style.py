@@ -24,7 +24,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from scripts.shared.grids import Edges
+from scripts.shared.histograms import Edges
 from scripts.shared.job import write_bytes
 from scripts.shared.wording import short_number
 from tightshuffle.arguments import Floats

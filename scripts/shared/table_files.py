@@ -1,17 +1,17 @@
 """Tables of the results folder: read with their columns checked."""
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
 
-File = str | os.PathLike[str]
+from scripts.shared.job import StrPath
+
 Filters = Sequence[tuple[str, str, Any]]  # (column, operator, value), as pyarrow takes them
 
 
-def read_table(path: File, columns: Sequence[str], filters: Filters = ()) -> pd.DataFrame:
+def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> pd.DataFrame:
     """Read a CSV or Parquet table; of a Parquet table only ``columns``, and the rows that pass ``filters``.
 
     ValueError names the file, and the first of ``columns`` that it lacks or the rows that are not there.
@@ -31,25 +31,6 @@ def read_table(path: File, columns: Sequence[str], filters: Filters = ()) -> pd.
         wanted = " with " + ", ".join(f"{name} {value!r}" for name, _, value in filters) if filters else ""
         raise ValueError(f"{path}: no rows{wanted}; expected at least one")
     return table
-
-
-def reader(columns: Sequence[str]) -> Callable[[File], pd.DataFrame]:
-    """The ``read`` of a figure that is drawn from one table with these columns."""
-
-    def read(table: File) -> pd.DataFrame:
-        return read_table(table, columns)
-
-    return read
-
-
-def study_reader(columns: Sequence[str]) -> Callable[[File], pd.DataFrame]:
-    """The ``read`` of a figure that is drawn from the study's rows with its first rule of delta."""
-
-    def read(study: File) -> pd.DataFrame:
-        table = read_table(study, columns)
-        return table[table["delta_rule"] == table["delta_rule"].iloc[0]]
-
-    return read
 
 
 def groups(

@@ -10,15 +10,13 @@ from matplotlib.patches import Patch, Rectangle
 
 from scripts.shared import style, wording
 from scripts.shared.job import job
-from scripts.shared.looks import COLOURS, LABELS
-from scripts.shared.table_files import groups, study_reader
+from scripts.shared.table_files import groups
 from scripts.shared.wording import typeset
+from scripts.study.looks import COLOURS, LABELS, read_drawn
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "tv", "ratio"]
 FULL, PALE = 0.55, 0.18  # of the colours
 USELESS = 0.5  # TV error: about that of the uniform histogram on the cities
-
-read = study_reader(COLUMNS)
 
 
 def best_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -85,5 +83,5 @@ def caption(table: pd.DataFrame) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        table = read(snakemake.input[0])
+        table = read_drawn(snakemake.input[0], COLUMNS)
         style.write_figure(draw(table), caption(table), snakemake.output)

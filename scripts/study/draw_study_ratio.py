@@ -7,15 +7,13 @@ from matplotlib.figure import Figure
 
 from scripts.shared import style
 from scripts.shared.job import job
-from scripts.shared.looks import COLOURS, MARKERS, legend
-from scripts.shared.table_files import groups, study_reader
+from scripts.shared.table_files import groups
 from scripts.shared.wording import typeset
+from scripts.study.looks import COLOURS, MARKERS, legend, read_drawn
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "ratio", "ratio_lower"]
 MOST = 4  # columns, and half as many rows, that fit
 HIGHEST = 60.0  # of the ratios drawn
-
-read = study_reader(COLUMNS)
 
 
 @style.applied()
@@ -70,5 +68,5 @@ def _shown(values: "pd.Series[float]", most: int) -> list[float]:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        table = read(snakemake.input[0])
+        table = read_drawn(snakemake.input[0], COLUMNS)
         style.write_figure(draw(table), caption(table), snakemake.output)

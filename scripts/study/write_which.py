@@ -1,13 +1,12 @@
 """Which randomizer to use: the study's result in a few sentences, and a table."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from scripts.shared.job import job, write_bytes
-from scripts.shared.looks import LABELS
-from scripts.shared.markdown import markdown_page, markdown_table
+from scripts.study.looks import LABELS
 
 TITLE = "Which randomizer to use"
 HEADER = [
@@ -106,6 +105,17 @@ def which_page(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> str
     """The page for the rows of results/study/study.csv."""
     table = markdown_table(HEADER, which_lines(study, which))
     return markdown_page(TITLE, ["\n".join(statement(study)), table])
+
+
+def markdown_table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; every one of ``lines`` has as many texts as ``header``."""
+    ruled = [header, ["---"] * len(header), *lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
+
+
+def markdown_page(title: str, paragraphs: Iterable[str]) -> str:
+    """A title and paragraphs (texts or tables), blank lines between them."""
+    return "\n\n".join([f"# {title}", *paragraphs]) + "\n"
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from scripts.shared import style, wording
-from scripts.shared.grids import grid_edges, on_a_grid, on_a_map, on_grid
-from scripts.shared.job import job
-from scripts.shared.table_files import File, groups, read_table
+from scripts.shared.histograms import grid_edges, on_a_grid, on_a_map, on_grid
+from scripts.shared.job import StrPath, job
+from scripts.shared.table_files import groups, read_table
 from scripts.trials.draw_tv import AS_PUBLISHED, published
 from scripts.trials.metrics import total_variation
 
@@ -49,7 +49,7 @@ class Runs(NamedTuple):
     runs: list[Run]
 
 
-def read(histogram: File, estimates: File) -> Runs:
+def read(histogram: StrPath, estimates: StrPath) -> Runs:
     """The runs of one dataset; ValueError where the cells of the two files differ."""
     counts = read_table(histogram, ["cell", "count"])
     runs = []

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.shared import style, wording
-from scripts.shared.job import job
-from scripts.shared.table_files import File, groups, read_table
+from scripts.shared.job import StrPath, job
+from scripts.shared.table_files import groups, read_table
 
 COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform"]
 DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
@@ -29,7 +29,7 @@ class Panel(NamedTuple):
     levels: bool = True
 
 
-def read(trials: Sequence[File]) -> pd.DataFrame:
+def read(trials: Sequence[StrPath]) -> pd.DataFrame:
     """The TV rows of all trial files as one table; ValueError where a file has none."""
     tables = [read_table(path, [*COLUMNS, "experiment"], DRAWN) for path in trials]
     return pd.concat(tables, ignore_index=True)

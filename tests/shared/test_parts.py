@@ -12,7 +12,7 @@ from scripts.privacy import draw_delta_surface as delta_surface
 from scripts.privacy import draw_girgis as girgis_rdp
 from scripts.privacy.compute_girgis import girgis_composed
 from scripts.shared import style, wording
-from scripts.shared.grids import grid_edges
+from scripts.shared.histograms import grid_edges
 from scripts.shared.table_files import read_table
 from scripts.trials import draw_estimates as estimates
 from scripts.trials import draw_tv as tv
