@@ -100,13 +100,8 @@ def play(
 ) -> Tally:
     """Simulate ``runs`` runs in each world and count the reports, in about 3 ns per report.
 
-    Parameters
-    ----------
-    n, k, eps0, count : ``n`` users, ``k`` values, ``count`` of the other n - 1 users hold x0
-    runs : in each world, at least 2; the first half is for choosing events, the second for reporting
-    remaining : of `REMAINING`, by default x2 if there is a third value
-    seed : root seed; the tally depends on the seed and the parameters above only
-
+    Of the ``n`` users, ``count`` of the other n - 1 hold x0. The first half of the runs is for choosing
+    events, the second for reporting. ``remaining``: of `REMAINING`, by default x2 if there is a third value.
     ValueError for an eps0 that is too small for so many values.
     """
     if k * _lie_weight(eps0, k) > 2**32:

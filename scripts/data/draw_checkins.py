@@ -15,7 +15,6 @@ from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import read_table
 
 POINTS = ["latitude", "longitude", "spread"]
-LETTERS = [f"({letter})" for letter in ascii_lowercase]
 
 
 class City(NamedTuple):
@@ -94,7 +93,7 @@ def _numbers_of(city: City) -> str:
 
 
 def _letter(number: int) -> str:
-    return LETTERS[number % len(LETTERS)]
+    return f"({ascii_lowercase[number % 26]})"
 
 
 if __name__ == "__main__":

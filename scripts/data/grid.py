@@ -20,18 +20,12 @@ COLUMNS = ["cell", "count", "row", "column", "south", "north", "west", "east"]
 
 @dataclass(frozen=True)
 class Box:
-    """A closed box in degrees. ValueError when an edge is out of range or two are in the wrong order."""
+    """A closed box in degrees, as the configuration checks it."""
 
     south: float
     north: float
     west: float
     east: float
-
-    def __post_init__(self) -> None:
-        if not -90 <= self.south < self.north <= 90:
-            raise ValueError(f"box: south {self.south} must lie below north {self.north}, both in [-90, 90]")
-        if not -180 <= self.west < self.east <= 180:
-            raise ValueError(f"box: west {self.west} must lie left of east {self.east}, both in [-180, 180]")
 
     def contains(self, latitude: Floats, longitude: Floats) -> Booleans:
         """Which of the points lie in the box, its edges included."""
@@ -57,8 +51,6 @@ class Grid:
 
 def uniform_grid(box: Box, columns: int, rows: int) -> Grid:
     """The uniform grid: ``columns`` x ``rows`` equal cells over the whole box."""
-    if columns < 1 or rows < 1:
-        raise ValueError(f"uniform grid: columns {columns} and rows {rows} must be at least 1")
     return Grid(np.linspace(box.south, box.north, rows + 1), np.linspace(box.west, box.east, columns + 1))
 
 

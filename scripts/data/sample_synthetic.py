@@ -24,17 +24,10 @@ def sample_normal(
 ) -> pd.DataFrame:
     """Sample a population from a normal distribution and count it in cells of equal width.
 
-    Parameters
-    ----------
-    spread, spread_is : 2 and "standard deviation" or "variance": the paper's N(0, 2) does not say which
-    range : (low, high), cut into ``cells`` cells; numbers outside count for the first or last cell
-    population : number of users
-
-    Returns
-    -------
-    DataFrame, one row per cell: cell (from 1), count, low, high; the outermost limits are infinite. Beyond
-    `USER_BY_USER` users the counts are sampled as one multinomial, so time and memory depend on
-    ``cells`` only.
+    ``spread`` is a "standard deviation" or a "variance": the paper's N(0, 2) does not say which. ``range``,
+    (low, high), is cut into cells; numbers outside count for the first or last cell. Returns one row per
+    cell: cell (from 1), count, low, high; the outermost limits are infinite. Beyond `USER_BY_USER` users the
+    counts are sampled as one multinomial, so time and memory depend on ``cells`` only.
     """
     deviation = spread if spread_is == "standard deviation" else np.sqrt(spread)
     edges = np.linspace(*range, cells + 1)

@@ -139,29 +139,20 @@ def run_parity_point(
         estimates = shuffle_estimates(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
         shuffle = error_table("estimator", estimates, samples / n, cells)
         shuffle = shuffle.assign(mechanism="shuffle", seed=noise_seed)
-        for setting, sigmas in settings(n, k, budget, rules, bounds):
-            rule = {"delta_rule": setting["delta_rule"], **root}
-            noise_seed = seed_of(seed, stage="parity gaussian", eps0=budget, **rule)
+        for rule in rules:
+            setting: dict[str, Any] = {**root, "eps0": budget, "delta_rule": rule.name}
+            noise_seed = seed_of(seed, stage="parity gaussian", **setting)
             noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
-            for bound, (eps, sigma) in sigmas.items():
+            setting["delta"] = rule.delta(n)
+            for bound in bounds:
+                eps = guaranteed_eps(bound, rule.delta(n), n=n, k=k, eps0=budget)
+                sigma = float(exact_scale(eps, rule.delta(n), sensitivity=HISTOGRAM_SENSITIVITY))
                 estimates = gaussian_estimates(samples, sigma * noise)
                 gaussian = error_table("estimator", estimates, samples / n, cells)
                 gaussian = gaussian.assign(mechanism="gaussian", seed=noise_seed)
                 both = pd.concat([shuffle, gaussian], ignore_index=True)
-                parts.append(both.assign(**root, k=k, **setting, bound=bound, eps=eps))
+                parts.append(both.assign(k=k, **setting, bound=bound, eps=eps))
     return pd.concat(parts, ignore_index=True)[COLUMNS]
-
-
-def settings(
-    n: int, k: int, eps0: float, rules: Iterable[DeltaRule], bounds: Sequence[str]
-) -> Iterator[tuple[dict[str, Any], dict[str, tuple[float, float]]]]:
-    """({eps0, delta_rule, delta}, {bound: (eps, sigma)}) for each rule; sigma: the Gaussian's, in counts."""
-    for rule in rules:
-        delta, sigmas = rule.delta(n), {}
-        for bound in bounds:
-            eps = guaranteed_eps(bound, delta, n=n, k=k, eps0=eps0)
-            sigmas[bound] = eps, float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
-        yield {"eps0": eps0, "delta_rule": rule.name, "delta": delta}, sigmas
 
 
 if __name__ == "__main__":

@@ -48,8 +48,7 @@ def study(
     log10_delta (of `upper` there), bits (of a report), expected (reports that support an empty cell), tv and
     largest (expected total variation error, and expected largest error of a cell), ratio (of the tv to the
     Gaussian's), empty_ratio (of an empty cell's deviation), local_tv (without shuffler, eps0 = eps and
-    delta = 0), eps0_lower and ratio_lower (by `lower`; nan but for the first rule). If the shuffler fails,
-    eps0-local differential privacy still holds.
+    delta = 0), eps0_lower and ratio_lower (by `lower`; nan but for the first rule).
     """
     rules = delta_rules(delta, delta_exponents)
     order = ["n", "k", "eps", "delta_rule"]

@@ -13,7 +13,7 @@ from scripts.shared.job import job, write_parquet
 from scripts.shared.published_gaussian import published_scale
 from scripts.trials.delta_hat import delta_hat
 from scripts.trials.metrics import individual_error, total_variation, uniform_histogram
-from tightshuffle.arguments import Floats, Integers, check_n, check_one, check_users
+from tightshuffle.arguments import Floats, Integers
 from tightshuffle.literature.count import ceiling
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.krr import invert, project_to_simplex, sample_histogram
@@ -39,12 +39,11 @@ class Protocol:
     sensitivity: float
 
 
-def sample_users(counts: npt.ArrayLike, n: int, rng: np.random.Generator, repetitions: int) -> Integers:
+def sample_users(counts: Integers, n: int, rng: np.random.Generator, repetitions: int) -> Integers:
     """Histograms (repetitions, k) of n users drawn without replacement from the histogram ``counts`` (k,).
 
-    ValueError if it holds no whole numbers, fewer than n users or at least `NUMPYS_LIMIT`.
+    ValueError if it holds fewer than n users or at least `NUMPYS_LIMIT`.
     """
-    counts, n = check_users("counts", counts), check_one("n", check_n(n))
     users = int(counts.sum())
     if n > users:
         raise ValueError(f"n must lie between 1 and the dataset's {users} users; got {n}")
@@ -184,8 +183,8 @@ def _calibration_deltas(
     bound = ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)
     if bound <= np.log10(protocol.delta_floor):
         return np.full(len(samples), protocol.delta_floor)
-    how: dict[str, Any] = {"eps0": eps0, "form": protocol.delta_form, "known": known}
-    logs = [delta_hat(sample, eps, **how) for sample in samples]
+    form = protocol.delta_form
+    logs = [delta_hat(sample, eps, eps0=eps0, form=form, known=known) for sample in samples]
     return np.array([max(10.0**log10, protocol.delta_floor) for log10 in logs])
 
 

@@ -1,15 +1,12 @@
 """Total variation is what the best event gains; individual errors are its cells."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from scripts.trials.metrics import individual_error, total_variation, uniform_histogram
-from tests.data.test_sub_cells import bundled
+from scripts.trials.metrics import individual_error, total_variation
 
 weights = arrays(float, 6, elements=st.floats(0.0, 1.0)).filter(lambda x: x.sum() > 1e-3)
 laws = weights.map(lambda x: x / x.sum())
@@ -33,13 +30,3 @@ def test_cells_are_numbered_from_one():
     for cell in (0, 3):
         with pytest.raises(ValueError, match="between 1 and 2"):
             individual_error(estimate, truth, [cell])
-
-
-@pytest.mark.parametrize(("dataset", "distance"), [("san_francisco", 0.667), ("paris", 0.478)])
-def test_the_uniform_histogram_on_the_bundled_cities(dataset, distance):
-    cells, _ = bundled(dataset)
-    counts = [Fraction(count) for count in cells["uniform"]["count"].tolist()]
-    exact = sum(abs(count / sum(counts) - Fraction(1, len(counts))) for count in counts) / 2
-    shares = np.array([float(count / sum(counts)) for count in counts])
-    assert total_variation(uniform_histogram(len(counts)), shares) == pytest.approx(float(exact), rel=1e-13)
-    assert round(float(exact), 3) == distance

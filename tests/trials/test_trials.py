@@ -54,10 +54,9 @@ def test_users_are_drawn_without_replacement():
     with pytest.raises(ValueError, match="between 1 and the dataset's 1300 users; got 1301"):
         sample_users(COUNTS, 1301, np.random.default_rng(1), 1)
     with pytest.raises(ValueError, match="sum to fewer than 1,000,000,000 users; got 1,000,000,000"):
-        sample_users([NUMPYS_LIMIT - 10, 10], 50, np.random.default_rng(1), 1)
-    assert sample_users([NUMPYS_LIMIT - 11, 10], 50, np.random.default_rng(1), 2).sum() == 100
-    with pytest.raises(ValueError, match=r"counts must be whole numbers >= 0; got 1\.7"):
-        sample_users([1.7, 2.9], 2, np.random.default_rng(1), 1)
+        sample_users(np.array([NUMPYS_LIMIT - 10, 10]), 50, np.random.default_rng(1), 1)
+    most = np.array([NUMPYS_LIMIT - 11, 10])
+    assert sample_users(most, 50, np.random.default_rng(1), 2).sum() == 100
 
 
 def test_points_are_rows_with_their_parameters():
@@ -145,11 +144,10 @@ def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, 
 
 def peak(n, repetitions, k=20_000):
     """Bytes that a point holds at most."""
-    counts = np.full(k, 9 * 10**8 // k)
-    point = POINT | {"n": n, "eps": 1.0}
     tracemalloc.start()
-    run_point(counts, repetitions=repetitions, cells=[1], **point)
-    _, most = tracemalloc.get_traced_memory()
+    counts = np.full(k, 9 * 10**8 // k)
+    run_point(counts, repetitions=repetitions, cells=[1], **POINT | {"n": n, "eps": 1.0})
+    most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return most
 
@@ -158,5 +156,4 @@ def peak(n, repetitions, k=20_000):
 def test_memory_depends_neither_on_users_nor_on_repetitions():
     small = peak(10**5, 60)
     assert small < 15 * 8 * run_trials.BLOCK
-    assert peak(4 * 10**8, 60) < 1.1 * small
     assert peak(4 * 10**8, 120) < 1.1 * small
