@@ -73,6 +73,7 @@ def test_other_settings_than_the_papers_are_named_first_and_in_each_command(verd
     page = page_of(verdicts, settings=own | {"changed": world.CHANGED}, **EVERYTHING)
     text = words(page)
     assert set(re.findall(r'"([./]+)docs/', page)) == {"../../../"}
+    assert 'href="../attack/audit.csv"' in page
     notice = text.index("These are not the paper's settings.")
     assert notice < text.index("What holds")
     assert "datasets.paris.tv.budgets: [{eps0: 4, eps: 4}] → [{eps0: 4, eps: 5}]" in text
