@@ -84,7 +84,14 @@ def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -
     upper_violated: whether audited_delta exceeds `upper`.
     """
     rows = [row for tally in tallies for row in _rows(tally, np.asarray(eps, dtype=float), confidence)]
-    return [row | _verdicts(row, len(rows)) for row in rows]
+    for row in rows:
+        of = row["hits"], row["other_hits"], _reporting(row["runs"]), row["eps"]
+        row["joint_delta"] = lower_bound(*of, confidence=1 - (1 - confidence) / len(rows))
+        published, upper = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
+        row["violated"] = bool(row["audited_delta"] > published)
+        row["violated_jointly"] = bool(row["joint_delta"] > published)
+        row["upper_violated"] = bool(row["audited_delta"] > upper)
+    return rows
 
 
 def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, Any]]:
@@ -101,19 +108,6 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
             row |= {name: values[i] for name, values in claims.items()}
             row |= {"audited_delta": found["audited_delta"], "confidence": confidence, "runs": tally.runs}
             yield row | {"observes": observes, "remaining": tally.remaining} | found
-
-
-def _verdicts(row: dict[str, Any], tests: int) -> dict[str, Any]:
-    """The verdicts of a row, alone and if all ``tests`` rows are to hold together."""
-    hits, level = (row["hits"], row["other_hits"]), 1 - (1 - row["confidence"]) / tests
-    joint = lower_bound(*hits, _reporting(row["runs"]), row["eps"], confidence=level)
-    published, upper = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
-    return {
-        "joint_delta": joint,
-        "violated": bool(row["audited_delta"] > published),
-        "violated_jointly": bool(joint > published),
-        "upper_violated": bool(row["audited_delta"] > upper),
-    }
 
 
 def _reporting(runs: int) -> int:

@@ -11,19 +11,11 @@ TOTALS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checkin
 
 def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The size of each grid of each dataset (name -> `all_cells`): the columns `TOTALS`."""
-    rows = [
-        {
-            "dataset": dataset,
-            "grid": kind,
-            "columns": cells["column"].max() + 1,
-            "rows": cells["row"].max() + 1,
-            "non_empty": (cells["count"] > 0).sum(),
-            "largest": cells["count"].max(),
-            "checkins": cells["count"].sum(),
-        }
-        for dataset, table in tables.items()
-        for kind, cells in table.groupby("grid", sort=False)
-    ]
+    rows = []
+    for dataset, table in tables.items():
+        for kind, cells in table.groupby("grid", sort=False):
+            count, size = cells["count"], (cells["column"].max() + 1, cells["row"].max() + 1)
+            rows.append([dataset, kind, *size, (count > 0).sum(), count.max(), count.sum()])
     return pd.DataFrame(rows, columns=TOTALS)
 
 

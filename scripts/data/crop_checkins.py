@@ -62,10 +62,8 @@ def crop(
             raise ValueError(
                 f"{path}: none of its {rows:,} rows lies in the box of {name}, {dict(boxes[name])}{hint}"
             )
-    lines = " ".join(map(str, first_bad))
-    return tables, pd.DataFrame(
-        [{"file": path, "rows": rows, "bad_rows": bad_rows, "first_bad_lines": lines}]
-    )
+    row = {"file": path, "rows": rows, "bad_rows": bad_rows, "first_bad_lines": " ".join(map(str, first_bad))}
+    return tables, pd.DataFrame([row])
 
 
 def _blocks(path: StrPath) -> Iterator[Floats]:
@@ -90,11 +88,8 @@ def _point(line: bytes) -> tuple[float, float]:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        cities, summary = crop(
-            snakemake.input.checkins,
-            snakemake.params.boxes,
-            bad_rows_at_most=snakemake.params.bad_rows_at_most,
-        )
+        boxes, most = snakemake.params.boxes, snakemake.params.bad_rows_at_most
+        cities, summary = crop(snakemake.input.checkins, boxes, bad_rows_at_most=most)
         for points, path in zip(cities.values(), snakemake.output.points, strict=True):
             write_parquet([points], path)
         write_csv(summary, snakemake.output.summary)

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from scripts.data.grid import Grid, cell_table, count_points, point_table, spread
+from scripts.data.grid import Box, Grid, cell_table, count_points, point_table, spread
 from scripts.shared.job import StrPath
+from scripts.shared.table_files import read_table
 from tightshuffle.arguments import Floats, Integers
 
 FINENESS = 16
@@ -63,12 +64,12 @@ def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
 
     Raises ValueError naming the file and what is wrong with it.
     """
-    table = _read(lines, LINES)
+    table = read_table(lines, LINES)
     grid = Grid(*(table.loc[table["direction"] == name, "degrees"].to_numpy() for name in DIRECTIONS))
     for edges in (grid.latitudes, grid.longitudes):
         if len(edges) < 2 or not (np.diff(edges) > 0).all():
             raise ValueError(f"{lines}: the degrees of both directions must rise, at least 2 lines each")
-    sparse = _read(counts, COUNTS)
+    sparse = read_table(counts, COUNTS)
     inside = sparse["row"].between(0, grid.rows - 1) & sparse["column"].between(0, grid.columns - 1)
     whole = all(pd.api.types.is_integer_dtype(sparse[name]) for name in COUNTS)
     if not (whole and inside.all() and (sparse["count"] > 0).all()) or sparse.duplicated(COUNTS[:2]).any():
@@ -79,13 +80,6 @@ def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
     dense = np.zeros((grid.rows, grid.columns), dtype=np.int64)
     dense[sparse["row"], sparse["column"]] = sparse["count"]
     return grid, dense
-
-
-def _read(path: StrPath, columns: list[str]) -> pd.DataFrame:
-    table = pd.read_csv(path)
-    if missing := [column for column in columns if column not in table]:
-        raise ValueError(f"{path}: no column {', '.join(missing)}; expected {','.join(columns)}")
-    return table
 
 
 def cut(sub_cells: Grid, counts: npt.ArrayLike, grid: Grid) -> tuple[Grid, Integers]:
@@ -131,9 +125,9 @@ def read_bundled(
             tables[kind] = cell_table(*cut(sub_cells, sums, grid))
         except ValueError as error:
             raise ValueError(f"datasets.{name}.{kind}: {error}") from None
-    box = tables["uniform"][["south", "north", "west", "east"]].agg(["min", "max"])
+    cells = tables["uniform"]
+    box = Box(cells["south"].min(), cells["north"].max(), cells["west"].min(), cells["east"].max())
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
     latitude, longitude = spread(sub_cells, sums, rng)
-    inside = (latitude >= box["south"]["min"]) & (latitude <= box["north"]["max"])
-    inside &= (longitude >= box["west"]["min"]) & (longitude <= box["east"]["max"])
+    inside = box.contains(latitude, longitude)
     return tables, point_table(latitude[inside], longitude[inside], spread=True)

@@ -121,10 +121,10 @@ DAMAGED = [
     (
         "direction,number\nlatitude,0\n",
         "",
-        r"lines.csv: no column degrees; expected direction,number,degrees",
+        r"lines.csv: no column 'degrees'; expected direction, number, degrees",
     ),
     ("direction,number,degrees\nlatitude,0,1\nlatitude,1,1\n", "", r"lines.csv: the degrees of both"),
-    (LINES, "row,column\n0,0\n", r"counts.csv: no column count"),
+    (LINES, "row,column\n0,0\n", r"counts.csv: no column 'count'"),
     (LINES, "row,column,count\n0,2,1\n", r"counts.csv: each of the 1 x 2 sub-cells may occur once"),
     (LINES, "row,column,count\n0,0,1\n0,0,2\n", "counts.csv: each"),
     (LINES, "row,column,count\n0,0,1.5\n", "counts.csv: each"),
