@@ -20,14 +20,16 @@ COUNTS: Curves = {  # of one cell, and with a given count: no guarantee for the 
     "published": ("count of x₀, published", {"color": "#D55E00", "linewidth": 2.2}),
     "exact": ("count of x₀, exact", {"color": "#D55E00", "linewidth": 1.3, "linestyle": (0, (4, 1.5))}),
 }
-PINK, BLACK = "#CC79A7", "#000000"
 BOUNDS: Curves = {  # valid for every dataset, by the column of the method
-    "balle_bennett": ("Balle et al., Bennett", {"color": "#009E73"}),
-    "clones": ("clones", {"color": PINK, "linestyle": (0, (4, 1.5))}),
-    "stronger_clones": ("stronger clones", {"color": PINK}),
-    "koskela_strong": ("Koskela et al., strong", {"color": BLACK, "linestyle": (0, (1, 1.2))}),
-    "girgis": ("Girgis et al., RDP", {"color": BLACK, "linestyle": (0, (5, 1.5, 1.2, 1.5))}),
-    "blanket": ("blanket paper, eq. (3)", {"color": "#E69F00"}),
+    column: (label, {"color": colour, "linestyle": (0, dashes)})
+    for column, label, colour, dashes in (
+        ("balle_bennett", "Balle et al., Bennett", "#009E73", None),
+        ("clones", "clones", "#CC79A7", (4, 1.5)),
+        ("stronger_clones", "stronger clones", "#CC79A7", None),
+        ("koskela_strong", "Koskela et al., strong", "#000000", (1, 1.2)),
+        ("girgis", "Girgis et al., RDP", "#000000", (5, 1.5, 1.2, 1.5)),
+        ("blanket", "blanket paper, eq. (3)", "#E69F00", None),
+    )
 }
 # One row per setting and eps; log10 delta, -inf for 0.
 COLUMNS = ["setting", "eps", *SETTING, *COUNTS, *BAND, *BOUNDS]
