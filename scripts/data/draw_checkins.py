@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from scripts.data.grid import COLUMNS
 from scripts.shared import style, wording
@@ -65,7 +66,10 @@ def draw(cities: Sequence[City]) -> Figure:
         bottom.set_title(wording.folded(f"{_letter(len(cities) + number)} {title}: {cells}", space))
         for axes in (top, bottom):
             style.map_axes(axes, city.box, names=(axes is bottom, number == 0))
-    style.count_bar(figure, image, panels[1, :], "check-ins per cell")
+    bar = figure.colorbar(image, ax=panels[1, :], label="check-ins per cell", aspect=28, pad=0.015)
+    bar.minorticks_off()
+    bar.formatter = FuncFormatter(lambda value, _: wording.short_number(value))
+    style.below(figure, [style.empty()])
     return figure
 
 

@@ -15,6 +15,7 @@ from scripts.shared.table_files import groups, read_table
 # One row per (eps, log10 delta), for sensitivity 1.
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
 NAMES = {"exact": "exact", "published": "diffprivlib"}
+CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")  # of up to six curves
 LOOKS: dict[str, dict[str, Any]] = {
     "exact": {"linewidth": 1.6, "alpha": 0.55},
     "published": {"linestyle": (0, (4, 1.5))},
@@ -27,7 +28,7 @@ def draw(table: pd.DataFrame) -> Figure:
     figure = style.new_figure(3.0)
     scales, shares = figure.subplots(1, 2)
     legend, ends_of_shares = [], []
-    for colour, (eps, curve) in zip(style.CYCLE, groups(table, "eps"), strict=False):
+    for colour, (eps, curve) in zip(CYCLE, groups(table, "eps"), strict=False):
         legend.append(style.line(f"ε = {eps:g}", color=colour, linewidth=1.6))
         for reading, look in LOOKS.items():
             scales.plot(curve["log10_delta"], curve[reading], color=colour, **look)

@@ -13,20 +13,18 @@ from typing import Any, Literal
 import matplotlib
 import matplotlib.style
 import numpy as np
-import numpy.typing as npt
 from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.colors import ListedColormap, LogNorm, SymLogNorm, to_rgb
+from matplotlib.colors import ListedColormap, LogNorm, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from scripts.shared.histograms import Edges
 from scripts.shared.job import write_bytes
-from scripts.shared.wording import short_number
 from tightshuffle.arguments import Floats
 
 Box = tuple[float, float, float, float]  # west, east, south, north, in degrees
@@ -81,7 +79,6 @@ RC: dict[str, Any] = {
 WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
 LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
-UNIFORM = ("#444444", (0, (3, 2)))  # colour and dashes of the uniform histogram's line
 # Empty cells: outside of the colour map, so that they cannot look like cells with few users.
 EMPTY = "#e4e4e4"
 # Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
@@ -89,9 +86,7 @@ EMPTY = "#e4e4e4"
 HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
     bad=EMPTY, over=COLOURS["gaussian"]
 )
-SIGNED = matplotlib.colormaps["RdBu_r"].with_extremes(bad=EMPTY)  # of errors: blue is too few, red too many
 SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
-CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")  # of up to six curves
 ORDERS = "$10^{{-{x:g}}}$"  # of magnitude below 1
 INK = "#222222"
 LEAD = 0.12  # length of the piece of a line before its name, a share of the axes' width
@@ -169,56 +164,6 @@ def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3), text: str = "{x:g}") -
     axis.set_minor_formatter(NullFormatter())
 
 
-def boxplots(axes: Axes, values: Mapping[str, Mapping[int, npt.ArrayLike]]) -> None:
-    """Draw grouped boxes: for each n one box per mechanism, numbers of users as labels.
-
-    ``values`` maps mechanism -> {n: values of all repetitions}. Boxes are quartiles, whiskers 1.5
-    interquartile ranges. Raises ValueError for a value that is no number.
-    """
-    sizes = sorted({n for per_n in values.values() for n in per_n})
-    slot = 0.84 / len(values)
-    for number, (mechanism, per_n) in enumerate(values.items()):
-        offset = (number - (len(values) - 1) / 2) * slot
-        colour = COLOURS[mechanism]
-        samples = [np.asarray(per_n[n], float) for n in sizes if n in per_n]
-        if not all(np.isfinite(sample).all() for sample in samples):
-            raise ValueError(f"{mechanism}: a value is not a finite number; expected distances of at least 0")
-        axes.boxplot(
-            samples,
-            positions=[i + offset for i, n in enumerate(sizes) if n in per_n],
-            widths=0.86 * slot,
-            patch_artist=True,
-            manage_ticks=False,
-            boxprops={"facecolor": _tint(colour), "edgecolor": colour},
-            whiskerprops={"color": colour},
-            capprops={"color": colour},
-            medianprops={"color": colour, "solid_capstyle": "butt"},
-            flierprops={"marker": "o", "markersize": 1.8, "markerfacecolor": colour, "markeredgewidth": 0},
-        )
-    every = math.ceil(len(sizes) / 7)
-    axes.set_xticks(range(0, len(sizes), every), [short_number(n) for n in sizes[::every]])
-    axes.set_xlim(-0.5, len(sizes) - 0.5)
-    for border in range(1, len(sizes)):  # thin lines between the groups: no box is read at the wrong n
-        axes.axvline(border - 0.5, color="#ececec", linewidth=0.5, zorder=0)
-    axes.grid(axis="y")
-
-
-def distance_axis(axes: Axes, low: float, high: float) -> None:
-    """A y axis for distances from ``low`` to ``high``: logarithmic, or linear where one of them is 0."""
-    if low <= 0:
-        axes.set_ylim(0, 1.08 * high or 1)
-        return
-    axes.set_yscale("log")
-    room = 1.02 * (high / low) ** 0.06
-    axes.set_ylim(low / room, high * room)
-    logarithmic = LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,))
-    even = MaxNLocator(6, steps=[1, 2, 5, 10])
-    axes.yaxis.set_major_locator(even if high < 6 * low else logarithmic)
-    axes.yaxis.set_major_formatter("{x:.12g}")
-    axes.yaxis.set_minor_locator(LogLocator(subs=range(2, 10)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
 def end_labels(
     axes: Axes,
     ends: Sequence[tuple[float, str, str]],
@@ -249,7 +194,7 @@ def end_labels(
         if looks:
             lead: Any = {**looks[text], "transform": axes.transAxes, "clip_on": False}
             axes.plot([x, x + 0.03, x + LEAD], [end, y, y], **lead)
-        look: Any = {"color": _tint(colour, 0.7, to="black"), "fontsize": 7, "va": "center"}
+        look: Any = {"color": tint(colour, 0.7, to="black"), "fontsize": 7, "va": "center"}
         axes.text(x + 0.015 + (LEAD if looks else 0), y, text, transform=axes.transAxes, **look)
 
 
@@ -261,7 +206,7 @@ def _rising(values: Floats) -> Floats:
     return np.array([max(min(means[i][j - i :]) for i in every[: j + 1]) for j in every])
 
 
-def _tint(colour: str, share: float = 0.4, *, to: str = "white") -> tuple[float, float, float]:
+def tint(colour: str, share: float = 0.4, *, to: str = "white") -> tuple[float, float, float]:
     """The colour mixed with white: faces lighter than their edges keep flat boxes readable."""
     pairs = zip(to_rgb(colour), to_rgb(to), strict=True)
     red, green, blue = (share * channel + (1 - share) * other for channel, other in pairs)
@@ -291,22 +236,17 @@ def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
     fine = not signs_fit(values.shape)
     if fine:
         shown[negative] = 10 * norm.vmax
-    image = _image(axes, grid, shown, norm=norm, cmap=HEAT)
+    drawn = image(axes, grid, shown, norm=norm, cmap=HEAT)
     row, column = np.nonzero(negative & (not fine))
     whole: Any = axes.figure
     width = axes.get_position().width * whole.get_figwidth() * 72 / max(values.shape[1], 1)
     place = (x[column] + x[column + 1]) / 2, (y[row] + y[row + 1]) / 2
     axes.scatter(*place, marker="_", s=(0.5 * width) ** 2, color=COLOURS["gaussian"], linewidth=0.7)
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # the marks moved them
-    return image
+    return drawn
 
 
-def errors(axes: Axes, grid: Edges, values: Floats, norm: SymLogNorm) -> Any:
-    """Draw one signed error per cell, blue below 0 and red above; ``grid`` and ``values`` as in `heatmap`."""
-    return _image(axes, grid, np.ma.masked_invalid(values), norm=norm, cmap=SIGNED)
-
-
-def _image(axes: Axes, grid: Edges, values: Any, **scale: Any) -> Any:
+def image(axes: Axes, grid: Edges, values: Any, **scale: Any) -> Any:
     x, y = grid
     image = axes.pcolorfast(x, y, values, **scale)
     if not signs_fit(
@@ -317,51 +257,7 @@ def _image(axes: Axes, grid: Edges, values: Any, **scale: Any) -> Any:
     return image
 
 
-def error_norm(unit: float, largest: float) -> SymLogNorm:
-    """The colour scale of errors up to ``largest``: logarithmic on both sides, linear within ``unit``."""
-    end = max(largest, 10 * unit)
-    return SymLogNorm(unit, linscale=0.5, vmin=-end, vmax=end, base=10)
-
-
-def count_bar(figure: Figure, image: Any, panels: npt.NDArray[Any], label: str) -> None:
-    """A colour bar for heatmaps of counts beside ``panels``, and a legend for empty cells."""
-    bar = figure.colorbar(image, ax=panels, label=label, aspect=28, pad=0.015)
-    bar.minorticks_off()
-    bar.formatter = FuncFormatter(lambda value, _: short_number(value))
-    below(figure, [_empty()])
-
-
-def scales(axes: Axes, shares: Any, signed: Any, inches: float, *, negative: bool) -> None:
-    """The colour bars of shares and of signed errors, and what is outside the first, in axes of their own.
-
-    ``inches`` is the height of ``axes``; ``negative``: whether a share is below 0.
-    """
-    axes.set(xticks=[], yticks=[])
-    axes.set_axis_off()
-    figure: Any = axes.figure
-    bars = [
-        (shares, "fraction of users per cell", "min" if negative else "neither"),
-        (signed, "estimate − original", "neither"),
-    ]
-    for number, (image, label, extend) in enumerate(bars):
-        place = axes.inset_axes((0.06, 1 - (0.24 + 0.44 * number) / inches, 0.37, 0.1 / inches))
-        bar = figure.colorbar(image, cax=place, orientation="horizontal", extend=extend)
-        bar.minorticks_off()
-        place.text(1.08, 0.5, label, transform=place.transAxes, va="center")
-    low, high = (math.log10(end) for end in (signed.norm.linthresh, signed.norm.vmax))
-    powers = 10.0 ** np.arange(math.ceil(low + 0.5), math.ceil(high))[::-2]  # room for the 0 between them
-    bar.set_ticks([*-powers, 0, *powers[::-1]])
-    handles: list[Artist] = [_empty()]
-    colour = COLOURS["gaussian"]
-    if negative and signs_fit(shares.get_array().shape):
-        minus: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
-        handles.append(line("negative", linestyle="", **minus))
-    elif negative:
-        handles.append(Patch(facecolor=colour, label="negative"))
-    axes.legend(handles=handles, loc="upper right", borderpad=0, labelspacing=0.8)
-
-
-def _empty() -> Patch:
+def empty() -> Patch:
     return Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty cell")
 
 

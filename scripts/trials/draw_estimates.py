@@ -4,18 +4,23 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import matplotlib
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from scripts.shared import style, wording
-from scripts.shared.histograms import grid_edges, on_a_grid, on_a_map, on_grid
+from scripts.shared.histograms import Edges, grid_edges, on_a_grid, on_a_map, on_grid
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
 from scripts.trials.draw_tv import AS_PUBLISHED, published
 from scripts.trials.metrics import total_variation
+from tightshuffle.arguments import Floats
 
 MAP = 1.38  # inches, the width of a map
 NAMED = 60  # cells with a name below them at most
@@ -23,6 +28,7 @@ MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
 Estimators = Mapping[str, str]  # mechanism -> "unprojected" or "projected"
 RUN = ["eps0", "eps", "n", "delta"]  # the columns that identify a run, in the order of the rows of panels
+SIGNED = matplotlib.colormaps["RdBu_r"].with_extremes(bad=style.EMPTY)  # blue: too few
 
 
 class Run(NamedTuple):
@@ -101,11 +107,11 @@ def _maps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> F
     unit = 1 / max(run.n for run in runs)
     norm = style.count_norm(unit, max(float(table[COLUMNS[1:]].to_numpy().max()) for table in tables))
     errors = [table[MECHANISMS].sub(table["original"], axis=0) for table in tables]
-    signed = style.error_norm(unit, max(float(error.abs().to_numpy().max()) for error in errors))
+    signed = _error_norm(unit, max(float(error.abs().to_numpy().max()) for error in errors))
 
     def panel(row: int, column: int, values: "pd.Series[float]", title: str) -> Any:
         axes = figure.add_subplot(grid[row, column])
-        form: Any = style.errors if column % 2 else style.heatmap
+        form: Any = _errors if column % 2 else style.heatmap
         image = form(axes, edges, on_grid(histogram, values), signed if column % 2 else norm)
         axes.set_title(title)
         outer = (row == len(runs), column == 0)
@@ -121,8 +127,49 @@ def _maps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> F
             panel(row, 2 * place, run.table[name], f"{style.LABELS[name]}, {estimators[name]}")
             image = panel(row, 2 * place + 1, error[name], f"error (TV = {run.distance(name)})")
     negative = any((table[MECHANISMS].to_numpy() < 0).any() for table in tables)
-    style.scales(figure.add_subplot(grid[0, 1:]), shares, image, heights[0] - 0.2, negative=negative)
+    _scales(figure.add_subplot(grid[0, 1:]), shares, image, heights[0] - 0.2, negative=negative)
     return figure
+
+
+def _errors(axes: Axes, grid: Edges, values: Floats, norm: SymLogNorm) -> Any:
+    """One signed error per cell; ``grid`` and ``values`` as in `style.heatmap`."""
+    return style.image(axes, grid, np.ma.masked_invalid(values), norm=norm, cmap=SIGNED)
+
+
+def _error_norm(unit: float, largest: float) -> SymLogNorm:
+    """The colour scale of errors up to ``largest``: logarithmic on both sides, linear within ``unit``."""
+    end = max(largest, 10 * unit)
+    return SymLogNorm(unit, linscale=0.5, vmin=-end, vmax=end, base=10)
+
+
+def _scales(axes: Axes, shares: Any, signed: Any, inches: float, *, negative: bool) -> None:
+    """The colour bars of shares and of signed errors, and what is outside the first, in axes of their own.
+
+    ``inches`` is the height of ``axes``; ``negative``: whether a share is below 0.
+    """
+    axes.set(xticks=[], yticks=[])
+    axes.set_axis_off()
+    figure: Any = axes.figure
+    bars = [
+        (shares, "fraction of users per cell", "min" if negative else "neither"),
+        (signed, "estimate − original", "neither"),
+    ]
+    for number, (image, label, extend) in enumerate(bars):
+        place = axes.inset_axes((0.06, 1 - (0.24 + 0.44 * number) / inches, 0.37, 0.1 / inches))
+        bar = figure.colorbar(image, cax=place, orientation="horizontal", extend=extend)
+        bar.minorticks_off()
+        place.text(1.08, 0.5, label, transform=place.transAxes, va="center")
+    low, high = (math.log10(end) for end in (signed.norm.linthresh, signed.norm.vmax))
+    powers = 10.0 ** np.arange(math.ceil(low + 0.5), math.ceil(high))[::-2]  # room for the 0 between them
+    bar.set_ticks([*-powers, 0, *powers[::-1]])
+    handles: list[Artist] = [style.empty()]
+    colour = style.COLOURS["gaussian"]
+    if negative and style.signs_fit(shares.get_array().shape):
+        minus: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
+        handles.append(style.line("negative", linestyle="", **minus))
+    elif negative:
+        handles.append(Patch(facecolor=colour, label="negative"))
+    axes.legend(handles=handles, loc="upper right", borderpad=0, labelspacing=0.8)
 
 
 def _steps(histogram: pd.DataFrame, runs: list[Run], estimators: Estimators) -> Figure:

@@ -6,9 +6,11 @@ from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from scripts.shared import style, wording
 from scripts.shared.job import StrPath, job
@@ -18,6 +20,7 @@ COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric"
 DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
 SIDE_BY_SIDE = 2
 PLAIN = "shuffle"
+UNIFORM = ("#444444", (0, (3, 2)))  # colour and dashes of the uniform histogram's line
 AS_PUBLISHED = "published protocol"
 
 
@@ -83,7 +86,7 @@ def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
     for number, (panel, name) in enumerate(zip(panels, _names(panels), strict=True)):
         axes, first = every[number], number // columns * columns
         beside = [_ends(other) for other in panels[first : first + columns] if other.levels == panel.levels]
-        style.distance_axis(axes, float(np.min(beside)), float(np.max(beside)))  # one scale per row
+        _distance_axis(axes, float(np.min(beside)), float(np.max(beside)))  # one scale per row
         _draw(axes, panel)
         axes.set_title(wording.folded(name, style.WIDTH / columns - 0.9))
         axes.set_ylabel("TV error" if number == first else "")
@@ -101,7 +104,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
         rows = panel.rows[panel.rows["mechanism"] == name]
         if name != PLAIN and len(rows):
             boxes[name] = {int(n): part["value"].to_numpy() for n, part in groups(rows, "n")}
-    style.boxplots(axes, boxes)
+    _boxplots(axes, boxes)
     ends = [
         (float(np.median(per_n[max(per_n)])), style.LABELS[name], style.COLOURS[name])
         for name, per_n in boxes.items()
@@ -114,13 +117,63 @@ def _draw(axes: Axes, panel: Panel) -> None:
     style.end_labels(axes, ends)
 
 
+def _boxplots(axes: Axes, values: Mapping[str, Mapping[int, npt.ArrayLike]]) -> None:
+    """Draw grouped boxes: for each n one box per mechanism, numbers of users as labels.
+
+    ``values`` maps mechanism -> {n: values of all repetitions}. Boxes are quartiles, whiskers 1.5
+    interquartile ranges. Raises ValueError for a value that is no number.
+    """
+    sizes = sorted({n for per_n in values.values() for n in per_n})
+    slot = 0.84 / len(values)
+    for number, (mechanism, per_n) in enumerate(values.items()):
+        offset = (number - (len(values) - 1) / 2) * slot
+        colour = style.COLOURS[mechanism]
+        samples = [np.asarray(per_n[n], float) for n in sizes if n in per_n]
+        if not all(np.isfinite(sample).all() for sample in samples):
+            raise ValueError(f"{mechanism}: a value is not a finite number; expected distances of at least 0")
+        axes.boxplot(
+            samples,
+            positions=[i + offset for i, n in enumerate(sizes) if n in per_n],
+            widths=0.86 * slot,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": style.tint(colour), "edgecolor": colour},
+            whiskerprops={"color": colour},
+            capprops={"color": colour},
+            medianprops={"color": colour, "solid_capstyle": "butt"},
+            flierprops={"marker": "o", "markersize": 1.8, "markerfacecolor": colour, "markeredgewidth": 0},
+        )
+    every = math.ceil(len(sizes) / 7)
+    axes.set_xticks(range(0, len(sizes), every), [wording.short_number(n) for n in sizes[::every]])
+    axes.set_xlim(-0.5, len(sizes) - 0.5)
+    for border in range(1, len(sizes)):  # thin lines between the groups: no box is read at the wrong n
+        axes.axvline(border - 0.5, color="#ececec", linewidth=0.5, zorder=0)
+    axes.grid(axis="y")
+
+
+def _distance_axis(axes: Axes, low: float, high: float) -> None:
+    """A y axis for distances from ``low`` to ``high``: logarithmic, or linear where one of them is 0."""
+    if low <= 0:
+        axes.set_ylim(0, 1.08 * high or 1)
+        return
+    axes.set_yscale("log")
+    room = 1.02 * (high / low) ** 0.06
+    axes.set_ylim(low / room, high * room)
+    logarithmic = LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,))
+    even = MaxNLocator(6, steps=[1, 2, 5, 10])
+    axes.yaxis.set_major_locator(even if high < 6 * low else logarithmic)
+    axes.yaxis.set_major_formatter("{x:.12g}")
+    axes.yaxis.set_minor_locator(LogLocator(subs=range(2, 10)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
 def _levels(panel: Panel) -> list[tuple[str, tuple[str, Any], "pd.Series[float]"]]:
     """(name, (colour, dashes), mean per n) of plain shuffle and of the uniform histogram."""
     if not panel.levels:
         return []
     plain = panel.rows[panel.rows["mechanism"] == PLAIN].groupby("n")["value"].mean()
     lines = [(PLAIN, (style.COLOURS[PLAIN], "solid"), plain)] if len(plain) else []
-    return [*lines, ("uniform", style.UNIFORM, panel.rows.groupby("n")["uniform"].mean())]
+    return [*lines, ("uniform", UNIFORM, panel.rows.groupby("n")["uniform"].mean())]
 
 
 def _ends(panel: Panel) -> tuple[float, float]:
