@@ -52,9 +52,9 @@ def find(tally: Tally, eps: float, *, observes: str, confidence: float) -> dict[
     inside = score >= threshold if forward else score <= threshold
     with_x0, with_x1 = (int(table[inside].sum()) for table in tables[1])
     hits, others = (with_x0, with_x1) if forward else (with_x1, with_x0)
-    sign = ">=" if forward else "<="
+    sign, runs = ">=" if forward else "<=", tally.runs - tally.runs // 2
     return {
-        "audited_delta": lower_bound(hits, others, _reporting(tally.runs), eps, confidence=confidence),
+        "audited_delta": lower_bound(hits, others, runs, eps, confidence=confidence),
         "direction": direction,
         "event": f"x0 {sign} {threshold}" if observes == "count" else f"log(P/Q) {sign} {threshold:.4f}",
         "hits": hits,
@@ -85,7 +85,7 @@ def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -
     """
     rows = [row for tally in tallies for row in _rows(tally, np.asarray(eps, dtype=float), confidence)]
     for row in rows:
-        of = row["hits"], row["other_hits"], _reporting(row["runs"]), row["eps"]
+        of = row["hits"], row["other_hits"], row["runs"] - row["runs"] // 2, row["eps"]
         row["joint_delta"] = lower_bound(*of, confidence=1 - (1 - confidence) / len(rows))
         published, upper = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
         row["violated"] = bool(row["audited_delta"] > published)
@@ -108,11 +108,6 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
             row |= {name: values[i] for name, values in claims.items()}
             row |= {"audited_delta": found["audited_delta"], "confidence": confidence, "runs": tally.runs}
             yield row | {"observes": observes, "remaining": tally.remaining} | found
-
-
-def _reporting(runs: int) -> int:
-    """How many runs the second half has."""
-    return runs - runs // 2
 
 
 def _best_event(

@@ -47,11 +47,8 @@ def draw(table: pd.DataFrame) -> Figure:
         seen = rows[(rows["audited_delta"] > 0) & (rows["observes"] == observes)]
         label = f"attack on the {'count of x₀' if observes == 'count' else observes}: at least"
         axes.plot(seen["eps"], -np.log10(seen["audited_delta"]), color=colour, label=label, **TICK)
-    axes.set(
-        xscale="log",
-        yscale="log",
-        ylim=(1.7 * max(1.0, finite.to_numpy(float)[np.isfinite(finite)].max()), 0.5),
-    )
+    most = max(1.0, finite.to_numpy(float)[np.isfinite(finite)].max())
+    axes.set(xscale="log", yscale="log", ylim=(1.7 * most, 0.5))
     axes.set(xlabel="ε", ylabel=wording.DELTA_AXIS, title=wording.setting(rows, *SETTING[:-1]))
     style.log_ticks(axes.xaxis)
     style.log_ticks(axes.yaxis, text=style.ORDERS)
