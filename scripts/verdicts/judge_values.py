@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from scripts.shared.job import job, write_csv
-from scripts.shared.printed import COLUMNS, Row, Verdict, judge_draw, judge_number, read_values, records
+from scripts.shared.printed import COLUMNS, Row, read_values, records
+from scripts.verdicts.judgement import Verdict, judge_draw, judge_number
 from tightshuffle.arguments import Floats
 from tightshuffle.number_text import from_log10
 

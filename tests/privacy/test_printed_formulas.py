@@ -11,7 +11,8 @@ from scripts.privacy.printed_formulas import (
     feldman_as_stated,
     theorem_1_as_printed,
 )
-from scripts.shared.printed import digits_verdict, read_values, records
+from scripts.shared.printed import read_values, records
+from scripts.verdicts.judgement import digits_verdict
 from tests import ROOT
 from tightshuffle.number_text import from_log10
 

@@ -8,14 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.shared.printed import (
-    digits_verdict,
-    judge_draw,
-    judge_number,
-    parse_tolerance,
-    printed_to_decimal,
-    read_values,
-)
+from scripts.shared.printed import parse_tolerance, printed_to_decimal, read_values
+from scripts.verdicts.judgement import digits_verdict, judge_draw, judge_number
 from tests import ROOT
 from tightshuffle.number_text import from_log10
 
