@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy import optimize
 
@@ -124,14 +123,12 @@ def default_setting(_: Results) -> Finding:
         }
         rows.append({"eps": eps, **{name: _delta(value) for name, value in log10.items()}})
     eps = 0.5
-    reverse, forward = (
-        count.delta(eps, **DEFAULT, count=0, direction=direction) for direction in ("reverse", "forward")
-    )
-    return DEFAULT | {"count": 80, "rows": rows, "reverse_eps": eps, "reverse": 10 ** (reverse - forward)}
+    ways = [count.delta(eps, **DEFAULT, count=0, direction=way) for way in ("reverse", "forward")]
+    return DEFAULT | {"count": 80, "rows": rows, "reverse_eps": eps, "reverse": 10 ** (ways[0] - ways[1])}
 
 
-def _delta(log10_delta: npt.ArrayLike) -> float:
-    return 10 ** float(np.asarray(log10_delta))
+def _delta(log10_delta: Any) -> float:
+    return 10 ** float(log10_delta)
 
 
 def audit(results: Results) -> Finding:
@@ -180,15 +177,13 @@ def joint_tests(results: Results) -> Finding:
 
 def grids(results: Results) -> Finding:
     """Per city the p-values of its printed errors on both grids; the cities that contradict both."""
-    cities = {
-        city: {
-            "title": results["titles"].get(str(city), city),
-            "contradicted": bool((rows["verdict"] == CONTRADICTED).all()),
-            "p": rows.set_index("grid")["p"].to_dict(),
-        }
-        for city, rows in results["grids"].groupby("dataset", sort=False)
+    found, cities = results["grids"].groupby("dataset", sort=False), results["titles"]
+    by_city = {
+        city: {"title": cities.get(str(city), city), "p": rows.set_index("grid")["p"].to_dict()}
+        for city, rows in found
     }
-    return {"by_city": cities, "contradicted": [city for city in cities.values() if city["contradicted"]]}
+    wrong = [by_city[city] for city, rows in found if (rows["verdict"] == CONTRADICTED).all()]
+    return {"by_city": by_city, "contradicted": wrong}
 
 
 def cells(results: Results) -> Finding:
@@ -302,7 +297,6 @@ def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
     first, parts = rows.iloc[0], dict(list(rows.groupby("comparison")))
     plain, projected = parts["unprojected"], parts["projected"]
     return {
-        "dataset": first["dataset"],
         "title": titles.get(first["dataset"], first["dataset"]),
         "eps0": first["eps0"],
         "own": not _own(projected).empty,

@@ -68,10 +68,7 @@ def page_values(
         "rerun": lambda target: f"{command} {placed(target)}",
         "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(address(path), placed(path)),
         "address": address,
-        **{
-            name: " or ".join(f"{share:g} %" for share in found["printed"][name])
-            for name in ("close", "central")
-        },
+        "percent": lambda shares: " or ".join(f"{share:g} %" for share in shares),
     }
 
 

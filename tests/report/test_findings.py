@@ -35,29 +35,21 @@ def test_every_number_that_a_document_quotes_is_a_finding():
         assert "{" not in filled(text, findings.to_json(found))
 
 
-def test_audit_counts_what_contradicts_and_what_would_refute_upper():
-    rows = [
-        audit_row(-3, 0.002, 0.0009, False),
-        audit_row(-10, 0.002, 0.001, True),
-        audit_row(-20, 0.0011, 0.0009, True, upper_violated=True),
-        audit_row(-math.inf, 0.0, 0.0, False),
-    ]
-    told = findings.audit(results(VERDICTS, audit=rows))
-    assert (told["of"], told["seen"], told["alone"], told["together"], told["upper"]) == (4, 3, 3, 2, 1)
-    assert told["confidence"] == pytest.approx(99.9)
-    assert findings.audit(results(VERDICTS, audit=rows[:1]))["upper"] == "none"
-
-
-def test_the_example_is_printed_has_the_most_runs_and_is_rounded_down():
+def test_audit_counts_contradictions_and_its_example_has_the_most_runs_and_is_rounded_down():
     table_iv = [row(n="100", k="10", eps0="2", eps="0.10", count="80", printed="1E-10")]
     rows = [
         audit_row(-90, 0.002, 0.001, True, eps=0.2, runs=90_000_000),  # is not printed
         audit_row(-90, 0.002, 0.001, True),
-        audit_row(-10, 0.002, 0.00299, True, runs=80_000_000),
+        audit_row(-10, 0.002, 0.00299, True, runs=80_000_000, upper_violated=True),
+        audit_row(-3, 0.002, 0.0009, False),
+        audit_row(-math.inf, 0.0, 0.0, False),
     ]
-    example = findings.audit(results(table_iv, audit=rows))["example"]
-    assert (example["printed"], example["at_least"]) == ("1E-10", 0.0029)
-    assert findings.audit(results(table_iv, audit=rows[:1]))["example"] is None
+    told = findings.audit(results(table_iv, audit=rows))
+    assert (told["of"], told["seen"], told["alone"], told["together"], told["upper"]) == (5, 4, 4, 3, 1)
+    assert told["confidence"] == pytest.approx(99.9)
+    assert (told["example"]["printed"], told["example"]["at_least"]) == ("1E-10", 0.0029)
+    told = findings.audit(results(table_iv, audit=rows[:1]))
+    assert (told["upper"], told["example"]) == ("none", None)
 
 
 def test_parity_is_told_of_informative_settings():

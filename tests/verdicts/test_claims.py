@@ -66,7 +66,6 @@ def test_every_statement_looks_at_its_settings_and_gets_its_verdict(monkeypatch)
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("id,claim", "id,statement", "the columns must be id,claim"),
         ("k-trend,delta falls as k grows,", "k-trend,,", "line 7: claim is empty"),
         ("k-trend,", "no-trend,", "each id needs one row, and its tests in judge_claims"),
     ],
