@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scripts.privacy.printed_formulas import delta_of_count
-from scripts.trials.delta_hat import delta_hat
+from scripts.trials.delta_hat import _worst, delta_hat
 
 
 @pytest.mark.parametrize("form", ["published", "exact"])
@@ -17,3 +17,11 @@ def test_delta_hat_leaves_out_no_count_that_matters(form, share, eps0):
         held = np.unique(counts[counts > 0])
         every = delta_of_count(share * eps0, n=n, k=k, eps0=eps0, count=held - 1, form=form)
         assert delta_hat(counts, share * eps0, eps0=eps0, form=form, known={}) == np.max(every)
+
+
+def test_a_count_between_two_others_can_be_the_worst():
+    def delta_of(n, count):
+        return float(delta_of_count(0.02, n=n, k=2, eps0=0.2, count=count, form="exact"))
+
+    every = [delta_of(60, count) for count in range(60)]
+    assert _worst(list(range(60)), 60, delta_of) == max(every) > max(every[0], every[-1])
