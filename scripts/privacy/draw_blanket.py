@@ -1,7 +1,5 @@
 """The blanket paper: where its theorems call eq. (3) tight, and how far eq. (3) is from the true delta."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
@@ -11,11 +9,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
 from scripts.shared import style, wording
-from scripts.shared.job import StrPath, job
+from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
-REGION_COLUMNS = ["eps0", "n", "k", "count", "log_kappa_2", "kappa_4", "case_border", "roots_P", "roots_H"]
-TIGHTNESS_COLUMNS = [
+REGIONS_READ = ["eps0", "n", "k", "count", "log_kappa_2", "kappa_4", "case_border", "roots_P", "roots_H"]
+TIGHTNESS_READ = [
     *["series", "eps", "n", "k", "eps0", "count", "log_kappa_2", "kappa_4", "equation_3", "surplus"],
     *["count_forward", "count_reverse", "lower", "upper"],
 ]
@@ -28,22 +26,9 @@ BLANKET, COUNT, TRUTH, SURPLUS = "#D55E00", "#56B4E9", "#0072B2", "#CC79A7"
 GROWTH = ("#0072B2", "#009E73", "#E69F00", "#000000")
 
 
-class Tables(NamedTuple):
-    """The regions' borders, one row per eps0; eq. (3) and the true delta, one row per point of a series."""
-
-    regions: pd.DataFrame
-    tightness: pd.DataFrame
-
-
-def read(regions: StrPath, tightness: StrPath) -> Tables:
-    """Both tables, from results/privacy/blanket_regions.csv and blanket_tightness.csv."""
-    return Tables(read_table(regions, REGION_COLUMNS), read_table(tightness, TIGHTNESS_COLUMNS))
-
-
 @style.applied()
-def draw(tables: Tables) -> Figure:
-    """The figure: (a) the regions, (b) eq. (3) over eps, (c) eq. (3) over the upper bound, over n."""
-    regions, tightness = tables
+def draw(regions: pd.DataFrame, tightness: pd.DataFrame) -> Figure:
+    """(a) The regions, (b) eq. (3) over eps, (c) eq. (3) over the upper bound, over n."""
     figure = style.new_figure(3.5)
     panels = figure.subplots(1, 3)
     _draw_regions(panels[0], regions)
@@ -114,9 +99,8 @@ def _draw_growth(axes: Axes, tightness: pd.DataFrame) -> None:
     axes.grid()
 
 
-def caption(tables: Tables) -> str:
-    """The caption of the figure, with every parameter and how the theorems compare with the bounds."""
-    regions, tightness = tables
+def caption(regions: pd.DataFrame, tightness: pd.DataFrame) -> str:
+    """With every parameter, and how the theorems compare with the bounds."""
     inside = tightness[tightness["eps"] < tightness["eps0"]].assign(orders=_orders)
     curve, growth = inside[inside["series"] == "eps"], inside[inside["series"] != "eps"]
     closest, grown = curve.iloc[int(curve["orders"].argmin())], growth.iloc[int(growth["orders"].argmax())]
@@ -150,5 +134,6 @@ def _growth_series(growth: pd.DataFrame) -> list[tuple[tuple[str, float], pd.Dat
 
 if __name__ == "__main__":
     with job() as snakemake:
-        tables = read(snakemake.input.regions, snakemake.input.tightness)
-        style.write_figure(draw(tables), caption(tables), snakemake.output)
+        regions = read_table(snakemake.input.regions, REGIONS_READ)
+        tightness = read_table(snakemake.input.tightness, TIGHTNESS_READ)
+        style.write_figure(draw(regions, tightness), caption(regions, tightness), snakemake.output)

@@ -98,38 +98,27 @@ def _orders(log10_delta: "pd.Series[float]") -> Floats:
 def caption(table: pd.DataFrame) -> str:
     """The caption of the figure, with every parameter, and how far the lines are from the bounds."""
     width = table["upper"] - table["lower"]
+    settings = [wording.setting(rows, *SETTING) for _, rows in groups(table, "setting")]
+    parameters = ". ".join(f"({letter}) {text}" for letter, text in zip("abc", settings, strict=False))
     excess = (table[list(BOUNDS)].min(axis=1) - table["upper"]).clip(lower=0)
     return (
         "δ over ε for k-RR behind a shuffler: published and exact δ of one count, worst-case δ of the whole"
         " histogram (blue: from a lower to an upper bound), and bounds from the literature. No (ε, δ) in the"
         " shaded area holds for every dataset.\n\n"
-        f"{_each(table, table['eps'], _parameters, '. ')}. Blue is at most"
-        f" {_each(table, width, _largest)} orders of magnitude wide. The published δ lies below the lower"
-        f" bound by {_each(table, table['lower'] - table['published'], _span)} orders of magnitude; the best"
+        f"{parameters}. Blue is at most {_each(table, width, lambda part: f'{part.max():.2g}')} orders of"
+        f" magnitude wide. The published δ lies below the lower bound by"
+        f" {_each(table, table['lower'] - table['published'], _span)} orders of magnitude; the best"
         f" bound from the literature at each ε exceeds the upper bound by {_each(table, excess, _span)}."
     )
 
 
-def _each(
-    table: pd.DataFrame, values: "pd.Series[float]", text: Callable[..., str], between: str = ", "
-) -> str:
-    """'(a) 0.8 to 14, (b) 3': of every setting, the text of its rows and of its finite ``values``."""
-    texts = []
-    for letter, (_, rows) in zip("abc", groups(table, "setting"), strict=False):
-        own = values[rows.index]
-        texts.append(f"({letter}) {text(rows, own[np.isfinite(own)])}")
-    return between.join(texts)
+def _each(table: pd.DataFrame, values: "pd.Series[float]", text: Callable[..., str]) -> str:
+    """'(a) 0.8 to 14, (b) 3': the text of every setting's finite ``values``."""
+    own = values[np.isfinite(values)].groupby(table["setting"])
+    return ", ".join(f"({letter}) {text(part)}" for letter, (_, part) in zip("abc", own, strict=False))
 
 
-def _parameters(rows: pd.DataFrame, _: "pd.Series[float]") -> str:
-    return wording.setting(rows, *SETTING)
-
-
-def _largest(_: pd.DataFrame, values: "pd.Series[float]") -> str:
-    return f"{values.max():.2g}"
-
-
-def _span(_: pd.DataFrame, values: "pd.Series[float]") -> str:
+def _span(values: "pd.Series[float]") -> str:
     ends = values.min(), values.max()
     return " to ".join(f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in ends)
 

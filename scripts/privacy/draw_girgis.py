@@ -1,6 +1,6 @@
 """Girgis' RDP bound beside exact Renyi divergences, and (eps, delta) after compositions beside the PLD."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from scripts.shared import style, wording
-from scripts.shared.job import StrPath, job
+from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import typeset
 
@@ -31,32 +31,22 @@ RIGHT: Curves = {
 }
 
 
-class Tables(NamedTuple):
-    """Divergences of one round, one row per (eps0, order); log10 delta, one row per (compositions, eps)."""
-
-    divergences: pd.DataFrame
-    composed: pd.DataFrame
-
-
-def read(divergences: StrPath, composed: StrPath) -> Tables:
-    """Both tables, from results/privacy/girgis_rdp.csv and girgis_composed.csv.
-
-    Of Theorem 3.1 its monotone envelope is kept. A Renyi divergence never falls with its order (van Erven,
-    Harremoes 2014, Theorem 3), so a bound at a larger order holds at every smaller one too; the theorem as
-    printed falls here and there.
-    """
-    table = read_table(divergences, DIVERGENCES).sort_values(["eps0", "order"], ignore_index=True)
-    falling = table.iloc[::-1].groupby("eps0")["girgis"].cummin()
-    return Tables(table.assign(girgis=falling), read_table(composed, COMPOSED))
-
-
 DEEPEST = -12  # where the axis of log10 delta ends; the distributions are computed to a little below it
 
 
+def envelope(divergences: pd.DataFrame) -> pd.DataFrame:
+    """With Theorem 3.1's monotone envelope: as printed, the theorem falls with the order here and there.
+
+    A Renyi divergence never falls (van Erven, Harremoes 2014, Theorem 3): a bound at a larger order holds at
+    every smaller one too.
+    """
+    table = divergences.sort_values(["eps0", "order"], ignore_index=True)
+    return table.assign(girgis=table.iloc[::-1].groupby("eps0")["girgis"].cummin())
+
+
 @style.applied()
-def draw(tables: Tables) -> Figure:
-    """The figure: (a) one round, (b) several."""
-    divergences, composed = tables
+def draw(divergences: pd.DataFrame, composed: pd.DataFrame) -> Figure:
+    """(a) One round, one row per (eps0, order); (b) log10 delta, one row per (compositions, eps)."""
     figure = style.new_figure(3.5)
     left, right = figure.subplots(1, 2)
     for panel, table, key, curves, x, name, colours in (
@@ -91,9 +81,8 @@ def draw(tables: Tables) -> Figure:
     return figure
 
 
-def caption(tables: Tables) -> str:
-    """The caption of the figure, with every parameter and how much larger the bound is."""
-    divergences, composed = tables
+def caption(divergences: pd.DataFrame, composed: pd.DataFrame) -> str:
+    """With every parameter, and how much larger the bound is."""
     ratio = divergences["girgis"] / divergences["clones"]
     return (
         "Rényi differential privacy of k-RR behind a shuffler: the bound of Girgis et al. beside exact"
@@ -130,5 +119,6 @@ def _listing(values: "pd.Series[float]") -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        tables = read(snakemake.input.divergences, snakemake.input.composed)
-        style.write_figure(draw(tables), caption(tables), snakemake.output)
+        divergences = envelope(read_table(snakemake.input.divergences, DIVERGENCES))
+        composed = read_table(snakemake.input.composed, COMPOSED)
+        style.write_figure(draw(divergences, composed), caption(divergences, composed), snakemake.output)

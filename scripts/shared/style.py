@@ -1,7 +1,6 @@
-"""The figures' one style and the few plot forms: every form draws into the axes it is given.
+"""The figures' one style, the forms that several draw, and their files: equal figures, equal bytes.
 
-Nothing here reads data or writes files; `encoded` gives the bytes of a drawn figure, the same bytes every
-time. Colours are those of Okabe and Ito, or the perceptually even viridis.
+Colours are those of Okabe and Ito, or the perceptually even viridis.
 """
 
 import io
@@ -32,7 +31,6 @@ Box = tuple[float, float, float, float]  # west, east, south, north, in degrees
 RC: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
-    "mathtext.fontset": "dejavusans",
     "figure.titlesize": 9,
     "figure.labelsize": 8,
     "figure.constrained_layout.h_pad": 0.04,
@@ -43,7 +41,6 @@ RC: dict[str, Any] = {
     "axes.labelpad": 3,
     "axes.linewidth": 0.6,
     "axes.axisbelow": True,
-    "axes.unicode_minus": True,
     "axes.formatter.useoffset": False,
     # Okabe and Ito's colours, told apart with every common colour vision
     "axes.prop_cycle": cycler(
@@ -51,30 +48,19 @@ RC: dict[str, Any] = {
     ),
     "grid.color": "#d8d8d8",
     "grid.linewidth": 0.5,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "ytick.minor.width": 0.4,
-    "xtick.major.size": 3,
-    "ytick.major.size": 3,
-    "xtick.minor.size": 1.5,
-    "ytick.minor.size": 1.5,
+    **{f"{axis}tick.labelsize": 7 for axis in "xy"},
+    **{f"{axis}tick.major.{name}": value for axis in "xy" for name, value in (("width", 0.6), ("size", 3))},
+    **{f"{axis}tick.minor.{name}": value for axis in "xy" for name, value in (("width", 0.4), ("size", 1.5))},
     "lines.linewidth": 1.0,
     "patch.linewidth": 0.6,
-    "boxplot.boxprops.linewidth": 0.6,
-    "boxplot.whiskerprops.linewidth": 0.6,
-    "boxplot.capprops.linewidth": 0.6,
+    **{f"boxplot.{part}props.linewidth": 0.6 for part in ("box", "whisker", "cap")},
     "boxplot.medianprops.linewidth": 0.9,
     "legend.fontsize": 7.5,
     "legend.frameon": False,
     "legend.handlelength": 1.4,
     "figure.dpi": 220,
-    "savefig.dpi": "figure",
     "pdf.fonttype": 42,
-    # names inside the SVG that depend on the drawing alone
-    "svg.hashsalt": "tightshuffle",
+    "svg.hashsalt": "tightshuffle",  # names inside depend on the drawing alone
 }
 WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
@@ -101,17 +87,14 @@ def applied() -> Iterator[None]:
 
 
 def new_figure(
-    height: float,
-    *,
-    width: float = WIDTH,
-    layout: Literal["constrained", "compressed"] | None = "constrained",
+    height: float, *, width: float = WIDTH, layout: Literal["constrained", "compressed"] = "constrained"
 ) -> Figure:
     """An empty figure, ``width`` x ``height`` inches, that needs no display and no pyplot state."""
     return Figure(figsize=(width, height), layout=layout)
 
 
 def encoded(figure: Figure, kind: str) -> bytes:
-    """The figure as a png, pdf or svg file; equal figures give equal bytes (no date inside)."""
+    """The figure as a png, pdf or svg file, without a date."""
     buffer = io.BytesIO()
     with applied():
         _settle(figure)
@@ -152,9 +135,6 @@ def line(label: str, **look: Any) -> Line2D:
 def below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:
     """A legend below all panels, in one row or in ``columns``."""
     figure.legend(handles=handles, loc="outside lower center", ncols=columns or len(handles))
-
-
-# Plot forms -----------------------------------------------------------------------------------
 
 
 def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3), text: str = "{x:g}") -> None:
@@ -269,10 +249,9 @@ def map_axes(
     numbers: tuple[bool, bool] = (True, True),
     bins: int = 4,
 ) -> None:
-    """Longitude and latitude on the axes, true aspect at the middle latitude; rows and columns without box.
+    """Longitude and latitude on the axes, with true aspect; rows and columns without ``box``.
 
-    ``box`` = (west, east, south, north) in degrees; ``names`` and ``numbers`` say whether the
-    (horizontal, vertical) axis is named and numbered, in at most ``bins`` steps.
+    ``names`` and ``numbers``: whether the (horizontal, vertical) axis is named, numbered in ``bins``.
     """
     if box:
         axes.set(xlim=box[:2], ylim=box[2:])

@@ -16,7 +16,6 @@ _IN_FULL = Decimal("0.001"), Decimal(10**9)  # numbers that `typeset` writes wit
 
 DELTA_AXIS = "δ, on a log(−log δ) scale"  # orders of magnitude below 1 on a logarithmic axis
 
-
 SYMBOLS = {"n": "n", "k": "k", "eps0": "ε₀", "eps": "ε", "count": "n_x₀"}
 
 

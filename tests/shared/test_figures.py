@@ -98,7 +98,7 @@ def audit(_):
 
 
 def blanket(_):
-    regions, tightness = tables = draw_blanket.Tables(blanket_regions(), blanket_tightness())
+    regions, tightness = tables = blanket_regions(), blanket_tightness()
     curve, growth = (tightness[tightness["series"] == series] for series in ("eps", "n"))
     shows = [
         *lines(regions, "eps0", "case_border", "kappa_4", "log_kappa_2"),
@@ -108,7 +108,7 @@ def blanket(_):
         (growth["n"], growth["equation_3"].clip(upper=0) - growth["upper"]),
     ]
     says = ["n = 100", "k = 10", "n_x₀ = 10", "ε₀ = 0.5", "exists at 0 of the 150 ε₀"]
-    return Drawn(draw_blanket.draw(tables), draw_blanket.caption(tables), shows, says)
+    return Drawn(draw_blanket.draw(*tables), draw_blanket.caption(*tables), shows, says)
 
 
 def checkins(folder):
@@ -152,11 +152,11 @@ def noise(_):
 
 
 def girgis(_):
-    tables = draw_girgis.Tables(girgis_rdp(), girgis_composed())
+    tables = draw_girgis.envelope(girgis_rdp()), girgis_composed()
     shows = [*lines(tables[0], "order", *draw_girgis.LEFT), *lines(tables[1], "eps", *draw_girgis.RIGHT)]
     says = ["n = 10,000, k = 10", "ε₀ = 0.5, 2 and 4", "1, 10 and 100 rounds for ε₀ = 2,"]
-    says.append(f"{span(tables.divergences['girgis'] / tables.divergences['clones'])} times")
-    return Drawn(draw_girgis.draw(tables), draw_girgis.caption(tables), shows, says)
+    says.append(f"{span(tables[0]['girgis'] / tables[0]['clones'])} times")
+    return Drawn(draw_girgis.draw(*tables), draw_girgis.caption(*tables), shows, says)
 
 
 def koskela(table):
