@@ -3,17 +3,27 @@
 import functools
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, check_choice, check_eps, check_log10_delta, check_one
+from tightshuffle.arguments import (
+    Floats,
+    check_choice,
+    check_eps,
+    check_installed,
+    check_log10_delta,
+    check_one,
+)
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
 from tightshuffle.collection import bounds, errors
 from tightshuffle.collection.data import Data
 from tightshuffle.numerics.powers import delta_of_log10
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 BOUNDS = ("upper", "lower")
 _WIDTH_OF_ROUNDS = 1e-3  # of each round's delta: it makes eps about 0.01 % larger
@@ -126,6 +136,28 @@ class Collection(Data):
         """A bound on delta: 10 to the power `log10_delta`, rounded up for "upper" and down for "lower"."""
         side = -1 if arguments.get("bound") == "lower" else 1
         return float(delta_of_log10(self.log10_delta(eps, **arguments), side))
+
+    def to_pld(
+        self, *, group: str | None = None, unseen: bool = False, spacing: float = 1e-4
+    ) -> "PrivacyLossDistribution":
+        """All rounds together as a privacy loss distribution of dp-accounting, for every dataset.
+
+        It composes with other mechanisms whose neighbours also differ in one user's value (``REPLACE_ONE``).
+        ``group`` and ``unseen`` as for `one_round`; ``spacing`` of the losses. Needs the extra ``pld``.
+        """
+        check_installed("pld", "dp_accounting")
+        from tightshuffle.bounds.pld import NEGLIGIBLE, of_curve
+
+        parts = []
+        for stage in self._stages:
+            last = stage._epsilon_of_one(NEGLIGIBLE, group, "upper", unseen)
+            curve = stage._upper_curve(group, unseen)
+            parts.append(
+                of_curve(curve.log10_delta, min(last, curve.eps0, bounds.LARGEST_EPS), spacing).self_compose(
+                    stage.rounds
+                )
+            )
+        return functools.reduce(lambda one, other: one.compose(other), parts)
 
     def if_the_shuffler_fails(self, group: str | None = None) -> float:
         """The eps that is left for all rounds together, with delta = 0: the local budgets add up."""

@@ -1,0 +1,66 @@
+"""Shuffled rounds in dp-accounting's accountant: the same eps as our own composition, and its ledger."""
+
+import math
+
+import dp_accounting
+import pytest
+from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, SelfComposedDpEvent
+from dp_accounting.pld import PLDAccountant
+
+import tightshuffle
+from tightshuffle import Collection, Group
+from tightshuffle.dp_accounting import ShuffleAccountant, ShuffledDpEvent
+
+WEEK = {"n": 10_000, "k": 20, "eps0": 3.0}
+DELTA = 1e-6
+
+
+def eps_of(*events):
+    accountant = ShuffleAccountant()
+    for event in events:
+        accountant.compose(event)
+    return accountant.get_epsilon(DELTA)
+
+
+@pytest.mark.parametrize("more", [{}, {"randomizer": "oue"}, {"colluding": 2000}])
+def test_rounds_are_those_of_the_package(more):
+    ours = tightshuffle.epsilon(DELTA, compositions=7, **WEEK, **more)
+    theirs = eps_of(SelfComposedDpEvent(ShuffledDpEvent(**WEEK, **more), 7))
+    assert ours * 0.999 <= theirs <= ours * 1.01
+    assert eps_of(*[ShuffledDpEvent(**WEEK, **more)] * 7) == pytest.approx(theirs, rel=1e-3)
+
+
+def test_with_another_mechanism_the_ledger_and_a_calibration():
+    """Noise on a histogram beside a round: worse than each, better than their sum."""
+    noise = dp_accounting.GaussianDpEvent(2 * 2 / math.sqrt(2))  # the relation doubles its sensitivity
+    round_, both = eps_of(ShuffledDpEvent(**WEEK)), eps_of(ShuffledDpEvent(**WEEK), noise)
+    assert max(round_, eps_of(noise)) < both < round_ + eps_of(noise)
+    accountant = ShuffleAccountant().compose(ShuffledDpEvent(**WEEK), 3).compose(noise)
+    assert ShuffledDpEvent(**WEEK) in [getattr(event, "event", event) for event in accountant.ledger.events]
+    rounds = dp_accounting.calibrate_dp_mechanism(
+        ShuffleAccountant,
+        lambda count: SelfComposedDpEvent(ShuffledDpEvent(**WEEK), count),
+        target_epsilon=1.0,
+        target_delta=DELTA,
+        bracket_interval=dp_accounting.ExplicitBracketInterval(1, 1000),
+        discrete=True,
+    )
+    fit, over = (tightshuffle.epsilon(DELTA, compositions=count, **WEEK) for count in (rounds, rounds + 2))
+    assert fit <= 1 < over
+
+
+def test_every_round_of_randomized_response_counts():
+    one_by_one = PLDAccountant(NeighboringRelation.REPLACE_ONE)
+    for _ in range(5):
+        one_by_one.compose(RandomizedResponseDpEvent(0.5, 4))
+    wanted = one_by_one.get_epsilon(DELTA)
+    assert eps_of(SelfComposedDpEvent(RandomizedResponseDpEvent(0.5, 4), 5)) == pytest.approx(wanted)
+
+
+def test_a_collection():
+    groups = (Group("a", 8000, 3.0), Group("b", 4000, 2.0, participation=0.5))
+    collection = Collection(k=20, groups=groups, rounds=4)
+    for group in ("a", "b"):
+        ours = collection.epsilon(DELTA, group=group)
+        theirs = collection.to_pld(group=group).get_epsilon_for_delta(DELTA)
+        assert ours * 0.999 <= theirs <= ours * 1.01
