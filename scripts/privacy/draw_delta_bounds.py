@@ -41,7 +41,7 @@ TOP = 0.4  # orders of magnitude below 1 at which the axes begin
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: a panel per setting; orders of magnitude below 1 on a logarithmic axis, downwards."""
+    """A panel per setting; orders of magnitude below 1 on a logarithmic axis, downwards."""
     settings = [rows for _, rows in groups(table, "setting")]
     figure = style.new_figure(3.3)
     panels = figure.subplots(1, len(settings), squeeze=False)[0]
@@ -96,7 +96,7 @@ def _orders(log10_delta: "pd.Series[float]") -> Floats:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of the figure, with every parameter, and how far the lines are from the bounds."""
+    """With every parameter, and how far the lines are from the bounds."""
     width = table["upper"] - table["lower"]
     settings = [wording.setting(rows, *SETTING) for _, rows in groups(table, "setting")]
     parameters = ". ".join(f"({letter}) {text}" for letter, text in zip("abc", settings, strict=False))

@@ -26,13 +26,11 @@ ZERO = "#ececec"  # where delta is 0
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: published and exact side by side, surfaces above and contours below."""
+    """Published and exact side by side, surfaces above and contours below."""
     eps, eps0, surfaces = _surfaces(table)
     finite = np.concatenate([values[np.isfinite(values)] for values in surfaces.values()])
     if not finite.size:
-        raise ValueError(
-            "delta surface: delta is 0 everywhere; widen delta_surface.eps0 beyond delta_surface.eps"
-        )
+        raise ValueError("delta is 0 everywhere; widen delta_surface.eps0 beyond delta_surface.eps")
     low = float(10 * np.floor(finite.min() / 10))  # one z range for both panels, in whole tens
     colours: Any = {"cmap": "viridis", "vmin": low, "vmax": 0.0}
     figure = style.new_figure(5.3)
@@ -43,9 +41,8 @@ def draw(table: pd.DataFrame) -> Figure:
         heights = np.where(drawn, surfaces[reading], low).ravel()
         panel: Any = figure.add_subplot(grid[0, column], projection="3d", computed_zorder=False)
         panel.plot_trisurf(mesh, heights, linewidth=0.15, edgecolor=style.INK, **colours)
-        panel.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=(low, 0.0))
+        panel.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=(low, 0.0), xlabel="ε", ylabel="ε₀")
         panel.set_title(title, y=0.98)
-        panel.set(xlabel="ε", ylabel="ε₀")
         panel.set_zlabel("log₁₀ δ", labelpad=2)
         panel.view_init(elev=24, azim=-52)
         panel.set_box_aspect((1, 1, 0.82), zoom=0.94)
@@ -54,8 +51,7 @@ def draw(table: pd.DataFrame) -> Figure:
         below = figure.add_subplot(grid[1, column])
         levels = MaxNLocator(9, steps=[1, 2, 5, 10]).tick_values(low, 0.0)
         _contours(below, mesh, heights, levels, _crossings(eps, eps0, surfaces[reading], levels), colours)
-        below.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]))
-        below.set(xlabel="ε", ylabel="" if column else "ε₀")
+        below.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), xlabel="ε", ylabel="" if column else "ε₀")
         below.set_facecolor(ZERO)
         below.text(0.97, 0.05, "δ = 0 (ε ≥ ε₀)", transform=below.transAxes, ha="right")
     setting = wording.setting(table, *SETTING).replace("n_x₀", "$n_{x_0}$")
@@ -64,12 +60,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def _contours(
-    axes: Axes,
-    mesh: Triangulation,
-    heights: Floats,
-    levels: Sequence[float],
-    places: list[tuple[float, float]],
-    colours: dict[str, Any],
+    axes: Axes, mesh: Triangulation, heights: Floats, levels: Any, places: Any, colours: Any
 ) -> None:
     filled = axes.tricontourf(mesh, heights, levels, **colours)
     filled.set_edgecolor("face")  # else thin white lines between the colours of a vector file
@@ -112,16 +103,13 @@ def _mesh(eps: Floats, eps0: Floats, drawn: NDArray[np.bool_]) -> Triangulation:
     )
     triangles = np.concatenate([np.stack([x[keep], y[keep], z[keep]], axis=-1) for x, y, z, keep in corners])
     if not len(triangles):
-        raise ValueError(
-            "delta surface: no three neighbouring points with delta > 0;"
-            " expected eps below eps0 somewhere: widen delta_surface.eps0 or take more steps"
-        )
+        raise ValueError("no three neighbouring points with delta > 0: give delta_surface more steps")
     grids = np.meshgrid(eps, eps0)
     return Triangulation(grids[0].ravel(), grids[1].ravel(), triangles)
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of the figure, with every parameter and what is left out."""
+    """With every parameter and what is left out."""
     eps, eps0, surfaces = _surfaces(table)
     both = np.isfinite(surfaces["published"]) & np.isfinite(surfaces["exact"])
     gap = surfaces["exact"][both] - surfaces["published"][both]

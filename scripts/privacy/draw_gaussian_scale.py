@@ -24,7 +24,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: (a) both scales, (b) that of diffprivlib over the exact one."""
+    """(a) Both scales, (b) that of diffprivlib over the exact one."""
     figure = style.new_figure(3.0)
     scales, shares = figure.subplots(1, 2)
     legend, ends_of_shares = [], []
@@ -55,7 +55,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of the figure, with every parameter and where diffprivlib's scale leaves the exact one."""
+    """With every parameter and where diffprivlib's scale leaves the exact one."""
     ends = [
         f" For ε = {curve.eps:g} it stops at {curve.stays:.4g}, which gives log₁₀ δ = {curve.gives:.1f}."
         f" A log₁₀ δ of {curve.asked:g} needs {curve.needed:.4g}."

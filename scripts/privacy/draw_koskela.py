@@ -28,17 +28,13 @@ TYPESET = {
 COLOURS = {"strong": "#D55E00", "weak": "#0072B2", "balle_analytic": "#000000", "balle_bennett": "#009E73"}
 COLOURS |= {"clones": "#D55E00", "stronger-clones": "#0072B2"}
 MARKS = {"balle_analytic": "o", "balle_bennett": "s"}  # one round only: their look says no number of rounds
-GREY = "#777777"
-BLANK = style.line(" ", color="none")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 2)))
-DASHES += ((0, (3, 1, 1, 1, 1, 1)),)
-
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 LOWEST = -10  # where the axis of log10 delta ends
 
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure."""
+    """One line per curve and number of rounds."""
     rounds = sorted(table["compositions"].unique())
     dashes = {number: DASHES[i % len(DASHES)] for i, number in enumerate(rounds)}
     figure = style.new_figure(3.4)
@@ -51,16 +47,15 @@ def draw(table: pd.DataFrame) -> Figure:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1"))
     axes.grid()
     axes.set_title(_setting(table))
-    legend = [
-        style.line(TYPESET.get(name, LABELS[name]), **_look(name, "-")) for name in table["curve"].unique()
-    ]
+    names = table["curve"].unique()
+    legend = [style.line(TYPESET.get(name, LABELS[name]), **_look(name, "-")) for name in names]
     several = [
-        style.line(f"{number} round{'s' if number > 1 else ''}", color=GREY, linestyle=dashes[number])
+        style.line(f"{number} round{'s' if number > 1 else ''}", color="#777777", linestyle=dashes[number])
         for number in rounds
     ]
     rows = max(len(legend), len(several))
     for column in (legend, several):  # side by side: what a colour means, and what dashes mean
-        column += [BLANK] * (rows - len(column))
+        column += [style.line(" ", color="none")] * (rows - len(column))
     axes.legend(handles=legend + several, loc="upper right", ncols=2, handlelength=2.6, frameon=True)
     return figure
 
@@ -72,7 +67,7 @@ def _look(name: str, dashes: Any) -> dict[str, Any]:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of the figure, with every parameter."""
+    """With every parameter."""
     names = list(table["curve"].unique())
     rounds = wording.listing(sorted(int(number) for number in table["compositions"].unique()))
     return (

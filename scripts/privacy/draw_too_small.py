@@ -21,7 +21,7 @@ LINES = {  # column -> name, colour; beside which share of the line the name sta
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: log10 delta over eps; each line has its name."""
+    """log10 delta over eps; each line has its name."""
     figure = style.new_figure(2.9, width=5.0)  # read on phones, too
     axes = figure.add_subplot()
     for reading, (name, colour, share, apart) in LINES.items():
@@ -38,7 +38,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of the figure: the setting, and all values at the smallest eps."""
+    """The setting, and all values at the smallest eps."""
     first = table.iloc[0]
     published, exact, *whole = (typeset(from_log10(first[name])) for name in COLUMNS[-4:])
     return (

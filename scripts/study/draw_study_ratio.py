@@ -9,7 +9,7 @@ from scripts.shared import style
 from scripts.shared.job import job
 from scripts.shared.table_files import groups
 from scripts.shared.wording import typeset
-from scripts.study.looks import COLOURS, MARKERS, legend, read_drawn
+from scripts.study.looks import COLOURS, LABELS, MARKERS, read_drawn
 
 COLUMNS = ["n", "k", "eps", "delta_rule", "delta", "randomizer", "name", "ratio", "ratio_lower"]
 MOST = 4  # columns, and half as many rows, that fit
@@ -39,7 +39,9 @@ def draw(table: pd.DataFrame) -> Figure:
     for axes in panels[-1]:
         axes.set_xlabel("number of users n")
     figure.supylabel("TV error / TV error of the Gaussian", fontsize=8)
-    style.below(figure, legend(table["randomizer"].unique()), 6)
+    names = table["randomizer"].unique()
+    looks = ({"color": COLOURS[name], "marker": MARKERS[name], "markersize": 3.5} for name in names)
+    style.below(figure, [style.line(LABELS[n], **look) for n, look in zip(names, looks, strict=True)], 6)
     return figure
 
 

@@ -1,11 +1,9 @@
 """How randomizers look: label, colour, marker, the same in all figures; and the rows that are drawn."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
-from matplotlib.lines import Line2D
 
-from scripts.shared import style
 from scripts.shared.job import StrPath
 from scripts.shared.table_files import read_table
 
@@ -16,16 +14,9 @@ LOOKS = {  # randomizers by the key of their name, and the Gaussian: label, colo
     "hash": ("local hashing", "#E69F00", "v"),
     "rappor": ("RAPPOR", "#56B4E9", "D"),
     "hadamard": ("Hadamard", "#000000", "P"),
-    "gaussian": (style.LABELS["gaussian"], style.COLOURS["gaussian"], "X"),
+    "gaussian": ("Gaussian", "#D55E00", "X"),
 }
 LABELS, COLOURS, MARKERS = ({key: look[i] for key, look in LOOKS.items()} for i in range(3))
-
-
-def legend(names: Iterable[str]) -> list[Line2D]:
-    """One entry per randomizer."""
-    return [
-        style.line(LABELS[name], color=COLOURS[name], marker=MARKERS[name], markersize=3.5) for name in names
-    ]
 
 
 def read_drawn(study: StrPath, columns: Sequence[str]) -> pd.DataFrame:
