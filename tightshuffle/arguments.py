@@ -76,7 +76,7 @@ def check_compositions(compositions: npt.ArrayLike) -> Integers:
 
 
 def check_count(count: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
-    """``count`` (remaining users who hold x0) as an integer array; ValueError unless 0 <= count <= n - 1."""
+    """``count`` (other users who hold x0) as an integer array; ValueError unless 0 <= count <= n - 1."""
     return _integers(
         "count", count, "a whole number between 0 and n - 1", lambda x: (x >= 0) & (x <= np.asarray(n) - 1)
     )

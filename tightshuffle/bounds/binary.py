@@ -1,49 +1,9 @@
 """delta of one count of bits, for the worst dataset: the whole histogram for k = 2, and a column of sums.
 
-Each user sends one bit. It is 1 with probability p for users who hold the value, else with q < p; the user in
-question changes from p (P) to q (Q). For k = 2 the histogram is such a count, with p = 1 - q. Of the N other
-users, m hold the value. The worst dataset is the m for which delta is largest. Exchanging 0 and 1 turns
-(p, q, m) into (1 - q, 1 - p, N - m), and Q against P into P against Q: for k = 2 one direction with every m
-covers all cases.
-
-**One m.** Of the other users a hold the value and c do not; R0(z) = 1 - p + p e^z and R1(z) = 1 - q + q e^z
-are the moment generating functions of their bits. That of f = P - e^eps Q is
-
-    R0(z)^a R1(z)^c A (e^z - e^theta),   A = p - e^eps q,   e^theta = 1 + (e^eps - 1) / A.
-
-The other users may have another p and q than the target user, whose p and q are those of the last
-factor (p = 1, q = 0 if the report is the value itself). A dummy is a random bit, ((1 + e^z) / 2)^h.
-
-f(s) >= 0 where the distribution of the other users' count, tilted by theta, falls from s - 1 to s. This
-distribution has one mode, one of the two whole numbers next to its mean (Darroch 1964). So delta = F(t), the
-sum of f(s) over s >= t, with t one of two known numbers, whichever F is larger. F(t) is a Fourier integral,
-of f's function times e^(-z t) / (1 - e^-z), over one period along Re z = theta (a little to the right where
-theta is next to 0). The trapezoid rule with L points adds F(t + l L) e^(theta l L), l = +-1, +-2, ..., each
-with Chernoff's bound
-
-    |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h))    for every h >= 0,
-
-and points far from the real axis may be left out, as |R(h + iu)| <= R(h) exp(-variance (1 - cos u)). So about
-50 points are enough for any number of users and any delta, with a known error.
-
-**Every m from ``low`` to ``high``**, by the smaller of two bounds.
-
-*Missing users.* In one dataset ``low`` users hold the value, N - ``high`` do not, and all other users are
-missing. Missing users would only add noise that does not depend on the secret.
-
-*Curvature.* Let mu(m) and V(m) be mean and variance of the tilted count, affine in m, and c = t - mu(m). On
-Re z = theta the integral, over |u| <= 1 only, is a smooth function E(m, c) of real m and c,
-
-    E = A e^theta / (2 pi) * integral of exp(L(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du,
-
-with L(m) = log of R0(theta)^m R1(theta)^(N-m) e^(-theta mu(m)), also affine; phi the log of the
-characteristic function of a centred, tilted bit; and |K| = |e^(iu) - 1| / |1 - e^(-theta - iu)|, at most
-e^(theta / 2) and at most |u| / (1 - e^-theta). A function is at most the larger of its values at the two ends
-of an interval of length w, plus w^2 / 8 times the largest size of its second derivative. Take that first in
-m, then in c, where the ends are the two whole t next to the wanted one. Both ends are at most delta of
-``low`` or ``high``, but for what |u| > 1 contributes, at most e^(theta / 2 - V (1 - cos 1)). The derivatives
-are at most integrals of |u|^j exp(-11 V u^2 / 24), as (phi0 - phi1)'' is the difference of the two variances
-at u = 0, and its derivative is bounded for |u| <= 1. So for many users a few values of m are enough.
+Each user sends one bit. It is 1 with probability p for users who hold the value, else with q < p; the target
+user changes from p (P) to q (Q). Of the N other users, m hold the value; the worst dataset is the m for which
+delta is largest. For one m, delta is a trapezoid sum for a Fourier integral. Blocks of m are ruled out by the
+curvature of that integral, or by leaving users out. docs/proofs.md, "One count of bits", has the proof.
 """
 
 import math
@@ -240,7 +200,7 @@ def _curvature(
     first: Integers,
     last: Integers,
 ) -> Floats:
-    """Natural log of how much delta for m from ``first`` to ``last`` may exceed both ends' (see module)."""
+    """Natural log of how much delta for m from ``first`` to ``last`` may exceed both ends'."""
     theta, log_a = _root(eps, own)
     heights, variances, skews = [], [], []
     for each in (*odds, 0.0):

@@ -1,19 +1,12 @@
 """delta of one report among a random number of reports that are drawn from one distribution.
 
-The user's report is one of J; the other J - 1 reports come from a distribution u, whoever sends them. J - 1
-is a sum of independent numbers, Binomial and Poisson (`Cover`). By exchangeability, for independent gains G,
+The target user's report is one of J; the other J - 1 reports come from a distribution u, whoever sends them.
+J - 1 is a sum of independent numbers, Binomial and Poisson (`Cover`). For independent gains G,
 
     delta = sum_j P(J = j) delta_j,    delta_j = E[(G_1 + ... + G_j)_+] / j,
     G = (R_x0(y) - e^eps R_x1(y)) / u(y),    y drawn from u.
 
-delta_j falls with j, since one more report from u is post-processing. So a smaller J gives an upper bound.
-
-* With few reports the sum is taken term by term.
-* With many, 1 / J is the integral of e^(-J x) over x >= 0. Let S_J = G_1 + ... + G_J and t = e^-x. Then the
-  expectation of t^(J - 1) (S_J)_+ has the same form: Binomial(n, s) becomes Binomial(n, s t / (1 - s + s t)),
-  and a Poisson number of mean m gets the mean m t. `positive_part` computes it. As a function of x the
-  integrand is a mixture of e^(-J x). All its even derivatives are positive, so Lobatto's quadrature never
-  gives too little, and Gauss' quadrature never too much.
+A smaller J gives an upper bound. docs/proofs.md, "A random number of reports", has the quadrature for many.
 """
 
 import functools

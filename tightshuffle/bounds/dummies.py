@@ -1,25 +1,12 @@
 """Values sent as they are, hidden by dummies alone, whose numbers have any law.
 
-Each value x gets Z_x dummies, independently, and true reports and dummies are shuffled. So the histogram is
-released, and the noise in it is Z. If a user moves from x0 to x1, two counts change:
+Each value gets Z dummies, independently. Two counts change if a user moves: (1 + Z, Z') against (Z, 1 + Z').
+delta is exact, the same for every dataset: that of the sum, over all changed counts, of the losses
 
-    (1 + Z, Z')  against  (Z, 1 + Z').
+    ln P(z) - ln P(z + 1) of a count that gains one,  ln P(z) - ln P(z - 1) of one that loses one.
 
-The two are independent: one count gains a report, another one loses one. Other users' reports only shift the
-counts, so this is the pair of every dataset, and its delta is exact: no dataset is worse than another one. A
-user with L distinct values per round who moves all of them to L other values changes 2 L counts, and t
-rounds change 2 L t, all with fresh dummies. If a user's reports are added or removed, L t counts gain or lose
-one each. With the losses
-
-    ln P(z) - ln P(z + 1) of a count that gains one,  ln P(z) - ln P(z - 1) of one that loses one,
-
-z drawn by the law, delta is that of their sum (`numerics.loss_grid`). A loss is infinite where the other
-world cannot have the count: 0 dummies, or the largest number.
-
-Upper bounds round to the safe side without a bias of first order: a loss between two points of the grid is
-split between them, so that the probabilities under both worlds stay the same. A loss that is off the grid is
-what is left if somebody forgets at which of the two points it is, so the split pair dominates. Lower bounds
-round losses down, on a finer grid.
+Upper bounds split a loss between two points of the grid, lower bounds round it down (docs/proofs.md, "Dummies
+alone").
 """
 
 import math

@@ -1,26 +1,15 @@
 """Rigorous bounds on delta of the histogram of n shuffled reports, for every dataset.
 
-delta is that of the worst dataset of the remaining n - 1 users. No formula is known for this dataset
-(docs/theory.md shows that it changes with eps). The gain of one report under a reference measure w is
+The gain of one report under a reference measure w is
 
     G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),  y ~ w,   delta_w = E[(G_1 + ... + G_n)_+] / n.
 
-Proposition 1 (the article and docs/theory.md have the proof):
+* ``upper``: w is the blanket, the infimum over x of R_x (Balle, Bell, Gascon and Nissim 2019, Lemma 5.3
+  before any inequality; for k-RR the weak adversary of Koskela, Heikkila and Honkela, sections 3.2 to 3.4).
+* ``lower``: the largest delta_w over w = R_x, all other users at x, and over mixtures of two.
+* For k-RR with two values the histogram is one count: there `binary` gives both bounds.
 
-(a) For w = R_x, delta_w is the exact delta of the dataset in which all remaining users hold x. For a mixture
-    w of such distributions, delta_w is the delta of a random dataset that is not revealed. By joint
-    convexity it is a lower bound on delta of the worst dataset.
-(b) For w at most R_x for every x, delta_w is an upper bound on delta for every dataset.
-
-* ``upper`` is (b) with the largest such w, the blanket: the infimum over x of R_x (Balle, Bell, Gascon and
-  Nissim 2019, Lemma 5.3 before any inequality). For k-RR it is the weak adversary of Koskela, Heikkila and
-  Honkela (sections 3.2 to 3.4): size-biasing turns the Bin(n - 1, gamma) + 1 uniform reports of that
-  adversary into Bin(n, gamma).
-* ``lower`` is the largest delta_w of (a) over w = R_x, for x in {x0, x1, x2, ...}, and over mixtures of two.
-* For k-RR with two values the histogram is one count: there `binary` gives both bounds, and they mostly
-  agree to 0.1 %.
-
-`positive_part` computes the expectations. Rounding errors always go to the safe side.
+docs/theory.md, Proposition 1, has the proof. Rounding errors always go to the safe side.
 """
 
 import itertools
@@ -53,7 +42,7 @@ def upper(
 ) -> Floats:
     """log10 of an upper bound on delta for every dataset of the other users and both directions.
 
-    Source: Balle, Bell, Gascon and Nissim 2019, Lemma 5.3, computed exactly (see the module). Parameters and
+    Source: Balle, Bell, Gascon and Nissim 2019, Lemma 5.3, computed exactly. Parameters and
     errors as for `tightshuffle.delta`. The computation adds at most 1e-4 of delta, for delta down to about
     10^-100,000; for k = 2 mostly 1e-3, and more for very small delta or very large n.
     """

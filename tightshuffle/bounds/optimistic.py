@@ -1,7 +1,6 @@
 """A distribution of losses whose delta is nowhere above that of one dataset, from delta at some eps.
 
-Between two points, a line exceeds a convex function by at most a quarter of their distance times the change
-of the slope. The values are lowered by this amount, so no line is above delta.
+Values are lowered until no line between them is above delta (docs/proofs.md, "Several rounds").
 """
 
 from typing import Any

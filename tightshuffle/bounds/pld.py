@@ -1,18 +1,10 @@
 """A shuffled round as a privacy loss distribution of dp-accounting, which composes it with other mechanisms.
 
-A pair of distributions dominates a round if its delta, as a function of e^eps > 0, is nowhere below that of
-any dataset; it then dominates in every composition (Zhu, Dong and Wang 2022). Negative eps are the
-other direction: delta_PQ(-eps) = 1 - e^-eps + e^-eps delta_QP(eps).
+* *Pessimistic.* The pair that `loss_grid.connected` makes of the upper bound; it dominates every dataset.
+* *Optimistic.* One dataset, by `optimistic.below`: all other users hold a third value. With two values, each
+  other user draws a new value in each round, which is at most as bad as some fixed values.
 
-* *Pessimistic.* The pair that `loss_grid.connected` makes of `histogram.upper` at the points of a grid
-  (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). `rounds` composes it without dp-accounting.
-* *Optimistic.* The largest delta over datasets need not be the delta of one pair, so one dataset is taken:
-  all remaining users hold a third value. With two values, each remaining user draws a new value in each
-  round, which is at most as bad as some fixed values. Between two points, a line exceeds a convex function
-  by at most a quarter of their distance times the change of the slope. The values are lowered by this
-  amount, so no line is above delta.
-
-Errors are of second order in the distance of points, which is about 1/50 of a standard deviation of the loss.
+Errors are of second order in the distance of points, about 1/50 of a standard deviation of the loss.
 """
 
 from collections.abc import Callable

@@ -1,16 +1,10 @@
 """delta of several rounds together, from a bound on delta of each round as a function of eps.
 
-In each round the same users report with fresh randomness; their values and the rounds themselves may differ.
-A pair of distributions dominates a round if its delta, as a function of e^eps, is nowhere below that of any
-dataset. Independent draws of the pairs then dominate all rounds together, also if later rounds depend on
-earlier results (Zhu, Dong and Wang 2022). So an upper bound on delta of one round is all that is needed:
-
-1. The bound is computed at a few hundred eps. `loss_grid.connected` turns them into a pair that dominates.
-2. `loss_grid.ln_delta` convolves the privacy losses of these pairs. About e^-depth of the probability is left
-   out; a greater depth reaches smaller deltas.
-
-Rounding goes to the safe side. The points are 1/12 of the standard deviation of the loss apart, which makes
-eps too large by about 0.05 %, and by up to 0.3 % where few users hide each report.
+In each round the same users report with fresh randomness; values and rounds may differ. Independent draws of
+pairs that dominate the rounds dominate all rounds together, also if later rounds depend on earlier results
+(Zhu, Dong and Wang 2022). So a bound at a few hundred eps is enough: `loss_grid.connected` makes a pair,
+`loss_grid.ln_delta` convolves the losses. Rounding goes to the safe side; eps is too large by about 0.05 %,
+and by up to 0.3 % where few users hide each report (docs/proofs.md, "Several rounds").
 """
 
 import functools

@@ -1,41 +1,14 @@
 """A second upper bound on delta for every dataset: close to `histogram.lower` where the blanket's is not.
 
-The blanket hides the user in question among the reports that do not depend on a value. This bound hides the
-user among nearly all remaining users.
+The blanket hides the target user among the reports that do not depend on a value; this bound hides the target
+user among nearly all other users:
 
-**Step 1: replace a random remaining user.** Write R_x = gamma w + (1 - gamma) r_x for every value x, with a
-distribution w: a report is from w with probability gamma, and otherwise truthful. Look at the remaining users
-in random order until one has a report from w. Before this user come g truthful ones, g geometric. Tell the
-adversary
+    delta <= E[D(n - 1 - g)],  g geometric,    D(m) >= E[(G_1 + ... + G_m)_+] / m for all m users at any x,
+    G = (R_x0 - e^eps R_x1)(y) / R_x(y),  y ~ R_x,
 
-* who the g users are, and their reports;
-* the report from w, but not whose it is: it does not depend on that user's value;
-* the value and the report of every user who was not looked at; and the report of the user in question,
-  but with the value x_J of the user J whose report was from w.
-
-Without the values, these are all n reports, so the adversary knows more than the shuffled reports. Let A be
-all m = n - 1 - g remaining users but the truthful ones. J is uniform in A and independent of the known
-reports, and nobody looked at the other users of A: their reports have the distributions R_(x_i). Hence
-
-    delta <= E[delta_A],    delta_A = E[(sum of G_i over i in A)_+] / m,
-    G_i = (R_x0 - e^eps R_x1)(y_i) / R_(x_i)(y_i),   y_i ~ R_(x_i), independent,
-
-with delta_A <= 1 if A is empty. Let D(m) be the largest delta_A over all values of m users. D(m) falls with
-m: without a random user of A, the mean of the sum is (m - 1) / m of it, so Jensen's inequality applies.
-
-**Step 2: one value is the worst.** Let M_x(z) = E[e^(z G)] if y ~ R_x. `numerics.positive_part` shows (items
-1 and 2) that for every theta, tau, h > 0, with z_j = theta + i u_j, u_j = j h, j = 0, +-1, +-2, ...
-
-    E[(sum of G_i)_+] <= h / (2 pi) * sum over j of prod_x M_x(z_j)^(n_x) e^(z_j^2 tau^2 / 2) / z_j^2
-
-if n_x of the m users hold x. The sum grows if each term is replaced by its absolute value. Then it is a
-convex function of the n_x, which sum to m. So it is largest where all m users hold the same value, and only
-one distribution per kind of value is left to compute.
-At theta near the saddle point, taking absolute values costs about 0.3 % of delta for many users.
-
-`Randomizer.references` has one value of each kind. For k-RR and Hadamard response the blanket's bound
-is as good. Local hashing with g > 2 needs three-wise independent hash functions here (`histogram.upper`:
-pairwise). For g = 2 pairwise independence is enough: of three bits, P(000) + P(111) is 1/4 then.
+with D(m) a trapezoid sum of absolute values. docs/proofs.md, "The single-value bound", has the proof.
+`Randomizer.references` has one value of each kind. Local hashing with g > 2 needs three-wise independent hash
+functions here (`histogram.upper`: pairwise).
 """
 
 import math

@@ -1,22 +1,8 @@
 """Only the sums of the reports' bits are released: Prio, DAP, secure aggregation of unary encodings.
 
-A report has one bit per value, all independent: 1 with probability p for the user's own value, with q < p for
-any other (`randomizers.UnaryEncoding`). A shuffler shows every string of bits. Secure aggregation shows one
-count per value, and then far less is known about a user.
-
-**Replacement.** A user's value changes from x0 to x1. Given the dataset, the k counts are independent, and
-the counts of other values have the same distribution before and after. What is left is a pair of independent
-counts: that of x0, where the user's bit changes from p to q, and that of x1, where it changes from q to p.
-For each, `binary.worst_count` bounds delta for every number of holders among the other users, in both
-directions. Its curve belongs to a pair of distributions that dominates the count in every dataset
-(`loss_grid.connected`), and the two pairs together dominate both counts (Zhu, Dong and Wang 2022).
-
-**Deletion.** A user who has no value sends a report of which every bit is 1 with probability q. Against that,
-a value changes one count: delta is the larger one of the count's two directions. (The number of reports
-stays n. A user whose report is missing shows in n itself.)
-
-Over several rounds, every round adds its pair or pairs. Colluding users reveal their reports: they do not
-count as users. docs/theory.md tells the same with examples.
+One count per value is shown. A replaced value changes two independent counts, one from p to q and one from q
+to p; a user with a value or none changes one. `binary.worst_count` bounds each, for every dataset, and each
+round adds its pair or pairs. docs/theory.md, "Sums only", has the proof.
 """
 
 import functools

@@ -1,29 +1,12 @@
 """delta of k-RR where all other users hold one third value, with different eps0: a lower bound.
 
-The target user holds x0 or x1, and all other users hold x2, a third value. Drop the reports x2,
-which is post-processing. Another user's report is dropped, or it is uniform over the other k - 1 values,
-whatever eps0 is. Let J' be the number of reports of other users that are not dropped.
-The user's own report is dropped with probability q. With m reports left, and gains
+Reports of the third value x2 are dropped. J' reports of other users are left, each uniform over the other
+k - 1 values, whatever eps0 is. With gains G' = (R_x0 - e^eps R_x1) / u, u uniform on the k - 1 values,
 
-    G' = (R_x0 - e^eps R_x1) / u,    u uniform on the k - 1 values,
-
-delta is
-
-    sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m,
+    delta = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m,
     r_m = q (e^eps - 1) P(J' = m) / P(J' = m - 1).
 
-Few reports are summed one by one. For many, one slope c replaces all r_m. The event
-
-    G'_1 + ... + G'_m > m c
-
-shows that delta is at least
-
-    sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m
-      - q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J')
-
-for every l with r_m <= c from m = l on. r_m falls with m, because sums of Bernoulli and Poisson numbers are
-log-concave. Chernoff's bound covers the second term. Only r_l is a number without a proved error: it is
-computed to about 1e-9, and taken 1e-6 larger.
+For many reports, one slope replaces all r_m (docs/proofs.md, "All other users at a third value").
 """
 
 import math

@@ -1,17 +1,9 @@
 """Bounds on delta of one round of a collection, for a target user who holds x0 or x1.
 
-The upper bound. The report of another user is, with some probability, drawn from one distribution u that
-does not depend on the user's value. A dummy is drawn from u, too. For k-RR u is uniform for every eps0, and
-the probability is
-
-    k q = k / (e^eps0 + k - 1)
-
-(Balle, Bell, Gascon and Nissim 2019 call k q u the blanket). Reveal to the adversary all other reports of
-other users. What is left is the target user's report among a random number of reports from u
-(`bounds.cover`). docs/collections.md has the proof.
-
-The lower bound is delta of a real dataset: all other users hold the same third value (neither x0 nor x1), or
-uniformly random values.
+Upper: a report of another user is, with some probability, drawn from a distribution u that does not depend on
+the value, and dummies are; all other reports are revealed (`bounds.cover`; docs/theory.md, "Collections", has
+the proof). For k-RR u is uniform for every eps0, and the probability is k q = k / (e^eps0 + k - 1).
+Lower: delta of a dataset in which all other users hold the same third value, or uniformly random values.
 
 ``eps`` (points,) everywhere; ``group`` is that of the target user.
 """
@@ -84,7 +76,7 @@ def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
 
 
 def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
-    """An upper bound for k = 2, by the count of x0: `bounds.binary` has the proof.
+    """An upper bound for k = 2, by the count of x0 (docs/proofs.md).
 
     ``known`` (points,): natural log of another upper bound, for how rare too few reports have to be.
     """

@@ -1,33 +1,9 @@
 """The blanket paper (Biswas, Jung, Palamidessi: Tight Differential Privacy Blanket for Shuffle Model).
 
-Its eq. (3) is the Hoeffding bound of Balle et al. 2019 (their Theorem 5.3; the text credits a lemma of
-Sommer et al.) for any eps0-LDP randomizer: a valid upper bound on delta for every dataset of the
-remaining users, in both directions. It depends neither on k nor on the data, so it is not tight. The
-paper looks for budgets at which it is tight, by equating it to
-
-    surplus = E_P[S] - e^eps E_Q[S] = kappa_3 (kappa_2 - e^eps) / kappa_2,
-
-where S is the noisy count of x0, P its distribution if the user holds x0 and Q if not. A difference of
-expected counts is no tight delta: that is the sum of max(0, P(s) - e^eps Q(s)), positive for all eps < eps0,
-while the surplus ends at ln kappa_2, about (e^eps0 - 1) / n.
-
-What follows from the printed definitions, for every n, k, count and eps0 (tests check each line):
-
-* kappa_4 is meant to separate eq. (3)'s two cases, which meet at tanh(eps / 2) = 2 sinh(eps0) e^(-eps0 / 2);
-  printed is sinh(eps0 / 2). `case_border` is the corrected one. kappa_4 = ln(2 e^eps0 - 1) > eps0, and the
-  corrected one is above eps0 too, as 4 cosh^2(eps0 / 2) > e^(eps0 / 2): where Case 1 begins, the true
-  delta is 0 already.
-* kappa_2 <= e^eps0 < e^kappa_4, hence S_1 is empty and Theorem 2.3 a) never applies.
-* The critical polynomial P has no real root: outside of (1, kappa_2) both its parts are >= 0, and inside
-  P_1 / P_2 >= 4 (1 + e^-eps0)^2 (e^eps0 + k - 1) > 1. (Its kappa_1 has e^(+C n e^-eps0) instead of
-  eq. (3)'s e^(-C n e^-eps0), and a factor n is missing; with both corrected its roots lie in (1, kappa_2),
-  where eq. (3) is in Case 2.)
-* The critical equation H is eq. (3) = surplus in x = tanh(eps / 2), correctly, and has no root either:
-  where its quadratic part is negative, x < (e^eps0 - 1) / (2 n), so that the exponent is above -C / 4 and
-  the first term more than 20 times the quadratic part. Theorem 2.3 b) never applies.
-* Theorems 2.1 and 2.2 hold in one sense only: eq. (3) and delta both tend to 0. Their ratio grows without
-  bound: for small eps the exponent of eq. (3) is C / ((1 + e^-eps0)^2 (e^eps0 + k - 1)) of delta's for
-  k >= 3, and C / (8 cosh^2(eps0 / 2)) of it for k = 2: 11 % at most.
+Its eq. (3) is a valid upper bound on delta for every eps0-LDP randomizer and dataset. The paper looks for
+budgets at which it is tight, by equating it to the surplus E_P[S] - e^eps E_Q[S] of the noisy count S of x0.
+For the printed definitions neither theorem about such budgets ever applies: docs/proofs.md, "The blanket
+paper's constants".
 """
 
 import math
@@ -104,7 +80,7 @@ class Kappas:
 def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike) -> Kappas:
     """The constants of eqs. (4) to (8), as printed.
 
-    ``n`` users in all, ``k`` values; ``count`` of the remaining n - 1 users hold x0, the paper's
+    ``n`` users in all, ``k`` values; ``count`` of the n - 1 other users hold x0, the paper's
     pi(x0) (n - 1). Numbers or arrays, which broadcast; eps0 up to 300. Raises ValueError that names a bad
     argument.
     """

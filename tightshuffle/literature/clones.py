@@ -1,26 +1,14 @@
 """Exact delta of the clones' pairs: Feldman, McMillan, Talwar 2021 and 2023.
 
-Each remaining user hides a clone of the user who differs with some probability c. With C ~ Bin(n - 1, c)
-clones, A ~ Bin(C, 1/2) and D ~ Bern(e^eps0 / (e^eps0 + 1)), the shuffled reports reveal at most as much as
+Each other user hides a clone of the target user with probability c. With C ~ Bin(n - 1, c) clones,
+A ~ Bin(C, 1/2) and D ~ Bern(e^eps0 / (e^eps0 + 1)), the shuffled reports reveal at most as much as
 
     (A + D, C - A + 1 - D)  against  (A + 1 - D, C - A + D).
 
-- clones (2021, "Hiding among the clones"): c = e^-eps0. Valid for every eps0-LDP randomizer, even if
-  it is chosen adaptively.
-- stronger clones (2023, "Stronger privacy amplification by shuffling"): c = 2 / (e^eps0 + 1). The
-  paper's errata limit its theorem to a class of randomizers. k-RR belongs to it for every k, by this proof:
-  with R_x the distribution of the reports for x, R_x >= (R_0 + R_1) / (e^eps0 + 1) value by value (at x0 and
-  x1 the right side is q <= R_x, elsewhere 2 q / (e^eps0 + 1) <= q). So a remaining user reports with
-  probability c from (R_0 + R_1) / 2 = (S_0 + S_1) / 2, where R_0 and R_1 mix the distributions S_0 and S_1,
-  proportional to e^eps0 R_0 - R_1 and e^eps0 R_1 - R_0, as e^eps0 : 1 and 1 : e^eps0. How many drew from S_0
-  and from S_1 is the pair; all else is post-processing. (With the smaller c = 2 q, reports other than x0 and
-  x1 are not clones, and the counts do not determine C: that pair, the two counts of renyi_pairs.py, is no
-  upper bound.)
+- clones (2021): c = e^-eps0, for every eps0-LDP randomizer, even if it is chosen adaptively.
+- stronger clones (2023): c = 2 / (e^eps0 + 1), for k-RR with every k.
 
-The pair is its own mirror image: both directions have the same delta. It is the distribution of n messages of
-which n - 1 are independent, 0 and 1 with probability c / 2 each, so that delta is E[(G_1 + ... + G_n)_+] / n
-as in `histogram`, w being that distribution: G is 2 / (c (e^eps0 + 1)) times e^eps0 - e^eps,
-1 - e^(eps + eps0) or 0.
+docs/proofs.md, "The clones' pairs, and the strong adversary", has the proofs.
 """
 
 import numpy as np
@@ -53,7 +41,7 @@ def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.
 def stronger_clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of the stronger clones' pair (Feldman et al. 2023, Theorem 3.1 with p = 1 / (e^eps0 + 1)).
 
-    An upper bound on delta for k-RR with every k (proof above); else as `clones`.
+    An upper bound on delta for k-RR with every k (docs/proofs.md); else as `clones`.
     """
     eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     return _bound(eps, n, k, eps0, np.log(2) + scipy.special.log_expit(-eps0))

@@ -1,23 +1,12 @@
 """delta of the count of x0 (Biswas et al., Definition 11 and Theorem 1, corrected).
 
-The count has the distribution P if the user in question holds x0, and Q if that user holds x1. Of the n - 1
-remaining users, m = ``count`` hold x0, and N = n - m. Under Q the count is S = X + J: X ~ Bin(m, p) counts
-the reports of x0 by users who hold x0, and J ~ Bin(N, q) those by users who hold another value. Then
+With ``count`` other users at x0, N = n - count and J the reports of x0 by users who hold another value,
 
-    P(s) / Q(s) = kappa_2 + (e^eps0 - kappa_2) E[J | S = s] / N.                   (Theorem 1, corrected)
+    P(s) / Q(s) = kappa_2 + (e^eps0 - kappa_2) E[J | S = s] / N,                 (Theorem 1, corrected)
+    e^{v_s}     = kappa_2 + (e^eps0 - kappa_2) E[J^2 | S = s] / N^2.             (Theorem 1, as printed)
 
-The printed theorem multiplies by (s - r) / (n - m) = J / N after that factor is already in the binomial
-coefficient. So it has the second moment instead of the first,
-
-    e^{v_s} = kappa_2 + (e^eps0 - kappa_2) E[J^2 | S = s] / N^2,                  (Theorem 1, as printed)
-
-which is never larger, so that the printed delta is never too large. The step before it in the paper's
-Appendix A, and P(s) in its eq. (6), are right. The article has the proof. `of_moment` computes both.
-
-Numerics. Both losses grow with s, so that delta is a sum over a tail of s. An exponentially tilted
-binomial is a binomial. X and J are tilted until the edge of that tail is the mean of X + J. Then all sums are
-well-scaled, however small delta is, and windows of O(sqrt n) are enough. The tilt's factor
-exp(-m KL(p'||p) - N KL(q'||q)) is kept as a logarithm.
+The printed loss is never larger. The article has the proof; docs/proofs.md, "The count of one value", has the
+computation.
 """
 
 import decimal
@@ -61,7 +50,7 @@ def delta(
 ) -> Floats:
     """log10 of the exact delta of the noisy count of x0 (no bound for the histogram).
 
-    ``count`` of the remaining n - 1 users hold x0 (n_x0 of the paper). ``direction``: "forward" for P against
+    ``count`` of the n - 1 other users hold x0 (n_x0 of the paper). ``direction``: "forward" for P against
     Q, as in the paper; "reverse" for Q against P; "both" for the larger one, as in the definition of
     differential privacy. The relative error of delta is below 1e-9. For delta below 10^-10000, the relative
     error of log10 delta is at most 1e-14.
@@ -79,7 +68,7 @@ def of_moment(
     direction: str,
     moment: int,
 ) -> Floats:
-    """`delta` for the loss with that ``moment`` of J: 1, or 2, which is no guarantee (see the module).
+    """`delta` for the loss with that ``moment`` of J: 1, or 2, which is no guarantee.
 
     The paper prints no reverse; for the second moment it is the printed loss put into eq. (2) with the roles
     exchanged.

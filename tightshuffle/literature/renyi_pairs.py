@@ -1,18 +1,10 @@
 """Exact Renyi divergences of pairs of distributions of two counts, at any real order.
 
-Given that T reports are clones or name x0 or x1, the first count is a with probability
-Bin(T, 1/2)(a) (1 + tau_T z) under P and (1 - tau_T z) under Q, z = 2 a / T - 1. So for every such pair
-
     exp((lambda - 1) D(P || Q)) - 1 = sum_T w_T E[g(tau_T z)],
-    g(x) = (1 + x)^lambda (1 - x)^(1 - lambda) - 1 - (2 lambda - 1) x >= 0,
+    g(x) = (1 + x)^lambda (1 - x)^(1 - lambda) - 1 - (2 lambda - 1) x,
 
-where the linear part, of mean 0, is taken out so that nothing cancels. The pairs differ in the weights w_T
-and in tau_T, and each is its own mirror image: D(P || Q) = D(Q || P).
-
-Numerics. A summand has its peak around the mean of a tilted binomial, but for large orders and few clones a
-second one at z = 1: the largest and the smallest stationary point of its exponent are found by fixed-point
-iterations from both ends, and what lies between them is summed too. A coarse grid shows which T have weight;
-where they are many, a spline in sqrt(T) replaces most of the inner sums.
+where T reports are clones or name x0 or x1, and z = 2 a / T - 1 for a ~ Bin(T, 1/2). docs/proofs.md, "Renyi
+divergences of two counts", has the derivation and the computation.
 """
 
 from collections.abc import Callable
@@ -56,10 +48,10 @@ def rdp_clones(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -
 def rdp_two_counts(
     order: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike
 ) -> Floats:
-    """Renyi divergence of the counts of x0 and x1 when all remaining users hold one third value (k = 2: x1).
+    """Renyi divergence of the counts of x0 and x1 when all other users hold one third value (k = 2: x1).
 
     A lower bound on eps(lambda) of shuffled k-RR: it belongs to one dataset and a part of the histogram.
-    With p = e^eps0 / (e^eps0 + k - 1) and q = 1 / (e^eps0 + k - 1), C ~ Bin(n - 1, 2 q) of the remaining
+    With p = e^eps0 / (e^eps0 + k - 1) and q = 1 / (e^eps0 + k - 1), C ~ Bin(n - 1, 2 q) of the other
     users report x0 or x1. Parameters, result and errors as for `rdp_clones`, with ``k`` values.
     """
     values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0), check_k(k))

@@ -1,11 +1,8 @@
 """Privacy loss distributions on a grid, composed at any depth, always an upper or a lower estimate.
 
 The privacy loss of a pair (P, Q) is L = log(P / Q) of an outcome of P, and for n_c independent rounds
-delta(eps) = E[(1 - e^(eps - L_1 - ... - L_nc))_+] (Koskela et al., eq. 2.3; L is infinite where Q is 0).
-
-The n_c-fold convolution is a fast Fourier transform, whose noise of 1e-16 would drown small deltas. So it is
-given the exponentially tilted distribution, whose bulk lies where the composed loss is eps, and its result is
-tilted back in logarithms.
+delta(eps) = E[(1 - e^(eps - L_1 - ... - L_nc))_+]. Tilted distributions are convolved by fast Fourier
+transforms, with bounds on every error (docs/proofs.md, "Several rounds").
 """
 
 import math

@@ -42,7 +42,7 @@ def log_positive_part(
         With ``shares``, both have one more axis (..., m): the number of copies is then a sum of m independent
         ones, each Binomial(n, share), or Poisson of mean n where the share is 0. One share at least is above
         0.
-    width : high - low is at most log(1 + width), unless rounding (item 5 above) or a limit of about a million
+    width : high - low is at most log(1 + width), unless rounding or a limit of about a million
         nodes prevents it; the bounds hold in any case
     groups : whole numbers of the broadcast leading shape. Of the points with the same number only those that
         can have the largest expectation get this width; for all other points, the bracket only shows that

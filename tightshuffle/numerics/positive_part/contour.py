@@ -1,4 +1,4 @@
-"""The contour integral for E[S_+]: items 1 to 5 of the package's docstring, one error term per function.
+"""The contour integral for E[S_+]: items 1 to 5 of docs/proofs.md, one error term per function.
 
 Sums and errors are in units of M(theta)^n e^(theta^2 tau^2 / 2).
 """
