@@ -22,17 +22,11 @@ then:
     k: "40"
 """
 GROUPS = (Group("2024", 10**6, 3.0, colluding=0.1), Group("group 2", 20_000, 2.0, 0.5))
-MEANT = Collection(
-    50,
-    GROUPS,
-    "subset:3",
-    Dummies(1000),
-    26,
-    (
-        Collection(50, GROUPS, "subset:3", Dummies(poisson_per_value=5.0)),
-        Collection(40, GROUPS, "subset:3", Dummies(1000), 4),
-    ),
+THEN = (
+    Collection(50, GROUPS, "subset:3", Dummies(poisson_per_value=5.0)),
+    Collection(40, GROUPS, "subset:3", Dummies(1000), 4),
 )
+MEANT = Collection(50, GROUPS, "subset:3", Dummies(1000), 26, THEN)
 USERS = "groups: [{users: 2, eps0: 1}]"
 
 
@@ -59,25 +53,14 @@ def test_json_needs_no_other_library(tmp_path, monkeypatch):
     [
         ("k: 4\ngroups: [{user: 5, eps0: 1}]", "groups, item 1: unknown key 'user'; did you mean users?"),
         ("k: 4\n_cache: {}", "the file: unknown key '_cache'; the keys are k, groups, randomizer"),
-        (f"k: 4\n{USERS}\ndummies: {{poisson: 5}}", "dummies: unknown key 'poisson'"),
         ("k: 4\ngroups: [{name: a, eps0: 1}]", "group 'a': users must be given"),
-        ("k: 4", "groups must be given"),
         ("k: 4\ngroups: 3", "groups must be a list; got '3'"),
-        (
-            "k: 4\ngroups: [{users: many, eps0: 1}]",
-            "group 'group 1': users must be a whole number; got 'many'",
-        ),
         (f"k: .inf\n{USERS}", "k must be a whole number; got '.inf'"),
-        (f"k: 1:30\n{USERS}", "k must be a whole number; got '1:30'"),
-        (f"k: 4\nrandomizer: hash:{'9' * 400}\n{USERS}", "g must be a whole number from 2 to 2^62; got 9999"),
         ("k: 4\ngroups: [{users: 2, eps0: .nan}]", "group 'group 1': eps0 must be a number; got '.nan'"),
         ('k: 4\ngroups: [{name: "a\\e[2J", users: 2}]', "got 'a\\x1b[2J'"),
         (f"k: 4\n{USERS}\nthen: {{k: 5}}", "then must be a list of collections"),
         (f"k: 4\n{USERS}\nthen: [{{round: 5}}]", "then, item 1: unknown key 'round'"),
-        (
-            f"k: 4\n{USERS}\nthen: [{{rounds: 1, then: [{{rounds: 50}}]}}]",
-            "then, item 1: a collection under then must not have then itself; give all of them in one list",
-        ),
+        (f"k: 4\n{USERS}\nthen: [{{then: [{{rounds: 50}}]}}]", "under then must not have then itself"),
         (f"k: 4\n{USERS}\n{USERS}", "key 'groups' is given twice; keep one of them"),
         (f"k: 4\n? [a]\n: 5\n{USERS}", "keys must be words; got ['a']"),
         ("k: &a [*a]", "recursive"),
@@ -96,14 +79,11 @@ def test_what_is_wrong_is_said_in_one_line(text, message, tmp_path):
     name = "mine.json" if text[0] in "{[" else "mine.yaml"
     with pytest.raises(ValueError, match=rf"^{tmp_path}/{name}: ") as raised:
         read(tmp_path, text, name)
-    assert message in str(raised.value)
-    assert "\n" not in str(raised.value)
-    assert len(str(raised.value)) < 300
+    said = str(raised.value)
+    assert (message in said, "\n" in said, len(said) < 300) == (True, False, True)
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    with pytest.raises(ValueError, match=r"nowhere\.yaml: No such file"):
-        read_collection(str(tmp_path / "nowhere.yaml"))
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe")
     with pytest.raises(ValueError, match=r"binary\.yaml: not a text file"):
         read_collection(str(tmp_path / "binary.yaml"))

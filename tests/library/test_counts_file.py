@@ -17,10 +17,8 @@ COUNTS = {
     "nobody": (b"cell,count\n1,0\n2,0\n", "every count is 0"),
     "a column twice": (b"cell,count,count\n1,5,6\n2,5,6\n", "row 1: the column 'count' occurs twice"),
     "a value too many": (b"cell,count\n1,5\n2,5,6\n", "row 3: 3 values; expected 2"),
-    "an empty row": (b"cell,count\n1,5\n\n2,6\n", "row 3: empty"),
     "beyond a float": (b"cell,count\n1,5\n2,9007199254740993\n", "row 3: count must be a whole number"),
     "too many users": (b"cell,count\n1,9007199254740991\n2,9007199254740991\n", "2^53 users"),
-    "an open quote": (b'cell,count\n1,5\n2,"6\n', "not a readable CSV file"),
     "gzip": (gzip.compress(b"cell,count\n1,5\n2,6\n", mtime=0), "not UTF-8 text"),
     "a field without end": (b"cell,count\n1,5\n2," + b"9" * 200_000, "row 3: not a readable CSV file: field"),
 }
@@ -32,9 +30,8 @@ def test_counts(tmp_path, content, message):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"counts.csv: ") as caught:
         read_counts(path)
-    assert message in str(caught.value)
-    assert str(caught.value).isprintable()
-    assert len(str(caught.value)) < 400
+    said = str(caught.value)
+    assert (message in said, said.isprintable(), len(said) < 400) == (True, True, True)
 
 
 def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
@@ -60,16 +57,13 @@ GOOD_COUNTS = {
     "blank lines at the end": b"cell,count\n1,5\n2,6\n\n\n",
     "spaces": b"cell, count\n1, 5\n 2 ,6\n",
     "another order of columns": "count,name,cell\n5,Bücher,1\n6,\u4e2d\u6587,2\n".encode(),
-    "capital letters": b"Cell,COUNT\n1,5\n2,6\n",
-    "decimal point": b"cell,count\n1,5.0\n2,6e0\n",
+    "capital letters, decimal points": b"Cell,COUNT\n1,5.0\n2,6e0\n",
 }
 
 
 @pytest.mark.parametrize("content", GOOD_COUNTS.values(), ids=GOOD_COUNTS)
 def test_unusual_counts_are_fine(tmp_path, content):
-    folder = tmp_path / "Zählungen 中文 'x' $HOME"
-    folder.mkdir()
-    (folder / "my counts.csv").write_bytes(content)
-    counts = read_counts(folder / "my counts.csv")
-    assert counts["cell"].tolist() == [1, 2]
-    assert counts["count"].tolist() == [5, 6]
+    path = tmp_path / "Zählungen 中文 'x' $HOME.csv"
+    path.write_bytes(content)
+    counts = read_counts(path)
+    assert [counts[name].tolist() for name in ("cell", "count")] == [[1, 2], [5, 6]]

@@ -26,23 +26,16 @@ def test_eps_gives_delta_back(randomizer, delta):
     eps = tightshuffle.epsilon(delta, randomizer=randomizer, colluding=100, **SETTING)
     back = tightshuffle.delta(eps, randomizer=randomizer, colluding=100, **SETTING)
     assert delta * (1 - 1e-4) <= back <= delta * (1 + 1e-9)
-    assert (
-        tightshuffle.epsilon(log10_delta=np.log10(delta), randomizer=randomizer, colluding=100, **SETTING)
-        == eps
-    )
 
 
-@pytest.mark.parametrize("n", [300, 370, 380, 384, 390, 400])
+@pytest.mark.parametrize("n", [300, 380, 400])
 def test_bounds_below_the_smallest_normal_float_are_rounded_to_their_sides(n):
     setting = {"n": n, "k": 10, "eps0": 0.5}
     for eps in 0.5 * (1 - 10.0 ** -np.arange(1, 16)):
         with mpmath.workdps(30):
-            least, most = (
-                mpmath.mpf(10) ** mpmath.mpf(float(function(eps, log10=True, **setting)))
-                for function in (tightshuffle.lower, tightshuffle.upper)
-            )
-        assert tightshuffle.lower(eps, **setting) <= least
-        assert tightshuffle.upper(eps, **setting) >= most
+            for side, function in ((1, tightshuffle.lower), (-1, tightshuffle.upper)):
+                exact = mpmath.mpf(10) ** mpmath.mpf(float(function(eps, log10=True, **setting)))
+                assert side * function(eps, **setting) <= side * exact
     assert tightshuffle.upper(0.5, **setting) == 0
 
 

