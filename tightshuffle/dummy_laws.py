@@ -30,14 +30,11 @@ _ULP = 2.0**-52
 class Law:
     """The law of a number of dummies.
 
-    Parameters
-    ----------
-    name : the text that `parse_law` makes it from
-    first : the smallest number that is listed
-    log_mass : natural logs of the probabilities of first, first + 1, ...; shape (m,)
-    steps : ln P(z) - ln P(z + 1) from z = first - 1 on, shape (m + 1,); -inf or inf where one of the two is
-        0. They are given, not computed from ``log_mass``, whose digits cancel.
-    log_outside : natural log of an upper bound on the probability of all numbers that are not listed
+    ``name``: the text that `parse_law` makes it from; ``first``: the smallest number that is listed;
+    ``log_mass`` (m,): natural logs of the probabilities of first, first + 1, ...; ``steps`` (m + 1,): ln P(z)
+    - ln P(z + 1) from z = first - 1 on, -inf or inf where one of the two is 0, as differences of ``log_mass``
+    would cancel; ``log_outside``: natural log of an upper bound on the probability of all numbers that are
+    not listed.
     """
 
     name: str

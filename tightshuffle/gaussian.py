@@ -3,13 +3,9 @@
 Noise of standard deviation sigma on a query of L2 sensitivity D is (eps, delta)-private exactly for
 
     delta = Phi(a - b) - e^eps Phi(-a - b),    a = D / (2 sigma),  b = eps sigma / D,    (Theorem 8)
+          = phi(b - a) (M(b - a) - M(b + a)) = phi(b - a) int_0^inf e^(-t^2/2 - b t) 2 sinh(a t) dt,
 
-For a small delta this is a difference of nearly equal numbers. With Mills' ratio M(x) = Phi(-x) / phi(x) and
-e^eps phi(a + b) = phi(a - b) it equals
-
-    delta = phi(b - a) (M(b - a) - M(b + a)) = phi(b - a) int_0^inf e^(-t^2/2 - b t) 2 sinh(a t) dt,
-
-and one of these two forms always keeps all digits.
+with Mills' ratio M(x) = Phi(-x) / phi(x). One of these forms always keeps all digits.
 """
 
 import math

@@ -1,10 +1,8 @@
 """Tune the m of subset selection or the g of local hashing for shuffled reports.
 
-Take the parameter with the least error at a given (eps, delta). Among all parameters with this error, it
-also has the least delta: with a smaller delta, another one could raise eps0 up to the given delta, and would
-have a smaller error. So two parameters are compared at the same error, where eps0 has a closed form, by one
-bound on delta each. The error is that of uniform data: a parameter that depended on the users' values would
-reveal something about them.
+The parameter with the least error at a given (eps, delta) has the least delta among all with this error: with
+a smaller delta, another one could raise eps0, and would have a smaller error. So two parameters are compared
+at the same error, where eps0 has a closed form. Data are uniform: a parameter must not depend on values.
 """
 
 import numpy as np
@@ -57,21 +55,11 @@ def most_private(
 ) -> tuple[Integers, Floats]:
     """The m or g with the least delta among those whose estimates have the same variance, and its eps0.
 
-    It walks from ``start`` to the best of some parameters around it, in ever smaller steps. So it finds a
-    minimum nearby, and a parameter above 16 to a few percent, where the error hardly changes.
-
-    Parameters
-    ----------
-    kind : `SubsetSelection` or `LocalHashing`
-    start : m or g, shape (points,), as all further arrays
-    eps, n, k : of the guarantee, users and values
-    variance : of the unbiased estimate of a value's share of n users, uniform data
-    hidden : users whose reports the adversary does not know; n by default
-    round_up : whether delta is that of `upper` or of `lower`
-
-    Returns
-    -------
-    m or g, and eps0, per point; inf where no eps0 has this variance. Nothing is checked.
+    It walks from ``start`` to the best of some parameters around it, in ever smaller steps: to a minimum
+    nearby, and a parameter above 16 to a few percent, where the error hardly changes. Arrays are (points,).
+    ``variance``: of the unbiased estimate of a value's share of n users, uniform data; ``hidden``: users
+    whose reports the adversary does not know, n by default; ``round_up``: whether delta is that of `upper` or
+    of `lower`. eps0 is inf where none has this variance. Nothing is checked.
     """
     users = n if hidden is None else hidden
     best, factors = [int(p) for p in start], [_FACTOR] * len(start)

@@ -70,21 +70,12 @@ class Bit(NamedTuple):
 def binary(
     eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike, width: float = 1e-3
 ) -> tuple[Floats, Floats]:
-    """log10 of a lower and of an upper bound on the worst dataset's delta for k = 2.
+    """log10 of a lower and of an upper bound on the worst dataset's delta for k = 2; -inf where eps >= eps0.
 
-    Parameters
-    ----------
-    eps, n, eps0 : numbers or arrays, which broadcast; ``n`` users in all, eps0 at most 300
-    width : target for upper / lower - 1; reached unless that takes more than 200,000 datasets
-
-    Returns
-    -------
-    Two arrays of the broadcast shape (floats for scalars); -inf where eps >= eps0. The first is delta of
-    some dataset, rounded down; the second is never below delta of the worst dataset.
-
-    Raises
-    ------
-    ValueError naming the argument that is out of range.
+    ``eps``, ``n`` users in all and ``eps0``, at most 300, are numbers or arrays, which broadcast; so are both
+    results. ``width``: target for upper / lower - 1; reached unless that takes more than 200,000 datasets.
+    The first result is delta of some dataset, rounded down. ValueError names the argument that is out of
+    range.
     """
     points = np.broadcast_arrays(check_eps(eps), check_n(n), check_eps0(eps0, LARGEST_EXPONENT))
     goal = np.log1p(check_positive("width", width))
@@ -104,13 +95,8 @@ def ln_delta_among(
 ) -> tuple[float, float]:
     """Natural logs of a lower and an upper bound on delta of one report in the worst dataset; not checked.
 
-    Parameters
-    ----------
-    eps : below ``own``
-    own : eps0 of the target user; math.inf if the report is the value itself
-    users, eps0 : how many other users, and their eps0
-    dummies : how many uniform reports
-    width : as for `binary`
+    ``eps`` is below ``own``, the target user's eps0, math.inf if the report is the value itself. ``users``
+    other users have ``eps0``; ``dummies``: how many uniform reports; ``width``: as for `binary`.
     """
     low, high = worst_count(
         np.array([eps]), Bit.flipped(own), users, (eps0, -eps0), dummies, goal=math.log1p(width)
@@ -130,15 +116,10 @@ def worst_count(
 ) -> tuple[Floats, Floats]:
     """Natural logs of a lower and an upper bound on delta of one bit, P against Q, in the worst dataset.
 
-    Parameters
-    ----------
-    eps : (e,), each below ``own.largest``
-    users : how many other users
-    odds : log odds that their bit is 1, for those who hold the value and those who do not
-    dummies : how many random bits
-    goal : the wanted difference of the two bounds
-    steeply : whether the ``goal`` may be -log(delta) times as large where delta < 1 / e. eps for a given
-        delta is then about equally exact at every delta.
+    ``eps`` (e,), each below ``own.largest``; ``users`` other users; ``odds``: log odds that their bit is 1,
+    for those who hold the value and those who do not; ``dummies``: how many random bits; ``goal``: the wanted
+    difference of the two bounds. ``steeply``: the goal may be -log(delta) times as large where delta < 1 / e,
+    so that eps for a given delta is about equally exact at every delta.
     """
 
     def ln_delta(place: Integers, a: Integers, c: Integers) -> tuple[Floats, Floats]:

@@ -76,17 +76,10 @@ class Cover:
 def ln_delta(
     values: Floats, probabilities: Floats, cover: Cover, *, round_up: bool, width: float = 1e-4
 ) -> Floats:
-    """Natural log of sum_j P(J = j) E[(G_1 + ... + G_j)_+] / j, rounded up or down.
+    """Natural log of sum_j P(J = j) E[(G_1 + ... + G_j)_+] / j, rounded up or down; (points,).
 
-    Parameters
-    ----------
-    values, probabilities : (points, classes), the gains of one report drawn from u, and their probabilities
-    cover : of J - 1
-    width : about the relative error of the result
-
-    Returns
-    -------
-    (points,); -inf where no gain is positive. It can exceed 0 by rounding.
+    ``values``, ``probabilities`` (points, classes): the gains of one report drawn from u; ``cover``: of J -
+    1; ``width``: about the relative error. -inf where no gain is positive. It can exceed 0 by rounding.
     """
     cover = cover.rounded(fewer=round_up)
     if few(cover):

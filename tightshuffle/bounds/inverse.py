@@ -39,18 +39,10 @@ def epsilon_from_gaussian(
 ) -> float:
     """The eps at which a bound is ``wanted``, if the bound is nearly the delta of a Gaussian mechanism.
 
-    The search mostly takes 2 to 5 evaluations.
-
-    Parameters
-    ----------
-    log10_delta_at : log10 of the bound at eps; it falls with eps, to -inf at ``budget``
-    wanted : log10 of the delta
-    mu : of the Gaussian differential privacy to start from (`gaussian_mu`); the first evaluation adjusts mu
-    round_up : True for an eps at which the bound is at most ``wanted``, False for one with at least that
-
-    Returns
-    -------
-    eps in [0, budget]. There the bound is within `TOLERANCE` of ``wanted``, or jumps within 1e-9 of this eps.
+    ``log10_delta_at`` falls with eps, to -inf at ``budget``; ``wanted`` is a log10 delta. ``mu``: of the
+    Gaussian differential privacy to start from (`gaussian_mu`), which the first evaluation adjusts.
+    ``round_up``: the bound is at most ``wanted`` at this eps, else at least. It is within `TOLERANCE` of
+    ``wanted`` there, or jumps within 1e-9 of this eps. Mostly 2 to 5 evaluations.
     """
     aim = wanted - (1 if round_up else -1) * TOLERANCE / 2
     low, high = 0.0, budget

@@ -15,8 +15,7 @@ from tightshuffle.arguments import Floats
 def masses(index: npt.NDArray[Any], eps: Floats, forward: Floats, reverse: Floats) -> dict[int, float]:
     """The probabilities of the losses under P, by their index, from delta at ``eps`` of both directions.
 
-    The loss 0 gets the probability that is missing to 1. The sum can exceed 1, as the deltas are bounds: then
-    the probabilities are scaled down.
+    The loss 0 gets what is missing to 1. The deltas are bounds: a sum above 1 is scaled down.
     """
     (at_p, _), (_, at_minus_p) = (_jumps(eps, values) for values in (forward, reverse))
     total = float(forward[-1] + at_p.sum() + at_minus_p.sum())

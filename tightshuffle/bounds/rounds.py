@@ -190,11 +190,8 @@ class LowerRounds(Composition):
     """A lower bound on delta of all rounds together, for one dataset in each round.
 
     Parameters: ``rounds``, each a lower and an upper `Curve` of delta of that dataset, which is the same in
-    both directions, and how many rounds have it. delta of a round below 1e-14 counts as 0, so the bound is
-    useless for delta below about 1e-12.
-
-    `optimistic.below` lowers the values until no line between them is above delta. They then belong to a pair
-    that the dataset's own pair dominates in every composition.
+    both directions, and how many rounds have it. Useless for delta below about 1e-12: delta of a round below
+    1e-14 counts as 0.
     """
 
     first_depth, clear = 32.0, 0.0

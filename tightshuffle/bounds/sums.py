@@ -26,17 +26,8 @@ def log10_delta(
 ) -> Floats:
     """log10 of an upper bound on delta of the sums of n users' reports; -inf where delta is 0.
 
-    Parameters
-    ----------
-    eps : a number >= 0, or an array
-    n : users who do not collude, at least 1
-    randomizer : a `UnaryEncoding`
-    compositions : rounds in which all users report with fresh randomness
-    deletion : neighbours are datasets in which one user has a value or none; else, two different values
-
-    Raises
-    ------
-    ValueError for another randomizer, or a bad eps.
+    ``eps`` >= 0, a number or an array; ``n`` users who do not collude; ``randomizer``: a `UnaryEncoding`;
+    other parameters as for `tightshuffle.delta`. ValueError for another randomizer, or a bad eps.
     """
     pairs = _pairs(n, check_unary(randomizer), compositions, deletion)
     return np.max([pair.log10_delta(eps) for pair in pairs], axis=0)

@@ -31,14 +31,9 @@ def ln_delta_of_third_value(
 ) -> Floats:
     """Natural log of a lower bound on delta of this dataset; -inf where none is above 0.
 
-    Parameters
-    ----------
-    eps : (points,)
-    gains : (points, 3), (R_x0 - e^eps R_x1) / u at x0, x1 and another value, u uniform on all k values
-    q : the probability that the target user reports one given other value
-    k : at least 3
-    cover : of J', the reports of the other k - 1 values
-    ulps : units in the last place by which gains may be wrong, broadcasts against them
+    ``eps`` (points,); ``gains`` (points, 3): (R_x0 - e^eps R_x1) / u at x0, x1 and another value, u uniform
+    on all k >= 3 values; ``q``: the probability that the target user reports one given other value;
+    ``cover``: of J'; ``ulps``: units in the last place by which gains may be wrong, broadcasts against them.
     """
     masses = np.broadcast_to(np.array([1, 1, k - 3]) / (k - 1), gains.shape)
     # Subtracting a slope cancels digits, so gains are rounded before it.

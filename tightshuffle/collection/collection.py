@@ -65,19 +65,11 @@ class Collection(Data):
     ) -> Floats:
         """log10 of a bound on delta of one of these ``rounds``; `then` does not count.
 
-        Parameters
-        ----------
-        eps : (points,) or a number
-        group : the name of the group of the target user; the first by default
-        bound : "upper", for every dataset; or "lower", which some dataset reaches, -inf where none is known
-        unseen : False for a user who takes part, as the adversary may know. True if nobody can know who
-            takes part: the bound is then for a user who does so with the probability of the group. Upper
-            bounds only.
-        width : the largest relative error that the computation adds to an upper bound, mostly
-
-        Raises
-        ------
-        ValueError naming the argument that is bad.
+        ``eps`` (points,) or a number; ``group``: the name of the group of the target user, by default the
+        first; ``bound``: "upper", for every dataset, or "lower", which some dataset reaches, -inf where none
+        is known. ``unseen``: True if nobody can know who takes part; the upper bound is then for a user who
+        does so with the probability of the group. ``width``: the largest relative error that the computation
+        adds to an upper bound, mostly. ValueError names a bad argument.
         """
         check_choice("bound", bound, BOUNDS)
         chosen, points = self.named(group), check_eps(eps).ravel()

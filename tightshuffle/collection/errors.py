@@ -12,15 +12,13 @@ from tightshuffle.randomizers.base import SupportRandomizer
 
 
 def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
-    """Expected total variation error of the unbiased estimate from one round; nan without a formula.
+    """Expected total variation error of the unbiased estimate from one round; nan without one.
 
-    ``shares`` (k,): of the users who hold each value, the same in every group; None for uniform data.
-    If groups hold the values in different shares, the estimate is biased: it weights a group by users *
-    participation * (p - q). No number of users helps, and this error is then too small.
-    The estimate is linear in the shuffled counts: less what other values and dummies add on average, and
-    divided by what the users of a value add on average. It includes the error of not asking everybody.
-    Before projection, by the central limit theorem; colluding users' reports are used. No formula: for a
-    matrix, unless everybody takes part. ValueError for ``shares`` that do not fit k.
+    ``shares`` (k,): of the users who hold each value, the same in every group; None for uniform data. If
+    groups differ in them, the estimate is biased (it weights a group by users * participation * (p - q)), and
+    this error is too small. Before projection, by the central limit theorem. It includes the error of not
+    asking everybody; colluding users' reports are used. nan for a matrix, unless everybody takes part.
+    ValueError for ``shares`` that do not fit k.
     """
     held = _shares(data, shares)
     own = data.own(data.groups[0])

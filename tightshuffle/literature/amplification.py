@@ -67,12 +67,9 @@ def balle_hoeffding(
 ) -> Floats:
     """log10 delta of the privacy blanket with Hoeffding's inequality (Balle et al., CRYPTO 2019, section 5).
 
-    Of the n users, M ~ Bin(n, gamma) report from the blanket, and delta <= E[(L_1 + ... + L_M)_+] / (gamma n)
-    for independent copies of the privacy amplification random variable L, whose mean is -a = 1 - e^eps.
-    With L in a range of width w, Hoeffding's inequality integrated over the excess gives
-    delta <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n. ``randomizer`` chooses gamma and
-    L: "krr" for those of k-RR; "generic" their bounds for any eps0-LDP randomizer (Lemma 5.2, with
-    gamma anywhere from e^-eps0 to 1), where ``k`` does not matter.
+    delta <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n, a = e^eps - 1, w the range of L
+    (docs/proofs.md). ``randomizer`` chooses gamma and L: "krr" for those of k-RR; "generic" their bounds for
+    any eps0-LDP randomizer (Lemma 5.2), where ``k`` does not matter.
     """
     n, gamma, _, _, width, _, local = _blanket(eps, n, k, eps0, randomizer)
     eps = np.asarray(eps, dtype=float)
@@ -88,10 +85,7 @@ def balle_bennett(
 ) -> Floats:
     """log10 delta of the privacy blanket with Bennett's inequality (Balle et al., CRYPTO 2019, section 5).
 
-    As `balle_hoeffding`, but with the largest value b of L and a bound c on E[L^2] instead of its range.
-    From E[e^(t L)] <= exp(-t a + (c / b^2) (e^(t b) - 1 - t b)) follows
-    E[(L_1 + ... + L_m)_+] <= b / log(1 + a b / c) e^(-m (c / b^2) phi(a b / c)) with
-    phi(u) = (1 + u) log(1 + u) - u; the mean over M >= 1 is a closed form.
+    As `balle_hoeffding`, with the largest value of L and a bound on E[L^2] instead of its range.
     """
     n, gamma, truthful, largest, _, square, local = _blanket(eps, n, k, eps0, randomizer)
     eps = np.asarray(eps, dtype=float)

@@ -89,10 +89,7 @@ def ceiling(
 ) -> float:
     """log10 of a closed-form bound on the forward delta, of both forms, if at most ``count`` users hold x0.
 
-    By Jensen's inequality E_Q[(P/Q - e^eps)+] is at most e^eps0 span E[(J/N - a)+] with the threshold a of
-    the loss, and J reaches a N with probability at most exp(-N KL(a || q)) (Chernoff). The published loss
-    is never above the exact one, and N grows when fewer users hold x0. Numbers only, eps0 at most 700; 0
-    where the bound is trivial.
+    By Jensen and Chernoff (docs/proofs.md). Numbers only, eps0 at most 700; 0 where it is trivial.
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))

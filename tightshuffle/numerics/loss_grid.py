@@ -44,14 +44,10 @@ class LossGrid(NamedTuple):
 def connected(index: Integers, spacing: float, ln_delta: Floats, reverse: Floats | None = None) -> LossGrid:
     """The `LossGrid` of a pair that dominates whatever has at most this delta, in both directions.
 
-    delta is convex in e^eps, so between points it lies below the line that connects upper bounds of its
-    values (Doroshenko et al. 2022, "connecting the dots"). The largest convex function below all points is
-    the delta of a pair: each jump of its slope is the probability of one loss under Q.
-
-    Parameters: ``index`` (p,), ascending whole numbers from 0; ``ln_delta`` (p,), natural log of an upper
-    bound at eps = index * spacing; ``reverse`` (p,), that of Q against P, where it is another one. Without it
-    the pair is its own mirror image. What is left at the last point is an infinite loss. Slopes are kept as
-    logarithms, so delta may be far below the smallest float. Masses are rounded up.
+    The largest convex function of e^eps below all points is the delta of a pair (Doroshenko et al. 2022;
+    docs/proofs.md). ``index`` (p,): ascending whole numbers from 0; ``ln_delta`` (p,): natural log of an
+    upper bound at eps = index * spacing; ``reverse`` (p,): that of Q against P, where it is another one. What
+    is left at the last point is an infinite loss. Slopes are kept as logarithms; masses are rounded up.
     """
     eps = index * spacing
     sides = [ln_delta] if reverse is None else [ln_delta, reverse]
@@ -197,10 +193,7 @@ def _one_tilt(
 def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
     """The distribution of a sum of indices, so many drawn by each distribution: first index, masses, noise.
 
-    Outside of them lies at most _WRAPPED, by Chernoff's bound at forty orders (as in dp-accounting). The
-    noise bounds the Euclidean norm of the rounding errors. A transform of length N is wrong by at most
-    3.5 ulp log2 N of its norm (Higham 2002, Theorem 24.2, with half an ulp as unit roundoff). No component
-    of a distribution's transform is above 1, so the t-th power carries at most t times its errors along.
+    Outside of them lies at most _WRAPPED; the noise bounds the Euclidean norm of the errors (docs/proofs.md).
     """
     low, high = 0, sum((probabilities.size - 1) * times for probabilities, times in parts)
     largest = max(probabilities.size for probabilities, _ in parts)

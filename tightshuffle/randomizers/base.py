@@ -1,14 +1,9 @@
 """The base class of all local randomizers, and the base class of those whose likelihood takes two values.
 
 A randomizer R turns a value x, one of k, into a report y with probability R_x(y). delta of n shuffled reports
-follows from the *gain* of one report,
+follows from the *gain* of one report under a reference measure w (`bounds.histogram`):
 
-    G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),    y ~ w,
-
-for a reference measure w: delta_w(eps) = E[(G_1 + ... + G_n)_+] / n. With the blanket w = inf_x R_x it is
-an upper bound for every dataset of the other users (Balle, Bell, Gascon and Nissim 2019, Lemma 5.3,
-before any inequality). With w = R_x2 it is delta of the dataset in which all other users hold x2. With a
-mixture of R_x it is at most delta of the worst dataset.
+    G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),    y ~ w.
 """
 
 from abc import ABC, abstractmethod
@@ -71,16 +66,14 @@ class Randomizer(ABC):
         Parameters
         ----------
         eps : a number >= 0
-        reference : "blanket"; or the value that all other users hold: "x0" and "x1" are those of the
-            pair, "x2", "x3", ... the other values in their order; or a mixture of values, {name: weight},
-            the weights summing to 1
+        reference : "blanket"; or the value that all other users hold: "x0" and "x1" are those of the pair,
+            "x2", "x3", ... the other values in their order; or a mixture of values, {name: weight}
         pair : the values (x0, x1)
 
         Returns
         -------
-        values, probabilities : arrays of the same shape (classes,). Probabilities are > 0. If they sum to
-            less than 1, G = 0 with the missing probability, as for a blanket, whose mass is below 1. All
-            digits are exact, however small eps, eps0 or eps0 - eps.
+        values, probabilities : arrays of one shape (classes,). Probabilities are > 0; G = 0 with the missing
+            probability. All digits are exact, however small eps, eps0 or eps0 - eps.
 
         Raises
         ------

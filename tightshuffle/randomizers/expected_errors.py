@@ -1,13 +1,11 @@
-"""Expected errors of unbiased estimates, in closed form, for any histogram.
+"""Expected errors of unbiased estimates before projection, in closed form, for any histogram.
 
-A value that the share f of n users holds has the k-RR count Bin(n f, p) + Bin(n (1 - f), q), and inversion
-(Biswas et al., eq. (12)) is y -> (y / n - q) / (p - q), hence its estimate is unbiased with the variance
+For k-RR, inverted (Biswas et al., eq. (12)), the estimate of a share f has the variance
 
-    (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2).
+    (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2),
 
-The Gaussian's is (sigma / n)^2 for each value. The mean absolute value of a normal variable is its standard
-deviation times sqrt(2 / pi): exact for the Gaussian; for k-RR it holds by the central limit theorem, with a
-relative error of about 1 / (n q). Both are errors before projection onto the simplex.
+the Gaussian's is (sigma / n)^2. The mean absolute value of a normal variable is its standard deviation times
+sqrt(2 / pi): exact for the Gaussian, for k-RR by the central limit theorem, to about 1 / (n q).
 """
 
 import numpy as np
@@ -53,9 +51,7 @@ def errors(randomizer: Randomizer, shares: npt.ArrayLike, *, n: npt.ArrayLike) -
 def largest_error(deviations: npt.ArrayLike) -> float:
     """Expected largest absolute value of independent normal variables of these ``deviations`` (k,), some > 0.
 
-    The unary encodings' errors are independent. Others are correlated, a little for many values; for them
-    this is an upper bound: jointly normal variables of mean 0 all stay within t at least as often as if they
-    were independent (Sidak 1967).
+    The unary encodings' errors are independent. For correlated ones this is an upper bound (Sidak 1967).
     """
     sizes, often = np.unique(np.asarray(deviations, dtype=float), return_counts=True)
     kept = sizes > 0
@@ -94,12 +90,9 @@ def gaussian_errors(k: int, *, n: int, sigma: npt.ArrayLike) -> Floats:
 def ratio_limit(shares: npt.ArrayLike, eps0: float) -> float:
     """Limit, as n grows, of the ratio of expected TV distances: inverted k-RR over Gaussian mechanism.
 
-    At equal (eps, delta) the Gaussian's sigma tends to sqrt(n q) / (p - q) (docs/parity.md), hence the limit
-
         (1 / k) sum_x sqrt(1 - q + f_x (p (1 - p) - q (1 - q)) / q),
 
-    for ``shares`` f of shape (k,). Its largest value, sqrt((1 - 1 / k) (1 + p - q)) < sqrt(2), is that of
-    equal shares.
+    for ``shares`` f of shape (k,): docs/theory.md, "Equal privacy".
     """
     shares = np.asarray(shares, dtype=float)
     k = len(shares)

@@ -23,18 +23,11 @@ _EQUAL = decimal.Decimal("1e-40")  # log-ratios up to which entries count as equ
 class Finite(Randomizer):
     """The randomizer that reports y for the value x with probability ``matrix[y, x]``.
 
-    Parameters
-    ----------
-    matrix : shape (reports, k), k >= 2. Columns sum to 1 to 1e-9, and are divided by their sums. Rows of
-        zeros are left out. ``eps0`` is the largest log-ratio of two entries of one row, rounded up.
-        Bounds are those of the entries as floats, divided by their exact sums: 0.1 counts as the nearest
-        float. The attribute ``matrix`` holds these quotients, rounded.
-
-    Raises
-    ------
-    ValueError for another shape, for negative or infinite entries, for entries between 0 and 1e-280, and for
-    columns with another sum. Also for a report that only some values can cause, as eps0 would be infinite,
-    and for equal columns, as eps0 would be 0.
+    ``matrix`` (reports, k), k >= 2: columns sum to 1 to 1e-9, and are divided by their exact sums; entries
+    count as floats. Rows of zeros are left out. ``eps0`` is the largest log-ratio of two entries of one row,
+    rounded up. ValueError for another shape, for negative or infinite entries, for entries between 0 and
+    1e-280, and for columns with another sum; also for a report that only some values can cause, as eps0 would
+    be infinite, and for equal columns, as eps0 would be 0.
     """
 
     matrix: Floats

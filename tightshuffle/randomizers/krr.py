@@ -56,11 +56,9 @@ def sample_histogram(
 ) -> Integers:
     """Draw the shuffled k-RR histogram of a dataset from its exact distribution, in O(k) instead of O(n).
 
-    Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly. All other users report a
-    uniform value; their counts are multinomial.
-
-    ``counts`` and the errors are those of `check_counts`. Returns whole numbers, shape (repetitions, k);
-    every row sums to the number of users.
+    Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly; the uniform reports of all
+    other users are multinomial. ``counts`` and errors: see `check_counts`. Returns whole numbers
+    (repetitions, k).
     """
     counts = check_counts(counts, repetitions)
     k = counts.shape[1]
@@ -71,13 +69,10 @@ def sample_histogram(
 
 
 def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
-    """The unbiased estimate of the true frequencies: the noisy ones times the inverse channel, in O(k).
+    """The unbiased estimate of the true frequencies, (y - q) / (p - q) (Biswas et al., eq. (12)), in O(k).
 
-    The channel is q + (p - q) on the diagonal, hence the inverse (y - q) / (p - q) for frequencies that
-    sum to 1 (Biswas et al., eq. (12)). Estimates may be negative.
-
-    Parameters: frequencies, shape (..., k), each row summing to 1. Returns the same shape. ValueError for an
-    eps0 below 1e-9, which leaves no information.
+    ``frequencies`` (..., k), each row summing to 1; returns the same shape. Estimates may be negative.
+    ValueError for an eps0 below 1e-9, which leaves no information.
     """
     frequencies = np.asarray(frequencies, dtype=float)
     k = frequencies.shape[-1]
@@ -86,11 +81,10 @@ def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
 
 
 def project_to_simplex(points: npt.ArrayLike) -> Floats:
-    """The nearest probability vector in Euclidean distance, row by row.
+    """The nearest probability vector in Euclidean distance, row by row; ``points`` (..., k), finite.
 
-    Sort-and-threshold (Wang and Carreira-Perpinan 2013, the projection cited by the paper).
-
-    Parameters: points, shape (..., k), finite. Returns the same shape; entries >= 0, rows sum to 1.
+    Sort-and-threshold (Wang and Carreira-Perpinan 2013, the projection cited by the paper). Entries of the
+    result are >= 0, rows sum to 1.
     """
     given = np.asarray(points, dtype=float)
     if not np.all(np.isfinite(given)):
@@ -109,14 +103,10 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
 def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     """The most likely true frequencies given the noisy ones: the limit of the iterative Bayesian update.
 
-    That update is expectation maximisation of sum_x y_x log(q + (p - q) f_x) over probability vectors f
-    (Biswas et al. name it beside inversion). The sum is concave, and Karush-Kuhn-Tucker's conditions say
-    f_x = max(0, y_x / level - c) with c = q / (p - q) = 1 / (e^eps0 - 1) and the one level at which f sums to
-    1. So no iteration is needed: sort, and keep the largest m values as long as each stays positive at
-    level = (their sum) / (1 + m c). If inversion gives no negative estimate, both agree.
-
-    Parameters: frequencies, shape (..., k), >= 0, each row summing to 1. Returns the same shape. ValueError
-    for other frequencies, and for an eps0 below 1e-9, which leaves no information.
+    With c = 1 / (e^eps0 - 1) it is max(0, y / level - c), at the level that makes the sum 1 (docs/proofs.md,
+    "Maximum likelihood"). Where inversion gives no negative estimate, both agree. ``frequencies`` (..., k),
+    >= 0, rows summing to 1; returns the same shape. ValueError for other frequencies, and for an eps0 below
+    1e-9.
     """
     frequencies = np.asarray(frequencies, dtype=float)
     if not (np.all(frequencies >= 0) and np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)):

@@ -31,30 +31,19 @@ def log_positive_part(
     width: float = 1e-4,
     groups: npt.ArrayLike | None = None,
 ) -> tuple[Floats, Floats]:
-    """Bounds (low, high) with low <= log E[(G_1 + ... + G_n)_+] <= high.
+    """Bounds (low, high) with low <= log E[(G_1 + ... + G_n)_+] <= high; -inf where G has no positive value.
 
     Parameters
     ----------
-    values, probabilities : shape (..., c), the values of one G and their probabilities; what is missing to 1
-        is the probability of the value 0. A value of probability 0 does not occur. The largest value, if
-        positive, lies between 1e-150 and 1e150.
-    n : number of independent copies of G, from 1 to 10^12; its shape broadcasts with the leading dimensions.
-        With ``shares``, both have one more axis (..., m): the number of copies is then a sum of m independent
-        ones, each Binomial(n, share), or Poisson of mean n where the share is 0. One share at least is above
-        0.
-    width : high - low is at most log(1 + width), unless rounding or a limit of about a million
-        nodes prevents it; the bounds hold in any case
-    groups : whole numbers of the broadcast leading shape. Of the points with the same number only those that
-        can have the largest expectation get this width; for all other points, the bracket only shows that
-        they are smaller. None: every point gets this width.
-
-    Returns
-    -------
-    low, high : arrays of the broadcast leading shape; both -inf where G has no positive value
-
-    Raises
-    ------
-    ValueError if the largest value is out of range.
+    values, probabilities : shape (..., c), of one G; what is missing to 1 is the probability of the value 0.
+        The largest value, if positive, lies between 1e-150 and 1e150, or a ValueError is raised.
+    n : number of independent copies of G, from 1 to 10^12; broadcasts with the leading dimensions. With
+        ``shares``, both have one more axis (..., m): the copies are then a sum of m independent numbers, each
+        Binomial(n, share), or Poisson of mean n where the share is 0. One share at least is above 0.
+    width : high - low is at most log(1 + width), unless rounding or a limit of about a million nodes prevents
+        it; the bounds hold in any case
+    groups : whole numbers of the broadcast leading shape. Only those points of a group that can have its
+        largest expectation get this width; the bracket of another point only shows that it is smaller.
     """
     g, p = np.broadcast_arrays(np.asarray(values, float), np.asarray(probabilities, float))
     if shares is None:
