@@ -41,11 +41,11 @@ def convolved_distributions(*, n, k, eps0, count):
     p, q = e / (e + k - 1), 1 / (e + k - 1)
     remaining = [mp.mpf(1)]
     for probability in [p] * count + [q] * (n - 1 - count):
-        remaining = _add_user(remaining, probability)
-    return _add_user(remaining, p), _add_user(remaining, q)
+        remaining = add_user(remaining, probability)
+    return add_user(remaining, p), add_user(remaining, q)
 
 
-def _add_user(distribution, probability):
+def add_user(distribution, probability):
     stay = [value * (1 - probability) for value in distribution] + [mp.mpf(0)]
     step = [mp.mpf(0)] + [value * probability for value in distribution]
     return [a + b for a, b in zip(stay, step, strict=True)]

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from tests.library.printed import convolved_distributions, hockey_stick
+from tests.library.printed import add_user, convolved_distributions, hockey_stick
 from tightshuffle.bounds.binary import Bit, _curvature, _ln_delta, binary, worst_count
 from tightshuffle.literature import count
 
@@ -38,18 +38,15 @@ def test_every_count(eps0, eps):
     assert high - low <= math.log10(1.0011)
 
 
-def log_odds(chance):
-    return math.log(chance / (1 - chance))
-
-
 @pytest.mark.parametrize(("p", "q"), [(0.5, 0.1), (0.95, 0.4), (0.75, 0.25), (0.5, 1e-6), (0.3, 0.29)])
 def test_every_pair_of_bits(p, q):
-    users, held, other = 11, log_odds(p), log_odds(q)
+    users, (held, other) = 11, (math.log(chance / (1 - chance)) for chance in (p, q))
     own = Bit.of(held, other)
     eps = np.array([0.0, 0.1, 0.5, 0.95]) * own.largest
     p, q = (1 / (1 + mp.exp(-mp.mpf(odds))) for odds in (held, other))
-    columns = [bits_of([p] * m + [q] * (users - m)) for m in range(users + 1)]
-    pairs = [(add_bit(column, p), add_bit(column, q)) for column in columns]
+    held_by = ([p] * m + [q] * (users - m) for m in range(users + 1))
+    columns = [functools.reduce(add_user, chances, [mp.mpf(1)]) for chances in held_by]
+    pairs = [(add_user(column, p), add_user(column, q)) for column in columns]
     low, high = worst_count(eps, own, users, (held, other), goal=1e-9)
     for e, below, above in zip(eps.tolist(), low.tolist(), high.tolist(), strict=True):
         truth = max(hockey_stick(e, first, second) for first, second in pairs)
@@ -58,27 +55,24 @@ def test_every_pair_of_bits(p, q):
         assert above - below < 2e-9
 
 
-def bits_of(chances):
-    return functools.reduce(add_bit, chances, [mp.mpf(1)])
-
-
-def add_bit(distribution, chance):
-    pairs = zip([*distribution, mp.mpf(0)], [mp.mpf(0), *distribution], strict=True)
-    return [(1 - chance) * stay + chance * step for stay, step in pairs]
+def random_blocks(seed, number, users_in, other_in, gap_in, most, least):
+    """Users, log odds of both bits, eps, first count and width; ranges of users, gap and width are log10."""
+    rng = np.random.default_rng(seed)
+    for _ in range(number):
+        users, other = int(10 ** rng.uniform(*users_in)), rng.uniform(*other_in)
+        held = other + 10 ** rng.uniform(*gap_in)
+        p, q = (1 / (1 + math.exp(-odds)) for odds in (held, other))
+        spread = math.sqrt(users * min(p * (1 - p), q * (1 - q)))
+        eps = min(rng.uniform(0, 6) * (p - q) / spread, most * Bit.of(held, other).largest)
+        width = max(2, int(users * 10 ** rng.uniform(least, 0)))
+        yield users, held, other, eps, int(rng.integers(0, users - width + 1)), width
 
 
 def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
-    rng, close = np.random.default_rng(3), 0
-    for _ in range(60):
-        users = int(10 ** rng.uniform(1.5, 4.2))
-        other = rng.uniform(-5, 1)
-        held = other + 10 ** rng.uniform(-1.5, 0.9)
-        own, place = Bit.of(held, other), np.zeros(1, int)
-        p, q = (1 / (1 + math.exp(-odds)) for odds in (held, other))
-        spread = math.sqrt(users * min(p * (1 - p), q * (1 - q)))
-        eps = np.array([min(rng.uniform(0, 6) * (p - q) / spread, 0.98 * own.largest)])
-        width = max(2, int(users * 10 ** rng.uniform(-2.5, 0)))
-        first = int(rng.integers(0, users - width + 1))
+    close, place = 0, np.zeros(1, int)
+    for case in random_blocks(3, 60, (1.5, 4.2), (-5, 1), (-1.5, 0.9), 0.98, -2.5):
+        users, held, other, eps, first, width = case
+        own, eps = Bit.of(held, other), np.array([eps])
         m = np.unique(np.linspace(first, first + width, 200).astype(int))
         value, error = _ln_delta([(m, held), (users - m, other)], eps, own, np.zeros(m.size, int))
         ends = max(value[0], value[-1])
@@ -91,17 +85,10 @@ def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
 
 def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
     """The second derivatives of E, by quadrature over |u| <= 1, at both ends of a block."""
-    rng, u = np.random.default_rng(4), np.linspace(-1, 1, 20_001)
-    for _ in range(40):
-        users = int(10 ** rng.uniform(2.5, 6))
-        other = rng.uniform(-5, 0.5)
-        held = other + 10 ** rng.uniform(-1, 0.7)
-        own = Bit.of(held, other)
-        p, q = (1 / (1 + math.exp(-odds)) for odds in (held, other))
-        spread = math.sqrt(users * min(p * (1 - p), q * (1 - q)))
-        eps = min(rng.uniform(0, 6) * (p - q) / spread, 0.9 * own.largest)
-        width = max(2, int(users * 10 ** rng.uniform(-3, 0)))
-        first = int(rng.integers(0, users - width + 1))
+    u = np.linspace(-1, 1, 20_001)
+    for case in random_blocks(4, 40, (2.5, 6), (-5, 0.5), (-1, 0.7), 0.9, -3):
+        users, held, other, eps, first, width = case
+        own, (p, q) = Bit.of(held, other), (1 / (1 + math.exp(-odds)) for odds in (held, other))
         a = p - math.exp(eps) * q
         theta = math.log1p(math.expm1(eps) / a)
         rates, shapes = [], []
@@ -127,7 +114,8 @@ def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
         assert bound <= truth + 0.7
 
 
-def test_a_billion_users():
+def test_a_billion_users_and_eps_from_eps0_on():
+    assert binary([1.0, 2.0], n=10, eps0=1.0)[1].tolist() == [-math.inf, -math.inf]
     n, eps0 = 10**9, np.array([1.0, 4.0, 12.0])
     eps = np.array([[0.1], [0.6]]) * eps0
     low, high = binary(eps, n=n, eps0=eps0, width=0.01)
@@ -135,7 +123,3 @@ def test_a_billion_users():
     assert np.all((low <= high) & (high - low <= math.log10(1.011)))
     some = count.delta(0.1 * 12.0, n=n, k=2, eps0=12.0, count=[0, n // 2, n - 1], direction="both")
     assert some.max() <= high[0, 2] + 1e-6
-
-
-def test_no_delta_from_eps0_on():
-    assert binary([1.0, 2.0], n=10, eps0=1.0)[1].tolist() == [-math.inf, -math.inf]

@@ -15,14 +15,24 @@ from tightshuffle.literature import count
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12, 1e-100])
 def test_round_trip(delta):
-    for bound, setting in [
-        (count.delta, {"n": 1000, "k": 15, "eps0": 4.0, "count": 66}),
-        (histogram.upper, {"n": 1000, "k": 15, "eps0": 4.0}),
-    ]:
-        eps = smallest_eps(functools.partial(bound, **setting), np.log10(delta), 4.0)
-        assert 0 < eps < 4
-        assert bound(eps, **setting) <= np.log10(delta)
-        assert bound(eps - 1e-9, **setting) > np.log10(delta) - 1e-6
+    bound = functools.partial(count.delta, n=1000, k=15, eps0=4.0, count=66)
+    eps = smallest_eps(bound, np.log10(delta), 4.0)
+    assert 0 < eps < 4
+    assert bound(eps) <= np.log10(delta)
+    assert bound(eps - 1e-9) > np.log10(delta) - 1e-6
+
+
+def found(log10_delta, setting, round_up):
+    """eps, and how often the bound was asked for."""
+    bound, seen = histogram.upper if round_up else histogram.lower, []
+
+    def log_delta(eps):
+        seen.append(eps)
+        return bound(eps, **setting)
+
+    mu = float(gaussian_mu(**setting))
+    eps = epsilon_from_gaussian(log_delta, log10_delta, setting["eps0"], mu=mu, round_up=round_up)
+    return eps, len(seen)
 
 
 @pytest.mark.parametrize(
@@ -34,16 +44,11 @@ def test_round_trip(delta):
     ],
 )
 def test_a_delta_that_eps_0_gives_is_found_at_once(round_up, log10_delta, setting):
-    bound, seen = histogram.upper if round_up else histogram.lower, []
-
-    def log_delta(eps):
-        seen.append(eps)
-        return bound(eps, **setting)
-
-    mu = float(gaussian_mu(**setting))
-    assert epsilon_from_gaussian(log_delta, log10_delta, setting["eps0"], mu=mu, round_up=round_up) == 0
+    eps, calls = found(log10_delta, setting, round_up)
+    bound = histogram.upper if round_up else histogram.lower
+    assert eps == 0
     assert bound(0.0, **setting) <= log10_delta
-    assert len(seen) <= 8
+    assert calls <= 8
 
 
 @pytest.mark.slow
@@ -57,15 +62,9 @@ def test_a_search_for_any_eps_ends_soon_on_its_side():
         round_up = rng.choice([-1, 1]) > 0
         setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
         bound = functools.partial(histogram.upper if round_up else histogram.lower, **setting)
-        wanted, seen = -(10 ** rng.uniform(-16, 2)), []
-        eps = epsilon_from_gaussian(
-            lambda e, bound=bound, seen=seen: seen.append(e) or bound(e),
-            wanted,
-            eps0,
-            mu=float(gaussian_mu(**setting)),
-            round_up=round_up,
-        )
-        assert len(seen) <= 20, (setting, wanted)
+        wanted = -(10 ** rng.uniform(-16, 2))
+        eps, calls = found(wanted, setting, round_up)
+        assert calls <= 20, (setting, wanted)
         reached = bound(eps) <= wanted if round_up else bound(eps) >= wanted or eps == 0
         assert reached, (setting, wanted)
 

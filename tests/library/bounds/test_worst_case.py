@@ -1,5 +1,6 @@
 """What docs/theory.md says of the worst dataset, against every dataset of small cases."""
 
+import functools
 import itertools
 from fractions import Fraction
 
@@ -29,23 +30,19 @@ def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0():
                     assert value <= table[gathered] * (1 + 1e-12)
 
 
-def histogram_distribution(k, ratio, held):
-    """The histogram's exact law, for users who hold these values; ``ratio`` = e^eps0."""
-    distribution = {(0,) * k: Fraction(1)}
-    for own in held:
-        distribution = add(distribution, krr(own, ratio, k))
-    return distribution
-
-
 @pytest.mark.parametrize(("k", "held"), [(4, (2, 3, 3)), (5, (2, 3, 4))])
 def test_the_map_from_one_third_value_to_a_split(k, held):
     """docs/theory.md, the direct proof: one map of histograms serves both laws."""
-    ratio = Fraction(27, 10)
-    worlds = {own: histogram_distribution(k, ratio, (own, *held)) for own in (0, 1)}
+
+    def law(*values):
+        start = {(0,) * k: Fraction(1)}
+        return functools.reduce(lambda law, own: add(law, krr(own, Fraction(27, 10), k)), values, start)
+
+    worlds = {own: law(own, *held) for own in (0, 1)}
     only_third = {h: probability for h, probability in worlds[0].items() if h[0] + h[1] == 0}
     for own, wanted in worlds.items():
         mapped: dict[tuple[int, ...], Fraction] = {}
-        for counts, probability in histogram_distribution(k, ratio, (own, *(2,) * len(held))).items():
+        for counts, probability in law(own, *(2,) * len(held)).items():
             reports = [value for value in range(2, k) for _ in range(counts[value])]
             if len(reports) > len(held):
                 images = [(h, weight / sum(only_third.values())) for h, weight in only_third.items()]
