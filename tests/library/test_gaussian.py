@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
-# Exact ----------------------------------------------------------------------------------------
-
 
 def printed_log_delta(eps, ratio):
     """Natural log of Phi(a - b) - e^eps Phi(-a - b), in 80 digits."""
@@ -42,11 +40,8 @@ def test_delta_against_80_digits():
 def test_delta_where_its_formulas_meet(ratio):
     # a = max(b, 1) / 2 and a = max(b, 1 / 2), seen from both sides
     for a, b in [(0.5, 0.3), (0.5, 1.0), (4.0, 8.0), (0.7, 0.7), (5.0, 5.0), (0.6, 0.5)]:
-        scale = ratio / (2 * a)
-        assert (
-            log_error(log10_delta_of_scale(2 * a * b, scale=scale), printed_log_delta(2 * a * b, scale))
-            < 1e-13
-        )
+        eps, scale = 2 * a * b, ratio / (2 * a)
+        assert log_error(log10_delta_of_scale(eps, scale=scale), printed_log_delta(eps, scale)) < 1e-13
 
 
 @pytest.mark.parametrize("eps", [0.01, 1.0, 4.0, 20.0])
@@ -62,7 +57,6 @@ def test_scale_and_delta_are_inverses(eps, log10_delta, sensitivity):
     if eps < 1e-4 and log10_delta < -100:
         return
     scale = exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity)
-    assert log10_delta_of_scale(eps, scale=scale, sensitivity=sensitivity) == pytest.approx(
-        log10_delta, rel=1e-10, abs=1e-13
-    )
+    back = log10_delta_of_scale(eps, scale=scale, sensitivity=sensitivity)
+    assert back == pytest.approx(log10_delta, rel=1e-10, abs=1e-13)
     assert log10_delta_of_scale(eps, scale=1.001 * scale, sensitivity=sensitivity) < log10_delta

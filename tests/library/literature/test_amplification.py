@@ -25,37 +25,33 @@ def sum_over_blanket(per_m, n, gamma, first):
     return mp.log10(total / (gamma * n))
 
 
-def hoeffding_by_definition(eps, n, k, eps0):
-    with mp.workdps(50):
-        distribution, gamma = amplification_variable(eps, k, eps0)
-        width = max(value for value, _ in distribution) - min(value for value, _ in distribution)
-        a = -sum(value * probability for value, probability in distribution)
-        return sum_over_blanket(
-            lambda m: width**2 / (4 * a) * mp.exp(-2 * m * a**2 / width**2), n, gamma, first=0
-        )
+def hoeffding_by_definition(distribution, a):
+    width = max(value for value, _ in distribution) - min(value for value, _ in distribution)
+    return lambda m: width**2 / (4 * a) * mp.exp(-2 * m * a**2 / width**2)
 
 
-def bennett_by_definition(eps, n, k, eps0):
-    with mp.workdps(50):
-        distribution, gamma = amplification_variable(eps, k, eps0)
-        largest = max(value for value, _ in distribution)
-        a = -sum(value * probability for value, probability in distribution)
-        square = sum(value**2 * probability for value, probability in distribution)
-        u = a * largest / square
-        rate = square / largest**2 * ((1 + u) * mp.log(1 + u) - u)
-        return sum_over_blanket(lambda m: largest / mp.log(1 + u) * mp.exp(-m * rate), n, gamma, first=1)
+def bennett_by_definition(distribution, a):
+    largest = max(value for value, _ in distribution)
+    square = sum(value**2 * probability for value, probability in distribution)
+    u = a * largest / square
+    rate = square / largest**2 * ((1 + u) * mp.log(1 + u) - u)
+    return lambda m: largest / mp.log(1 + u) * mp.exp(-m * rate)
 
 
 @pytest.mark.parametrize(
-    ("bound", "definition"),
-    [(balle_hoeffding, hoeffding_by_definition), (balle_bennett, bennett_by_definition)],
+    ("bound", "definition", "first"),
+    [(balle_hoeffding, hoeffding_by_definition, 0), (balle_bennett, bennett_by_definition, 1)],
 )
-def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, definition):
+@mp.workdps(50)
+def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, definition, first):
     for n, k, eps0 in [(1, 2, 0.3), (7, 3, 1.0), (60, 10, 0.5), (150, 4, 3.0), (40, 500, 6.0)]:
         for eps in (1e-6, 0.01, 0.1, 0.4, 0.99, 2.5):
             if eps < eps0:
-                wanted = min(0.0, float(definition(eps, n, k, eps0)))
-                assert bound(eps, n=n, k=k, eps0=eps0) == pytest.approx(wanted, rel=1e-10, abs=1e-11)
+                distribution, gamma = amplification_variable(eps, k, eps0)
+                a = -sum(value * probability for value, probability in distribution)
+                wanted = sum_over_blanket(definition(distribution, a), n, gamma, first)
+                found = bound(eps, n=n, k=k, eps0=eps0)
+                assert found == pytest.approx(min(0.0, float(wanted)), rel=1e-10, abs=1e-11)
 
 
 @pytest.mark.parametrize(("n", "eps0"), [(10**5, 0.5), (10**6, 2.0), (10**8, 6.0)])
@@ -71,22 +67,17 @@ def test_feldman_is_its_own_inverse(n, eps0):
 
 
 @pytest.mark.parametrize(
-    ("bound", "point", "condition"),
+    ("bound", "eps", "n", "eps0", "condition"),
     [
-        (erlingsson, {"eps": 0.1, "n": 999, "k": 2, "eps0": 0.4}, "n >= 1000"),
-        (erlingsson, {"eps": 0.1, "n": 10**6, "k": 2, "eps0": 0.5}, "eps0 < 1/2"),
-        (erlingsson, {"eps": 0.311, "n": 1000, "k": 2, "eps0": 0.4}, "delta < 1/100"),  # 0.015
-        (
-            feldman,
-            {"eps": 0.45, "n": 1000, "k": 2, "eps0": 0.5},
-            r"eps0 <= log\(n / \(16 log\(2 / delta\)\)\)",
-        ),
-        (feldman, {"eps": 1, "n": 100, "k": 2, "eps0": 6}, r"eps0 <= log\(n"),
+        (erlingsson, 0.1, 999, 0.4, "n >= 1000"),
+        (erlingsson, 0.1, 10**6, 0.5, "eps0 < 1/2"),
+        (erlingsson, 0.311, 1000, 0.4, "delta < 1/100"),  # 0.015
+        (feldman, 0.45, 1000, 0.5, r"eps0 <= log\(n / \(16 log\(2 / delta\)\)\)"),
     ],
 )
-def test_outside_of_its_range_a_theorem_says_which_condition_fails(bound, point, condition):
+def test_outside_of_its_range_a_theorem_says_which_condition_fails(bound, eps, n, eps0, condition):
     with pytest.warns(OutsideRange, match=condition) as caught:
-        assert np.isnan(bound(**point))
+        assert np.isnan(bound(eps, n=n, k=2, eps0=eps0))
     assert len(caught) == 1
     assert caught[0].filename == __file__
 

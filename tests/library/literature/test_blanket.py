@@ -54,10 +54,6 @@ class Printed:
         return first + x**2 * self.k3 * (self.k2 + 1) - x * self.k3 * (self.k2 - 1)
 
 
-def without_count(setting):
-    return {name: value for name, value in setting.items() if name != "count"}
-
-
 def assert_close(actual, expected, relative=RELATIVE):
     assert abs(mp.mpf(float(actual)) - expected) <= relative * max(1, abs(expected))
 
@@ -68,16 +64,13 @@ def fifty_digits():
         yield
 
 
-# The definitions as printed -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_equation_3_as_printed(setting):
-    printed = Printed(**setting)
+    printed, rest = Printed(**setting), {name: setting[name] for name in ("n", "k", "eps0")}
     for eps in (1e-9, 1e-3, 0.3, 0.999 * setting["eps0"], 2 * setting["eps0"], 12.0):
         expected = mp.log10(printed.delta(eps))
-        assert_close(blanket.equation_3(eps, **without_count(setting)), expected)
-        assert_close(blanket.blanket(eps, **without_count(setting)), min(mp.mpf(0), expected))
+        assert_close(blanket.equation_3(eps, **rest), expected)
+        assert_close(blanket.blanket(eps, **rest), min(mp.mpf(0), expected))
 
 
 def test_equation_3_changes_its_case_at_the_corrected_border():
@@ -130,8 +123,7 @@ def test_no_setting_satisfies_theorem_2_3(setting, share, eps):
     end = (printed.k2 - 1) / (printed.k2 + 1)
     first = 2 * printed.k5 * printed.k2 * mp.exp(-printed.c * end**2 / (4 * printed.k5))
     assert first > 20 * depth
-    log10_delta = blanket.blanket(eps, **setting)
-    assert log10_delta <= 0  # and no nan
+    assert blanket.blanket(eps, **setting) <= 0  # and no nan
 
 
 def test_roots_are_found_where_they_exist():
@@ -149,9 +141,6 @@ def test_roots_are_found_where_they_exist():
     end = printed.k2 - 1
     assert min(printed.equation(share * end) for share in np.linspace(0, 1, 99)) < 0
     assert blanket.equation_roots(steep) == 2
-
-
-# Eq. (3) is valid, and not tight --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(1, 2, 0.1), (10, 3, 0.1), (40, 10, 0.5), (300, 2, 0.05)])

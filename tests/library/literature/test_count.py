@@ -100,27 +100,21 @@ def test_ceiling_bounds_both_forms_at_every_smaller_count():
     assert ceiling(2.0, n=10, k=3, eps0=2.0, count=4) == -np.inf
 
 
-@pytest.mark.parametrize(
-    ("n", "count", "k", "eps0", "eps"),
-    [
-        (25, 13, 3, 9e-7, 4.5e-7),  # e^-eps is next to kappa_2
-        (25, 13, 3, 2e-9, 1e-9),
-        (9, 6, 2, 3.5e-8, 3.499999999e-8),
-        (7, 2, 10**6, 0.05, 0.0),
-        (6, 0, 10**12, 1e-8, 0.0),  # 1 - kappa_2 is 1e-20
-        (8, 3, 3, 4.0, 4.0 - 1e-12),
-        (8, 3, 10, 650.0, 1.0),  # e^-eps0 is no float from 745 on
-        (8, 3, 10, 800.0, 799.0),
-        (8, 3, 10, 1200.0, 1197.8),
-    ],
-)
+EXTREME = [
+    *[(25, 13, 3, 9e-7, 4.5e-7), (25, 13, 3, 2e-9, 1e-9)],  # e^-eps is next to kappa_2
+    *[(9, 6, 2, 3.5e-8, 3.499999999e-8), (7, 2, 10**6, 0.05, 0.0), (8, 3, 3, 4.0, 4.0 - 1e-12)],
+    (6, 0, 10**12, 1e-8, 0.0),  # 1 - kappa_2 is 1e-20
+    *[(8, 3, 10, 650.0, 1.0), (8, 3, 10, 800.0, 799.0), (8, 3, 10, 1200.0, 1197.8)],  # e^-745 is no float
+]
+
+
+@pytest.mark.parametrize(("n", "count", "k", "eps0", "eps"), EXTREME)
 def test_extreme_budgets(n, count, k, eps0, eps):
     with mp.workdps(60 + int(2 * eps0 / math.log(10))):
         distributions = convolved_distributions(n=n, k=k, eps0=eps0, count=count)
         terms = printed_terms(n=n, k=k, eps0=eps0, count=count)
         for direction, pair in (("forward", distributions), ("reverse", distributions[::-1])):
-            actual = delta(eps, n=n, k=k, eps0=eps0, count=count, direction=direction)
-            assert_close(actual, hockey_stick(eps, *pair))
-            names = {"form": "published", "direction": direction}
-            actual = delta(eps, n=n, k=k, eps0=eps0, count=count, **names)
-            assert_close(actual, printed_delta(eps, terms, **names))
+            setting = {"n": n, "k": k, "eps0": eps0, "count": count, "direction": direction}
+            assert_close(delta(eps, **setting), hockey_stick(eps, *pair))
+            published = printed_delta(eps, terms, form="published", direction=direction)
+            assert_close(delta(eps, form="published", **setting), published)

@@ -31,9 +31,7 @@ PARTS = [  # law, and the numbers of copies: (n, share) with share 0 for a Poiss
     ([0.5, -30.0], [0.05, 0.95 - 2.0**-40], [(200, 0.9), (3.0, 0.0), (5, 0.02)]),
 ]
 SMALL = [
-    ([1.0, -1.0], [0.25, 0.5], 6),
-    ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], 5),
-    ([0.4, -7.0], [0.2, 0.75], 7),
+    *[([1.0, -1.0], [0.25, 0.5], 6), ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], 5), ([0.4, -7.0], [0.2, 0.75], 7)]
 ]
 each_law = pytest.mark.parametrize(
     ("values", "probabilities", "parts"), [*((g, p, [(n, 1.0)]) for g, p, n in LAWS), *PARTS]
@@ -55,9 +53,8 @@ def test_rounding_of_base_and_units_of_weights(values, probabilities, parts):
         exact = log_power(values, probabilities, parts, theta)
         assert abs(mp.mpf(float(points.base[0])) - exact) <= mp.mpf(float(points.rounding[0]))
         below = mgf(values, probabilities, theta)
-        for g, p, weight, units in zip(
-            values, probabilities, points.weights[0], points.units[0], strict=True
-        ):
+        given = values, probabilities, points.weights[0], points.units[0]
+        for g, p, weight, units in zip(*given, strict=True):
             exact = mp.mpf(p) * mp.exp(theta * mp.mpf(g)) / below
             allowed = exact * mp.mpf(float(units)) * ULP + mp.mpf(10) ** -320
             assert abs(mp.mpf(float(weight)) - exact) <= allowed
@@ -74,12 +71,11 @@ def test_log_aliasing_at_every_length(values, probabilities, n, part):
     with mp.workdps(30):
         scale = log_power(values, probabilities, [(n, 1.0)], mp.mpf(theta)) + (mp.mpf(theta) * tau) ** 2 / 2
         for length, bound in zip(contour._LENGTHS[:10] * sigma, bounds, strict=False):
-            aliases = [
-                mp.exp(-theta * m * length)
-                * smoothed(values, probabilities, n, mp.mpf(tau), mp.mpf(m * length))
-                for m in (-3, -2, -1, 1, 2, 3)
-            ]
-            assert mp.log(mp.fsum(aliases)) - scale <= bound
+            total = mp.mpf(0)
+            for m in (-3, -2, -1, 1, 2, 3):
+                alias = smoothed(values, probabilities, n, mp.mpf(tau), mp.mpf(m * length))
+                total += mp.exp(-theta * m * length) * alias
+            assert mp.log(total) - scale <= bound
 
 
 @pytest.mark.parametrize("theta", [1e-6, 0.5, 3.0])  # the bound is for every theta, 0 too
@@ -146,10 +142,8 @@ def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(values, probabilit
     points = tilted(values, probabilities, parts)
     theta, sigma = float(points.theta[0]), float(points.sigma[0])
     tau, h = 0.01 / theta, step / sigma
-    one = np.ones(1)
-    sums, errors = contour._sum_nodes(
-        points, tau * one, h * one, last * one, one, last * h * (1 + 1e-9) * one, one
-    )
+    given = np.array([tau, h, last, 1.0, last * h * (1 + 1e-9), 1.0])[:, None]
+    sums, errors = contour._sum_nodes(points, *given)
     with mp.workdps(40):
         at = mp.mpf(theta)
         scale = log_power(values, probabilities, parts, at)
@@ -214,9 +208,6 @@ def test_log_outside_holds_the_truth_however_small_the_box(values, probabilities
         assert high - low < 1e-12
     if unlikely == 0.5 and n == 40:  # the sum alone is too small by far more than rounding
         assert low + 0.01 < truth
-
-
-# --- the switches ----------------------------------------------------------------------------------------
 
 
 NO_BOX = {"_FEW_ATOMS": 0, "_SOME_ATOMS": 0, "_MOST_ATOMS": 0}

@@ -30,9 +30,8 @@ def exact_delta(eps, rounds):
     finite = {0: mp.mpf(1)}
     survives = mp.mpf(1)
     for own, times in rounds:
-        masses = [
-            (own.first + i, mp.exp(mp.mpf(float(log)))) for i, log in enumerate(own.log_mass) if log > -INF
-        ]
+        held = ((own.first + i, log) for i, log in enumerate(own.log_mass.tolist()) if log > -INF)
+        masses = [(loss, mp.exp(mp.mpf(log))) for loss, log in held]
         infinite = mp.exp(mp.mpf(own.log_infinite)) if own.log_infinite > -INF else mp.mpf(0)
         for _ in range(times):
             after = {}
@@ -94,13 +93,10 @@ def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
     for masses, times in parts:
         for _ in range(times):
             whole = np.convolve(whole, masses)
-    kept = np.zeros(whole.size)
-    kept[first : first + composed.size] = composed[: whole.size - first]
-    outside = whole.copy()
-    outside[first : first + composed.size] = 0
-    assert outside.sum() <= loss_grid._WRAPPED
-    inside = whole - outside
-    assert np.linalg.norm(kept - inside) <= noise < 1e-12
+    inside = whole[first : first + composed.size].copy()
+    assert np.linalg.norm(composed[: inside.size] - inside) <= noise < 1e-12
+    whole[first : first + composed.size] = 0
+    assert whole.sum() <= loss_grid._WRAPPED
 
 
 def test_what_is_cut_off_is_added_back():
@@ -138,9 +134,6 @@ def test_no_finite_loss():
     assert ln_delta(0.0, [(empty, 1)], round_up=True) == pytest.approx(math.log(0.3), abs=1e-8)
 
 
-# --- pairs that dominate ---------------------------------------------------------------------------------
-
-
 def of_pair(pair, eps):
     """delta of a finite pair [(P, Q), ...] of fractions at eps, both directions, in mpmath."""
     exact = [tuple(mp.mpf(one.numerator) / one.denominator for one in side) for side in pair]
@@ -148,13 +141,10 @@ def of_pair(pair, eps):
     return max(mp.fsum(max(o[i] - grown * o[1 - i], 0) for o in exact) for i in (0, 1))
 
 
-PAIRS = [
-    [("1/2", "1/5"), ("1/5", "1/2"), ("3/10", "3/10")],
-    [("3/4", "1/4"), ("1/4", "3/4")],
-    [("1/100", "0"), ("99/100", "1")],  # an infinite loss
-    [("7/10", "1/10"), ("3/10", "9/10")],  # not its own mirror image
+PAIRS = [  # percent; the third has an infinite loss, the last is not its own mirror image
+    *[[(50, 20), (20, 50), (30, 30)], [(75, 25), (25, 75)], [(1, 0), (99, 100)], [(70, 10), (30, 90)]]
 ]
-PAIRS = [[tuple(map(Fraction, outcome)) for outcome in pair] for pair in PAIRS]
+PAIRS = [[(Fraction(p, 100), Fraction(q, 100)) for p, q in pair] for pair in PAIRS]
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -163,9 +153,8 @@ def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, 
     """From delta at the points only: between them, below and beyond them, and composed with itself."""
     index = np.unique(np.rint(np.linspace(0, 3 * points, points)).astype(int))
     with mp.workdps(30):
-        logs = np.array(
-            [float(mp.log(of_pair(pair, i * spacing) + mp.mpf(10) ** -60)) for i in index.tolist()]
-        )
+        deltas = [of_pair(pair, i * spacing) + mp.mpf(10) ** -60 for i in index.tolist()]
+        logs = np.array([float(mp.log(delta)) for delta in deltas])
         own = connected(index, spacing, logs.copy())
         assert math.exp(own.log_infinite) + np.exp(own.log_mass).sum() >= 1 - 1e-12
         for eps in np.linspace(0, 3 * points * spacing * 1.2, 37):
@@ -177,10 +166,9 @@ def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, 
 
 def test_connected_points_are_met():
     """At the points, the pair has the delta that it was given, if that is convex in e^eps: no more."""
-    pair = PAIRS[0]
     index = np.arange(19)
     with mp.workdps(30):
-        logs = np.array([float(mp.log(of_pair(pair, i * 0.05))) for i in range(19)])
+        logs = np.array([float(mp.log(of_pair(PAIRS[0], i * 0.05))) for i in range(19)])
     own = connected(index, 0.05, logs.copy())
     np.testing.assert_allclose(ln_delta(0.05 * index[1:], [(own, 1)], True), logs[1:], atol=1e-6)
     # Its own mirror image: a loss is e^loss times as likely as the opposite one.
@@ -198,10 +186,8 @@ def test_masses_are_rounded_up():
     with mp.workdps(40):
         grown = [mp.exp(mp.mpf(float(i * spacing))) for i in index]
         deltas = [mp.exp(mp.mpf(log)) for log in logs.tolist()]
-        steep = [
-            -(b - a) / (y - x)
-            for (a, b), (x, y) in zip(itertools.pairwise(deltas), itertools.pairwise(grown), strict=True)
-        ]
+        ends = zip(itertools.pairwise(deltas), itertools.pairwise(grown), strict=True)
+        steep = [(a - b) / (y - x) for (a, b), (x, y) in ends]
         jumps = [a - b for a, b in itertools.pairwise([*steep, mp.mpf(0)])]
         assert min(jumps) > 0  # the points are convex: every one is a corner
         for i, jump, grow in zip(index[1:].tolist(), jumps, grown[1:], strict=True):
@@ -220,10 +206,9 @@ def test_the_delta_at_zero_is_no_more_than_the_other_points_allow():
 
 def test_deltas_far_below_the_smallest_float():
     """Slopes are logarithms: a curve from e^-10 to e^-5000 keeps its shape."""
-    index = np.arange(0, 101)
-    logs = -10 - 0.499 * np.arange(101.0) ** 2
-    own = connected(index, 0.2, logs.copy())
-    back = ln_delta(0.2 * index[1:100], [(own, 1)], True)
+    index = np.arange(101)
+    logs = -10 - 0.499 * index**2.0
+    back = ln_delta(0.2 * index[1:100], [(connected(index, 0.2, logs.copy()), 1)], True)
     assert np.all(back >= logs[1:100])
     np.testing.assert_allclose(back[:30], logs[1:31], atol=1e-5)  # deeper, one tilt serves less well
 

@@ -26,23 +26,15 @@ def random_distribution(rng):
 
 
 # Values as unlikely as what rounding makes of 1 - sum(p), and laws that are nearly always far below 0.
+NEARLY = 1 - 2.0**-53
+TINY = [float.fromhex("0x1.4cde53b350564p-55"), float.fromhex("0x1.0c41cddd396dep-55"), NEARLY]
+RARE = [6.44209274988524e-13, 6.378815319412708e-15, 0.9999999999993494]
+HUGE = [-4.931844456163809e21, -4.931844456163809e21, 2.5286107242349484e20]
 EDGES = [
-    (
-        [1.2738481785659193, 0.5385477078514009, -11.697722513282972],
-        [float.fromhex("0x1.4cde53b350564p-55"), float.fromhex("0x1.0c41cddd396dep-55"), 1 - 2.0**-53],
-        10,
-    ),
-    ([0.3196489328944715, -14.444334076304703], [6.6512743885919e-17, 1 - 2.0**-53], 10),
-    (
-        [1.0891529580554662, 0.35551177452401683, -1.95290246860078],
-        [6.44209274988524e-13, 6.378815319412708e-15, 0.9999999999993494],
-        8,
-    ),
-    (
-        [-4.931844456163809e21, -4.931844456163809e21, 2.5286107242349484e20],
-        [4.9515947091156965e-14, 0.9999999999999505, 1.9287498479638226e-22],
-        1,
-    ),
+    ([1.2738481785659193, 0.5385477078514009, -11.697722513282972], TINY, 10),
+    ([0.3196489328944715, -14.444334076304703], [6.6512743885919e-17, NEARLY], 10),
+    ([1.0891529580554662, 0.35551177452401683, -1.95290246860078], RARE, 8),
+    (HUGE, [4.9515947091156965e-14, 0.9999999999999505, 1.9287498479638226e-22], 1),
     ([1e-149, -1e149], [1e-20, 0.5], 3),
 ]
 
@@ -112,13 +104,18 @@ def test_two_values_of_many_users(n, p, up, down):
     assert high - low <= math.log1p(1e-4)
 
 
+def gains_at(eps, k, eps0):
+    """Values and probabilities (eps, classes) of the gains of k-RR."""
+    laws = [KRandomizedResponse(k, eps0).gains(one) for one in eps]
+    return (np.array(column) for column in zip(*laws, strict=True))
+
+
 @pytest.mark.parametrize("n", [10**2, 10**4, 10**6, 10**9, 10**12])
 @pytest.mark.parametrize(("k", "eps0"), [(3, 1e-6), (15, 4.0), (10**6, 8.0), (3, 50.0)])
 def test_every_size_is_answered(n, k, eps0):
     """From eps = 0 to next to eps0, down to 10^-100,000: finite, ordered, as narrow as asked."""
     eps = eps0 * np.concatenate([[0.0], np.logspace(-5, 0, 40)[:-1], [1 - 1e-9]])
-    distributions = [KRandomizedResponse(k, eps0).gains(one) for one in eps]
-    values, probabilities = (np.array(column) for column in zip(*distributions, strict=True))
+    values, probabilities = gains_at(eps, k, eps0)
     with np.errstate(all="raise", under="ignore"):
         low, high = log_positive_part(values, probabilities, n)
     asked = high > -1e5 * math.log(10)  # what is deeper is bounded too, but not as narrowly
@@ -131,18 +128,12 @@ def test_every_size_is_answered(n, k, eps0):
 def test_a_batch_gives_what_one_point_gives():
     rng = np.random.default_rng(21)
     eps = np.sort(rng.uniform(0, 2, 60))
-    distributions = [KRandomizedResponse(10, 2.0).gains(one) for one in eps]
-    values, probabilities = (np.array(column) for column in zip(*distributions, strict=True))
+    values, probabilities = gains_at(eps, 10, 2.0)
     n = rng.integers(1, 10**5, 60)
     together = log_positive_part(values, probabilities, n)
-    alone = [
-        log_positive_part(*distribution, users)
-        for distribution, users in zip(zip(values, probabilities, strict=True), n, strict=True)
-    ]
+    alone = [log_positive_part(*one) for one in zip(values, probabilities, n, strict=True)]
     np.testing.assert_array_equal(np.array(together).T, alone)
-    np.testing.assert_array_equal(
-        log_positive_part(values[:, None], probabilities[:, None], [5, 50]).__getitem__(0).shape, (60, 2)
-    )
+    assert log_positive_part(values[:, None], probabilities[:, None], [5, 50])[0].shape == (60, 2)
 
 
 def test_outwards_bounds_every_rounding():
@@ -153,10 +144,8 @@ def test_outwards_bounds_every_rounding():
             probabilities /= probabilities.sum()
         ulps = 2.0**40  # large enough to be seen: 2^-12
         n = int(rng.integers(1, 9))
-        ends = [
-            log_positive_part(*outwards(values, probabilities, round_up, ulps), n)
-            for round_up in (False, True)
-        ]
+        laws = [outwards(values, probabilities, round_up, ulps) for round_up in (False, True)]
+        ends = [log_positive_part(*law, n) for law in laws]
         for _ in range(5):
             size = ulps * 2.0**-53
             moved = values * (1 + size * rng.uniform(-1, 1, values.shape))
@@ -165,10 +154,7 @@ def test_outwards_bounds_every_rounding():
             low, high = log_positive_part(moved, perturbed, n)
             assert ends[0][0] <= high
             assert low <= ends[1][1]
-        for round_up in (False, True):
-            law = outwards(values, probabilities, round_up, ulps)[1]
-            assert law.min() >= 0
-            assert law.sum() <= 1 + 1e-15
+        assert all(law.min() >= 0 and law.sum() <= 1 + 1e-15 for _, law in laws)
 
 
 def test_only_the_largest_of_a_group_are_narrow():
@@ -181,10 +167,8 @@ def test_only_the_largest_of_a_group_are_narrow():
     assert np.all(together[0] <= each[1])
     assert np.all(each[0] <= together[1])
     assert np.any(together[1] > each[1] + 0.1)
-    for group in range(4):
-        np.testing.assert_array_equal(
-            together[:, groups == group].max(axis=1), each[:, groups == group].max(axis=1)
-        )
+    for own in (groups == group for group in range(4)):
+        np.testing.assert_array_equal(together[:, own].max(axis=1), each[:, own].max(axis=1))
 
 
 def test_no_positive_value():
