@@ -13,9 +13,8 @@ from tests.library.bounds.enumeration import add
 
 
 def binomial(trials, probability):
-    return {
-        i: comb(trials, i) * probability**i * (1 - probability) ** (trials - i) for i in range(trials + 1)
-    }
+    p, q = probability, 1 - probability
+    return {i: comb(trials, i) * p**i * q ** (trials - i) for i in range(trials + 1)}
 
 
 def _two_counts(users, probability, at_x0, at_x1, elsewhere=0):
@@ -25,11 +24,8 @@ def _two_counts(users, probability, at_x0, at_x1, elsewhere=0):
     for both, outer in binomial(users, probability).items():
         for n1, half in binomial(both, mp.mpf(1) / 2).items():
             n2, weight = both - n1, outer * half
-            for counts, p, q in [
-                ((n1 + 1, n2), at_x0, at_x1),
-                ((n1, n2 + 1), at_x1, at_x0),
-                ((n1, n2), elsewhere, elsewhere),
-            ]:
+            ends = [((n1 + 1, n2), at_x0, at_x1), ((n1, n2 + 1), at_x1, at_x0), ((n1, n2), *[elsewhere] * 2)]
+            for counts, p, q in ends:
                 before = pair[counts]
                 pair[counts] = (before[0] + weight * p, before[1] + weight * q)
     return pair

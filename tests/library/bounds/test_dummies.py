@@ -1,4 +1,4 @@
-"""Dummies of any law: against enumeration with exact fractions and with mpmath, and against `Collection`."""
+"""Dummies of any law: against enumeration with exact fractions and with mpmath."""
 
 import itertools
 import math
@@ -9,7 +9,6 @@ import mpmath
 import numpy as np
 import pytest
 
-from tightshuffle import Collection, Dummies, Group
 from tightshuffle.bounds.dummies import HiddenByDummies
 from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummy_laws import binomial, expected_tv, parse_law, poisson, read_law
@@ -54,9 +53,8 @@ def enumerated(text, eps, values, rounds, neighbours):
     """
     own = masses(text)
     one = own.items()
-    up = [
-        (z + 1, p, own.get(z + 1, 0)) for z, p in one
-    ]  # a count that gains one: its numbers, in both worlds
+    # A count that gains one, a count that loses one: its numbers, in both worlds.
+    up = [(z + 1, p, own.get(z + 1, 0)) for z, p in one]
     down = [(z, p, own.get(z - 1, 0)) for z, p in one]
     parts = {"replace": [up, down], "add": [up], "remove": [down]}[neighbours] * (values * rounds)
     finite, infinite = {0.0: (mpmath.mpf(1), mpmath.mpf(0))}, mpmath.mpf(0)
@@ -98,16 +96,13 @@ def test_delta_is_that_of_the_double_sum(text, values, rounds, neighbours, law_f
         assert low >= exact * (1 - 1e-2)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "neighbours", "values"),
-    [
-        ((0,), (1,), "replace", 1),
-        ((0, 1), (2, 3), "replace", 2),
-        ((0, 1), (1, 2), "replace", 1),
-        ((), (1, 2), "remove", 2),
-        ((1, 2), (), "add", 2),
-    ],
-)
+DATASETS = [
+    *[((0,), (1,), "replace", 1), ((0, 1), (2, 3), "replace", 2), ((0, 1), (1, 2), "replace", 1)],
+    *[((), (1, 2), "remove", 2), ((1, 2), (), "add", 2)],
+]
+
+
+@pytest.mark.parametrize(("before", "after", "neighbours", "values"), DATASETS)
 def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(before, after, neighbours, values, law_file):
     """Of four values, with exact fractions: the dummies of each, the user's reports and those of others."""
     eps = 0.4
@@ -119,22 +114,13 @@ def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(before, after, 
             world = defaultdict(Fraction)
             for dummies in itertools.product(FILE, repeat=4):
                 counts = tuple(
-                    o + z + (x in reports) for x, (o, z) in enumerate(zip(others, dummies, strict=True))
+                    o + z + (x in reports) for x, o, z in zip(range(4), others, dummies, strict=True)
                 )
                 world[counts] += math.prod(FILE[z] for z in dummies)
             worlds.append(world)
         exact = sum(max(p - growth * worlds[1].get(counts, 0), 0) for counts, p in worlds[0].items())
         assert found == pytest.approx(float(exact), rel=1e-6)
         assert found >= float(exact) * (1 - 1e-12)
-
-
-@pytest.mark.parametrize(("mean", "values", "eps"), [(42.65, 1, 1.0), (75.2, 2, 0.9), (359.0, 10, 1.0)])
-def test_poisson_dummies_agree_with_a_collection(mean, values, eps):
-    sent = Dummies(poisson_per_value=mean)
-    same = Collection(50, (Group("all", 10, math.inf),), dummies=sent, rounds=values)
-    high, low = (HiddenByDummies(poisson(mean), values, round_up=up).log10_delta(eps) for up in (True, False))
-    assert low <= high <= same.log10_delta(eps) + 1e-5
-    assert high >= same.log10_delta(eps) - 0.01
 
 
 def test_many_rounds_and_large_means_stay_between_near_bounds():
@@ -161,10 +147,8 @@ def test_eps_is_where_delta_is_reached():
     assert HiddenByDummies(law).epsilon(7.1e-7) == math.inf
 
 
-@pytest.mark.parametrize(
-    ("eps", "delta", "mean", "ratio"),  # of standard deviations, over that of the central Gaussian
-    [(1, 1e-6, 27, 0.470), (0.5, 1e-6, 50, 0.496), (2, 1e-6, 14, 0.432), (1, 1e-8, 36, 0.389)],
-)
+# The ratio of standard deviations, over that of the central Gaussian.
+@pytest.mark.parametrize(("eps", "delta", "mean", "ratio"), [(1, 1e-6, 27, 0.470), (2, 1e-6, 14, 0.432)])
 def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
     law = best_cut_law(eps, delta)
     sigma = exact_scale(eps, delta, sensitivity=math.sqrt(2))
@@ -188,7 +172,7 @@ def test_more_error_costs_fewer_dummies():
         best_cut_law(1, 1e-6, rounds=52, absolute_error=0.9 * least.absolute_error)
 
 
-@pytest.mark.parametrize(("values", "mean"), [(1, 42.65), (2, 75.2), (5, 180.2), (10, 358.1), (20, 714.7)])
+@pytest.mark.parametrize(("values", "mean"), [(1, 42.65), (20, 714.7)])
 def test_the_fewest_poisson_dummies_of_devices(values, mean):
     found = smallest_poisson_mean(1, 1e-6, devices=100_000, colluding=0.1, values=values)
     assert 90_000 * found == pytest.approx(mean, rel=0.001)

@@ -93,11 +93,6 @@ def test_two_values():
         assert below.get_delta_for_epsilon(eps) - TAILS <= worst <= above.get_delta_for_epsilon(eps)
 
 
-def test_colluding_users_do_not_count():
-    fewer = tightshuffle.to_pld(n=14, k=3, eps0=1.0, colluding=10).get_delta_for_epsilon(0.2)
-    assert fewer == tightshuffle.to_pld(**TINY).get_delta_for_epsilon(0.2)
-
-
 def test_a_coarse_grid_is_still_a_bound():
     """A thousand times coarser than the loss: one atom beside 0."""
     setting = {"n": 10**6, "k": 10, "eps0": 1.0}

@@ -12,10 +12,11 @@ import pytest
 import tightshuffle
 from tests.library.bounds import dominating
 from tests.library.bounds.dominating import histograms, weak
+from tests.library.bounds.enumeration import krr
 from tightshuffle.bounds import histogram, rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import log10_delta_of_scale
-from tightshuffle.randomizers import Finite, KRandomizedResponse, parse
+from tightshuffle.randomizers import Finite, KRandomizedResponse
 
 
 def gaussian(mu):
@@ -33,33 +34,20 @@ def of_outcomes(probabilities, largest=math.inf):
     return rounds.Curve(log10_delta, largest)
 
 
-def shuffled(own, n):
-    return rounds.Curve(partial(histogram.upper, n=n, randomizer=own), own.eps0)
-
-
-def hockey_stick(eps, *pairs):
+def of_product(eps, *pairs):
     """delta of the product of finite pairs, outcome by outcome."""
-    products = [np.prod(outcome, axis=0) for outcome in itertools.product(*pairs)]
-    return sum(max(p - math.exp(eps) * q, 0) for p, q in products)
-
-
-def krr_fractions(k, ratio):
-    """k-RR with e^eps0 = ``ratio``, a whole number: columns[report][value]."""
-    return [[Fraction(ratio if y == x else 1, ratio + k - 1) for x in range(k)] for y in range(k)]
-
-
-# Two rounds of three users with three values -----------------------------------------------------
+    p, q = np.array([np.prod(outcome, axis=0) for outcome in itertools.product(*pairs)]).T
+    return np.maximum(p - math.exp(eps) * q, 0).sum()
 
 
 @pytest.mark.parametrize("ratios", [(3, 3), (2, 5)])
 def test_no_dataset_of_two_rounds_exceeds_the_bound(ratios):
     n, k = 3, 3
     datasets = list(itertools.combinations_with_replacement(range(k), n - 1))
-    of_round = [
-        [list(histograms(krr_fractions(k, ratio), values, n).values()) for values in datasets]
-        for ratio in ratios
-    ]
-    curves = [shuffled(KRandomizedResponse(k, math.log(ratio)), n) for ratio in ratios]
+    matrices = [[krr(value, Fraction(ratio), k) for value in range(k)] for ratio in ratios]  # symmetric
+    of_round = [[list(histograms(own, values, n).values()) for values in datasets] for own in matrices]
+    owns = [KRandomizedResponse(k, math.log(ratio)) for ratio in ratios]
+    curves = [rounds.Curve(partial(histogram.upper, n=n, randomizer=own), own.eps0) for own in owns]
     of_curves = [[(float(p), float(q)) for p, q in weak(n, k, math.log(r)).values()] for r in ratios]
     both = rounds.Rounds([(own, 1) for own in curves])
     for grown in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(4), Fraction(7)):
@@ -70,10 +58,7 @@ def test_no_dataset_of_two_rounds_exceeds_the_bound(ratios):
         bound = 10 ** both.log10_delta(math.log(grown))
         assert worst <= bound
         # No wider than the bound of each round.
-        assert bound <= 1.01 * hockey_stick(math.log(grown), *of_curves) + 1e-9
-
-
-# Closed forms ------------------------------------------------------------------------------------
+        assert bound <= 1.01 * of_product(math.log(grown), *of_curves) + 1e-9
 
 
 @pytest.mark.parametrize("mu", [0.003, 0.2, 1.5])
@@ -87,8 +72,6 @@ def test_gaussian_rounds_are_a_gaussian(mu, times):
         assert exact == 0 or together.log10_delta(exact) >= wanted
 
 
-# Small discrete distributions --------------------------------------------------------------------
-
 # Each with its mirror image; the second has an infinite loss, the third losses far apart.
 THREE = [(0.5, 0.2), (0.2, 0.5), (0.3, 0.3)]
 INFINITE = [(0.01, 0.0), (0.0, 0.01), (0.6, 0.39), (0.39, 0.6)]
@@ -96,12 +79,11 @@ FAR = [(0.0201, 1e-4), (1e-4, 0.0201), (0.9798, 0.9798)]
 
 
 def test_different_rounds_of_small_distributions():
-    together = rounds.Rounds(
-        [(of_outcomes(THREE, math.log(2.5)), 2), (of_outcomes(INFINITE), 1), (of_outcomes(FAR), 1)]
-    )
+    parts = [(of_outcomes(THREE, math.log(2.5)), 2), (of_outcomes(INFINITE), 1), (of_outcomes(FAR), 1)]
+    together = rounds.Rounds(parts)
     eps = np.array([0.0, 0.3, 1.0, 2.5, 5.0, 7.0, 9.0])
     bound = 10 ** together.log10_delta(eps)
-    exact = np.array([hockey_stick(e, THREE, THREE, INFINITE, FAR) for e in eps])
+    exact = np.array([of_product(e, THREE, THREE, INFINITE, FAR) for e in eps])
     assert np.all(bound >= exact)
     assert np.all(bound <= 1.02 * exact)
     assert exact[-1] == pytest.approx(0.01)  # the infinite loss
@@ -137,9 +119,6 @@ def test_a_curve_without_loss():
     assert np.all(rounds.Rounds([(nothing, 3)]).log10_delta([0.0, 0.1]) < -10)
     alone, both = (rounds.Rounds([(gaussian(0.3), 2), *more]) for more in ([], [(nothing, 50)]))
     assert both.log10_delta(1.0) == pytest.approx(alone.log10_delta(1.0), abs=3e-3)
-
-
-# Shuffled rounds ---------------------------------------------------------------------------------
 
 
 METHOD = {"strong": "koskela-strong", "weak": "upper"}  # that computes one round of the dominating pair
@@ -214,13 +193,3 @@ def test_a_matrix_whose_directions_differ():
             p, q = np.einsum("ic,jc->cij", first, second)
             worst = max(worst, np.maximum(p - np.exp(eps) * q, 0).sum())
         assert worst <= tightshuffle.delta(eps, n=3, randomizer=own, compositions=2)
-
-
-@pytest.mark.parametrize("name", ["oue", "file"])
-def test_eps_of_rounds_is_the_inverse_of_delta(name):
-    own = Finite(np.array([[0.7, 0.3], [0.3, 0.7]])) if name == "file" else parse(name, k=5, eps0=1.5)
-    setting = {"n": 200, "randomizer": own, "compositions": np.array([2, 7])}
-    for wanted in (-4.0, -30.0):
-        eps = tightshuffle.epsilon(log10_delta=wanted, **setting)
-        assert np.all(tightshuffle.delta(eps, log10=True, **setting) <= wanted)
-        assert np.all(tightshuffle.delta(eps - 1e-7, log10=True, **setting) > wanted)

@@ -81,14 +81,9 @@ def test_every_dataset_of_forty_users(name, eps0):
     counts = [np.convolve(binomial(m, p), binomial(n - 1 - m, q)) for m in range(n)]
     held, other = ([np.convolve(count, [1 - chance, chance]) for count in counts] for chance in (p, q))
     eps = np.array([0.0, 0.1, 0.3]) * eps0
-    truth = np.max(
-        [
-            hockey_sticks(eps, np.outer(held[a], other[b]).ravel(), np.outer(other[a], held[b]).ravel())
-            for a in range(n)
-            for b in range(n - a)
-        ],
-        axis=0,
-    )
+    datasets = [(a, b) for a in range(n) for b in range(n - a)]
+    pairs = [(np.outer(held[a], other[b]).ravel(), np.outer(other[a], held[b]).ravel()) for a, b in datasets]
+    truth = np.max([hockey_sticks(eps, *pair) for pair in pairs], axis=0)
     bound = 10 ** sums.log10_delta(eps, n=n, randomizer=own)
     assert np.all(bound >= truth * (1 - 1e-9))
     assert np.all(bound <= truth * 1.1)

@@ -37,14 +37,8 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
 
     def ln_delta():
         q = bounds._lie(collection, group)
-        return third_value.ln_delta_of_third_value(
-            points,
-            bounds._uniform_gains(collection, points, group),
-            q,
-            k,
-            Cover.of([(n - 1, (k - 1) * q)]),
-            ulps=200.0,
-        )
+        gains, cover = bounds._uniform_gains(collection, points, group), Cover.of([(n - 1, (k - 1) * q)])
+        return third_value.ln_delta_of_third_value(points, gains, q, k, cover, ulps=200.0)
 
     one_slope = ln_delta()
     fewer = third_value._log_fewer

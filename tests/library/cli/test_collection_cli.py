@@ -46,18 +46,6 @@ def test_eps_and_delta_of_every_group(path):
     assert float(small[5]) >= record["eps_unseen"]
 
 
-def test_participation_after_the_first_rounds_counts_too(path):
-    path.write_text(
-        "k: 5\nrandomizer: subset:2\ngroups: [{name: a, users: 50, eps0: 2}, {name: b, users: 9, eps0: 2}]\n"
-        "then: [{groups: [{name: a, users: 50, eps0: 2, participation: 0.5}, {name: b, users: 9, eps0: 2}]}]"
-    )
-    code, out, err = call("collection", path, "--eps", "4.00000001")
-    assert (code, err) == (0, "")
-    assert out.startswith("delta at eps = 4.00000001, for every dataset, after 2 rounds")
-    assert "if unseen" in out
-    assert "same shares" in out
-
-
 def test_values_sent_as_they_are_have_no_error_and_no_guarantee(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"k": 4, "groups": [{"users": 10, "eps0": "inf"}]}))

@@ -47,9 +47,8 @@ def test_errors_of_every_randomizer(name):
     n, repetitions, rng = 100_000, 400, np.random.default_rng(20261122)
     randomizer, supports = parse(name, k=len(SHARES), eps0=1.5), supports_of(name, len(SHARES))
     matrix = matrix_of(name, len(SHARES), 1.5)
-    drawn = [
-        rng.multinomial(int(share * n), p, repetitions) for share, p in zip(SHARES, matrix.T, strict=True)
-    ]
+    users = zip((SHARES * n).astype(int), matrix.T, strict=True)
+    drawn = [rng.multinomial(number, p, repetitions) for number, p in users]
     misses = np.abs(randomizer.estimate(np.sum(drawn, axis=0) @ supports, n) - SHARES)
     for cell, error in enumerate(expected_errors.errors(randomizer, SHARES, n=n)):
         assert within(misses[:, cell], error), cell

@@ -20,10 +20,8 @@ def test_projection_is_the_quadratic_programs_solution():
         k = int(rng.integers(2, 9))
         point = rng.normal(1 / k, rng.choice([0.05, 0.5, 3]), k)
         # Non-negative least squares; the sum of 1 enters as one row of overwhelming weight.
-        weight = 1e5
-        solution, _ = optimize.nnls(
-            np.vstack([np.eye(k), np.full(k, weight)]), np.append(point, weight), maxiter=1000
-        )
+        rows = np.vstack([np.eye(k), np.full(k, 1e5)])
+        solution, _ = optimize.nnls(rows, np.append(point, 1e5), maxiter=1000)
         np.testing.assert_allclose(project_to_simplex(point), solution, atol=1e-8)
 
 

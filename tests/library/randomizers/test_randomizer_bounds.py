@@ -16,10 +16,8 @@ PARTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # of eps0
 def mean_gain(gains, n):
     """E[(G_1 + ... + G_n)_+] / n, from every way in which n gains fall into their classes."""
     values, probabilities = gains
-    values, probabilities = (
-        np.append(values, 0.0),
-        np.append(probabilities, max(0.0, 1 - probabilities.sum())),
-    )
+    probabilities = np.append(probabilities, max(0.0, 1 - probabilities.sum()))
+    values = np.append(values, 0.0)
     total = 0.0
     for drawn in itertools.combinations_with_replacement(range(len(values)), n):
         often = np.bincount(drawn, minlength=len(values))
@@ -47,9 +45,7 @@ def test_no_dataset_violates_the_blanket_or_the_bounds_and_references_are_datase
     if name != "matrix":
         np.testing.assert_array_equal(10 ** upper(epses, n=n, k=k, eps0=eps0, randomizer=name), highs)
     for eps, low, high in zip(epses, lows, highs, strict=True):
-        deltas = {
-            pair: max(shuffled.delta(left, pair, eps) for left in shuffled.datasets()) for pair in pairs
-        }
+        deltas = {pair: max(shuffled.delta(own, pair, eps) for own in shuffled.datasets()) for pair in pairs}
         worst = max(deltas.values())
         for pair in pairs if name == "matrix" else [(0, 1)]:  # which stands for all, but in a matrix
             most = deltas[pair] if name == "matrix" else worst
