@@ -88,16 +88,8 @@ class Randomizer(ABC):
                 yield values[None], probabilities[None]
 
     @abstractmethod
-    def estimate(self, observed: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """The unbiased estimate of the shares of n users; shape (..., k).
-
-        ``observed`` (..., k): how many reports support each value. (`Finite`: how often each report occurs.)
-        Estimates may be negative. ``n`` broadcasts against the leading axes, (...).
-        """
-
-    @abstractmethod
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """Variance of each value's estimate for n users, of whom the ``shares`` hold it; both (..., k).
+        """Variance of each value's unbiased estimate; ``shares`` (..., k) of the n users hold the values.
 
         The values are fixed, the reports random. ``n`` broadcasts against the leading axes, (...).
         """
@@ -293,10 +285,6 @@ class SupportRandomizer(Randomizer):
             probabilities = self._base * density * self.patterns(tuple(weights)).ravel()
         possible = probabilities > 0
         return values[possible], probabilities[possible]
-
-    def estimate(self, observed: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """(count / n - q*) / (p* - q*) for each value (Wang et al. 2017, eq. (3))."""
-        return (np.asarray(observed, dtype=float) / _column(n) - self.q_star) / self._difference
 
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
         """(f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2), share f (Wang et al. 2017, eq. (4))."""

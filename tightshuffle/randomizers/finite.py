@@ -123,18 +123,13 @@ class Finite(Randomizer):
                     result[row, report] = float(own - factor * other)
         return result
 
-    def estimate(self, observed: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """See `Randomizer.estimate`; ``observed`` are the counts of reports, shape (..., reports).
-
-        Weighted least squares: of all linear unbiased estimates it has the smallest variance, summed over the
-        values, for data with equal shares (as in McKenna, Maity, Mazumdar and Miklau 2020). ValueError if the
-        matrix does not have k independent columns.
-        """
-        frequencies = np.asarray(observed, dtype=float) / check_n(n)[..., None]
-        return frequencies @ self._reconstruction().T
-
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """See `Randomizer.variance`; each value's depends on all shares."""
+        """See `Randomizer.variance`; each value's depends on all shares.
+
+        The estimate is that of least squares: of all linear unbiased ones its variances have the least sum,
+        for equal shares (as in McKenna, Maity, Mazumdar and Miklau 2020). ValueError if the matrix does not
+        have k independent columns.
+        """
         shares = np.asarray(shares, dtype=float)
         second_moments = shares @ (self._reconstruction() ** 2 @ self.matrix).T
         return (second_moments - shares) / check_n(n)[..., None]

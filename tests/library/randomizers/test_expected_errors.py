@@ -49,7 +49,8 @@ def test_errors_of_every_randomizer(name):
     matrix = matrix_of(name, len(SHARES), 1.5)
     users = zip((SHARES * n).astype(int), matrix.T, strict=True)
     drawn = [rng.multinomial(number, p, repetitions) for number, p in users]
-    misses = np.abs(randomizer.estimate(np.sum(drawn, axis=0) @ supports, n) - SHARES)
+    frequencies, p, q = np.sum(drawn, axis=0) @ supports / n, randomizer.p_star, randomizer.q_star
+    misses = np.abs((frequencies - q) / (p - q) - SHARES)
     for cell, error in enumerate(expected_errors.errors(randomizer, SHARES, n=n)):
         assert within(misses[:, cell], error), cell
     largest = expected_errors.largest_error(np.sqrt(randomizer.variance(SHARES, n)))
