@@ -1,11 +1,7 @@
 """How many dummies of a value are added: the laws of that number.
 
->>> from tightshuffle.dummy_laws import parse_law
->>> parse_law("geometric:27:0.608").mean
-27.0
-
-Only the shuffler can add a number with a cut law. A Poisson or binomial number can also come from users'
-devices, each of which adds a share: a sum of Poisson numbers is one, and so is one of binomial numbers.
+Only the shuffler can add a number with a cut law. Poisson and binomial numbers can also come from users'
+devices, each of which adds a share.
 """
 
 import csv

@@ -26,12 +26,11 @@ _LAST = 45.0  # the integral ends where its integrand's slowest factor is exp(-4
 def log10_delta_of_scale(
     eps: npt.ArrayLike, *, scale: npt.ArrayLike, sensitivity: npt.ArrayLike = 1
 ) -> Floats:
-    """log10 of the smallest delta for which Gaussian noise is (eps, delta)-private.
+    """log10 of the smallest delta for which Gaussian noise is (eps, delta)-private; -inf below -1e299.
 
     ``eps`` >= 0; ``scale`` > 0, the standard deviation of the noise, in the unit of ``sensitivity`` > 0, the
-    L2 sensitivity of the query: sqrt(2) for a histogram in which one user's value changes. All broadcast.
-    Returns log10 delta of the broadcast shape (a float for scalars): delta to 1e-12 relative down to 1e-300,
-    and log10 delta to 1e-14 relative however deep; -inf below -1e299. ValueError names a bad argument.
+    L2 sensitivity of the query. All broadcast. delta is exact to 1e-12 down to 1e-300, and log10 delta to
+    1e-14 however deep. A ValueError names a bad argument.
     """
     eps, scale = check_eps(eps), check_positive("scale", scale)
     with np.errstate(over="ignore", under="ignore"):

@@ -24,8 +24,7 @@ _PER_OCTAVE, _OCTAVES = 8, 40  # parameters that are tried for a start
 def first_guess(kind: Tunable, *, n: Floats, k: Floats, sigma: Floats) -> tuple[Integers, Floats]:
     """The m or g with the least error, and eps0, in the approximation by a Gaussian for many users.
 
-    There delta is that of noise ``sigma`` on every count where c alpha (e^eps0 - 1)^2 = n / sigma^2
-    (docs/randomizers.md, with the blanket as reference). All are arrays (points,).
+    delta is that of noise ``sigma`` on every count where c alpha (e^eps0 - 1)^2 = n / sigma^2; all (points,).
     """
     users, cells, noise = (np.asarray(x, dtype=float)[:, None] for x in (n, k, sigma))
     tried = np.unique(np.rint(2.0 ** (np.arange(_PER_OCTAVE * _OCTAVES) / _PER_OCTAVE)))

@@ -85,11 +85,10 @@ def bound_of_each(
     width: float = _WIDTH,
     mixtures: bool = True,
 ) -> Floats:
-    """`upper` (``round_up``) or `lower` at many points at once, each with its own randomizer.
+    """`upper` (``round_up``) or `lower` of log10 delta at many points at once, each with its own randomizer.
 
-    Parameters: ``eps``, shape (points,); one of ``randomizers`` per point; ``n``, which broadcasts;
-    ``mixtures``: whether `lower` also tries random datasets, which is three times the work. Returns log10
-    delta, shape (points,). Nothing is checked.
+    ``eps`` (points,); one of ``randomizers`` per point; ``n`` broadcasts. ``mixtures``: whether `lower` also
+    tries random datasets, which is three times the work. Nothing is checked.
     """
     users = np.broadcast_to(np.asarray(n), eps.shape)
     eps0 = np.array([own.eps0 for own in randomizers])

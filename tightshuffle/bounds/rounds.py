@@ -40,10 +40,9 @@ _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its in
 class Curve:
     """A bound on delta of one round, for every dataset.
 
-    ``log10_delta``: function from eps (e,), all >= 0, to log10 of the bound (e,); -inf where delta is 0.
-    ``eps0``: the largest finite loss, > 0, from which on the bound does not change; inf if there is none.
-    A bound that stays above 0 is the probability of an infinite loss. ``reverse``: the bound for Q against P;
-    without it, ``log10_delta`` holds in both directions.
+    ``log10_delta``: function from eps (e,) >= 0 to log10 of the bound (e,), -inf where delta is 0. ``eps0``:
+    the largest finite loss, > 0, from which on the bound is the probability of an infinite loss; inf if there
+    is none. ``reverse``: the bound for Q against P; without it, ``log10_delta`` holds in both directions.
     """
 
     log10_delta: Callable[[Floats], Floats]

@@ -1,10 +1,8 @@
 """Amplification theorems in closed form, as their papers state them.
 
-All theorems hold for the shuffled reports of n users with the same eps0-LDP randomizer, for every dataset.
-The papers bound eps for a given delta, or define delta implicitly; the functions here solve for delta. Where
-a theorem's conditions fail, the result is nan, with an `OutsideRange` warning that names the condition. For
-eps >= eps0, delta is 0: each report is (eps0, 0)-DP already, and shuffling keeps that. clones.py has the
-bounds that later papers compute numerically.
+All hold for the shuffled reports of n users with the same eps0-LDP randomizer, for every dataset; here they
+are solved for delta. Where a theorem's conditions fail, the result is nan, with an `OutsideRange` warning
+that names the condition. For eps >= eps0, delta is 0: each report is (eps0, 0)-DP already.
 """
 
 import warnings

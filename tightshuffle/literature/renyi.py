@@ -1,11 +1,7 @@
 """Renyi differential privacy of the shuffle model: Girgis, Data, Diggavi, Suresh, Kairouz (CCS 2021).
 
-RDP of order lambda > 1 is eps(lambda), natural logarithms. Rounds add up (Lemma 2.2): T rounds of the same
-mechanism have T eps(lambda). renyi_pairs.py has the exact Renyi divergences to compare with.
-
-Eq. (7), as printed, lacks the factor 1 / (lambda - 1): what is convex is (lambda - 1) eps(lambda), and
-without the factor the bound would tend to 0 for lambda -> 1 and be too large by lambda - 1 elsewhere. Here it
-has the factor.
+RDP of order lambda > 1 is eps(lambda), natural logarithms; T rounds have T eps(lambda) (Lemma 2.2). Eq. (7),
+as printed, lacks the factor 1 / (lambda - 1), as (lambda - 1) eps(lambda) is convex. Here it has the factor.
 """
 
 from typing import Any
@@ -43,9 +39,8 @@ def check_order(order: npt.ArrayLike) -> Floats:
 def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """eps(lambda) of n shuffled reports of any discrete eps0-LDP randomizer: Theorem 3.1.
 
-    Parameters: ``order`` lambda > 1 (real orders by eq. (7)), ``n`` users, ``eps0``; numbers or arrays, which
-    broadcast. Returns eps(lambda) of the broadcast shape (a float for scalars). Raises ValueError that
-    names a bad argument.
+    ``order`` lambda > 1 (real orders by eq. (7)), ``n`` users and ``eps0`` are numbers or arrays, which
+    broadcast. A ValueError names a bad argument.
     """
     values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
     result = np.empty(values[0].shape)
@@ -62,8 +57,7 @@ def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) ->
 def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -> Floats:
     """log10 of the delta at ``eps`` that follows from RDP ``rdp`` of ``order``: Lemma 2.1, second form.
 
-    Parameters are numbers or arrays, which broadcast. Returns log10 delta of the broadcast shape, at most 0.
-    Every order gives a valid delta, so take the smallest. Raises ValueError that names a bad argument.
+    All broadcast. Every order gives a valid delta, so take the smallest. A ValueError names a bad argument.
     """
     eps, lam = check_eps(eps), check_order(order)
     ln_delta = (lam - 1) * (np.asarray(rdp, dtype=float) - eps) + _conversion(lam)
@@ -110,9 +104,8 @@ class _Moments(dict[int, float]):
 def _best_log_delta(eps: float, moments: _Moments, rounds: int) -> float:
     """Natural log of the smallest delta over the real orders.
 
-    The theorem's moment is not convex, so that delta may have several valleys: a grid finds the deepest, then
-    every whole order there is tried. On the chords between whole orders, eq. (7), the best real order solves
-    slope + log(1 - 1 / lambda) = 0.
+    delta may have several valleys: a grid finds the deepest, then every whole order there is tried. Between
+    whole orders, by eq. (7), the best real order solves slope + log(1 - 1 / lambda) = 0.
     """
 
     def at(lam: int) -> float:

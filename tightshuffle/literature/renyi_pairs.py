@@ -51,8 +51,8 @@ def rdp_two_counts(
     """Renyi divergence of the counts of x0 and x1 when all other users hold one third value (k = 2: x1).
 
     A lower bound on eps(lambda) of shuffled k-RR: it belongs to one dataset and a part of the histogram.
-    With p = e^eps0 / (e^eps0 + k - 1) and q = 1 / (e^eps0 + k - 1), C ~ Bin(n - 1, 2 q) of the other
-    users report x0 or x1. Parameters, result and errors as for `rdp_clones`, with ``k`` values.
+    Other users report x0 or x1 Bin(n - 1, 2 q) times. Parameters, result and errors: `rdp_clones`, with ``k``
+    values.
     """
     values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0), check_k(k))
     return _divergences(_two_counts, *values)

@@ -140,23 +140,13 @@ class Randomizer(ABC):
 class SupportRandomizer(Randomizer):
     """A randomizer whose reports *support* a set of values, with a likelihood of two values.
 
-    With a distribution u of reports that does not depend on x, and c = 1 / (1 + (e^eps0 - 1) P_u(y supports
-    x)),
+    With a distribution u of reports, the same for all x, and c = 1 / (1 + (e^eps0 - 1) P_u(supports x)),
 
         R_x(y) = c u(y) e^eps0  if y supports x,  else c u(y).
 
-    So with probability c a user reports from u whatever the value, else from u given that y supports x. By
-    symmetry all pairs of values have the same delta. The blanket is c u, and c u e^eps0 for reports that
+    By symmetry all pairs of values have the same delta. The blanket is c u, and c u e^eps0 for reports that
     support every value. These are the "pure" frequency oracles of Wang, Blocki, Li and Jha 2017.
-
-    With alpha = P_u(y supports x0, not x1), beta = P_u(y supports both), a report's gain under the blanket is
-
-        e^eps0 - e^eps        with probability c alpha,
-        1 - e^(eps + eps0)                     c alpha,
-        e^eps0 (1 - e^eps)                     c (beta - everywhere),
-        1 - e^eps                              c (1 - 2 alpha - beta + e^eps0 everywhere),
-
-    and 0 otherwise, where ``everywhere`` is P_u(y supports every value).
+    docs/proofs.md, "Gains of a support randomizer", lists the gains.
     """
 
     key: ClassVar[str]  # its name without the parameter

@@ -100,13 +100,11 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 class LocalHashing(IndependentSupport):
     """Report a random hash function to ``g`` values, and its value under g-randomized response.
 
-    Wang et al. 2017; "OLH" with g near e^eps0 + 1, "BLH" with g = 2. A report (h, v) supports the values x
-    with h(x) = v, so q = 1 / g. The family is the ideal one, all functions equally likely: a report's support
-    then has the same distribution as that of a unary encoding with this q.
-
-    ``everywhere`` is 0 for k > 2, not g^-k, so that the bound holds for every pairwise independent family:
-    they share alpha and beta. A third value as reference needs three-wise independence. ``bits`` counts a
-    family h(x) = a x + b over a field of max(k, g) elements. ValueError unless g is one of `parameters`.
+    Wang et al. 2017; "OLH" with g near e^eps0 + 1, "BLH" with g = 2. The family is the ideal one, all
+    functions equally likely: supports are distributed as those of a unary encoding with q = 1 / g.
+    ``everywhere`` is 0 for k > 2, so that the bound holds for every pairwise independent family. ``bits``
+    counts a family h(x) = a x + b over a field of max(k, g) elements. ValueError unless g is one of
+    `parameters`.
     """
 
     key = "hash"
