@@ -4,7 +4,8 @@
 # make unlock     allow runs again after one was killed; then run the same command
 # make pictures   redraw the figures in docs/images             make lock    renew the pinned versions
 # make clean      remove all results
-# make fig1 ... fig7, figures, tables, report, article, parity, study    only this part
+# make fig1 ... fig7, figures, tables, report, article    only this part
+# make data, privacy, trials, parity, study, attack, verdicts    only this stage, and what it needs
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
 # make calculator a page in the browser that answers for settings of your own
 # make bench      times of the bounds, the simulations and the pipeline, as ratios: some minutes
@@ -19,7 +20,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
-TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables report article parity study
+TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables article data privacy trials parity study attack verdicts report
 
 .PHONY: all install help $(TARGETS) calculator docs test check lint slow verify unlock cluster cluster-check bench lock pictures clean
 .DEFAULT_GOAL := all
@@ -31,7 +32,7 @@ SNAKEMAKE := snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 all: $(VENV)/installed
 	@results=$$($(FOLDER)) && $(SNAKEMAKE) && \
 	  echo "The reproduction report: $$PWD/$$results/report/index.html" && \
-	  echo "The article: $$PWD/$$results/article/article.pdf"
+	  echo "The article: $$PWD/$$results/report/article.pdf"
 
 $(TARGETS): $(VENV)/installed
 	@results=$$($(FOLDER)) && $(SNAKEMAKE) -- $@ && \

@@ -104,7 +104,7 @@ def caption(table: pd.DataFrame) -> str:
     return (
         "δ over ε for k-RR behind a shuffler: published and exact δ of one count, worst-case δ of the whole"
         " histogram (blue: from a lower to an upper bound), and bounds from the literature. No (ε, δ) in the"
-        " shaded area holds for every dataset.\n\n"
+        " shaded area holds for every dataset.\n\nSettings: "
         f"{parameters}. Blue is at most {_each(table, width, lambda part: f'{part.max():.2g}')} orders of"
         f" magnitude wide. The published δ lies below the lower bound by"
         f" {_each(table, table['lower'] - table['published'], _span)} orders of magnitude; the best"

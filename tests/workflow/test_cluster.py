@@ -7,14 +7,11 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
-import yaml
 
-from tests import ROOT
-from tests.workflow.conftest import QUICK, Project
+from tests.workflow.conftest import QUICK, Project, until
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
@@ -23,7 +20,6 @@ SOME = [SMALL, "results/quick/figures/fig2_tv_synthetic.png"]  # jobs on the clu
 DAEMONS = ["munged", "slurmctld", "slurmd"]
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-PATIENCE = 200  # seconds for any single event
 CONFIGURATION = """\
 ClusterName=local
 SlurmctldHost={host}(127.0.0.1)
@@ -82,14 +78,8 @@ class Slurm:
             client.chmod(0o755)
         (self.folder / "munge.key").write_bytes(os.urandom(128))
         (self.folder / "munge.key").chmod(0o600)
-        files = {
-            "key-file": "key",
-            "socket": "socket",
-            "pid-file": "pid",
-            "log-file": "log",
-            "seed-file": "seed",
-        }
-        options = [f"--{option}={self.folder}/munge.{name}" for option, name in files.items()]
+        options = [f"--{name}={self.folder}/munge.{name}" for name in ("socket", "pid-file", "log-file")]
+        options += [f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "seed")]
         self.start("munged", "--force", "--foreground", *options)
         until(lambda: (self.folder / "munge.socket").exists(), self.logs)
         self.start("slurmctld", "-D", "-f", configuration)
@@ -125,14 +115,6 @@ class Slurm:
             (job for job in jobs if job.get("WorkDir") == str(project.folder)),
             key=lambda job: int(job["JobId"]),
         )
-
-
-def until(happened, said):
-    end = time.monotonic() + PATIENCE
-    while not (result := happened()):
-        assert time.monotonic() < end, said()
-        time.sleep(0.3)
-    return result
 
 
 def needs(plugin):
@@ -186,7 +168,7 @@ def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, enviro
     project = Project(tmp_path / "project")
     process, printed, jobs = killed(slurm, project, environment, "--retries", "0")
     assert process.returncode != 0
-    assert "compute_curve" in printed.rstrip().splitlines()[-1]
+    assert "compute_gaussian_scale" in printed.rstrip().splitlines()[-1]
     assert len(jobs) == 1
     process, printed, jobs = killed(slurm, project, environment)
     assert process.returncode == 0, printed
@@ -228,14 +210,3 @@ def test_the_profile_for_pbs_sends_jobs_and_reads_their_state(tmp_path):
     (tmp_path / "qstat").write_text(QSTAT.replace("$(cat code)", "271"))
     done = project.snakemake(*arguments("cluster-generic", "--retries", "0", SMALL), environment=environment)
     assert done.returncode != 0
-
-
-@pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
-def test_a_retry_asks_for_twice_as_much(profile):
-    """And no profile takes ilp, in which a SIGTERM hangs: its handler waits for a lock that ilp holds."""
-    settings = yaml.safe_load((ROOT / f"profiles/{profile}/config.yaml").read_text())
-    for asked in settings["default-resources"].values():
-        assert (
-            eval(asked, {"attempt": 3}) == 2 * eval(asked, {"attempt": 2}) == 4 * eval(asked, {"attempt": 1})
-        )
-    assert settings["scheduler"] == "greedy"

@@ -13,6 +13,7 @@ from matplotlib import image
 
 from tests import ROOT
 from tests.quotes import filled
+from tests.workflow.conftest import Project
 from tightshuffle.cli import main as cli
 
 NAMES = ["README.md", "results/README.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md")))]
@@ -29,6 +30,14 @@ def examples(name):
     """(command, output) of every command in a document's fenced ``console`` blocks."""
     blocks = FENCE.findall(TEXTS[name])
     return [(found[1], found[3].rstrip("\n")) for block in blocks for found in EXAMPLE.finditer(block)]
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """A project whose whole pipeline has run, on the papers' own configuration."""
+    project = Project(tmp_path_factory.mktemp("full") / "project", config=[], results="results")
+    project.make()
+    return project
 
 
 @slow

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests import ROOT
-from tests.workflow.conftest import Project, counted
+from tests.workflow.conftest import Project, counted, until
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
@@ -25,22 +25,16 @@ datasets:
     tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}
 delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
 """
-HISTOGRAM, TRIALS, SURFACE, FIGURE = (
-    f"results/overlay/{name}"
-    for name in (
-        "histograms/mine.csv",
-        "trials/mine_eps0-2_eps-1.parquet",
-        "privacy/delta_surface.csv",
-        "figures/fig1_delta_surface.png",
-    )
-)
+MADE = "results/overlay"
+HISTOGRAM, TRIALS = f"{MADE}/data/histograms/mine.csv", f"{MADE}/trials/mine_eps0-2_eps-1.parquet"
+FIGURE = f"{MADE}/figures/fig1_delta_surface.png"
 COMMAND = ("--configfile", "overlay.yaml", "--cores", "1", "--", TRIALS, FIGURE)
 
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory):
     """A project with your own histogram, in which two short targets have been made undisturbed."""
-    project = Project(tmp_path_factory.mktemp("calm") / "project", config=[], results="results/overlay")
+    project = Project(tmp_path_factory.mktemp("calm") / "project", config=[], results=MADE)
     (project.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
     (project.folder / "overlay.yaml").write_text(OVERLAY)
     project.make(*COMMAND)
@@ -51,30 +45,16 @@ def calm(tmp_path_factory):
 def small(calm, tmp_path):
     """A copy of it with the dates of the copying, as cp -r makes it; its path holds a space."""
     shutil.copytree(calm.folder, tmp_path / "anders wo", copy_function=shutil.copyfile)
-    return Project(tmp_path / "anders wo", config=[], results="results/overlay", copied=True)
+    return Project(tmp_path / "anders wo", config=[], results=MADE, copied=True)
 
 
-def last_line(done):
-    """The last line of a run that fails, without a traceback anywhere."""
+def refusal(done, word=""):
+    """The last line, or the only one with this word, of a run that fails without a traceback."""
     assert done.returncode != 0
     assert "Traceback" not in done.stdout
-    return done.stdout.rstrip().splitlines()[-1]
-
-
-def refusal(done, word):
-    """The one line with this word of a run that does not begin."""
-    assert done.returncode != 0
-    assert "Traceback" not in done.stdout
-    (line,) = [line for line in done.stdout.splitlines() if word in line]
-    return line
-
-
-def until(condition, seconds=120):
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return found
+    lines = [line for line in done.stdout.splitlines() if line and word in line]
+    assert len(lines) == 1 or not word
+    return lines[-1]
 
 
 def script_of(run):
@@ -89,8 +69,10 @@ def script_of(run):
 # Interruptions ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pause", [0, 0.7])
-@pytest.mark.parametrize("what", ["job", "snakemake", "group", "SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("what", "pause"),  # seconds: as the job starts, or at its work
+    [("job", 0), ("job", 0.7), ("snakemake", 0), ("group", 0.7), ("SIGINT", 0.7), ("SIGTERM", 0)],
+)
 def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(calm, small, what, pause):
     """At most after --unlock, as docs/running.md says; a job that outlives its run changes nothing."""
     small.wipe()
@@ -155,8 +137,8 @@ def test_a_full_disk(calm, small):
     results = small.folder / "results"
     shutil.rmtree(results)
     with mounted(results, "-t", "tmpfs", "-o", "size=64k", "none"):
-        line = last_line(small.snakemake(*COMMAND))
-        assert line.startswith("error: draw_figure: results/overlay/figures/fig1_delta_surface.")
+        line = refusal(small.snakemake(*COMMAND))
+        assert line.startswith("error: draw_delta_surface: results/overlay/figures/fig1_delta_surface.")
         assert line.endswith("the disk is full: make room and run again")
         assert not [name for name in small.results() if name.startswith("figures/")]
         subprocess.run(["mount", "-o", "remount,size=10m", results], check=True)
@@ -173,10 +155,10 @@ def test_a_read_only_folder(small):
 
 def test_bad_input_and_a_bad_configuration_are_one_line(calm, small):
     (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
-    line = last_line(small.snakemake(*COMMAND))
+    line = refusal(small.snakemake(*COMMAND))
     assert line == "error: use_counts: mine.csv: row 3: count must be a whole number >= 0; got '-150'"
     assert not (small.folder / HISTOGRAM).exists()
-    assert last_line(small.snakemake(*COMMAND)) == line, "the old trials are not taken for finished"
+    assert refusal(small.snakemake(*COMMAND)) == line, "the old trials are not taken for finished"
     os.utime(small.folder / "mine.csv", (time.time() + 3600,) * 2)
     line = refusal(small.snakemake(*COMMAND), "future")
     assert line == "mine.csv is dated in the future: touch it, and run again"
@@ -202,10 +184,10 @@ def date(folder, seconds):
 
 def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
     """Contents decide. Another checkout's code, which the environment may have, is not run."""
-    for name in ("data", "scripts", "tightshuffle", "reproduction", "workflow"):
+    for name in ("data", "scripts", "tightshuffle", "workflow"):
         date(small.folder / name, time.time())
-    for name, seconds in (("histograms", time.time()), ("trials", 86_400), ("privacy", time.time())):
-        date(small.folder / "results/overlay" / name, seconds)
+    for name, seconds in (("data", time.time()), ("trials", 86_400), ("privacy", time.time())):
+        date(small.folder / MADE / name, seconds)
     os.utime(small.folder / "mine.csv")
     assert counted(small.make("--dry-run", *COMMAND)) == {}
     metrics = small.folder / "scripts/trials/metrics.py"
@@ -215,7 +197,7 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
     os.utime(metrics, (86_400, 86_400))
     assert counted(small.make(*COMMAND)) == {"run_trials": 1}
     now, before = small.results(), calm.results()
-    assert [name for name in now if now[name] != before[name]] == [TRIALS.removeprefix("results/overlay/")]
+    assert [name for name in now if now[name] != before[name]] == [TRIALS.removeprefix(f"{MADE}/")]
     metrics.write_text(text)
     (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,50\n4,0\n")
     os.utime(small.folder / "mine.csv", (86_400, 86_400))
@@ -224,17 +206,14 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
 
 def test_reading_changes_nothing(small):
     def everything():
-        own = {"log", "iocache", "auxiliary", "locks"}  # of Snakemake
-        return {
-            path: (path.read_bytes() if path.is_file() else None, path.stat().st_mtime_ns)
-            for path in sorted(small.folder.rglob("*"))
-            if not own.intersection(path.parts) and "__pycache__" not in path.parts
-            if path.name != ".snakemake"
-        }
+        own = {"log", "iocache", "auxiliary", "locks", "__pycache__"}  # of Snakemake and Python
+        paths = [path for path in sorted(small.folder.rglob("*")) if not own.intersection(path.parts)]
+        bytes_of = {path: path.read_bytes() for path in paths if path.is_file()}
+        return bytes_of, [path.stat().st_mtime_ns for path in paths if path.name != ".snakemake"]
 
     (small.folder / TRIALS).unlink()
     before = everything()
-    for option in ("--list-rules", "--lint", "--summary", "--dry-run"):
+    for option in ("--lint", "--summary", "--dry-run"):
         done = small.snakemake(option, *COMMAND)
         assert done.returncode == 0, done.stdout
         assert everything() == before, option

@@ -1,4 +1,6 @@
 # The checked configuration, and what the rules of several stages share.
+# A file that no job makes is named twice, as input and by its digest in `contents`: the input's date may be old. A
+# function of `input` would not do: Snakemake does not record what it returns.
 import atexit
 import os
 import re

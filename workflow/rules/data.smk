@@ -8,11 +8,6 @@ CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
 DATA_FIGURES = {"fig3_checkins": ("figures", "Check-ins of each city")} if GOWALLA else {}
 
 
-def one_of(names):
-    """A regular expression for these names; for none of them, one that matches nothing."""
-    return "|".join(names) or "(?!)"
-
-
 if SOURCE == "bundled":
 
     rule use_bundled_counts:
@@ -29,7 +24,9 @@ if SOURCE == "bundled":
             dataset=one_of(GOWALLA),
         localrule: True
         params:
-            contents=lambda wildcards, input: [digest(file) for file in input],
+            contents=lambda wildcards: [
+                digest(source(file.format(**wildcards))) for file in SUB_CELLS.values()
+            ],
             box=lookup("datasets/{dataset}/box", within=config),
             uniform=lookup("datasets/{dataset}/uniform", within=config),
             stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
@@ -147,7 +144,7 @@ rule use_counts:
         dataset=one_of(COUNTS),
     localrule: True
     params:
-        contents=lambda wildcards, input: digest(input.counts),
+        contents=lambda wildcards: digest(DATASETS[wildcards.dataset]["file"]),
     script:
         "../../scripts/data/use_counts.py"
 

@@ -1,10 +1,27 @@
-# Tables and figures as rules name them: with captions for `snakemake --report`.
+# Files as rules name them; tables and figures with captions for `snakemake --report`.
 from functools import partial
 
 from scripts.report.sections import of_datasets
+from scripts.trials.parts import parts_of
 
 KINDS = ("png", "pdf", "svg", "txt")  # of the files of a figure; the last is its caption
+PARTS = {name: parts_of(dataset) for name, dataset in DATASETS.items()}  # of each dataset: file -> its points
 figures_of_datasets = partial(of_datasets, DATASETS)
+
+
+def one_of(names):
+    """A regular expression for these names; for none of them, one that matches nothing."""
+    return "|".join(names) or "(?!)"
+
+
+def trial_files(*experiments, datasets=DATASETS):
+    """The files with the trials of these experiments (tv, individual, grid)."""
+    return [
+        f"<results>/trials/{name}_{part}.parquet"
+        for name in datasets
+        for part, points in PARTS[name].items()
+        if {point["experiment"] for point in points} & set(experiments)
+    ]
 
 
 def files_of(figures):

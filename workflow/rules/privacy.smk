@@ -23,7 +23,7 @@ rule compute_printed_deltas:
         "<results>/logs/compute_printed_deltas.log",
     localrule: True
     params:
-        contents=lambda wildcards, input: digest(input.values),
+        contents=digest(source(VALUES)),
     script:
         "../../scripts/privacy/compute_printed_deltas.py"
 

@@ -30,7 +30,7 @@ rule write_tables:
         "<results>/logs/write_tables.log",
     localrule: True
     params:
-        contents=lambda wildcards, input: digest(input.parameters),
+        contents=digest(source(PARAMETERS)),
         surface=config["delta_surface"],
         synthetic=config["datasets"].get("synthetic", {}),
     script:
@@ -76,7 +76,7 @@ rule write_report:
         "<results>/logs/write_report.log",
     localrule: True
     params:
-        contents=lambda wildcards, input: [digest(part) for part in input.parts],
+        contents=[digest(source(part)) for part in PAGE],
         results=lambda wildcards, output: str(Path(output[0]).parents[1]),
         configfiles=OVERLAYS,
         protocol=config["protocol"],
@@ -101,7 +101,7 @@ rule write_article:
         "<results>/logs/write_article.log",
     localrule: True
     params:
-        contents=lambda wildcards, input: [digest(part) for part in input.parts],
+        contents=[digest(source(part)) for part in ARTICLE],
         changed=CHANGED,
     script:
         "../../scripts/report/write_article.py"

@@ -1,19 +1,6 @@
 # The paper's protocol as printed: errors over all repetitions, and one run cell by cell.
-from scripts.trials.parts import parts_of
-
-PARTS = {name: parts_of(dataset) for name, dataset in DATASETS.items()}  # of each dataset: file -> its points
 TRIALS_FIGURES = figures_of_datasets("estimates", "estimates", "Estimated histograms", "figures")
 TRIALS_FIGURES |= figures_of_datasets("tv", "tv", "Total variation error", "figures")
-
-
-def trial_files(*experiments, datasets=DATASETS):
-    """The files with the trials of these experiments (tv, individual, grid)."""
-    return [
-        f"<results>/trials/{name}_{part}.parquet"
-        for name in datasets
-        for part, points in PARTS[name].items()
-        if {point["experiment"] for point in points} & set(experiments)
-    ]
 
 
 rule run_trials:
