@@ -96,7 +96,7 @@ def _eps0_of_variance(
 ) -> Floats:
     """The eps0 at which an estimated share has this variance, uniform data; inf where every eps0 has more.
 
-    With s = alpha + beta, f = 1 / k and y = e^eps0 - 1, eq. (4) of Wang et al. 2017 becomes
+    Eq. (4) of Wang et al. 2017 is quadratic in y = e^eps0 - 1: with s = alpha + beta and f = 1 / k,
 
         n variance alpha^2 y^2 = f s (1 - s) (1 + y) + (1 - f) (s + beta y) (1 - s + alpha y).
     """

@@ -1,13 +1,10 @@
 """Gaussian approximation (central limit theorem) of a shuffled randomizer. Not a bound.
 
-The privacy loss of n shuffled reports is a sum over users (`histogram`). By the central limit theorem, the
-loss tends to that of mu-Gaussian differential privacy (Dong, Roth and Su 2022) with
+The loss tends to that of mu-Gaussian differential privacy (Dong, Roth and Su 2022) with
 
     mu^2 = E_w[((R_x0 - R_x1) / w)^2] / n,   w the blanket;   for k-RR mu = sqrt(2) (p - q) / sqrt(n q).
 
-Takagi and Liew (arXiv 2601.19154) and Shvets (arXiv 2602.09029) study such limits of the shuffle model;
-ours is the blanket's.
-The error depends on n: for k-RR with small n q, delta is far larger than this approximation.
+For k-RR with small n q, delta is far larger. docs/theory.md, "Every randomizer", derives it.
 """
 
 import numpy as np

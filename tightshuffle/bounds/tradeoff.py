@@ -13,10 +13,9 @@ _POINTS = 400  # values of eps whose lines bound the curve
 def tradeoff(alpha: npt.ArrayLike, setting: Setting) -> Floats:
     """A lower bound on the type II error of every test of x0 against x1 with type I error ``alpha``.
 
-    By (eps, delta)-differential privacy in both directions, the type II error is at least
-    max(0, 1 - delta - e^eps alpha, e^-eps (1 - delta - alpha)) (Wasserman and Zhou 2010; Dong, Roth and Su
-    2022, Proposition 3). The bound is the largest of these lines over 400 values of eps, with delta from
-    `upper`. More values of eps could only raise the bound.
+    It is at least max(0, 1 - delta - e^eps alpha, e^-eps (1 - delta - alpha)) at every eps (Wasserman and
+    Zhou 2010; Dong, Roth and Su 2022, Proposition 3). The bound is the largest over 400 values of eps, by
+    `upper`.
     """
     errors = np.asarray(alpha, dtype=float)
     if not np.all((errors >= 0) & (errors <= 1)):

@@ -45,11 +45,10 @@ def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: 
 def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of Feldman, McMillan, Talwar, "Hiding among the clones" (2021), Theorem 3.1, closed form.
 
-    Their statement: for delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled reports are
-    (eps, delta)-DP with eps <= log(1 + tanh(eps0 / 2) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)).
-    Here tanh(eps0 / 2) is their (e^eps0 - 1) / (e^eps0 + 1). Below the eps that belongs to delta = 1
-    the theorem gives no bound, and the result is delta = 1. The condition of their code has 4 / delta
-    instead; docs/upstream.md proves that 2 / delta is enough.
+    For delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled reports are (eps, delta)-DP
+    with eps <= log(1 + tanh(eps0 / 2) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)). Below the eps of
+    delta = 1 the result is delta = 1. Their code's condition has 4 / delta; docs/upstream.md proves that 2 /
+    delta is enough.
     """
     eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

@@ -78,11 +78,9 @@ class Kappas:
 
 
 def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike) -> Kappas:
-    """The constants of eqs. (4) to (8), as printed.
+    """The constants of eqs. (4) to (8), as printed; all arguments broadcast, eps0 up to 300.
 
-    ``n`` users in all, ``k`` values; ``count`` of the n - 1 other users hold x0, the paper's
-    pi(x0) (n - 1). Numbers or arrays, which broadcast; eps0 up to 300. Raises ValueError that names a bad
-    argument.
+    ``count`` of the n - 1 other users hold x0, the paper's pi(x0) (n - 1). A ValueError names a bad argument.
     """
     n, eps0 = check_n(n), check_eps0(eps0, LARGEST_EXPONENT)
     n, k, eps0, count = np.broadcast_arrays(n, check_k(k), eps0, check_count(count, n))

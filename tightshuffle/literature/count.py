@@ -50,10 +50,9 @@ def delta(
 ) -> Floats:
     """log10 of the exact delta of the noisy count of x0 (no bound for the histogram).
 
-    ``count`` of the n - 1 other users hold x0 (n_x0 of the paper). ``direction``: "forward" for P against
-    Q, as in the paper; "reverse" for Q against P; "both" for the larger one, as in the definition of
-    differential privacy. The relative error of delta is below 1e-9. For delta below 10^-10000, the relative
-    error of log10 delta is at most 1e-14.
+    ``count`` of the n - 1 other users hold x0 (n_x0 of the paper). ``direction``: "forward" for P against Q,
+    as in the paper; "reverse"; "both" for the larger one. delta is exact to 1e-9, relative; below 10^-10000
+    log10 delta is, to 1e-14.
     """
     return of_moment(eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=1)
 
@@ -70,8 +69,7 @@ def of_moment(
 ) -> Floats:
     """`delta` for the loss with that ``moment`` of J: 1, or 2, which is no guarantee.
 
-    The paper prints no reverse; for the second moment it is the printed loss put into eq. (2) with the roles
-    exchanged.
+    The paper prints no reverse; for the second moment its loss is put into eq. (2) with the roles exchanged.
     """
     check_choice("direction", direction, DIRECTIONS)
     n = check_n(n)
@@ -188,8 +186,7 @@ class _Edge(NamedTuple):
 def _edge(eps: float, k: int, eps0: float, sign: int, trials: int = 1) -> _Edge | None:
     """The edge for N = ``trials``; None where no outcome has so large a loss.
 
-    In decimals with twice the digits that can cancel (eps0 and eps close to each other, or close to 0), and
-    logarithms, as e^-eps0 may be too small for a float.
+    In decimals with twice the digits that can cancel, and logarithms: e^-eps0 may be too small for a float.
     """
     digits = 50 + 2 * math.ceil(max(0.0, -math.log10(min(eps0, 1.0)), -math.log10((eps0 - eps) / eps0)))
     digits += len(str(k)) + len(str(trials))
@@ -223,8 +220,8 @@ def _second_moment_log_odds(edge: _Edge, trials: int) -> float:
 def _tail(surplus: Floats, distance: Floats, trusted: float) -> Floats:
     """``surplus`` where the loss exceeds eps, else 0; both arrays ordered by growing loss.
 
-    The loss crosses eps once. An FFT leaves noise of either sign far from the centre: the search for the
-    crossing, and the tail, end at the ``trusted`` number of standard deviations.
+    The loss crosses eps once. An FFT leaves noise of either sign far from the centre: search and tail end at
+    the ``trusted`` number of standard deviations.
     """
     # Strictly: far beyond the crossing the surplus may underflow to 0.
     below = np.flatnonzero((surplus < 0) & (distance <= trusted / 2))

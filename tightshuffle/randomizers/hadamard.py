@@ -13,14 +13,11 @@ from tightshuffle.randomizers.base import SupportRandomizer
 class HadamardResponse(SupportRandomizer):
     """Report a column of a Hadamard matrix; columns with +1 in the user's row are e^eps0 times as likely.
 
-    Acharya, Sun and Zhang 2019, "Hadamard response: estimating distributions privately, efficiently, and
-    with little communication", the scheme for high privacy. The matrix is Sylvester's of order K, the
-    smallest power of two above k. Its entry at row r, column y is +1 if r and y share an even number of bits.
-    Value x has row x + 1, as row 0 is all +1. (Their scheme for large eps0 has several blocks.)
-
-    u is uniform on the K columns: alpha = beta = 1/4. Column 0 is +1 everywhere, and no other
-    column is: everywhere = 1 / K. A third value can differ from another third value as a reference: the row
-    of "x2" is the product of the rows of x0 and x1, that of "x3" (for k >= 4) is not.
+    Acharya, Sun and Zhang 2019, "Hadamard response: estimating distributions privately, efficiently, and with
+    little communication", the scheme for high privacy. The matrix is Sylvester's of order K, the smallest
+    power of two above k; value x has row x + 1. u is uniform on the K columns: alpha = beta = 1/4, everywhere
+    = 1 / K. The row of "x2" is the product of the rows of x0 and x1, that of "x3" (for k >= 4) is not: so
+    they differ as references.
     """
 
     key = "hadamard"

@@ -18,11 +18,9 @@ class SubsetSelection(SupportRandomizer):
     """Report a subset of ``m`` values; subsets that contain the user's value are e^eps0 times as likely.
 
     Ye and Barg 2018, "Optimal schemes for discrete distribution estimation under locally differential
-    privacy"; at the same time Wang et al. 2016, "Mutual information optimally local private discrete
-    distribution estimation". The variance is least for m near k / (e^eps0 + 1).
-
-    u is uniform: alpha = m (k - m) / (k (k - 1)), beta = m (m - 1) / (k (k - 1)). ValueError unless
-    1 <= m < k.
+    privacy"; Wang et al. 2016, "Mutual information optimally local private discrete distribution estimation".
+    The variance is least for m near k / (e^eps0 + 1). u is uniform: alpha = m (k - m) / (k (k - 1)), beta = m
+    (m - 1) / (k (k - 1)). ValueError unless 1 <= m < k.
     """
 
     key = "subset"
