@@ -248,8 +248,9 @@ def test_dummies_of_users_count_where_a_device_sends_one():
     sent = Dummies(probability_per_user_and_value=b)
     one = k * b * (1 - b) ** (k - 1)
     alike = Collection(k, (group,), dummies=Dummies(int(2000 * one) + 1)).one_round(0.05)
-    assert alike == pytest.approx(Collection(k, (group,), dummies=sent).one_round(0.05), abs=0.05)
-    assert Collection(k, (group,), dummies=sent).one_round(0.05, bound="lower") == -np.inf
+    collection = Collection(k, (group,), dummies=sent)
+    assert alike == pytest.approx(collection.one_round(0.05), abs=0.05)
+    assert collection.one_round(0.05, bound="lower") == -np.inf
 
 
 def test_many_users_are_between_their_bounds():
@@ -355,12 +356,11 @@ def test_the_expected_error_is_that_of_simulated_collections():
     collection = Collection(k, groups, dummies=Dummies(2000, poisson_per_value=50))
     rng, distances = np.random.default_rng(31), []
     shares = np.full(k, 1 / k)
-    slope = offset = 0.0
+    slope, offset = 0.0, 2000 / k + 50
     for group in groups:
         p, q = krr(0, math.exp(group.eps0) if group.eps0 < math.inf else None, k)[:2]
         slope += group.users * group.participation * (p - q)
         offset += group.users * group.participation * q
-    offset += 2000 / k + 50
     for _ in range(400):
         counts = rng.multinomial(2000, shares) + rng.poisson(50, k)
         for group in groups:

@@ -61,12 +61,7 @@ def test_shape_and_direction(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=8, derandomize=True)
-@given(
-    n=st.integers(1, 10**4),
-    k=st.integers(2, 10**4),
-    eps0=st.floats(1e-3, 20),
-    share=st.floats(0, 1.2),
-)
+@given(n=st.integers(1, 10**4), k=st.integers(2, 10**4), eps0=st.floats(1e-3, 20), share=st.floats(0, 1.2))
 @example(n=1000, k=4, eps0=1.0, share=1.0)
 @pytest.mark.filterwarnings("ignore::tightshuffle.arguments.OutsideRange")
 def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share):
@@ -87,12 +82,10 @@ def test_compositions(name):
     assert values.shape == (3, 2)
     np.testing.assert_array_equal(values[0], log10_delta(name, eps, n=200, k=6, eps0=0.5))
     assert np.all(np.diff(values, axis=0) > 0)
-    if name == "girgis":
-        assert values[2, 1] == renyi.girgis(0.25, n=200, k=6, eps0=0.5, compositions=5)
 
 
 @pytest.mark.parametrize(
-    ("name", "rounds"), [*((name, 1) for name in NAMES), *((name, 3) for name in COMPOSING)]
+    ("name", "rounds"), [(name, 1) for name in NAMES] + [(name, 3) for name in COMPOSING]
 )
 def test_round_trip(name, rounds):
     # Enough users for the loose ones to promise anything, and few enough for the tight ones not to promise

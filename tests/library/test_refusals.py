@@ -10,6 +10,7 @@ from tightshuffle import planning
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.binary import binary
 from tightshuffle.designs import fewest_dummies
+from tightshuffle.dummy_laws import parse_law
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.literature import blanket, count, renyi
 from tightshuffle.literature.amplification import balle_bennett
@@ -28,6 +29,7 @@ GOOD = {  # arguments that are accepted, but for those that every case gives
     "to_pld": (tightshuffle.to_pld, {"n": 4, "k": 3, "eps0": 1.0}),
     "plan": (planning.make_plan, {"n": 9, "k": 5, "eps": 1.0, "log10_delta": -6}),
     "dummies": (fewest_dummies, {"n": 2000, "k": 16, "eps": 0.5, "delta": 1e-6}),
+    "law": (parse_law, {}),
     "setting": (make_setting, KRR),
     "clones": (tightshuffle.delta, {"method": "clones", "eps": 0.5, **KRR}),
     "count-exact": (tightshuffle.delta, {"method": "count-exact", "eps": 0.5, "count": 3, **KRR}),
@@ -105,7 +107,12 @@ REFUSED = [
     ("exact_scale", {"delta": None, "log10_delta": 0}, "^log10_delta must be .* got 0"),
     ("exact_scale", {"eps": 0, "delta": None, "log10_delta": -400}, "^eps must be larger"),
     ("log10_delta_of_scale", {"scale": 0}, "^scale must be"),
-    ("positive_part", {"values": [[1.0, -1.0], [1e-151, -1.0]]}, r"between 1e-150 and 1e\+150"),
+    ("positive_part", {"values": [[1.0, -1.0], [1e-150, -1.0]]}, r"between 1e-150 and 1e\+150"),
+    ("positive_part", {"values": [1e150, -1.0]}, r"between 1e-150 and 1e\+150"),
+    ("law", {"text": "poisson"}, "^law "),
+    ("law", {"text": "normal:3:4"}, "^law "),
+    ("law", {"text": "geometric:3:1"}, "^law "),
+    ("law", {"text": "gaussian:2.3:1"}, "^law "),
     ("parse", {"k": 1}, "k must"),
     ("parse", {"k": None}, "k must be given"),
     ("parse", {"eps0": 0, "name": "rappor"}, "eps0 must"),

@@ -244,9 +244,6 @@ def test_values_of_any_size():
     for value in (1.001e-150, 0.999e150):
         low, high = log_positive_part([value, -value], [0.25, 0.25], 4)
         assert low <= exact_log([value, -value], [0.25, 0.25], 4) <= high
-    for value in (1e-150, 1e150):
-        with pytest.raises(ValueError, match="the largest value must lie between 1e-150 and 1e"):
-            log_positive_part([value], [0.5], 4)
 
 
 def test_probabilities_that_sum_to_one_up_to_rounding():
