@@ -144,8 +144,5 @@ def _grid(loss: Floats, law: Law, spacing: float, slack: float) -> LossGrid:
         never = np.concatenate([never, law.log_mass[~seen & ~infinite], [law.log_outside]])
     with np.errstate(divide="ignore"):
         return LossGrid(
-            first,
-            spacing,
-            np.log(masses) + slack,
-            float(np.logaddexp.reduce(never, initial=-np.inf)) + slack,
+            first, spacing, np.log(masses) + slack, float(np.logaddexp.reduce(never, initial=-np.inf)) + slack
         )

@@ -34,11 +34,7 @@ def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: 
     """
     eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
     ln_delta = -n * (eps / (12 * eps0)) ** 2
-    conditions = {
-        "n >= 1000": n >= 1000,
-        "eps0 < 1/2": eps0 < 0.5,
-        "delta < 1/100": ln_delta < np.log(0.01),
-    }
+    conditions = {"n >= 1000": n >= 1000, "eps0 < 1/2": eps0 < 0.5, "delta < 1/100": ln_delta < np.log(0.01)}
     return _answer("erlingsson", ln_delta, conditions, local=eps >= eps0)
 
 

@@ -15,15 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import (
-    LARGEST_EXPONENT,
-    Floats,
-    Integers,
-    check_eps,
-    check_eps0,
-    check_k,
-    check_n,
-)
+from tightshuffle.arguments import LARGEST_EXPONENT, Floats, Integers, check_eps, check_eps0, check_k, check_n
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 
 _WIDTH = 1e-6  # relative, of the computed bracket

@@ -18,15 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import (
-    Floats,
-    check_choice,
-    check_count,
-    check_eps,
-    check_eps0,
-    check_k,
-    check_n,
-)
+from tightshuffle.arguments import Floats, check_choice, check_count, check_eps, check_eps0, check_k, check_n
 from tightshuffle.setting import DIRECTIONS
 
 _REACH = 12.0  # standard deviations of a window: what is left out weighs less than exp(-72)
