@@ -31,24 +31,18 @@ _WIDTH_OF_ROUNDS = 1e-3  # of each round's delta: it makes eps about 0.01 % larg
 
 @dataclass(frozen=True)
 class Collection(Data):
-    """A collection of reports, with bounds on its eps and delta.
+    """A collection of reports, with bounds on its eps and delta. A ValueError names a bad group and key.
 
     Parameters
     ----------
     k : number of values, up to 10^7; None for a randomizer that is read from a file
     groups : one `Group` or several, with different names. Their reports are shuffled together.
-    randomizer : a name that `randomizers.parse` takes. Users of other groups hide a user if their reports
-        have the same u: for "grr", "subset:M", "hash:G" and "hadamard" whatever their eps0 is, else only at
-        the same eps0.
+    randomizer : a name that `randomizers.parse` takes. Users of other groups hide a user whatever their eps0
+        is for "grr", "subset:M", "hash:G" and "hadamard", else only at the same eps0.
     dummies : see `Dummies`; for the randomizers just named
     rounds : how many, up to 10^5 with those of ``then``, by the same users with fresh randomness; values may
         change. The bounds are for all rounds together, and for a user who takes part in every round.
-    then : more collections by the same users, after these rounds; their groups have the same names, and
-        they have no ``then`` themselves
-
-    Raises
-    ------
-    ValueError naming the group and key that is wrong.
+    then : more collections by the same users, after these rounds, with groups of the same names
     """
 
     then: tuple["Collection", ...] = ()

@@ -74,8 +74,7 @@ def girgis(
 ) -> Floats:
     """log10 delta of ``compositions`` rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order.
 
-    For every eps0-LDP randomizer with discrete reports. ``eps`` is that of all rounds, ``eps0`` that of one;
-    k does not matter. -inf where eps >= compositions * eps0.
+    For every eps0-LDP randomizer with discrete reports; k does not matter. ``eps`` is that of all rounds.
     """
     values = np.broadcast_arrays(
         check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)

@@ -61,23 +61,13 @@ class Randomizer(ABC):
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
-        """The distribution of one report's gain G under a reference measure w.
+        """The distribution of one report's gain G under a measure w: values, probabilities (classes,).
 
-        Parameters
-        ----------
-        eps : a number >= 0
-        reference : "blanket"; or the value that all other users hold: "x0" and "x1" are those of the pair,
-            "x2", "x3", ... the other values in their order; or a mixture of values, {name: weight}
-        pair : the values (x0, x1)
-
-        Returns
-        -------
-        values, probabilities : arrays of one shape (classes,). Probabilities are > 0; G = 0 with the missing
-            probability. All digits are exact, however small eps, eps0 or eps0 - eps.
-
-        Raises
-        ------
-        ValueError naming a bad argument, also for eps or eps0 above 350: gains would overflow.
+        ``reference``: "blanket"; or the value that all other users hold: "x0" and "x1" are those of the pair,
+        "x2", "x3", ... the other values in their order; or a mixture of values, {name: weight}. ``pair``: the
+        values (x0, x1). Probabilities are > 0; G = 0 with what is missing to 1. All digits are exact, however
+        small eps, eps0 or eps0 - eps. ValueError for a bad argument, also for eps or eps0 above 350: gains
+        would overflow.
         """
 
     def distributions(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
