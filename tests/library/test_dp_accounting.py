@@ -22,7 +22,7 @@ def eps_of(*events):
     return accountant.get_epsilon(DELTA)
 
 
-@pytest.mark.parametrize("more", [{}, {"randomizer": "oue"}, {"colluding": 2000}])
+@pytest.mark.parametrize("more", [{}, {"randomizer": "subset:2"}, {"randomizer": "oue"}, {"colluding": 2000}])
 def test_rounds_are_those_of_the_package(more):
     ours = tightshuffle.epsilon(DELTA, compositions=7, **WEEK, **more)
     theirs = eps_of(SelfComposedDpEvent(ShuffledDpEvent(**WEEK, **more), 7))
