@@ -2,7 +2,7 @@
 # make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports, docs
 # make verify     check that no result has changed              make help    this list
 # make unlock     allow runs again after one was killed; then run the same command
-# make pictures   redraw the figures in docs/images             make lock    renew the pinned versions
+# make pictures   renew docs/images, docs/article.pdf            make lock    renew the pinned versions
 # make clean      remove all results
 # make fig1 ... fig7, figures, tables, report, article    only this part
 # make data, privacy, trials, parity, study, attack, verdicts    only this stage, and what it needs
@@ -142,7 +142,7 @@ lock: $(VENV)/installed
 	@echo "Renewed the locks and conda's environments; run make to install them."
 
 pictures: all
-	@cp $(addprefix results/figures/,too_small.png parity_ratio.png study_best.png) docs/images/
+	@python docs/pictures.py
 
 clean:
 	rm -rf .snakemake
