@@ -1,45 +1,192 @@
-"""k-RR with dummies: how few uniform dummies of the shuffler give a guarantee, and what error is left.
+"""Which design to run: every one at its best parameters for a guarantee, and what it costs.
 
-Without dummies the guarantee fixes the largest eps0 of k-RR (`planning`). With dummies eps0 may be larger, so
-that reports are more accurate. With enough of them users can send the values themselves, eps0 = math.inf. The
-price is more messages, and less privacy if the shuffler fails: eps0 is what is left.
-
-The bound is that of `collection.Collection`.
+A design is a way to publish how many of n users hold each of k values, in one or several rounds. All rounds
+together are (eps, delta)-private for every dataset if one user's values change. The functions that find the
+parameters of a design guarantee this; here the designs are compared.
 """
 
 import functools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from tightshuffle.arguments import check_eps, check_log10_delta, check_one, check_positive, check_whole
+import numpy as np
+import scipy
+
+from tightshuffle.arguments import (
+    Floats,
+    check_colluding,
+    check_compositions,
+    check_eps,
+    check_log10_delta,
+    check_one,
+    check_positive,
+    check_whole,
+)
 from tightshuffle.collection import Collection, Dummies, Group
+from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummy_laws import LARGEST_MEAN, Law, expected_tv, poisson
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
-from tightshuffle.planning import make_plan
+from tightshuffle.planning import expected_tv_gaussian, make_plan
+from tightshuffle.randomizers import parse
+from tightshuffle.randomizers.expected_errors import mean_absolute
 from tightshuffle.randomizers.krr import lie_probability, truth_probability
 from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_K_OF_COLLECTION, LARGEST_N_OF_UPPER
 
-STEP = 0.5  # between the eps0 of a frontier
-_CLOSE = 1.005  # error over that of dummies alone, from which on a larger eps0 gains little
+MORE = 1.05  # error of k-RR with dummies over that of dummies alone: a smaller eps0 for a few percent
 _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
 
 
 @dataclass(frozen=True)
 class Design:
-    """A collection with the fewest dummies for a guarantee.
+    """A design with the parameters that have the guarantee.
 
-    ``eps0``: the local budget, which is left if the shuffler fails; math.inf if users send the values.
-    ``dummies``: how many the shuffler adds. ``messages_per_user``: reports and dummies, divided by the number
-    of users. ``error``: `Collection.expected_error`, for uniform data, without projection. ``ratio``: the
-    error over that of the central analytic Gaussian mechanism with the same guarantee.
+    ``error``: half the sum over the values of the mean absolute error of the share of users who hold it, for
+    uniform data, without projection; with one value per user it is the expected total variation error.
+    ``users_per_value``: the mean absolute error of a value's count, in users. ``messages_per_user``: per
+    round, dummies included. ``eps_if_it_fails``: what is left for all rounds, with delta = 0, if the party
+    that is trusted shows everything that it receives; math.inf if nothing is left. ``trust``: who must be
+    trusted with what. ``parameters``: in words; ``eps0``: local budget of one report, math.inf without local
+    noise; ``dummies``: how many there are of all values on average, per round; ``law``: that of their number
+    per value (`dummy_laws`). ``reference``: a mechanism of a curator who sees all values.
     """
 
-    eps0: float
-    dummies: int
-    messages_per_user: float
+    name: str
     error: float
-    ratio: float
+    users_per_value: float
+    messages_per_user: float
+    eps_if_it_fails: float
+    trust: str
+    parameters: str
+    eps0: float = math.inf
+    dummies: float = 0.0
+    law: str | None = None
+    reference: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Designs for one guarantee, sorted by error; ``left_out``: name -> why a design is not among them."""
+
+    designs: tuple[Design, ...]
+    left_out: dict[str, str]
+
+
+def compare_designs(
+    n: float,
+    k: float,
+    eps: float,
+    delta: float | None = None,
+    *,
+    log10_delta: float | None = None,
+    compositions: int = 1,
+    reports_per_user: int = 1,
+    colluding: float = 0,
+) -> Comparison:
+    """Every design for n users and k values, at its best parameters for (eps, delta).
+
+    Parameters
+    ----------
+    n, k : whole numbers, n up to 10^12, k up to 10^7
+    eps, delta, log10_delta : as for `planning.make_plan`
+    compositions : rounds in which all users report with fresh randomness; the guarantee is for all together
+    reports_per_user : the most different values that a user reports per round, all of which may change
+    colluding : how many users reveal their reports, and the dummies of their devices, to the adversary; a
+        number below 1 is a share of the users
+
+    k-RR with dummies has the smallest eps0, in tenths, with an error about 5 % above that of dummies alone.
+
+    Raises
+    ------
+    ValueError naming the argument that is out of range.
+    """
+    n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
+    values = check_whole("reports_per_user", reports_per_user, 1, k)
+    rounds = int(check_one("compositions", check_compositions(compositions)))
+    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
+    eps = check_one("eps", check_positive("eps", check_eps(eps)))
+    honest = n - int(check_one("colluding", check_colluding(colluding, n)))
+    asked = {"log10_delta": wanted, "colluding": colluding}
+
+    def design(name: str, error: float, messages: float, left: float, trust: str, **more: Any) -> Design:
+        return Design(name, error, 2 * error * n / k, messages, left, trust, **more)
+
+    found: list[Design] = []
+    left_out: dict[str, str] = {}
+    sigma = _sigma(eps, wanted, rounds * values)
+    if sigma**2 > LARGEST_MEAN:
+        raise ValueError(
+            f"eps must be larger: more than {LARGEST_MEAN:g} dummies per value are too many; got {eps:g}"
+        )
+    mean = smallest_poisson_mean(eps, log10_delta=wanted, values=values, rounds=rounds)
+    best = best_cut_law(eps, log10_delta=wanted, values=values, rounds=rounds)
+
+    def of_law(name: str, law: Law, parameters: str, trust: str) -> Design:
+        error, messages = expected_tv(law, n=n, k=k), values + k * law.mean / n
+        more = {"parameters": parameters, "dummies": k * law.mean, "law": law.name}
+        return design(name, error, messages, math.inf, trust, **more)
+
+    alone = of_law(
+        "Poisson dummies, from devices",
+        poisson(mean * n / honest),
+        f"mean {plain(mean / honest, 4, round_up=True)} per device and value",
+        "shuffler: to mix; devices: to add dummies",
+    )
+    trust = "shuffler: to mix, and to keep its dummies secret"
+    found += [alone, of_law("dummies of the best law", best, best.name, trust)]
+
+    for key, title in (("rappor", "RAPPOR"), ("oue", "OUE")):
+        # A user's L values change L pairs of independent counts, as L rounds of one value do.
+        plan = make_plan(n, k, eps, randomizer=key, release="sums", compositions=rounds * values, **asked)
+        variance = float(parse(key, k=k, eps0=plan.eps0).variance(values / k, n))
+        found.append(
+            design(
+                f"{title}, sums only",
+                k / 2 * float(mean_absolute(math.sqrt(variance))),
+                1.0,
+                rounds * values * plan.eps0,
+                "aggregators: to show only sums",
+                parameters=f"eps0 = {plain(plan.eps0, 4, round_up=False)}",
+                eps0=plan.eps0,
+            )
+        )
+    if values == 1:
+        plan = make_plan(n, k, eps, compositions=rounds, **asked)
+        more = {"parameters": f"eps0 = {plain(plan.eps0, 4, round_up=False)}", "eps0": plan.eps0}
+        error = plan.tv["shuffle+INV"]
+        found.append(design("k-RR", error, 1.0, rounds * plan.eps0, "shuffler: to mix", **more))
+        eps0 = _eps0_with_dummies(n, k, mean, MORE * expected_tv(poisson(mean), n=n, k=k), least=plan.eps0)
+        number = 0
+        if eps0 is not None:
+            number = fewest_dummies(n, k, eps, eps0=eps0, compositions=rounds, guess=mean, **asked)
+        if eps0 is not None and number > 0:
+            error = with_dummies(n, k, eps0, number, colluding).expected_error()
+            more = {"parameters": f"eps0 = {eps0:g}, {number} dummies", "eps0": eps0, "dummies": number}
+            trust = "shuffler: to mix, and to add dummies"
+            found.append(design("k-RR with dummies", error, 1 + number / n, rounds * eps0, trust, **more))
+        else:
+            left_out["k-RR with dummies"] = "k-RR alone is about as accurate"
+    else:
+        left_out |= dict.fromkeys(("k-RR", "k-RR with dummies"), "only for one report per user and round")
+
+    for name, error, about in (
+        ("central Gaussian", float(expected_tv_gaussian(n, k, sigma)), f"sigma = {sigma:.4g}"),
+        ("central geometric", k / 2 * float(geometric_error(eps / (rounds * values))) / n, "delta = 0"),
+    ):
+        trust = "curator: with all values"
+        found.append(design(name, error, values, math.inf, trust, parameters=about, reference=True))
+    return Comparison(tuple(sorted(found, key=lambda one: one.error)), left_out)
+
+
+def geometric_error(eps: Floats | float) -> Floats:
+    """E|X| of a count with two-sided geometric noise that is (eps, 0)-private for a histogram.
+
+    One user moves two cells by 1, so P(X = x) is proportional to a^|x| with a = e^(-eps / 2) (Ghosh,
+    Roughgarden and Sundararajan 2012), and E|X| = 2 a / (1 - a^2) = 1 / sinh(eps / 2).
+    """
+    return np.asarray(1 / np.sinh(np.asarray(eps) / 2))
 
 
 def fewest_dummies(
@@ -51,13 +198,16 @@ def fewest_dummies(
     log10_delta: float | None = None,
     eps0: float = math.inf,
     colluding: float = 0,
+    compositions: int = 1,
+    guess: float | None = None,
 ) -> int:
     """The fewest uniform dummies with which our bound makes shuffled k-RR (eps, delta)-private.
 
     ``n`` users, ``k`` values up to 10^7; ``eps`` > 0; ``delta`` in (0, 1), or ``log10_delta`` < 0 instead.
     ``eps0`` is at most 50, or math.inf if users send the values themselves. ``colluding`` users reveal their
-    reports to the adversary; below 1 it is a share of the users. ValueError names a bad argument; also if
-    10^12 dummies are too few.
+    reports to the adversary; below 1 it is a share of the users. ``compositions``: rounds, each with so many
+    dummies. ``guess``: dummies per value that are about enough alone, where the search starts. ValueError
+    names a bad argument; also if 10^12 dummies are too few.
     """
     n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     eps = check_one("eps", check_positive("eps", check_eps(eps)))
@@ -65,17 +215,16 @@ def fewest_dummies(
 
     @functools.cache
     def surplus(dummies: int) -> float:
-        made = with_dummies(n, k, eps0, dummies, colluding)
+        made = with_dummies(n, k, eps0, dummies, colluding, compositions)
         return max(float(made.log10_delta(eps)) - wanted, _DEEP)
 
     if surplus(0) <= 0:
         return 0
-    # About where the count of an empty value has the noise of the Gaussian mechanism.
-    sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=HISTOGRAM_SENSITIVITY))
-    lie = 0.0 if eps0 == math.inf else float(lie_probability(eps0, k))
-    slope = 1.0 if eps0 == math.inf else float(truth_probability(eps0, k)) - lie
-    guess = k * max((slope * sigma) ** 2 - n * lie * (1 - lie), 1.0)
-    found = least_whole(surplus, guess=guess, least=1, most=int(LARGEST_N_OF_UPPER))
+    if guess is None:
+        guess = _sigma(eps, wanted, compositions) ** 2
+    found = least_whole(
+        surplus, guess=k * max(_noise(n, k, eps0, guess), 1.0), least=1, most=int(LARGEST_N_OF_UPPER)
+    )
     if found is None:
         raise ValueError(
             f"eps must be larger: even {LARGEST_N_OF_UPPER:.0e} dummies are too few; got {eps:g}"
@@ -83,58 +232,38 @@ def fewest_dummies(
     return found
 
 
-def frontier(
-    n: float,
-    k: float,
-    eps: float,
-    delta: float | None = None,
-    *,
-    log10_delta: float | None = None,
-    eps0: Sequence[float] | None = None,
-    colluding: float = 0,
-) -> list[Design]:
-    """Designs with one guarantee (eps, delta), from k-RR without dummies to dummies alone.
-
-    Parameters as for `fewest_dummies`. ``eps0``: those of the designs. By default they are the largest one
-    that needs no dummies, then multiples of 1/2 until the error is within 0.5 % of that of dummies alone, and
-    math.inf. Where no estimate is useful, as with more values than users, a larger eps0 may have the larger
-    error.
-
-    Returns one `Design` per eps0, with the fewest dummies.
-    """
-    check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
-    plan = make_plan(n, k, eps, delta, log10_delta=log10_delta, colluding=colluding)
-
-    def design(eps0: float) -> Design:
-        dummies = fewest_dummies(n, k, eps, delta, log10_delta=log10_delta, eps0=eps0, colluding=colluding)
-        error = with_dummies(n, k, eps0, dummies, colluding).expected_error()
-        return Design(float(eps0), dummies, 1 + dummies / n, error, error / plan.tv["gaussian"])
-
-    if eps0 is not None:
-        return [design(one) for one in eps0]
-    found, alone = [design(plan.eps0)], design(math.inf)
-    step = math.floor(plan.eps0 / STEP) + 1
-    while step * STEP <= LARGEST_EPS0_OF_UPPER:
-        found.append(design(step * STEP))
-        if abs(math.log(found[-1].error / alone.error)) <= math.log(_CLOSE):
-            break
-        step += 1
-    return [*found, alone]
-
-
-def with_dummies(n: float, k: float, eps0: float, dummies: int, colluding: float = 0) -> Collection:
+def with_dummies(
+    n: float, k: float, eps0: float, dummies: int, colluding: float = 0, compositions: int = 1
+) -> Collection:
     """k-RR by n users, and uniform dummies by the shuffler."""
-    return Collection(
-        int(k), (Group("users", int(n), eps0, colluding=colluding),), dummies=Dummies(number=dummies)
-    )
+    group = Group("users", int(n), eps0, colluding=colluding)
+    return Collection(int(k), (group,), dummies=Dummies(number=dummies), rounds=int(compositions))
 
 
-def luo_wang_yi(eps: float, delta: float | None = None, *, log10_delta: float | None = None) -> float:
-    """32 ln(2 / delta) / eps^2, a closed form for the dummies per value if users send their values.
+def _sigma(eps: float, log10_delta: float, changed: int) -> float:
+    """The Gaussian's standard deviation if so many times one user changes two counts."""
+    sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(changed)
+    return float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
 
-    Source: Luo, Wang and Yi, "Frequency estimation in the shuffle model with almost a single message", CCS
-    2022, arXiv 2111.06833. Parameters and errors as for `fewest_dummies`.
+
+def _noise(n: int, k: int, eps0: float, mean: float) -> float:
+    """Dummies per value with which an empty value's inverted count has the variance ``mean``."""
+    lie = 0.0 if eps0 == math.inf else float(lie_probability(eps0, k))
+    slope = 1.0 if eps0 == math.inf else float(truth_probability(eps0, k)) - lie
+    return slope**2 * mean - n * lie * (1 - lie)
+
+
+def _eps0_with_dummies(n: int, k: int, mean: float, error: float, *, least: float) -> float | None:
+    """The least eps0, in tenths, with this error, if ``mean`` Poisson dummies per value are enough alone.
+
+    By a normal approximation. None where k-RR alone has this error with the largest eps0 that it can have.
     """
-    eps = check_one("eps", check_positive("eps", check_eps(eps)))
-    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
-    return 32 * (math.log(2) - wanted * math.log(10)) / eps**2
+
+    def surplus(eps0: float) -> float:
+        number = max(0, round(k * _noise(n, k, eps0, mean)))
+        return with_dummies(n, k, eps0, number).expected_error() - error
+
+    if surplus(least) <= 0:
+        return None
+    found = scipy.optimize.brentq(surplus, least, LARGEST_EPS0_OF_UPPER, xtol=0.01)
+    return math.ceil(10 * found) / 10

@@ -16,7 +16,7 @@ from tightshuffle.arguments import Floats, check_number, check_positive, check_w
 LAWS = "poisson:MEAN, binomial:DEVICES:PROBABILITY, geometric:MEAN:RATIO, gaussian:MEAN:DEVIATION, "
 LAWS += "power:MEAN:POWER:DEVIATION, fixed:NUMBER or file:PATH"
 _DEEP = 700.0  # e^-700 is about the smallest float
-_LARGEST_MEAN = 1e9
+LARGEST_MEAN = 1e9
 _MOST = 10**7  # numbers that one law can take
 _SUM = 1e-9  # by which a file's probabilities may miss 1, as they are rounded decimals
 _ULP = 2.0**-52
@@ -67,7 +67,7 @@ def expected_tv(law: Law, *, n: int, k: int) -> float:
 
 def poisson(mean: float) -> Law:
     """A Poisson number. The sum of independent ones is one, so devices can add it together."""
-    check_number("mean", mean, f"above 0 and at most {_LARGEST_MEAN:g}", lambda x: 0 < x <= _LARGEST_MEAN)
+    check_number("mean", mean, f"above 0 and at most {LARGEST_MEAN:g}", lambda x: 0 < x <= LARGEST_MEAN)
     first, last = _reached(mean, mean)
     z = np.arange(first - 1, last + 1, dtype=float)
     with np.errstate(divide="ignore"):
@@ -79,7 +79,7 @@ def binomial(devices: int, probability: float) -> Law:
     devices = check_whole("devices", devices, 1)
     check_number("probability", probability, "between 0 and 1, both excluded", lambda x: 0 < x < 1)
     mean = devices * probability
-    check_number("devices * probability", mean, f"at most {_LARGEST_MEAN:g}", lambda x: x <= _LARGEST_MEAN)
+    check_number("devices * probability", mean, f"at most {LARGEST_MEAN:g}", lambda x: x <= LARGEST_MEAN)
     first, last = _reached(mean, mean * (1 - probability))
     last = min(last, devices)
     z = np.arange(first - 1, last + 1, dtype=float)

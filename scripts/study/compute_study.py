@@ -19,6 +19,7 @@ from scripts.shared.delta_rules import delta_rules
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.histogram import bound_of_each
+from tightshuffle.designs import geometric_error
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers import BY_KEY
 from tightshuffle.randomizers.base import SupportRandomizer
@@ -65,15 +66,6 @@ def study(
     )
     parts = [_family_table(family, points, points["delta_rule"] == rules[0].name) for family in FAMILIES]
     return pd.concat(parts).sort_values(order, kind="stable", ignore_index=True)
-
-
-def geometric_error(eps: Floats) -> Floats:
-    """E|X| of a count with two-sided geometric noise that is (eps, 0)-private for a histogram.
-
-    One user moves two cells by 1, so P(X = x) is proportional to a^|x| with a = e^(-eps / 2) (Ghosh,
-    Roughgarden and Sundararajan 2012), and E|X| = 2 a / (1 - a^2) = 1 / sinh(eps / 2).
-    """
-    return 1 / np.sinh(np.asarray(eps) / 2)
 
 
 def best_randomizers(

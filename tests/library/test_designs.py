@@ -1,30 +1,37 @@
-"""k-RR with dummies: the fewest that give a guarantee, and what the designs cost."""
+"""Which design to run: each has the guarantee, none could be better, and the errors are right."""
 
-import itertools
-import json
+import functools
 import math
+import re
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import tightshuffle
-from tests.library.cli.calls import call
-from tightshuffle import Collection, Dummies, Group
-from tightshuffle.designs import fewest_dummies, frontier, luo_wang_yi
+from tests.library.cli.calls import answer, call
+from tightshuffle.bounds.dummies import HiddenByDummies
+from tightshuffle.designs import compare_designs, fewest_dummies, with_dummies
+from tightshuffle.dummy_laws import cut_power, parse_law, poisson
 
-SETTINGS = [  # n, k, eps, delta, eps0
-    (2000, 16, 0.5, 1e-6, 3.5),
-    (2000, 16, 0.5, 1e-6, math.inf),
-    (300, 2, 1.0, 1e-3, 4.0),
-    (10**8, 40, 0.1, 1e-9, 13.0),
-    (5, 1000, 2.0, 1e-6, 8.0),
+SETTINGS = [  # n, k, eps, delta, eps0, rounds
+    (2000, 16, 0.5, 1e-6, 3.5, 1),
+    (2000, 16, 0.5, 1e-6, 2.5, 4),
+    (300, 2, 1.0, 1e-3, 4.0, 1),
+    (10**8, 40, 0.1, 1e-9, 13.0, 1),
+    (5, 1000, 2.0, 1e-6, 8.0, 1),
 ]
+ASKED = [  # n, k, eps, delta; rounds, reports per user, colluding
+    ((20_000, 30, 1.0, 1e-6), (1, 1, 0)),
+    ((20_000, 30, 0.3, 1e-8), (5, 1, 0.1)),
+    ((20_000, 30, 1.0, 1e-5), (2, 3, 500)),
+]
+OPTIONS = ("compositions", "reports_per_user", "colluding")
 
 
-def collection(n, k, eps0, dummies, colluding=0):
-    group = Group("all", n, eps0, colluding=colluding)
-    return Collection(k, (group,), dummies=Dummies(number=dummies))
+@functools.cache
+def compared(setting, options):
+    return compare_designs(*setting, **dict(zip(OPTIONS, options, strict=True)))
 
 
 def delta_of_dummies(dummies, k, eps):
@@ -40,12 +47,12 @@ def delta_of_dummies(dummies, k, eps):
     return float((np.maximum(zeros - np.exp(eps) * ones, 0) * both).sum() * k / sent)
 
 
-@pytest.mark.parametrize(("n", "k", "eps", "delta", "eps0"), SETTINGS)
-def test_one_dummy_fewer_is_too_few(n, k, eps, delta, eps0):
-    found = fewest_dummies(n, k, eps, delta, eps0=eps0)
+@pytest.mark.parametrize(("n", "k", "eps", "delta", "eps0", "rounds"), SETTINGS)
+def test_one_dummy_fewer_is_too_few(n, k, eps, delta, eps0, rounds):
+    found = fewest_dummies(n, k, eps, delta, eps0=eps0, compositions=rounds)
     assert found > 0
-    assert collection(n, k, eps0, found).delta(eps) <= delta
-    assert collection(n, k, eps0, found - 1).delta(eps) > delta
+    assert with_dummies(n, k, eps0, found, compositions=rounds).delta(eps) <= delta
+    assert with_dummies(n, k, eps0, found - 1, compositions=rounds).delta(eps) > delta
 
 
 @pytest.mark.parametrize(("k", "eps", "delta"), [(100, 1.0, 1e-6), (10, 0.5, 1e-4), (400, 2.0, 1e-9)])
@@ -66,43 +73,129 @@ def test_no_dummies_where_reports_alone_are_enough():
     assert fewest_dummies(740, 2, 0.1, 6.2e-9, eps0=alone) == 0
 
 
-def test_a_frontier_goes_from_krr_alone_to_dummies_alone():
-    designs = frontier(10_000, 64, 0.5, 1e-6)
-    plan = tightshuffle.plan(n=10_000, k=64, eps=0.5, delta=1e-6)
-    assert (designs[0].eps0, designs[0].dummies, designs[-1].eps0) == (plan.eps0, 0, math.inf)
-    assert designs[0].error == pytest.approx(plan.tv["shuffle+INV"], rel=1e-9)
-    for before, after in itertools.pairwise(designs):
-        assert before.eps0 < after.eps0
-        assert before.messages_per_user < after.messages_per_user
-        assert before.error > after.error
-    assert designs[-2].error < 1.005 * designs[-1].error < designs[-3].error
+def deltas(design, setting, options):
+    """delta of a design by the bound behind it, and with parameters that would be a little more accurate."""
+    n, k, eps, _ = setting
+    rounds, values, colluding = options
+    if design.law:
+        law = parse_law(design.law)
+        if law.name.startswith("poisson"):
+            honest = n - (math.ceil(n * colluding) if colluding < 1 else colluding)
+            kept = [poisson(law.mean * honest / n * factor) for factor in (1, 0.999)]
+        else:
+            mean, power, deviation = (float(part) for part in law.name.split(":")[1:])
+            kept = [law, cut_power(mean, power, 0.999 * deviation)]
+        return [10 ** float(HiddenByDummies(each, values, rounds).log10_delta(eps)) for each in kept]
+    if "dummies" in design.name:
+        numbers = (design.dummies, design.dummies - 1)
+        return [with_dummies(n, k, design.eps0, each, colluding, rounds).delta(eps) for each in numbers]
+    sums = "sums" in design.name
+    given = {"randomizer": design.name.split(",")[0].lower(), "release": "sums"} if sums else {}
+    given |= {"n": n, "k": k, "compositions": rounds * values, "colluding": colluding}
+    return [tightshuffle.delta(eps, eps0=each * design.eps0, **given) for each in (1, 1.001)]
 
 
-def test_a_design_is_a_collection_with_the_guarantee():
-    for design in frontier(3000, 20, 1.0, 1e-6, eps0=[5.5, 7, math.inf], colluding=20):
-        own = collection(3000, 20, design.eps0, design.dummies, colluding=20)
-        assert own.epsilon(1e-6) <= 1 < 1.02 * own.epsilon(1e-6)
-        assert own.if_the_shuffler_fails() == design.eps0
-        assert design.error == own.expected_error()
-        assert design.ratio == pytest.approx(design.error / own.gaussian_error(1.0, -6.0), rel=1e-9)
-        assert design.messages_per_user == 1 + own.dummies.number / 3000
+@pytest.mark.parametrize(("setting", "options"), ASKED)
+def test_every_design_has_the_guarantee_and_none_could_be_better(setting, options):
+    n, k, _, delta = setting
+    rounds, values, _ = options
+    found = compared(setting, options)
+    assert [one.error for one in found.designs] == sorted(one.error for one in found.designs)
+    names = {one.name for one in found.designs}
+    assert (
+        {"k-RR", "k-RR with dummies"} - names
+        == set(found.left_out)
+        == ({"k-RR", "k-RR with dummies"} if values > 1 else set())
+    )
+    for one in found.designs:
+        assert one.users_per_value == pytest.approx(2 * one.error * n / k)
+        if one.reference:
+            continue
+        with_these, with_better = deltas(one, setting, options)
+        assert with_these <= delta < with_better, one.name
+        sent = 1 if "sums" in one.name else values
+        assert one.messages_per_user == pytest.approx(sent + one.dummies / n)
+        assert one.eps_if_it_fails == rounds * values * one.eps0
 
 
-def run(*words):
-    code, out, err = call("design", "--n", "3000", "--k", "20", *words)
-    assert (code, err) == (0, "")
-    return out
+def noise_of(design, n, k, values):
+    """Standard deviation of a value's estimated count: the numbers of reports and dummies, over the slope."""
+    share, growth = values / k, math.exp(design.eps0) if design.eps0 < math.inf else math.inf
+    if design.name.startswith("k-RR"):
+        p, q = growth / (growth + k - 1), 1 / (growth + k - 1)
+    elif design.name.startswith("RAPPOR"):
+        p = math.sqrt(growth) / (math.sqrt(growth) + 1)
+        q = 1 - p
+    else:
+        p, q = 0.5, 1 / (growth + 1)
+    dummies = design.dummies * (1 - 1 / k) / k
+    return math.sqrt(n * (share * p * (1 - p) + (1 - share) * q * (1 - q)) + dummies) / (p - q)
 
 
-def test_the_command_prints_the_frontier():
-    asked = ["--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
-    designs = frontier(3000, 20, 1.0, 1e-6, colluding=30)
-    found = json.loads(run(*asked, "--json"))
-    assert (found["n"], found["k"], found["colluding"], found["log10_delta"]) == (3000, 20, 30, -6)
-    assert [row["eps0"] for row in found["designs"]] == [*(d.eps0 for d in designs[:-1]), None]
-    for column, name in (("expected_tv", "error"), ("ratio", "ratio"), ("dummies", "dummies")):
-        assert [row[column] for row in found["designs"]] == [getattr(d, name) for d in designs]
-    assert found["dummies_alone"]["times"] == pytest.approx(luo_wang_yi(1, 1e-6) * 20 / designs[-1].dummies)
-    text = run(*asked)
-    for design in designs:
-        assert f" {design.dummies} " in text
+@pytest.mark.parametrize(("setting", "options"), ASKED)
+def test_errors_are_those_of_the_closed_forms(setting, options):
+    n, k, eps, delta = setting
+    rounds, values, _ = options
+    for one in compared(setting, options).designs:
+        if one.law:
+            mean = parse_law(one.law).mean
+            z = np.arange(10 * int(mean))
+            if one.law.startswith("poisson"):
+                mass = stats.poisson.pmf(z, mean)
+            else:
+                power, deviation = (float(part) for part in one.law.split(":")[2:])
+                mass = np.where(z <= 2 * mean, np.exp(-((abs(z - mean) / deviation) ** power) / power), 0)
+            expected = mass @ abs(z - mean) / mass.sum()
+        elif one.name == "central geometric":
+            expected = 1 / math.sinh(eps / (2 * rounds * values))
+        elif one.name == "central Gaussian":
+            scale = tightshuffle.gaussian.exact_scale(eps, delta, sensitivity=math.sqrt(2 * rounds * values))
+            expected = math.sqrt(2 / math.pi) * scale
+        else:
+            expected = math.sqrt(2 / math.pi) * noise_of(one, n, k, values)
+        assert one.users_per_value == pytest.approx(expected, rel=1e-6), one.name
+
+
+def test_sums_of_several_values_per_user_by_every_count():
+    """RAPPOR's sums for a user who moves two values: four independent counts, for every dataset."""
+    n, k, values, eps, eps0 = 3, 5, 2, 0.8, 2.0
+    p = math.exp(eps0 / 2) / (math.exp(eps0 / 2) + 1)
+    bound = tightshuffle.delta(
+        eps, n=n, k=k, eps0=eps0, randomizer="rappor", release="sums", compositions=values
+    )
+
+    def count(own, held):
+        parts = [stats.binom.pmf(range(n), held, p), stats.binom.pmf(range(n), n - 1 - held, 1 - p), own]
+        both = np.convolve(parts[0], parts[1])[:n]
+        return np.convolve(both, parts[2])
+
+    one, zero = [1 - p, p], [p, 1 - p]
+    worst = 0.0
+    for held in np.ndindex((n,) * 4):
+        first, second = np.ones(1), np.ones(1)
+        for i, each in enumerate(held):
+            ends = (one, zero) if i < 2 else (zero, one)
+            first = np.multiply.outer(first, count(ends[0], each)).ravel()
+            second = np.multiply.outer(second, count(ends[1], each)).ravel()
+        worst = max(worst, float(np.maximum(first - math.exp(eps) * second, 0).sum()))
+    assert 0.5 * bound < worst <= bound
+
+
+def test_the_command_prints_the_table():
+    (n, k, eps, delta), options = ASKED[2]
+    words = ["design", "--n", n, "--k", k, "--eps", eps, "--delta", delta]
+    for name, value in zip(OPTIONS, options, strict=True):
+        words += [f"--{name.replace('_', '-')}", value]
+    found, own = answer(*words), compared(*ASKED[2])
+    assert [found[name] for name in ("n", "k", *OPTIONS, "log10_delta")] == [n, k, *options, -5]
+    assert [row["name"] for row in found["designs"]] == [one.name for one in own.designs]
+    assert [row["error"] for row in found["designs"]] == [one.error for one in own.designs]
+    assert found["designs"][0]["eps_if_it_fails"] is None
+    text = call(*words)[1]
+    assert "Left out: k-RR (only for one report per user and round)." in text
+    for one in own.designs:
+        assert re.search(rf"^{one.name} .* {re.escape(one.parameters)} .*{one.trust}$", text, re.MULTILINE)
+    for wrong in (["--eps", "1e-6"], ["--reports-per-user", 31]):
+        code, out, err = call(*words, *wrong)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"tightshuffle: {wrong[0].strip('-').replace('-', '_')} must be ")

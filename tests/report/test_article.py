@@ -20,7 +20,7 @@ CAPTIONS = dict.fromkeys(FIGURES, "A caption.\n\nSettings.\n\nMore of it.")
 
 
 def parts_of(figures=(), **tables):
-    found = to_json(found_in(real_verdicts(), skip={"dummies"}, **tables)).encode()
+    found = to_json(found_in(real_verdicts(), skip={"designs"}, **tables)).encode()
     return PARTS | {"findings.json": found} | {f"{name}.svg": SVG for name in figures}
 
 

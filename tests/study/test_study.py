@@ -8,9 +8,10 @@ import pytest
 from diffprivlib.mechanisms import Geometric
 from scipy import optimize, stats
 
-from scripts.study.compute_study import FAMILIES, best_randomizers, geometric_error, largest_eps0, study
+from scripts.study.compute_study import FAMILIES, best_randomizers, largest_eps0, study
 from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.bounds.histogram import lower, upper
+from tightshuffle.designs import geometric_error
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.planning import make_plan
 from tightshuffle.randomizers import BY_KEY, LocalHashing, SubsetSelection

@@ -1,51 +1,60 @@
-"""`tightshuffle design`: k-RR with dummies."""
+"""`tightshuffle design`: every design for one guarantee, in one table."""
 
 from argparse import Namespace
 from typing import Any
 
 from tightshuffle.arguments import check_colluding
 from tightshuffle.cli.layout import Answer, delta_text, table
-from tightshuffle.designs import frontier, luo_wang_yi
+from tightshuffle.designs import Design, compare_designs
 from tightshuffle.number_text import plain
+
+HEADER = ("design", "error", "users per value", "messages", "if it fails", "parameters", "who is trusted")
 
 
 def answer_design(arguments: Namespace) -> Answer:
-    """The designs for one guarantee, and what a closed form asks for."""
-    about, eps, log10_delta = _about(arguments), arguments.eps, arguments.delta
-    designs = frontier(eps=eps, log10_delta=log10_delta, **about)
-    guarantee = {"method": "collection", **about, "eps": eps, "log10_delta": log10_delta}
-    records = []
-    for one in designs:
-        row = {"eps0": one.eps0, "dummies": one.dummies, "messages_per_user": one.messages_per_user}
-        records.append({**row, "expected_tv": one.error, "ratio": one.ratio})
-    needed, closed = designs[-1].dummies / arguments.k, luo_wang_yi(eps, log10_delta=log10_delta)
-    per_value = {"dummies_per_value": needed, "closed_form": closed, "times": closed / needed}
-    rows = [("eps0", "dummies", "messages per user", "expected error", "over the Gaussian's")]
-    for one in designs:
-        shown = (f"{one.messages_per_user:.4g}", f"{one.error:.4g}", f"{one.ratio:.3f}")
-        rows.append((plain(one.eps0, round_up=False), str(one.dummies), *shown))
+    """The table, and what its columns are."""
+    about = {name: getattr(arguments, name) for name in ("n", "k")}
+    for name, usual in (("compositions", 1), ("reports_per_user", 1), ("colluding", 0)):
+        if (value := getattr(arguments, name)) != usual:
+            about[name] = value
+    eps, log10_delta = arguments.eps, arguments.delta
+    found = compare_designs(eps=eps, log10_delta=log10_delta, **about)
+    if "colluding" in about:
+        about["colluding"] = int(check_colluding(about["colluding"], about["n"]))
+    held = about["n"] * about.get("reports_per_user", 1) / about["k"]
     lines = [
-        f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset with {_written(about)}",
+        f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(about)}",
         "",
-        table(rows),
+        table([HEADER, *(row(one, held) for one in found.designs)]),
         "",
-        "eps0: local budget of a k-RR report, which is left if the shuffler fails; inf: the value itself.",
-        "dummies: uniform values that the shuffler adds; messages per user: 1 + dummies / n.",
-        "expected error: expected total variation error, uniform data, before projection;",
-        "the Gaussian is the central analytic Gaussian mechanism with the same (eps, delta).",
-        "",
-        f"Dummies alone: {plain(per_value['dummies_per_value'], 4, round_up=True)} per value.",
-        f"The closed form 32 ln(2/delta)/eps^2 of Luo, Wang and Yi (2022): {per_value['closed_form']:.4g}"
-        f" per value, {per_value['times']:.3g} times as many.",
+        *(f"Left out: {name} ({why})." for name, why in found.left_out.items()),
+        *[""] * bool(found.left_out),
+        "error: expected total variation error of one round, for uniform data and before projection;",
+        "users per value: the same as the mean error of a value's count, of how many users hold it;",
+        "messages: per user and round; if it fails: eps for all rounds that is left then.",
+        "A curator of a central mechanism gets the values themselves: these rows are for comparison.",
     ]
-    return Answer("\n".join(lines), {**guarantee, "designs": records, "dummies_alone": per_value})
+    record: dict[str, Any] = {**about, "eps": eps, "log10_delta": log10_delta}
+    record |= {"designs": [vars(one) for one in found.designs], "left_out": found.left_out}
+    return Answer("\n".join(lines), record)
 
 
-def _about(arguments: Namespace) -> dict[str, Any]:
-    about = {"n": arguments.n, "k": arguments.k}
-    if arguments.colluding:
-        about["colluding"] = int(check_colluding(arguments.colluding, arguments.n))
-    return about
+def row(design: Design, held: float) -> tuple[str, ...]:
+    """The texts of a design's line; ``held``: how many users hold a value, on average."""
+    left = plain(design.eps_if_it_fails, 4, round_up=True)
+    return (
+        design.name,
+        f"{design.error:.3g}",
+        f"{_users(design.users_per_value)} of {_users(held)}",
+        f"{design.messages_per_user:.4g}",
+        "nothing left" if left == "inf" else f"eps {left}",
+        design.parameters,
+        design.trust,
+    )
+
+
+def _users(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else plain(number, 3)
 
 
 def _written(about: dict[str, Any]) -> str:

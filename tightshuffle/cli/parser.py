@@ -87,17 +87,17 @@ examples:
   tightshuffle users --k 100 --eps0 10 --randomizer rappor --release sums --eps 0.317 --delta 1e-9
 """
 _DESIGN = """\
-k-RR with dummies for a given (eps, delta): from k-RR alone to dummies alone.
+Which design to run: every one at its best parameters for (eps, delta), the most accurate first.
 
-Dummies are uniform values that the shuffler adds to the reports. They let users report with a larger eps0, so
-that the estimates are more accurate. With enough dummies, users can send the values themselves: eps0 = inf.
-The table has one row per eps0, with the fewest dummies for it.
+Reports of k-RR that a shuffler mixes, with and without dummies; sums of RAPPOR or OUE reports; values sent as
+they are, hidden by dummies; and for comparison two mechanisms of a curator who sees all values.
 """
 _DESIGN_EXAMPLES = """\
 examples:
   tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6
+  tightshuffle design --n 2e6 --k 408 --eps 1 --delta 1e-8 --compositions 52
 
-In JSON, eps0 is null where it is infinite. `tightshuffle plan` has k-RR alone, and other randomizers.
+In JSON, a null stands for infinity. `tightshuffle plan` and `tightshuffle dummies` say more of one design.
 """
 _DUMMIES = """\
 Values sent as they are, hidden by dummies alone: the laws of their number for (eps, delta), and the error.
@@ -255,15 +255,16 @@ def make_parser() -> argparse.ArgumentParser:
     _add(batch, *_SETTING, *_GUARANTEE, "--delta")
     batch.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, >= 0")
 
-    design = add("design", "k-RR with dummies for (eps, delta), and the error", _DESIGN, _DESIGN_EXAMPLES)
+    design = add("design", "which design to run, in one table", _DESIGN, _DESIGN_EXAMPLES)
     _add(design, "--n", "--k", required=True)
-    _add(design, "--delta", "--colluding")
+    _add(design, "--delta", "--compositions", "--colluding")
     design.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, > 0")
 
     hidden = add("dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES)
     _add(hidden, "--n", "--k", required=True)
     _add(hidden, "--delta", "--colluding", "--compositions")
     most = "the most different values that a user reports per round (default 1)"
+    design.add_argument("--reports-per-user", metavar="L", type=values.whole, default=1, help=most)
     hidden.add_argument("--values", metavar="L", type=values.whole, default=1, help=most)
     wanted = hidden.add_mutually_exclusive_group(required=True)
     wanted.add_argument("--eps", metavar="E", type=values.number, help="one number, > 0")
