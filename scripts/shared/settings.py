@@ -248,10 +248,19 @@ class Which(Section):
     eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
 
 
+class DesignSetting(Section):
+    n: Annotated[int, Field(ge=10, le=1_000_000_000)]
+    k: Annotated[int, Field(ge=2, le=100_000)]
+    eps: Annotated[float, Field(ge=0.01, le=10)]
+    delta: Delta
+    rounds: Annotated[int, Field(ge=1, le=1000)]
+
+
 class Study(Which):
     delta: Several[Delta]
     delta_exponents: Exponents
     which: Which
+    designs: Annotated[list[DesignSetting], Field(min_length=1, max_length=3)]
 
 
 class DeltaSurface(Section):

@@ -37,8 +37,8 @@ from scripts.privacy.compute_too_small import too_small
 from scripts.shared import style, wording
 from scripts.shared.configuration import PAPERS, merged
 from scripts.shared.wording import typeset
-from scripts.study import draw_study_best, draw_study_ratio
-from scripts.study.compute_study import study
+from scripts.study import draw_designs
+from scripts.study.compute_designs import designs
 from scripts.trials import draw_estimates, draw_tv
 from scripts.trials.estimate_cells import estimate_cells
 from scripts.trials.run_trials import Protocol, run_points
@@ -179,17 +179,14 @@ def first_picture(_):
     return Drawn(draw_too_small.draw(table), draw_too_small.caption(table), shows, says)
 
 
-STUDY = study(**{name: value for name, value in CONFIG["study"].items() if name != "which"})
-STUDIED = ["δ = 10⁻⁶", "of the 8 settings"]
-
-
-def study_best(_):
-    return Drawn(draw_study_best.draw(STUDY), draw_study_best.caption(STUDY), [], STUDIED)  # a table of words
-
-
-def study_ratio(_):
-    shows = lines(STUDY, "n", "ratio", "ratio_lower")
-    return Drawn(draw_study_ratio.draw(STUDY), draw_study_ratio.caption(STUDY), shows, STUDIED)
+def every_design(_):
+    table = designs(CONFIG["study"]["designs"])
+    used = table[~table["reference"]]
+    error = used.set_index("name")["users_per_value"]
+    shows = [*lines(used, "messages_per_user", "users_per_value")]
+    shows.append((None, table.loc[table["reference"], "users_per_value"]))
+    says = [f"without dummies is {error['k-RR'] / error.min():.2g} times"]
+    return Drawn(draw_designs.draw(table), draw_designs.caption(table), shows, says)
 
 
 def maps(values):
@@ -303,7 +300,7 @@ def parity_ratio(_):
 
 FIGURES = (
     *(audit, blanket, bounds, checkins, estimates, estimates_without_a_grid, first_picture, girgis),
-    *(koskela_1a, koskela_1b, noise, parity_estimates, parity_ratio, parity_tv, study_best, study_ratio),
+    *(koskela_1a, koskela_1b, noise, parity_estimates, parity_ratio, parity_tv, every_design),
     *(surface, tv, tv_of_one_budget),
 )
 

@@ -23,7 +23,7 @@ FIGURES = {
     *(f"fig{i}_{form}estimates_{CITIES[i]}" for i in "45" for form in ("", "parity_")),
     *(f"fig{i}_{form}_{CITIES[i]}" for i in "67" for form in ("tv", "parity")),
     *("audit", "blanket_regions", "delta_bounds", "gaussian_scale", "girgis_rdp", "koskela_fig1a"),
-    *("koskela_fig1b", "parity_ratio", "study_best", "study_ratio", "too_small"),
+    *("designs", "koskela_fig1b", "parity_ratio", "too_small"),
 }
 TABLES = {"table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"}
 

@@ -1,7 +1,6 @@
 # The study: every randomizer at equal privacy, and which one to use (docs/which.md).
 STUDY_FIGURES = {
-    "study_best": ("parity", "The best randomizer behind a shuffler"),
-    "study_ratio": ("parity", "Error of every randomizer relative to the Gaussian"),
+    "designs": ("parity", "Which design: error over messages"),
 }
 
 
@@ -36,32 +35,32 @@ rule write_which:
         "../../scripts/study/write_which.py"
 
 
-rule draw_study_best:
-    input:
-        "<results>/study/study.csv",
+rule compute_designs:
+    "Every design at its best parameters for a few guarantees: error, messages, who is trusted."
     output:
-        **drawn("study_best"),
+        shown("<results>/study/designs.csv", "designs", "which design to run", "study"),
     log:
-        "<results>/logs/draw_study_best.log",
-    localrule: True
+        "<results>/logs/compute_designs.log",
+    params:
+        designs=config["study"]["designs"],
     script:
-        "../../scripts/study/draw_study_best.py"
+        "../../scripts/study/compute_designs.py"
 
 
-rule draw_study_ratio:
+rule draw_designs:
     input:
-        "<results>/study/study.csv",
+        "<results>/study/designs.csv",
     output:
-        **drawn("study_ratio"),
+        **drawn("designs"),
     log:
-        "<results>/logs/draw_study_ratio.log",
+        "<results>/logs/draw_designs.log",
     localrule: True
     script:
-        "../../scripts/study/draw_study_ratio.py"
+        "../../scripts/study/draw_designs.py"
 
 
 rule study:
-    "Which randomizer to use: all of them at equal privacy, in sentences, a table and figures."
+    "Which randomizer to use: all of them at equal privacy, in sentences and a table; and which design, in a figure."
     input:
         rules.compute_study.output,
         rules.write_which.output,

@@ -1,0 +1,31 @@
+"""Which design to run: every one at its best parameters, at the guarantees of the config's study.designs."""
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from scripts.shared.job import job, write_csv
+from tightshuffle.designs import compare_designs
+
+
+def designs(settings: Iterable[Mapping[str, float]]) -> pd.DataFrame:
+    """One row per setting (n, k, eps, delta, rounds) and design: the fields of `tightshuffle.designs.Design`.
+
+    ``eps_if_it_fails`` and ``eps0`` are inf where nothing is left, or there is no local noise.
+    """
+    return pd.DataFrame(
+        {**setting, **vars(one)}
+        for setting in settings
+        for one in compare_designs(
+            setting["n"],
+            setting["k"],
+            setting["eps"],
+            setting["delta"],
+            compositions=int(setting["rounds"]),
+        ).designs
+    )
+
+
+if __name__ == "__main__":
+    with job() as snakemake:
+        write_csv(designs(snakemake.params.designs), snakemake.output[0])
