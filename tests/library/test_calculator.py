@@ -123,6 +123,12 @@ def test_the_page_in_chromium(address):
             page.get_by_role("heading", name=f"eps0 = {answers.plain(plan.eps0, round_up=False)}")
         ).to_be_visible()
 
+        page.get_by_role("tab", name="Which design?").click()
+        for rounds in (1, 2):
+            rows = answers.designs(100_000, 256, 1.0, -6.0, rounds, 0)
+            for row in rows[:2]:
+                expect(page.get_by_role("cell", name=row["parameters"], exact=True)).to_be_visible()
+            page.get_by_role("slider").locator("visible=true").press("ArrowRight")
         page.get_by_role("tab", name="Groups, participation, dummies").click()
         page.get_by_role("textbox", name="A collection").fill(GROUPS)
         page.get_by_role("textbox", name="A collection").blur()

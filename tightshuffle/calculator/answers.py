@@ -13,7 +13,9 @@ import numpy as np
 import tightshuffle
 from tightshuffle import methods
 from tightshuffle.arguments import Floats, OutsideRange, check_colluding
+from tightshuffle.cli.design_command import HEADER, row
 from tightshuffle.collection import Collection, Group, read_collection
+from tightshuffle.designs import compare_designs
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import e_notation, from_log10, plain
 from tightshuffle.planning import expected_tv_gaussian
@@ -147,6 +149,13 @@ def of_groups(described: Collection, log10_delta: float) -> Rows:
         rows.append({**row, "if the shuffler fails": plain(left, round_up=True)})
     names = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name, "") for name in names} for row in rows]
+
+
+def designs(n: float, k: float, eps: float, log10_delta: float, rounds: int, colluding: float) -> Rows:
+    """Every design for this guarantee, the most accurate first."""
+    given: dict[str, Any] = {"compositions": rounds, "colluding": colluding}
+    found = compare_designs(n, k, eps, log10_delta=log10_delta, **given).designs
+    return [dict(zip(HEADER, row(one, n / k), strict=True)) for one in found]
 
 
 def written(log10_delta: float, round_up: bool) -> str:

@@ -224,7 +224,27 @@ dummies: {poisson_per_value: 5}
 
 
 @app.cell
-def _(alike, answers, attempt, described, mo, parsed, table, wanted_delta):
+def _(mo):
+    examples = {"n": "100000", "k": "256", "eps": "1", "delta": "1e-6", "colluding": "0"}
+    sought = mo.ui.dictionary({name: mo.ui.text(text, label=name) for name, text in examples.items()})
+    repeated = mo.ui.slider(1, 60, value=1, label="rounds", debounce=True, include_input=True)
+    return repeated, sought
+
+
+@app.cell
+def _(alike, answers, attempt, described, mo, parsed, repeated, sought, table, wanted_delta):
+    def compared():
+        asked = {name: parsed(name, text) for name, text in sought.value.items()}
+        log10_delta = asked.pop("delta")
+        return [
+            mo.md(
+                "## Every design with this guarantee for all rounds, the most accurate first\n\nerror:"
+                " expected total variation error of one round, for uniform data. users per value: the mean"
+                " error of a value's count, of how many users hold it. if it fails: what is left then."
+            ),
+            table(answers.designs(log10_delta=log10_delta, rounds=repeated.value, **asked)),
+        ]
+
     def groups():
         log10_delta = parsed("delta", wanted_delta.value)
         collection = answers.collection(described.value)
@@ -239,10 +259,14 @@ def _(alike, answers, attempt, described, mo, parsed, table, wanted_delta):
         ]
 
     # Computed only when the tab is opened: some collections take seconds.
-    slow = mo.lazy(lambda: attempt(groups), show_loading_indicator=True)
+    slow, every = (
+        mo.lazy(lambda ask=ask: attempt(ask), show_loading_indicator=True) for ask in (groups, compared)
+    )
+    guarantee_wanted = mo.hstack([*sought.elements.values(), repeated], wrap=True, justify="start", gap=1)
     mo.ui.tabs(
         {
             "Users who are all alike": alike,
+            "Which design?": mo.vstack([guarantee_wanted, every]),
             "Groups, participation, dummies": mo.vstack([described, wanted_delta, slow]),
         }
     )

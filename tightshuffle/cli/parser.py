@@ -130,7 +130,7 @@ examples:
   tightshuffle collection mine.yaml --delta 1e-6
 """
 _CALCULATOR = """\
-A page in the browser that answers: guarantees, plans, pictures, groups, rounds, matrices of your own.
+A page in the browser that answers: guarantees, plans, designs, pictures, groups, rounds, your own matrices.
 
 It runs on this machine only, until Ctrl-C, and needs pip install 'tightshuffle[calculator]'.
 """

@@ -38,7 +38,7 @@ rule write_which:
 rule compute_designs:
     "Every design at its best parameters for a few guarantees: error, messages, who is trusted."
     output:
-        shown("<results>/study/designs.csv", "designs", "which design to run", "study"),
+        shown("<results>/study/designs.csv", "designs", "which design to run", "designs"),
     log:
         "<results>/logs/compute_designs.log",
     params:
