@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, check_at_most, check_choice, check_eps
-from tightshuffle.bounds import lower, single_value, upper
+from tightshuffle.bounds import histogram, single_value, upper
 from tightshuffle.literature import amplification, blanket, clones, koskela
 from tightshuffle.literature.invertible import Count, Girgis, OneRound, Pair
 from tightshuffle.setting import LARGEST_EPS0, LARGEST_EPS0_OF_UPPER, LARGEST_N, LARGEST_N_OF_UPPER, Setting
@@ -69,7 +69,7 @@ METHODS = {
         ),
         Method(
             name="lower",
-            bound=lower,
+            bound=histogram.Side(round_up=False),
             kind=LOWER,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
             source="this project: the datasets in which all remaining users hold one value, or one of two at"
@@ -83,8 +83,18 @@ METHODS = {
             bound=upper,
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
-            source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
+            source="the smaller one of privacy-blanket and single-value (docs/theory.md)",
             composes=True,
+            randomizers=True,
+            largest_n=LARGEST_N_OF_UPPER,
+            largest_eps0=LARGEST_EPS0_OF_UPPER,
+        ),
+        Method(
+            name="privacy-blanket",
+            bound=histogram.Side(round_up=True),
+            kind=UPPER,
+            valid="k-RR and other randomizers, every dataset; close to lower for k-RR wherever eps is small",
+            source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
             largest_eps0=LARGEST_EPS0_OF_UPPER,

@@ -96,6 +96,17 @@ class Setting:
         counts = () if self.count is None else (self.count,)
         return np.broadcast(values, *arguments, *counts).shape
 
+    def each(self, bound: Callable[..., Floats], eps: npt.ArrayLike) -> Floats:
+        """``bound(eps, randomizers, n=users)``, log10 of a bound of one round; -inf where eps >= eps0."""
+        points = np.broadcast_arrays(eps, self.hidden, self.k, self.eps0)
+        at, users, values, budgets = (point.ravel() for point in points)
+        result = np.full(at.shape, -np.inf)
+        asked = np.flatnonzero(at < budgets)
+        if asked.size:
+            owns = self.randomizers(values[asked].tolist(), budgets[asked].tolist())
+            result[asked] = bound(at[asked], owns, n=users[asked])
+        return result.reshape(points[0].shape)[()]
+
     def solve(self, solve_one: Callable[[float, "Setting"], float], values: Floats) -> Floats:
         """``solve_one(value, setting)`` at every point, where all arguments of its setting are numbers."""
         shape = self.shape(values)

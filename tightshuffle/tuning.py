@@ -8,7 +8,7 @@ at the same error, where eps0 has a closed form. Data are uniform: a parameter m
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.bounds.histogram import bound_of_each
+from tightshuffle.bounds.upper import bound_of_each
 from tightshuffle.randomizers import LocalHashing, SubsetSelection
 from tightshuffle.setting import LARGEST_EPS0_OF_UPPER
 
@@ -50,15 +50,14 @@ def most_private(
     k: Floats,
     variance: Floats,
     hidden: Floats | None = None,
-    round_up: bool = True,
 ) -> tuple[Integers, Floats]:
     """The m or g with the least delta among those whose estimates have the same variance, and its eps0.
 
     It walks from ``start`` to the best of some parameters around it, in ever smaller steps: to a minimum
     nearby, and a parameter above 16 to a few percent, where the error hardly changes. Arrays are (points,).
     ``variance``: of the unbiased estimate of a value's share of n users, uniform data; ``hidden``: users
-    whose reports the adversary does not know, n by default; ``round_up``: whether delta is that of `upper` or
-    of `lower`. eps0 is inf where none has this variance. Nothing is checked.
+    whose reports the adversary does not know, n by default. eps0 is inf where none has this variance.
+    Nothing is checked.
     """
     users = n if hidden is None else hidden
     best, factors = [int(p) for p in start], [_FACTOR] * len(start)
@@ -74,9 +73,7 @@ def most_private(
             some = np.flatnonzero(eps0 <= LARGEST_EPS0_OF_UPPER)
             owns = [kind.of(int(k[i[a]]), float(eps0[a]), int(p[a])) for a in some]
             where = i[some]
-            values[some] = bound_of_each(
-                round_up, eps[where], owns, n=users[where], width=_WIDTH, mixtures=False
-            )
+            values[some] = bound_of_each(eps[where], owns, n=users[where], width=_WIDTH)
             known |= dict(zip(asked, zip(values.tolist(), eps0.tolist(), strict=True), strict=True))
         still = []
         for i in left:

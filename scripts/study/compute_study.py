@@ -3,9 +3,7 @@
 For every n, k and (eps, delta) it finds the largest eps0 of each randomizer, by the rigorous `upper`. It then
 computes the expected errors (`expected_errors`, uniform data, before projection), and those of the analytic
 Gaussian mechanism with the same (eps, delta). Subset selection and local hashing have the m and g with the
-least error there (`tightshuffle.tuning`). `upper` is not equally tight for all randomizers. So every
-search is repeated with `lower` for the first rule of delta; the largest eps0 that is possible lies between
-the two.
+least error there (`tightshuffle.tuning`).
 """
 
 import itertools
@@ -18,7 +16,7 @@ import pandas as pd
 from scripts.shared.delta_rules import delta_rules
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats
-from tightshuffle.bounds.histogram import bound_of_each
+from tightshuffle.bounds.upper import bound_of_each
 from tightshuffle.designs import geometric_error
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers import BY_KEY
@@ -49,7 +47,7 @@ def study(
     log10_delta (of `upper` there), bits (of a report), expected (reports that support an empty cell), tv and
     largest (expected total variation error, and expected largest error of a cell), ratio (of the tv to the
     Gaussian's), empty_ratio (of an empty cell's deviation), local_tv (without shuffler, eps0 = eps and
-    delta = 0), eps0_lower and ratio_lower (by `lower`; nan but for the first rule).
+    delta = 0).
     """
     rules = delta_rules(delta, delta_exponents)
     order = ["n", "k", "eps", "delta_rule"]
@@ -64,17 +62,17 @@ def study(
         gaussian_largest=_largest(cells, sigma / users),
         geometric_tv=cells / 2 * geometric_error(budgets) / users,
     )
-    parts = [_family_table(family, points, points["delta_rule"] == rules[0].name) for family in FAMILIES]
+    parts = [_family_table(family, points) for family in FAMILIES]
     return pd.concat(parts).sort_values(order, kind="stable", ignore_index=True)
 
 
 def best_randomizers(
-    name: str, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, *, round_up: bool
+    name: str, eps: Floats, log10_delta: Floats, n: Floats, k: Floats
 ) -> tuple[list[SupportRandomizer], Floats]:
     """The randomizers of a family that have the least error at each guarantee, and their log10 delta.
 
     ``name`` is one of `FAMILIES`, all else arrays (points,). Each has the largest eps0 at which `upper`
-    (``round_up``) or `lower` is at most ``log10_delta``; delta is the value of this bound. The m or g is at
+    is at most ``log10_delta``; delta is the value of this bound. The m or g is at
     first that of the approximation by a Gaussian. Then the one with the least delta at the same error takes
     over, as long as this makes the error smaller.
     """
@@ -85,21 +83,21 @@ def best_randomizers(
         share = n / sigma**2
         eps0 = np.log1p((share + np.sqrt(share**2 + 4 * share * (k - 1))) / 2)
         start = [BY_KEY[name].tuned(*one) for one in zip(cells, eps0.tolist(), strict=True)]
-        return largest_eps0(start, eps, log10_delta, n, round_up=round_up)
+        return largest_eps0(start, eps, log10_delta, n)
     kind = TUNABLE[name]
     parameters, eps0 = first_guess(kind, n=n, k=k, sigma=sigma)
     start = [kind.of(*one) for one in zip(cells, eps0.tolist(), parameters.tolist(), strict=True)]
-    owns, reached = largest_eps0(start, eps, log10_delta, n, round_up=round_up)
+    owns, reached = largest_eps0(start, eps, log10_delta, n)
     left = np.arange(len(eps))
     while left.size:
         here = {"eps": eps[left], "n": n[left], "k": k[left]}
         before = _variances([owns[i] for i in left], n[left])
-        better, eps0 = most_private(kind, parameters[left], **here, variance=before, round_up=round_up)
+        better, eps0 = most_private(kind, parameters[left], **here, variance=before)
         moved = better != parameters[left]
         left, before, better, eps0 = left[moved], before[moved], better[moved], eps0[moved]
         ofs = zip(k[left].astype(int).tolist(), eps0.tolist(), better.tolist(), strict=True)
         tried = [kind.of(*one) for one in ofs]
-        found, bounds = largest_eps0(tried, eps[left], log10_delta[left], n[left], round_up=round_up)
+        found, bounds = largest_eps0(tried, eps[left], log10_delta[left], n[left])
         gain = before / _variances(found, n[left])
         for j in np.flatnonzero(gain > 1):
             owns[left[j]], reached[left[j]], parameters[left[j]] = found[j], bounds[j], better[j]
@@ -108,7 +106,7 @@ def best_randomizers(
 
 
 def largest_eps0(
-    randomizers: Sequence[SupportRandomizer], eps: Floats, log10_delta: Floats, n: Floats, *, round_up: bool
+    randomizers: Sequence[SupportRandomizer], eps: Floats, log10_delta: Floats, n: Floats
 ) -> tuple[list[SupportRandomizer], Floats]:
     """``randomizers`` with the largest eps0 at which their bound is at most ``log10_delta``, and the bound.
 
@@ -125,7 +123,7 @@ def largest_eps0(
     while left.size:
         x = here[left]
         owns = [replace(randomizers[i], eps0=eps0) for i, eps0 in zip(left.tolist(), x.tolist(), strict=True)]
-        value = bound_of_each(round_up, eps[left], owns, n=n[left], width=_WIDTH, mixtures=False)
+        value = bound_of_each(eps[left], owns, n=n[left], width=_WIDTH)
         met = value <= log10_delta[left]
         low[left[met]], reached[left[met]] = x[met], value[met]
         high[left[~met]] = x[~met]
@@ -141,16 +139,11 @@ def largest_eps0(
     return [replace(own, eps0=eps0) for own, eps0 in zip(randomizers, low.tolist(), strict=True)], reached
 
 
-def _family_table(name: str, points: pd.DataFrame, searched: "pd.Series[bool]") -> pd.DataFrame:
+def _family_table(name: str, points: pd.DataFrame) -> pd.DataFrame:
     wanted = np.log10(points["delta"].to_numpy())
     n, k, eps = (points[column].to_numpy(float) for column in ("n", "k", "eps"))
-    owns, reached = best_randomizers(name, eps, wanted, n, k, round_up=True)
+    owns, reached = best_randomizers(name, eps, wanted, n, k)
     tv = _tv(owns, n)
-    eps0_lower, tv_lower = np.full((2, len(points)), np.nan)
-    here = np.flatnonzero(searched)
-    generous, _ = best_randomizers(name, eps[here], wanted[here], n[here], k[here], round_up=False)
-    eps0_lower[here] = [own.eps0 for own in generous]
-    tv_lower[here] = _tv(generous, n[here])
     variances = [float(own.variance(0.0, int(users))) for own, users in zip(owns, n, strict=True)]
     local = [BY_KEY[name].tuned(int(cells), budget) for cells, budget in zip(k, eps.tolist(), strict=True)]
     return points.assign(
@@ -165,8 +158,6 @@ def _family_table(name: str, points: pd.DataFrame, searched: "pd.Series[bool]") 
         ratio=tv / points["gaussian_tv"],
         empty_ratio=np.sqrt(variances) * n / points["sigma"],
         local_tv=_tv(local, n),
-        eps0_lower=eps0_lower,
-        ratio_lower=tv_lower / points["gaussian_tv"],
     )
 
 

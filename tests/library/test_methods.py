@@ -17,6 +17,7 @@ FUNCTIONS = {
     "count-exact": partial(count.delta, direction="both", count=500),
     "lower": histogram.lower,
     "upper": histogram.upper,
+    "privacy-blanket": histogram.upper,
     "single-value": single_value.single_value,
     "erlingsson": amplification.erlingsson,
     "balle-hoeffding": amplification.balle_hoeffding,

@@ -12,14 +12,17 @@ The gain of one report under a reference measure w is
 docs/theory.md, Proposition 1, has the proof. Rounding errors always go to the safe side.
 """
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers, check_eps
 from tightshuffle.bounds.binary import binary
+from tightshuffle.bounds.inverse import eps_of_setting
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, SubsetSelection
 from tightshuffle.setting import Setting, make_setting
@@ -27,7 +30,7 @@ from tightshuffle.setting import Setting, make_setting
 _MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mixture
 _BITS = 40  # classes or distributions of a matrix count as the same if they agree in so many bits
 _BATCH = 2**15  # distributions times classes that are computed at once, about
-_WIDTH = 1e-4  # largest relative error that the computation adds to a bound
+WIDTH = 1e-4  # largest relative error that the computation adds to a bound
 _WIDEST = 2e-3  # largest width of the bracket of k-RR with two values; mostly half of that is reached
 
 
@@ -66,14 +69,24 @@ def lower(
 
 def log10_delta(eps: npt.ArrayLike, setting: Setting, *, round_up: bool) -> Floats:
     """`upper` (``round_up``) or `lower` of one round in this setting; -inf where eps >= eps0."""
-    points = np.broadcast_arrays(eps, setting.hidden, setting.k, setting.eps0)
-    at, users, values, budgets = (point.ravel() for point in points)
-    result = np.full(at.shape, -np.inf)
-    asked = np.flatnonzero(at < budgets)
-    if asked.size:
-        owns = setting.randomizers(values[asked].tolist(), budgets[asked].tolist())
-        result[asked] = bound_of_each(round_up, at[asked], owns, n=users[asked])
-    return result.reshape(points[0].shape)[()]
+    return setting.each(functools.partial(bound_of_each, round_up), eps)
+
+
+@dataclass(frozen=True)
+class Side:
+    """`upper` or `lower` as a method, with its inverse, which is rounded to its own side."""
+
+    round_up: bool
+
+    def log10_delta(self, eps: npt.ArrayLike, setting: Setting) -> Floats:
+        """log10 of the bound on delta of one round; -inf where eps >= eps0."""
+        return log10_delta(eps, setting, round_up=self.round_up)
+
+    def epsilon(self, wanted: Floats, setting: Setting) -> Floats:
+        """The eps at which the bound is ``wanted``, to 1e-5 of log10 delta."""
+        return setting.solve(
+            lambda aim, one: eps_of_setting(self.log10_delta, aim, one, **vars(self)), wanted
+        )
 
 
 def bound_of_each(
@@ -82,7 +95,7 @@ def bound_of_each(
     randomizers: Sequence[Randomizer],
     *,
     n: npt.ArrayLike,
-    width: float = _WIDTH,
+    width: float = WIDTH,
     mixtures: bool = True,
 ) -> Floats:
     """`upper` (``round_up``) or `lower` of log10 delta at many points at once, each with its own randomizer.

@@ -4,20 +4,33 @@
 distributions and plans all ask it.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats
-from tightshuffle.bounds import histogram, rounds, sums
+from tightshuffle.bounds import histogram, rounds, single_value, sums
 from tightshuffle.bounds.inverse import eps_of_setting
+from tightshuffle.randomizers import Randomizer
 from tightshuffle.setting import Setting
 
 
 def of_one_round(eps: npt.ArrayLike, setting: Setting) -> Floats:
-    """log10 of the smallest proven upper bound on delta of one round: so far that of the blanket alone."""
-    return histogram.log10_delta(eps, setting, round_up=True)
+    """log10 of the smallest proven upper bound on delta of one round; -inf where eps >= eps0."""
+    return setting.each(bound_of_each, eps)
+
+
+def bound_of_each(
+    eps: Floats, randomizers: Sequence[Randomizer], *, n: npt.ArrayLike, width: float = histogram.WIDTH
+) -> Floats:
+    """`of_one_round` at many points at once: the smaller one of the blanket's bound and the single value's.
+
+    Parameters are those of `histogram.bound_of_each`, which already takes the bound of the count for k = 2.
+    """
+    blanket = histogram.bound_of_each(True, eps, randomizers, n=n, width=width)
+    return np.minimum(blanket, single_value.where_smaller(eps, randomizers, n=n))
 
 
 def log10_delta(eps: npt.ArrayLike, setting: Setting) -> Floats:

@@ -76,6 +76,10 @@ def _answer_bounds(arguments: Namespace) -> Answer:
     cells = [(asked_name, *kinds)]
     for x, row in zip(asked, rows, strict=True):
         cells.append((f"{x:g}", *map(show, columns, row)))
+    if not of_delta and sorted(kinds) == ["lower", "upper"]:  # one bracket
+        place = {name: 1 + list(kinds).index(name) for name in kinds}
+        brackets = [f"between {row[place['lower']]} and {row[place['upper']]}" for row in cells[1:]]
+        cells = list(zip([row[0] for row in cells], ["eps of the worst dataset", *brackets], strict=True))
     legend = []
     for column in columns:
         missing = any(math.isnan(value) for value in column.answers)

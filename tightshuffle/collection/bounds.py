@@ -16,6 +16,7 @@ import numpy as np
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.binary import ln_delta_among, ln_delta_of_some
 from tightshuffle.bounds.cover import Cover, ln_delta
+from tightshuffle.bounds.single_value import where_smaller
 from tightshuffle.bounds.third_value import ln_delta_of_third_value
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.numerics.positive_part import outwards
@@ -72,7 +73,18 @@ def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
             *_uniform(data, eps, group, round_up=True), _cover(data, group), round_up=True, width=width
         )
         return np.minimum(result, _ln_of_counts(data, eps, group, result)) if data.cells == 2 else result
-    return _ln_of_references(data, eps, group, ["blanket"], _cover(data, group), width)
+    blanket = _ln_of_references(data, eps, group, ["blanket"], _cover(data, group), width)
+    return np.minimum(blanket, _ln_among_alike(data, eps, group))
+
+
+def _ln_among_alike(data: Data, eps: Floats, group: Group) -> Floats:
+    """`single_value` among the users who surely report, by the same randomizer; all else is revealed."""
+    own = data.own(group)
+    assert own is not None
+    alike = [
+        users for users, other in data.others(group) if other.participation == 1 and data.own(other) == own
+    ]
+    return where_smaller(eps, [own] * len(eps), n=1 + sum(alike)) * math.log(10)
 
 
 def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:

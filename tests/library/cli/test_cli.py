@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -153,8 +154,20 @@ def test_compare_is_delta_by_all_valid_bounds():
     again = answer("delta", ",".join(names), *words, "--eps", 0.1, 0.2)
     assert given["methods"] == again["methods"]
     own = answer("compare", *words, "--randomizer", "subset:2")["methods"]
-    assert list(own) == ["lower", "upper", "single-value"]
+    assert list(own) == ["lower", "upper", "privacy-blanket", "single-value"]
     assert -12.001 < own["upper"]["log10_delta"][-1] <= -12
+
+
+@pytest.mark.parametrize("randomizer", ["grr", "hash:2", "rappor", "oue", "hadamard", "subset:8"])
+@pytest.mark.parametrize("setting", ["--n 1e4 --k 64 --eps0 3", "--n 1e5 --k 256 --eps0 4"])
+def test_one_bracket_of_eps_for_every_randomizer(randomizer, setting):
+    words = [*setting.split(), "--randomizer", randomizer, "--delta", "1e-6"]
+    _, out, _ = call("epsilon", "upper,lower", *words)
+    low, high = map(float, re.search(r"between (\S+) and (\S+)", out).groups())
+    assert low < high < 1.002 * low
+    bounds = answer("epsilon", "privacy-blanket,single-value,upper", *words)["methods"]
+    eps = {name: bound["eps"] for name, bound in bounds.items()}
+    assert eps["upper"] <= min(eps.values()) * (1 + 1e-6)
 
 
 def test_a_randomizer_and_colluding_users():
