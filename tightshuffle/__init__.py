@@ -128,7 +128,8 @@ def delta(
     ----------
     eps : >= 0
     n, k, eps0 : users, values, local budget; leave out k and eps0 if ``randomizer`` is a file or an object
-    randomizer : a name, "file:MATRIX.csv" or an object; for the methods upper, lower and single-value
+    randomizer : a name, "file:MATRIX.csv" or an object; for the methods upper, lower,
+        privacy-blanket and single-value
     colluding : how many users reveal their reports to the adversary, or send none; a number below 1 is a
         share of the n users, rounded up. The guarantee is for the other users.
     compositions : rounds in which the same users report with fresh randomness, for the methods that compose.

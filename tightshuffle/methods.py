@@ -83,7 +83,8 @@ METHODS = {
             bound=upper,
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
-            source="the smaller one of privacy-blanket and single-value (docs/theory.md)",
+            source="the smaller one of privacy-blanket and single-value (docs/theory.md);"
+            " for hash:G with G > 2, see single-value",
             composes=True,
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,

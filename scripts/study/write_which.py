@@ -28,12 +28,14 @@ def statement(study: pd.DataFrame) -> list[str]:
     only = f" ({of_first.sum()} of {len(of_first)} with delta = {first})" if len(of_first) < len(ties) else ""
     lost = []
     if not ties.all():
-        beaten, error = (ratio["grr"] / least)[~ties], tv[~ties].min(axis=1).min()
+        beaten, error = (ratio["grr"] / least)[~ties], tv[~ties].min(axis=1)
+        useful, useless = beaten[error <= USELESS], error[error > USELESS].min()
         lost = [
             f"In the other {len(beaten)}, the error of k-RR is {100 * (beaten.min() - 1):.2g} to"
             f" {100 * (beaten.max() - 1):.2g} % larger than the smallest.",
-            f"There the smallest total variation error is at least {_down(error)}"
-            + (", so no estimate is useful." if error >= 1 else "."),
+            f"In {len(useful)} of these, the smallest total variation error is at most {USELESS}"
+            + (f", and that of k-RR up to {100 * (useful.max() - 1):.2g} % larger" if len(useful) else "")
+            + (f"; elsewhere it is at least {_down(useless)}." if useless > 0 else "."),
         ]
     krr = study[(study["randomizer"] == "grr") & (study["k"] > 2)]
     small, largest_eps = krr[krr["eps"] <= 1], krr["eps"].max()
