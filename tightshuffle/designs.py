@@ -158,10 +158,8 @@ def compare_designs(
         error = plan.tv["shuffle+INV"]
         found.append(design("k-RR", error, 1.0, rounds * plan.eps0, "shuffler: to mix", **more))
         eps0 = _eps0_with_dummies(n, k, mean, MORE * expected_tv(poisson(mean), n=n, k=k), least=plan.eps0)
-        number = 0
         if eps0 is not None:
             number = fewest_dummies(n, k, eps, eps0=eps0, compositions=rounds, guess=mean, **asked)
-        if eps0 is not None and number > 0:
             error = with_dummies(n, k, eps0, number, colluding).expected_error()
             more = {"parameters": f"eps0 = {eps0:g}, {number} dummies", "eps0": eps0, "dummies": number}
             trust = "shuffler: to mix, and to add dummies"
@@ -206,8 +204,8 @@ def fewest_dummies(
     ``n`` users, ``k`` values up to 10^7; ``eps`` > 0; ``delta`` in (0, 1), or ``log10_delta`` < 0 instead.
     ``eps0`` is at most 50, or math.inf if users send the values themselves. ``colluding`` users reveal their
     reports to the adversary; below 1 it is a share of the users. ``compositions``: rounds, each with so many
-    dummies. ``guess``: dummies per value that are about enough alone, where the search starts. ValueError
-    names a bad argument; also if 10^12 dummies are too few.
+    dummies. ``guess``: where it is known that some are needed, how many per value are about enough alone; the
+    search starts there. ValueError names a bad argument; also if 10^12 dummies are too few.
     """
     n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     eps = check_one("eps", check_positive("eps", check_eps(eps)))
@@ -218,9 +216,9 @@ def fewest_dummies(
         made = with_dummies(n, k, eps0, dummies, colluding, compositions)
         return max(float(made.log10_delta(eps)) - wanted, _DEEP)
 
-    if surplus(0) <= 0:
-        return 0
     if guess is None:
+        if surplus(0) <= 0:
+            return 0
         guess = _sigma(eps, wanted, compositions) ** 2
     found = least_whole(
         surplus, guess=k * max(_noise(n, k, eps0, guess), 1.0), least=1, most=int(LARGEST_N_OF_UPPER)

@@ -38,7 +38,7 @@ from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER, Setting, make
 from tightshuffle.tuning import TUNABLE, Tunable, first_guess, most_private
 
 _SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
-_PRECISION = 1e-6  # of eps0, relative
+_PRECISION = {"reports": 1e-6, "sums": 1e-5}  # of eps0, relative: as precisely as the bound is known
 _USERS = 1e-4  # precision of the fewest users, relative
 _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
 
@@ -181,8 +181,8 @@ def make_plan(
         guess = tried(n)[0]
     else:
         raise ValueError("n or error must be given, but not both")
-    most = _most(release)
-    eps0, reached = _largest_eps0(functools.partial(log10_delta_at, n=n), one_round, wanted, guess, most)
+    most, bound = _most(release), functools.partial(log10_delta_at, n=n)
+    eps0, reached = _largest_eps0(bound, one_round, wanted, guess, most, _PRECISION[release])
     gaussian, local = float(expected_tv_gaussian(n, k, sigma)), distance(one_round, n)
     tv = {"shuffle+INV": distance(eps0, n), "gaussian": gaussian, "local": local}
     if shares is not None:
@@ -336,9 +336,14 @@ def _most(release: str) -> float:
 
 
 def _largest_eps0(
-    log10_delta_at: Callable[[float], float], least: float, wanted: float, guess: float, most: float
+    log10_delta_at: Callable[[float], float],
+    least: float,
+    wanted: float,
+    guess: float,
+    most: float,
+    precision: float,
 ) -> tuple[float, float]:
-    """The largest eps0 with log10_delta_at(eps0) <= wanted, to _PRECISION, and log10_delta_at there.
+    """The largest eps0 with log10_delta_at(eps0) <= wanted, to ``precision``, and log10_delta_at there.
 
     ``log10_delta_at`` grows with eps0, and is -inf at ``least``, where eps0 alone is enough. It is known to
     about 0.01 % of delta. So the search returns an eps0 at which the guarantee was computed to hold.
@@ -357,7 +362,7 @@ def _largest_eps0(
     while high < most and surplus(high) <= 0:
         low, high, step = high, min(high + step, most), 2 * step
     if surplus(high) > 0:
-        scipy.optimize.brentq(surplus, low, high, xtol=_PRECISION * low, rtol=_PRECISION)
+        scipy.optimize.brentq(surplus, low, high, xtol=precision * low, rtol=precision)
     best = max(eps0 for eps0, reached in seen.items() if reached <= wanted)
     return best, seen[best]
 
