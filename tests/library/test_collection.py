@@ -416,3 +416,12 @@ WRONG = [
 def test_what_is_wrong_is_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("randomizer", ["hash:2", "oue"])
+def test_a_collection_of_one_group_has_the_smaller_of_both_bounds(randomizer):
+    eps = tightshuffle.epsilon(1e-6, n=10_000, k=64, eps0=3.0, randomizer=randomizer)
+    one = Collection(64, (Group("all", 10_000, 3.0),), randomizer=randomizer)
+    assert one.epsilon(1e-6) == pytest.approx(eps, rel=1e-4)
+    half = Collection(64, (Group("all", 10_000, 3.0), Group("rare", 500, 3.0, 0.5)), randomizer=randomizer)
+    assert half.epsilon(1e-6, group="all") <= 1.0001 * eps  # the users who may stay away only help
