@@ -1,16 +1,18 @@
 """The plan: its guarantee holds and is the largest; its errors are those of a simulation."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
 
 import tightshuffle
 from tightshuffle import planning
-from tightshuffle.bounds.histogram import upper
 from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import errors
+
+upper = partial(tightshuffle.delta, log10=True)
 
 
 @pytest.mark.parametrize(
