@@ -4,6 +4,7 @@ Times are core-seconds, which other work on the machine disturbs least; of sever
 compare within one run only. It prints Markdown.
 """
 
+import itertools
 import math
 import os
 import platform
@@ -26,6 +27,9 @@ from scipy import special, stats
 import tightshuffle
 from scripts.data.sample_synthetic import sample_normal
 from scripts.trials.run_trials import Protocol, run_point
+from tightshuffle.bounds.dummies import HiddenByDummies
+from tightshuffle.designs import compare_designs
+from tightshuffle.dummy_laws import cut_power
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers import KRandomizedResponse
 
@@ -116,6 +120,19 @@ def collection(question: str, users: int = 10**9) -> list[str]:
     return [what, written(ours), written(plain), f"{ours / plain:.3g}"]
 
 
+def design() -> list[list[str]]:
+    """Rows: the time of a bound on sums, of one on dummies of a cut law, and of the table of all designs."""
+    users = itertools.count(2_000_000)  # another n each time: a bound on sums keeps its last settings
+    sums = {"k": K, "eps0": 21.0, "randomizer": "rappor", "release": "sums"}
+    law = cut_power(27, 1.0, 2.0)
+    asked = {
+        "delta of sums": lambda: tightshuffle.delta(1.0, n=next(users), **sums),
+        "delta of dummies": lambda: HiddenByDummies(law).log10_delta(1.0),
+        "all designs, 52 rounds": lambda: compare_designs(next(users), K, 1.0, 1e-8, compositions=52),
+    }
+    return [[what, written(timed(ask)[0])] for what, ask in asked.items()]
+
+
 def points() -> list[list[str]]:
     """Rows: k, and the core-seconds of one point of config/scale.yaml with 1,000 repetitions, by n."""
     plans = yaml.safe_load((ROOT / "config/scale.yaml").read_text())
@@ -178,6 +195,7 @@ def main() -> None:
     table("`clones` and dp-accounting, delta = 1e-6", "n|ours|dp-accounting|ratio|ours / theirs - 1", found)
     found = [collection(question) for question in ("delta", "1", "52")]
     table("Five groups, 10^9 users, and `upper` of equal users", "what|groups|equal|ratio", found)
+    table("Other designs, from 2,000,000 users on", "what|time", design())
     header = "|".join(["k", *(f"n = {n:,}" for n in SIZES)])
     table("Core-seconds of a point of config/scale.yaml", header, points())
     table("Snakemake", "what|core-seconds|minutes", pipeline())
