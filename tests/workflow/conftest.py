@@ -77,6 +77,11 @@ class Project:
         paths = {str(path.relative_to(made)): path for path in sorted(made.rglob("*")) if path.is_file()}
         return {name: path.read_bytes() for name, path in paths.items() if not name.startswith("logs/")}
 
+    def wipe(self):
+        """As `make clean` does."""
+        for name in ("results", ".snakemake"):
+            shutil.rmtree(self.folder / name)
+
 
 # What Python runs first in every process of the project: a job notes the project's files that it has read.
 NOTES = """

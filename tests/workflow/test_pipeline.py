@@ -100,9 +100,10 @@ def test_sums_and_a_second_run(finished):
 PAGE = {"write_report", "write_sums", "all"}
 QUOTED = {"state_findings", "write_article"} | PAGE
 JUDGED = {"judge_values", "judge_jointly", "judge_claims", "write_tables"} | QUOTED
+DRAWN = {f"draw_{parity}{form}" for parity in ("", "parity_") for form in ("tv", "estimates")}
 NO_BOUND = {"use_bundled_counts", "count_checkins", "sample_synthetic"}
 EDITS = {  # file -> the rules that rerun; or, behind "not", rules that do not
-    "scripts/trials/draw_tv.py": {"draw_tv", "draw_parity_tv", "write_article"} | PAGE,
+    "scripts/trials/draw_tv.py": DRAWN | {"write_article"} | PAGE,
     "scripts/attack/draw_audit.py": {"draw_audit"} | PAGE,
     "scripts/attack/run_audit.py": {"run_audit", "collect_audit", "draw_audit"} | QUOTED,
     "scripts/study/write_which.py": {"write_which", "write_article", "write_sums", "all"},
