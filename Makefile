@@ -70,6 +70,7 @@ lint: $(VENV)/dev
 	@ruff check .
 	@ruff format --check .
 	@snakefmt --check Snakefile workflow
+	@snakemake --lint
 	@mypy
 	@lint-imports
 

@@ -1,4 +1,4 @@
-"""README.md and docs/: numbers are true, commands print what is shown, links lead somewhere."""
+"""README.md and docs/: numbers are true, and commands print what is shown (links: `make docs`)."""
 
 import os
 import re
@@ -67,19 +67,3 @@ def test_examples_print_what_is_shown(name, full, capsys, monkeypatch):
             done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
             stdout, stderr = done.stdout, done.stderr
         assert (stderr, stdout.rstrip("\n")) == ("", output), command
-
-
-def anchors(text):
-    """The names under which GitHub links to a document's headings."""
-    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_links_lead_somewhere(name):
-    for target in re.findall(r"\]\((?!\w+:)([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", TEXTS[name])):
-        path, _, anchor = target.partition("#")
-        path = re.sub(r"^../../actions/(workflows/\w+\.yml).*", r".github/\1", path)  # a badge, on GitHub
-        file = (ROOT / name).parent / path if path else ROOT / name
-        assert file.exists(), target
-        assert not anchor or anchor in anchors(file.read_text(encoding="utf-8")), target

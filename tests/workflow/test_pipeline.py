@@ -137,17 +137,6 @@ def test_an_edit_reruns_what_uses_it_and_nothing_else(finished, file):
 
 
 @pytest.mark.slow
-def test_an_edited_bound_of_the_literature_reruns_its_curves(finished):
-    for name in ("clones", "amplification", "blanket", "renyi"):
-        path = finished.folder / f"tightshuffle/literature/{name}.py"
-        before = path.read_text()
-        path.write_text(f"{before}\n# edited\n")
-        planned = finished.planned("figures")
-        path.write_text(before)
-        assert "compute_delta_bounds" in planned
-
-
-@pytest.mark.slow
 def test_a_number_reruns_the_jobs_that_use_it(finished):
     """And a result that is removed comes back with the same bytes."""
     path, before = finished.folder / "config/quick.yaml", finished.results()

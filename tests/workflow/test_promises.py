@@ -204,22 +204,6 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
     assert counted(small.make(*COMMAND)) == {"use_counts": 1, "run_trials": 1}
 
 
-def test_reading_changes_nothing(small):
-    def everything():
-        own = {"log", "iocache", "auxiliary", "locks", "__pycache__"}  # of Snakemake and Python
-        paths = [path for path in sorted(small.folder.rglob("*")) if not own.intersection(path.parts)]
-        bytes_of = {path: path.read_bytes() for path in paths if path.is_file()}
-        return bytes_of, [path.stat().st_mtime_ns for path in paths if path.name != ".snakemake"]
-
-    (small.folder / TRIALS).unlink()
-    before = everything()
-    for option in ("--lint", "--summary", "--dry-run"):
-        done = small.snakemake(option, *COMMAND)
-        assert done.returncode == 0, done.stdout
-        assert everything() == before, option
-        assert option != "--lint" or "Congratulations" in done.stdout
-
-
 def test_elsewhere_and_as_a_module(tmp_path):
     """The folder of the run is another than the project's: -s and -d, and Snakemake's modules."""
     target = "results/privacy/delta_surface.csv"

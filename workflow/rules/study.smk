@@ -64,5 +64,6 @@ rule study:
     input:
         rules.compute_study.output,
         rules.write_which.output,
+        rules.compute_designs.output,
         files_of(STUDY_FIGURES),
     localrule: True
