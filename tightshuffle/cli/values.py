@@ -60,7 +60,7 @@ def log10_delta(text: str) -> float:
     except InvalidOperation:
         value = Decimal(0)
     with localcontext(prec=30):
-        result = float(value.log10()) if 0 < value < 1 else 0.0  # nan is refused, too
+        result = float(value.log10()) if value.is_finite() and 0 < value < 1 else 0.0
     if not -1e15 < result < 0:
         raise _refusal("must lie between 0 and 1, both excluded, such as 1e-6", text)
     return result

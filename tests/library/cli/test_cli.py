@@ -342,3 +342,10 @@ def test_any_arguments(line):
     else:
         assert found["sigma"] > 0
         assert found["eps0"] > 0
+
+
+@pytest.mark.parametrize("delta", ["nan", "0", "1", "x"])
+def test_a_delta_that_is_none_is_refused_in_one_line(delta):
+    code, out, err = call("plan", "--n", 100, "--k", 3, "--eps", 1, "--delta", delta)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--delta must lie between 0 and 1" in err
