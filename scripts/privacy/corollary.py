@@ -1,6 +1,6 @@
 """Corollary 1 of the main paper, read literally: Theorem 1 with the largest printed loss over the values.
 
-Eq. (7) of the short version has v_s = max over x0 and x1 of v_s(x0, x1), in the place of v_s(x0, x1). The
+Eq. (7) of the short version has v_s = max over x0 and x1 of v_s(x0, x1), where Theorem 1 has v_s(x0, x1). The
 printed v_s(x0, x1) depends on x0 through n_x0 only, so the maximum is over the counts of the values. The
 corollary does not say whose n_x0 is meant outside of v_s; here it is the one that gives the largest delta.
 
