@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 Texts = tuple[str, str]  # section of the page, title
-SECTIONS = ("overview", "figures", "parity", "attack", "beyond", "own-figures")  # of figures
+SECTIONS = ("overview", "parity", "figures", "own-figures", "attack", "companion", "experts")  # of figures
 
 
 class Shown(NamedTuple):

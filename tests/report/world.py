@@ -23,7 +23,7 @@ CHANGED = [("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}]", "[{eps0: 4, eps:
 PARAMETERS = [{"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}]
 SLOW = {"designs", "noise"}  # topics of seconds, which the page does not state
 SHOWN = {f"{section}_of": (section, f"About {section}") for section in SECTIONS}
-SHOWN |= {"delta_bounds": ("beyond", "All bounds"), "fig7_tv_paris": ("figures", "Errors: Paris")}
+SHOWN |= {"delta_bounds": ("experts", "All bounds"), "fig7_tv_paris": ("figures", "Errors: Paris")}
 CAPTION = "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n"
 FIGURES = [page_figure(row._asdict(), row.name, CAPTION) for row in in_page_order(SHOWN).values()]
 

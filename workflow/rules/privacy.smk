@@ -2,12 +2,12 @@
 VALUES = "data/published/values.csv"  # what the paper prints
 PRIVACY_FIGURES = {  # name: section of the page, title
     "too_small": ("overview", "δ by the paper's formula and its true value"),
-    "delta_bounds": ("beyond", "δ over ε: published, exact and all bounds"),
-    "gaussian_scale": ("beyond", "Noise of the analytic Gaussian mechanism"),
-    "blanket_regions": ("beyond", "Eq. (3) of the authors' blanket paper"),
-    "girgis_rdp": ("beyond", "Girgis et al.: Rényi differential privacy"),
-    "koskela_fig1a": ("beyond", "Koskela et al., Figure 1a: strong and weak adversary"),
-    "koskela_fig1b": ("beyond", "Koskela et al., Figure 1b: clones"),
+    "delta_bounds": ("experts", "δ over ε: published, exact and all bounds"),
+    "gaussian_scale": ("experts", "Noise of the analytic Gaussian mechanism"),
+    "blanket_regions": ("companion", "Eq. (3) of the authors' blanket paper"),
+    "girgis_rdp": ("companion", "Girgis et al.: Rényi differential privacy"),
+    "koskela_fig1a": ("companion", "Koskela et al., Figure 1a: strong and weak adversary"),
+    "koskela_fig1b": ("companion", "Koskela et al., Figure 1b: clones"),
     "fig1_delta_surface": ("figures", "δ over ε and ε₀"),
 }
 
