@@ -14,7 +14,7 @@ import typst
 import tightshuffle
 from scripts.shared.job import job, write_bytes
 from scripts.study.looks import LABELS
-from scripts.study.write_which import statement
+from scripts.study.write_designs import statement
 
 MAIN = "article.typ"  # the template among the parts
 

@@ -46,6 +46,8 @@ def test_documents_state_what_comes_out(full):
     for name, texts in quotes.items():
         said = " ".join(TEXTS[name].replace("**", "").split())
         assert [text for text in texts if filled(text, found) not in said] == [], name
+    made = (full.folder / "results/study/designs.md").read_text(encoding="utf-8").removeprefix("# ").strip()
+    assert [part for part in made.split("\n\n") if part not in TEXTS["docs/designs.md"]] == []
     for name, text in TEXTS.items():
         for path in re.findall(r"`((?:results|tightshuffle|scripts|tests|data|docs)/[\w./-]+\w)`", text):
             folder = full.folder if path.startswith("results") else ROOT

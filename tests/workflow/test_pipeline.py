@@ -106,7 +106,7 @@ EDITS = {  # file -> the rules that rerun; or, behind "not", rules that do not
     "scripts/trials/draw_tv.py": DRAWN | {"write_article"} | PAGE,
     "scripts/attack/draw_audit.py": {"draw_audit"} | PAGE,
     "scripts/attack/run_audit.py": {"run_audit", "collect_audit", "draw_audit"} | QUOTED,
-    "scripts/study/write_which.py": {"write_which", "write_article", "write_sums", "all"},
+    "scripts/study/write_designs.py": {"write_designs", "write_article", "write_sums", "all"},
     "scripts/report/page/style.css": PAGE,
     "scripts/report/article/article.typ": {"write_article", "write_sums", "all"},
     "data/published/claims.csv": {"judge_claims"} | QUOTED,

@@ -1,4 +1,4 @@
-# The study: every randomizer at equal privacy, and which one to use (docs/which.md).
+# The study: every randomizer at equal privacy, and which one to use (docs/designs.md).
 STUDY_FIGURES = {
     "designs": ("parity", "Which design: error over messages"),
 }
@@ -20,19 +20,19 @@ rule compute_study:
         "../../scripts/study/compute_study.py"
 
 
-rule write_which:
+rule write_designs:
     "Which randomizer to use: the study in sentences and a table."
     input:
         "<results>/study/study.csv",
     output:
-        "<results>/study/which.md",
+        "<results>/study/designs.md",
     log:
-        "<results>/logs/write_which.log",
+        "<results>/logs/write_designs.log",
     localrule: True
     params:
         which=config["study"]["which"],
     script:
-        "../../scripts/study/write_which.py"
+        "../../scripts/study/write_designs.py"
 
 
 rule compute_designs:
@@ -63,7 +63,7 @@ rule study:
     "Which randomizer to use: all of them at equal privacy, in sentences and a table; and which design, in a figure."
     input:
         rules.compute_study.output,
-        rules.write_which.output,
+        rules.write_designs.output,
         rules.compute_designs.output,
         files_of(STUDY_FIGURES),
     localrule: True
