@@ -4,6 +4,7 @@ The template takes its numbers from findings.json and formats them.
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import typst
 import tightshuffle
 from scripts.shared.job import job, write_bytes
 from scripts.study.looks import LABELS
-from scripts.study.write_designs import statement
+from scripts.study.write_designs import USELESS
+from tightshuffle.number_text import plain, span
 
 MAIN = "article.typ"  # the template among the parts
 
@@ -58,26 +60,60 @@ def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
 
 
 def _study(study: pd.DataFrame) -> Values:
-    """The result of the study of randomizers: sentences, and a table over n.
+    """The study of randomizers: counts, and two tables of texts.
 
-    The table is for the eps closest to 1, the first rule of delta and the middle k.
+    ``by_eps``: k-RR where an estimate is useful; ``by_n``: every randomizer, for the eps closest to 1, the
+    first rule of delta and the middle k.
     """
-    cells = sorted(set(study["k"]))[len(set(study["k"])) // 2]
+    keys = ["n", "k", "eps", "delta_rule"]
+    columns = ("tv", "local_tv", "ratio", "eps0")
+    tv, local, ratio, eps0 = (study.pivot(index=keys, columns="randomizer", values=name) for name in columns)
+    least = tv.min(axis=1)
+    found = {"above": tv["grr"] / least - 1, "without": local.min(axis=1) / least, "ratio": ratio["grr"]}
+    settings = pd.DataFrame(found | {"eps0": eps0["grr"], "useful": least <= USELESS}).reset_index()
+    useful = settings[settings["useful"]]
+    middle = sorted(set(study["k"]))[len(set(study["k"])) // 2]
     eps = min(study["eps"], key=lambda value: abs(value - 1))
     first = study[(study["delta_rule"] == study["delta_rule"].iloc[0]) & (study["eps"] == eps)]
-    shown = first[first["k"] == cells].pivot(index="randomizer", columns="n", values="ratio")
+    shown = first[first["k"] == middle].pivot(index="randomizer", columns="n", values="ratio")
     return {
-        "statement": statement(study),
+        "settings": len(settings),
+        "useful": len(useful),
+        "useless": f"{USELESS:g}",
+        "above": _above(useful),
+        "n": span(study["n"], "{:,}".format),
+        "k": span(study["k"], "{:,}".format),
+        "deltas": [str(rule) for rule in study["delta_rule"].unique()],
+        "by_eps": [
+            [f"{value:g}", f"{len(rows)} of {(settings['eps'] == value).sum()}", *_krr(rows)]
+            for value, rows in useful.groupby("eps")
+        ],
         "eps": f"{eps:g}",
         "delta": f"{first['delta'].iloc[0]:.0e}",
-        "k": f"{cells:,}",
+        "middle_k": f"{middle:,}",
         "sizes": [f"{int(n):,}" for n in shown],
-        "rows": [
+        "by_n": [
             [name, *(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in shown.loc[key])]
             for key, name in LABELS.items()
             if key in shown.index
         ],
     }
+
+
+def _krr(settings: pd.DataFrame) -> list[str]:
+    """Of k-RR: how far it is above the best, its ratio to the Gaussian, the loss without a shuffler, eps0."""
+    ratios = settings.loc[settings["k"] > 2, "ratio"]  # our Gaussian ignores that two counts sum to n
+    return [
+        "at most " + _above(settings),
+        span(ratios, "{:.2f}".format) if len(ratios) else "–",
+        "at least " + plain(settings["without"].min(), 2, round_up=False, noughts=True),
+        span(settings["eps0"], "{:.1f}".format),
+    ]
+
+
+def _above(settings: pd.DataFrame) -> str:
+    """The largest excess of k-RR over the smallest error, in percent, rounded up."""
+    return f"{math.ceil(1000 * settings['above'].max() - 1e-9) / 10:g} %" if len(settings) else "–"
 
 
 if __name__ == "__main__":

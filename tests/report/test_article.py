@@ -3,6 +3,7 @@
 import json
 import re
 
+import pandas as pd
 import pytest
 import typst
 
@@ -33,11 +34,19 @@ def parts():
 def test_the_same_values_give_the_same_bytes_with_nothing_of_this_machine(parts):
     values = article_values(study_table(), CAPTIONS)
     assert values["captions"]["too_small"] == ["A caption.", "Settings."]
-    assert values["study"]["rows"][0] == ["k-RR", "1.2", "1.2"]
     first = set_article(parts, values)
     assert first.startswith(b"%PDF")
     assert first == set_article(parts, values)
     assert str(ROOT).encode() not in first
+
+
+def test_the_table_of_krr_is_of_the_settings_in_which_an_estimate_is_useful():
+    rows = study_table()
+    rows.loc[(rows["n"] == 10_000) & (rows["randomizer"] == "oue"), "tv"] = 0.1194  # that of k-RR is 0.12
+    study = article_values(pd.concat([rows, rows.assign(k=2, ratio=0.7, eps0=4.0)]), {})["study"]
+    assert study["by_eps"] == [["1", "2 of 6", "at most 0.6 %", "1.20", "at least 5.0", "3.0 to 4.0"]]
+    assert article_values(rows.assign(tv=1.0), {})["study"]["by_eps"] == []
+    assert article_values(rows, {})["study"]["by_n"][0] == ["k-RR", "1.2", "1.2"]
 
 
 def test_numbers_are_written_as_python_writes_them():
