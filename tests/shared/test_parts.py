@@ -132,10 +132,25 @@ def test_theorem_31_is_drawn_as_its_monotone_envelope():
     assert girgis_rdp.envelope(printed)["girgis"].tolist() == [0.5, 2.6, 2.6, 2.7, 2.7]
 
 
-def test_the_heading_of_the_ratios_has_the_range_of_the_papers_own_settings():
-    places = pd.DataFrame({"dataset": ["a", "a", "b"], "eps0": [4.0, 6.0, 4.0]})
-    truth = places.assign(comparison="projected", informative=True, ratio=[1.1, 2.5, 1.4])
-    published = places.drop(1).assign(ratio=[37.0, 2.0])
-    heading = parity_ratio._heading(truth, published).replace("\n", " ")
-    assert "projected, 1.10 to 1.40 in the same settings, 1.10 to 2.50 in all without crosses" in heading
-    assert "same settings" not in parity_ratio._heading(truth, published.assign(eps0=9.0))
+def test_the_verdict_of_the_ratios_is_the_range_of_the_papers_own_settings():
+    """A dataset of one's own has budgets too, and settings where both are useless count nowhere."""
+    shared = {"metric": "tv", "bound": "upper", "delta_rule": "1e-06", "repetitions": 9}
+    table = pd.DataFrame(
+        [
+            (0, "a", 4.0, 1.1),
+            (1, "a", 6.0, 2.5),
+            (2, "b", 4.0, 1.4),
+            (3, "b", 6.0, 1.2),
+            (4, "mine", 4.0, 9.0),
+        ],
+        columns=["place", "dataset", "eps0", "ratio"],
+    ).assign(**shared, comparison="projected", informative=True)
+    rerun = table.drop(1).assign(comparison="published", bound="", delta_rule=np.nan)
+    useless = table.loc[[3]].assign(informative=False)
+    table = pd.concat([table.drop(3), useless, table.loc[[0]].assign(delta_rule="n^-1.1", ratio=7.0), rerun])
+    rows = parity_ratio.shown(table, ["a", "b"])
+    assert rows.set_index("place")["own"].to_dict() == {0: True, 1: False, 2: True, 4: False}
+    assert parity_ratio._verdict(rows).endswith(
+        "1.10 to 1.40 times the Gaussian's error in the paper's settings"
+    )
+    assert parity_ratio._verdict(rows[~rows["own"]]).endswith("2.50 to 9.00 times the Gaussian's error")

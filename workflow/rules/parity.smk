@@ -56,7 +56,7 @@ rule summarise_parity:
 
 
 rule draw_parity_ratio:
-    "shuffle+INV over Gaussian, in every setting."
+    "shuffle+INV over Gaussian, at equal privacy."
     input:
         "<results>/parity/parity_ratio.csv",
     output:
@@ -66,6 +66,7 @@ rule draw_parity_ratio:
     localrule: True
     params:
         titles={name: DATASETS[name]["title"] for name in PARITY},
+        papers=list(PAPERS),
     script:
         "../../scripts/parity/draw_parity_ratio.py"
 
