@@ -93,7 +93,6 @@ def claims(results: Results) -> Finding:
         "only_published": counts[rules.ONLY_PUBLISHED],
         "fail": counts[rules.FAILS],
         "undecided": counts[[rules.UNSETTLED, rules.UNTESTABLE]].sum(),
-        "given": [{"verdict": verdict, "number": number} for verdict, number in counts.items() if number],
         "cross": cross.reindex(index=found, columns=found, fill_value=0).to_dict("index"),
     }
 
@@ -189,7 +188,7 @@ def cells(results: Results) -> Finding:
     """The check-ins of Paris on both of its grids."""
     found = results["totals"].set_index(["dataset", "grid"])["checkins"]
     box, stepped = found["paris", "uniform"], found["paris", "stepped"]
-    return {"box": box, "stepped": stepped, "lost": box - stepped}
+    return {"box": box, "stepped": stepped}
 
 
 def gaussian(_: Results) -> Finding:

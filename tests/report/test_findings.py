@@ -104,7 +104,8 @@ def test_statements_are_counted_each_family_once_with_its_best_row():
     told = findings.claims(
         results(VERDICTS, claim_verdicts=[dict(zip(columns, of, strict=True)) for of in rows])
     )
-    assert [given["verdict"] for given in told["given"]] == [rows[at][2] for at in (1, 2, 5, 3)]
+    counted = ("hold", "only_published", "undecided", "fail", "only_exactly")
+    assert [told[name] for name in counted] == [1, 1, 1, 1, 0]
     assert told["cross"]["holds"] == {"holds": 1, "fails": 1, "untestable": 0}
     assert told["cross"]["untestable"] == {"holds": 0, "fails": 0, "untestable": 1}
 
@@ -119,7 +120,7 @@ def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
 
 def test_scales_deltas_and_counts_have_the_values_of_the_errata():
     given = results(VERDICTS, totals=EVERYTHING["totals"])
-    assert findings.cells(given) == {"box": 11190, "stepped": 10260, "lost": 930}
+    assert findings.cells(given) == {"box": 11190, "stepped": 10260}
     told = findings.noise(given)
     assert (round(told["low"], 2), round(told["high"], 2), told["both_fit"]) == (1.56, 2.34, True)
     for at in findings.default_setting(given)["rows"]:
