@@ -72,7 +72,7 @@ METHODS = {
             bound=histogram.Side(round_up=False),
             kind=LOWER,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
-            source="this project: the datasets in which all remaining users hold one value, or one of two at"
+            source="this project: the datasets in which all other users hold one value, or one of two at"
             " random (docs/theory.md)",
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
@@ -106,8 +106,7 @@ METHODS = {
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
             " G > 2 needs hash functions that are independent for every three values",
-            source="this project: the user in question is hidden among nearly all remaining users"
-            " (docs/randomizers.md)",
+            source="this project: the target user is hidden among nearly all other users (docs/theory.md)",
             randomizers=True,
             largest_n=LARGEST_N_OF_UPPER,
             largest_eps0=LARGEST_EPS0_OF_UPPER,
@@ -208,5 +207,5 @@ def chosen(method: str, setting: Setting) -> Method:
             able = ", ".join(other.name for other in METHODS.values() if other.needs_count)
             raise ValueError(f"{part} must be left out for {method}: only {able} uses it")
     if own.needs_count and setting.count is None:
-        raise ValueError(f"count must be given for {method}: the number of remaining users who hold x0")
+        raise ValueError(f"count must be given for {method}: the number of other users who hold x0")
     return own

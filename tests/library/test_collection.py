@@ -230,7 +230,7 @@ def test_no_warning_for_ordinary_and_for_rare_numbers():
 
 @pytest.mark.parametrize(("mean", "eps"), [(5.0, 1.0), (42.7, 1.0), (400.0, 0.3)])
 def test_dummies_alone_against_poisson_sums(mean, eps):
-    """E[(N0 - e^eps N1)_+] / mean for Poisson N0, N1: docs/parity.md, (5)."""
+    """E[(N0 - e^eps N1)_+] / mean for Poisson N0, N1: docs/theory.md, "Every randomizer"."""
     most = int(mean + 15 * math.sqrt(mean) + 40)
     n0, n1 = np.arange(most)[:, None], np.arange(most)
     chances = stats.poisson.pmf(n0, mean) * stats.poisson.pmf(n1, mean)

@@ -61,7 +61,7 @@ def test_colluding_users_do_not_count():
 
 
 def test_the_trade_off_curve_bounds_the_count():
-    """Counting x0 when all remaining users hold x2: its errors are binomial, and above the curve."""
+    """Counting x0 when all other users hold x2: its errors are binomial, and above the curve."""
     from scipy import stats
 
     n, k, eps0 = 200, 5, 1.0

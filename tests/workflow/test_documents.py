@@ -55,6 +55,22 @@ def test_documents_state_what_comes_out(full):
             assert some_commands_fill or (folder / path).exists(), f"{name}: {path}"
 
 
+def test_code_and_theory_point_at_each_other():
+    """Pages and sections that code names (docs/theory.md, "Sums only"), and modules that the theory names."""
+    asked = 0
+    for folder in ("tightshuffle", "scripts", "tests", "workflow", "config"):
+        for path in sorted(ROOT.joinpath(folder).rglob("*.*")):
+            if path.suffix in (".py", ".smk", ".yaml", ".j2", ".typ"):
+                text = re.sub(r"\s+(# +)?", " ", path.read_text(encoding="utf-8"))
+                for page, section in re.findall(r'\b(docs/\w+\.md)\b(?:, "([^"]+)")?', text):
+                    headings = re.findall(r"^#+ (.*)", TEXTS.get(page, ""), re.MULTILINE)
+                    assert any(own.startswith(section) for own in headings), f"{path}: {page}, {section}"
+                    asked += bool(section)
+    modules = re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", TEXTS["docs/theory.md"])
+    assert [name for name in modules if not ROOT.joinpath("tightshuffle", name).exists()] == []
+    assert min(asked, len(modules)) > 10
+
+
 @slow
 @pytest.mark.parametrize("name", [name for name in NAMES if examples(name)])
 def test_examples_print_what_is_shown(name, full, capsys, monkeypatch):

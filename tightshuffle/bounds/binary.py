@@ -3,7 +3,7 @@
 Each user sends one bit. It is 1 with probability p for users who hold the value, else with q < p; the target
 user changes from p (P) to q (Q). Of the N other users, m hold the value; the worst dataset is the m for which
 delta is largest. For one m, delta is a trapezoid sum for a Fourier integral. Blocks of m are ruled out by the
-curvature of that integral, or by leaving users out. docs/proofs.md, "One count of bits", has the proof.
+curvature of that integral, or by leaving users out. docs/theory.md, "One count of bits", has the proof.
 """
 
 import math
@@ -181,7 +181,20 @@ def _curvature(
     first: Integers,
     last: Integers,
 ) -> Floats:
-    """Natural log of how much delta for m from ``first`` to ``last`` may exceed both ends'."""
+    """Natural log of how much delta for m from ``first`` to ``last`` may exceed both ends'.
+
+    With mu(m) and V(m), mean and variance of the tilted count, and c = t - mu(m), the part |u| <= 1 of F(t)
+    is
+
+        E(m, c) = A e^theta / (2 pi) int exp(l(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du,
+
+    l(m) = log(R0(theta)^m R1(theta)^(N - m)) - theta mu(m) is affine, phi is the log of the characteristic
+    function of a centred, tilted bit, and |K| = |e^iu - 1| / |1 - e^(-theta - iu)| is at most e^(theta / 2)
+    and at most |u| / (1 - e^-theta). The second derivatives in m and c are at most integrals of
+    |u|^j e^(-11 V u^2 / 24): (phi0 - phi1)'' is the difference of the two variances at u = 0, and its
+    derivative is bounded for |u| <= 1. The part |u| > 1 is at most e^(theta / 2 - V (1 - cos 1)), in the
+    same units, and counts twice: in what is bounded, and at the ends.
+    """
     theta, log_a = _root(eps, own)
     heights, variances, skews = [], [], []
     for each in (*odds, 0.0):
@@ -271,6 +284,15 @@ def _ln_delta(reports: _Reports, eps: Floats, own: Bit, place: Integers) -> tupl
 def _integral(
     reports: _Reports, eps: Floats, own: Bit, place: Integers, spread: Floats
 ) -> tuple[Floats, Floats]:
+    """`_ln_delta` for points with a ``spread`` of about the same size, by the trapezoid rule with L points.
+
+    The line of integration is a little to the right of theta where theta is next to the pole at 0. The rule
+    adds F(t + l L) e^(theta l L) for every whole l != 0, each at most Chernoff's bound: for every h >= 0,
+
+        |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h)).
+
+    Points far from the real axis are left out, as |R(h + iu)| <= R(h) e^(-variance (1 - cos u)).
+    """
     from scipy.special import expit
 
     used, place = np.unique(place, return_inverse=True)  # of eps: what depends on it alone is computed once

@@ -6,7 +6,7 @@ J - 1 is a sum of independent numbers, Binomial and Poisson (`Cover`). For indep
     delta = sum_j P(J = j) delta_j,    delta_j = E[(G_1 + ... + G_j)_+] / j,
     G = (R_x0(y) - e^eps R_x1(y)) / u(y),    y drawn from u.
 
-A smaller J gives an upper bound. docs/proofs.md, "A random number of reports", has the quadrature for many.
+A smaller J gives an upper bound. For many reports 1 / J = int e^(-J x) dx: docs/theory.md, "Collections".
 """
 
 import functools

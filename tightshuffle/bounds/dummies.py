@@ -5,7 +5,7 @@ delta is exact, the same for every dataset: that of the sum, over all changed co
 
     ln P(z) - ln P(z + 1) of a count that gains one,  ln P(z) - ln P(z - 1) of one that loses one.
 
-Upper bounds split a loss between two points of the grid, lower bounds round it down (docs/proofs.md, "Dummies
+Upper bounds split a loss between two points of the grid, lower bounds round it down (docs/theory.md, "Dummies
 alone").
 """
 

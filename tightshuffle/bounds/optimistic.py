@@ -1,6 +1,7 @@
 """A distribution of losses whose delta is nowhere above that of one dataset, from delta at some eps.
 
-Values are lowered until no line between them is above delta (docs/proofs.md, "Several rounds").
+Between two points a line exceeds a convex function by at most a quarter of their distance times the change of
+the slope. Values lowered by this belong to a pair that the dataset's own pair dominates in every composition.
 """
 
 from typing import Any

@@ -4,7 +4,7 @@ In each round the same users report with fresh randomness; values and rounds may
 pairs that dominate the rounds dominate all rounds together, also if later rounds depend on earlier results
 (Zhu, Dong and Wang 2022). So a bound at a few hundred eps is enough: `loss_grid.connected` makes a pair,
 `loss_grid.ln_delta` convolves the losses. Rounding goes to the safe side; eps is too large by about 0.05 %,
-and by up to 0.3 % where few users hide each report (docs/proofs.md, "Several rounds").
+and by up to 0.3 % where few users hide each report. docs/theory.md, "Rounds", has the proofs.
 """
 
 import functools

@@ -6,9 +6,9 @@ user among nearly all other users:
     delta <= E[D(n - 1 - g)],  g geometric,    D(m) >= E[(G_1 + ... + G_m)_+] / m for all m users at any x,
     G = (R_x0 - e^eps R_x1)(y) / R_x(y),  y ~ R_x,
 
-with D(m) a trapezoid sum of absolute values. docs/proofs.md, "The single-value bound", has the proof.
-`Randomizer.references` has one value of each kind. Local hashing with g > 2 needs three-wise independent hash
-functions here (`histogram.upper`: pairwise).
+with D(m) a trapezoid sum of absolute values, which cost about 0.3 % of delta. docs/theory.md, "Upper and
+lower bounds", has the proof. `Randomizer.references` has one value of each kind. Local hashing with g > 2
+needs three-wise independent hash functions here (`histogram.upper`: pairwise).
 """
 
 import itertools

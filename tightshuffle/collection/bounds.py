@@ -88,7 +88,7 @@ def _ln_among_alike(data: Data, eps: Floats, group: Group) -> Floats:
 
 
 def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
-    """An upper bound for k = 2, by the count of x0 (docs/proofs.md).
+    """An upper bound for k = 2, by the count of x0 (docs/theory.md, "Collections").
 
     ``known`` (points,): natural log of another upper bound, for how rare too few reports have to be.
     """

@@ -60,9 +60,13 @@ def balle_hoeffding(
 ) -> Floats:
     """log10 delta of the privacy blanket with Hoeffding's inequality (Balle et al., CRYPTO 2019, section 5).
 
-    delta <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n, a = e^eps - 1, w the range of L
-    (docs/proofs.md). ``randomizer`` chooses gamma and L: "krr" for those of k-RR; "generic" their bounds for
-    any eps0-LDP randomizer (Lemma 5.2), where ``k`` does not matter.
+    delta <= E[(L_1 + ... + L_B)_+] / (gamma n), B ~ Bin(n, gamma), for independent copies of an L with mean
+    -a = 1 - e^eps. With w the range of L, integrating Hoeffding's inequality over the excess gives
+
+        delta <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n.
+
+    ``randomizer`` chooses gamma and L: "krr" for those of k-RR; "generic" their bounds for any eps0-LDP
+    randomizer (Lemma 5.2), where ``k`` does not matter.
     """
     n, gamma, _, _, width, _, local = _blanket(eps, n, k, eps0, randomizer)
     eps = np.asarray(eps, dtype=float)
@@ -78,7 +82,9 @@ def balle_bennett(
 ) -> Floats:
     """log10 delta of the privacy blanket with Bennett's inequality (Balle et al., CRYPTO 2019, section 5).
 
-    As `balle_hoeffding`, with the largest value of L and a bound on E[L^2] instead of its range.
+    As `balle_hoeffding`, with the largest value b of L and a bound c on E[L^2] instead of its range. As
+    E[e^(t L)] <= exp(-t a + c / b^2 (e^(t b) - 1 - t b)), E[(L_1 + ... + L_m)_+] is at most
+    b / log(1 + a b / c) e^(-m c / b^2 phi(a b / c)), phi(u) = (1 + u) log(1 + u) - u.
     """
     n, gamma, truthful, largest, _, square, local = _blanket(eps, n, k, eps0, randomizer)
     eps = np.asarray(eps, dtype=float)

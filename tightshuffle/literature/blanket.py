@@ -2,8 +2,26 @@
 
 Its eq. (3) is a valid upper bound on delta for every eps0-LDP randomizer and dataset. The paper looks for
 budgets at which it is tight, by equating it to the surplus E_P[S] - e^eps E_Q[S] of the noisy count S of x0.
-For the printed definitions neither theorem about such budgets ever applies: docs/proofs.md, "The blanket
-paper's constants".
+A difference of expected counts is no tight delta: that is sum_s [P(s) - e^eps Q(s)]_+, positive for every eps
+< eps0, while the surplus ends at ln kappa_2, about (e^eps0 - 1) / n. The text credits a lemma of Sommer et
+al. for eq. (3); it is Balle et al. 2019, Theorem 5.3.
+
+From the printed definitions follows, for every n, k, count and eps0:
+
+* kappa_4 is meant to separate the two cases of eq. (3), which meet at tanh(eps / 2) = 2 sinh(eps0) e^(-eps0 /
+  2); printed is sinh(eps0 / 2). kappa_4 = ln(2 e^eps0 - 1) > eps0, and the corrected one is above eps0, too,
+  as 4 cosh(eps0 / 2)^2 > e^(eps0 / 2): where Case 1 begins, delta is 0.
+* kappa_2 <= e^eps0 < e^kappa_4, hence S_1 is empty and Theorem 2.3 a) never applies.
+* The critical polynomial P has no real root: outside of (1, kappa_2) both its parts are >= 0, and inside P_1
+  / P_2 >= 4 (1 + e^-eps0)^2 (e^eps0 + k - 1) > 1. (Its kappa_1 has e^(C n e^-eps0) instead of eq. (3)'s e^(-C
+  n e^-eps0), and lacks a factor n; with both corrected its roots lie in (1, kappa_2), where eq. (3) is in
+  Case 2.)
+* The critical equation H is eq. (3) = surplus in x = tanh(eps / 2), correctly, and has no root either: where
+  its quadratic part is negative, x < (e^eps0 - 1) / (2 n), so that the exponent is above -C / 4 and the first
+  term more than 20 times the quadratic part. Theorem 2.3 b) never applies.
+* Theorems 2.1 and 2.2 hold in one sense only: eq. (3) and delta both tend to 0. Their ratio grows without
+  bound: for small eps the exponent of eq. (3) is C / ((1 + e^-eps0)^2 (e^eps0 + k - 1)) of delta's for k >=
+  3, and C / (8 cosh(eps0 / 2)^2) of it for k = 2: 11 % at most.
 """
 
 import math

@@ -6,9 +6,19 @@ A ~ Bin(C, 1/2) and D ~ Bern(e^eps0 / (e^eps0 + 1)), the shuffled reports reveal
     (A + D, C - A + 1 - D)  against  (A + 1 - D, C - A + D).
 
 - clones (2021): c = e^-eps0, for every eps0-LDP randomizer, even if it is chosen adaptively.
-- stronger clones (2023): c = 2 / (e^eps0 + 1), for k-RR with every k.
+- stronger clones (2023): c = 2 / (e^eps0 + 1). The paper's errata limit its theorem to a class of
+  randomizers.
 
-docs/proofs.md, "The clones' pairs, and the strong adversary", has the proofs.
+k-RR belongs to this class for every k. *Proof.* With R_0 and R_1 the distributions of reports of x0 and x1,
+R_x >= (R_0 + R_1) / (e^eps0 + 1): at x0 and x1 the right side is q <= R_x, elsewhere 2 q / (e^eps0 + 1) <= q.
+So another user reports with probability c from (R_0 + R_1) / 2 = (S_0 + S_1) / 2, where R_0 and R_1 mix the
+distributions S_0 ~ e^eps0 R_0 - R_1 and S_1 ~ e^eps0 R_1 - R_0 as e^eps0 : 1 and 1 : e^eps0. How many drew
+from S_0 and from S_1 is the pair; all else is post-processing. With the smaller c = 2 q, reports other than
+x0 and x1 are no clones, and the counts do not determine C: the pair of these two counts is no upper bound.
+
+The pair is its own mirror image. It is the distribution of n messages, n - 1 of them independent, 0 and 1
+with probability c / 2 each, so delta is `histogram`'s E[(G_1 + ... + G_n)_+] / n, and G is 2 / (c (e^eps0 +
+1)) times e^eps0 - e^eps, 1 - e^(eps + eps0) or 0.
 """
 
 import numpy as np
@@ -33,7 +43,7 @@ def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.
 def stronger_clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """log10 delta of the stronger clones' pair (Feldman et al. 2023, Theorem 3.1 with p = 1 / (e^eps0 + 1)).
 
-    An upper bound on delta for k-RR with every k (docs/proofs.md); else as `clones`.
+    An upper bound on delta for k-RR with every k; else as `clones`.
     """
     eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     return _bound(eps, n, k, eps0, np.log(2) + scipy.special.log_expit(-eps0))

@@ -5,8 +5,11 @@ With ``count`` other users at x0, N = n - count and J the reports of x0 by users
     P(s) / Q(s) = kappa_2 + (e^eps0 - kappa_2) E[J | S = s] / N,                 (Theorem 1, corrected)
     e^{v_s}     = kappa_2 + (e^eps0 - kappa_2) E[J^2 | S = s] / N^2.             (Theorem 1, as printed)
 
-The printed loss is never larger. The article has the proof; docs/proofs.md, "The count of one value", has the
-computation.
+The printed loss is never larger: docs/theory.md, "The count of one value".
+
+Both losses grow with s, so delta is a sum over a tail. X = S - J and J are tilted (a tilted binomial is a
+binomial) until the edge of the tail is the mean of X + J: all sums are well scaled, and windows of O(sqrt n)
+suffice. The factor exp(-m KL(p' || p) - N KL(q' || q)) is kept as a logarithm.
 """
 
 import decimal
@@ -79,7 +82,9 @@ def ceiling(
 ) -> float:
     """log10 of a closed-form bound on the forward delta, of both forms, if at most ``count`` users hold x0.
 
-    By Jensen and Chernoff (docs/proofs.md). Numbers only, eps0 at most 700; 0 where it is trivial.
+    By Jensen's inequality E_Q[(P / Q - e^eps)_+] <= (e^eps0 - kappa_2) E[(J / N - a)_+] with the threshold a
+    of the loss, and J reaches a N with probability at most e^(-N KL(a || q)) (Chernoff). Numbers only, eps0
+    at most 700; 0 where it is trivial.
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))

@@ -3,8 +3,13 @@
     exp((lambda - 1) D(P || Q)) - 1 = sum_T w_T E[g(tau_T z)],
     g(x) = (1 + x)^lambda (1 - x)^(1 - lambda) - 1 - (2 lambda - 1) x,
 
-where T reports are clones or name x0 or x1, and z = 2 a / T - 1 for a ~ Bin(T, 1/2). docs/proofs.md, "Renyi
-divergences of two counts", has the derivation and the computation.
+where T reports are clones or name x0 or x1, with weights w_T, and z = 2 a / T - 1 for a ~ Bin(T, 1/2): given
+T, the first count is a with probability Bin(T, 1/2)(a) (1 + tau_T z) under P and (1 - tau_T z) under Q. The
+linear part, of mean 0, is taken out so that nothing cancels; each pair is its own mirror image.
+
+A summand has its peak near the mean of a tilted binomial, and for large orders and few clones a second one at
+z = 1. Everything from the smallest to the largest stationary point of its exponent is summed. Where many T
+have weight, a spline in sqrt(T) replaces most of the inner sums.
 """
 
 from collections.abc import Callable

@@ -135,8 +135,11 @@ class SupportRandomizer(Randomizer):
         R_x(y) = c u(y) e^eps0  if y supports x,  else c u(y).
 
     By symmetry all pairs of values have the same delta. The blanket is c u, and c u e^eps0 for reports that
-    support every value. These are the "pure" frequency oracles of Wang, Blocki, Li and Jha 2017.
-    docs/proofs.md, "Gains of a support randomizer", lists the gains.
+    support every value. These are the "pure" frequency oracles of Wang, Blocki, Li and Jha 2017. With alpha
+    and beta as below and omega the probability under u that a report supports every value, the gain under the
+    blanket is e^eps0 - e^eps and 1 - e^(eps + eps0), each with probability c alpha; e^eps0 (1 - e^eps) with
+    probability c (beta - omega); 1 - e^eps with probability c (1 - 2 alpha - beta + e^eps0 omega); and 0
+    otherwise.
     """
 
     key: ClassVar[str]  # its name without the parameter

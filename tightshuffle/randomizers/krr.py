@@ -103,10 +103,11 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
 def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     """The most likely true frequencies given the noisy ones: the limit of the iterative Bayesian update.
 
-    With c = 1 / (e^eps0 - 1) it is max(0, y / level - c), at the level that makes the sum 1 (docs/proofs.md,
-    "Maximum likelihood"). Where inversion gives no negative estimate, both agree. ``frequencies`` (..., k),
-    >= 0, rows summing to 1; returns the same shape. ValueError for other frequencies, and for an eps0 below
-    1e-9.
+    The update is expectation maximisation of sum_x y_x log(q + (p - q) f_x), which is concave in f. So by
+    Karush-Kuhn-Tucker's conditions f = max(0, y / level - c), c = q / (p - q) = 1 / (e^eps0 - 1), at the
+    level that makes the sum 1: the largest m values are kept as long as each stays positive. Where inversion
+    gives no negative estimate, both agree. ``frequencies`` (..., k), >= 0, rows summing to 1; returns the
+    same shape. ValueError for other frequencies, and for an eps0 below 1e-9.
     """
     frequencies = np.asarray(frequencies, dtype=float)
     if not (np.all(frequencies >= 0) and np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)):

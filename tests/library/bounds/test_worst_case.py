@@ -12,7 +12,7 @@ from tests.library.bounds.enumeration import add, enumerate_worst_case, krr
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(8, 3, 0.5), (6, 4, 1.0), (5, 5, 2.0)])
 def test_in_the_worst_dataset_nobody_holds_x1_and_all_others_one_third_value(n, k, eps0):
-    """docs/theory.md, the conjecture."""
+    """docs/theory.md, "Which dataset is the worst?", the conjecture."""
     for share in (0.0, 0.4, 0.8, 0.95):
         table = enumerate_worst_case(share * eps0, n=n, k=k, eps0=eps0)
         known = max(table[(a, 0, n - 1 - a, *(0,) * (k - 3))] for a in range(n))
@@ -20,7 +20,7 @@ def test_in_the_worst_dataset_nobody_holds_x1_and_all_others_one_third_value(n, 
 
 
 def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0():
-    """docs/theory.md, 5, and for both directions if nobody holds x1 either."""
+    """docs/theory.md, "Which dataset is the worst?", and for both directions if nobody holds x1 either."""
     for n, k, eps0 in ((6, 4, 1.0), (5, 5, 4.0)):
         for eps in np.array([0.0, 0.05, 0.2, 0.5, 0.9]) * eps0:
             table = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
@@ -32,7 +32,7 @@ def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0():
 
 @pytest.mark.parametrize(("k", "held"), [(4, (2, 3, 3)), (5, (2, 3, 4))])
 def test_the_map_from_one_third_value_to_a_split(k, held):
-    """docs/theory.md, the direct proof: one map of histograms serves both laws."""
+    """If nobody holds x0 or x1, one map of histograms serves both laws: a direct proof of the same."""
 
     def law(*values):
         start = {(0,) * k: Fraction(1)}

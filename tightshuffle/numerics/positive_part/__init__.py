@@ -3,8 +3,8 @@
 Every hockey-stick divergence of the shuffle model here is such an expectation (see `bounds.histogram`). The
 number of summands may also be a sum of independent binomial and Poisson numbers (`bounds.cover`). A contour
 integral is summed by the trapezoid rule; its five errors (smoothing, aliasing, truncation, skipped nodes,
-rounding) are bounded, each to the safe side. Few combinations of values are summed one by one (`box`).
-docs/proofs.md, "The expectation of a positive part", has the proof.
+rounding) are bounded, each to the safe side (`contour` has the proofs). Few combinations of values are summed
+one by one (`box`).
 """
 
 from tightshuffle.numerics.positive_part.bracket import log_positive_part, tilted_copies

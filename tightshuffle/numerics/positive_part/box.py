@@ -1,4 +1,9 @@
-"""E[S_+] as a sum over a box of counts, one combination of values after the other, and the rest's bound."""
+"""E[S_+] as a sum over a box of counts, one combination of values after the other, and the rest's bound.
+
+Under the tilted distribution, the counts of all but one of the values nearly always lie in a box. By
+x_+ <= e^(theta x) / (e theta), all other combinations add at most M(theta)^n / (e theta) times their tilted
+probability.
+"""
 
 import math
 from typing import NamedTuple

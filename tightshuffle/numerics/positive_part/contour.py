@@ -1,4 +1,30 @@
-"""The contour integral for E[S_+]: items 1 to 5 of docs/proofs.md, one error term per function.
+"""The contour integral for E[S_+], S = G_1 + ... + G_n: five errors, one function each.
+
+With M the moment generating function of a gain and U Gaussian with standard deviation tau, for every theta >
+0,
+
+    A(tau) = E[(S + U)_+] = 1 / (2 pi) int M(z)^n e^(z^2 tau^2 / 2) / z^2 du,  z = theta + iu.
+
+If the number of gains is random, M(z)^n becomes the product of (1 - s + s M(z))^n over its binomial parts and
+of e^(n (M(z) - 1)) over its Poisson parts. At the saddle point of M(z)^n / z^2 the integrand is a narrow
+bell. The trapezoid rule with the nodes u = j h, h = 2 pi / L, needs few of them, whatever n is.
+
+1. Smoothing. x_+ is convex, so E[S_+] <= A(tau) (Jensen). The excess kappa_tau(s) = E[(s + U)_+] - s_+ falls
+   with |s|, and kappa_2tau(s) = 2 kappa_tau(s / 2). Hence kappa_2tau >= 2 kappa_tau and 2 A(tau) - A(2 tau)
+   <= E[S_+] <= A(tau), with a relative width of about 1.5 (theta tau)^2.
+2. Aliasing. By Poisson's summation formula the rule gives A(tau) plus e^(-theta m L) E[(S + U + m L)_+] >= 0
+   for every whole m != 0, so A(tau) is at most the sum over the nodes. With x_+ <= e^(t x) / (e t) (t = theta
+   - s for m > 0, theta + s for m < 0) they add at most M(t)^n e^(t^2 tau^2 / 2) / (e t (e^(s L) - 1)) on each
+   side.
+3. Truncation. The nodes beyond V add at most M(theta)^n e^(theta^2 tau^2 / 2) times the integral from V on of
+   e^(-u^2 tau^2 / 2) / (pi u^2), which is at most e^(-V^2 tau^2 / 2) / (pi V^3 tau^2).
+4. Skipped nodes. With the tilted probabilities w_i = p_i e^(theta g_i) / M(theta), |M(z) / M(theta)|^2 is 1 -
+   4 sum over i < j of w_i w_j sin^2(u (g_i - g_j) / 2). By one pair alone, the nodes with 2 n w_i w_j sin^2(u
+   (g_i - g_j) / 2) > T add at most e^-T (1 / (2 theta) + h / theta^2) in all. Windows around the zeros of
+   this sine are left; the pair with the fewest nodes is taken.
+5. Rounding. The logarithm of a node, and log M(theta), is known to n times a few units in the last place of
+   the terms that M(z) / M(theta) - 1 sums up. Values and probabilities count as exact: whoever rounds them
+   moves them to the safe side (`outwards`).
 
 Sums and errors are in units of M(theta)^n e^(theta^2 tau^2 / 2).
 """

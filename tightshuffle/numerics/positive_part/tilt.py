@@ -123,7 +123,7 @@ def _moments(g: Floats, p: Floats, missing: Floats, theta: Floats) -> tuple[Mgf,
 
 
 def log_powers(n: Floats, shares: Floats, moment: Mgf) -> Floats:
-    """Natural log of M^n for each part, n and shares (..., parts), for M (...); see docs/proofs.md."""
+    """Natural log of M^n for each part, n and shares (..., parts), for M (...); see `contour`."""
     value, log, excess = (part[..., None] for part in moment)
     thinned = shares * excess
     with np.errstate(divide="ignore"):
