@@ -77,6 +77,12 @@ def test_other_settings_than_the_papers_are_named_at_the_top(parts):
     assert first == CHANGED[0][0]
 
 
+def test_the_documents_that_it_cites_exist():
+    cited = re.findall(r"`((?:docs|data)/[\w./]+)`", PARTS[article.MAIN].decode())
+    assert "docs/errata.md" in cited
+    assert not [name for name in cited if not (ROOT / name).exists()]
+
+
 def test_an_error_in_the_template_has_typsts_message(parts):
     with pytest.raises(ValueError, match=r"^article.typ: .*unknown font"):  # a warning to Typst
         set_article(parts | {article.MAIN: b'#set text(font: "No")\nA'}, {})
