@@ -5,7 +5,7 @@ Colours are those of Okabe and Ito, or the perceptually even viridis.
 
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -73,9 +73,7 @@ HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256
     bad=EMPTY, over=COLOURS["gaussian"]
 )
 SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
-ORDERS = "$10^{{-{x:g}}}$"  # of magnitude below 1
 INK = "#222222"
-LEAD = 0.12  # length of the piece of a line before its name, a share of the axes' width
 NO_DATE = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None}}
 
 
@@ -144,18 +142,10 @@ def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3), text: str = "{x:g}") -
     axis.set_minor_formatter(NullFormatter())
 
 
-def end_labels(
-    axes: Axes,
-    ends: Sequence[tuple[float, str, str]],
-    *,
-    x: float = 1,
-    looks: Mapping[str, Mapping[str, Any]] | None = None,
-) -> None:
+def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     """Name what ends at the right edge, beside it: (y, text, colour); names are moved apart where they meet.
 
     Call it when the y axis has its limits. The colours are darkened: small letters need more contrast.
-    ``x``: where the lines end, a share of the axes' width. ``looks``: text -> keywords of its line, a piece
-    of which then leads from its end to the name.
     """
     height = axes.get_subplotspec().get_gridspec().nrows  # type: ignore[union-attr]
     figure: Any = axes.figure
@@ -166,16 +156,12 @@ def end_labels(
         return float(to_axes.transform((axes.get_xlim()[1], end[0]))[1])
 
     ends = sorted(ends, key=place)
-    wanted = np.array([place(end) for end in ends])
-    shift = gap * np.arange(len(ends))
-    placed = _rising(wanted - shift) + shift
+    shift = gap * np.cumsum([0, *(1 + text.count("\n") for _, text, _ in ends[1:])])
+    placed = _rising(np.array([place(end) for end in ends]) - shift) + shift
     placed -= max(0, placed[-1] - 1)
-    for y, end, (_, text, colour) in zip(placed, wanted, ends, strict=True):
-        if looks:
-            lead: Any = {**looks[text], "transform": axes.transAxes, "clip_on": False}
-            axes.plot([x, x + 0.03, x + LEAD], [end, y, y], **lead)
+    for y, (_, text, colour) in zip(placed, ends, strict=True):
         look: Any = {"color": tint(colour, 0.7, to="black"), "fontsize": 7, "va": "center"}
-        axes.text(x + 0.015 + (LEAD if looks else 0), y, text, transform=axes.transAxes, **look)
+        axes.text(1.015, y, text, transform=axes.transAxes, **look)
 
 
 def _rising(values: Floats) -> Floats:

@@ -14,8 +14,6 @@ from tightshuffle.number_text import Number, plain, rounded, span
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _IN_FULL = Decimal("0.001"), Decimal(10**9)  # numbers that `typeset` writes without a power of ten
 
-DELTA_AXIS = "δ, on a log(−log δ) scale"  # orders of magnitude below 1 on a logarithmic axis
-
 SYMBOLS = {"n": "n", "k": "k", "eps0": "ε₀", "eps": "ε", "count": "n_x₀"}
 
 
