@@ -1,4 +1,4 @@
-"""The audit over eps: lower bounds on delta from runs of the protocol, beside published, exact and upper."""
+"""The audit over eps at one setting: lower bounds on delta from runs of the protocol, beside three deltas."""
 
 from typing import Any
 
@@ -8,77 +8,71 @@ from matplotlib.figure import Figure
 
 from scripts.shared import style, wording
 from scripts.shared.job import job
-from scripts.shared.table_files import read_table
+from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import percent, typeset
 
-COUNT, HISTOGRAM = "#D55E00", "#0072B2"  # colours of what is observed: the count of x0, all counts
-LINES: dict[str, dict[str, Any]] = {  # column -> look
-    "upper_log10_delta": {"label": "upper bound, every dataset", "color": HISTOGRAM},
-    "exact_log10_delta": {"label": "count of x₀, exact", "color": COUNT, "linestyle": (0, (4, 1.5))},
-    "published_log10_delta": {"label": "count of x₀, published", "color": COUNT, "linewidth": 2.2},
+LINES = {  # column: name, colour
+    "upper_log10_delta": ("all counts:\nupper bound", style.ALL_COUNTS),
+    "exact_log10_delta": ("one count:\ntrue value", style.TRUE),
+    "published_log10_delta": ("one count:\nthe paper's", style.PUBLISHED),
 }
-AUDITS = {"histogram": HISTOGRAM, "count": COUNT}
+AUDITS = {"histogram": ("all counts", style.ALL_COUNTS), "count": ("one count", style.TRUE)}
 SETTING = ["n", "k", "eps0", "count"]
 # One row per setting, eps and observer.
 COLUMNS = [
     *[*SETTING, "eps", *LINES, "audited_delta", "confidence", "runs", "observes"],
     *["violated", "violated_jointly", "upper_violated"],
 ]
-TICK: dict[str, Any] = {"marker": "_", "markersize": 11, "markeredgewidth": 2.2, "linestyle": ""}
+MARK: dict[str, Any] = {"marker": "^", "markersize": 5, "linestyle": "", "zorder": 3}
 
 
 def drawn(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the first setting of those with the most runs."""
-    first = table.iloc[[int(table["runs"].argmax())]][SETTING]
-    return table.merge(first, on=SETTING)
+    """The first setting of those with the most runs, up to the first eps beyond all that have a bound."""
+    rows = table.merge(table.iloc[[int(table["runs"].argmax())]][SETTING], on=SETTING)
+    last = rows.loc[rows["audited_delta"] > 0, "eps"].max()
+    beyond = rows.loc[rows["eps"] > last, "eps"].min()
+    return rows[~(rows["eps"] > beyond)]
 
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure of one setting; orders of magnitude below 1 on a logarithmic axis, downwards."""
+    """The figure of one setting."""
     rows = drawn(table)
-    figure = style.new_figure(3.6, width=5.5)
+    figure = style.new_figure(3.1, width=5.5)
     axes = figure.add_subplot()
-    curve = rows[rows["observes"] == "count"]
-    finite = -curve[[*LINES]].replace(-np.inf, np.nan)  # delta is 0 from eps0 on
-    for name, look in LINES.items():
-        axes.plot(curve["eps"], finite[name], **look)
-    for observes, colour in AUDITS.items():
-        seen = rows[(rows["audited_delta"] > 0) & (rows["observes"] == observes)]
-        label = f"attack on the {'count of x₀' if observes == 'count' else observes}: at least"
-        axes.plot(seen["eps"], -np.log10(seen["audited_delta"]), color=colour, label=label, **TICK)
-    most = max(1.0, finite.to_numpy(float)[np.isfinite(finite)].max())
-    axes.set(xscale="log", yscale="log", ylim=(1.7 * most, 0.5))
-    axes.set(xlabel="ε", ylabel=wording.DELTA_AXIS, title=wording.setting(rows, *SETTING[:-1]))
-    style.log_ticks(axes.xaxis)
-    style.log_ticks(axes.yaxis, text=style.ORDERS)
+    curve = rows[rows["observes"] == "count"].replace(-np.inf, np.nan)  # delta is 0 from eps0 on
+    for column, (_, colour) in LINES.items():
+        axes.plot(curve["eps"], curve[column], color=colour, linewidth=2)
+    for observes, seen in groups(rows[rows["audited_delta"] > 0], "observes"):
+        name, colour = AUDITS[observes]
+        label = f"δ is at least this: attack on {name}"
+        axes.plot(seen["eps"], np.log10(seen["audited_delta"]), color=colour, label=label, **MARK)
+    axes.set(xlabel="ε", ylabel="δ (smaller: more private)", ylim=(None, 0))
+    axes.set_title(f"Simulated attack: {wording.setting(rows, *SETTING[:-1])}")
+    axes.margins(x=0.03)
+    axes.yaxis.set_major_formatter(style.POWERS)
     axes.grid()
-    figure.legend(loc="outside lower center", ncols=2)
+    last = curve.dropna(subset=[*LINES]).iloc[-1]
+    style.end_labels(axes, [(last[column], *of) for column, of in LINES.items()])
+    style.below(figure, axes.get_legend_handles_labels()[0])
     return figure
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: the setting that is drawn, and how many bounds of all settings contradict which delta."""
+    """The caption: one contradicted value, the setting, and the counts of all settings."""
     rows = drawn(table)
     seen = rows[(rows["observes"] == "count") & (rows["audited_delta"] > 0)].sort_values("eps")
-    example = "".join(
-        f" At ε = {row['eps']:g}: published {typeset(10 ** row['published_log10_delta'])}, shown at least"
-        f" {typeset(row['audited_delta'], round_up=False)}, exact {typeset(10 ** row['exact_log10_delta'])}."
-        for row in seen.head(1).to_dict("records")
-    )
-    above, joint, upper = (
-        str(table[name].sum() or "none") for name in ("violated", "violated_jointly", "upper_violated")
-    )
+    verdict = "too few runs for a bound here"
+    for row in seen.head(1).to_dict("records"):
+        at_least, printed = typeset(row["audited_delta"], round_up=False), 10 ** row["published_log10_delta"]
+        verdict = f"at ε = {row['eps']:g} it is {at_least}, and the paper's δ {typeset(printed)}"
+    settings, confidence = len(table[SETTING].drop_duplicates()), percent(table["confidence"].iloc[0], 6)
+    joint, upper = (str(table[name].sum() or "none") for name in ("violated_jointly", "upper_violated"))
     return (
-        "Lower bounds on δ from a simulated attack on k-RR behind a shuffler (ticks), beside the published δ,"
-        " the exact δ and the upper bound. A tick above the published line shows that the published δ is too"
-        " small.\n\n"
-        f"{wording.setting(rows, *SETTING)}; {rows['runs'].iloc[0]:,.0f} runs with either user;"
-        f" {percent(table['confidence'].iloc[0], 6)} confidence for each bound. No tick: too few runs for so"
-        f" small a δ.{example}\n\n"
-        f"In all {len(table[SETTING].drop_duplicates())} settings, {above} of {len(table)} bounds exceed the"
-        f" published δ; {joint} still do if all must hold at once with this confidence. The upper bound for"
-        f" every dataset is exceeded by {upper}."
+        f"A simulated attack on k-RR behind a shuffler shows how large δ is at least (triangles): {verdict}."
+        f" {wording.setting(rows, *SETTING)}; {rows['runs'].iloc[0]:,.0f} runs with either value; without a"
+        f" triangle, too few. In all {settings} settings, {joint} of {len(table)} bounds exceed the paper's δ"
+        f" (with {confidence} confidence for all together), {upper} our upper bound."
     )
 
 

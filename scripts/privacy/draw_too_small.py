@@ -13,9 +13,9 @@ from tightshuffle.number_text import from_log10
 
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact", "lower", "upper"]
 LINES = {  # column -> name, colour; beside which share of the line the name stands, and how far, in points
-    "upper": ("all counts: upper bound", "#009E73", 0.5, (6, 8)),
-    "exact": ("one count: true value", "#0072B2", 0.5, (-8, -9)),
-    "published": ("one count: the paper's formula", "#D55E00", 0.2, (8, 5)),
+    "upper": ("all counts: upper bound", style.ALL_COUNTS, 0.4, (6, 6)),
+    "exact": ("one count: true value", style.TRUE, 0.5, (-8, -9)),
+    "published": ("one count: the paper's formula", style.PUBLISHED, 0.2, (8, 5)),
 }
 
 
@@ -32,7 +32,7 @@ def draw(table: pd.DataFrame) -> Figure:
         axes.annotate(name, (named["eps"], named[reading]), xytext=apart, ha=side, **look)
     axes.set(xlabel="ε", ylabel="δ (smaller: more private)", ylim=(None, 0))
     axes.margins(x=0)
-    axes.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:g}}}$")
+    axes.yaxis.set_major_formatter(style.POWERS)
     axes.grid()
     return figure
 
@@ -44,9 +44,9 @@ def caption(table: pd.DataFrame) -> str:
     return (
         f"The paper's formula gives a δ of one value's count that is far too small: {published} at"
         f" ε = {first['eps']:g}, where the true δ of this count is {exact}. The δ of all counts, which the"
-        f" shuffler releases, is larger: {' to '.join(dict.fromkeys(whole))} for the worst dataset."
-        f"\n\n{wording.setting(table, 'n', 'k', 'eps0')}; {first['count']:g} of the other users hold the"
-        " counted value x₀. For all counts, the rigorous upper bound is drawn."
+        f" shuffler releases, is larger: {' to '.join(dict.fromkeys(whole))} for the worst dataset (drawn:"
+        f" the rigorous upper bound). {wording.setting(table, 'n', 'k', 'eps0')}; {first['count']:g} of the"
+        " other users hold the counted value x₀."
     )
 
 

@@ -20,7 +20,7 @@ from matplotlib.colors import ListedColormap, LogNorm, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from scripts.shared.histograms import Edges
 from scripts.shared.job import write_bytes
@@ -72,6 +72,8 @@ EMPTY = "#e4e4e4"
 HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
     bad=EMPTY, over=COLOURS["gaussian"]
 )
+PUBLISHED, TRUE, ALL_COUNTS = "#D55E00", "#0072B2", "#009E73"  # delta of one count, and of all counts
+POWERS = FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1")  # of log10 delta
 SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
 INK = "#222222"
 NO_DATE = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None}}
