@@ -32,6 +32,7 @@ SNAKEMAKE := snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
 all: $(VENV)/installed
 	@results=$$($(FOLDER)) && $(SNAKEMAKE) && \
 	  echo "The reproduction report: $$PWD/$$results/report/index.html" && \
+	  echo "The paper's statements: $$PWD/$$results/report/statements.html" && \
 	  echo "The article: $$PWD/$$results/report/article.pdf"
 
 $(TARGETS): $(VENV)/installed

@@ -4,7 +4,19 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 Texts = tuple[str, str]  # section of the page, title
-SECTIONS = ("overview", "parity", "figures", "own-figures", "attack", "companion", "experts")  # of figures
+SECTIONS = {  # of the page, in its order: name -> heading. A figure may belong to any of them
+    "overview": "What we found",
+    "parity": "At equal privacy",
+    "figures": "The paper's figures",
+    "values": "Printed values",
+    "statements": "Statements",
+    "own-figures": "Your datasets",
+    "attack": "A simulated attack",
+    "companion": "Companion papers",
+    "methods": "How it works",
+    "experts": "For experts",
+    "again": "Compute it again",
+}
 
 
 class Shown(NamedTuple):
@@ -20,7 +32,8 @@ def in_page_order(figures: Mapping[str, Texts]) -> dict[str, Shown]:
     """Name -> figure, by section, then by the number of the paper's figure, then as given."""
     numbers = {name: int(name[3]) if name[:3] == "fig" and name[3:4].isdigit() else 0 for name in figures}
     shown = [Shown(name, *texts, numbers[name]) for name, texts in figures.items()]
-    shown.sort(key=lambda figure: (SECTIONS.index(figure.section), figure.number))
+    places = list(SECTIONS)
+    shown.sort(key=lambda figure: (places.index(figure.section), figure.number))
     return {figure.name: figure for figure in shown}
 
 

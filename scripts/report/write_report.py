@@ -1,4 +1,4 @@
-"""The report page: its templates, and the words, numbers and tables that they show.
+"""The report: its page and the page of statements, and the words, numbers and tables that they show.
 
 Printed and computed deltas go below the smallest float (1e-308), so they stay decimal texts.
 """
@@ -7,6 +7,7 @@ import json
 import posixpath
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -16,9 +17,11 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
+from scripts.report.sections import SECTIONS
 from scripts.shared.job import job, write_bytes
 from scripts.shared.wording import typeset, with_powers
 from scripts.verdicts.verdict_counts import GOOD, orders, read_verdicts
+from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
 from tightshuffle.number_text import plain
 
 SYMBOLS = {
@@ -33,6 +36,7 @@ APART = {  # the parameters that tell the small tables of an item apart; any oth
     "Table V": ["mechanism", "n"],
     "Table VI": ["dataset", "mechanism"],
 }
+AGAIN = Markup(' <span class="again">again: <code>{}</code></span>')
 FPS = {3: 1, 4: 2, 5: 2, 6: 3, 7: 3}  # number of a figure on arXiv: at FPS
 
 
@@ -57,15 +61,17 @@ def page_values(
     def address(path: str) -> str:
         return posixpath.relpath(placed(path), f"{results}/report")
 
+    statements = tables["claim_verdicts"].to_dict("records")
     return {
+        "sections": SECTIONS,
         "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},
         "items": [_item(str(name), rows) for name, rows in tables["verdicts"].groupby("item", sort=False)],
         "parameters": tables["parameters"].to_dict("records"),
-        "statements": tables["claim_verdicts"].to_dict("records"),
+        "statements": statements,
         "good": GOOD,
-        "figures": figures,
+        "figures": [figure | _about(figure, statements) for figure in figures],
         "settings": settings,
-        "rerun": lambda target: f"{command} {placed(target)}",
+        "again": lambda target: AGAIN.format(f"{command} {placed(target)}"),
         "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(address(path), placed(path)),
         "address": address,
         "percent": lambda shares: " or ".join(f"{share:g} %" for share in shares),
@@ -84,11 +90,30 @@ def page_figure(row: Mapping[str, Any], name: str, caption: str) -> dict[str, An
     return {
         "name": name,
         "section": row["section"],
+        "number": number,
         "label": f"Figure {number}" + (f" / {FPS[number]}" if number in FPS else "") if number else "",
         "title": row["title"],
         "alt": f"{row['title']}. {re.split(r'(?<=[.]) ', paragraphs[0])[0]}",
         "caption": paragraphs,
         "target": f"fig{number}" if number and row["section"] == "figures" else f"results/figures/{name}.png",
+    }
+
+
+def _about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
+    """The paper's statements about a figure of it, and how many have each verdict.
+
+    Their ``about`` has the figure's number: the arXiv one, or before "(short)" that of FPS.
+    """
+    found = []
+    for row in statements if figure["section"] == "figures" else ():
+        named = re.search(r"Figures? ([\d, ]+)(\(short\))?", row["about"])
+        number = FPS.get(figure["number"]) if named and named[2] else figure["number"]
+        if named and str(number) in re.findall(r"\d+", named[1]):
+            found.append(row)
+    counts = Counter(row["verdict"] for row in found)
+    return {
+        "statements": found,
+        "verdicts": {verdict: counts[verdict] for verdict in CLAIM_VERDICTS if counts[verdict]},
     }
 
 
@@ -187,5 +212,6 @@ if __name__ == "__main__":
         tables = {name: read_verdicts(files[name]) for name in ("verdicts", "claim_verdicts", "parameters")}
         found = json.loads(Path(files.findings).read_text("utf-8"))
         parts = {Path(file).name: Path(file).read_text("utf-8") for file in files.parts}
-        page = render("index.html.j2", parts, page_values(tables, found, figures, settings))
-        write_bytes(page.encode(), snakemake.output[0])
+        values = page_values(tables, found, figures, settings)
+        for path in snakemake.output:
+            write_bytes(render(f"{Path(path).name}.j2", parts, values).encode(), path)

@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from scripts.report.write_report import like
+from scripts.report.sections import SECTIONS
+from scripts.report.write_report import _about, like
 from tests.report import world
 from tests.report.world import EVERYTHING, FIGURES, SETTINGS, claim_rows, page_of, row
 
@@ -20,8 +21,8 @@ def tree(page):
     return ElementTree.fromstring(re.sub(r"<(meta|link|img)\b([^>]*)>", r"<\1\2/>", page))
 
 
-def words(page):
-    return " ".join("".join(tree(page).find("body").itertext()).split())
+def words(page, part="body"):
+    return " ".join("".join(tree(page).find(part).itertext()).split())
 
 
 @pytest.fixture(scope="module")
@@ -36,74 +37,105 @@ def whole(verdicts):
     return page_of(verdicts, **EVERYTHING)
 
 
+@pytest.fixture(scope="module")
+def statements(verdicts):
+    return page_of(verdicts, template="statements.html.j2", **EVERYTHING)
+
+
 def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole):
-    badges = Counter(re.findall(r'verdict"><span class="badge (?:good|bad)">. ([a-z ]+)<', whole))
+    badges = Counter(re.findall(r'verdict"><span class="badge (?:good|bad|plain)">. ([a-z ]+)<', whole))
     counts = Counter(found["verdict"] for found in verdicts)
     assert badges == counts
     total = re.search(r'scope="row">all</th>(.*)</tr>', whole)[1]
-    match, drawn = counts["same digits"] + counts["close"], counts["consistent"]
-    assert re.findall(r"\d+", total) == [str(n) for n in (185, match, drawn, 185 - match - drawn)]
+    match, differ = counts["same digits"] + counts["close"], counts["differs"] + counts["inconsistent"]
+    numbers = [185, match, counts["consistent"], differ, counts["not comparable"]]
+    assert re.findall(r"\d+", total) == [str(number) for number in numbers]
 
 
-def test_what_holds_is_said_first_and_all_with_the_findings_numbers(verdicts, whole):
-    text = words(whole)
-    said = [
-        "In the paper's own 12 settings, at equal privacy, the error of shuffling is 1.13 to 1.20 times",
-        "the true δ is 82 times smaller than the best of them.",
-        "The printed δ is too small, by up to 55.6 orders of magnitude",  # as the verdicts are made up
-        "Corollary 1, read literally, is not always too small, but no guarantee.",
-        "The paper compares at unequal privacy, which handicaps its own method.",
-        "the Gaussian noise of our rerun has ε = 3.05. The shuffled reports have 0.250 for 1,000 users",
-        "1.03 to 2.20 times the error of Gaussian noise over all our 24 settings",
-        "Of the six randomizers that we compared, when whole reports are shuffled, it has the smallest error",
-        "Of the 90 printed values that are neither random nor zero nor repeated, ",
-        "Of 8 statements in the paper, 3 hold or mostly hold, 1 fail, and 2 cannot be decided.",
-        "It contradicts the printed δ in 1 of them, with 99.9 % confidence, and our bound in none.",
-        "Where the paper prints 2.49×10⁻¹⁵, the attack shows at least 0.0059.",
-        "fit neither the uniform grid (p = 0.0027) nor the stepped one",
+def test_every_statement_has_its_verdict_and_every_figure_those_about_it(whole, statements):
+    rows = tree(statements).findall(".//table[@class='statements']/tbody/tr")
+    assert [(row.get("id"), row.find("td/span").text) for row in rows] == [
+        (f"claim-{claim['id']}", claim["verdict"]) for claim in EVERYTHING["claim_verdicts"]
     ]
-    places = [text.find(sentence) for sentence in said]
-    assert -1 not in places, said[places.index(-1)]
+    summary = tree(whole).findall(".//section[@id='statements']//tbody/tr/td")
+    assert [int(cell.text) for cell in summary] == [3, 1, 1, 1, 2]
+    caption = words(whole, ".//figure[@id='fig1_surface']/figcaption")
+    assert "holds: 2 mostly holds: 1 holds only exactly: 1" in caption
+    assert "statements about" not in words(whole, ".//figure[@id='fig7_tv_paris']")
+    about = [{"id": "short", "about": "Figures 2, 3 (short)", "verdict": "fails"}]
+    figure = {"section": "figures", "number": 7}
+    assert [len(_about(figure | {"number": number}, about)["statements"]) for number in (2, 3, 5, 7)] == [
+        0, 0, 1, 1,
+    ]  # fmt: skip
+
+
+def test_what_holds_is_said_first_and_with_the_findings_numbers(verdicts, whole):
+    page = tree(whole)
+    sections = [part.get("id") for part in page.findall("body/main/section")]
+    assert sections == list(SECTIONS)
+    assert [link.get("href") for link in page.findall("body/header/nav/a")] == [
+        f"#{name}" for name in SECTIONS
+    ]
+    said = words(whole, "body/main/section[@id='overview']")
+    numbers = [
+        *("What holds", "12 settings", "1.13 to 1.20", "82 times"),
+        *(
+            "What does not hold",
+            "55.6 orders of magnitude",
+            "3.05",
+            "0.250 for 1,000 users",
+            "1.03 to 2.20 times",
+        ),
+        *("What to do", "Why to trust it", "Of the 90", "Of 8 statements", "in 1 of 3 cases"),
+    ]
+    places = [said.find(text) for text in numbers]
+    assert -1 not in places, numbers[places.index(-1)]
     assert places == sorted(places)
     assert re.search(r"<td><strong>1.20 to 1.20</strong></td><td>4 of 4</td><td>1.25</td>", whole)
 
 
-def test_other_settings_than_the_papers_are_named_first_and_in_each_command(verdicts, whole):
+def test_other_settings_than_the_papers_are_named_first_and_in_each_command(verdicts, whole, statements):
     own = SETTINGS | {"results": "results/my_own", "configfiles": ["config/quick.yaml", "my own.yaml"]}
-    page = page_of(verdicts, settings=own | {"changed": world.CHANGED}, **EVERYTHING)
-    text = words(page)
+    own |= {"changed": world.CHANGED}
+    page = page_of(verdicts, settings=own, **EVERYTHING)
     assert set(re.findall(r'"([./]+)docs/', page)) == {"../../../"}
     assert 'href="../attack/audit.csv"' in page
-    notice = text.index("These are not the paper's settings.")
-    assert notice < text.index("What holds")
-    assert "datasets.paris.tv.budgets: [{eps0: 4, eps: 4}] → [{eps0: 4, eps: 5}]" in text
     command = "snakemake --configfile config/quick.yaml 'my own.yaml' -- "
-    assert f"{command}results/my_own/attack/audit.csv" in text
-    assert f"{command}results/my_own/figures/delta_bounds.png" in text
-    assert "not the paper's settings" not in words(whole)
+    assert f"{command}results/my_own/attack/audit.csv" in words(page)
+    assert f"{command}results/my_own/figures/delta_bounds.png" in words(page)
+    for other in (page, page_of(verdicts, settings=own, template="statements.html.j2", **EVERYTHING)):
+        notice = words(other, "body/header/div")
+        assert "datasets.paris.tv.budgets: [{eps0: 4, eps: 4}] → [{eps0: 4, eps: 5}]" in notice
+    assert "not the paper's settings" not in words(whole) + words(statements)
 
 
-def test_it_is_well_formed_loads_nothing_and_escapes_data(verdicts, whole):
-    page = tree(whole)
-    ids = [part.get("id") for part in page.iter() if part.get("id")]
-    links = [part.get("href") for part in page.iter("a")]
-    assert len(ids) == len(set(ids))
-    assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
+def test_pages_are_well_formed_load_nothing_and_escape_data(whole, statements):
+    pages = {"index.html": tree(whole), "statements.html": tree(statements)}
+    ids = {name: [part.get("id") for part in page.iter() if part.get("id")] for name, page in pages.items()}
+    for name, page in pages.items():
+        assert len(ids[name]) == len(set(ids[name]))
+        links = [part.get("href").partition("#") for part in page.iter("a")]
+        own = [(file or name, target) for file, _, target in links if (file or name) in pages]
+        assert [(file, target) for file, target in own if target and target not in ids[file]] == []
+        assert {file for file, _ in own} | {name} == set(pages)  # each page leads to the other
+        assert not list(page.iter("script"))
+        assert not [part for part in page.iter() if part.tag != "a" and "http" in str(part.attrib.values())]
+    assert {part.get("src") for part in tree(whole).iter("img")} == {
+        f"../figures/{figure['name']}.png" for figure in FIGURES
+    }
     bare = tree(page_of([row(printed="0")], figures=()))  # a configuration with hardly any results
     assert [part.get("href") for part in bare.find("body/header/nav")] == [
-        "#overview", "#methods", "#values", "#again",
+        "#overview", "#values", "#methods", "#experts", "#again",
     ]  # fmt: skip
-    assert len(list(page.iter("figure"))) == len(FIGURES) + 1  # and the drawing
-    assert {part.get("src") for part in page.iter("img")} == {f"../figures/{f['name']}.png" for f in FIGURES}
-    assert not list(page.iter("script"))
-    assert not [part for part in page.iter() if part.tag != "a" and "http" in str(part.attrib.values())]
     evil = '<img src=x onerror="alert(1)">&'
     values = [row(eps=evil, note=evil, source=evil, mechanism=evil, printed="0.1"), row(printed="0")]
     claims = [dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails", "verdict_published": "fails"}]
     claims[0] |= {"verdict_exact": "fails", "family": ""}
-    text = page_of(values, settings=SETTINGS | {"changed": [(evil,) * 3]}, claim_verdicts=claims)
-    assert evil not in text
-    assert not [part for part in tree(text).iter() if "onerror" in part.attrib]
+    for template in ("index.html.j2", "statements.html.j2"):
+        settings = SETTINGS | {"changed": [(evil,) * 3]}
+        text = page_of(values, settings=settings, template=template, claim_verdicts=claims)
+        assert evil not in text
+        assert not [part for part in tree(text).iter() if "onerror" in part.attrib]
 
 
 def test_ours_is_written_as_the_printed_value():
@@ -116,44 +148,52 @@ def test_ours_is_written_as_the_printed_value():
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory, whole):
-    """A function that opens the page in a window of this width and gives it, and what it had to say."""
+def browser(tmp_path_factory, whole, statements):
+    """A function that opens a page in a window of this width and gives it, and what it had to say."""
     api = pytest.importorskip("playwright.sync_api")
     path = shutil.which("chromium") or pytest.skip("there is no Chromium on this machine")
-    folder = tmp_path_factory.mktemp("results")
+    folder = tmp_path_factory.mktemp("any name")
     for name in ("report", "figures"):
         (folder / name).mkdir()
     for figure in FIGURES:
         Image.new("RGB", (640, 480)).save(folder / f"figures/{figure['name']}.png")
-    (folder / "report/index.html").write_text(whole.replace('loading="lazy"', ""), encoding="utf-8")
+    for name, text in (("index", whole), ("statements", statements)):
+        (folder / f"report/{name}.html").write_text(text.replace('loading="lazy"', ""), encoding="utf-8")
     with api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
 
-        def opened(width):
+        def opened(width, name="index"):
             page, said = chromium.new_page(viewport={"width": width, "height": 900}), []
             for event in ("console", "pageerror", "requestfailed"):
                 page.on(event, lambda found: said.append(str(found)))
-            page.goto((folder / "report/index.html").as_uri())
+            page.goto((folder / f"report/{name}.html").as_uri())
             return page, said
 
         yield opened
 
 
 @pytest.mark.slow
-def test_it_opens_with_every_picture_and_without_complaints(browser):
+def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_statements_and_back(browser):
     page, said = browser(1280)
     assert page.evaluate("[...document.images].map(i => i.naturalWidth)") == [640] * len(FIGURES)
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    page.get_by_role("link", name="Every statement").click()
+    assert page.url.endswith("/report/statements.html")
+    page.get_by_role("link", name="Report").click()
+    assert page.url.endswith("/report/index.html#statements")
     assert said == []
 
 
 @pytest.mark.slow
-def test_on_a_phone_nothing_decisive_is_hidden(browser):
-    """Findings, counts and every verdict lie inside of 390 pixels."""
-    page, _ = browser(390)
+@pytest.mark.parametrize("name", ["index", "statements"])
+def test_on_a_phone_nothing_decisive_is_hidden(browser, name):
+    """Findings, counts and every verdict lie inside of 390 pixels; a tap on a figure opens its SVG."""
+    page, _ = browser(390, name)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    decisive = "#overview li, .counts td, .cross td, .verdict, #parity td, .statements td"
+    decisive = "nav a, #overview li, .counts td, .cross td, .verdict, #parity td, .statements td, .hint"
     boxes = page.evaluate(f"""[...document.querySelectorAll("{decisive}")].map(
         e => [e.textContent, e.getBoundingClientRect().left, e.getBoundingClientRect().right])""")
-    assert len(boxes) > 185 + len(claim_rows())
+    assert len(boxes) > (185 if name == "index" else 2 * len(claim_rows()))
     assert [box for box in boxes if not 0 <= box[1] < box[2] <= 390] == []
+    taps = page.evaluate("[...document.images].map(i => i.closest('a').getAttribute('href'))")
+    assert taps == [f"../figures/{figure['name']}.svg" for figure in FIGURES if name == "index"]

@@ -24,6 +24,7 @@ PARAMETERS = [{"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3"
 SLOW = {"designs", "noise"}  # topics of seconds, which the page does not state
 SHOWN = {f"{section}_of": (section, f"About {section}") for section in SECTIONS}
 SHOWN |= {"delta_bounds": ("experts", "All bounds"), "fig7_tv_paris": ("figures", "Errors: Paris")}
+SHOWN |= {"fig1_surface": ("figures", "Delta")}
 CAPTION = "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n"
 FIGURES = [page_figure(row._asdict(), row.name, CAPTION) for row in in_page_order(SHOWN).values()]
 
@@ -129,9 +130,9 @@ def found_in(rows, skip=SLOW, **tables):
     return findings(results(rows, **tables), topics) | {name: {"not_computed": "slow"} for name in skip}
 
 
-def page_of(rows, figures=FIGURES, settings=SETTINGS, **tables):
-    """The page of verdicts ``rows``; ``tables``: rows of the other tables, none by default."""
+def page_of(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2", **tables):
+    """A page of verdicts ``rows``; ``tables``: rows of the other tables, none by default."""
     given = {"verdicts": rows, "claim_verdicts": tables.get("claim_verdicts", ()), "parameters": PARAMETERS}
     given = {name: as_text(found) for name, found in given.items()}
     parts = {path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()}
-    return render("index.html.j2", parts, page_values(given, found_in(rows, **tables), figures, settings))
+    return render(template, parts, page_values(given, found_in(rows, **tables), figures, settings))

@@ -25,6 +25,7 @@ FIGURES = {
     *("audit", "blanket_regions", "delta_bounds", "gaussian_scale", "girgis_rdp", "koskela_fig1a"),
     *("designs", "koskela_fig1b", "parity_ratio", "too_small"),
 }
+CLAIMS = ROOT / "data/published/claims.csv"
 TABLES = {"table_II", "table_1", "table_III", "table_IV", "table_V", "table_VI"}
 
 
@@ -45,20 +46,26 @@ def test_everything_is_there(finished):
     assert results["report/article.pdf"].startswith(b"%PDF")
     page = results["report/index.html"].decode()
     assert all(f'<figure id="{name}">' in page for name in FIGURES)
+    assert len(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split()) <= 10_000  # words
+    assert results["report/statements.html"].count(b'<tr id="claim-') == len(table(CLAIMS))
     assert "These are not the paper's settings." in page
     assert "<li><code>datasets.paris.tv.repetitions</code>: 10 → 5</li>" in page
 
 
 def test_every_link_of_the_report_leads_to_a_file_and_every_command_to_a_target(finished):
-    page = (finished.folder / MADE / "report/index.html").read_text(encoding="utf-8")
+    report = finished.folder / MADE / "report"
+    page = "".join((report / f"{name}.html").read_text("utf-8") for name in ("index", "statements"))
     links = {link.partition("#")[0] for link in re.findall(r'(?:href|src)="([^"#][^"]*)"', page)}
     local = {link for link in links if "://" not in link and not link.startswith("data:")}
     assert len(local) > 20
     # The project's documents are beside the results.
-    missing = {link for link in local if not (finished.folder / MADE / "report" / link).exists()}
+    missing = {link for link in local if not (report / link).exists()}
     assert {link for link in missing if not link.endswith("README.md")} == set()
     targets = set(re.findall(r"again: <code>snakemake (?:--\S+ \S+ -- )?([\w/.~-]+)</code>", page))
-    assert {"fig1", "report", f"{MADE}/parity/parity_ratio.csv", f"{MADE}/tables/table_IV.csv"} <= targets
+    made = {
+        f"{MADE}/{name}.csv" for name in ("parity/parity_ratio", "tables/table_IV", "verdicts/claim_verdicts")
+    }
+    assert {"fig1", "report", *made} <= targets
     finished.make("--dry-run", "--", *sorted(targets))
 
 

@@ -59,7 +59,7 @@ rule state_findings:
 
 
 rule write_report:
-    "The page: every printed value with ours, and every figure."
+    "The page: every printed value with ours, and every figure; and the page of the paper's statements."
     input:
         verdicts="<results>/verdicts/verdicts.csv",
         claim_verdicts="<results>/verdicts/claim_verdicts.csv",
@@ -67,11 +67,12 @@ rule write_report:
         findings="<results>/findings.json",
         captions=expand("<results>/figures/{figure}.txt", figure=FIGURES),
         parts=[source(part) for part in PAGE],
-        shown=expand("<results>/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "pdf"]),
+        shown=expand("<results>/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "svg", "pdf"]),
         tables=rules.write_tables.output,
         linked=["<results>/attack/audit.csv", "<results>/verdicts/grids.csv"],
     output:
         "<results>/report/index.html",
+        "<results>/report/statements.html",
     log:
         "<results>/logs/write_report.log",
     localrule: True
