@@ -1,4 +1,26 @@
-"""What docs/theory.md says of the worst dataset, against every dataset of small cases."""
+"""What docs/theory.md says of the worst dataset, against every dataset of small cases.
+
+The part of its conjecture that is proved: let nobody else hold x0, b other users x1, and c others third
+values, in any way in the dataset D, and all x2 in D*. Then delta of D is at most that of D*, for every eps >=
+0.
+
+*Proof.* N0, N1 and S count the reports x0, x1 and third values, and r the truthful ones of the c users. Given
+these, S - r reports are uniform over the third values, under P and under Q. So P and Q are mixtures over r,
+and the weights of r are the same in D and D*. From r to r + 1 one uniform report becomes truthful. Told all
+about r truthful reports, the adversary of D sees Bin(S - r, 1 / (k - 2)) against 1 + Bin(S - r - 1, 1 / (k -
+2)) reports of one value; that of D* sees this untold, and its best tests are thresholds of the count of x2.
+By induction from any r0, upwards and downwards, the threshold that has an event's probability at r0 has at
+least the event's probability at r > r0, and at most that at r < r0. So the claim follows if g(r), the weight
+of r under P minus e^eps times that under Q, changes its sign only once. With y = e^eps0 - 1, and up to
+positive factors,
+
+    g(r) = sum_u H_u (n - r - u)!,    H_0 <= 0, and for u >= 1
+    H_u = y^u binom(b, u - 1) / (N0! (N1 - u + 1)!) (N0 - (N1 - u + 1) (e^eps + (e^eps - 1) (b - u + 1) / u)),
+
+where u counts the truthful reports x0 or x1. The kernel (n - r - u)! is totally positive, so g changes its
+sign at most as often as H (Karlin 1968, chapter 5). Both factors after the minus fall with u: H changes its
+sign once. (If others hold x0, too, H can change its sign twice, and this proof fails.)
+"""
 
 import functools
 import itertools
