@@ -133,9 +133,9 @@ def audit(results: Results) -> Finding:
     """How often the audit's lower bounds on delta exceed the published delta, and how often ``upper``.
 
     ``alone`` and ``upper`` count each row's own bound, ``together`` the bound that holds for all rows at
-    once; ``upper`` is "none" for 0, as texts say it. The example is a setting of Table IV, of those with the
-    most runs the one whose bound exceeds the published delta by the most orders of magnitude; its
-    ``at_least`` is rounded down to two digits.
+    once; ``settings`` has the same per setting; ``upper`` is "none" for 0, as texts say it. The example is
+    a setting of Table IV, of those with the most runs the one whose bound exceeds the published delta by
+    the most orders of magnitude; its ``at_least`` is rounded down to two digits.
     """
     rows, setting = results["audit"], ["n", "k", "eps0", "eps", "count"]
     seen, alone, together = rows["audited_delta"] > 0, rows["violated"], rows["violated_jointly"]
@@ -153,6 +153,12 @@ def audit(results: Results) -> Finding:
         "upper": rows["upper_violated"].sum() or "none",
         "confidence": 100 * rows["confidence"].iloc[0],
         "runs": rows["runs"].max(),
+        "settings": [
+            {name: found[name].iloc[0] for name in setting if name != "eps"}
+            | {"of": len(found), "seen": (found["audited_delta"] > 0).sum()}
+            | {"together": found["violated_jointly"].sum(), "upper": found["upper_violated"].sum()}
+            for _, found in rows.groupby(["n", "k", "eps0", "count"], sort=False)
+        ],
         "example": {name: best[0][name] for name in example}
         | {"at_least": float(rounded(best[0]["joint_delta"], 2, round_up=False))}
         if best

@@ -46,6 +46,8 @@ def test_audit_counts_contradictions_and_its_example_has_the_most_runs_and_is_ro
     ]
     told = findings.audit(results(table_iv, audit=rows))
     assert (told["of"], told["seen"], told["alone"], told["together"], told["upper"]) == (5, 4, 4, 3, 1)
+    (setting,) = told["settings"]
+    assert setting == findings.DEFAULT | {"count": 80, "of": 5, "seen": 4, "together": 3, "upper": 1}
     assert told["confidence"] == pytest.approx(99.9)
     assert (told["example"]["printed"], told["example"]["at_least"]) == ("1E-10", 0.0029)
     told = findings.audit(results(table_iv, audit=rows[:1]))
