@@ -72,7 +72,12 @@ def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
         result = ln_delta(
             *_uniform(data, eps, group, round_up=True), _cover(data, group), round_up=True, width=width
         )
-        return np.minimum(result, _ln_of_counts(data, eps, group, result)) if data.cells == 2 else result
+        if data.cells == 2:
+            return np.minimum(result, _ln_of_counts(data, eps, group, result))
+        # Whoever is not alike helps the first bound only: then the second is no smaller.
+        own = None if data.dummies else data.own(group)
+        all_alike = own is not None and sum(_alike(data, group, own)) == data.devices - 1
+        return np.minimum(result, _ln_among_alike(data, eps, group)) if all_alike else result
     blanket = _ln_of_references(data, eps, group, ["blanket"], _cover(data, group), width)
     return np.minimum(blanket, _ln_among_alike(data, eps, group))
 
@@ -81,10 +86,14 @@ def _ln_among_alike(data: Data, eps: Floats, group: Group) -> Floats:
     """`single_value` among the users who surely report, by the same randomizer; all else is revealed."""
     own = data.own(group)
     assert own is not None
-    alike = [
+    return where_smaller(eps, [own] * len(eps), n=1 + sum(_alike(data, group, own))) * math.log(10)
+
+
+def _alike(data: Data, group: Group, own: Randomizer) -> list[int]:
+    """The numbers of other users who surely report, by ``own``, the randomizer of ``group``."""
+    return [
         users for users, other in data.others(group) if other.participation == 1 and data.own(other) == own
     ]
-    return where_smaller(eps, [own] * len(eps), n=1 + sum(alike)) * math.log(10)
 
 
 def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
