@@ -4,6 +4,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,19 @@ from scripts.privacy.axes import Axis, rounded
 from scripts.shared.job import job, write_csv
 from tightshuffle import methods
 from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
+from tightshuffle.bounds import histogram
+from tightshuffle.bounds.rounds import log10_delta as composed_bound
 from tightshuffle.literature.amplification import balle_bennett
 from tightshuffle.setting import make_setting
 
 Rounds = Sequence[int]
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
-METHODS = {  # the figure's name of a curve -> that of the method
-    "strong": "koskela-strong",
-    "weak": "upper",
-    "clones": "clones",
-    "stronger-clones": "stronger-clones",
+METHODS = {  # the figure's name of a curve -> log10 of that bound on delta, for eps and a setting
+    "strong": partial(methods.log10_delta, "koskela-strong"),
+    # the blanket's bound alone, as in that paper: the method `upper` can be smaller
+    "weak": partial(composed_bound, partial(histogram.log10_delta, round_up=True)),
+    "clones": partial(methods.log10_delta, "clones"),
+    "stronger-clones": partial(methods.log10_delta, "stronger-clones"),
 }
 
 
@@ -65,7 +69,7 @@ def composed_curves(
     """Every curve, for every number of rounds."""
     tables = []
     for curve, compositions in itertools.product(curves, rounds):
-        upper = methods.log10_delta(METHODS[curve], eps, make_setting(compositions=compositions, **fixed))
+        upper = METHODS[curve](eps, make_setting(compositions=compositions, **fixed))
         rows = {"curve": curve, "compositions": compositions, "eps": eps, "upper": upper}
         tables.append(pd.DataFrame(rows | fixed)[COLUMNS])
     return tables

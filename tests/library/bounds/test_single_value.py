@@ -1,13 +1,16 @@
 """The upper bound that hides the target user among nearly all other users."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
 
+import tightshuffle
 from tests.library.bounds.enumeration import Shuffled
 from tests.library.randomizers.matrices import both, matrix_of, merged, supports_of
 from tightshuffle.bounds import single_value as module
+from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.histogram import lower, upper
 from tightshuffle.bounds.single_value import single_value
 from tightshuffle.randomizers import Finite, parse
@@ -110,6 +113,25 @@ def test_it_nearly_meets_the_lower_bound_for_many_users(name, n, eps0):
     low, high = (bound(epses, n=n, randomizer=randomizer) for bound in (lower, single_value))
     assert np.all(low <= high)
     assert np.all(high < np.log10(1.05) + low * (1 - 2e-3))
+
+
+def test_the_guarantee_of_krr_is_the_smaller_bound():
+    generator, smaller = np.random.default_rng(3), 0
+    for _ in range(60):
+        k, n = int(generator.integers(3, 40)), int(10 ** generator.uniform(1, 5))
+        eps0 = float(generator.uniform(0.1, 5))
+        setting = {"n": n, "k": k, "eps0": eps0}
+        mu = float(gaussian_mu(n=n, randomizer=parse("grr", k=k, eps0=eps0)))
+        epses = mu * np.array([3.0, 5.0, 9.0, 14.0])
+        epses = epses[epses < 0.98 * eps0]
+        guarantee = partial(tightshuffle.upper, log10=True)
+        guaranteed, first, second = (bound(epses, **setting) for bound in (guarantee, upper, single_value))
+        assert np.all(guaranteed <= first)
+        assert np.all((guaranteed == first) | (guaranteed == second))
+        # Where the second is not asked, it would make eps smaller by at most 0.01 %: delta^2e-4, about.
+        assert np.all(guaranteed <= second + 2e-4 * (1 - second))
+        smaller += np.count_nonzero(guaranteed < first)
+    assert smaller > 20
 
 
 def test_it_is_below_the_blanket_and_holds_at_the_edges():
