@@ -104,7 +104,7 @@ def test_tables_at_any_depth():
     assert (code, err) == (0, "")
     _, setting, _, _, *rows = out.splitlines()
     assert setting == "n = 1000000, k = 10, eps0 = 1, compositions = 1"
-    log10 = histogram.upper(0.5, n=10**6, k=10, eps0=1.0)
+    log10 = tightshuffle.upper(0.5, n=10**6, k=10, eps0=1.0, log10=True)
     assert log10 < -1000
     delta = rows[0].split()[1]
     assert 0 <= float(Decimal(delta).log10()) - log10 < 5e-4  # up, by less than a unit of the fourth digit
@@ -124,7 +124,8 @@ def test_plan():
     assert answer(*words, "--eps", 1, 2) == {"method": "upper", "plans": plans}
     rows = [line.split() for line in call(*words, "--eps", 1, 2)[1].splitlines()[3:5]]
     for row, plan in zip(rows, plans, strict=True):
-        bound = histogram.upper(plan["eps"], n=1000, k=15, eps0=plan["eps0"], colluding=100)
+        options = {"n": 1000, "k": 15, "eps0": plan["eps0"], "colluding": 100}
+        bound = tightshuffle.upper(plan["eps"], log10=True, **options)
         assert bound == plan["log10_delta_of_eps0"] <= plan["log10_delta"] == -6
         assert (plan["colluding"], row[2]) == (0.1, "1000")
         assert 0 <= plan["eps0"] - float(row[3]) < 1e-5
@@ -279,7 +280,9 @@ def test_the_installed_command():
         COMMAND, *["delta", "upper", "--n", "1e4", "--k", "8", "--eps0", "1", "--eps", "0.1", "--json"]
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["log10_delta"] == histogram.upper(0.1, n=10**4, k=8, eps0=1.0)
+    assert json.loads(done.stdout)["log10_delta"] == tightshuffle.upper(
+        0.1, n=10**4, k=8, eps0=1.0, log10=True
+    )
     done = run(COMMAND, "delta", "upper", "--n", "ten")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     for command in ([COMMAND], [sys.executable, "-m", "tightshuffle"]):
