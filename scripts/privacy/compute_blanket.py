@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,15 @@ import pandas as pd
 
 from scripts.privacy.axes import Axis
 from scripts.shared.job import job, write_csv
+from tightshuffle import upper
 from tightshuffle.arguments import Integers
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import blanket, count
 
-BOUNDS = {"lower": histogram.lower, "upper": histogram.upper}  # of the whole histogram, for every dataset
+BOUNDS = {
+    "lower": histogram.lower,
+    "upper": partial(upper, log10=True),
+}  # of the whole histogram, for every dataset
 
 
 def blanket_regions(

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from tightshuffle import upper
 from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import count
@@ -66,7 +67,7 @@ def corollary_table() -> pd.DataFrame:
             "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
             "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
             "log10_lower": float(histogram.lower(eps, **TABLE_IV)),
-            "log10_upper": float(histogram.upper(eps, **TABLE_IV)),
+            "log10_upper": float(upper(eps, log10=True, **TABLE_IV)),
         }
         for name, counts in DATASETS.items()
         for eps in EPS

@@ -47,7 +47,7 @@ def test_against_all_reports(counts, eps):
 
 
 def test_it_is_neither_too_small_everywhere_nor_a_guarantee():
-    """Table IV's default setting: `upper` is 5.02e-2, 1.15e-3, 4.80e-8."""
+    """Table IV's default setting: `upper` is 5.02e-2, 1.15e-3, 4.47e-8."""
     found = {
         counts: [10 ** corollary_1(eps, n=100, k=10, eps0=2, counts=counts) for eps in (0.1, 0.5, 1)]
         for counts in ((80, 20), (80, 2), (10, 9))
