@@ -19,11 +19,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
+import tightshuffle
 from scripts.attack.run_audit import Tally
 from scripts.privacy.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.bounds import histogram
 from tightshuffle.literature import count as count_of_x0
 
 OBSERVES = ("count", "histogram")
@@ -99,7 +99,7 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
     claims = {
         "published_log10_delta": theorem_1_as_printed(eps, count=tally.count, **setting),
         "exact_log10_delta": count_of_x0.delta(eps, count=tally.count, direction="both", **setting),
-        "upper_log10_delta": histogram.upper(eps, **setting),
+        "upper_log10_delta": tightshuffle.upper(eps, log10=True, **setting),
     }
     for i, budget in enumerate(eps):
         for observes in OBSERVES:

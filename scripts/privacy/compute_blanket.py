@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,6 @@ from tightshuffle import upper
 from tightshuffle.arguments import Integers
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import blanket, count
-
-BOUNDS = {
-    "lower": histogram.lower,
-    "upper": partial(upper, log10=True),
-}  # of the whole histogram, for every dataset
 
 
 def blanket_regions(
@@ -71,7 +65,8 @@ def blanket_tightness(
     table["surplus"] = blanket.surplus(eps, count=held, **setting)
     for direction in ("forward", "reverse"):
         table[f"count_{direction}"] = count.delta(eps, count=held, direction=direction, **setting)
-    return table.assign(**{name: bound(eps, **setting) for name, bound in BOUNDS.items()})
+    # of the whole histogram, for every dataset
+    return table.assign(lower=histogram.lower(eps, **setting), upper=upper(eps, log10=True, **setting))
 
 
 def x0_count(share: float, n: npt.ArrayLike) -> Integers:

@@ -1,7 +1,7 @@
 """Tests of the statements about delta, and of other statements without randomness.
 
 On the published reading delta is Theorem 1 as printed. On the exact reading it is delta of the whole
-histogram for the worst dataset, known to lie between `histogram.lower` and `histogram.upper`: a trend counts
+histogram for the worst dataset, known to lie between the methods `lower` and `upper`: a trend counts
 only where these intervals do not overlap. Settings are read from the printed values. The literature's bounds
 of Tables II and 1 are on the published reading the printed numbers, on the exact reading the cited bounds as
 their own papers state them, at the row's n, eps0 and eps and the k = 10 of the paper's own column.
@@ -21,6 +21,7 @@ from scripts.privacy.printed_formulas import delta_of_count, theorem_1_as_printe
 from scripts.shared.published_gaussian import published_scale
 from scripts.verdicts.evidence import GAUSSIAN, OWN, NoEvidenceError, Reading
 from scripts.verdicts.verdict_rules import Comparisons, yes_or_no
+from tightshuffle import upper
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
@@ -51,8 +52,7 @@ GENERAL: dict[str, list[Callable[..., Any]]] = {  # the cited bounds for any eps
 @functools.lru_cache(maxsize=4096)
 def bracket(eps: float, eps0: float, n: int, k: int) -> tuple[float, float]:
     """(low, high): log10 delta of the whole histogram, for the worst dataset, is between them."""
-    low, high = (float(bound(eps, n=n, k=k, eps0=eps0)) for bound in (histogram.lower, histogram.upper))
-    return low, high
+    return float(histogram.lower(eps, n=n, k=k, eps0=eps0)), upper(eps, n=n, k=k, eps0=eps0, log10=True)
 
 
 @functools.lru_cache(maxsize=4096)

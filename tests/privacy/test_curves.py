@@ -12,7 +12,7 @@ from scripts.privacy.compute_girgis import girgis_composed, girgis_rdp
 from scripts.privacy.compute_koskela import balle_analytic, eps0_of_blanket, koskela_fig1a
 from scripts.privacy.printed_formulas import theorem_1_as_printed
 from scripts.shared.published_gaussian import published_scale
-from tightshuffle import methods
+from tightshuffle import methods, upper
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import exact_scale
@@ -39,7 +39,7 @@ def test_blanket_tables_hold_the_accountants_values():
         setting = {name: row[name] for name in ("n", "k", "eps0")}
         assert row["count"] == round(0.25 * (row["n"] - 1))
         assert row["equation_3"] == blanket.equation_3(row["eps"], **setting)
-        assert row["upper"] == histogram.upper(row["eps"], **setting)
+        assert row["upper"] == upper(row["eps"], log10=True, **setting)
         assert row["lower"] == histogram.lower(row["eps"], **setting)
         expected = count.delta(row["eps"], count=row["count"], direction="reverse", **setting)
         assert row["count_reverse"] == expected
@@ -55,7 +55,7 @@ def test_bounds_are_the_accountants_values_and_in_order():
         counted = {"count": row["count"], **setting}
         assert row["published"] == theorem_1_as_printed(row["eps"], **counted)
         assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
-        assert row["upper"] == histogram.upper(row["eps"], **setting)
+        assert row["upper"] == upper(row["eps"], log10=True, **setting)
         assert row["koskela_strong"] == koskela_strong(row["eps"], **setting)
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
