@@ -242,13 +242,25 @@ def ln_delta_of_some(
 
     ``groups``: number and eps0 of the other users. The other parameters are those of `ln_delta_among`.
     """
+    bits = [(users, (eps0, -eps0)) for users, eps0 in groups]
+    return ln_delta_of_datasets(eps, Bit.flipped(own), bits, dummies, shares)
+
+
+def ln_delta_of_datasets(
+    eps: float,
+    own: Bit,
+    groups: Sequence[tuple[int, tuple[float, float]]],
+    dummies: int = 0,
+    shares: npt.ArrayLike = _SHARES,
+) -> float:
+    """`ln_delta_of_some` for any bits: of each group the number of users, and odds as in `worst_count`."""
     held = np.asarray(shares, dtype=float)
     reports = [(np.full(held.shape, dummies), 0.0)]
-    for users, eps0 in groups:
+    for users, odds in groups:
         ones = np.rint(held * users).astype(np.int64)
-        reports += [(ones, eps0), (users - ones, -eps0)]
+        reports += [(ones, odds[0]), (users - ones, odds[1])]
     place = np.zeros(held.shape, dtype=int)
-    value, error = _ln_delta(reports, np.array([eps], dtype=float), Bit.flipped(own), place)
+    value, error = _ln_delta(reports, np.array([eps], dtype=float), own, place)
     return float(np.max(value - error))
 
 

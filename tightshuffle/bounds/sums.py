@@ -7,6 +7,7 @@ round adds its pair or pairs. docs/theory.md, "Sums only", has the proof.
 
 import functools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -61,37 +62,47 @@ def check_unary(randomizer: Randomizer) -> UnaryEncoding:
 @functools.lru_cache(maxsize=_KEPT)
 def _pairs(n: int, randomizer: UnaryEncoding, compositions: int, deletion: bool) -> list[Rounds]:
     """Bounds for all rounds together; the largest of them holds."""
-    falls, rises = _curves(n, randomizer)
-    if falls == rises:
-        return [Rounds([(falls, compositions if deletion else 2 * compositions)])]
+    return together([(curves(randomizer, n - 1, randomizer.log_odds), compositions)], deletion)
+
+
+def together(stages: Sequence[tuple[tuple[Curve, Curve], int]], deletion: bool) -> list[Rounds]:
+    """Bounds for all rounds together, the largest of which holds.
+
+    ``stages``: `curves` and how many rounds have them; ``deletion`` as for `tightshuffle.delta`.
+    """
     if deletion:
-        return [Rounds([(falls, compositions)]), Rounds([(rises, compositions)])]
-    return [Rounds([(falls, compositions), (rises, compositions)])]
+        falling, rising = ([(pair[side], times) for pair, times in stages] for side in (0, 1))
+        return [Rounds(falling)] if falling == rising else [Rounds(falling), Rounds(rising)]
+    parts: list[tuple[Curve, int]] = []
+    for (falls, rises), times in stages:
+        parts += [(falls, 2 * times)] if falls == rises else [(falls, times), (rises, times)]
+    return [Rounds(parts)]
 
 
-def _curves(n: int, randomizer: UnaryEncoding) -> tuple[Curve, Curve]:
-    """The count in which the user's bit changes from p to q, and that in which it changes from q to p."""
+def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> tuple[Curve, Curve]:
+    """The count in which the user's bit changes from p to q, and that in which it changes from q to p.
+
+    The bits of ``users`` other users hide it, with these log ``odds`` as for `worst_count`.
+    """
     held, other = randomizer.log_odds
 
-    def curve(held: float, other: float) -> Curve:
+    def curve(held: float, other: float, odds: tuple[float, float]) -> Curve:
         bit = Bit.of(held, other)
 
         def log10_delta(eps: Floats) -> Floats:
             result = np.full(eps.shape, -np.inf)
             below = eps < bit.largest
             if np.any(below):
-                result[below] = worst_count(eps[below], bit, n - 1, (held, other), goal=_WIDTH, steeply=True)[
-                    1
-                ]
+                result[below] = worst_count(eps[below], bit, users, odds, goal=_WIDTH, steeply=True)[1]
             return result / np.log(10)
 
         return Curve(log10_delta, bit.largest)
 
     # Exchanging 0 and 1 exchanges the directions.
-    falls = curve(held, other)
-    if held == -other:
+    falls = curve(held, other, odds)
+    if held == -other and odds[0] == -odds[1]:
         return falls, falls
-    rises = curve(-other, -held)
+    rises = curve(-other, -held, (-odds[1], -odds[0]))
     return (
         Curve(falls.log10_delta, falls.eps0, rises.log10_delta),
         Curve(rises.log10_delta, rises.eps0, falls.log10_delta),

@@ -81,7 +81,10 @@ def _text(
     stages = [collection, *collection.then]
     rounds = sum(stage.rounds for stage in stages)
     lines = [
-        f"{asked}, for every dataset" + f", after {rounds} rounds together" * several,
+        f"{asked}, for every dataset"
+        + ", sums only" * (collection.release == "sums")
+        + ", value or none" * collection.deletion
+        + f", after {rounds} rounds together" * several,
         "",
         table(rows),
         "",

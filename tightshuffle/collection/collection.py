@@ -18,7 +18,7 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
-from tightshuffle.collection import bounds, errors
+from tightshuffle.collection import bounds, errors, sums
 from tightshuffle.collection.data import Data
 from tightshuffle.numerics.powers import delta_of_log10
 
@@ -43,6 +43,8 @@ class Collection(Data):
     rounds : how many, up to 10^5 with those of ``then``, by the same users with fresh randomness; values may
         change. The bounds are for all rounds together, and for a user who takes part in every round.
     then : more collections by the same users, after these rounds, with groups of the same names
+    release, deletion : as for `tightshuffle.delta`, the same in all rounds. "sums" is for "rappor" and "oue",
+        where it lets users of all groups hide each other; the lower bound is that of one count in one round.
     """
 
     then: tuple["Collection", ...] = ()
@@ -67,10 +69,14 @@ class Collection(Data):
         """
         check_choice("bound", bound, BOUNDS)
         chosen, points = self.named(group), check_eps(eps).ravel()
-        if bound == "upper":
+        if bound == "upper" and self.release == "sums":
+            logs = self._summed(group, unseen, 1).log10_delta(points)
+        elif bound == "upper":
             logs = bounds.log10_upper(self, points, chosen, unseen, width)
         elif unseen and chosen.participation < 1:
             logs = np.full(points.shape, -np.inf)
+        elif self.release == "sums":
+            logs = sums.log10_lower(self, points, chosen)
         else:
             logs = bounds.log10_lower(self, points, chosen)
         return logs.reshape(np.shape(eps))[()]
@@ -84,6 +90,8 @@ class Collection(Data):
         larger.
         """
         arguments: dict[str, Any] = {"group": group, "bound": bound, "unseen": unseen}
+        if bound == "upper" and self.release == "sums":
+            return self._summed(group, unseen).log10_delta(check_eps(eps))
         if bound == "upper" and not self._single:
             return self._composed(group, unseen).log10_delta(check_eps(eps))
         result = np.max([stage.one_round(eps, **arguments) for stage in self._stages], axis=0)
@@ -113,6 +121,8 @@ class Collection(Data):
             eps = max(stage._epsilon_of_one(target, group, bound, unseen) for stage in self._stages)
             together = None if self._single else self._composed_lower(group, unseen)
             return max(eps, together.epsilon(target)) if together else eps
+        if self.release == "sums":
+            return self._summed(group, unseen).epsilon(target)
         if self._single:
             return self._epsilon_of_one(target, group, bound, unseen)
         found = float(self._composed(group, unseen).epsilon(target))
@@ -134,6 +144,8 @@ class Collection(Data):
         check_installed("pld", "dp_accounting")
         from tightshuffle.bounds.pld import NEGLIGIBLE, of_curve
 
+        if self.deletion:
+            raise ValueError("deletion must be false for to_pld, whose neighbours differ in a user's value")
         parts = []
         for stage in self._stages:
             last = stage._epsilon_of_one(NEGLIGIBLE, group, "upper", unseen)
@@ -184,6 +196,14 @@ class Collection(Data):
             bounds.log10_third_value, self, group=self.named(group), width=_WIDTH_OF_ROUNDS
         )
         return Curve(bound, self.eps0(group))
+
+    def _summed(self, group: str | None, unseen: bool, rounds: int | None = None) -> sums.SummedRounds:
+        """The bound of sums, of all rounds together, or of as many ``rounds`` of this collection alone."""
+        key = (group, unseen, "sums", rounds)
+        if key not in self._cache:
+            stages = [(stage, stage.rounds) for stage in self._stages] if rounds is None else [(self, rounds)]
+            self._cache[key] = sums.SummedRounds(stages, group, unseen)
+        return self._cache[key]
 
     def _composed(self, group: str | None, unseen: bool) -> Rounds:
         key = (group, unseen)

@@ -7,11 +7,13 @@ from typing import Any
 
 from tightshuffle.arguments import check_choice, check_colluding, check_number, check_one, check_whole
 from tightshuffle.randomizers import BY_KEY, Randomizer, parse
+from tightshuffle.randomizers.unary import UnaryEncoding
 from tightshuffle.setting import (
     LARGEST_COMPOSITIONS,
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
     LARGEST_N_OF_UPPER,
+    RELEASES,
 )
 
 NESTED = "a collection under then must not have then itself; give all of them in one list"
@@ -119,6 +121,8 @@ class Data:
     dummies: Dummies = field(default_factory=Dummies)
     rounds: int = 1
     then: tuple["Data", ...] = ()
+    release: str = "reports"
+    deletion: bool = False
     # Of each group; None if its reports are the values. A file is read once, here: it may change later.
     _randomizers: dict[str, Randomizer | None] = field(init=False, repr=False, hash=False)
 
@@ -130,15 +134,26 @@ class Data:
         if not isinstance(self.dummies, Dummies):
             raise ValueError(f"dummies must be Dummies(...); got {reprlib.repr(self.dummies)}")
         check_whole("rounds", self.rounds, 1)
+        check_choice("release", self.release, RELEASES)
+        if not isinstance(self.deletion, bool):
+            raise ValueError(f"deletion must be true or false; got {reprlib.repr(self.deletion)}")
+        if self.deletion and self.release != "sums":
+            raise ValueError('deletion must be left out unless release is "sums"')
         rounds = sum(stage.rounds for stage in (self, *self.then))
-        if rounds > LARGEST_COMPOSITIONS:
-            raise ValueError(f"rounds must be at most {LARGEST_COMPOSITIONS} in all; got {rounds}")
+        # A round of sums shows two counts.
+        most = LARGEST_COMPOSITIONS // (2 if self.release == "sums" and not self.deletion else 1)
+        if rounds > most:
+            raise ValueError(f"rounds must be at most {most} in all; got {rounds}")
         names = [group.name for group in self.groups]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"groups must be at least one, with different names; got {', '.join(names)}")
         if self.k is not None:
             object.__setattr__(self, "k", check_whole("k", self.k, 2, LARGEST_K_OF_COLLECTION))
         object.__setattr__(self, "_randomizers", self._made())
+        if self.release == "sums" and not all(
+            isinstance(own, UnaryEncoding) for own in self._randomizers.values()
+        ):
+            raise ValueError(f"randomizer must be rappor or oue for release 'sums'; got {self.randomizer!r}")
         if sum(group.users for group in self.groups) > LARGEST_N_OF_UPPER:
             raise ValueError(f"groups must have at most {LARGEST_N_OF_UPPER:.0e} users in all")
         if self.dummies.probability_per_user_and_value and self.randomizer != "grr":
@@ -155,6 +170,8 @@ class Data:
                 raise ValueError(f"then: {NESTED}")
             if [group.name for group in other.groups] != names:
                 raise ValueError(f"then: groups must be named {', '.join(names)}, in this order")
+            if (other.release, other.deletion) != (self.release, self.deletion):
+                raise ValueError("then: release and deletion must be those of the first collection")
 
     def _made(self) -> dict[str, Randomizer | None]:
         """The randomizer of each group; ValueError for k and eps0 that it does not take."""

@@ -64,7 +64,8 @@ def gaussian_error(data: Data, eps: float, log10_delta: float, shares: npt.Array
     """
     held = _shares(data, shares)
     rounds = sum(stage.rounds for stage in (data, *data.then))
-    sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(rounds)
+    # Of a user who has a value or none, one count changes.
+    sensitivity = (1.0 if data.deletion else HISTOGRAM_SENSITIVITY) * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
     variance = np.full(data.cells, sigma**2)
     for group in data.groups:

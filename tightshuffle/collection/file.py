@@ -12,7 +12,7 @@ from tightshuffle.arguments import check_installed
 from tightshuffle.collection.collection import Collection
 from tightshuffle.collection.data import NESTED, Dummies, Group
 
-_TEXTS = ("randomizer", "name")
+_TEXTS = ("randomizer", "name", "release")
 _WHOLE = ("k", "rounds", "users", "number")
 _MOST_CHARACTERS = 1_000_000
 
@@ -99,7 +99,9 @@ def _one(given: Mapping[str, Any], then: tuple[Collection, ...] = ()) -> Collect
             raise ValueError(f"group {group['name']!r}: users must be given")
         made.append(Group(**_numbers(group, f"group {group['name']!r}")))
     dummies = _numbers(_checked(given.get("dummies", {}), Dummies, "dummies"), "dummies")
-    plain = _numbers({key: given[key] for key in ("randomizer", "k", "rounds") if key in given}, "")
+    plain = _numbers(
+        {key: given[key] for key in ("randomizer", "k", "rounds", "release", "deletion") if key in given}, ""
+    )
     return Collection(**{"k": None, **plain}, groups=tuple(made), dummies=Dummies(**dummies), then=then)
 
 
@@ -122,9 +124,19 @@ def _numbers(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The values as numbers, and names as text."""
     prefix = f"{where}: " if where else ""
     return {
-        key: _text(prefix + key, value) if key in _TEXTS else _number(prefix + key, value, key in _WHOLE)
+        key: _text(prefix + key, value)
+        if key in _TEXTS
+        else _yes_or_no(prefix + key, value)
+        if key == "deletion"
+        else _number(prefix + key, value, key in _WHOLE)
         for key, value in given.items()
     }
+
+
+def _yes_or_no(name: str, value: Any) -> bool:
+    if str(value).lower() not in ("true", "false"):
+        raise ValueError(f"{name} must be true or false; got {reprlib.repr(value)}")
+    return str(value).lower() == "true"
 
 
 def _text(name: str, value: Any) -> str:
