@@ -50,13 +50,15 @@ def listing(values: Iterable[float | str], *, at_most: int = 12) -> str:
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
-def budget(eps0: float, eps: float, delta: npt.ArrayLike) -> str:
-    """'ε₀ = ε = 4, δ = 10⁻³⁰' for titles and captions; ``delta``: one number or many."""
+def budget(eps0: float, eps: float, deltas: npt.ArrayLike) -> str:
+    """'ε₀ = ε = 4, δ = 10⁻³⁰ (our choice)' for titles; ``deltas``: one number or many.
+
+    From eps = eps0 on, the paper's delta is 0, and the Gaussian's is our choice.
+    """
     budgets = f"ε₀ = ε = {eps:.4g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:.4g}"
-    low, high = float(np.min(delta)), float(np.max(delta))
-    if low == high:
-        return f"{budgets}, δ = {typeset(low)}"
-    return f"{budgets}, δ from {typeset(low)} to {typeset(high)}"
+    low, high = float(np.min(deltas)), float(np.max(deltas))
+    delta = f"δ = {typeset(low)}" if low == high else f"δ from {typeset(low)} to {typeset(high)}"
+    return f"{budgets}, {delta}" + " (our choice)" * (eps >= eps0)
 
 
 def row_label(budget: str, inches: float) -> str:

@@ -21,7 +21,6 @@ DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of tria
 SIDE_BY_SIDE = 2
 PLAIN = "shuffle"
 UNIFORM = ("#444444", (0, (3, 2)))  # colour and dashes of the uniform histogram's line
-AS_PUBLISHED = "published protocol"
 
 
 class Panel(NamedTuple):
@@ -38,46 +37,11 @@ def read(trials: Sequence[StrPath]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def draw(trials: pd.DataFrame, title: str) -> Figure:
-    """The figure of a dataset's trials, whose name is ``title``."""
-    return draw_panels(_panels(trials), title, AS_PUBLISHED)
-
-
-def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> str:
-    """The caption: every parameter and what a box shows; ``protocol`` is that section of the config."""
-    panels = _panels(trials)
-    return caption_of_panels(panels, title, AS_PUBLISHED, published(protocol))
-
-
-def published(protocol: Mapping[str, Any]) -> str:
-    """How the Gaussian was calibrated, for a caption; ``protocol`` is that section of the config."""
-    form = "" if protocol["delta_form"] == "published" else f" with δ̂ in its {protocol['delta_form']} form"
-    return (
-        f"Published protocol{form}: the Gaussian noise has diffprivlib's analytic scale for ε, δ̂ but at least"
-        f" {wording.typeset(protocol['delta_floor'])}, and sensitivity {protocol['sensitivity']:g}. The paper"
-        " states neither this floor nor the sensitivity (errata, 7)."
-    )
-
-
-def _panels(trials: pd.DataFrame) -> list[Panel]:
-    """One panel per (eps0, eps), ascending, as in Figures 6 and 7; for one budget both panels of Figure 2.
-
-    From eps = eps0 on, the paper's delta is 0, and the Gaussian's is our choice.
-    """
-    budgets = [
-        Panel(wording.budget(eps0, eps, rows["delta"]) + " (our choice)" * (eps >= eps0), rows)
-        for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
-    ]
-    if len(budgets) > 1:
-        return budgets
-    return [budgets[0], Panel("as (a), shuffle+INV and Gaussian only", budgets[0].rows, levels=False)]
-
-
 @style.applied()
-def draw_panels(panels: Sequence[Panel], title: str, calibrated: str) -> Figure:
-    """The figure, two panels side by side; ``calibrated`` names the Gaussian's calibration."""
-    setting = f"{_setting(_trials(panels))}, {calibrated}"
-    heading = f"Total variation (TV) error, {wording.literal(title)}: {setting}"
+def draw(trials: pd.DataFrame, title: str) -> Figure:
+    """The figure of a dataset's trials, whose name is ``title``: two panels side by side."""
+    panels = _panels(trials)
+    heading = f"Total variation (TV) error, {wording.literal(title)}: {_setting(trials)}"
     heading = wording.folded(heading, style.WIDTH, size=9)
     columns = min(SIDE_BY_SIDE, len(panels))
     lines = math.ceil(len(panels) / columns)
@@ -183,18 +147,35 @@ def _ends(panel: Panel) -> tuple[float, float]:
     return shown.min(), shown.max()
 
 
-def caption_of_panels(panels: Sequence[Panel], title: str, calibrated: str, paragraphs: str) -> str:
-    """The caption of `draw_panels`; ``paragraphs`` say how the Gaussian was calibrated."""
-    trials = _trials(panels)
-    sizes = wording.listing(sorted(trials["n"].unique()))
+def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> str:
+    """The caption: what a box and a line show; ``protocol`` is that section of the config."""
     uniform = wording.two_digits(trials.groupby("n")["uniform"].mean())
     return (
-        "Total variation (TV) error of shuffle+INV and of the Gaussian mechanism over the number of users n,"
-        f" {title}, {calibrated}. Boxes show the quartiles of the repetitions. Level lines are means of the"
-        " shuffled histogram without inversion and of the uniform histogram, which ignores the data.\n\n"
-        f"{_setting(trials)}, n = {sizes}. {'. '.join(_names(panels))}. The uniform histogram has TV error"
-        f" {uniform}.\n\n{paragraphs}"
+        f"Total variation (TV) error over the number of users, {title}: {_setting(trials)}."
+        " Boxes are quartiles; level lines are means of the shuffled histogram without inversion and of the"
+        f" uniform histogram ({uniform}), which ignores the data. {published(protocol)}"
     )
+
+
+def published(protocol: Mapping[str, Any]) -> str:
+    """How the Gaussian was calibrated, for a caption; ``protocol`` is that section of the config."""
+    form = "" if protocol["delta_form"] == "published" else f" with δ̂ in its {protocol['delta_form']} form"
+    return (
+        f"The Gaussian noise{form} has diffprivlib's analytic scale for ε, δ̂ but at least"
+        f" {wording.typeset(protocol['delta_floor'])}, and sensitivity {protocol['sensitivity']:g}; the paper"
+        " states neither, so both are our choice."
+    )
+
+
+def _panels(trials: pd.DataFrame) -> list[Panel]:
+    """One panel per (eps0, eps), ascending, as in Figures 6 and 7; for one budget both panels of Figure 2."""
+    budgets = [
+        Panel(wording.budget(eps0, eps, rows["delta"]), rows)
+        for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
+    ]
+    if len(budgets) > 1:
+        return budgets
+    return [budgets[0], Panel("as (a), shuffle+INV and Gaussian only", budgets[0].rows, levels=False)]
 
 
 def _names(panels: Sequence[Panel]) -> list[str]:
@@ -202,11 +183,6 @@ def _names(panels: Sequence[Panel]) -> list[str]:
     if not 1 < len(panels) <= len(ascii_lowercase):
         return [panel.title for panel in panels]
     return [f"({letter}) {panel.title}" for letter, panel in zip(ascii_lowercase, panels, strict=False)]
-
-
-def _trials(panels: Sequence[Panel]) -> pd.DataFrame:
-    """The rows of all panels, each once: panels with levels repeat the rows of panels without them."""
-    return pd.concat([panel.rows for panel in panels if panel.levels])
 
 
 def _setting(trials: pd.DataFrame) -> str:

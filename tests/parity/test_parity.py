@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from scripts.parity.estimate_parity import estimate_parity
 from scripts.parity.run_parity import gaussian_estimates, guaranteed_eps, run_parity, run_parity_point, sizes
 from scripts.parity.summarise_parity import (
     MEANS,
@@ -177,13 +176,3 @@ def test_the_slow_bound_is_asked_at_the_ends_and_tables_have_their_repetitions()
         30: (["upper"], 5),
     }
     assert sizes(COUNTS, [10, "all"], None, 5)[users] == (["upper", "lower"], 5)
-
-
-def test_one_run_of_every_cell():
-    frame = estimate_parity(COUNTS, dataset="toy", n="all", eps0=[1, 2], delta=1e-4, seed=5)
-    assert len(frame) == 2 * len(COUNTS)
-    for _, rows in frame.groupby("eps0"):
-        np.testing.assert_allclose(rows["original"], COUNTS / COUNTS.sum())
-        for name in ("gaussian", "shuffle+INV"):
-            assert rows[name].min() >= 0
-            assert rows[name].sum() == pytest.approx(1)

@@ -14,8 +14,7 @@ from scripts.attack import draw_audit
 from scripts.attack.collect_audit import assess
 from scripts.attack.run_audit import play
 from scripts.data import draw_checkins
-from scripts.parity import draw_parity_estimates, draw_parity_ratio, draw_parity_tv
-from scripts.parity.estimate_parity import estimate_parity
+from scripts.parity import draw_parity_ratio
 from scripts.parity.run_parity import run_parity
 from scripts.parity.summarise_parity import summarise_parity
 from scripts.privacy import (
@@ -197,39 +196,28 @@ def maps(values):
     return [(np.flatnonzero(one > 0), one[one > 0]) for one in values]
 
 
-def estimated(folder, histogram, table):
-    """What `read` makes of the files of one dataset, what must be shown, and what the caption must say."""
+def estimates(folder, histogram=None, title="Paris"):
+    histogram = cells() if histogram is None else histogram
+    table = estimate_cells(COUNTS, budgets=PAIRS, protocol=Protocol(**CONFIG["protocol"]), **ONCE)
     histogram.to_csv(folder / "cells.csv")
     table.to_csv(folder / "estimates.csv")
     runs = draw_estimates.read(folder / "cells.csv", folder / "estimates.csv")
-    names, values = draw_estimates.MECHANISMS, []
-    for run in runs.runs:
-        for name in names:
-            values += [run.table[name], run.table[name] - run.table["original"]]
+    figure = draw_estimates.draw(runs, title)
     first = runs.runs[0].table
-    errors = [(first[name] - first["original"]).abs().sum() / 2 for name in names]
-    says = ["k = 30", "n = 3,000", "Gaussian {:#.2g}, shuffle+INV {:#.2g}.".format(*errors)]
-    return runs, maps(values), says
-
-
-def estimates(folder):
-    table = estimate_cells(COUNTS, budgets=PAIRS, protocol=Protocol(**CONFIG["protocol"]), **ONCE)
-    runs, shows, says = estimated(folder, cells(), table)
-    caption = draw_estimates.caption(runs, "Paris", CONFIG["protocol"])
-    return Drawn(draw_estimates.draw(runs, "Paris"), caption, shows, says)
-
-
-def parity_estimates(folder):
-    runs, shows, says = estimated(folder, cells(), estimate_parity(COUNTS, eps0=[2, 6], delta=1e-6, **ONCE))
-    figure, caption = draw_parity_estimates.draw(runs, "Paris"), draw_parity_estimates.caption(runs, "Paris")
-    return Drawn(figure, caption, shows, says)
+    seen = [text.get_text() for text in figure.findobj(Text)]
+    for name in draw_estimates.MECHANISMS:
+        error = (first[name] - first["original"]).abs().sum() / 2
+        assert any(f"{style.LABELS[name]}, TV = {error:#.2g}" in text for text in seen)
+    assert any("δ = 10⁻³⁰ (our choice)" in text for text in seen)
+    values = [run.table[name] for run in runs.runs for name in draw_estimates.COLUMNS[1:]]
+    below = " and ".join(str((run.table["gaussian"] < 0).sum()) for run in runs.runs)
+    says = [title, f"{below} of the Gaussian's 30 shares are negative"]
+    shows = maps(values) if "row" in histogram else []
+    return Drawn(figure, draw_estimates.caption(runs, title, CONFIG["protocol"]), shows, says)
 
 
 def estimates_without_a_grid(folder):
-    table = estimate_parity(COUNTS, eps0=[2, 6], delta=1e-6, **ONCE)
-    runs, _, says = estimated(folder, cells(on_a_map=False), table)
-    caption = draw_parity_estimates.caption(runs, FORMULA)
-    return Drawn(draw_parity_estimates.draw(runs, FORMULA), caption, [], [FORMULA, *says])
+    return estimates(folder, cells(on_a_map=False), FORMULA)
 
 
 def trials(pairs):
@@ -249,10 +237,11 @@ def boxes(table):
         (uniform["n"].map(place), uniform["uniform"]),
         (None, series.loc[series["mechanism"] != "shuffle", "median"]),
     ]
-    last = table[table["eps0"] == table["eps0"].max()]
-    eps = wording.two_digits(last["eps"]) if last["eps"].nunique() > 1 else f"{last['eps'].iloc[0]:g}"
-    says = ["k = 30", "10 repetitions", f"ε = {eps}, δ = {typeset(table['delta'].min())}", "3,000"]
-    return shows, says
+    return shows, [
+        "k = 30",
+        "10 repetitions",
+        f"({wording.two_digits(uniform.groupby('n')['uniform'].mean())})",
+    ]
 
 
 def tv(folder, pairs=PAIRS, title="Paris"):
@@ -267,13 +256,6 @@ def tv(folder, pairs=PAIRS, title="Paris"):
 def tv_of_one_budget(folder):
     """The two panels of Figure 2."""
     return tv(folder, PAIRS[:1], FORMULA)
-
-
-def parity_tv(folder):
-    pd.concat(run_parity(COUNTS, SIZES, seed=1, **PARITY)).to_parquet(folder / "a.parquet")
-    table = draw_parity_tv.read(folder / "a.parquet", 1e-6)
-    figure, caption = draw_parity_tv.draw(table, "Paris"), draw_parity_tv.caption(table, "Paris")
-    return Drawn(figure, caption, *boxes(table))
 
 
 def ratios():
@@ -301,7 +283,7 @@ def parity_ratio(_):
 
 FIGURES = (
     *(audit, blanket, bounds, checkins, estimates, estimates_without_a_grid, first_picture, girgis),
-    *(koskela_1a, koskela_1b, noise, parity_estimates, parity_ratio, parity_tv, every_design),
+    *(koskela_1a, koskela_1b, noise, parity_ratio, every_design),
     *(surface, tv, tv_of_one_budget),
 )
 

@@ -1,12 +1,6 @@
 # The comparison at equal privacy (docs/parity.md).
 PARITY = configuration.having("tv", DATASETS)
-PARITY_FIGURES = figures_of_datasets("parity", "tv", "Total variation error at equal privacy", "parity")
-PARITY_FIGURES |= figures_of_datasets(
-    "parity_estimates", "estimates", "Estimated histograms at equal privacy", "parity"
-)
-if PARITY:
-    title = "Error of shuffle+INV relative to the Gaussian"
-    PARITY_FIGURES["parity_ratio"] = ("parity", title)
+PARITY_FIGURES = {"parity_ratio": ("parity", "shuffle+INV relative to the Gaussian")} if PARITY else {}
 
 
 rule run_parity:
@@ -71,60 +65,10 @@ rule draw_parity_ratio:
         "../../scripts/parity/draw_parity_ratio.py"
 
 
-rule draw_parity_tv:
-    "Figures 2, 6 and 7 at equal privacy."
-    input:
-        "<results>/parity/{dataset}.parquet",
-    output:
-        **drawn("{number}parity_{dataset}"),
-    log:
-        "<results>/logs/draw_parity_tv/{number}{dataset}.log",
-    localrule: True
-    params:
-        title=lookup("datasets/{dataset}/title", within=config),
-        delta=config["parity"]["delta"][0],
-    script:
-        "../../scripts/parity/draw_parity_tv.py"
-
-
-rule estimate_parity:
-    "One run of both mechanisms at equal privacy, cell by cell (Figures 4 and 5)."
-    input:
-        histogram="<results>/data/histograms/{dataset}.csv",
-    output:
-        "<results>/parity/{dataset}_estimates.csv",
-    log:
-        "<results>/logs/estimate_parity/{dataset}.log",
-    params:
-        budgets=lookup("datasets/{dataset}/estimates/budgets", within=config),
-        n=lookup("datasets/{dataset}/estimates/n", within=config),
-        delta=config["parity"]["delta"][0],
-        seed=config["seed"],
-    script:
-        "../../scripts/parity/estimate_parity.py"
-
-
-rule draw_parity_estimates:
-    "Figures 4 and 5 at equal privacy."
-    input:
-        histogram="<results>/data/histograms/{dataset}.csv",
-        estimates="<results>/parity/{dataset}_estimates.csv",
-    output:
-        **drawn("{number}parity_estimates_{dataset}"),
-    log:
-        "<results>/logs/draw_parity_estimates/{number}{dataset}.log",
-    localrule: True
-    params:
-        title=lookup("datasets/{dataset}/title", within=config),
-    script:
-        "../../scripts/parity/draw_parity_estimates.py"
-
-
 rule parity:
-    "The comparison at equal privacy: errors, ratios and their figures."
+    "The comparison at equal privacy: errors, ratios and their figure."
     input:
         expand(rules.run_parity.output, dataset=PARITY),
         rules.summarise_parity.output,
-        expand(rules.estimate_parity.output, dataset=configuration.having("estimates", DATASETS)),
         files_of(PARITY_FIGURES),
     localrule: True
