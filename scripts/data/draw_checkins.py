@@ -16,6 +16,7 @@ from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import read_table
 
 POINTS = ["latitude", "longitude", "spread"]
+MAGENTA, LAND = "#c2007a", "#f3f1ea"  # as the paper's points and map
 
 
 class City(NamedTuple):
@@ -43,7 +44,7 @@ def read(
 
 @style.applied()
 def draw(cities: Sequence[City]) -> Figure:
-    """The figure: one column per city, points above, counts per cell below."""
+    """The figure: one column per city, points on the grid above, counts per cell below."""
     width = 4.4 if len(cities) == 1 else max(style.WIDTH, 3.2 * len(cities))
     widths = [1 / style.proportion(city.box) for city in cities]  # all panels equally high
     height = (width - 0.85 - 0.45 * len(cities)) / sum(widths)
@@ -53,15 +54,19 @@ def draw(cities: Sequence[City]) -> Figure:
     for number, city in enumerate(cities):
         top, bottom = panels[:, number]
         title, counts = wording.literal(city.title), on_grid(city.histogram, city.histogram["count"])
+        edges = grid_edges(city.histogram)
+        for draw_line, places in zip((top.axvline, top.axhline), edges, strict=True):
+            for place in places if style.signs_fit(counts.shape) else ():
+                draw_line(place, color="#c9c5b8", linewidth=0.4, zorder=1)
+        top.set_facecolor(LAND)
         size = np.clip(180 / np.sqrt(max(len(city.points), 1)), 0.4, 6)
-        look = {"s": size, "color": style.COLOURS["shuffle+INV"], "alpha": 0.35, "linewidth": 0}
+        look = {"s": size, "color": MAGENTA, "alpha": 0.35, "linewidth": 0}
         # a bitmap inside the PDF, since there are many
-        top.scatter(city.points["longitude"], city.points["latitude"], rasterized=True, **look)
-        heading = [f"{_letter(number)} {title}: {len(city.points):,} check-ins"]
-        heading += ["points placed at random inside sub-cells"] * bool(city.points["spread"].any())
+        top.scatter(city.points["longitude"], city.points["latitude"], rasterized=True, zorder=2, **look)
         space = height * widths[number] + 0.4
-        top.set_title("\n".join(wording.folded(text, space) for text in heading))
-        image = style.heatmap(bottom, grid_edges(city.histogram), counts, norm)
+        heading = f"{_letter(number)} {title}: {len(city.points):,} check-ins"
+        top.set_title(wording.folded(heading, space))
+        image = style.heatmap(bottom, edges, counts, norm)
         cells = f"{counts.shape[1]} × {counts.shape[0]} cells"
         bottom.set_title(wording.folded(f"{_letter(len(cities) + number)} {title}: {cells}", space))
         for axes in (top, bottom):
@@ -74,15 +79,12 @@ def draw(cities: Sequence[City]) -> Figure:
 
 
 def caption(cities: Sequence[City], grid: str) -> str:
-    """The caption: boxes, grids (``grid`` is uniform or stepped), totals, colours, spread points."""
+    """The caption: boxes, grids (``grid`` is uniform or stepped), totals, spread points."""
     spread = [city.title for city in cities if city.points["spread"].any()]
-    largest = max(city.histogram["count"].max() for city in cities)
     places = f" The points of {' and '.join(spread)} are placed at random inside small sub-cells."
     return (
-        "Gowalla check-ins of each city: single check-ins above, counts per cell below. Colours are"
-        f" logarithmic and the same for all cities.{places * bool(spread)}\n\n"
-        f"{grid.capitalize()} grid. {' '.join(map(_numbers_of, cities))} The colour scale goes from 1 to"
-        f" {largest:,}."
+        f"Gowalla check-ins of each city on the {grid} grid: single ones above, counts per cell below, on one"
+        f" logarithmic colour scale. {' '.join(map(_numbers_of, cities))}{places * bool(spread)}"
     )
 
 
@@ -90,9 +92,9 @@ def _numbers_of(city: City) -> str:
     west, east, south, north = (f"{value:.9g}".replace("-", "−") for value in city.box)
     counts, (rows, columns) = city.histogram["count"], grid_shape(city.histogram)
     return (
-        f"{city.title}: latitude {south} to {north}, longitude {west} to {east},"
-        f" {columns} × {rows} cells, {(counts > 0).sum()} of them not empty,"
-        f" {counts.sum():,} check-ins in the cells, {len(city.points):,} in the box."
+        f"{city.title}: latitude {south} to {north}, longitude {west} to {east}; {columns} × {rows} cells,"
+        f" {(counts > 0).sum()} not empty; {counts.sum():,} check-ins in the cells, {len(city.points):,} in"
+        " the box."
     )
 
 

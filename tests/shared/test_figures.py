@@ -121,8 +121,8 @@ def checkins(folder):
     for path in files[1:]:
         pd.DataFrame(places).assign(spread=path.stem == "paris").to_parquet(path)
     cities = draw_checkins.read([files[0]] * 2, files[1:], ["Paris", FORMULA], [BOX] * 2)
-    says = ["Uniform grid", "6 × 5 cells", "latitude 48.8 to 48.85", "of Paris are placed at random"]
-    says.append(f"from 1 to {cells()['count'].max():,}")
+    says = ["uniform grid", "6 × 5 cells", "latitude 48.8 to 48.85", "of Paris are placed at random"]
+    says.append(f"{cells()['count'].sum():,} check-ins in the cells, 400 in the box")
     caption = draw_checkins.caption(cities, "uniform")
     return Drawn(draw_checkins.draw(cities), caption, maps([cells()["count"]]), says)
 
