@@ -211,3 +211,9 @@ def test_a_file_and_later_rounds_have_the_keys():
     assert made == summed(first.groups, "oue", 4, deletion=True, then=(later,))
     with pytest.raises(ValueError, match="deletion must be false for to_pld"):
         made.to_pld()
+
+
+@pytest.mark.filterwarnings("error")
+def test_extreme_numbers_give_no_warning():
+    assert summed([Group("a", 100, 1e-9, 1e-300)]).log10_delta(0.0, unseen=True) < -15
+    assert summed([Group("a", 10**6, 50.0, 0.5)], "oue").epsilon(1e-6, unseen=True) < 50

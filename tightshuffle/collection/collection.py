@@ -65,7 +65,7 @@ class Collection(Data):
         first; ``bound``: "upper", for every dataset, or "lower", which some dataset reaches, -inf where none
         is known. ``unseen``: True if nobody can know who takes part; the upper bound is then for a user who
         does so with the probability of the group. ``width``: the largest relative error that the computation
-        adds to an upper bound, mostly. ValueError names a bad argument.
+        adds to an upper bound, mostly; sums have their own. ValueError names a bad argument.
         """
         check_choice("bound", bound, BOUNDS)
         chosen, points = self.named(group), check_eps(eps).ravel()

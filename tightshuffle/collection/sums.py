@@ -24,6 +24,7 @@ _LN10 = math.log(10)
 _SHARE = 3.0  # -log10 of the part of delta that is given to rounds with too few bits: eps is 0.01 % larger
 _FIRST = -9.0  # log10 of that probability to begin with
 _STEPS = 10  # per factor of ten of its logarithm: bounds for one probability serve many eps
+_RAREST = 1e-100  # probability of taking part: delta stays a float
 _Odds = tuple[float, float]  # log odds that a bit is 1, for users who hold the value and who do not
 
 
@@ -131,8 +132,9 @@ def _variance(odds: _Odds) -> float:
 
 def _seldom(pairs: Sequence[Rounds], probability: float) -> Curve:
     """The bound of one round in which the target user takes part with this probability."""
+    log10 = math.log10(max(probability, _RAREST))
     return Curve(
-        lambda eps: np.max([pair.log10_delta(eps) for pair in pairs], axis=0) + math.log10(probability),
+        lambda eps: np.max([pair.log10_delta(eps) for pair in pairs], axis=0) + log10,
         max(pair.largest for pair in pairs),
     )
 

@@ -192,7 +192,7 @@ def _one_tilt(
     slack = (2 * count * _CUT + _WRAPPED) / (1 + theta) * np.exp(-theta * away) + difference * of_one
     # By Cauchy and Schwarz, noise times the norm of the weights; in units of the largest, which fall.
     unit = max(weights[min(starts[0], weights.size - 1)], _SMALLEST)
-    slack += noise * unit * np.sqrt(_from_the_top(np.minimum(weights / unit, 1.0) ** 2, starts))
+    slack += noise * unit * np.sqrt(_from_the_top((np.minimum(weights, unit) / unit) ** 2, starts))
     value = of_one - np.exp(away) * of_loss + (slack if round_up else -slack)
     with np.errstate(divide="ignore"):
         return served, np.log(np.maximum(value, 0.0)) + log_mgf - theta * centre
