@@ -13,10 +13,15 @@ from tightshuffle.bounds.inverse import TOLERANCE
 from tightshuffle.literature import amplification, blanket, clones, count, koskela, renyi
 from tightshuffle.methods import LOWER, METHODS, UPPER
 
+
+def smaller_bound(eps, **setting):
+    return np.minimum(histogram.upper(eps, **setting), single_value.single_value(eps, **setting))
+
+
 FUNCTIONS = {
     "count-exact": partial(count.delta, direction="both", count=500),
     "lower": histogram.lower,
-    "upper": histogram.upper,
+    "upper": smaller_bound,
     "privacy-blanket": histogram.upper,
     "single-value": single_value.single_value,
     "erlingsson": amplification.erlingsson,

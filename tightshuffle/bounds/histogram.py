@@ -28,7 +28,7 @@ from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, Su
 from tightshuffle.setting import Setting, make_setting
 
 _MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mixture
-_BITS = 40  # classes or distributions of a matrix count as the same if they agree in so many bits
+BITS = 40  # classes or distributions of a matrix count as the same if they agree in so many bits
 _BATCH = 2**15  # distributions times classes that are computed at once, about
 WIDTH = 1e-4  # largest relative error that the computation adds to a bound
 _WIDEST = 2e-3  # largest width of the bracket of k-RR with two values; mostly half of that is reached
@@ -129,7 +129,7 @@ def bound_of_each(
         ulps = 16.0 + 2 * (values.shape[1] + (eps + eps0)[owners, None])
         if of_matrices:
             owners, values, probabilities = _merged(owners, values, probabilities)
-            ulps = ulps.max() + 2.0 ** (53 - _BITS)
+            ulps = ulps.max() + 2.0 ** (53 - BITS)
         distribution = outwards(values, probabilities, round_up, ulps)
         bounds = log_positive_part(*distribution, users[owners], width=width, groups=owners)
         np.maximum.at(result, owners, (bounds[int(round_up)] - np.log(users[owners])) / np.log(10))
@@ -166,24 +166,25 @@ def _batches(
 
 
 def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[Integers, Floats, Floats]:
-    """Distributions (m, classes) rounded to `_BITS` bits, without equal classes and equal distributions.
+    """Distributions (m, classes) rounded to `BITS` bits, without equal classes and equal distributions.
 
     A symmetric matrix gives few distributions that differ in more than the last digits.
     """
-    rounded = _rounded(values)
-    order = np.argsort(rounded, axis=1)
-    rounded, probabilities = (np.take_along_axis(part, order, axis=1) for part in (rounded, probabilities))
-    place = np.cumsum(np.diff(rounded, axis=1, prepend=rounded[:, :1]) > 0, axis=1)
+    near = rounded(values)
+    order = np.argsort(near, axis=1)
+    near, probabilities = (np.take_along_axis(part, order, axis=1) for part in (near, probabilities))
+    place = np.cumsum(np.diff(near, axis=1, prepend=near[:, :1]) > 0, axis=1)
     distributions = np.zeros((len(owners), 1 + 2 * (place.max() + 1)))
     rows, (kept, masses) = np.arange(len(owners))[:, None], np.split(distributions[:, 1:], 2, axis=1)
-    kept[rows, place] = rounded
+    kept[rows, place] = near
     np.add.at(masses, (rows, place), probabilities)
-    distributions[:, 0], masses[:] = owners, _rounded(masses)
+    distributions[:, 0], masses[:] = owners, rounded(masses)
     distributions = np.unique(distributions, axis=0)
     values, probabilities = np.split(distributions[:, 1:], 2, axis=1)
     return distributions[:, 0].astype(int), values, probabilities
 
 
-def _rounded(numbers: Floats) -> Floats:
+def rounded(numbers: Floats) -> Floats:
+    """``numbers`` to `BITS` bits."""
     mantissas, exponents = np.frexp(numbers)
-    return np.ldexp(np.rint(np.ldexp(mantissas, _BITS)), exponents - _BITS)
+    return np.ldexp(np.rint(np.ldexp(mantissas, BITS)), exponents - BITS)

@@ -13,18 +13,19 @@ needs three-wise independent hash functions here (`histogram.upper`: pairwise).
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers, check_eps
+from tightshuffle.bounds.histogram import BITS, rounded
 from tightshuffle.bounds.inverse import eps_of_setting
 from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer
 from tightshuffle.setting import Setting, make_setting
 
-_LARGEST_MATRIX = 4  # values
+_LARGEST_MATRIX = 32  # values
 _ULP = 2.0**-52
 _SMOOTHING = 0.04  # theta tau: it adds 1.5 (theta tau)^2 to delta, relatively
 _LENGTH = 12.0  # 2 pi / h in standard deviations of the tilted sum
@@ -62,19 +63,25 @@ def log10_delta(eps: npt.ArrayLike, setting: Setting) -> Floats:
     return setting.each(bound_of_each, eps)
 
 
-def bound_of_each(eps: Floats, randomizers: Sequence[Randomizer], *, n: npt.ArrayLike) -> Floats:
-    """`single_value` at many points, each with its own randomizer, all (points,); ``n`` broadcasts."""
+def bound_of_each(
+    eps: Floats, randomizers: Sequence[Randomizer], *, n: npt.ArrayLike, known: npt.ArrayLike = math.inf
+) -> Floats:
+    """`single_value` at many points, each with its own randomizer, all (points,); ``n`` broadcasts.
+
+    ``known``: log10 of another bound; where this one is larger, any value that is larger is enough.
+    """
     users = np.broadcast_to(np.asarray(n), eps.shape).tolist()
-    points = zip(eps.tolist(), users, randomizers, strict=True)
+    others = (np.broadcast_to(np.asarray(known), eps.shape) * math.log(10)).tolist()
+    points = zip(eps.tolist(), users, randomizers, others, strict=True)
     logs = [_ln_bound(*point) if point[0] < point[2].eps0 else -math.inf for point in points]
     return np.minimum(np.array(logs) / math.log(10), 0.0)
 
 
-def where_smaller(eps: Floats, randomizers: Sequence[Randomizer], *, n: npt.ArrayLike) -> Floats:
-    """`bound_of_each` where it can be smaller than `histogram.upper`, and 0, a trivial bound, elsewhere.
+def smaller(known: Floats, eps: Floats, randomizers: Sequence[Randomizer], *, n: npt.ArrayLike) -> Floats:
+    """The smaller one of `bound_of_each` and ``known``, log10 of `histogram.upper`; all (points,).
 
-    Left out are matrices of more than 4 values, whose time grows as k^3, and k-RR where `_may_win` says no:
-    one bound less makes the result only larger.
+    Not asked for are matrices of more than 32 values, whose time grows as k^4 to about 1 s per point, and
+    k-RR where `_may_win` says no: one bound less makes the result only larger.
     """
     users = np.broadcast_to(np.asarray(n), eps.shape)
     asked = np.array([not isinstance(own, Finite) or own.k <= _LARGEST_MATRIX for own in randomizers])
@@ -82,8 +89,10 @@ def where_smaller(eps: Floats, randomizers: Sequence[Randomizer], *, n: npt.Arra
     if krr:
         k, eps0 = np.array([(randomizers[i].k, randomizers[i].eps0) for i in krr]).T
         asked[krr] = _may_win(eps[krr], users[krr], k, eps0)
-    result = np.zeros(eps.shape)
-    result[asked] = bound_of_each(eps[asked], list(itertools.compress(randomizers, asked)), n=users[asked])
+    result = known.copy()
+    owns = list(itertools.compress(randomizers, asked))
+    other = bound_of_each(eps[asked], owns, n=users[asked], known=known[asked])
+    result[asked] = np.minimum(result[asked], other)
     return result
 
 
@@ -136,20 +145,74 @@ def _padded(gains: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return g, p
 
 
-def _ln_bound(eps: float, n: int, own: Randomizer) -> float:
-    """Natural log of the largest bound over all pairs."""
+def _ln_bound(eps: float, n: int, own: Randomizer, known: float) -> float:
+    """Natural log of the largest bound over all pairs; above ``known``, any value above it will do."""
     if n == 1:
         return 0.0
     gamma = own.gamma * (1 - 1e-12)
     largest = -math.inf
-    for pair in own.pairs():
-        gains = [own.gains(eps, reference, pair) for reference in own.references()]
+    for gains, spare, most in _worst_first(eps, n, own, gamma):
+        if most <= largest or largest > known:
+            break
         if np.any(gains[0][0] > 0):  # G has the same sign for every reference
-            sums = _Sums(eps + own.eps0, n, gains)
+            sums = _Sums(spare + 2 * (eps + own.eps0), n, gains)
             needed = 12 - min(0.0, float(sums.ln_chernoff(np.array([n]))[0]))
             if _ln_mean(n, gamma, needed, sums.ln_chernoff) > largest:
                 largest = max(largest, _ln_mean(n, gamma, needed, sums.ln_delta))
     return largest
+
+
+def _worst_first(
+    eps: float, n: int, own: Randomizer, gamma: float
+) -> Iterator[tuple[list[tuple[Floats, Floats]], float, float]]:
+    """The gains of each pair, their spare ulps, and a natural log of a bound, the largest first.
+
+    Pairs and references of a matrix that agree to `BITS` bits are one.
+    """
+    if not isinstance(own, Finite):
+        for pair in own.pairs():
+            yield [own.gains(eps, reference, pair) for reference in own.references()], 16.0, math.inf
+        return
+    different: dict[bytes, tuple[Floats, Floats]] = {}
+    for values, blanket in own.distributions(eps, ["blanket"]):  # the pairs of one x0
+        for excess in values * blanket:
+            g = rounded(excess / own.matrix.T)  # (references, reports)
+            order = np.lexsort((own.matrix.T, g))
+            g, p = np.take_along_axis(g, order, 1), np.take_along_axis(own.matrix.T, order, 1)
+            _, kept = np.unique(np.hstack([g, rounded(p)]), axis=0, return_index=True)
+            different.setdefault(np.hstack([g[kept], rounded(p[kept])]).tobytes(), (g[kept], p[kept]))
+    found = []
+    for g, p in different.values():
+        g, p = _merged(g, p)
+        if np.any(g > 0):
+            found.append((_ln_chernoff(g, p, n, gamma), g, p))
+    spare = 32.0 + 2.0 * own.matrix.shape[0] + 2.0 ** (54 - BITS)
+    for most, g, p in sorted(found, key=lambda one: -one[0]):
+        yield list(zip(g, p, strict=True)), spare, most
+
+
+def _merged(g: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Ascending ``g`` (references, classes) without equal neighbours, filled up with zeros."""
+    place = np.cumsum(np.diff(g, axis=1, prepend=g[:, :1]) > 0, axis=1)
+    values, masses = np.zeros((2, len(g), place.max() + 1))
+    rows = np.arange(len(g))[:, None]
+    values[rows, place] = g
+    np.add.at(masses, (rows, place), p)
+    return values, masses
+
+
+def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
+    """A natural log of a bound for one pair, in little time; ``g``, ``p`` (references, classes)."""
+    middle, reach = -0.5 * math.log(n * float((p * g**2).sum(axis=1).max())), 6.0
+    highest = math.log(_HIGHEST / g.max())
+    for _ in range(3):
+        ln_theta = np.minimum(middle + reach * np.linspace(-1, 1, 9), highest)
+        exponents = np.log1p((p * np.expm1(np.exp(ln_theta)[:, None, None] * g)).sum(axis=-1)).max(axis=1)
+        best = int((n * exponents - 2 * ln_theta).argmin())
+        middle, reach, exponent = float(ln_theta[best]), reach / 4, float(exponents[best])
+    exponent += 1e-11 * (1 + abs(exponent))
+    needed = 12 - min(0.0, n * exponent - 1 - middle - math.log(n))
+    return _ln_mean(n, gamma, needed, lambda users: users * exponent - 1 - middle - np.log(users))
 
 
 def _ln_mean(n: int, gamma: float, needed: float, ln_delta: Callable[[Floats], Floats]) -> float:
@@ -171,12 +234,12 @@ def _ln_mean(n: int, gamma: float, needed: float, ln_delta: Callable[[Floats], F
 class _Sums:
     """Step 2 for the gains of one eps and pair: theta, tau and the nodes are those for n users.
 
-    The ``largest_loss`` is eps + eps0: the gains' rounding errors grow with it.
+    ``ulps``: the gains' rounding errors, but for their number.
     """
 
-    def __init__(self, largest_loss: float, n: int, gains: list[tuple[Floats, Floats]]) -> None:
+    def __init__(self, ulps: float, n: int, gains: list[tuple[Floats, Floats]]) -> None:
         g, p = _padded(gains)
-        self.g, self.p = outwards(g, p, True, 16.0 + 2 * (g.shape[1] + largest_loss))
+        self.g, self.p = outwards(g, p, True, ulps + 2 * g.shape[1])
 
         middle, reach = -0.5 * math.log(n * float((self.p * self.g**2).sum(axis=1).max())), 10.0
         highest = math.log(_HIGHEST / self.g.max())

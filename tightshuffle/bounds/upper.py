@@ -30,7 +30,7 @@ def bound_of_each(
     Parameters are those of `histogram.bound_of_each`, which already takes the bound of the count for k = 2.
     """
     blanket = histogram.bound_of_each(True, eps, randomizers, n=n, width=width)
-    return np.minimum(blanket, single_value.where_smaller(eps, randomizers, n=n))
+    return single_value.smaller(blanket, eps, randomizers, n=n)
 
 
 def log10_delta(eps: npt.ArrayLike, setting: Setting) -> Floats:

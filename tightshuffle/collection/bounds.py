@@ -16,7 +16,7 @@ import numpy as np
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.binary import ln_delta_among, ln_delta_of_some
 from tightshuffle.bounds.cover import Cover, ln_delta
-from tightshuffle.bounds.single_value import where_smaller
+from tightshuffle.bounds.single_value import smaller
 from tightshuffle.bounds.third_value import ln_delta_of_third_value
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.numerics.positive_part import outwards
@@ -77,16 +77,20 @@ def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
         # Whoever is not alike helps the first bound only: then the second is no smaller.
         own = None if data.dummies else data.own(group)
         all_alike = own is not None and sum(_alike(data, group, own)) == data.devices - 1
-        return np.minimum(result, _ln_among_alike(data, eps, group)) if all_alike else result
+        return _ln_among_alike(data, eps, group, result) if all_alike else result
     blanket = _ln_of_references(data, eps, group, ["blanket"], _cover(data, group), width)
-    return np.minimum(blanket, _ln_among_alike(data, eps, group))
+    return _ln_among_alike(data, eps, group, blanket)
 
 
-def _ln_among_alike(data: Data, eps: Floats, group: Group) -> Floats:
-    """`single_value` among the users who surely report, by the same randomizer; all else is revealed."""
+def _ln_among_alike(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
+    """The smaller one of ``known`` and `single_value` among users who surely report, by the same randomizer.
+
+    All else is revealed.
+    """
     own = data.own(group)
     assert own is not None
-    return where_smaller(eps, [own] * len(eps), n=1 + sum(_alike(data, group, own))) * math.log(10)
+    users = 1 + sum(_alike(data, group, own))
+    return smaller(known / math.log(10), eps, [own] * len(eps), n=users) * math.log(10)
 
 
 def _alike(data: Data, group: Group, own: Randomizer) -> list[int]:

@@ -24,7 +24,7 @@ CASES = [
 
 def sums_of(randomizer, eps, users, pair=(0, 1)):
     gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
-    return module._Sums(eps + randomizer.eps0, users, gains)
+    return module._Sums(16 + 2 * (eps + randomizer.eps0), users, gains)
 
 
 @pytest.mark.parametrize(("n", "eps0", "depth"), [(2, 1, 1), (30, 1, 5), (1000, 3, 30), (10**5, 4, 30)])
@@ -36,7 +36,7 @@ def test_the_mean_over_the_truthful_users(n, eps0, depth, monkeypatch):
     truthful = np.arange(n - 1)
     weights = randomizer.gamma * (1 - randomizer.gamma) ** truthful
     mean = weights @ np.exp(-decay * (n - 1 - truthful)) + (1 - randomizer.gamma) ** (n - 1)
-    bound = np.exp(module._ln_bound(0.1, n, randomizer))
+    bound = np.exp(module._ln_bound(0.1, n, randomizer, np.inf))
     assert mean <= bound <= 1.05 * mean
 
 
@@ -67,6 +67,25 @@ def test_no_dataset_violates_the_bound_of_a_matrix():
                 own = np.exp(module._ln_mean(4, randomizer.gamma, 50, sums.ln_delta))
                 assert delta <= own <= bound * (1 + 1e-9), (pair, eps)
     assert min(deltas.values()) < 1e-15
+
+
+@pytest.mark.parametrize("k", [6, 12])
+def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(k):
+    generator = np.random.default_rng(k)
+    distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
+    circle = np.exp(-np.minimum(distance, k - distance) / 2)  # its pairs differ in their distance only
+    for matrix in (generator.dirichlet(np.ones(k), k).T + 0.2, circle):
+        randomizer, n = Finite(matrix / matrix.sum(axis=0)), 3000
+        eps = 0.1 * randomizer.eps0
+        of_pairs = []
+        for pair in itertools.permutations(range(k), 2):
+            gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
+            sums = module._Sums(64.0, n, gains)
+            of_pairs.append(module._ln_mean(n, randomizer.gamma, 300, sums.ln_delta) / np.log(10))
+        bound = single_value(eps, n=n, randomizer=randomizer)
+        assert bound == pytest.approx(max(of_pairs), abs=1e-6)
+        assert tightshuffle.upper(eps, n=n, randomizer=randomizer, log10=True) == bound
+        assert bound < upper(eps, n=n, randomizer=randomizer)
 
 
 def add_user(counts, probabilities):
