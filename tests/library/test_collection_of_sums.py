@@ -120,6 +120,12 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(takings, deleti
     assert np.all(unseen < upper) == (takings[0] < 1)
 
 
+def test_what_holds_for_known_users_holds_for_unseen_ones():
+    for wanted in (1e-2, 1e-6):
+        collection = summed([Group("a", 1000, 6.0, 0.9999)], rounds=3)
+        assert collection.epsilon(wanted, unseen=True) <= collection.epsilon(wanted)
+
+
 @pytest.mark.parametrize("deletion", [False, True])
 @pytest.mark.parametrize(("randomizer", "eps0"), [("rappor", 6.0), ("oue", 4.0)])
 def test_groups_that_are_alike_are_one(randomizer, eps0, deletion):

@@ -70,7 +70,7 @@ class Collection(Data):
         check_choice("bound", bound, BOUNDS)
         chosen, points = self.named(group), check_eps(eps).ravel()
         if bound == "upper" and self.release == "sums":
-            logs = self._summed(group, unseen, 1).log10_delta(points)
+            logs = self._log10_delta_of_sums(points, group, unseen, 1)
         elif bound == "upper":
             logs = bounds.log10_upper(self, points, chosen, unseen, width)
         elif unseen and chosen.participation < 1:
@@ -91,7 +91,7 @@ class Collection(Data):
         """
         arguments: dict[str, Any] = {"group": group, "bound": bound, "unseen": unseen}
         if bound == "upper" and self.release == "sums":
-            return self._summed(group, unseen).log10_delta(check_eps(eps))
+            return self._log10_delta_of_sums(check_eps(eps), group, unseen)
         if bound == "upper" and not self._single:
             return self._composed(group, unseen).log10_delta(check_eps(eps))
         result = np.max([stage.one_round(eps, **arguments) for stage in self._stages], axis=0)
@@ -122,7 +122,7 @@ class Collection(Data):
             together = None if self._single else self._composed_lower(group, unseen)
             return max(eps, together.epsilon(target)) if together else eps
         if self.release == "sums":
-            return self._summed(group, unseen).epsilon(target)
+            return min(self._summed(group, each).epsilon(target) for each in {False, unseen})
         if self._single:
             return self._epsilon_of_one(target, group, bound, unseen)
         found = float(self._composed(group, unseen).epsilon(target))
@@ -196,6 +196,11 @@ class Collection(Data):
             bounds.log10_third_value, self, group=self.named(group), width=_WIDTH_OF_ROUNDS
         )
         return Curve(bound, self.eps0(group))
+
+    def _log10_delta_of_sums(self, eps: Floats, group: str | None, unseen: bool, *rounds: int) -> Floats:
+        # What holds if it is known who takes part holds if it is not.
+        logs = [self._summed(group, each, *rounds).log10_delta(eps) for each in {False, unseen}]
+        return np.min(logs, axis=0)[()]
 
     def _summed(self, group: str | None, unseen: bool, rounds: int | None = None) -> sums.SummedRounds:
         """The bound of sums, of all rounds together, or of as many ``rounds`` of this collection alone."""
