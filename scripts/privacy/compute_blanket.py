@@ -1,6 +1,6 @@
 """Where the blanket paper's theorems apply, over eps0, and its eq. (3) with the true delta.
 
-``share`` of the remaining users hold x0: pi(x0).
+``share`` of the other users hold x0: pi(x0).
 """
 
 from collections.abc import Sequence

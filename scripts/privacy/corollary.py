@@ -23,7 +23,7 @@ from tightshuffle.randomizers.krr import lie_probability, truth_probability
 
 TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting
 EPS = (0.1, 0.5, 1.0)
-DATASETS = {  # what the 99 remaining users hold, and the n_x0 of the maximum, the largest first
+DATASETS = {  # what the 99 other users hold, and the n_x0 of the maximum, the largest first
     "80 and 19, values that occur": [80, 19],
     "80 and 19, all values": [80, 19, 0],
     "80, 3 and eight times 2": [80, 3, 2],
@@ -78,7 +78,7 @@ def corollary_table() -> pd.DataFrame:
 def _mass_and_ratio(n: int, k: int, eps0: float, held: int) -> tuple[Floats, Floats]:
     """P(s) of eq. (6) and e^{v_s} as printed in Theorem 1, for s = 0 to n, where ``held`` = n_x0."""
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    others = n - held  # under Q the user in question is one of them
+    others = n - held  # under Q the target user is one of them
     reports = np.arange(others + 1)
     holders, lies = stats.binom.pmf(np.arange(held + 1), held, p), stats.binom.pmf(reports, others, q)
     mass, first, second = (np.convolve(holders, lies * (reports / others) ** power) for power in range(3))

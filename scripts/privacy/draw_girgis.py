@@ -1,36 +1,32 @@
-"""Girgis' RDP bound beside exact Renyi divergences, and (eps, delta) after compositions beside the PLD."""
+"""Girgis et al.: their bound on the Renyi divergence beside exact ones, and delta after many rounds."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from scripts.shared import style, wording
 from scripts.shared.job import job
-from scripts.shared.table_files import groups, read_table
+from scripts.shared.table_files import read_table
 from scripts.shared.wording import typeset
 
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
 COMPOSED = ["compositions", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]
-# No colour means a budget in (a) and a number of rounds in (b).
-BUDGETS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#882255", "#999933")
-ROUNDS = ("#56B4E9", "#CC79A7", "#000000", "#999999", "#661100", "#44AA99")
-DASHED, DOTTED = (0, (4, 1.5)), (0, (1, 1.2))
+GIRGIS: dict[str, Any] = {"color": "#D55E00", "linewidth": 2}
+CLONES: dict[str, Any] = {"color": "#0072B2", "linewidth": 1.6}
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
 LEFT: Curves = {
-    "girgis": ("Girgis et al., Theorem 3.1", {"linewidth": 1.3}),
-    "clones": ("clones, exact", {"linestyle": DASHED}),
-    "two_counts": ("two counts, exact (lower bound)", {"linestyle": DOTTED, "linewidth": 1.3}),
+    "girgis": ("Girgis et al., Theorem 3.1", GIRGIS),
+    "clones": ("clones, exact divergence", CLONES),
+    "two_counts": ("two counts, exact: a lower bound", {"color": "#777777", "linestyle": "--"}),
 }
 RIGHT: Curves = {
     "girgis": LEFT["girgis"],
-    "clones_rdp": ("clones, exact RDP", {"linestyle": DASHED}),
-    "clones_pld": ("clones, PLD", {"linestyle": DOTTED, "linewidth": 1.3}),
+    "clones_rdp": LEFT["clones"],
+    "clones_pld": ("clones, loss distribution", {"color": "#009E73", "linewidth": 1.6}),
 }
-
-
 DEEPEST = -12  # where the axis of log10 delta ends; the distributions are computed to a little below it
 
 
@@ -44,77 +40,59 @@ def envelope(divergences: pd.DataFrame) -> pd.DataFrame:
     return table.assign(girgis=table.iloc[::-1].groupby("eps0")["girgis"].cummin())
 
 
+def drawn(divergences: pd.DataFrame, composed: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The divergences at the eps0 of the rounds, and the most rounds."""
+    most = composed[composed["compositions"] == composed["compositions"].max()].sort_values("eps")
+    return divergences[divergences["eps0"] == composed["eps0"].iloc[0]], most
+
+
 @style.applied()
 def draw(divergences: pd.DataFrame, composed: pd.DataFrame) -> Figure:
     """(a) One round, one row per (eps0, order); (b) log10 delta, one row per (compositions, eps)."""
-    figure = style.new_figure(3.5)
-    left, right = figure.subplots(1, 2)
-    for panel, table, key, curves, x, name, colours in (
-        (left, divergences, "eps0", LEFT, "order", "ε₀ = {}", BUDGETS),
-        (right, composed, "compositions", RIGHT, "eps", "{} rounds", ROUNDS),
-    ):
-        handles = []
-        for colour, (value, rows) in zip(colours, groups(table, key), strict=False):
-            label = "1 round" if key == "compositions" and value == 1 else name.format(f"{value:,g}")
-            handles.append(style.line(label, color=colour, linewidth=2.5))
-            for curve, (_, look) in curves.items():
-                panel.plot(rows[x], rows[curve].replace(-np.inf, np.nan), color=colour, **look)
-        handles += [style.line(label, color=style.INK, **look) for label, look in curves.values()]
-        where: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
-        panel.legend(handles=handles, ncols=2, columnspacing=1.2, **where)
-        panel.grid()
-    left.set(xscale="log", yscale="log", xlabel="order λ", ylabel="Rényi divergence ε(λ)")
-    left.set_title("(a) Rényi divergence of one round")
-    right.set(xscale="log", xlabel="ε of all rounds", ylabel="log₁₀ δ", ylim=(DEEPEST, 0.3))
-    right.set_title(f"(b) δ after all rounds, ε₀ = {composed['eps0'].iloc[0]:g}")
-    for panel, table, x in ((left, divergences, "order"), (right, composed, "eps")):
-        panel.set_xlim(table[x].min(), table[x].max())
-    for axis, limits in (
-        (left.xaxis, left.get_xlim()),
-        (right.xaxis, right.get_xlim()),
-        (left.yaxis, left.get_ylim()),
-    ):
-        if limits[1] < 100 * limits[0]:  # 1, 2, 5, not decades: matplotlib's own labels would overlap
-            style.log_ticks(axis, (1, 2, 5))
-        axis.set_minor_formatter(NullFormatter())
-    figure.suptitle(wording.setting(divergences, "n", "k"))
+    figure = style.new_figure(3.1)
+    panels = figure.subplots(1, 2)
+    one, most = drawn(divergences, composed)
+    for axes, rows, curves, x in ((panels[0], one, LEFT, "order"), (panels[1], most, RIGHT, "eps")):
+        for curve, (_, look) in curves.items():
+            axes.plot(rows[x], rows[curve].replace(-np.inf, np.nan), **look)
+        axes.set(xscale="log", xlim=(rows[x].min(), rows[x].max()))
+        axes.grid()
+    panels[0].set(yscale="log", xlabel="order λ", ylabel="Rényi divergence ε(λ)")
+    panels[0].set_title("(a) Rényi divergence of one round")
+    panels[1].set(xlabel="ε of all rounds", ylabel="δ", ylim=(DEEPEST, 0))
+    panels[1].set_title(f"(b) δ after {most['compositions'].iloc[0]:,.0f} rounds")
+    panels[1].yaxis.set_major_formatter(style.POWERS)
+    for axis in (panels[0].xaxis, panels[0].yaxis, panels[1].xaxis):
+        axis.set(major_locator=LogLocator(), minor_formatter=NullFormatter())
+    looks = dict([*LEFT.values(), *RIGHT.values()])  # each name once
+    style.below(figure, [style.line(label, **look) for label, look in looks.items()], 2)
+    figure.suptitle(wording.setting(one, "n", "k", "eps0"))
     return figure
 
 
 def caption(divergences: pd.DataFrame, composed: pd.DataFrame) -> str:
     """With every parameter, and how much larger the bound is."""
     ratio = divergences["girgis"] / divergences["clones"]
+    one, most = drawn(divergences, composed)
+    budgets = wording.listing(f"{eps0:g}" for eps0 in sorted(set(divergences["eps0"])))
     return (
-        "Rényi differential privacy of k-RR behind a shuffler: the bound of Girgis et al. beside exact"
-        " divergences, for one round (a), and δ after several rounds (b). The theorem's bound is"
-        f" {ratio.min():.2g} to {ratio.max():.2g} times the exact divergence of the clones, which is an upper"
-        " bound too.\n\n"
-        f"{wording.setting(divergences, 'n', 'k')}. (a) ε₀ = {_listing(divergences['eps0'])}. Where Theorem"
-        " 3.1 falls with the order, its value at a larger order is drawn, which holds too. The two counts of"
-        " x₀ and x₁, with all remaining users at a third value, give a lower bound. (b)"
-        f" {_listing(composed['compositions'])} rounds for ε₀ = {composed['eps0'].iloc[0]:g}, divergences at"
-        f" the best order.{_where_reached(composed)}"
+        "The bound of Girgis et al. on the Rényi divergence of k-RR behind a shuffler is"
+        f" {ratio.min():.2g} to {ratio.max():.2g} times that of the clones, an upper bound too, for ε₀ ="
+        f" {budgets}; drawn is {wording.setting(one, 'n', 'k', 'eps0')}. Where Theorem 3.1 falls with the"
+        " order, its value at a larger order is drawn. In the lower bound all other users hold a third value."
+        f" (b) takes the best order.{_where_reached(most)}"
     )
 
 
-def _where_reached(composed: pd.DataFrame, log10_delta: float = -6) -> str:
-    """The eps of each curve at ``log10_delta``, for the most rounds; '' if one is never there."""
-    rounds = composed["compositions"].max()
-    rows = composed[composed["compositions"] == rounds].sort_values("eps")
+def _where_reached(most: pd.DataFrame, log10_delta: float = -6) -> str:
+    """The eps of each curve at ``log10_delta``; '' if one is never there."""
     reached_at = []
     for curve, (label, _) in RIGHT.items():
-        reached = rows.loc[rows[curve] <= log10_delta, "eps"]
+        reached = most.loc[most[curve] <= log10_delta, "eps"]
         if reached.empty:
             return ""
         reached_at.append(f"{label}: {reached.iloc[0]:.2g}")
-    return (
-        f" The first ε drawn with δ ≤ {typeset(10.0**log10_delta)} after {rounds:,} rounds:"
-        f" {'; '.join(reached_at)}."
-    )
-
-
-def _listing(values: "pd.Series[float]") -> str:
-    return wording.listing([float(v) if v % 1 else int(v) for v in sorted(set(values))])
+    return f" The first ε drawn with δ ≤ {typeset(10.0**log10_delta)}: {'; '.join(reached_at)}."
 
 
 if __name__ == "__main__":

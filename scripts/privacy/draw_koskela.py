@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scripts.shared import style, wording
 from scripts.shared.job import job
@@ -13,70 +12,62 @@ from scripts.shared.table_files import groups, read_table
 
 # One row per curve, number of rounds and eps; upper is log10 delta.
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
-LABELS = {
-    "strong": "Koskela et al., strong adversary",
-    "weak": "Koskela et al., weak adversary",
-    "clones": "clones with e^{−ε₀}, as stated",
-    "stronger-clones": "stronger clones with 2/(e^{ε₀}+1)",
-    "balle_analytic": "Balle et al., Theorem 3.1",
-    "balle_bennett": "Balle et al., Bennett's inequality",
+LOOKS: dict[str, tuple[str, dict[str, Any]]] = {  # curve -> name, look; others stay in the table
+    "strong": ("strong adversary", {"color": "#D55E00", "linewidth": 1.6}),
+    "weak": ("weak adversary", {"color": "#0072B2", "linewidth": 1.6}),
+    "balle_analytic": ("Balle et al., Theorem 3.1", {"color": style.INK, "linestyle": "--"}),
+    "stronger-clones": ("stronger clones, 2/($e^{ε_0}$+1)", {"color": "#0072B2", "linewidth": 1.6}),
+    "clones": ("clones as stated, $e^{-ε_0}$: {} rounds", {"color": "#D55E00", "linestyle": "--"}),
 }
-TYPESET = {
-    "clones": "clones with $e^{-ε_0}$, as stated",
-    "stronger-clones": "stronger clones with $2/(e^{ε_0}+1)$",
-}
-COLOURS = {"strong": "#D55E00", "weak": "#0072B2", "balle_analytic": "#000000", "balle_bennett": "#009E73"}
-COLOURS |= {"clones": "#D55E00", "stronger-clones": "#0072B2"}
-MARKS = {"balle_analytic": "o", "balle_bennett": "s"}  # one round only: their look says no number of rounds
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
-LOWEST = -10  # where the axis of log10 delta ends
+MOST_ROUNDS_ONLY = "clones"  # with fewer rounds it would lie on lines of the stronger clones
+UNNUMBERED = ("balle_analytic", MOST_ROUNDS_ONLY)
+LOWEST, NAMED = -10, -7  # of log10 delta: where the axis ends, and where lines have their number of rounds
+
+
+def drawn(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that the figure shows."""
+    most = table["compositions"].max()
+    kept = table["curve"].isin(list(LOOKS)) & np.isfinite(table["upper"])
+    return table[kept & ((table["curve"] != MOST_ROUNDS_ONLY) | (table["compositions"] == most))]
 
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """One line per curve and number of rounds."""
-    rounds = sorted(table["compositions"].unique())
-    dashes = {number: DASHES[i % len(DASHES)] for i, number in enumerate(rounds)}
-    figure = style.new_figure(3.4)
+    """A line per curve and number of rounds, which is written on it."""
+    rows, most = drawn(table), int(table["compositions"].max())
+    figure = style.new_figure(3.2, width=5.5)
     axes = figure.subplots()
-    for (name, number), curve in groups(table, ["curve", "compositions"], sort=False):
-        drawn = curve[np.isfinite(curve["upper"])]
-        axes.plot(drawn["eps"], drawn["upper"], **_look(name, dashes[number]))
+    for (name, number), curve in groups(rows, ["curve", "compositions"], sort=False):
+        axes.plot(curve["eps"], curve["upper"], **LOOKS[name][1])
+        if name not in UNNUMBERED:
+            place = np.interp(-NAMED, -curve["upper"], curve["eps"])
+            box: Any = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+            axes.text(place, NAMED, f"{number}", ha="center", va="center", fontsize=7, bbox=box)
     axes.set(xlim=(0, table["eps"].max()), ylim=(LOWEST, 0), xlabel="ε of all rounds", ylabel="δ")
-    axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1"))
+    axes.set_title(f"{_setting(table)}; numbers: rounds")
+    axes.yaxis.set_major_formatter(style.POWERS)
     axes.grid()
-    axes.set_title(_setting(table))
-    names = table["curve"].unique()
-    legend = [style.line(TYPESET.get(name, LABELS[name]), **_look(name, "-")) for name in names]
-    several = [
-        style.line(f"{number} round{'s' if number > 1 else ''}", color="#777777", linestyle=dashes[number])
-        for number in rounds
-    ]
-    rows = max(len(legend), len(several))
-    for column in (legend, several):  # side by side: what a colour means, and what dashes mean
-        column += [style.line(" ", color="none")] * (rows - len(column))
-    axes.legend(handles=legend + several, loc="upper right", ncols=2, handlelength=2.6, frameon=True)
+    names = [name for name in LOOKS if name in set(rows["curve"])]
+    handles = [style.line(LOOKS[name][0].replace("{}", str(most)), **LOOKS[name][1]) for name in names]
+    style.below(figure, handles)
     return figure
 
 
-def _look(name: str, dashes: Any) -> dict[str, Any]:
-    """The keywords of a curve's line; ``dashes``: those of its number of rounds."""
-    marks: dict[str, Any] = {"marker": MARKS[name], "markersize": 3, "markevery": 4} if name in MARKS else {}
-    return {"color": COLOURS[name], "linestyle": dashes, **marks}
-
-
 def caption(table: pd.DataFrame) -> str:
-    """With every parameter."""
-    names = list(table["curve"].unique())
+    """What one sees, and what the paper leaves open."""
     rounds = wording.listing(sorted(int(number) for number in table["compositions"].unique()))
+    verdict = (
+        "An adversary who knows less (weak) gets a much smaller δ than the strong one, and both are far below"
+        " the analytic bound of Balle et al. for one round. The paper does not say how many rounds it plots."
+    )
+    if MOST_ROUNDS_ONLY in set(table["curve"]):
+        verdict = (
+            "The stronger clones give a smaller δ than the clones that the paper states. We did not check"
+            " which of the two its own figure shows."
+        )
     return (
-        f"δ over ε after {rounds} rounds of the shuffle model, as in Figure 1 of Koskela, Heikkilä and"
-        " Honkela. Colours are methods, dashes are numbers of rounds.\n\n"
-        f"{_setting(table)}. Curves: {'; '.join(LABELS[name] for name in names)}."
-        + " The paper does not say how many rounds it plots. The bounds of Balle et al. hold for one round."
-        * ("weak" in names)
-        + " We did not check which of the two its own figure shows." * ("clones" in names)
+        f"δ over ε after {rounds} rounds, as in Figure 1 of Koskela, Heikkilä and Honkela. {verdict}"
+        f" {_setting(table)}."
     )
 
 

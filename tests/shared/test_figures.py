@@ -26,7 +26,7 @@ from scripts.privacy import (
     draw_koskela,
     draw_too_small,
 )
-from scripts.privacy.compute_blanket import blanket_regions, blanket_tightness
+from scripts.privacy.compute_blanket import blanket_tightness
 from scripts.privacy.compute_delta_bounds import delta_bounds
 from scripts.privacy.compute_delta_surface import delta_surface
 from scripts.privacy.compute_gaussian_scale import gaussian_scale
@@ -100,17 +100,17 @@ def audit(_):
 
 
 def blanket(_):
-    regions, tightness = tables = blanket_regions(), blanket_tightness()
-    curve, growth = (tightness[tightness["series"] == series] for series in ("eps", "n"))
-    shows = [
-        *lines(regions, "eps0", "case_border", "kappa_4", "log_kappa_2"),
-        # deep bounds leave the panel
-        *lines(curve[curve["upper"] > -3], "eps", "lower", "upper", "count_forward", "count_reverse"),
-        *lines(curve, "eps", "equation_3"),
-        (growth["n"], growth["equation_3"].clip(upper=0) - growth["upper"]),
+    table = draw_blanket.inside(blanket_tightness())
+    curve, growth = (table[table["series"] == series] for series in ("eps", "n"))
+    shows = lines(curve[curve["upper"] > -200], "eps", "upper", "equation_3")
+    shows += lines(growth, "n", "orders")
+    closest = 10 ** (curve["equation_3"].clip(upper=0) - curve["upper"]).min()
+    says = [
+        "n = 100, k = 10, ε₀ = 0.5, n_x₀ = 10",
+        f"at least {closest:,.0f} times in (a)",
+        "3 of 3 rise",
     ]
-    says = ["n = 100", "k = 10", "n_x₀ = 10", "ε₀ = 0.5", "exists at 0 of the 150 ε₀"]
-    return Drawn(draw_blanket.draw(*tables), draw_blanket.caption(*tables), shows, says)
+    return Drawn(draw_blanket.draw(table), draw_blanket.caption(table), shows, says)
 
 
 def checkins(folder):
@@ -155,15 +155,19 @@ def noise(_):
 
 def girgis(_):
     tables = draw_girgis.envelope(girgis_rdp()), girgis_composed()
-    shows = [*lines(tables[0], "order", *draw_girgis.LEFT), *lines(tables[1], "eps", *draw_girgis.RIGHT)]
-    says = ["n = 10,000, k = 10", "ε₀ = 0.5, 2 and 4", "1, 10 and 100 rounds for ε₀ = 2,"]
+    one, most = draw_girgis.drawn(*tables)
+    assert (set(one["eps0"]), set(most["compositions"])) == ({2}, {100})
+    shows = [*lines(one, "order", *draw_girgis.LEFT), *lines(most, "eps", *draw_girgis.RIGHT)]
+    says = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
     says.append(f"{span(tables[0]['girgis'] / tables[0]['clones'])} times")
     return Drawn(draw_girgis.draw(*tables), draw_girgis.caption(*tables), shows, says)
 
 
 def koskela(table):
+    rows = draw_koskela.drawn(table)
+    assert set(rows["compositions"]) == set(table["compositions"])
     says = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
-    return Drawn(draw_koskela.draw(table), draw_koskela.caption(table), lines(table, "eps", "upper"), says)
+    return Drawn(draw_koskela.draw(table), draw_koskela.caption(table), lines(rows, "eps", "upper"), says)
 
 
 def koskela_1a(_):

@@ -22,7 +22,7 @@ FIGURES = {
     *("fig1_delta_surface", "fig2_tv_synthetic", "fig3_checkins"),
     *(f"fig{i}_estimates_{CITIES[i]}" for i in "45"),
     *(f"fig{i}_tv_{CITIES[i]}" for i in "67"),
-    *("audit", "blanket_regions", "delta_bounds", "gaussian_scale", "girgis_rdp", "koskela_fig1a"),
+    *("audit", "blanket", "delta_bounds", "gaussian_scale", "girgis_rdp", "koskela_fig1a"),
     *("designs", "koskela_fig1b", "parity_ratio", "too_small"),
 }
 CLAIMS = ROOT / "data/published/claims.csv"

@@ -4,7 +4,7 @@ PRIVACY_FIGURES = {  # name: section of the page, title
     "too_small": ("overview", "δ by the paper's formula and its true value"),
     "delta_bounds": ("experts", "δ over ε: published, exact and all bounds"),
     "gaussian_scale": ("experts", "Noise of the analytic Gaussian mechanism"),
-    "blanket_regions": ("companion", "Eq. (3) of the authors' blanket paper"),
+    "blanket": ("companion", "Eq. (3) of the authors' blanket paper"),
     "girgis_rdp": ("companion", "Girgis et al.: Rényi differential privacy"),
     "koskela_fig1a": ("companion", "Koskela et al., Figure 1a: strong and weak adversary"),
     "koskela_fig1b": ("companion", "Koskela et al., Figure 1b: clones"),
@@ -141,10 +141,9 @@ rule compute_blanket:
 
 rule draw_blanket:
     input:
-        regions="<results>/privacy/blanket_regions.csv",
-        tightness="<results>/privacy/blanket_tightness.csv",
+        "<results>/privacy/blanket_tightness.csv",
     output:
-        **drawn("blanket_regions"),
+        **drawn("blanket"),
     log:
         "<results>/logs/draw_blanket.log",
     localrule: True
