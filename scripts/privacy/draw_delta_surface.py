@@ -116,10 +116,9 @@ def caption(table: pd.DataFrame) -> str:
     zero = int((np.subtract.outer(eps0, eps) <= 1e-9).sum())
     ends = [f"{name}: {v[0]:g} to {v[-1]:g} in {len(v)} steps" for name, v in (("ε", eps), ("ε₀", eps0))]
     return (
-        "δ of the count of x₀ over ε and ε₀, as Theorem 1 prints it (a) and exact (b): surfaces above,"
-        " contours with their log₁₀ δ below. The published δ is too small by up to"
-        f" {gap.max():.0f} orders of magnitude here.\n\n"
-        f"{wording.setting(table, *SETTING)}; {'; '.join(ends)}. Grey: for ε ≥ ε₀, these {zero} of"
+        f"Theorem 1 as printed (a) gives a δ of the count of x₀ that is up to {gap.max():.0f} orders of"
+        " magnitude below the exact one (b): surfaces over ε and ε₀, and their contours of log₁₀ δ."
+        f" {wording.setting(table, *SETTING)}; {'; '.join(ends)}. Grey: for ε ≥ ε₀, these {zero} of"
         f" {both.size} points, the exact δ is 0."
     )
 

@@ -70,12 +70,11 @@ def caption(table: pd.DataFrame) -> str:
         error = here.set_index("name")["users_per_value"]
         krr.append(error["k-RR"] / error[~here["reference"].to_numpy(bool)].min())
     return (
-        "Which design: mean error of how many users hold a value, over messages per user and round, of every"
-        " design at its best parameters for the same (ε, δ) of all rounds together. The lines are mechanisms"
-        " of a curator who sees all values: Gaussian noise, and geometric noise, which has δ = 0."
-        f" The error of k-RR without dummies is {wording.two_digits(krr)} times that of the best design."
-        "\n\nUniform data, no projection. Both axes are logarithmic. A report for sums is one message of k"
-        " bits. Without local noise (Poisson dummies, dummies of the best law) no guarantee is left if the"
+        f"The error of k-RR without dummies is {wording.two_digits(krr)} times that of the best design: mean"
+        " error of how many users hold a value, over messages per user and round, every design at its best"
+        " parameters for the same (ε, δ) of all rounds together; uniform data, no projection. Lines: a"
+        " curator who sees all values (geometric noise has δ = 0). A report for sums is one message of k"
+        " bits. Without local noise (Poisson dummies, dummies of the best law) nothing is left if the"
         " shuffler fails."
     )
 
