@@ -96,7 +96,7 @@ def make_plan(
     compositions : rounds in which all users report with fresh randomness. The guarantee covers all
         rounds together, also if values change. Errors are those of one round.
     release, deletion : as for `tightshuffle.delta`. The estimates use no more than the sums, so errors are
-        the same. The Gaussian's guarantee is for a changed value.
+        the same. The Gaussian has the same neighbours.
     shares : share of the users for each of the k values, the data for which errors are computed; uniform by
         default
 
@@ -124,7 +124,7 @@ def make_plan(
     one_round = eps / rounds
     parse(randomizer, k=k, eps0=one_round)  # a bad name fails at once
     # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
-    sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(rounds)
+    sensitivity = (1.0 if deletion else HISTOGRAM_SENSITIVITY) * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=sensitivity))
 
     def log10_delta_at(eps0: float, n: int) -> float:
@@ -147,7 +147,7 @@ def make_plan(
         n = check_whole("n", n, 1, LARGEST_N_OF_UPPER)
         guess = _eps0_of_noise(n, k, sigma)
         if release == "sums":  # the eps0 at which the counts' Gaussian limit has the guarantee
-            wanted_mu = math.sqrt(n / rounds) * HISTOGRAM_SENSITIVITY * math.sqrt(rounds) / sigma
+            wanted_mu = math.sqrt(n / rounds) * sensitivity / sigma
             guess = _least_eps0(
                 lambda eps0: (
                     sums.gaussian_mu(parse(randomizer, k=k, eps0=eps0), deletion=deletion) >= wanted_mu

@@ -425,3 +425,12 @@ def test_a_collection_of_one_group_has_the_smaller_of_both_bounds(randomizer):
     assert one.epsilon(1e-6) == pytest.approx(eps, rel=1e-4)
     half = Collection(64, (Group("all", 10_000, 3.0), Group("rare", 500, 3.0, 0.5)), randomizer=randomizer)
     assert half.epsilon(1e-6, group="all") <= 1.0001 * eps  # the users who may stay away only help
+
+
+def test_curator_does_not_ask_everybody_either():
+    """Almost without noise, the error is that of values that the users who take part send as they are."""
+    groups = (Group("a", 1000, math.inf, participation=0.3), Group("b", 500, math.inf))
+    collection = Collection(4, groups)
+    shares = np.array([0.5, 0.3, 0.1, 0.1])
+    error = collection.gaussian_error(300.0, -1e-3, shares)
+    assert error == pytest.approx(collection.expected_error(shares), rel=1e-3)

@@ -1,6 +1,7 @@
 """The plan: its guarantee holds and is the largest; its errors are those of a simulation."""
 
 import itertools
+import math
 from functools import partial
 
 import numpy as np
@@ -105,6 +106,16 @@ def test_fewest_users_of_four_rounds():
     assert found.tv["shuffle+INV"] <= 0.02 < planning.make_plan(found.n - 1, **setting).tv["shuffle+INV"]
     bound = tightshuffle.upper(1.0, n=found.n, k=5, eps0=found.eps0, compositions=4, log10=True)
     assert bound == found.log10_delta <= -6
+
+
+def test_the_gaussian_has_the_neighbours_of_the_sums():
+    """One count of a user who has a value or none changes, two of one whose value is replaced."""
+    asked = {"randomizer": "rappor", "release": "sums"}
+    replaced, deleted = (
+        tightshuffle.plan(n=100_000, k=64, eps=1.0, delta=1e-6, deletion=each, **asked).tv
+        for each in (False, True)
+    )
+    assert replaced["gaussian"] == pytest.approx(math.sqrt(2) * deleted["gaussian"], rel=1e-9)
 
 
 def test_ends_of_the_range():

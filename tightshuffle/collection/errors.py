@@ -69,8 +69,7 @@ def gaussian_error(data: Data, eps: float, log10_delta: float, shares: npt.Array
     sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
     variance = np.full(data.cells, sigma**2)
     for group in data.groups:
-        if group.participation < 1:
-            variance += group.users * held * group.participation * (1 - held * group.participation)
+        variance += group.users * held * group.participation * (1 - group.participation)
     taking = sum(group.users * group.participation for group in data.groups)
     return _half_sum_of_errors(variance / taking**2)
 
