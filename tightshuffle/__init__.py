@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tightshuffle.arguments import Floats
     from tightshuffle.collection import Collection, Dummies, Group
-    from tightshuffle.planning import Plan
+    from tightshuffle.planning import fewest_users, plan
     from tightshuffle.randomizers import Randomizer
 
     T = TypeVar("T")
@@ -84,11 +84,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """The classes of `tightshuffle.collection`, which is imported on first use."""
+    """What `tightshuffle.collection` and `tightshuffle.planning` hold; both are imported on first use."""
     if name in ("Collection", "Dummies", "Group"):
         from tightshuffle import collection
 
         return getattr(collection, name)
+    if name in ("fewest_users", "plan"):
+        from tightshuffle import planning
+
+        return getattr(planning, name)
     raise AttributeError(f"module 'tightshuffle' has no attribute {name!r}")
 
 
@@ -300,77 +304,6 @@ def lower(
         n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding, compositions=compositions
     )
     return _answer(methods.log10_delta("lower", eps, setting), log10, side=-1)
-
-
-def plan(
-    *,
-    n: float | None = None,
-    error: float | None = None,
-    k: float,
-    eps: float,
-    delta: float | None = None,
-    log10_delta: float | None = None,
-    randomizer: str = "grr",
-    colluding: float = 0,
-    compositions: int = 1,
-    release: str = "reports",
-    deletion: bool = False,
-) -> "Plan":
-    """The largest eps0 with which the shuffled reports are (eps, delta)-private, and the expected errors.
-
-    Instead of ``n``, give the largest ``error`` that you accept: the plan is then for the fewest users with
-    this guarantee and this error. Every parameter is one number. `tightshuffle.planning.make_plan` explains
-    the parameters, and `tightshuffle.planning.Plan` the result.
-    """
-    from tightshuffle.planning import make_plan
-
-    return make_plan(
-        n,
-        k,
-        eps,
-        delta,
-        log10_delta=log10_delta,
-        error=error,
-        randomizer=randomizer,
-        colluding=colluding,
-        compositions=compositions,
-        release=release,
-        deletion=deletion,
-    )
-
-
-def fewest_users(
-    eps: float,
-    delta: float | None = None,
-    *,
-    k: float | None = None,
-    eps0: float | None = None,
-    log10_delta: float | None = None,
-    randomizer: "str | Randomizer" = "grr",
-    colluding: float = 0,
-    compositions: int = 1,
-    release: str = "reports",
-    deletion: bool = False,
-) -> int:
-    """The fewest users with whom reports of this eps0 are (eps, delta)-private: the least size of a batch.
-
-    The parameters are those of `delta`, one number each. `tightshuffle.planning.fewest_users` says what the
-    result promises.
-    """
-    from tightshuffle import planning
-
-    return planning.fewest_users(
-        eps,
-        delta,
-        k=k,
-        eps0=eps0,
-        log10_delta=log10_delta,
-        randomizer=randomizer,
-        colluding=colluding,
-        compositions=compositions,
-        release=release,
-        deletion=deletion,
-    )
 
 
 @overload

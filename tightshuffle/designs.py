@@ -29,7 +29,7 @@ from tightshuffle.dummy_laws import LARGEST_MEAN, Law, expected_tv, poisson
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
-from tightshuffle.planning import expected_tv_gaussian, make_plan
+from tightshuffle.planning import expected_tv_gaussian, plan
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import mean_absolute
 from tightshuffle.randomizers.krr import lie_probability, truth_probability
@@ -90,7 +90,7 @@ def compare_designs(
     Parameters
     ----------
     n, k : whole numbers, n up to 10^12, k up to 10^7
-    eps, delta, log10_delta : as for `planning.make_plan`
+    eps, delta, log10_delta : as for `planning.plan`
     compositions : rounds in which all users report with fresh randomness; the guarantee is for all together
     reports_per_user : the most different values that a user reports per round, all of which may change
     colluding : how many users reveal their reports, and the dummies of their devices, to the adversary; a
@@ -139,25 +139,25 @@ def compare_designs(
 
     for key, title in (("rappor", "RAPPOR"), ("oue", "OUE")):
         # A user's L values change L pairs of independent counts, as L rounds of one value do.
-        plan = make_plan(n, k, eps, randomizer=key, release="sums", compositions=rounds * values, **asked)
-        variance = float(parse(key, k=k, eps0=plan.eps0).variance(values / k, n))
+        made = plan(n=n, k=k, eps=eps, randomizer=key, release="sums", compositions=rounds * values, **asked)
+        variance = float(parse(key, k=k, eps0=made.eps0).variance(values / k, n))
         found.append(
             design(
                 f"{title}, sums only",
                 k / 2 * float(mean_absolute(math.sqrt(variance))),
                 1.0,
-                rounds * values * plan.eps0,
+                rounds * values * made.eps0,
                 "aggregators: to show only sums",
-                parameters=f"eps0 = {plain(plan.eps0, 4, round_up=False)}",
-                eps0=plan.eps0,
+                parameters=f"eps0 = {plain(made.eps0, 4, round_up=False)}",
+                eps0=made.eps0,
             )
         )
     if values == 1:
-        plan = make_plan(n, k, eps, compositions=rounds, **asked)
-        more = {"parameters": f"eps0 = {plain(plan.eps0, 4, round_up=False)}", "eps0": plan.eps0}
-        error = plan.tv["shuffle+INV"]
-        found.append(design("k-RR", error, 1.0, rounds * plan.eps0, "shuffler: to mix", **more))
-        eps0 = _eps0_with_dummies(n, k, mean, MORE * expected_tv(poisson(mean), n=n, k=k), least=plan.eps0)
+        made = plan(n=n, k=k, eps=eps, compositions=rounds, **asked)
+        more = {"parameters": f"eps0 = {plain(made.eps0, 4, round_up=False)}", "eps0": made.eps0}
+        error = made.tv["shuffle+INV"]
+        found.append(design("k-RR", error, 1.0, rounds * made.eps0, "shuffler: to mix", **more))
+        eps0 = _eps0_with_dummies(n, k, mean, MORE * expected_tv(poisson(mean), n=n, k=k), least=made.eps0)
         if eps0 is not None:
             number = fewest_dummies(n, k, eps, eps0=eps0, compositions=rounds, guess=mean, **asked)
             error = with_dummies(n, k, eps0, number, colluding).expected_error()

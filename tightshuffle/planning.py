@@ -65,14 +65,14 @@ class Plan:
     randomizer: str
 
 
-def make_plan(
-    n: float | None,
+def plan(
+    *,
+    n: float | None = None,
+    error: float | None = None,
     k: float,
     eps: float,
     delta: float | None = None,
-    *,
     log10_delta: float | None = None,
-    error: float | None = None,
     randomizer: str = "grr",
     colluding: float = 0,
     compositions: int = 1,
@@ -80,12 +80,14 @@ def make_plan(
     deletion: bool = False,
     shares: npt.ArrayLike | None = None,
 ) -> Plan:
-    """The `Plan` for (eps, delta)-differential privacy of n users with k values, for every dataset.
+    """The largest eps0 with which the shuffled reports are (eps, delta)-private, and the expected errors.
+
+    The guarantee is for every dataset of n users with k values. Every parameter but ``shares`` is one number.
 
     Parameters
     ----------
     n, k : whole numbers, n up to 10^12
-    error : instead of n (None): the plan is for the fewest users for whom "shuffle+INV" has an expected total
+    error : instead of n: the plan is for the fewest users for whom "shuffle+INV" has an expected total
         variation distance of at most this, at an eps0 that gives the guarantee
     eps : from 1e-100 to below 20
     delta : in (0, 1), or instead of it ``log10_delta`` < 0
@@ -205,7 +207,7 @@ def fewest_users(
 ) -> int:
     """The fewest users for whom reports with this eps0 have the guarantee (eps, delta): the least batch.
 
-    The parameters are those of `tightshuffle.delta`, one number each, or those of `make_plan`.
+    The parameters are those of `tightshuffle.delta`, one number each, or those of `plan`.
 
     Returns
     -------
@@ -275,33 +277,33 @@ def _tuned_plan(
     """
 
     def plan_of(name: str, shares: npt.ArrayLike | None = None) -> Plan:
-        return make_plan(n, k, eps, randomizer=name, shares=shares, **more)
+        return plan(n=n, k=k, eps=eps, randomizer=name, shares=shares, **more)
 
-    def worth(plan: Plan) -> tuple[int, float]:
-        return plan.n, plan.tv["shuffle+INV"]
+    def worth(found: Plan) -> tuple[int, float]:
+        return found.n, found.tv["shuffle+INV"]
 
     krr = plan_of("grr")  # it checks the arguments, and is about as accurate
     k = int(k)
     cells, sigma = np.array([float(k)]), np.array([krr.sigma])
     start, _ = first_guess(kind, n=np.array([float(krr.n)]), k=cells, sigma=sigma)
     parameter = int(start[0])
-    plan = plan_of(kind.of(k, eps, parameter).name)
+    best = plan_of(kind.of(k, eps, parameter).name)
     while True:
-        own = parse(plan.randomizer, k=k, eps0=plan.eps0)
+        own = parse(best.randomizer, k=k, eps0=best.eps0)
         better, _ = most_private(
             kind,
             np.array([parameter]),
             np.array([float(eps)]),
-            n=np.array([float(plan.n)]),
+            n=np.array([float(best.n)]),
             k=cells,
-            variance=np.array([float(own.variance(1 / k, plan.n))]),
-            hidden=np.array([float(plan.n - check_colluding(more["colluding"], plan.n))]),
+            variance=np.array([float(own.variance(1 / k, best.n))]),
+            hidden=np.array([float(best.n - check_colluding(more["colluding"], best.n))]),
         )
         other = plan_of(kind.of(k, eps, int(better[0])).name)
-        if worth(other) >= worth(plan):
+        if worth(other) >= worth(best):
             break
-        plan, parameter = other, int(better[0])
-    return plan if shares is None else plan_of(plan.randomizer, shares)
+        best, parameter = other, int(better[0])
+    return best if shares is None else plan_of(best.randomizer, shares)
 
 
 def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:

@@ -37,7 +37,6 @@ from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delt
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.number_text import rounded
 from tightshuffle.numerics.positive_part import log_positive_part
-from tightshuffle.planning import make_plan
 
 DEFAULT: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting of Table IV; 80 hold x0
 TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}
@@ -358,7 +357,7 @@ def _wider(low: Any, high: Any) -> float:
 
 def designs(_: Results) -> Finding:
     """The eps0 of k-RR at 100,000 users and 256 values for (1, 1e-6), which is left if the shuffler fails."""
-    return {"eps0": make_plan(100_000, 256, 1, 1e-6).eps0}
+    return {"eps0": tightshuffle.plan(n=100_000, k=256, eps=1, delta=1e-6).eps0}
 
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle import planning
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.binary import binary
 from tightshuffle.designs import fewest_dummies
@@ -27,7 +26,7 @@ GOOD = {  # arguments that are accepted, but for those that every case gives
     "sums": (partial(tightshuffle.delta, 0.1), KRR | {"randomizer": "oue", "release": "sums"}),
     "tradeoff": (tightshuffle.tradeoff, {"alpha": 0.5, **KRR}),
     "to_pld": (tightshuffle.to_pld, {"n": 4, "k": 3, "eps0": 1.0}),
-    "plan": (planning.make_plan, {"n": 9, "k": 5, "eps": 1.0, "log10_delta": -6}),
+    "plan": (tightshuffle.plan, {"n": 9, "k": 5, "eps": 1.0, "log10_delta": -6}),
     "dummies": (fewest_dummies, {"n": 2000, "k": 16, "eps": 0.5, "delta": 1e-6}),
     "law": (parse_law, {}),
     "setting": (make_setting, KRR),

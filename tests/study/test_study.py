@@ -14,7 +14,6 @@ from scripts.study.compute_study import FAMILIES, best_randomizers, largest_eps0
 from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.designs import geometric_error
 from tightshuffle.gaussian import exact_scale
-from tightshuffle.planning import make_plan
 from tightshuffle.randomizers import BY_KEY, LocalHashing, SubsetSelection
 from tightshuffle.randomizers.expected_errors import largest_error
 
@@ -54,7 +53,7 @@ def test_rows_are_the_plans_of_another_search():
     assert (table["log10_delta"] <= np.log10(table["delta"])).all()
     for name in ("grr", "oue", "rappor", "hadamard"):
         row = table[table["randomizer"] == name].iloc[0]
-        plan = make_plan(n, 64, 0.5, 1e-6, randomizer=name)
+        plan = tightshuffle.plan(n=n, k=64, eps=0.5, delta=1e-6, randomizer=name)
         assert row["eps0"] == pytest.approx(plan.eps0, rel=1e-3)
         assert row["tv"] == pytest.approx(plan.tv["shuffle+INV"], rel=1e-3)
         own = BY_KEY[name].tuned(64, row["eps0"])

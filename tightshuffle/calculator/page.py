@@ -17,13 +17,13 @@ def _():
     matplotlib.use("agg")  # no window: the page shows the picture
     import matplotlib.pyplot as plt
 
+    import tightshuffle
     from tightshuffle.calculator import answers
     from tightshuffle.cli import values
     from tightshuffle.number_text import plain
-    from tightshuffle.planning import make_plan
     from tightshuffle.randomizers import BY_KEY
 
-    return BY_KEY, answers, argparse, functools, make_plan, mo, plain, plt, values
+    return BY_KEY, answers, argparse, functools, mo, plain, plt, tightshuffle, values
 
 
 @app.cell
@@ -129,7 +129,7 @@ def _(answers, argparse, fields, mo, plt, values):
 
 @app.cell
 def _(
-    answers, attempt, fields, functools, kind, make_plan, mo, picture, plain, question, read, rounds, table
+    answers, attempt, fields, functools, kind, mo, picture, plain, question, read, rounds, table, tightshuffle
 ):
     def command(name, *options):
         """The same on the command line, with these fields as they were typed."""
@@ -184,12 +184,11 @@ def _(
             setting = make(name, read("n"), k, read("eps0"))
             return [*guarantee(setting, log10_delta), command(bounds, *options)]
         fewest = question.value == "n"
-        plan = make_plan(
-            None if fewest else read("n"),
-            k,
-            read("eps"),
+        plan = tightshuffle.plan(
+            **({"error": read("error")} if fewest else {"n": read("n")}),
+            k=k,
+            eps=read("eps"),
             log10_delta=log10_delta,
-            error=read("error") if fewest else None,
             randomizer=name,
             colluding=colluding,
             compositions=rounds.value,

@@ -137,7 +137,6 @@ def _answer_methods(arguments: Namespace) -> Answer:
 
 def _answer_plan(arguments: Namespace) -> Answer:
     from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY
-    from tightshuffle.planning import make_plan
 
     n, k, shares = _histogram(arguments)
     rounds, name = arguments.compositions, arguments.randomizer
@@ -146,7 +145,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
     given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
     found, objects = [], []
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
-        plan = make_plan(n, k, eps, log10_delta=log10_delta, shares=shares, **options)
+        plan = tightshuffle.plan(n=n, k=k, eps=eps, log10_delta=log10_delta, shares=shares, **options)
         found.append((eps, log10_delta, plan))
         row = {"method": "upper", "n": plan.n, "k": k, "eps0": plan.eps0, "eps": eps}
         row["log10_delta"] = log10_delta
