@@ -102,19 +102,6 @@ def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(calm, small
     assert counted(small.make("--dry-run", *COMMAND)) == {}
 
 
-def test_a_second_run_is_refused(calm, small):
-    small.wipe()
-    first = small.start(*COMMAND)
-    until(lambda: script_of(first))
-    first.send_signal(signal.SIGSTOP)  # else it could end before the second run starts
-    second = small.snakemake(*COMMAND)
-    first.send_signal(signal.SIGCONT)
-    assert first.wait() == 0
-    assert second.returncode != 0
-    assert "Directory cannot be locked" in second.stdout
-    assert small.results() == calm.results()
-
-
 # Faults ----------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ from scipy import integrate, stats
 
 from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.randomizers import expected_errors, parse
-from tightshuffle.randomizers.krr import invert, lie_probability, sample_histogram, truth_probability
+from tightshuffle.randomizers.krr import lie_probability, truth_probability
 
 SHARES = np.array([0.5, 0.3, 0.15, 0.05, 0.0])
 
@@ -22,23 +22,6 @@ def test_mean_absolute_is_the_integral(bias, deviation):
 def within(values, mean, level=4):
     """Whether the values' average is within four standard errors (one in 16,000) of ``mean``."""
     return abs(values.mean() - mean) < level * values.std(ddof=1) / np.sqrt(len(values))
-
-
-def test_errors_are_those_of_a_simulation():
-    # n q = 3,000 at least: the central limit theorem's own error is a twentieth of a standard error.
-    n, eps0, repetitions, sigma = 40_000, 2.0, 1000, 60.0
-    rng = np.random.default_rng(20261121)
-    counts = (SHARES * n).astype(int)
-    noisy = sample_histogram(counts, eps0, rng, repetitions) / n
-    gaussian = (counts + rng.normal(0, sigma, noisy.shape)) / n
-    for estimates, errors in [
-        (noisy, expected_errors.plain_errors(SHARES, n=n, eps0=eps0)),
-        (invert(noisy, eps0), expected_errors.krr_errors(SHARES, n=n, eps0=eps0)),
-        (gaussian, expected_errors.gaussian_errors(len(SHARES), n=n, sigma=sigma)),
-    ]:
-        assert within(np.abs(estimates - SHARES).sum(axis=-1) / 2, errors.sum() / 2)
-        for cell, error in enumerate(errors):
-            assert within(np.abs(estimates[:, cell] - SHARES[cell]), error), cell
 
 
 @pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:5"])
