@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 
 from scripts.shared import style, wording
 from scripts.shared.job import job
@@ -50,7 +51,7 @@ def draw(table: pd.DataFrame) -> Figure:
     axes.set(xlabel="ε", ylabel="δ (smaller: more private)", ylim=(None, 0))
     axes.set_title(f"Simulated attack: {wording.setting(rows, *SETTING[:-1])}")
     axes.margins(x=0.03)
-    axes.yaxis.set_major_formatter(style.POWERS)
+    axes.yaxis.set(major_locator=MultipleLocator(5), major_formatter=style.POWERS)
     axes.grid()
     last = curve.dropna(subset=[*LINES]).iloc[-1]
     style.end_labels(axes, [(last[column], *of) for column, of in LINES.items()])

@@ -65,8 +65,10 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Iterable[str]) 
         axes.grid(axis="y")
         if ends:
             style.end_labels(axes, ends)
-    looks = ((OWN, "the paper's settings", rows["own"].any()), (OTHER, "other ε₀", not rows["own"].all()))
-    handles = [style.line(name, marker="o", **look) for look, name, drawn in looks if drawn]
+    handles = []
+    if rows["own"].any():
+        looks = {"the paper's settings": OWN} | ({} if rows["own"].all() else {"other ε₀": OTHER})
+        handles = [style.line(name, marker="o", **look) for name, look in looks.items()]
     style.below(figure, [*handles, style.line("equal error", color=style.INK, linewidth=1.2)])
     figure.suptitle(_verdict(rows), fontsize=10)
     return figure
