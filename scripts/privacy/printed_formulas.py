@@ -80,13 +80,3 @@ def feldman_as_printed(
     if check_choice("version", version, VERSIONS) == "short":
         return -n * eps**2 * np.exp(-eps0) / np.expm1(-eps0) ** 2 * np.log10(2)
     return -n * eps**2 / np.expm1(eps0) / _LN10
-
-
-def feldman_as_stated(eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """log10 delta of LV's own statement eps = O((1 - e^-eps0) sqrt(e^eps0 log(1/delta) / n)), constant 1.
-
-    delta = exp(-n eps^2 / ((1 - e^-eps0)^2 e^eps0)). Table II has 1 - e^-eps0 without the square, so its
-    column is larger. Arguments, shape and errors as for `erlingsson_as_printed`. No privacy guarantee.
-    """
-    eps, n, eps0 = check_eps(eps), check_n(n), check_eps0(eps0)
-    return -n * eps**2 * np.exp(-eps0) / np.expm1(-eps0) ** 2 / _LN10

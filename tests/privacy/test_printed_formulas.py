@@ -8,7 +8,6 @@ from scripts.privacy.printed_formulas import (
     balle_as_printed,
     erlingsson_as_printed,
     feldman_as_printed,
-    feldman_as_stated,
     theorem_1_as_printed,
 )
 from scripts.shared.printed import read_values, records
@@ -91,9 +90,8 @@ def test_theorem_1_gives_the_digits_of_table_iv():
 def test_the_long_versions_columns_are_not_its_own_statements():
     """Table II's Feldman lacks a square of IV-A's statement, its Balle the factor min(1, eps0) of Table 1."""
     eps, given = np.array([0.01, 0.1, 0.2, 0.3, 0.4]), {"n": 100, "eps0": 0.49}
-    stated = feldman_as_stated(eps, **given)
-    solved = (1 - np.exp(-0.49)) * np.sqrt(np.exp(0.49) * -stated * np.log(10) / 100)  # IV-A, constant 1
-    np.testing.assert_allclose(solved, eps, rtol=1e-12)
+    # IV-A with the constant 1, eps = (1 - e^-eps0) sqrt(e^eps0 log(1 / delta) / n), solved for delta
+    stated = -100 * (eps / -np.expm1(-0.49)) ** 2 * np.exp(-0.49) / np.log(10)
     np.testing.assert_allclose(10**stated, [0.960, 0.0169, 8.09e-8, 1.10e-16, 4.28e-29], rtol=3e-3)
     assert 17 < (feldman_as_printed(eps, **given) - stated).max() < 18  # orders of magnitude, at eps = 0.4
     long, short = (10 ** balle_as_printed(0.1, **given, version=version) for version in ("long", "short"))

@@ -143,21 +143,19 @@ def _answer_plan(arguments: Namespace) -> Answer:
     options = {"randomizer": name, "colluding": arguments.colluding, "compositions": rounds}
     options |= {"error": arguments.error, "release": arguments.release, "deletion": arguments.deletion}
     given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
-    found, objects = [], []
+    data = "uniform data" if shares is None else "the data of the file"
+    texts, objects = [], []
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
         plan = tightshuffle.plan(n=n, k=k, eps=eps, log10_delta=log10_delta, shares=shares, **options)
-        found.append((eps, log10_delta, plan))
         row = {"method": "upper", "n": plan.n, "k": k, "eps0": plan.eps0, "eps": eps}
         row["log10_delta"] = log10_delta
         shown = given | ({"randomizer": plan.randomizer} if "randomizer" in given else {})
         row |= {**shown, "log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped, "sigma": plan.sigma}
         row |= {"sensitivity": HISTOGRAM_SENSITIVITY, "eps_without_shuffler": rounds * plan.eps0}
         objects.append({**row, "expected_tv": plan.tv})
-    data = "uniform data" if shares is None else "the data of the file"
-    if len(found) > 1:
-        text = _table_of_plans(k, given, data, found)
-        return Answer(text, {"method": "upper", "plans": objects})
-    return Answer(_one_plan(k, shown, data, *found[0]), objects[0])
+        texts.append(_plan_text(k, shown, data, eps, log10_delta, plan))
+    json = objects[0] if len(objects) == 1 else {"method": "upper", "plans": objects}
+    return Answer("\n\n\n".join(texts), json)
 
 
 def _answer_users(arguments: Namespace) -> Answer:
@@ -178,30 +176,7 @@ def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
     return users, len(shares), shares
 
 
-def _table_of_plans(k: int, given: dict[str, Any], data: str, found: list[tuple[float, float, Any]]) -> str:
-    users = "fewest users" if "error" in given else "users"
-    tuned = any(plan.randomizer != given.get("randomizer", "grr") for _, _, plan in found)
-    numbers = ("largest eps0", "shuffle+INV", "gaussian", "sigma", "local")
-    rows = [("eps", "delta", users, *["randomizer"] * tuned, *numbers)]
-    for eps, log10_delta, plan in found:
-        shuffled, gaussian, local = (f"{plan.tv[name]:.4g}" for name in ("shuffle+INV", "gaussian", "local"))
-        most = plain(plan.eps0, round_up=False) + " (capped)" * plan.capped
-        sigma = plain(plan.sigma, round_up=True)
-        setting = (f"{eps:g}", delta_text(log10_delta), str(plan.n), *[plan.randomizer] * tuned)
-        rows.append((*setting, most, shuffled, gaussian, sigma, local))
-    lines = [
-        f"for every dataset with k = {k}" + "".join(f", {x} = {y}" for x, y in given.items()),
-        "",
-        table(rows),
-        "",
-        f"shuffle+INV, gaussian, local: expected total variation error, {data}, before projection.",
-        f"sigma: standard deviation of the noise on each count, for {_HISTOGRAM}: sensitivity sqrt(2).",
-        "If the shuffler fails, eps = eps0 still holds in each round, with delta = 0.",
-    ]
-    return "\n".join(lines)
-
-
-def _one_plan(k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any) -> str:
+def _plan_text(k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any) -> str:
     reached = delta_text(plan.log10_delta, True)
     rounds, colluding = given.get("compositions", 1), int(check_colluding(given.get("colluding", 0), plan.n))
     name = given.get("randomizer", "k-RR")

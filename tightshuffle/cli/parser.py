@@ -62,7 +62,7 @@ The largest eps0 that guarantees (eps, delta), by the method `upper`, and the er
 
 It also prints the errors of the analytic Gaussian mechanism with the same guarantee (sensitivity sqrt2, as
 one user's value changes), and of the randomizer with eps0 = eps and no shuffler. An error is the expected
-total variation error, for uniform data and before projection. Several eps or delta give a table.
+total variation error, for uniform data and before projection. Several eps or delta give several plans.
 
 With --error instead of --n, the plan finds the fewest users for this guarantee and this error. With --data,
 n, k and the errors are those of your own histogram; the guarantee still holds for every dataset.
