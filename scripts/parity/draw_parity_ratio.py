@@ -1,6 +1,6 @@
 """TV error of shuffle+INV over that of the Gaussian at equal privacy, over n: one panel per dataset."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from matplotlib.ticker import NullFormatter
 from scripts.parity.summarise_parity import largest_change_percent
 from scripts.shared import style, wording
 from scripts.shared.job import job
+from scripts.shared.printed import PAPER
 from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import typeset
 
@@ -24,24 +25,22 @@ OTHER: dict[str, Any] = {"color": "#9a9a9a", "linewidth": 1, "markersize": 2}
 TICKS = (1, 1.2, 1.5, 2, 2.5, 3, 5, 7)  # in every decade
 
 
-def shown(table: pd.DataFrame, papers: Iterable[str]) -> pd.DataFrame:
+def shown(table: pd.DataFrame) -> pd.DataFrame:
     """The drawn rows: TV, both projected, first delta, eps by `upper`; ``own``: is the setting the paper's?
 
-    ``papers``: the paper's datasets; their eps0 in Figures 2, 6 and 7 are its own settings. Settings in which
-    both mechanisms do worse than the uniform histogram are left out.
+    Settings in which both mechanisms do worse than the uniform histogram are left out.
     """
     table = table[table["metric"] == "tv"]
-    rerun = table[(table["comparison"] == "published") & table["dataset"].isin(list(papers))]
     rows = table[(table["bound"] == "upper") & (table["comparison"] == "projected")]
     rows = rows[(rows["delta_rule"] == rows["delta_rule"].iloc[0]) & rows["informative"]]
-    own = pd.MultiIndex.from_frame(rows[["dataset", "eps0"]]).isin(rerun.set_index(["dataset", "eps0"]).index)
-    return rows.assign(own=own)
+    places = zip(rows["dataset"], rows["eps0"], strict=True)
+    return rows.assign(own=[eps0 in PAPER.get(dataset, ()) for dataset, eps0 in places])
 
 
 @style.applied()
-def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Iterable[str]) -> Figure:
-    """The figure of a ratio table; ``titles``: dataset -> title of its panel; ``papers``: as for `shown`."""
-    rows = shown(table, papers)
+def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
+    """The figure of a ratio table; ``titles``: dataset -> title of its panel."""
+    rows = shown(table)
     figure = style.new_figure(2.9)
     panels = figure.subplots(1, len(titles), sharey=True, squeeze=False)[0]
     panels[0].set(yscale="log", ylim=(min([1, *rows["ratio"]]) / 1.06, max([1.5, *rows["ratio"]]) * 1.06))
@@ -85,9 +84,9 @@ def _verdict(rows: pd.DataFrame) -> str:
     return f"At equal privacy, shuffling has {ends} times the Gaussian's error{where}"
 
 
-def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Iterable[str]) -> str:
+def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """The caption: the verdict, what is divided by what, and where the rest is."""
-    rows = shown(table, papers)
+    rows = shown(table)
     tv = table[table["metric"] == "tv"]
     first, *others = (_delta(rule) for rule in tv["delta_rule"].dropna().unique())
     change = largest_change_percent(tv)
@@ -109,6 +108,5 @@ def _delta(rule: str) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        table, params = read_table(snakemake.input[0], COLUMNS), snakemake.params
-        given = table, params.titles, params.papers
+        given = read_table(snakemake.input[0], COLUMNS), snakemake.params.titles
         style.write_figure(draw(*given), caption(*given), snakemake.output)

@@ -19,10 +19,9 @@ import tightshuffle
 from scripts.parity.summarise_parity import NEARLY, nearly_equal
 from scripts.privacy.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_bytes
-from scripts.shared.printed import parse_tolerance
+from scripts.shared.printed import PAPER, parse_tolerance
 from scripts.shared.published_gaussian import published_scale
 from scripts.verdicts import verdict_rules as rules
-from scripts.verdicts.evidence import PAPER
 from scripts.verdicts.judge_jointly import CONTRADICTED, REJECTED, TIMES
 from scripts.verdicts.noise_scale import gaussian_errors, likely
 from scripts.verdicts.verdict_counts import (

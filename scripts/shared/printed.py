@@ -20,6 +20,11 @@ COLUMNS = (
     "item", "quantity", "n", "k", "eps0", "eps", "count", "x0", "dataset", "mechanism",
     "printed", "source", "kind", "tolerance", "note",
 )  # fmt: skip
+PAPER: dict[str, tuple[float, ...]] = {  # dataset -> its eps0s in Figures 2, 6, 7 and in Tables V, VI
+    "synthetic": (4,),
+    "san_francisco": (4, 6),
+    "paris": (4, 6),
+}
 NUMBERS = ("n", "k", "count", "x0", "eps0", "eps")
 _PRINTED = re.compile(r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
 _DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")

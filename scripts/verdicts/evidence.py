@@ -14,17 +14,12 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from scripts.shared.printed import COLUMNS, NUMBERS, printed_to_decimal, read_values
+from scripts.shared.printed import COLUMNS, NUMBERS, PAPER, printed_to_decimal, read_values
 
 Path = str | os.PathLike[str]
 Budgets = Mapping[str, Collection[float] | None]  # dataset -> its eps0s; None for all of them
 
 OWN = "this paper"
-PAPER: Budgets = {  # Figures 2, 6, 7; Tables V, VI
-    "synthetic": (4,),
-    "san_francisco": (4, 6),
-    "paris": (4, 6),
-}
 PUBLISHED, EXACT = "published", "exact"
 INV, GAUSSIAN, SHUFFLE, LIKELIEST = "shuffle+INV", "gaussian", "shuffle", "maximum likelihood"
 RAW_GAUSSIAN = "gaussian, not projected"

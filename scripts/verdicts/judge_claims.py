@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from scripts.shared.job import job, write_csv
-from scripts.shared.printed import Row, numbered_rows
+from scripts.shared.printed import PAPER, Row, numbered_rows
 from scripts.verdicts import claims_about_delta as delta
 from scripts.verdicts import claims_about_errors as errors
 from scripts.verdicts import evidence
-from scripts.verdicts.evidence import GAUSSIAN, INV, PAPER, NoEvidenceError, Reading, read_evidence
+from scripts.verdicts.evidence import GAUSSIAN, INV, NoEvidenceError, Reading, read_evidence
 from scripts.verdicts.verdict_rules import UNTESTABLE, Comparisons, combine, weakest
 
 Test = Callable[[Reading], Comparisons | list[Comparisons]]

@@ -272,7 +272,7 @@ def ratios():
 def parity_ratio(_):
     """The ratios at the first delta, both projected, where at least one estimate is useful."""
     table = ratios().astype({"informative": bool})
-    given = table, {"paris": FORMULA}, ["paris"]
+    given = table, {"paris": FORMULA}
     rows = table.query(
         "metric == 'tv' and bound == 'upper' and comparison == 'projected' and delta_rule == '1e-06'"
     )

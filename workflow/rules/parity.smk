@@ -60,7 +60,6 @@ rule draw_parity_ratio:
     localrule: True
     params:
         titles={name: DATASETS[name]["title"] for name in PARITY},
-        papers=list(PAPERS),
     script:
         "../../scripts/parity/draw_parity_ratio.py"
 
