@@ -137,10 +137,10 @@ def below(figure: Figure, handles: Sequence[Artist], columns: int | None = None)
     figure.legend(handles=handles, loc="outside lower center", ncols=columns or len(handles))
 
 
-def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3), text: str = "{x:g}") -> None:
+def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3)) -> None:
     """Number a logarithmic axis at ``subs`` of every decade; with matplotlib's own, labels would overlap."""
     axis.set_major_locator(LogLocator(subs=subs))
-    axis.set_major_formatter(text)
+    axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
 
 
@@ -204,7 +204,9 @@ def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
     fine = not signs_fit(values.shape)
     if fine:
         shown[negative] = 10 * norm.vmax
-    drawn = image(axes, grid, shown, norm=norm, cmap=HEAT)
+    drawn = axes.pcolorfast(x, y, shown, norm=norm, cmap=HEAT)
+    if fine:  # on an even grid a pixel takes the mean colour of its cells: none is lost
+        drawn.set(interpolation="auto", interpolation_stage="rgba", resample=True)
     row, column = np.nonzero(negative & (not fine))
     whole: Any = axes.figure
     width = axes.get_position().width * whole.get_figwidth() * 72 / max(values.shape[1], 1)
@@ -212,17 +214,6 @@ def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
     axes.scatter(*place, marker="_", s=(0.5 * width) ** 2, color=COLOURS["gaussian"], linewidth=0.7)
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # the marks moved them
     return drawn
-
-
-def image(axes: Axes, grid: Edges, values: Any, **scale: Any) -> Any:
-    x, y = grid
-    image = axes.pcolorfast(x, y, values, **scale)
-    if not signs_fit(
-        values.shape
-    ):  # on an even grid a pixel takes the mean colour of its cells: none is lost
-        image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
-    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    return image
 
 
 def empty() -> Patch:
