@@ -152,7 +152,9 @@ def worst_count(
         place, first, last = blocks
         if place.size == 0:
             return np.minimum(surest, 0.0), np.minimum(np.maximum(best, dropped), 0.0)
-        enough = (surest + aim * (np.maximum(1.0, -surest) if steeply else 1.0))[place]
+        # Where rounding errors alone exceed the goal, as for 10^12 users, half of it above them is enough.
+        wanted = aim * (np.maximum(1.0, -surest) if steeply else 1.0)
+        enough = np.maximum(surest + wanted, best + wanted / 2)[place]
         curved = _curvature(eps, own, users, odds, dummies, place, first, last)
         bound = np.minimum(values[2], np.logaddexp(values[:2].max(axis=0), curved))
         rows = np.flatnonzero(bound > enough)

@@ -43,11 +43,13 @@ class Curve:
     ``log10_delta``: function from eps (e,) >= 0 to log10 of the bound (e,), -inf where delta is 0. ``eps0``:
     the largest finite loss, > 0, from which on the bound is the probability of an infinite loss; inf if there
     is none. ``reverse``: the bound for Q against P; without it, ``log10_delta`` holds in both directions.
+    ``rough``: a larger bound, faster, to find out how far the points have to reach.
     """
 
     log10_delta: Callable[[Floats], Floats]
     eps0: float
     reverse: Callable[[Floats], Floats] | None = None
+    rough: Callable[[Floats], Floats] | None = None
 
 
 class Depth(NamedTuple):
@@ -286,12 +288,16 @@ class _Round:
     def __init__(self, own: Curve) -> None:
         self._curve = own
         self.largest_finite = min(own.eps0, _LARGEST)
-        at_zero, self._floor = self.ln_delta(np.array([0.0, self.largest_finite])).tolist()
+        self._rough = own.rough or own.log10_delta
+        at_zero, self._floor = self._roughly(np.array([0.0, self.largest_finite])).tolist()
         self.largest = own.eps0 if self._floor == -math.inf else math.inf
         self._scale = _scale(0.0, at_zero)
 
     def ln_delta(self, eps: Floats) -> Floats:
         return np.asarray(self._curve.log10_delta(eps), dtype=float) * _LN10
+
+    def _roughly(self, eps: Floats) -> Floats:
+        return np.asarray(self._rough(eps), dtype=float) * _LN10
 
     def end(self, negligible: float) -> tuple[float, bool]:
         """An eps with at most this ln delta, or beyond which all losses are infinite; whether the latter."""
@@ -300,13 +306,13 @@ class _Round:
         while end < self.largest_finite and value > enough:
             guess = 1.05 * gaussian_eps(negligible / _LN10, scale)
             end = min(max(guess, 1.25 * end), 4 * end or guess, self.largest_finite)
-            value = float(self.ln_delta(np.array([end]))[0])
+            value = float(self._roughly(np.array([end]))[0])
             scale = _scale(end, value)
         if end == 0:  # delta is the same at every eps, as for one user: any end will do
             return min(1.0, self.largest_finite), True
         if value < 1.2 * enough:  # too far: half the distance may do
             shorter = end * 2.0 ** (-np.arange(16, 0, -1) / 4)
-            fits = shorter[self.ln_delta(shorter) <= enough]
+            fits = shorter[self._roughly(shorter) <= enough]
             if fits.size:
                 end = float(fits[0])
                 value = enough

@@ -7,6 +7,7 @@ round adds its pair or pairs. docs/theory.md, "Sums only", has the proof.
 
 import functools
 import math
+from dataclasses import replace
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,6 +20,7 @@ from tightshuffle.randomizers import Randomizer
 from tightshuffle.randomizers.unary import UnaryEncoding
 
 _WIDTH = 4e-4  # of the bound on delta, relative, times -log(delta): eps is wrong by at most 0.02 %
+_ROUGHLY = 0.1  # where only the order of magnitude is needed
 _KEPT = 16  # settings whose distributions are kept
 
 
@@ -89,14 +91,14 @@ def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> 
     def curve(held: float, other: float, odds: tuple[float, float]) -> Curve:
         bit = Bit.of(held, other)
 
-        def log10_delta(eps: Floats) -> Floats:
+        def log10_delta(eps: Floats, width: float = _WIDTH) -> Floats:
             result = np.full(eps.shape, -np.inf)
             below = eps < bit.largest
             if np.any(below):
-                result[below] = worst_count(eps[below], bit, users, odds, goal=_WIDTH, steeply=True)[1]
+                result[below] = worst_count(eps[below], bit, users, odds, goal=width, steeply=True)[1]
             return result / np.log(10)
 
-        return Curve(log10_delta, bit.largest)
+        return Curve(log10_delta, bit.largest, rough=functools.partial(log10_delta, width=_ROUGHLY))
 
     # Exchanging 0 and 1 exchanges the directions.
     falls = curve(held, other, odds)
@@ -104,6 +106,6 @@ def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> 
         return falls, falls
     rises = curve(-other, -held, (-odds[1], -odds[0]))
     return (
-        Curve(falls.log10_delta, falls.eps0, rises.log10_delta),
-        Curve(rises.log10_delta, rises.eps0, falls.log10_delta),
+        replace(falls, reverse=rises.log10_delta),
+        replace(rises, reverse=falls.log10_delta),
     )
