@@ -7,8 +7,8 @@ round adds its pair or pairs. docs/theory.md, "Sums only", has the proof.
 
 import functools
 import math
-from dataclasses import replace
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from tightshuffle.randomizers import Randomizer
 from tightshuffle.randomizers.unary import UnaryEncoding
 
 _WIDTH = 4e-4  # of the bound on delta, relative, times -log(delta): eps is wrong by at most 0.02 %
-_ROUGHLY = 0.1  # where only the order of magnitude is needed
+_ROUGHLY = 1e-3  # the same where a curve is only to be found
 _KEPT = 16  # settings whose distributions are kept
 
 
