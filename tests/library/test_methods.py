@@ -1,6 +1,4 @@
-"""The table of methods: every method answers by name, as its function does, with its inverse."""
-
-from functools import partial
+"""The table of methods: every method answers by name, with its inverse."""
 
 import numpy as np
 import pytest
@@ -10,29 +8,12 @@ from hypothesis import strategies as st
 from tightshuffle import delta, epsilon
 from tightshuffle.bounds import histogram, single_value
 from tightshuffle.bounds.inverse import TOLERANCE
-from tightshuffle.literature import amplification, blanket, clones, count, koskela, renyi
 from tightshuffle.methods import LOWER, METHODS, UPPER
 
-
-def smaller_bound(eps, **setting):
-    return np.minimum(histogram.upper(eps, **setting), single_value.single_value(eps, **setting))
-
-
-FUNCTIONS = {
-    "count-exact": partial(count.delta, direction="both", count=500),
+OURS = {  # whose names no printed number tells apart
     "lower": histogram.lower,
-    "upper": smaller_bound,
     "privacy-blanket": histogram.upper,
     "single-value": single_value.single_value,
-    "erlingsson": amplification.erlingsson,
-    "balle-hoeffding": amplification.balle_hoeffding,
-    "balle-bennett": amplification.balle_bennett,
-    "feldman": amplification.feldman,
-    "clones": clones.clones,
-    "stronger-clones": clones.stronger_clones,
-    "koskela-strong": koskela.koskela_strong,
-    "girgis": renyi.girgis,
-    "blanket": blanket.blanket,
 }
 NAMES, NEVER_ZERO = list(METHODS), ("koskela-strong", "blanket")
 COMPOSING = [name for name, method in METHODS.items() if method.composes]
@@ -47,9 +28,10 @@ def log10_delta(name, eps, holders=500, **setting):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_shape_and_direction(name):
-    expected = FUNCTIONS[name](EPS, **WHERE)
-    assert np.all(np.isfinite(expected))
-    np.testing.assert_array_equal(log10_delta(name, EPS, **WHERE), expected)
+    found = log10_delta(name, EPS, **WHERE)
+    assert np.all(np.isfinite(found))
+    if name in OURS:
+        np.testing.assert_array_equal(found, OURS[name](EPS, **WHERE))
     n = np.array([2000, 3000, 4000])
     table = log10_delta(name, EPS[:2, None], n=n, k=8, eps0=0.45)
     assert table.shape == (2, 3)
@@ -61,8 +43,8 @@ def test_shape_and_direction(name):
         assert np.all(np.diff(table, axis=1) < 0)
         assert log10_delta(name, EPS[1], n=4000, k=8, eps0=0.48) > alone
         # The numerical bounds are within 2e-8 of delta of their exact values.
-        assert np.all(expected >= FUNCTIONS["lower"](EPS, **WHERE) - 1e-7)
-        assert np.all(expected >= FUNCTIONS["count-exact"](EPS, **WHERE) - 1e-7)
+        assert np.all(found >= log10_delta("lower", EPS, **WHERE) - 1e-7)
+        assert np.all(found >= log10_delta("count-exact", EPS, **WHERE) - 1e-7)
 
 
 @pytest.mark.parametrize("name", NAMES)
