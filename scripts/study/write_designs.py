@@ -28,8 +28,8 @@ def statement(study: pd.DataFrame) -> list[str]:
     best_locally = str(first_locally.idxmax())
     return [
         "k-RR has the smallest expected error of these randomizers, or one at most"
-        f" {_up(100 * (tv['grr'] / least)[useful].max() - 100)} % larger, in the {useful.sum()} of"
-        f" {len(tv)} settings in which an estimate is useful (a TV error of at most {USELESS})."
+        f" {_up(100 * (tv['grr'] / least)[useful].max() - 100)} % larger, in all {useful.sum()} settings"
+        f" (of {len(tv)}) in which an estimate is useful (a TV error of at most {USELESS})."
         if useful.any()
         else "In no setting is an estimate useful.",
         "For eps up to 1 and k > 2, the error of k-RR is"
@@ -37,8 +37,8 @@ def statement(study: pd.DataFrame) -> list[str]:
         " Gaussian with the same guarantee"
         + (f"; at eps = {largest_eps:g} it is up to {beyond:.2f} times." if largest_eps > 1 else "."),
         f"Without a shuffler, at eps0 = eps, {LABELS[best_locally]} has the smallest error in"
-        f" {first_locally[best_locally]} of {len(local)} settings, and the smallest error is at least"
-        f" {_down((least_locally / least).min())} times that with a shuffler.",
+        f" {first_locally[best_locally]} of {len(local)} settings; the smallest error is at least"
+        f" {_down((least_locally / least).min())} times the smallest with a shuffler.",
         f"The settings have n from {_ends(study['n'])}, k from {_ends(study['k'])} and eps from"
         f" {_ends(study['eps'])}, each with delta = {' and '.join(map(str, study['delta_rule'].unique()))}.",
     ]

@@ -25,11 +25,11 @@ def table():
 
 def test_the_sentences_count_useful_settings_and_name_extremes():
     first, small, local, settings = statement(table())
-    assert first.endswith("or one at most 0 % larger, in the 1 of 3 settings in which an estimate is useful"
+    assert first.endswith("or one at most 0 % larger, in all 1 settings (of 3) in which an estimate is useful"
                           " (a TV error of at most 0.5).")  # fmt: skip
     assert "is 1.20 to 1.20 times" in small
     assert "subset selection has the smallest error in 2 of 3 settings" not in local  # a tie: the first one
-    assert "has the smallest error in 2 of 3 settings, and the smallest error is at least 5.0 times" in local
+    assert "has the smallest error in 2 of 3 settings; the smallest error is at least 5.0 times" in local
     assert settings.startswith(
         "The settings have n from 1,000 to 10,000, k from 16 to 16 and eps from 1 to 1"
     )
@@ -38,7 +38,8 @@ def test_the_sentences_count_useful_settings_and_name_extremes():
 def test_an_error_above_the_smallest_is_told_where_estimates_are_useful_only():
     rows = table()
     rows.loc[(rows["n"] == 10_000) & (rows["randomizer"] == "oue"), "tv"] = 0.1194  # that of k-RR is 0.12
-    assert "one at most 0.6 % larger, in the 1 of 3" in statement(rows)[0]  # not 9.1 %, as in the others
+    # not 9.1 %, as in the others
+    assert "one at most 0.6 % larger, in all 1 settings (of 3)" in statement(rows)[0]
     assert statement(rows.assign(tv=rows["tv"] + 0.5))[0] == "In no setting is an estimate useful."
 
 
