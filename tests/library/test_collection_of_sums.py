@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import tightshuffle
-from tests.library.bounds.test_sums import hockey_sticks
+from tests.library.bounds.test_sums import hockey_sticks, outcomes
 from tightshuffle.collection import Collection, Group, make_collection
 from tightshuffle.collection.collection import BOUNDS
 
@@ -46,12 +46,8 @@ class Small:
         takings, found = list(map(kind, self.takings[1:])), []
         for present in itertools.product((0, 1), repeat=len(values)):
             weight = math.prod(a if here else 1 - a for a, here in zip(takings, present, strict=True))
-            sums = np.zeros((len(self.growths) + 1,) * self.k, dtype=object)
-            sums[(0,) * self.k] = weight
-            for report in itertools.compress(reports, (1, *present)):
-                for place, one in enumerate(report):
-                    sums = (1 - one) * sums + one * np.roll(sums, 1, axis=place)
-            found.append(sums.ravel())
+            there = list(itertools.compress(reports, (1, *present)))
+            found.append(outcomes(there, len(self.growths), weight))
         return np.concatenate(found)
 
     def pairs(self, deletion, kind=float):

@@ -44,7 +44,3 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _complain(message: object) -> int:
     print("tightshuffle:", " ".join(str(message).split()), file=sys.stderr)
     return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -30,25 +30,23 @@ def make(name, k, eps0):
     return parse(name, k=k, eps0=eps0) if isinstance(name, str) else AnyBits(k, eps0, name)
 
 
-def outcomes(own, values, n):
-    """The probability of every vector of sums of whole reports; the value None is that of no user."""
-    result = np.zeros((n + 1,) * own.k)
-    result[(0,) * own.k] = 1.0
-    for value in values:
-        ones = [own.p_star if x == value else own.q for x in range(own.k)]
-        after = np.zeros_like(result)
-        for bits in itertools.product((0, 1), repeat=own.k):
-            weight = math.prod(one if bit else 1 - one for one, bit in zip(ones, bits, strict=True))
-            after += weight * np.roll(result, bits, axis=tuple(range(own.k)))
-        result = after
+def outcomes(reports, most, mass=1.0):
+    """``mass`` times the probability of every vector of sums up to ``most``; a report: each bit's of a 1."""
+    k = len(reports[0])
+    result = np.zeros((most + 1,) * k, dtype=type(mass))
+    result[(0,) * k] = mass
+    for report in reports:
+        for place, one in enumerate(report):
+            result = (1 - one) * result + one * np.roll(result, 1, axis=place)
     return result.ravel()
 
 
 def worst(own, eps, n, rounds, deletion):
     """delta of the worst dataset in the worse direction; values are the same in all rounds."""
+    reports = np.where(np.eye(own.k + 1, own.k), own.p_star, own.q)  # the last one: of no value
     result = np.zeros(eps.shape)
     for others in itertools.combinations_with_replacement(range(own.k), n - 1):
-        pair = [outcomes(own, [*others, value], n) for value in (0, None if deletion else 1)]
+        pair = [outcomes(reports[[*others, value]], n) for value in (0, own.k if deletion else 1)]
         p, q = (functools.reduce(np.multiply.outer, [each] * rounds).ravel() for each in pair)
         result = np.maximum(result, np.maximum(*(hockey_sticks(eps, *both) for both in ((p, q), (q, p)))))
     return result
