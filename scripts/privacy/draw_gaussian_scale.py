@@ -1,16 +1,15 @@
 """diffprivlib's scale for the analytic Gaussian mechanism over the exact one, over the requested delta."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from scripts.privacy.saturation import SATURATED, saturation
 from scripts.shared import style
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
 # One row per (eps, log10 delta), for sensitivity 1.
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
+SATURATED = 0.01  # a scale that is this share below the exact one has stopped growing
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")  # of up to six curves
 
 
@@ -38,13 +37,18 @@ def draw(table: pd.DataFrame) -> Figure:
 
 def caption(table: pd.DataFrame) -> str:
     """The caption: where diffprivlib's scale leaves the exact one."""
-    ends = [
-        f" For ε = {curve.eps:g} it stops at {curve.stays:.4g}, which gives log₁₀ δ = {curve.gives:.1f}"
-        + f", and is more than {100 * SATURATED:g} % too small from log₁₀ δ = {curve.short_from:g} on"
-        * bool(np.isfinite(curve.short_from))
-        + "."
-        for curve in saturation(table)
-    ]
+    ends = []
+    for eps, curve in groups(table, "eps"):
+        last = curve.sort_values("log10_delta").iloc[0]
+        enough = curve["published"] >= (1 - SATURATED) * curve["exact"]
+        short = curve.loc[curve["log10_delta"] < curve.loc[enough, "log10_delta"].min(), "log10_delta"]
+        ends.append(
+            f" For ε = {eps:g} it stops at {last['published']:.4g},"
+            f" which gives log₁₀ δ = {last['published_log10_delta']:.1f}"
+            + f", and is more than {100 * SATURATED:g} % too small from log₁₀ δ = {short.max():g} on"
+            * bool(len(short))
+            + "."
+        )
     return (
         "diffprivlib, the library that the paper names, gives too little noise for a very small δ: its scale"
         f" of the analytic Gaussian mechanism stops growing (sensitivity 1).{''.join(ends)}"
