@@ -123,6 +123,10 @@ def test_the_page_in_chromium(address):
             page.get_by_role("heading", name=f"eps0 = {answers.plain(plan.eps0, round_up=False)}")
         ).to_be_visible()
 
+        page.get_by_role("radio", name="the fewest users, from eps0").click()
+        fewest = tightshuffle.fewest_users(0.5, 1e-6, k=408, eps0=4, randomizer="oue")
+        expect(page.get_by_role("heading", name=f"{fewest:,} users: eps is between")).to_be_visible()
+
         page.get_by_role("tab", name="Which design?").click()
         for rounds in (1, 2):
             rows = answers.designs(100_000, 256, 1.0, -6.0, rounds, 0)

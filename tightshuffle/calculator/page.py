@@ -44,6 +44,7 @@ def _(BY_KEY, mo):
         "eps, from eps0 and delta": "eps",
         "the largest eps0, from a target (eps, delta)": "eps0",
         "the fewest users, from a target (eps, delta) and error": "n",
+        "the fewest users, from eps0 and a target (eps, delta)": "batch",
     }
     question = mo.ui.radio(QUESTIONS, value=next(iter(QUESTIONS)), label="What to compute")
     kinds = {kind.title: key for key, kind in BY_KEY.items()} | {"a matrix of your own": "file"}
@@ -62,9 +63,9 @@ def _(kind, mo, question):
     wanted = {
         "matrix": mo.ui.file([".csv"], label="Matrix: a row per report, a column per value") if own else None,
         "size": text(f"Parameter {sized[0]}", sized[1]) if sized else None,
-        "n": text("Users, n", "100000") if question.value != "n" else None,
+        "n": text("Users, n", "100000") if question.value in ("eps", "eps0") else None,
         "k": None if own else text("Values, k", "408"),
-        "eps0": text("Local budget, eps0", "4") if question.value == "eps" and not own else None,
+        "eps0": text("Local budget, eps0", "4") if question.value in ("eps", "batch") and not own else None,
         "eps": text("Target eps", "0.5") if question.value != "eps" else None,
         "error": text("Target error", "0.05") if question.value == "n" else None,
         "delta": text("delta", "1e-6"),
@@ -183,16 +184,14 @@ def _(
         if question.value == "eps":
             setting = make(name, read("n"), k, read("eps0"))
             return [*guarantee(setting, log10_delta), command(bounds, *options)]
+        more = {"log10_delta": log10_delta, "randomizer": name, "colluding": colluding}
+        more |= {"k": k, "eps": read("eps"), "compositions": rounds.value}
+        if question.value == "batch":
+            n = tightshuffle.fewest_users(eps0=read("eps0"), **more)
+            found = guarantee(make(name, n, k, read("eps0")), log10_delta, f"{n:,} users: ")
+            return [*found, command("users", *options)]
         fewest = question.value == "n"
-        plan = tightshuffle.plan(
-            **({"error": read("error")} if fewest else {"n": read("n")}),
-            k=k,
-            eps=read("eps"),
-            log10_delta=log10_delta,
-            randomizer=name,
-            colluding=colluding,
-            compositions=rounds.value,
-        )
+        plan = tightshuffle.plan(**({"error": read("error")} if fewest else {"n": read("n")}), **more)
         start = f"{plan.n:,} users, " * fewest + f"eps0 = {plain(plan.eps0, round_up=False)}: "
         found = guarantee(make(name, plan.n, k, plan.eps0), log10_delta, start)
         return [*found, command("plan", *options)]
