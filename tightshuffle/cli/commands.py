@@ -78,7 +78,8 @@ def _answer_bounds(arguments: Namespace) -> Answer:
         cells.append((f"{x:g}", *map(show, columns, row)))
     if not of_delta and sorted(kinds) == ["lower", "upper"]:  # one bracket
         place = {name: 1 + list(kinds).index(name) for name in kinds}
-        brackets = [f"between {row[place['lower']]} and {row[place['upper']]}" for row in cells[1:]]
+        ends = [(row[place["lower"]], row[place["upper"]]) for row in cells[1:]]
+        brackets = [f"at most {high}" if low == "nan" else f"between {low} and {high}" for low, high in ends]
         cells = list(zip([row[0] for row in cells], ["eps of the worst dataset", *brackets], strict=True))
     legend = []
     for column in columns:

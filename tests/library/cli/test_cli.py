@@ -155,6 +155,8 @@ def test_one_bracket_of_eps_for_every_randomizer(randomizer, setting):
     bounds = answer("epsilon", "privacy-blanket,single-value,upper", *words)["methods"]
     eps = {name: bound["eps"] for name, bound in bounds.items()}
     assert eps["upper"] <= min(eps.values()) * (1 + 1e-6)
+    _, out, _ = call("epsilon", "upper,lower", *words, "--compositions", "2")  # lower is for one round
+    assert float(re.search(r"at most (\S+)", out).group(1)) > high
 
 
 def test_a_randomizer_and_colluding_users():
