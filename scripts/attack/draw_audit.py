@@ -10,7 +10,7 @@ from matplotlib.ticker import MultipleLocator
 from scripts.shared import style, wording
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
-from scripts.shared.wording import percent, typeset
+from scripts.shared.wording import typeset
 
 LINES = {  # column: name, colour
     "upper_log10_delta": ("all counts:\nupper bound", style.ALL_COUNTS),
@@ -67,13 +67,13 @@ def caption(table: pd.DataFrame) -> str:
     for row in seen.head(1).to_dict("records"):
         at_least, printed = typeset(row["audited_delta"], round_up=False), 10 ** row["published_log10_delta"]
         verdict = f"at ε = {row['eps']:g} it is {at_least}, and the paper's δ {typeset(printed)}"
-    settings, confidence = len(table[SETTING].drop_duplicates()), percent(table["confidence"].iloc[0], 6)
+    settings, confidence = len(table[SETTING].drop_duplicates()), 100 * table["confidence"].iloc[0]
     joint, upper = (str(table[name].sum() or "none") for name in ("violated_jointly", "upper_violated"))
     return (
         f"A simulated attack on k-RR behind a shuffler shows how large δ is at least (triangles): {verdict}."
         f" {wording.setting(rows, *SETTING)}; {rows['runs'].iloc[0]:,.0f} runs with either value; without a"
         f" triangle, too few. In all {settings} settings, {joint} of {len(table)} bounds exceed the paper's δ"
-        f" (with {confidence} confidence for all together), {upper} our upper bound."
+        f" (with {confidence:g} % confidence for all together), {upper} our upper bound."
     )
 
 

@@ -108,8 +108,3 @@ def with_powers(text: str) -> str:
         return ten if found[1] == "1" else f"{found[1]}×{ten}"
 
     return re.sub(r"\b(\d+(?:\.\d+)?)[eE]([+-]?\d+)\b", power, text)
-
-
-def percent(share: float, digits: int = 2, *, round_up: bool | None = None) -> str:
-    """A share as `plain` writes its hundredfold: 5.3 % of 0.053."""
-    return f"{plain(100 * share, digits, round_up=round_up)} %"

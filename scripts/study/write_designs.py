@@ -1,7 +1,7 @@
 """Which randomizer to use: the generated part of docs/designs.md, a few sentences and a table."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -80,19 +80,9 @@ def _error(tv: float) -> str:
 
 def designs_page(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> str:
     """The generated part of docs/designs.md, from the rows of results/study/study.csv."""
-    table = markdown_table(HEADER, table_lines(study, which))
-    return markdown_page(TITLE, ["\n".join(statement(study)), table])
-
-
-def markdown_table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A Markdown table; every one of ``lines`` has as many texts as ``header``."""
-    ruled = [header, ["---"] * len(header), *lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
-
-
-def markdown_page(title: str, paragraphs: Iterable[str]) -> str:
-    """A title and paragraphs (texts or tables), blank lines between them."""
-    return "\n\n".join([f"# {title}", *paragraphs]) + "\n"
+    lines = [HEADER, ["---"] * len(HEADER), *table_lines(study, which)]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n\n".join([f"# {TITLE}", "\n".join(statement(study)), table]) + "\n"
 
 
 if __name__ == "__main__":
