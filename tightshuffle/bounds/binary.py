@@ -42,7 +42,7 @@ _Reports = Sequence[tuple[Integers, float]]
 class Bit(NamedTuple):
     """The bit of the target user: the log of the odds that it is 1, under P and, smaller, under Q.
 
-    ``largest``: log(p / q), the largest loss; ``slack``: its relative rounding error.
+    ``largest``: log(p / q), the largest loss, rounded up; ``slack``: its relative rounding error.
     """
 
     held: float
@@ -59,7 +59,9 @@ class Bit(NamedTuple):
             largest = math.log1p(math.expm1(held - other) / (1 + math.exp(min(held, 700.0))))
         else:
             largest = float(np.logaddexp(0, -other) - np.logaddexp(0, -held))
-        return Bit(held, other, largest, 2.0**-48 * (1 + abs(held) + abs(other)) / min(held - other, 1.0))
+        slack = 2.0**-48 * (1 + abs(held) + abs(other)) / min(held - other, 1.0)
+        # Rounded up, as delta counts as 0 from here on.
+        return Bit(held, other, largest * (1 + 2.0**-49), slack)
 
     @staticmethod
     def flipped(eps0: float) -> "Bit":

@@ -1,6 +1,7 @@
 """The upper bound that hides the target user among nearly all other users."""
 
 import itertools
+import warnings
 from functools import partial
 
 import numpy as np
@@ -164,6 +165,16 @@ def test_it_is_below_the_blanket_and_holds_at_the_edges():
         assert np.all(bounds >= lower(epses, n=n, randomizer=one) - 1e-9 * np.abs(bounds.clip(-1e300)))
         assert np.all(bounds[-2:] == -np.inf)
         assert np.all(bounds <= 0)
+
+
+@pytest.mark.parametrize("eps0", [1e-100, 1e-17, 1e-8, 1.0, 50.0])
+@pytest.mark.parametrize("n", [1, 3, 10**12])
+def test_the_smallest_budgets_and_the_last_eps_cause_no_warning(n, eps0):
+    epses = np.array([0.0, 0.5 * eps0, eps0 * (1 - 1e-9), np.nextafter(eps0, 0)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bounds = tightshuffle.upper(epses, n=n, k=3, eps0=eps0, log10=True)
+    assert np.all(bounds >= lower(epses, n=n, k=3, eps0=eps0))
 
 
 def test_pairwise_independence_is_enough_for_two_hash_values():

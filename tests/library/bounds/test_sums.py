@@ -5,6 +5,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -85,6 +86,15 @@ def test_every_dataset_of_forty_users(name, eps0):
     bound = 10 ** sums.log10_delta(eps, n=n, randomizer=own)
     assert np.all(bound >= truth * (1 - 1e-9))
     assert np.all(bound <= truth * 1.1)
+
+
+@pytest.mark.parametrize("eps0", [1e-8, 9.3e-4, *np.linspace(0.1, 50.0, 40).tolist()])
+def test_delta_is_0_from_the_largest_loss_on_and_not_before(eps0):
+    """ln(p / q) of one sum, ln((1 + e^eps0) / 2), rounded to a float, is below the loss half of the time."""
+    found = sums.epsilon(-40.0, n=2, randomizer=make("oue", 2, eps0), deletion=True)
+    with mpmath.workdps(60):
+        largest = mpmath.log((1 + mpmath.exp(mpmath.mpf(eps0))) / 2)
+        assert largest <= found <= largest * (1 + 1e-14)
 
 
 def binomial(n, chance):

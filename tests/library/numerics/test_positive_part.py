@@ -154,6 +154,22 @@ def test_outwards_bounds_every_rounding():
         assert all(law.min() >= 0 and law.sum() <= 1 + 1e-15 for _, law in laws)
 
 
+@pytest.mark.parametrize("rare", [1.9e-22, 5e-17, 1e-9])
+@pytest.mark.parametrize("n", [10**6, 10**12])
+def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
+    """1 / rare with a probability that is lost in rounding beside the other one, else -1."""
+    law = np.array([1 / rare, -1.0]), np.array([rare, 1 - rare])
+    low, high = (log_positive_part(*outwards(*law, up, 20.0), n)[int(up)] for up in (False, True))
+    with mpmath.workdps(50):
+        p, total = mpmath.mpf(rare), mpmath.mpf(0)
+        mass = (1 - p) ** n
+        for j in range(1, math.ceil(n * rare + 12 * math.sqrt(n * rare) + 30)):
+            mass *= (n - j + 1) / mpmath.mpf(j) * p / (1 - p)
+            total += max(j * mpmath.mpf(1 / rare) - (n - j), 0) * mass
+        exact = float(mpmath.log(total))
+    assert low <= exact <= high
+
+
 def test_only_the_largest_of_a_group_are_narrow():
     rng = np.random.default_rng(27)  # where Chernoff's bound is not the largest where the expectation is
     values, groups = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)

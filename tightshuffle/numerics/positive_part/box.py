@@ -80,7 +80,9 @@ def sum_box(point: Points, box: Boxes) -> tuple[float, float]:
     below = float((np.maximum(s - slack, 0.0) * terms * np.exp(-lost)).sum())
     above = float(((s + slack) * terms * np.exp(np.minimum(lost, 700.0))).sum())
     if below > 0:
-        low = float(top + log_rounded(below, round_up=False)) - ULP * 4 * abs(top)
+        # Rounding may make the probabilities' sum larger than 1: then it is divided by, n times.
+        over = max(math.fsum([-1.0, *point.p.tolist()]), 0.0)
+        low = float(top + log_rounded(below, round_up=False)) - ULP * 4 * abs(top) - n * over
     return low, float(np.logaddexp(high, top + log_rounded(above, round_up=True) + ULP * 4 * abs(top)))
 
 

@@ -1,5 +1,7 @@
 """Distributions that are moved to the safe side by more than rounding moved them."""
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -30,8 +32,17 @@ def outwards(
         return moved, above + below * np.where(mass > room, room / np.where(mass > 0, mass, 1.0), 1.0)
     kept = probabilities / up
     total = probabilities.sum(axis=-1, keepdims=True)
-    rest = np.minimum(
-        (total * (up - 1 / up)).max(axis=-1, keepdims=True), 1 - kept.sum(axis=-1, keepdims=True)
-    )
+    rest = (total * (up - 1 / up)).max(axis=-1, keepdims=True)
     smallest = (np.arange(values.shape[-1]) == values.argmin(axis=-1)[..., None]) & (values < 0)
-    return moved, kept + smallest * np.maximum(rest, 0.0)
+    others = np.where(smallest, 0.0, kept)
+    left = np.reshape(
+        [_what_is_left(row) for row in others.reshape(-1, others.shape[-1]).tolist()], total.shape
+    )
+    return moved, np.where(smallest, np.minimum(kept + np.maximum(rest, 0.0), left), kept)
+
+
+def _what_is_left(probabilities: list[float]) -> float:
+    """What these leave to 1, and not a bit less: the value 0 would get it, which is not the smallest."""
+    negative = [-each for each in probabilities]
+    left = math.fsum([1.0, *negative])
+    return left if math.fsum([1.0, -left, *negative]) <= 0 else math.nextafter(left, 2.0)
