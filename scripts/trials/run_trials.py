@@ -95,18 +95,17 @@ def run_points(
 ) -> pd.DataFrame:
     """The trials of ``points`` (as `parts.parts_of`) on one dataset; for the rest see `run_point`.
 
-    A point that two experiments share is run once; both have its rows. Returns a DataFrame with the columns
-    of `run_point`, the experiment and the point's repetitions; points in order.
+    Returns a DataFrame with the columns of `run_point`, the experiment and the point's repetitions; points in
+    order, one that is listed twice ("all" and this number) once.
     """
     shared: dict[str, Any] = {"dataset": dataset, "cells": cells, "protocol": protocol, "seed": seed}
-    runs, frames = {}, {}
+    frames = {}
     for point in points:
         eps0, eps, n = float(point["eps0"]), float(point["eps"]), users_of(counts, point["n"])
-        setting = eps0, eps, n, (repetitions := int(point["repetitions"]))
-        if setting not in runs:
-            runs[setting] = run_point(counts, eps0=eps0, eps=eps, n=n, repetitions=repetitions, **shared)
-        labels = {"experiment": point["experiment"], "repetitions": repetitions}
-        frames[point["experiment"], setting] = runs[setting].assign(**labels)
+        labels = {"experiment": point["experiment"], "repetitions": int(point["repetitions"])}
+        if (key := (*labels.values(), eps0, eps, n)) not in frames:
+            run = run_point(counts, eps0=eps0, eps=eps, n=n, repetitions=labels["repetitions"], **shared)
+            frames[key] = run.assign(**labels)
     return pd.concat(frames.values(), ignore_index=True)[TRIAL_COLUMNS]
 
 

@@ -65,7 +65,8 @@ def test_points_are_rows_with_their_parameters():
         {"experiment": "tv", "eps0": 2, "eps": 1, "n": "all", "repetitions": 3},
         {"experiment": "individual", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 5},
     ]
-    frame = run_trials.run_points(COUNTS, points, cells=[1, 4], **SHARED)
+    again = points[1] | {"eps0": 2.0, "n": int(COUNTS.sum())}  # written differently
+    frame = run_trials.run_points(COUNTS, [*points, again], cells=[1, 4], **SHARED)
     assert list(frame.columns) == run_trials.TRIAL_COLUMNS
     by_point = frame.groupby(["experiment", "eps0", "eps", "n", "repetitions"], sort=False)
     expected = [tuple({**point, "n": run_trials.users_of(COUNTS, point["n"])}.values()) for point in points]
@@ -75,23 +76,6 @@ def test_points_are_rows_with_their_parameters():
         budget = {name: float(point[name]) for name in ("eps0", "eps")}
         alone = run_point(COUNTS, cells=[1, 4], **SHARED, **size, **budget)
         pd.testing.assert_frame_equal(rows[list(alone.columns)].reset_index(drop=True), alone)
-
-
-def test_a_point_of_two_experiments_is_run_once(monkeypatch):
-    calls = []
-
-    def counted(*arguments, **settings):
-        calls.append(settings["n"])
-        return run_point(*arguments, **settings)
-
-    monkeypatch.setattr(run_trials, "run_point", counted)
-    point = {"eps0": 4, "eps": 4, "n": "all", "repetitions": 3}
-    points = [point | {"experiment": name} for name in ("tv", "individual")]
-    points.append(points[0] | {"eps0": 4.0, "n": int(COUNTS.sum())})  # the first one, written differently
-    frame = run_trials.run_points(COUNTS, points, cells=[1], **SHARED)
-    assert calls == [COUNTS.sum()]
-    first, second = (frame[frame["experiment"] == name] for name in ("tv", "individual"))
-    assert first["value"].tolist() == second["value"].tolist()
 
 
 def test_gaussian_noise_of_the_published_scale_is_added_to_the_counts():
