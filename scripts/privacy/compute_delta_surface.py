@@ -29,6 +29,4 @@ def points(axis: Section) -> Floats:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        params = snakemake.params
-        table = delta_surface(n=params.n, k=params.k, count=params.n_x0, eps=params.eps, eps0=params.eps0)
-        write_csv(table, snakemake.output[0])
+        write_csv(delta_surface(**snakemake.params.surface), snakemake.output[0])

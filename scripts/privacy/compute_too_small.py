@@ -37,6 +37,4 @@ def too_small(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.Dat
 
 if __name__ == "__main__":
     with job() as snakemake:
-        params = snakemake.params
-        table = too_small(n=params.n, k=params.k, count=params.n_x0, eps=params.eps, eps0=params.eps0)
-        write_csv(table, snakemake.output[0])
+        write_csv(too_small(**snakemake.params.surface), snakemake.output[0])

@@ -34,11 +34,7 @@ rule compute_delta_surface:
     log:
         "<results>/logs/compute_delta_surface.log",
     params:
-        n=config["delta_surface"]["n"],
-        k=config["delta_surface"]["k"],
-        n_x0=config["delta_surface"]["count"],
-        eps=config["delta_surface"]["eps"],
-        eps0=config["delta_surface"]["eps0"],
+        surface=config["delta_surface"],
     script:
         "../../scripts/privacy/compute_delta_surface.py"
 
@@ -62,11 +58,7 @@ rule compute_too_small:
     log:
         "<results>/logs/compute_too_small.log",
     params:
-        n=config["delta_surface"]["n"],
-        k=config["delta_surface"]["k"],
-        n_x0=config["delta_surface"]["count"],
-        eps=config["delta_surface"]["eps"],
-        eps0=config["delta_surface"]["eps0"],
+        surface=config["delta_surface"],
     script:
         "../../scripts/privacy/compute_too_small.py"
 
