@@ -60,13 +60,4 @@ if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
         seed = seed_of(params.seed, stage="synthetic", dataset=snakemake.wildcards.dataset)
-        histogram = sample_normal(
-            mean=params.mean,
-            spread=params.spread,
-            spread_is=params.spread_is,
-            range=params.range,
-            cells=params.cells,
-            population=params.population,
-            rng=np.random.default_rng(seed),
-        )
-        write_csv(histogram, snakemake.output[0])
+        write_csv(sample_normal(**params.normal, rng=np.random.default_rng(seed)), snakemake.output[0])

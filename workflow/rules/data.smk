@@ -5,6 +5,7 @@ GOWALLA, NORMAL, COUNTS = (configuration.of_kind(DATASETS, kind) for kind in ("g
 SUB_CELLS = {table: f"data/gowalla/{{dataset}}_{table}.csv" for table in ("lines", "counts")}
 DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
 CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
+OF_NORMAL = ("mean", "spread", "spread_is", "range", "cells", "population")
 DATA_FIGURES = {"fig3_checkins": ("figures", "Check-ins of each city")} if GOWALLA else {}
 
 
@@ -121,12 +122,7 @@ rule sample_synthetic:
         dataset=one_of(NORMAL),
     localrule: True
     params:
-        mean=lookup("datasets/{dataset}/mean", within=config),
-        spread=lookup("datasets/{dataset}/spread", within=config),
-        spread_is=lookup("datasets/{dataset}/spread_is", within=config),
-        range=lookup("datasets/{dataset}/range", within=config),
-        cells=lookup("datasets/{dataset}/cells", within=config),
-        population=lookup("datasets/{dataset}/population", within=config),
+        normal=lambda wildcards: {name: DATASETS[wildcards.dataset][name] for name in OF_NORMAL},
         seed=config["seed"],
     script:
         "../../scripts/data/sample_synthetic.py"
