@@ -154,6 +154,15 @@ def test_outwards_bounds_every_rounding():
         assert all(law.min() >= 0 and law.sum() <= 1 + 1e-15 for _, law in laws)
 
 
+@pytest.mark.parametrize("round_up", [False, True])
+def test_outwards_broadcasts(round_up):
+    values, probabilities = np.random.default_rng(23).normal(size=(5, 3)), np.array([0.2, 0.3, 0.5])
+    together = outwards(values, probabilities, round_up, 20.0)
+    for place, own in enumerate(values):
+        for part, alone in zip(together, outwards(own, probabilities, round_up, 20.0), strict=True):
+            np.testing.assert_array_equal(part[place], alone)
+
+
 @pytest.mark.parametrize("rare", [1.9e-22, 5e-17, 1e-9])
 @pytest.mark.parametrize("n", [10**6, 10**12])
 def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):

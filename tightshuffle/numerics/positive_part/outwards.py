@@ -35,10 +35,9 @@ def outwards(
     rest = (total * (up - 1 / up)).max(axis=-1, keepdims=True)
     smallest = (np.arange(values.shape[-1]) == values.argmin(axis=-1)[..., None]) & (values < 0)
     others = np.where(smallest, 0.0, kept)
-    left = np.reshape(
-        [_what_is_left(row) for row in others.reshape(-1, others.shape[-1]).tolist()], total.shape
-    )
-    return moved, np.where(smallest, np.minimum(kept + np.maximum(rest, 0.0), left), kept)
+    left = [_what_is_left(row) for row in others.reshape(-1, others.shape[-1]).tolist()]
+    most = np.reshape(left, (*others.shape[:-1], 1))
+    return moved, np.where(smallest, np.minimum(kept + np.maximum(rest, 0.0), most), kept)
 
 
 def _what_is_left(probabilities: list[float]) -> float:
