@@ -5,7 +5,7 @@ as long as numpy.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,9 @@ class Method:
         return self.name.replace("-", "_")
 
 
+_LARGEST = {"largest_n": LARGEST_N_OF_UPPER, "largest_eps0": LARGEST_EPS0_OF_UPPER}
+_OF_ANY_RANDOMIZER: dict[str, Any] = {"randomizers": True, **_LARGEST}
+
 METHODS = {
     method.name: method
     for method in (
@@ -74,9 +77,7 @@ METHODS = {
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
             source="this project: the datasets in which all other users hold one value, or one of two at"
             " random (docs/theory.md)",
-            randomizers=True,
-            largest_n=LARGEST_N_OF_UPPER,
-            largest_eps0=LARGEST_EPS0_OF_UPPER,
+            **_OF_ANY_RANDOMIZER,
         ),
         Method(
             name="upper",
@@ -86,9 +87,7 @@ METHODS = {
             source="the smaller one of privacy-blanket and single-value (docs/theory.md);"
             " for hash:G with G > 2, see single-value",
             composes=True,
-            randomizers=True,
-            largest_n=LARGEST_N_OF_UPPER,
-            largest_eps0=LARGEST_EPS0_OF_UPPER,
+            **_OF_ANY_RANDOMIZER,
         ),
         Method(
             name="privacy-blanket",
@@ -96,9 +95,7 @@ METHODS = {
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower for k-RR wherever eps is small",
             source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
-            randomizers=True,
-            largest_n=LARGEST_N_OF_UPPER,
-            largest_eps0=LARGEST_EPS0_OF_UPPER,
+            **_OF_ANY_RANDOMIZER,
         ),
         Method(
             name="single-value",
@@ -107,9 +104,7 @@ METHODS = {
             valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
             " G > 2 needs hash functions that are independent for every three values",
             source="this project: the target user is hidden among nearly all other users (docs/theory.md)",
-            randomizers=True,
-            largest_n=LARGEST_N_OF_UPPER,
-            largest_eps0=LARGEST_EPS0_OF_UPPER,
+            **_OF_ANY_RANDOMIZER,
         ),
         Method(
             name="erlingsson",
