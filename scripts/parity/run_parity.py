@@ -1,15 +1,13 @@
 """The comparison at equal privacy: shuffled k-RR and the Gaussian mechanism with the same (eps, delta).
 
-delta is fixed. For n users, k cells and a budget eps0, eps is what `bounds.histogram` guarantees for the
-whole histogram of every dataset. The Gaussian mechanism has the smallest noise that is (eps, delta)-private
-for a histogram, if one user's value changes (L2 sensitivity sqrt(2)). Everything is paired: one repetition is
-one sample of users for all mechanisms and settings. One setting's Gaussian noise is the same standard normal
-draw for both bounds that give eps.
+delta is fixed. For n users, k cells and a budget eps0, eps is what `tightshuffle.upper` guarantees for every
+dataset. The Gaussian mechanism has the smallest noise that is (eps, delta)-private for a histogram, if one
+user's value changes (L2 sensitivity sqrt(2)). Everything is paired: one repetition is one sample of users for
+all mechanisms and settings. One setting's Gaussian noise is the same standard normal draw for both bounds
+that give eps.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,30 +17,17 @@ from scripts.shared.delta_rules import DeltaRule, delta_rules
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.trials.run_trials import Users, error_table, sample_users, users_of
+from tightshuffle import epsilon
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.bounds import histogram
-from tightshuffle.bounds.gaussian_limit import gaussian_mu
-from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 
-BOUNDS = {"upper": histogram.upper, "lower": histogram.lower}
+BOUNDS = ("upper", "lower")
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
     "metric", "cell", "repetition", "value", "uniform", "seed",
 ]  # fmt: skip
-
-
-def guaranteed_eps(bound: str, delta: float, *, n: int, k: int, eps0: float) -> float:
-    """The eps in [0, eps0] at which a bound of the whole histogram's delta is ``delta``, on its safe side.
-
-    ``bound`` "upper": the true delta at the returned eps is at most ``delta``; "lower": for some dataset it
-    is at least ``delta``. Where eps = 0 already suffices, or nothing above it is a lower bound, eps is 0 or
-    close to it.
-    """
-    of, mu = partial(BOUNDS[bound], n=n, k=k, eps0=eps0), float(gaussian_mu(n=n, k=k, eps0=eps0))
-    return epsilon_from_gaussian(of, math.log10(delta), eps0, mu=mu, round_up=bound == "upper")
 
 
 def shuffle_estimates(samples: Integers, *, eps0: float, rng: np.random.Generator) -> dict[str, Floats]:
@@ -145,7 +130,7 @@ def run_parity_point(
             noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
             setting["delta"] = rule.delta(n)
             for bound in bounds:
-                eps = guaranteed_eps(bound, rule.delta(n), n=n, k=k, eps0=budget)
+                eps = epsilon(rule.delta(n), n=n, k=k, eps0=budget, method=bound)
                 sigma = float(exact_scale(eps, rule.delta(n), sensitivity=HISTOGRAM_SENSITIVITY))
                 estimates = gaussian_estimates(samples, sigma * noise)
                 gaussian = error_table("estimator", estimates, samples / n, cells)

@@ -1,13 +1,11 @@
 """Runs at equal privacy: the guarantee is the stated one, everything is paired, and intervals cover."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from scripts.parity.run_parity import gaussian_estimates, guaranteed_eps, run_parity, run_parity_point, sizes
+from scripts.parity.run_parity import gaussian_estimates, run_parity, run_parity_point, sizes
 from scripts.parity.summarise_parity import (
     MEANS,
     PUBLISHED,
@@ -17,7 +15,6 @@ from scripts.parity.summarise_parity import (
     summarise_point,
 )
 from scripts.shared.delta_rules import delta_rules
-from tightshuffle.bounds import histogram, inverse
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 COUNTS = np.array([4000, 3000, 2000, 900, 100, 0])
@@ -29,21 +26,6 @@ POINT |= {"cells": [1, 6], "seed": 5}
 @pytest.fixture(scope="module")
 def trials():
     return run_parity_point(COUNTS, repetitions=60, **POINT)
-
-
-@pytest.mark.parametrize(
-    ("n", "k", "eps0", "delta"),
-    [(200, 5, 1.0, 1e-4), (1000, 15, 6.0, 1e-6), (60, 3, 0.2, 0.3), (5, 4, 3.0, 1e-9)],
-)
-def test_eps_is_that_of_the_bounds_on_their_safe_side(n, k, eps0, delta):
-    upper = guaranteed_eps("upper", delta, n=n, k=k, eps0=eps0)
-    lower = guaranteed_eps("lower", delta, n=n, k=k, eps0=eps0)
-    assert 0 <= lower <= upper <= eps0
-    assert histogram.upper(upper, n=n, k=k, eps0=eps0) <= np.log10(delta)
-    assert lower == 0 or histogram.lower(lower, n=n, k=k, eps0=eps0) >= np.log10(delta)
-    for bound, eps in ((histogram.upper, upper), (histogram.lower, lower)):
-        exact = inverse.smallest_eps(partial(bound, n=n, k=k, eps0=eps0), np.log10(delta), eps0)
-        assert eps == pytest.approx(exact, rel=1e-3, abs=1e-9)
 
 
 def test_same_parameters_same_values_whatever_else_runs(trials):
