@@ -236,6 +236,8 @@ def test_ranges():
         ("plan --k 3 --eps 1 --delta 1e-6", "one of the arguments --n --data --error is required"),
         ("plan --data x.csv --error 0.1 --eps 1 --delta 1e-6", "--error not allowed with argument --data"),
         ("plan --data x.csv --k 3 --eps 1 --delta 1e-6", "give --k, or --data"),
+        ("collection /no.yaml --delta 1e-6", "/no.yaml: No such file"),
+        ("collection /no.yaml --delta 2", "--delta must lie between 0 and 1"),
     ],
 )
 def test_errors_are_one_line(line, message):

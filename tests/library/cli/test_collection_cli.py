@@ -1,4 +1,4 @@
-"""`tightshuffle collection`: the numbers of the class, in three forms; errors in one line."""
+"""`tightshuffle collection`: the numbers of the class, in three forms."""
 
 import json
 
@@ -52,17 +52,3 @@ def test_values_sent_as_they_are_have_no_error_and_no_guarantee(tmp_path):
     given = answer("collection", path, "--delta", "1e-6")
     assert given["groups"][0]["eps_upper"] is None  # JSON has no infinity
     assert given["expected_tv"] == {"collection": 0}
-
-
-@pytest.mark.parametrize(
-    ("text", "asked", "message"),
-    [
-        (FILE, ["--delta", "2"], "delta"),
-        (FILE.replace("users: 500", "user: 500"), ["--eps", "1"], "mine.yaml: groups, item 1: unknown key"),
-    ],
-)
-def test_errors_are_one_line(path, text, asked, message):
-    path.write_text(text)
-    code, out, err = call("collection", path, *asked)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
