@@ -17,13 +17,14 @@ from scripts.shared.delta_rules import DeltaRule, delta_rules
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.trials.run_trials import Users, error_table, sample_users, users_of
-from tightshuffle import epsilon
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.bounds import histogram, upper
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
+from tightshuffle.setting import make_setting
 
-BOUNDS = ("upper", "lower")
+BOUNDS: dict[str, Any] = {"upper": upper, "lower": histogram.Side(round_up=False)}
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
     "metric", "cell", "repetition", "value", "uniform", "seed",
@@ -123,6 +124,7 @@ def run_parity_point(
         noise_seed = seed_of(seed, stage="parity shuffle", eps0=budget, **root)
         estimates = shuffle_estimates(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
         shuffle = error_table("estimator", estimates, samples / n, cells)
+        one_round = make_setting(n=n, k=k, eps0=budget)
         shuffle = shuffle.assign(mechanism="shuffle", seed=noise_seed)
         for rule in rules:
             setting: dict[str, Any] = {**root, "eps0": budget, "delta_rule": rule.name}
@@ -130,7 +132,7 @@ def run_parity_point(
             noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
             setting["delta"] = rule.delta(n)
             for bound in bounds:
-                eps = epsilon(rule.delta(n), n=n, k=k, eps0=budget, method=bound)
+                eps = float(BOUNDS[bound].epsilon(np.log10(rule.delta(n)), one_round))
                 sigma = float(exact_scale(eps, rule.delta(n), sensitivity=HISTOGRAM_SENSITIVITY))
                 estimates = gaussian_estimates(samples, sigma * noise)
                 gaussian = error_table("estimator", estimates, samples / n, cells)

@@ -32,7 +32,8 @@ def code_of(script: Path) -> str:
 def files_of(script: str) -> list[str]:
     """The script and every file of this project that it imports, at any depth; sorted, relative to `ROOT`."""
     imports = _graph()
-    waiting, seen = [script.removesuffix(".py").replace("/", ".")], set()
+    waiting = [script.removesuffix(".py").replace("/", ".")]
+    seen, not_followed = set(), set()
     while waiting:
         module = waiting.pop()
         if module not in seen:
@@ -40,10 +41,10 @@ def files_of(script: str) -> list[str]:
             waiting += imports.find_modules_directly_imported_by(module)
             around = module.rpartition(".")[0]  # Python runs the package around a module, too
             if around == LAZY:
-                seen.add(around)
+                not_followed.add(around)
             elif around:
                 waiting.append(around)
-    return sorted(map(_file_of, seen))
+    return sorted(map(_file_of, seen | not_followed))
 
 
 def digest(path: str | os.PathLike[str]) -> str:

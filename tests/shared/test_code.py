@@ -47,6 +47,15 @@ def project(tmp_path, monkeypatch):
     forget()
 
 
+def test_the_whole_package_is_used_where_its_public_functions_are(project):
+    """In whatever order: a module of the package is imported first here."""
+    text = "import tightshuffle\nfrom tightshuffle.inner.a import f\n"
+    for lines in (text, "\n".join(reversed(text.splitlines())) + "\n"):
+        (project / "scripts/stage/s.py").write_text(lines)
+        forget()
+        assert "tightshuffle/unused.py" in code.files_of("scripts/stage/s.py")
+
+
 def test_files_are_the_script_and_what_is_imported_when_it_runs(project):
     """Also what the packages around a module import; not what their functions or type checkers would."""
     assert code.files_of("scripts/stage/s.py") == USED
