@@ -76,7 +76,7 @@ lint: $(VENV)/dev
 	@lint-imports
 
 # One process more than there are cores, because one mostly waits for a cluster.
-slow: $(VENV)/test
+slow: $(VENV)/test $(VENV)/dev
 	@$(PYTEST) $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow
 
 cluster: $(VENV)/cluster

@@ -1,5 +1,6 @@
 """README.md and docs/: numbers are true, and commands print what is shown (links: `make docs`)."""
 
+import ast
 import os
 import re
 import shlex
@@ -18,6 +19,7 @@ from tightshuffle.cli import main as cli
 NAMES = ["README.md", "results/README.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md")))]
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 FENCE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^\$ ([^\n]*<<'(\w+)'\n.*?^\2$|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -53,6 +55,22 @@ def test_documents_state_what_comes_out(full):
             folder = full.folder if path.startswith("results") else ROOT
             some_commands_fill = path.startswith(("results/logs", "results/site", "data/raw"))
             assert some_commands_fill or (folder / path).exists(), f"{name}: {path}"
+
+
+@pytest.mark.slow
+def test_python_of_the_documents():
+    """Every block runs, and its last line gives the number that stands behind it, if one does."""
+    shown = 0
+    for text in TEXTS.values():
+        for block in PYTHON.findall(text):
+            *before, last = ast.parse(block).body
+            names: dict[str, object] = {}
+            exec(compile(ast.Module(before, []), "document", "exec"), names)
+            value = eval(ast.unparse(last), names)
+            if number := re.search(r"# (\d+\.(\d+))", block.splitlines()[-1]):
+                assert round(value, len(number[2])) == float(number[1])
+                shown += 1
+    assert shown
 
 
 def test_code_and_theory_point_at_each_other():
