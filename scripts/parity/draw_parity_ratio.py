@@ -103,7 +103,9 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def _delta(rule: str) -> str:
-    return rule.replace("-", "−") if rule.startswith("n^") else typeset(float(rule))
+    if rule.startswith("n^"):
+        return f"n{rule[2:].translate(wording.SUPERSCRIPTS)}"
+    return typeset(float(rule))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pandas as pd
 
 from tightshuffle.number_text import Number, plain, rounded, span
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 _IN_FULL = Decimal("0.001"), Decimal(10**9)  # numbers that `typeset` writes without a power of ten
 
 SYMBOLS = {"n": "n", "k": "k", "eps0": "ε₀", "eps": "ε", "count": "n_x₀"}
@@ -104,7 +104,7 @@ def with_powers(text: str) -> str:
     """``text`` with its numbers like 2.49E-15 and 1e-6 as `typeset` writes them: 2.49×10⁻¹⁵ and 10⁻⁶."""
 
     def power(found: re.Match[str]) -> str:
-        ten = "10" + str(int(found[2])).translate(_SUPERSCRIPTS)
+        ten = "10" + str(int(found[2])).translate(SUPERSCRIPTS)
         return ten if found[1] == "1" else f"{found[1]}×{ten}"
 
     return re.sub(r"\b(\d+(?:\.\d+)?)[eE]([+-]?\d+)\b", power, text)

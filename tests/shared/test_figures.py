@@ -285,7 +285,7 @@ def parity_ratio(_):
     own = rows.loc[rows["eps0"] == 6, "ratio"]
     assert 0 < len(rows) < 6
     says = [f"shuffling has {own.min():.2f} to {own.max():.2f} times", "paper's settings", "10 repetitions"]
-    says += [FORMULA, "δ = 10⁻⁶;", "δ = n^−1.1"]
+    says += [FORMULA, "δ = 10⁻⁶;", "δ = n⁻¹·¹"]
     figure, caption = draw_parity_ratio.draw(*given), draw_parity_ratio.caption(*given)
     return Drawn(figure, caption, lines(rows, "n", "ratio"), says)
 
