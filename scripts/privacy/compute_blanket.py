@@ -12,10 +12,10 @@ import pandas as pd
 
 from scripts.privacy.axes import Axis
 from scripts.shared.job import job, write_csv
-from tightshuffle import upper
 from tightshuffle.arguments import Integers
-from tightshuffle.bounds import histogram
+from tightshuffle.bounds import histogram, upper
 from tightshuffle.literature import blanket, count
+from tightshuffle.setting import make_setting
 
 
 def blanket_regions(
@@ -66,7 +66,9 @@ def blanket_tightness(
     for direction in ("forward", "reverse"):
         table[f"count_{direction}"] = count.delta(eps, count=held, direction=direction, **setting)
     # of the whole histogram, for every dataset
-    return table.assign(lower=histogram.lower(eps, **setting), upper=upper(eps, log10=True, **setting))
+    return table.assign(
+        lower=histogram.lower(eps, **setting), upper=upper.log10_delta(eps, make_setting(**setting))
+    )
 
 
 def x0_count(share: float, n: npt.ArrayLike) -> Integers:

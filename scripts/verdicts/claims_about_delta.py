@@ -21,13 +21,13 @@ from scripts.privacy.printed_formulas import delta_of_count, theorem_1_as_printe
 from scripts.shared.published_gaussian import published_scale
 from scripts.verdicts.evidence import GAUSSIAN, OWN, NoEvidenceError, Reading
 from scripts.verdicts.verdict_rules import Comparisons, yes_or_no
-from tightshuffle import upper
 from tightshuffle.arguments import OutsideRange
-from tightshuffle.bounds import histogram
+from tightshuffle.bounds import histogram, upper
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.planning import expected_tv_gaussian, expected_tv_krr
 from tightshuffle.randomizers.krr import invert, lie_probability, project_to_simplex, truth_probability
+from tightshuffle.setting import make_setting
 
 Point = tuple[float, float, int, int]  # eps, eps0, n, k
 
@@ -52,7 +52,8 @@ GENERAL: dict[str, list[Callable[..., Any]]] = {  # the cited bounds for any eps
 @functools.lru_cache(maxsize=4096)
 def bracket(eps: float, eps0: float, n: int, k: int) -> tuple[float, float]:
     """(low, high): log10 delta of the whole histogram, for the worst dataset, is between them."""
-    return float(histogram.lower(eps, n=n, k=k, eps0=eps0)), upper(eps, n=n, k=k, eps0=eps0, log10=True)
+    setting = make_setting(n=n, k=k, eps0=eps0)
+    return float(histogram.lower(eps, n=n, k=k, eps0=eps0)), float(upper.log10_delta(eps, setting))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -71,7 +71,7 @@ def script_of(run):
 
 @pytest.mark.parametrize(
     ("what", "pause"),  # seconds: as the job starts, or soon after; it ends within one
-    [("job", 0), ("job", 0.2), ("snakemake", 0), ("group", 0.7), ("SIGINT", 0.7), ("SIGTERM", 0)],
+    [("job", 0), ("job", 0.2), ("snakemake", 0), ("group", 0.3), ("SIGINT", 0.3), ("SIGTERM", 0)],
 )
 def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(calm, small, what, pause):
     """At most after --unlock, as docs/running.md says; a job that outlives its run changes nothing."""
