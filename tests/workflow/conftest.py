@@ -3,9 +3,11 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -55,7 +57,9 @@ class Project:
         """Start Snakemake in a process group of its own; what it prints goes to the file ``printed``."""
         with open(self.folder / "printed", "w") as file:
             how = self._how(arguments, environment)
-            return subprocess.Popen(**how, stdout=file, stderr=file, start_new_session=True)
+            # Behind `&` in a script, SIGINT is ignored, and a child inherits this.
+            heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+            return subprocess.Popen(**how, stdout=file, stderr=file, start_new_session=True, preexec_fn=heard)
 
     def _how(self, arguments, environment):
         own = {**os.environ, "PYTHONPATH": NO_PLUGINS, **(environment or {})}
