@@ -40,12 +40,16 @@ def gaussian_errors(values: pd.DataFrame, users: Mapping[str, int]) -> list[Erro
     return errors
 
 
-def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike) -> Floats:
-    """The natural log of the probability that noise of each of the ``scales`` (any shape) is printed so."""
+def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike, *, cut_off: bool = False) -> Floats:
+    """The natural log of the probability that noise of each of the ``scales`` (any shape) is printed so.
+
+    ``cut_off``: with further digits cut off instead of rounded.
+    """
     scales = np.asarray(scales, dtype=float)
     total = np.zeros(scales.shape)
     for error in errors:
-        low, high = (end * error.users for end in _rounded_alike(error.printed, error.digits))
+        alike = _cut_off_alike if cut_off else _rounded_alike
+        low, high = (end * error.users for end in alike(error.printed, error.digits))
         if error.cells == 1:
             probability = stats.halfnorm.cdf(high / scales) - stats.halfnorm.cdf(low / scales)
         else:
@@ -55,9 +59,12 @@ def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike) -> Floats:
     return total
 
 
-def likely(errors: Sequence[Error]) -> tuple[float, float]:
-    """(lowest scale, highest scale): the 95 % interval by the likelihood ratio."""
-    found = log_likelihood(errors, SCALES)
+def likely(errors: Sequence[Error], *, cut_off: bool = False) -> tuple[float, float]:
+    """(lowest scale, highest scale): the 95 % interval by the likelihood ratio.
+
+    ``cut_off``: if the errors are printed with further digits cut off instead of rounded.
+    """
+    found = log_likelihood(errors, SCALES, cut_off=cut_off)
     inside = SCALES[2 * (found.max() - found) <= stats.chi2.ppf(0.95, 1)]
     return float(inside[0]), float(inside[-1])
 
@@ -71,7 +78,18 @@ def sum_distribution(count: int) -> tuple[Floats, Floats]:
 
 def _rounded_alike(error: float, digits: int) -> tuple[float, float]:
     """Ends of the interval of errors that are rounded to ``error``, with its digits."""
-    unit = 10 ** (np.floor(np.log10(error) + 1e-12) - digits + 1)
+    unit = _unit_of_last_digit(error, digits)
     last = np.floor(error / unit + 0.5)
     below = 0.05 if last == 10 ** (digits - 1) else 0.5  # the next smaller number has finer digits
     return float((last - below) * unit), float((last + 0.5) * unit)
+
+
+def _cut_off_alike(error: float, digits: int) -> tuple[float, float]:
+    """Ends of the interval of errors whose first digits are those of ``error``."""
+    unit = _unit_of_last_digit(error, digits)
+    last = np.floor(error / unit + 0.5)
+    return float(last * unit), float((last + 1) * unit)
+
+
+def _unit_of_last_digit(error: float, digits: int) -> float:
+    return float(10 ** (np.floor(np.log10(error) + 1e-12) - digits + 1))

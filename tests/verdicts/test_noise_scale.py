@@ -3,6 +3,8 @@
 What fits the paper's own errors is in tests/report/test_findings.py.
 """
 
+from decimal import ROUND_DOWN, Decimal
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,21 @@ def test_likelihoods_are_shares_of_draws_that_are_printed_so(printed, digits, n,
     share = np.mean([f"{draw:.{digits - 1}e}" == text for draw in draws])
     found = float(log_likelihood([Error(printed, digits, n, cells)], scale))
     assert np.exp(found) == pytest.approx(share, abs=5 * np.sqrt(share / runs))
+
+
+@pytest.mark.parametrize(
+    ("printed", "digits", "n", "cells"),
+    [(3e-3, 1, 1000, 1), (1.2e-3, 2, 1000, 1), (1e-5, 1, 100_000, 1), (0.014, 2, 1000, 15)],
+)
+def test_likelihoods_are_shares_of_draws_whose_digits_are_cut_off(printed, digits, n, cells):
+    scale, runs = 2.152, 200_000
+    sums = np.abs(np.random.default_rng(6).standard_normal((runs, cells))).sum(axis=1)
+    draws = scale * sums / (n if cells == 1 else 2 * n)
+    last_digit = Decimal(1).scaleb(int(np.floor(np.log10(printed))) - digits + 1)
+    wanted = Decimal(str(printed)).quantize(last_digit)
+    share = np.mean([Decimal(draw).quantize(last_digit, ROUND_DOWN) == wanted for draw in draws])
+    likelihood = float(log_likelihood([Error(printed, digits, n, cells)], scale, cut_off=True))
+    assert np.exp(likelihood) == pytest.approx(share, abs=5 * np.sqrt(share / runs))
 
 
 def test_the_likely_scales_are_those_around_the_one_that_was_drawn():
