@@ -17,7 +17,7 @@ import pandas as pd
 from scripts.shared.printed import COLUMNS, NUMBERS, PAPER, printed_to_decimal, read_values
 
 Path = str | os.PathLike[str]
-Budgets = Mapping[str, Collection[float] | None]  # dataset -> its eps0s; None for all of them
+Budgets = Mapping[str, Collection[float]]  # dataset -> its eps0s
 
 OWN = "this paper"
 PUBLISHED, EXACT = "published", "exact"
@@ -74,12 +74,11 @@ class Reading:
         rows = rows[rows["metric"] == metric]
         parts = []
         for dataset, eps0 in budgets.items():
-            part = rows[rows["dataset"] == dataset]
-            part = part if eps0 is None else part[part["eps0"].isin(list(eps0))]
+            part = rows[(rows["dataset"] == dataset) & rows["eps0"].isin(list(eps0))]
             if part.empty:
                 what = f"{metric} of {', '.join(mechanisms)} for {dataset}"
-                at = "" if eps0 is None else f" at eps0 = {', '.join(f'{value:g}' for value in eps0)}"
-                raise NoEvidenceError(f"the config's {self.name} experiments have no {what}{at}")
+                listed = ", ".join(f"{value:g}" for value in eps0)
+                raise NoEvidenceError(f"the config's {self.name} experiments have no {what} at eps0 = {listed}")
             parts.append(part)
         rows = pd.concat(parts)
         for axis, end in _ENDS[ends]:

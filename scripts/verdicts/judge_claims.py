@@ -128,7 +128,7 @@ TESTS: dict[str, Tests] = {  # of the published and of the exact reading; a text
     "figure-2-inversion": _both(_inversion_better, **SYNTHETIC),
     "figure-2-central-better": _both(_gaussian_better, **SYNTHETIC),
     "figure-2-slightly": _both(errors.close, **SYNTHETIC),
-    "figure-2-especially-small": _both(errors.closest_at_corner, budgets={"synthetic": None}),
+    "figure-2-especially-small": _both(errors.closest_at_corner, **SYNTHETIC),
     "figures-4-5-central-better": _each(
         _gaussian_better, (Settings(metric="cell_error"), LARGE_N), **HEATMAPS
     ),

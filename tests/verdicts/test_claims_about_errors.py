@@ -9,7 +9,7 @@ from scripts.verdicts.judge_claims import TESTS
 from tests.verdicts.world import PRINTED, exact, reading, setting, three
 
 N = (1000, 2000, 5000)
-SYNTHETIC = {"budgets": {"synthetic": None}}
+SYNTHETIC = {"budgets": {"synthetic": (4, 6)}}
 
 
 def curve(ratios, **point):
