@@ -1,6 +1,8 @@
 """Every mistake in a configuration becomes one line that names the key and what it may be."""
 
 import copy
+import csv
+import re
 import subprocess
 import sys
 
@@ -8,6 +10,7 @@ import pytest
 
 from scripts.shared.configuration import (
     PAPERS,
+    STATED,
     check,
     datasets_of,
     differences,
@@ -139,7 +142,15 @@ def test_datasets_are_in_the_order_of_their_figures_and_are_asked_for_by_kind_an
     assert label(eps0=4, eps=4.0) == label(eps0=4.0, eps=4) == "eps0-4_eps-4"
 
 
-def test_the_papers_settings_have_a_source():
-    rows = (ROOT / "data/published/settings.csv").read_text(encoding="utf-8").splitlines()
-    assert rows[0] == "key,value,source"
-    assert all(row.rpartition(",")[2] for row in rows)
+def test_every_setting_is_the_papers_or_said_to_be_ours():
+    """In settings.csv, and in the two lists of config/README.md."""
+    with STATED.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["stated"] for row in rows} == {"yes", "our reading", "our choice"}
+    assert all(row["source"] for row in rows)
+    readme = (ROOT / "config/README.md").read_text(encoding="utf-8")
+    _, _, section = readme.partition("## What the paper does not state\n")
+    for stated in ("Our reading", "Our choice"):
+        (line,) = re.findall(rf"^- \*\*{stated}\*\*.*", section, re.MULTILINE)
+        keys = [row["key"] for row in rows if row["stated"] == stated.lower()]
+        assert re.findall(r"`([^`]+)`", line) == keys
