@@ -76,9 +76,9 @@ class Reading:
         for dataset, eps0 in budgets.items():
             part = rows[(rows["dataset"] == dataset) & rows["eps0"].isin(list(eps0))]
             if part.empty:
-                what = f"{metric} of {', '.join(mechanisms)} for {dataset}"
                 listed = ", ".join(f"{value:g}" for value in eps0)
-                raise NoEvidenceError(f"the config's {self.name} experiments have no {what} at eps0 = {listed}")
+                what = f"{metric} of {', '.join(mechanisms)} for {dataset} at eps0 = {listed}"
+                raise NoEvidenceError(f"the config's {self.name} experiments have no {what}")
             parts.append(part)
         rows = pd.concat(parts)
         for axis, end in _ENDS[ends]:

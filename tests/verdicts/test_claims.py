@@ -87,10 +87,10 @@ def test_only_the_papers_eps0_decide():
     checked = 0
     for name, tests in TESTS.items():
         for test in tests:
-            keywords = test.keywords if isinstance(test, partial) else {}
-            chosen = {**keywords.get("budgets", {}), **keywords.get("model", {}), **keywords.get("tested", {})}
-            for dataset, eps0 in chosen.items():
-                others += [] if {*eps0} <= papers[dataset] else [name]
-                checked += 1
+            arguments = test.keywords if isinstance(test, partial) else {}
+            for argument in ("budgets", "model", "tested"):
+                for dataset, eps0 in arguments.get(argument, {}).items():
+                    others += [] if {*eps0} <= papers[dataset] else [name]
+                    checked += 1
     assert others == []
     assert checked > 20
