@@ -57,6 +57,9 @@ def test_every_statement_has_its_verdict_and_every_figure_those_about_it(whole, 
     assert [(row.get("id"), row.find("td/span").text) for row in rows] == [
         (f"claim-{claim['id']}", claim["verdict"]) for claim in EVERYTHING["claim_verdicts"]
     ]
+    tests = [row.find("td[2]/p[@class='small']").text for row in rows]
+    assert tests[0] == "Test as published: TV below 0.01; exactly: the same."  # with its threshold
+    assert tests[1] == "Test as published: TV below 0.02; exactly: none."
     summary = tree(whole).findall(".//section[@id='statements']//tbody/tr/td")
     assert [int(cell.text) for cell in summary] == [3, 1, 1, 1, 2]
     caption = words(whole, ".//figure[@id='fig1_surface']/figcaption")

@@ -87,6 +87,7 @@ def claim_rows():
         same | {"id": f"c{number}", "claim": f"delta falls, part {number}", "quote": f"it falls {number}"}
         | {"verdict_published": "holds", "verdict": verdict}
         | {"statistic_published": f"because of {number}", "statistic_exact": f"because of {number}"}
+        | {"test_published": f"TV below 0.0{number}", "test_exact": "none" if number == 2 else "the same"}
         for number, verdict in enumerate((*CLAIM_VERDICTS, "holds"), start=1)
     ]  # fmt: skip
 
