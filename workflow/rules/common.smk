@@ -20,8 +20,11 @@ OVERLAYS = configuration.overlays(workflow.configfiles)
 try:
     if workflow.is_main_process:
         run.check_folder()
+    for file in OVERLAYS:
+        configuration.read(file)  # Snakemake has read it, but keeps the last of two equal keys
     configuration.leave_out(config)
     configuration.check(config)
+    run.check_regular(configuration.own_files(config))
     FOLDER = configuration.results_folder(OVERLAYS)
 except ValueError as error:
     raise WorkflowError(str(error))
