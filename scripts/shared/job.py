@@ -98,7 +98,9 @@ def write_parquet(frames: Iterable[Any], path: StrPath) -> None:
         writer = None
         for frame in frames:
             table = pa.Table.from_pandas(frame, preserve_index=False)
-            writer = writer or stack.enter_context(pq.ParquetWriter(temporary, table.schema))
+            if writer is None:
+                open_writer = pq.ParquetWriter(temporary, table.schema, write_page_checksum=True)
+                writer = stack.enter_context(open_writer)
             writer.write_table(table)
 
 
