@@ -14,7 +14,7 @@ sys.path.insert(0, str(HERE))
 os.environ.update(PYTHONPATH=str(HERE))  # jobs run this folder's code, whatever is installed
 
 from scripts.shared import configuration, run
-from scripts.shared.code import code_of, digest, source
+from scripts.shared.code import code_of, digests, source
 
 OVERLAYS = configuration.overlays(workflow.configfiles)
 try:
