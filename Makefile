@@ -7,6 +7,7 @@
 # make fig1 ... fig7, figures, tables, report, article    only this part
 # make data, privacy, trials, parity, study, attack, verdicts    only this stage, and what it needs
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
+# make PROFILE=profiles/slurm, make fig7 PROFILE=profiles/slurm      the same on a cluster; also with CONFIG=
 # make calculator a page in the browser that answers for settings of your own
 # make bench      times of the bounds, the simulations and the pipeline, as ratios: some minutes
 # make cluster    install Snakemake's plugins for Slurm and PBS (docs/running.md)
@@ -27,15 +28,16 @@ TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables article data privac
 
 # This command checks the settings, and prints the folder of their results.
 FOLDER := python -m scripts.shared.configuration $(if $(CONFIG),"$(CONFIG)")
-SNAKEMAKE := snakemake $(if $(CONFIG),--configfile "$(CONFIG)")
+SNAKEMAKE := snakemake $(if $(PROFILE),--workflow-profile "$(PROFILE)") $(if $(CONFIG),--configfile "$(CONFIG)")
+INSTALLED := $(VENV)/installed $(if $(PROFILE),$(VENV)/cluster)
 
-all: $(VENV)/installed
+all: $(INSTALLED)
 	@results=$$($(FOLDER)) && $(SNAKEMAKE) && \
 	  echo "The reproduction report: $$PWD/$$results/report/index.html" && \
 	  echo "The paper's statements: $$PWD/$$results/report/statements.html" && \
 	  echo "The article: $$PWD/$$results/report/article.pdf"
 
-$(TARGETS): $(VENV)/installed
+$(TARGETS): $(INSTALLED)
 	@results=$$($(FOLDER)) && $(SNAKEMAKE) -- $@ && \
 	  case $@ in fig?) ls $$PWD/$$results/figures/$@_*.png;; *) echo "The results: $$PWD/$$results";; esac
 
@@ -53,9 +55,13 @@ calculator: $(VENV)/test
 	@tightshuffle calculator
 
 verify: $(VENV)/installed
-	@sums=$$($(FOLDER))/SHA256SUMS && test -f $$sums || { echo "error: no $$sums: run make first" >&2; exit 1; }; \
-	  sha256sum --check --quiet $$sums && echo "Verified: no result has changed since the run." || \
-	  { echo "error: remove what FAILED and run make again" >&2; exit 1; }
+	@results=$$($(FOLDER)) && sums=$$results/SHA256SUMS && test -f $$sums || \
+	  { echo "error: no $$sums: run make first" >&2; exit 1; }; \
+	  if sha256sum --check --quiet $$sums; then echo "Verified: no result has changed since the run."; \
+	  elif test -n "$$(find $$results/logs -name '*.log' ! -path '*check_cluster*' -newer $$sums -print -quit)"; then \
+	    echo "error: jobs have run since the last full run, which wrote the sums: run make, which renews them" >&2; \
+	    exit 1; \
+	  else echo "error: remove what FAILED and run make again" >&2; exit 1; fi
 
 unlock: $(VENV)/installed
 	@$(SNAKEMAKE) --unlock
@@ -82,11 +88,11 @@ slow: $(VENV)/test $(VENV)/dev
 cluster: $(VENV)/cluster
 	@echo "Edit profiles/slurm/config.yaml (partition, account), then: make cluster-check"
 
-PROFILE := profiles/slurm
-SMALL := results/privacy/delta_surface.csv
+cluster-check: PROFILE ?= profiles/slurm
 cluster-check: $(VENV)/cluster
 	@test -d $(PROFILE) || { echo "error: there is no folder $(PROFILE)" >&2; exit 1; }
-	@snakemake --workflow-profile $(PROFILE) --retries 0 --forcerun $(SMALL) -- $(SMALL) && echo "The cluster made $(SMALL)."
+	@snakemake --workflow-profile $(PROFILE) --retries 0 --forcerun check_cluster -- check_cluster && \
+	  echo "The cluster has run a job with $(PROFILE)."
 
 # `-W`: a broken link or an invalid docstring is an error.
 docs: $(VENV)/dev
@@ -118,6 +124,10 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	  exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "tight-shuffle needs Python >= 3.11; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@test ! -e $(VENV)/installed || test "$$(cat $(VENV)/installed)" = "$(CURDIR)" || \
+	  case "$$(cd $(VENV) && pwd -P)" in "$$(pwd -P)"/*) ;; *) \
+	  echo "error: VENV=$(VENV) belongs to $$(cat $(VENV)/installed), and would be emptied: name a new folder" >&2; \
+	  exit 1;; esac
 	@test ! -e $(VENV) || test -f $(VENV)/pyvenv.cfg || \
 	  { echo "error: VENV=$(VENV) is no environment, and would be emptied: name a new folder" >&2; exit 1; }
 	@echo "Installing the locked versions into $(VENV) (about a minute, 800 MB) ..."

@@ -1,6 +1,7 @@
 """The project itself: pins, the wheel, what is committed, and what the Makefile refuses."""
 
 import itertools
+import os
 import re
 import shutil
 import subprocess
@@ -113,3 +114,68 @@ def test_make_empties_no_folder_but_its_results(tmp_path):
     subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*/*") if path.is_file()}
     assert left == {"results/README.md", "mine/a"}
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A folder with the Makefile and an environment whose programs note how they are called."""
+    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml"):
+        shutil.copy2(ROOT / name, tmp_path)
+    (tmp_path / "profiles/slurm").mkdir(parents=True)
+    programs = tmp_path / ".venv/bin"
+    programs.mkdir(parents=True)
+    for name, says in (("python", "echo results"), ("snakemake", "true"), ("pip", "cat >/dev/null")):
+        (programs / name).write_text(f'#!/bin/sh\necho "{name} $*" >>"{tmp_path}/called"\n{says}\n')
+        (programs / name).chmod(0o755)
+    (tmp_path / ".venv/pyvenv.cfg").touch()
+    (tmp_path / ".venv/installed").write_text(f"{tmp_path}\n")
+    return tmp_path
+
+
+def made(folder, *arguments):
+    return subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True)
+
+
+def test_verify_tells_a_changed_file_from_one_that_a_later_run_has_made(installed):
+    results = installed / "results"
+    (results / "logs").mkdir(parents=True)
+    for name in ("a.csv", "logs/a.log", "logs/check_cluster.log"):
+        (results / name).write_text("1\n")
+    sums = subprocess.run(["sha256sum", "results/a.csv"], cwd=installed, capture_output=True, text=True)
+    (results / "SHA256SUMS").write_text(sums.stdout)
+    os.utime(results / "logs/a.log", (86_400, 86_400))
+    assert made(installed, "verify").stdout == "Verified: no result has changed since the run.\n"
+    (results / "a.csv").write_text("2\n")
+    done = made(installed, "verify")
+    assert done.returncode
+    assert "results/a.csv: FAILED" in done.stdout
+    assert "remove what FAILED" in done.stderr
+    os.utime(results / "logs/a.log", (4e9, 4e9))
+    done = made(installed, "verify")
+    assert done.returncode
+    assert "jobs have run since the last full run" in done.stderr
+    assert "remove" not in done.stderr
+
+
+def test_a_profile_works_for_every_target_and_brings_its_plugins(installed):
+    for target in ("fig7", "all"):
+        made(installed, target, "CONFIG=config/mine.yaml", "PROFILE=profiles/slurm")
+    made(installed, "cluster-check")
+    called = (installed / "called").read_text().splitlines()
+    both = "--workflow-profile profiles/slurm --configfile config/mine.yaml"
+    assert [line for line in called if line.startswith("snakemake")] == [
+        f"snakemake {both} -- fig7",
+        f"snakemake {both}",
+        "snakemake --workflow-profile profiles/slurm --retries 0 --forcerun check_cluster -- check_cluster",
+    ]
+    assert sum(line.startswith("pip install") for line in called) == 1
+
+
+def test_the_environment_of_another_folder_is_not_emptied(installed, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    shutil.copytree(installed, other, dirs_exist_ok=True)
+    copied = made(other, "verify", "PYTHON=true")  # here the environment was copied with its folder
+    assert "belongs to" not in copied.stderr
+    done = made(other, f"VENV={installed}/.venv", f"PYTHON={sys.executable}", "verify")
+    assert f"VENV={installed}/.venv belongs to {installed}, and would be emptied" in done.stderr
+    assert (installed / ".venv/installed").exists()

@@ -19,12 +19,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-import tightshuffle
 from scripts.attack.run_audit import Tally
 from scripts.privacy.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
+from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.bounds import upper
 from tightshuffle.literature import count as count_of_x0
+from tightshuffle.setting import make_setting
 
 OBSERVES = ("count", "histogram")
 DIRECTIONS = ("forward", "reverse")
@@ -87,10 +89,10 @@ def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -
     for row in rows:
         of = row["hits"], row["other_hits"], row["runs"] - row["runs"] // 2, row["eps"]
         row["joint_delta"] = lower_bound(*of, confidence=1 - (1 - confidence) / len(rows))
-        published, upper = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
+        published, guaranteed = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
         row["violated"] = bool(row["audited_delta"] > published)
         row["violated_jointly"] = bool(row["joint_delta"] > published)
-        row["upper_violated"] = bool(row["audited_delta"] > upper)
+        row["upper_violated"] = bool(row["audited_delta"] > guaranteed)
     return rows
 
 
@@ -99,7 +101,7 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
     claims = {
         "published_log10_delta": theorem_1_as_printed(eps, count=tally.count, **setting),
         "exact_log10_delta": count_of_x0.delta(eps, count=tally.count, direction="both", **setting),
-        "upper_log10_delta": tightshuffle.upper(eps, log10=True, **setting),
+        "upper_log10_delta": upper.log10_delta(eps, make_setting(**setting)),
     }
     for i, budget in enumerate(eps):
         for observes in OBSERVES:
@@ -133,6 +135,6 @@ def _best_event(
 
 if __name__ == "__main__":
     with job() as snakemake:
-        tallies = [Tally.of(pd.read_parquet(path)) for path in snakemake.input.tallies]
+        tallies = [Tally.of(read_parquet(path)) for path in snakemake.input.tallies]
         rows = assess(tallies, snakemake.params.eps, confidence=snakemake.params.confidence)
         write_csv(pd.DataFrame(rows), snakemake.output[0])

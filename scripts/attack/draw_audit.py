@@ -28,8 +28,13 @@ MARK: dict[str, Any] = {"marker": "^", "markersize": 5, "linestyle": "", "zorder
 
 
 def drawn(table: pd.DataFrame) -> pd.DataFrame:
-    """The first setting of those with the most runs, up to the first eps beyond all that have a bound."""
-    rows = table.merge(table.iloc[[int(table["runs"].argmax())]][SETTING], on=SETTING)
+    """One setting, up to the first eps beyond all that have a bound.
+
+    It is the first one of those with the most runs, of the settings that have an eps below eps0: elsewhere
+    delta is 0.
+    """
+    private = table[table["eps"] < table["eps0"]]
+    rows = table.merge(private.iloc[[int(private["runs"].argmax())]][SETTING], on=SETTING)
     last = rows.loc[rows["audited_delta"] > 0, "eps"].max()
     beyond = rows.loc[rows["eps"] > last, "eps"].min()
     return rows[~(rows["eps"] > beyond)]

@@ -5,6 +5,7 @@ header; gzip or plain text. The file is read once, in blocks, whatever its size.
 """
 
 import gzip
+import hashlib
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import IO
@@ -66,6 +67,17 @@ def crop(
     return tables, pd.DataFrame([row])
 
 
+def check_md5(path: StrPath, md5: str) -> None:
+    """ValueError if the file has another MD5 sum than ``md5``, in hexadecimal digits."""
+    with open(path, "rb") as file:
+        got = hashlib.file_digest(file, "md5").hexdigest()
+    if got != md5:
+        raise ValueError(
+            f"{path}: its MD5 sum is {got}, but gowalla.download.md5 is {md5}: remove the file, so that the"
+            " next run downloads it again, or name your own file with gowalla.source: file"
+        )
+
+
 def _blocks(path: StrPath) -> Iterator[Floats]:
     """Latitude and longitude, shape (2, rows), of about BLOCK bytes at a time; NaN for an unreadable line."""
     with open(path, "rb") as raw:
@@ -89,6 +101,8 @@ def _point(line: bytes) -> tuple[float, float]:
 if __name__ == "__main__":
     with job() as snakemake:
         boxes, most = snakemake.params.boxes, snakemake.params.bad_rows_at_most
+        if snakemake.params.md5:
+            check_md5(snakemake.input.checkins, snakemake.params.md5)
         cities, summary = crop(snakemake.input.checkins, boxes, bad_rows_at_most=most)
         for points, path in zip(cities.values(), snakemake.output.points, strict=True):
             write_parquet([points], path)

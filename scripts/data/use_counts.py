@@ -1,10 +1,23 @@
 """Check your own counts and write them as a dataset's histogram."""
 
+from typing import Any
+
 import pandas as pd
 
-from scripts.shared.job import job, write_csv
+from scripts.shared.histograms import NUMPYS_LIMIT
+from scripts.shared.job import StrPath, job, write_csv
 from tightshuffle.counts_file import read_counts
+
+
+def counts_to_sample(path: StrPath) -> dict[str, Any]:
+    """`read_counts`; ValueError, too, for more users than numpy draws samples of."""
+    counts = read_counts(path)
+    users = sum(counts["count"].tolist())
+    if users >= NUMPYS_LIMIT:
+        raise ValueError(f"{path}: {users:,} users; expected fewer than {NUMPYS_LIMIT:,} in all")
+    return counts
+
 
 if __name__ == "__main__":
     with job() as snakemake:
-        write_csv(pd.DataFrame(read_counts(snakemake.input.counts)), snakemake.output[0])
+        write_csv(pd.DataFrame(counts_to_sample(snakemake.input.counts)), snakemake.output[0])

@@ -15,6 +15,7 @@ import pandas as pd
 
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
+from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.seeds import seed_of
@@ -193,10 +194,10 @@ def _predicted(settings: pd.DataFrame, shares: Floats, cells: Sequence[int]) -> 
 if __name__ == "__main__":
     with job() as snakemake:
         files, params = snakemake.input, snakemake.params
-        users = {path: pd.read_parquet(path, columns=["n"])["n"].unique() for path in files.trials}
+        users = {path: read_parquet(path, columns=["n"])["n"].unique() for path in files.trials}
         means, ratios = summarise_parity(
-            (pd.read_parquet(path, filters=[("n", "==", n)]) for path in users for n in users[path]),
-            (pd.read_parquet(path, filters=[("experiment", "==", "tv")]) for path in files.published),
+            (read_parquet(path, filters=[("n", "==", n)]) for path in users for n in users[path]),
+            (read_parquet(path, filters=[("experiment", "==", "tv")]) for path in files.published),
             dict(zip(params.datasets, map(read_histogram, files.histograms), strict=True)),
             resamples=params.resamples,
             confidence=params.confidence,

@@ -205,6 +205,7 @@ def like(value: str, printed: str, digits: int = 4) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         files, settings = snakemake.input, dict(snakemake.params.items())
+        settings["results"] = str(Path(snakemake.output[0]).parents[1])
         figures = [
             page_figure(row, Path(caption).stem, Path(caption).read_text("utf-8"))
             for row, caption in zip(settings["figures"], files.captions, strict=True)

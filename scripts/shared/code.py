@@ -1,8 +1,10 @@
 """The code behind a result: a script and every module of this project that it imports."""
 
+import ast
 import functools
 import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,15 +20,15 @@ def source(path: str | os.PathLike[str]) -> str:
     return str(path if Path.cwd() == ROOT else ROOT / path)
 
 
-def code_of(script: Path) -> str:
-    """The code of a rule as a parameter: the script's path in the project, and a digest of its `files_of`.
+def code_of(script: Path) -> list[tuple[str, str]]:
+    """The code of a rule as parameters: each of its `files_of` with its `code_digest`.
 
-    Snakemake compares parameters by value. So an edit, whatever its date, reruns the jobs that import the
-    edited file, and a new date alone reruns nothing.
+    Snakemake compares parameters by value, and its reason for a job shows those that differ. So an edit,
+    whatever its date, reruns the jobs that import the edited file and names this file, and a new date alone
+    reruns nothing.
     """
     name = script.resolve().relative_to(ROOT).as_posix()
-    lines = [f"{file} {_digest_of(file)}" for file in files_of(name)]
-    return f"{name} {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:16]}"
+    return [(file, code_digest(file)) for file in files_of(name)]
 
 
 def files_of(script: str) -> list[str]:
@@ -53,16 +55,34 @@ def digest(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def digests(paths: Iterable[str]) -> dict[str, str]:
+    """The `digest` of each file, by its path."""
+    return {path: digest(path) for path in paths}
+
+
+@functools.cache
+def code_digest(file: str) -> str:
+    """Sixteen hexadecimal digits for what a module of this project does; ``file`` is relative to `ROOT`.
+
+    They come from its syntax tree, so comments, layout and docstrings do not count. Raises SyntaxError.
+    """
+    tree = _WithoutDocstrings().visit(ast.parse((ROOT / file).read_bytes(), file))
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
+
+
+class _WithoutDocstrings(ast.NodeTransformer):
+    """Removes strings that are statements: no code of the project reads a docstring."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if is_text else node
+
+
 @functools.cache
 def _graph() -> "grimp.ImportGraph":
     import grimp
 
     return grimp.build_graph("tightshuffle", "scripts", exclude_type_checking_imports=True, cache_dir=None)
-
-
-@functools.cache
-def _digest_of(path: str) -> str:
-    return digest(ROOT / path)
 
 
 def _file_of(module: str) -> str:

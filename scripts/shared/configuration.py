@@ -57,6 +57,13 @@ def of_kind(datasets: Mapping[str, Mapping[str, Any]], kind: str) -> list[str]:
     return [name for name, dataset in datasets.items() if dataset["kind"] == kind]
 
 
+def own_files(config: Mapping[str, Any]) -> list[str]:
+    """The data files that a configuration names."""
+    datasets = config["datasets"]
+    counts = [datasets[name]["file"] for name in of_kind(datasets, "counts")]
+    return counts + [config["gowalla"]["file"]] * (config["gowalla"]["source"] == "file")
+
+
 def having(section: str, datasets: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The names of the datasets whose configuration has a section (tv, individual, estimates, grid)."""
     return [name for name, dataset in datasets.items() if dataset.get(section)]
@@ -86,18 +93,40 @@ def _explain(error: ErrorDetails) -> str:
     hint = ""
     if error["type"] in ("float_type", "int_type") and isinstance(error["input"], str):
         hint = " (it is text: write it without quotes, 1e-30 as 1.0e-30, and in a file, not in --config)"
+    if error["loc"][-1:] == ("[key]",) and isinstance(error["input"], bool):
+        hint = " (YAML reads no, off, yes and on as false and true: write this name in quotes)"
     return f"{key}: {message}; got {_SHORT.repr(error['input'])}{hint}"
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """Reads YAML as PyYAML does, but refuses a key that a mapping has twice: PyYAML keeps the last one."""
+
+    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        seen = set()
+        for key, _ in node.value:
+            name = key.tag, str(key.value)
+            if name in seen:
+                problem = f"the key {key.value!r} occurs twice"
+                raise yaml.composer.ComposerError(None, None, problem, key.start_mark)
+            seen.add(name)
+        return node
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The settings of a YAML or JSON file; ValueError, one line with file and line, if it is none."""
     try:
-        settings = yaml.safe_load(Path(path).read_text(encoding="utf-8-sig"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        settings = yaml.load(Path(path).read_text(encoding="utf-8-sig"), _Loader)
+    except (yaml.reader.ReaderError, UnicodeDecodeError):
+        raise ValueError(f"{path}: not valid YAML: expected text in UTF-8") from None
+    except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "no text"
-        raise ValueError(f"{path}{where}: not valid YAML: {problem}") from None
+        raise ValueError(f"{path}{where}: not valid YAML: {getattr(error, 'problem', error)}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: not valid YAML: brackets or lists are nested too deeply") from None
+    except ValueError as error:  # of Python: a number with thousands of digits, or the 30th of February
+        raise ValueError(f"{path}: a value cannot be read: {str(error).partition(';')[0]}") from None
     if not isinstance(settings, dict | None):
         raise ValueError(f"{path}: expected a mapping (key: value) at the top level")
     return settings or {}

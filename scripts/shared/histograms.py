@@ -7,6 +7,7 @@ import pandas as pd
 from scripts.shared.job import StrPath
 from tightshuffle.arguments import Floats, Integers
 
+NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
 Edges = tuple[Floats, Floats]  # x (columns + 1,), y (rows + 1,)
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from scripts.shared.code import code_digest, digest
+
 StrPath = str | os.PathLike[str]
 EXPECTED = (ValueError, OSError)  # errors whose message is written for the user
 ADVICE = {
@@ -52,6 +54,7 @@ def job() -> Iterator[Described]:
             filename=log, filemode="w", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
         )
         logging.getLogger("fontTools").setLevel(logging.WARNING)  # which lists every glyph of a PDF
+        _refuse_edited(snakemake.params)
         yield snakemake
     except EXPECTED as error:
         _fail(f"{snakemake.rule}: {_in_words(error)}")
@@ -98,7 +101,9 @@ def write_parquet(frames: Iterable[Any], path: StrPath) -> None:
         writer = None
         for frame in frames:
             table = pa.Table.from_pandas(frame, preserve_index=False)
-            writer = writer or stack.enter_context(pq.ParquetWriter(temporary, table.schema))
+            if writer is None:
+                open_writer = pq.ParquetWriter(temporary, table.schema, write_page_checksum=True)
+                writer = stack.enter_context(open_writer)
             writer.write_table(table)
 
 
@@ -106,6 +111,20 @@ def write_bytes(content: bytes, path: StrPath) -> None:
     """Write a file: whole or not at all."""
     with whole_file(path) as temporary:
         temporary.write_bytes(content)
+
+
+def _refuse_edited(params: Any) -> None:
+    """ValueError if the code or a file in ``contents`` is no longer what Snakemake has planned with.
+
+    Snakemake records the planned digests. So a file that is edited during a run and put back later would
+    leave a wrong result that no later run makes again.
+    """
+    code = [value for value in params if isinstance(value, tuple)]  # `code_of`; a setting is never a tuple
+    edited = [file for file, planned in code if code_digest(file) != planned]
+    contents = params.get("contents") or {}
+    edited += [file for file, planned in contents.items() if digest(file) != planned]
+    if edited:
+        raise ValueError(f"{edited[0]} was edited while the run was on: run the same command again")
 
 
 def _in_words(error: Exception) -> str:

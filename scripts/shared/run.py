@@ -20,6 +20,13 @@ def check_folder() -> None:
         raise ValueError(f"{Path.cwd()} is not writable: use another folder with snakemake -d FOLDER")
 
 
+def check_regular(files: Iterable[str]) -> None:
+    """ValueError naming what is there, but no file: a folder has no bytes, and a pipe may have no end."""
+    for file in files:
+        if Path(file).exists() and not Path(file).is_file():
+            raise ValueError(f"{file}: not a regular file")
+
+
 def check_dates(files: Iterable[str]) -> None:
     """ValueError naming a file that is dated in the future; Snakemake refuses what is made from it."""
     for file in files:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
 MOST_CELLS = 1_000_000
+MOST_USERS = 999_999_999  # of a population: `histograms.NUMPYS_LIMIT`
 MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size
 
 
@@ -166,7 +167,7 @@ class Normal(Dataset):
     spread_is: Literal["standard deviation", "variance"]
     range: Annotated[list[float], Field(min_length=2, max_length=2)]
     cells: Annotated[int, Field(ge=2, le=MOST_CELLS)]
-    population: Annotated[int, Field(ge=1, le=100_000_000_000)]
+    population: Annotated[int, Field(ge=1, le=MOST_USERS)]
 
     def number_of_cells(self) -> int:
         return self.cells
@@ -260,7 +261,7 @@ class Study(Which):
     delta: Several[Delta]
     delta_exponents: Exponents
     which: Which
-    designs: Annotated[list[DesignSetting], Field(min_length=1, max_length=3)]
+    designs: Annotated[list[DesignSetting], Field(min_length=1, max_length=3), AfterValidator(_different)]
 
 
 class DeltaSurface(Section):
@@ -315,6 +316,9 @@ class Audit(Section):
                 raise ValueError(f"settings[{number}].k must be at least 3, as remaining x2 is a third value")
             if played[number] in played[:number]:
                 raise ValueError(f"settings[{number}] repeats n, k, eps0 and count: keep one, with all runs")
+        if min(self.eps) >= (largest := max(setting.eps0 for setting in self.settings)):
+            text = f"eps must have one below the largest eps0 of the settings ({largest:g})"
+            raise ValueError(f"{text}, as delta is 0 from eps0 on; got {self.eps}")
         return self
 
 
@@ -338,6 +342,9 @@ class Settings(Section):
             if cells and each.individual and (asked := max(each.individual.cells)) > cells:
                 most = f"at most the number of cells ({cells})"
                 raise ValueError(f"datasets.{name}.individual.cells must be {most}; got {asked}")
+            if each.tv and 1 in each.tv.n and self.parity.delta_exponents:
+                text = f"datasets.{name}.tv.n must be at least 2 with parity.delta_exponents"
+                raise ValueError(f"{text}, as delta = 1^-{self.parity.delta_exponents[0]:g} is 1; got 1")
             if cells and each.tv and repetitions * cells > MOST_VALUES:
                 text = f"datasets.{name}: cells ({cells:,}) times parity.repetitions ({repetitions:,})"
                 raise ValueError(f"{text} must be at most {MOST_VALUES:,}, or memory runs out")

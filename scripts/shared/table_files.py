@@ -22,7 +22,7 @@ def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> 
         if column not in present:
             raise ValueError(f"{path}: no column {column!r}; expected {', '.join(columns)}")
     if parquet:
-        table = pd.read_parquet(path, columns=list(columns), filters=list(filters) or None)
+        table = read_parquet(path, columns=list(columns), filters=list(filters) or None)
     else:
         # What stands in label are your own words: NA is Namibia, 007 is no 7.
         empty = {column: ["", "nan"] for column in present if column != "label"}
@@ -31,6 +31,19 @@ def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> 
         wanted = " with " + ", ".join(f"{name} {value!r}" for name, _, value in filters) if filters else ""
         raise ValueError(f"{path}: no rows{wanted}; expected at least one")
     return table
+
+
+def read_parquet(path: StrPath, **how: Any) -> pd.DataFrame:
+    """Read a Parquet table and check its checksums; ``how`` as for `pandas.read_parquet`.
+
+    ValueError names a damaged file.
+    """
+    try:
+        return pd.read_parquet(path, page_checksum_verification=True, **how)
+    except OSError as error:
+        if error.errno:  # of the disk
+            raise
+        raise ValueError(f"{path}: damaged ({error}): remove it and run again") from error
 
 
 def groups(

@@ -13,17 +13,15 @@ def designs(settings: Iterable[Mapping[str, float]]) -> pd.DataFrame:
 
     ``eps_if_it_fails`` and ``eps0`` are inf where nothing is left, or there is no local noise.
     """
-    return pd.DataFrame(
-        {**setting, **vars(one)}
-        for setting in settings
-        for one in compare_designs(
-            setting["n"],
-            setting["k"],
-            setting["eps"],
-            setting["delta"],
-            compositions=int(setting["rounds"]),
-        ).designs
-    )
+    rows = []
+    for setting in settings:
+        n, k, eps, delta = (setting[name] for name in ("n", "k", "eps", "delta"))
+        try:
+            compared = compare_designs(n, k, eps, delta, compositions=int(setting["rounds"]))
+        except ValueError as error:
+            raise ValueError(f"study.designs, {setting}: {error}") from error
+        rows += [{**setting, **vars(design)} for design in compared.designs]
+    return pd.DataFrame(rows)
 
 
 if __name__ == "__main__":

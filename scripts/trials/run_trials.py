@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from scripts.shared.histograms import read_histogram
+from scripts.shared.histograms import NUMPYS_LIMIT, read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.shared.published_gaussian import published_scale
 from scripts.trials.delta_hat import delta_hat
@@ -20,7 +20,6 @@ from tightshuffle.randomizers.krr import invert, project_to_simplex, sample_hist
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 BLOCK = 2**20  # cells of all repetitions in memory at a time; above it, memory depends on k only
-NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
 TRIAL_COLUMNS = [
     "experiment", "dataset", "eps0", "eps", "delta", "n", "repetitions", "k", "mechanism", "repetition",
     "metric", "cell", "value", "uniform", "seed",

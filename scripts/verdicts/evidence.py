@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.shared.printed import COLUMNS, NUMBERS, PAPER, printed_to_decimal, read_values
+from scripts.shared.table_files import read_parquet
 
 Path = str | os.PathLike[str]
 Budgets = Mapping[str, Collection[float]]  # dataset -> its eps0s
@@ -125,7 +126,7 @@ def printed_numbers(values: pd.DataFrame, deltas: pd.DataFrame | None = None) ->
 def read_trials(paths: Iterable[Path]) -> pd.DataFrame:
     """The settings in parquet files of trials; a point in two experiments counts with the longer one."""
     columns = [*_POINT, "experiment", "mechanism", "repetition", "value"]
-    frames = [pd.read_parquet(path, columns=columns) for path in paths]
+    frames = [read_parquet(path, columns=columns) for path in paths]
     parts = [part for frame in frames for _, part in frame.groupby("experiment", observed=True)]
     found = pd.concat([paired(part.assign(rule=""), ["mechanism"]) for part in parts], ignore_index=True)
     found = found.loc[found[INV].map(len).sort_values(kind="stable").index]
@@ -136,9 +137,9 @@ def _read_parity(path: Path) -> pd.DataFrame:
     """The settings in a parquet file of the parity experiments, with eps from the upper bound."""
     columns = [*_POINT, "delta_rule", "mechanism", "estimator", "repetition", "value"]
     settings = []
-    for n in pd.read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
+    for n in read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
         rows = [("bound", "==", "upper"), ("n", "==", n)]
-        frame = pd.read_parquet(path, columns=columns, filters=rows).rename(columns={"delta_rule": "rule"})
+        frame = read_parquet(path, columns=columns, filters=rows).rename(columns={"delta_rule": "rule"})
         found = paired(frame, ["mechanism", "estimator"])
         settings.append(found.rename(columns=_PARITY_NAMES))
     return pd.concat(settings, ignore_index=True)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import COLUMNS, Row, read_values, records
+from scripts.shared.table_files import read_parquet
 from scripts.verdicts.judgement import Verdict, judge_draw, judge_number
 from tightshuffle.arguments import Floats
 from tightshuffle.number_text import from_log10
@@ -30,7 +31,7 @@ def read_individual_trials(paths: Iterable[str | os.PathLike[str]]) -> Trials:
     columns = [*POINT, "k", "mechanism", "metric", "cell", "value"]
     trials: Trials = {}
     for path in paths:
-        rows = pd.read_parquet(path, columns=columns, filters=[("experiment", "==", "individual")])
+        rows = read_parquet(path, columns=columns, filters=[("experiment", "==", "individual")])
         trials |= {cast(Point, point): part for point, part in rows.groupby(POINT)}
     return trials
 

@@ -4,9 +4,11 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
+from scripts.attack import draw_audit
 from scripts.attack.collect_audit import assess, find, lower_bound
 from scripts.attack.run_audit import REMAINING, Tally, count_reports, draw_steps, pair_distribution, play
 from tests.chi_square import consistent
@@ -121,3 +123,12 @@ def test_what_table_iv_claims_is_refuted_and_upper_is_not():
     assert not any(row["upper_violated"] for row in rows)
     at_eps0 = [row for row in rows if row["eps"] == 2]
     assert {(row["audited_delta"], row["published_log10_delta"]) for row in at_eps0} == {(0, -np.inf)}
+
+
+def test_the_picture_is_of_a_setting_that_has_an_eps_below_its_eps0():
+    """At the others delta is 0 at every eps, though they come first and have as many runs."""
+    tallies = [play(n=20, k=4, eps0=eps0, count=10, runs=2000) for eps0 in (1, 2)]
+    table = pd.DataFrame(assess(tallies, [1, 1.5, 2], confidence=0.9))
+    assert set(draw_audit.drawn(table)["eps0"]) == {2}
+    assert "ε₀ = 2" in draw_audit.caption(table)
+    draw_audit.draw(table)

@@ -1,12 +1,13 @@
 """Check-ins: read in blocks, in any packing; whatever is wrong is one line that names the file."""
 
 import gzip
+import hashlib
 
 import numpy as np
 import pytest
 
 from scripts.data import crop_checkins
-from scripts.data.crop_checkins import crop
+from scripts.data.crop_checkins import check_md5, crop
 
 PARIS = {"south": 48.8286, "north": 48.8798, "west": 2.2855, "east": 2.3909}
 WORLD = {"south": -90, "north": 90, "west": -180, "east": 180}
@@ -94,3 +95,11 @@ def test_mistakes_are_one_line(tmp_path, content, message):
         crop(path, {"paris": PARIS}, bad_rows_at_most=0)
     assert str(caught.value).startswith(f"{path}: ")
     assert str(caught.value).isprintable()
+
+
+def test_another_file_in_the_place_of_snaps_is_refused_by_its_md5(written):
+    path = written(GOOD, GOOD, pack=gzip.compress)
+    md5 = hashlib.md5(path.read_bytes()).hexdigest()
+    check_md5(path, md5)
+    with pytest.raises(ValueError, match=f"its MD5 sum is {md5}, but gowalla.download.md5 is 0000"):
+        check_md5(path, "0" * 32)

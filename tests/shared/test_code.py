@@ -1,11 +1,13 @@
 """Which files a rule's code is, and that its digest changes with their bytes alone."""
 
 import os
+import re
 import sys
 
 import pytest
 
 from scripts.shared import code
+from tests import ROOT
 
 TEXTS = {
     "scripts/__init__.py": "",
@@ -27,7 +29,7 @@ USED = sorted(set(TEXTS) - set(UNUSED))
 
 
 def forget():
-    for cached in (code._graph, code._digest_of):
+    for cached in (code._graph, code.code_digest):
         cached.cache_clear()
 
 
@@ -68,7 +70,45 @@ def test_an_edit_is_seen_whatever_its_date_and_a_date_alone_is_not(project, name
     os.utime(project / name, (1, 1))
     forget()
     assert code.code_of(script) == before
-    (project / name).write_text(TEXTS[name] + "#")
+    (project / name).write_text(TEXTS[name] + "edited = 1\n")
     os.utime(project / name, (1, 1))
     forget()
-    assert (code.code_of(script) != before) == (name in USED)
+    differ = {file for file, _ in set(code.code_of(script)) ^ set(before)}
+    assert differ == {name} & set(USED)
+
+
+FUNCTION = 'class C:\n    def f(self):\n        return "text", b"bytes"\n'
+
+
+@pytest.mark.parametrize(
+    ("edited", "counts"),
+    [
+        (f'"""About."""\n\n# Why.\n{FUNCTION}', False),
+        (FUNCTION.replace("C:\n", 'C:\n    """About."""\n\n'), False),
+        (FUNCTION.replace("self):\n", 'self):\n        """About."""\n'), False),
+        (FUNCTION.replace(", ", ",  "), False),
+        (FUNCTION.replace("text", "Text"), True),
+        (FUNCTION.replace('b"', '"'), True),
+        (FUNCTION + "x = 1\n", True),
+        (FUNCTION.replace("return", "yield"), True),
+    ],
+)
+def test_comments_docstrings_and_layout_are_no_code(project, edited, counts):
+    digests = []
+    for text in (FUNCTION, edited):
+        (project / "tightshuffle/b.py").write_text(text)
+        forget()
+        digests.append(code.code_digest("tightshuffle/b.py"))
+    assert (digests[0] != digests[1]) == counts
+
+
+def test_no_code_reads_a_docstring():
+    """Else an edit of a docstring could change a result, and would rerun nothing."""
+    files = [path for folder in ("scripts", "tightshuffle") for path in (ROOT / folder).rglob("*.py")]
+    reads = re.compile(r"__doc__|\bgetdoc\b|\bget_docstring\b|\bdocstring_parser\b")
+    assert [path for path in files if reads.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_the_attack_loads_the_bounds_alone():
+    """Not `import tightshuffle`, whose public functions use the whole package."""
+    assert "tightshuffle/collection/bounds.py" not in code.files_of("scripts/attack/collect_audit.py")

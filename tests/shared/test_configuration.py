@@ -18,8 +18,11 @@ from scripts.shared.configuration import (
     label,
     merged,
     of_kind,
+    read,
     results_folder,
 )
+from scripts.shared.histograms import NUMPYS_LIMIT
+from scripts.shared.settings import MOST_USERS
 from tests import ROOT
 
 CONFIG = merged([PAPERS])
@@ -84,6 +87,22 @@ def test_every_file_in_config_is_valid(overlay):
         ("protocol.sensitivity", float("nan"), "protocol.sensitivity: should be a finite number; got nan"),
         ("delta_surface.count", 100, "delta_surface: count must be less than n (100); got 100"),
         ("audit.settings.3.k", 2, "audit: settings[3].k must be at least 3, as remaining x2"),
+        (
+            "audit.eps",
+            [3, 10],
+            "audit: eps must have one below the largest eps0 of the settings (3)",
+        ),
+        (
+            "study.designs.1",
+            CONFIG["study"]["designs"][0],
+            "study.designs: must not name anything twice",
+        ),
+        (
+            "datasets.paris.tv.n",
+            [1, 10],
+            "datasets.paris.tv.n must be at least 2 with parity",
+        ),
+        ("datasets.synthetic.population", 10**9, "should be less than or equal to 999999999; got 1000000000"),
         ("audit.settings.1.eps0", 1.0, "audit: settings[1] repeats n, k, eps0 and count: keep one"),
         ("gowalla.source", "x" * 100_000, "got 'xxx"),
     ],
@@ -106,8 +125,45 @@ def test_the_command_says_where_the_results_go_or_what_is_wrong(tmp_path):
 
     assert run("seed: 5") == ("results/mine\n", "")
     assert run("seed: 5\n\tx: 3")[1].startswith(f"error: {tmp_path}/mine.yaml, line 2: not valid YAML: ")
+    twice = run("datasets:\n  paris: null\ndatasets:\n  san_francisco: null\n")[1]
+    assert twice == f"error: {tmp_path}/mine.yaml, line 3: not valid YAML: the key 'datasets' occurs twice\n"
     assert run("[1]")[1] == f"error: {tmp_path}/mine.yaml: expected a mapping (key: value) at the top level\n"
     assert run("datasets: {synthetic: null, paris: null}\nseed: one")[1].startswith("error: config: seed: ")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"a: " + b"[" * 3000, "not valid YAML: brackets or lists are nested too deeply"),
+        (b"seed: " + b"1" * 5000, "a value cannot be read: Exceeds the limit"),
+        ("title: Zürich".encode("latin-1"), "not valid YAML: expected text in UTF-8"),
+        ("title: Zürich".encode("utf-16"), "not valid YAML: expected text in UTF-8"),
+        (b"title: \0", "not valid YAML: expected text in UTF-8"),
+        (b"a: {b: 1, b: 2}", "line 1: not valid YAML: the key 'b' occurs twice"),
+    ],
+)
+def test_what_is_no_yaml_is_one_line_that_names_the_file(tmp_path, content, told):
+    (tmp_path / "mine.yaml").write_bytes(content)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(tmp_path))}/mine.yaml[:,] ") as error:
+        read(tmp_path / "mine.yaml")
+    line = str(error.value)
+    assert told in line
+    assert "\n" not in line
+    assert len(line) < 300
+
+
+def test_keys_that_yaml_merges_are_not_twice(tmp_path):
+    (tmp_path / "mine.yaml").write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\n")
+    assert read(tmp_path / "mine.yaml")["b"] == {"x": 1, "y": 3}
+
+
+def test_a_name_that_yaml_reads_as_false_is_explained():
+    with pytest.raises(ValueError, match=r"got False \(YAML reads no, off, yes and on as"):
+        check(changed("datasets", CONFIG["datasets"] | {False: OWN}))
+
+
+def test_the_largest_population_is_what_numpy_can_sample_from():
+    assert MOST_USERS == NUMPYS_LIMIT - 1
 
 
 def test_the_folder_of_the_results():

@@ -5,11 +5,15 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
+from snakemake.iocontainers import Params
 
 from scripts.shared import run
+from scripts.shared.code import code_digest, digests
 from scripts.shared.job import job, whole_file, write_csv, write_parquet
+from scripts.shared.table_files import read_parquet, read_table
 
 
 @pytest.fixture(autouse=True)
@@ -27,10 +31,46 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_errors_are_one_line(error, words, monkeypatch):
-    monkeypatch.setattr("__main__.snakemake", SimpleNamespace(rule="r", log=["job.log"]), raising=False)
+    described = SimpleNamespace(rule="r", log=["job.log"], params=Params())
+    monkeypatch.setattr("__main__.snakemake", described, raising=False)
     with pytest.raises(SystemExit) as ended, job():
         raise error
     assert ended.value.code == f"error: r: {words}"
+
+
+def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned_with(monkeypatch):
+    """Else an edit that is put back before the run ends would stay in the result."""
+    file = "scripts/shared/job.py"
+    Path("mine.csv").write_text("cell,count\n1,2\n")
+    planned = (file, code_digest(file)), digests(["mine.csv"])
+
+    def ended(code, contents):
+        params = Params(fromdict={"contents": contents, "n": 5})
+        params.append(code)
+        described = SimpleNamespace(rule="r", log=["job.log"], params=params)
+        monkeypatch.setattr("__main__.snakemake", described, raising=False)
+        with job():
+            return "well"
+
+    assert ended(*planned) == "well"
+    again = "was edited while the run was on: run the same command again"
+    with pytest.raises(SystemExit, match=f"^error: r: {file} {again}$"):
+        ended((file, "0" * 16), planned[1])
+    Path("mine.csv").write_text("cell,count\n1,3\n")
+    with pytest.raises(SystemExit, match=f"^error: r: mine.csv {again}$"):
+        ended(*planned)
+
+
+def test_a_damaged_table_is_refused_by_its_name():
+    """One bit, which changes a number."""
+    write_parquet([pd.DataFrame({"a": np.random.default_rng(1).random(5000)})], "x.parquet")
+    assert read_parquet("x.parquet").shape == (5000, 1)
+    content = bytearray(Path("x.parquet").read_bytes())
+    content[len(content) // 2] ^= 1
+    Path("x.parquet").write_bytes(content)
+    for read in (read_parquet, lambda path: read_table(path, ["a"])):
+        with pytest.raises(ValueError, match=r"^x\.parquet: damaged .*: remove it and run again$"):
+            read("x.parquet")
 
 
 def test_a_file_is_whole_or_not_there_and_a_killed_jobs_rest_is_removed():

@@ -10,6 +10,7 @@ from diffprivlib.mechanisms import Geometric
 from scipy import optimize, stats
 
 import tightshuffle
+from scripts.study.compute_designs import designs
 from scripts.study.compute_study import FAMILIES, best_randomizers, largest_eps0, study
 from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.designs import geometric_error
@@ -126,3 +127,10 @@ def test_no_randomizer_beats_the_gaussian_on_the_difference_of_two_empty_cells(e
     e = math.exp(eps0)
     assert factors["oue"] == pytest.approx(2 * (e**2 + 1) / (e + 1) ** 2, rel=1e-12)
     assert factors["rappor"] == pytest.approx(2 * math.cosh(eps0 / 2) - 1, rel=1e-12)
+
+
+def test_a_guarantee_that_no_design_can_give_is_named_by_its_key():
+    with pytest.raises(
+        ValueError, match=r"^study\.designs, {'n': 10, 'k': 4, 'eps': 0\.01.*eps must be larger"
+    ):
+        designs([{"n": 10, "k": 4, "eps": 0.01, "delta": 1e-30, "rounds": 1000}])

@@ -98,10 +98,11 @@ def note(event, given):
         READ.add(os.path.abspath(os.fsdecode(given[0])))
 
 def write():
-    job = sys.modules["__main__"].snakemake
+    script, job = sys.modules["__main__"].__file__, sys.modules["__main__"].snakemake
     loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     read = sorted(os.path.relpath(path, HERE) for path in (READ | loaded) - {None} if path.startswith(HERE))
-    declared = {"rule": job.rule, "code": job.params.code, "input": list(map(str, job.input)), "read": read}
+    script = os.path.relpath(script, HERE)
+    declared = {"rule": job.rule, "script": script, "input": list(map(str, job.input)), "read": read}
     with open(os.path.join(HERE, "seen", str(os.getpid())), "w") as file:
         json.dump(declared, file)
 

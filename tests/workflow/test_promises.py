@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -152,12 +153,55 @@ def test_bad_input_and_a_bad_configuration_are_one_line(calm, small):
     (small.folder / "bad.yaml").write_text("gowalla: {sourc: snap}\n")
     line = refusal(small.snakemake("--configfile", "bad.yaml", "--dry-run"), "sourc'")
     assert "did you mean 'source'?" in line
+    (small.folder / "bad.yaml").write_text("seed: 1\nseed: 2\n")
+    line = refusal(small.snakemake("--configfile", "bad.yaml", "--dry-run"), "twice")
+    assert line == "bad.yaml, line 2: not valid YAML: the key 'seed' occurs twice"
     (small.folder / "bad.yaml").write_text("seed: !!python/object/apply:os.system ['touch mark']\n")
     done = small.snakemake("--configfile", "bad.yaml")
     assert done.returncode != 0
     assert not (small.folder / "mark").exists()
     shutil.copy(calm.folder / "mine.csv", small.folder)
     small.make(*COMMAND)
+    assert small.results() == calm.results()
+
+
+def test_data_that_are_no_file_are_refused_and_not_read_for_ever(small):
+    for make in (os.mkfifo, os.mkdir):
+        (small.folder / "mine.csv").unlink()
+        make(small.folder / "mine.csv")
+        assert refusal(small.snakemake("--dry-run", *COMMAND), "regular") == "mine.csv: not a regular file"
+        (small.folder / "mine.csv").rename(small.folder / make.__name__)
+        (small.folder / "mine.csv").touch()
+
+
+def test_another_file_in_the_place_of_the_download_is_refused(small):
+    (small.folder / "data/raw").mkdir()
+    (small.folder / "data/raw/loc-gowalla_totalCheckins.txt.gz").write_text("7\t2010\t48.85\t2.33\t15\n")
+    target = f"{MADE}/data/checkins/crop_summary.csv"
+    source = ("--config", "gowalla={source: snap}")
+    line = refusal(small.snakemake("--configfile", "overlay.yaml", *source, "--", target))
+    assert line.startswith("error: crop_checkins: data/raw/loc-gowalla_totalCheckins.txt.gz: its MD5 sum is ")
+    assert not (small.folder / target).exists()
+
+
+def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(calm, small):
+    small.wipe()
+    metrics = small.folder / "scripts/trials/metrics.py"
+    text = metrics.read_text()
+    run = small.start(*COMMAND)
+    until(lambda: script_of(run))  # of a job before the one that uses the edited file
+    metrics.write_text(text.replace("/ 2", "/ 4"))
+    assert run.wait(120) != 0
+    last = (small.folder / "printed").read_text().splitlines()[-1]
+    again = "was edited while the run was on: run the same command again"
+    assert last == f"error: run_trials: scripts/trials/metrics.py {again}"
+    metrics.write_text(text)
+    small.make(*COMMAND)
+    assert small.results() == calm.results()
+
+
+def test_the_check_of_a_cluster_touches_no_result(calm, small):
+    small.make("--configfile", "overlay.yaml", "--forcerun", "check_cluster", "--", "check_cluster")
     assert small.results() == calm.results()
 
 
@@ -179,9 +223,14 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
     assert counted(small.make("--dry-run", *COMMAND)) == {}
     metrics = small.folder / "scripts/trials/metrics.py"
     text = metrics.read_text()
+    metrics.write_text(f"# A comment.\n{text}")
+    assert counted(small.make("--dry-run", *COMMAND)) == {}
     metrics.write_text(text.replace("/ 2", "/ 4"))
     assert metrics.read_text() != text
     os.utime(metrics, (86_400, 86_400))
+    plan = small.make("--dry-run", "--quiet", "host", *COMMAND)
+    (reason,) = [line for line in plan.splitlines() if "before:" in line]
+    assert set(re.findall(r"\b(?:scripts|tightshuffle)/[\w/.]+", reason)) == {"scripts/trials/metrics.py"}
     assert counted(small.make(*COMMAND)) == {"run_trials": 1}
     now, before = small.results(), calm.results()
     assert [name for name in now if now[name] != before[name]] == [TRIALS.removeprefix(f"{MADE}/")]
@@ -189,6 +238,24 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
     (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,50\n4,0\n")
     os.utime(small.folder / "mine.csv", (86_400, 86_400))
     assert counted(small.make(*COMMAND)) == {"use_counts": 1, "run_trials": 1}
+
+
+STUDY = """
+study:
+  {{n: [{0}], k: [{1}], eps: [1], delta: [1.0e-6], delta_exponents: [{2}],
+    which: {{n: [{0}], k: [{1}], eps: [1]}}}}
+"""
+
+
+def test_a_setting_that_takes_a_neighbours_value_reruns_and_two_that_swap_theirs(small):
+    """First delta_exponents, with the value of k, takes that of eps; last, n and k swap."""
+    command = ("--configfile", "overlay.yaml", "--", f"{MADE}/study/study.csv")
+    planned = []
+    for values in ((1000, 2, 2), (1000, 2, 1), (1000, 100, 1), (100, 1000, 1)):
+        (small.folder / "overlay.yaml").write_text(OVERLAY + STUDY.format(*values))
+        planned.append(counted(small.make("--dry-run", *command)))
+        small.make(*command)
+    assert planned == [{"compute_study": 1}] * 4
 
 
 def test_elsewhere_and_as_a_module(tmp_path):

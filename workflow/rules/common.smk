@@ -14,14 +14,17 @@ sys.path.insert(0, str(HERE))
 os.environ.update(PYTHONPATH=str(HERE))  # jobs run this folder's code, whatever is installed
 
 from scripts.shared import configuration, run
-from scripts.shared.code import code_of, digest, source
+from scripts.shared.code import code_of, digests, source
 
 OVERLAYS = configuration.overlays(workflow.configfiles)
 try:
     if workflow.is_main_process:
         run.check_folder()
+    for file in OVERLAYS:
+        configuration.read(file)  # Snakemake has read it, but keeps the last of two equal keys
     configuration.leave_out(config)
     configuration.check(config)
+    run.check_regular(configuration.own_files(config))
     FOLDER = configuration.results_folder(OVERLAYS)
 except ValueError as error:
     raise WorkflowError(str(error))

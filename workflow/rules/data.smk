@@ -25,9 +25,9 @@ if SOURCE == "bundled":
             dataset=one_of(GOWALLA),
         localrule: True
         params:
-            contents=lambda wildcards: [
-                digest(source(file.format(**wildcards))) for file in SUB_CELLS.values()
-            ],
+            contents=lambda wildcards: digests(
+                source(file.format(**wildcards)) for file in SUB_CELLS.values()
+            ),
             box=lookup("datasets/{dataset}/box", within=config),
             uniform=lookup("datasets/{dataset}/uniform", within=config),
             stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
@@ -68,7 +68,8 @@ if SOURCE in ("snap", "file"):
         priority: 1
         localrule: True
         params:
-            contents=(lambda wildcards: digest(CHECKINS)) if SOURCE == "file" else None,
+            contents=(lambda wildcards: digests([CHECKINS])) if SOURCE == "file" else {},
+            md5=config["gowalla"]["download"]["md5"] if SOURCE == "snap" else None,
             boxes={name: DATASETS[name]["box"] for name in GOWALLA},
             bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
         script:
@@ -140,7 +141,7 @@ rule use_counts:
         dataset=one_of(COUNTS),
     localrule: True
     params:
-        contents=lambda wildcards: digest(DATASETS[wildcards.dataset]["file"]),
+        contents=lambda wildcards: digests([DATASETS[wildcards.dataset]["file"]]),
     script:
         "../../scripts/data/use_counts.py"
 

@@ -30,7 +30,7 @@ rule write_tables:
         "<results>/logs/write_tables.log",
     localrule: True
     params:
-        contents=digest(source(PARAMETERS)),
+        contents=digests([source(PARAMETERS)]),
         surface=config["delta_surface"],
         synthetic=config["datasets"].get("synthetic", {}),
     script:
@@ -77,8 +77,7 @@ rule write_report:
         "<results>/logs/write_report.log",
     localrule: True
     params:
-        contents=[digest(source(part)) for part in PAGE],
-        results=lambda wildcards, output: str(Path(output[0]).parents[1]),
+        contents=digests(map(source, PAGE)),
         configfiles=OVERLAYS,
         protocol=config["protocol"],
         titles={name: dataset["title"] for name, dataset in DATASETS.items()},
@@ -102,7 +101,7 @@ rule write_article:
         "<results>/logs/write_article.log",
     localrule: True
     params:
-        contents=[digest(source(part)) for part in ARTICLE],
+        contents=digests(map(source, ARTICLE)),
         changed=CHANGED,
     script:
         "../../scripts/report/write_article.py"

@@ -18,7 +18,7 @@ rule judge_values:
         "<results>/logs/judge_values.log",
     localrule: True
     params:
-        contents=digest(source(VALUES)),
+        contents=digests([source(VALUES)]),
         datasets=INDIVIDUAL,
     script:
         "../../scripts/verdicts/judge_values.py"
@@ -37,7 +37,7 @@ rule judge_jointly:
     log:
         "<results>/logs/judge_jointly.log",
     params:
-        contents=digest(source(VALUES)),
+        contents=digests([source(VALUES)]),
         datasets=INDIVIDUAL,
         cities={name: DATASETS[name]["individual"] for name in CITIES},
         protocol=config["protocol"],
@@ -67,7 +67,7 @@ rule judge_claims:
     log:
         "<results>/logs/judge_claims.log",
     params:
-        contents=[digest(source(file)) for file in (CLAIMS, VALUES)],
+        contents=digests(map(source, (CLAIMS, VALUES))),
         sensitivity=config["protocol"]["sensitivity"],
         boxes={name: PAPERS[name]["box"] for name in configuration.of_kind(PAPERS, "gowalla")},
     script:
