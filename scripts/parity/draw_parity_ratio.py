@@ -1,6 +1,6 @@
 """TV error of shuffle+INV over that of the Gaussian at equal privacy, over n: one panel per dataset."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,25 +22,26 @@ COLUMNS = [
 ]  # fmt: skip
 OWN: dict[str, Any] = {"color": "#0072B2", "linewidth": 2.2, "markersize": 3.5}  # the paper's settings
 OTHER: dict[str, Any] = {"color": "#9a9a9a", "linewidth": 1, "markersize": 2}
+Papers = Mapping[str, Collection[float]]
 TICKS = (1, 1.2, 1.5, 2, 2.5, 3, 5, 7)  # in every decade
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
+def shown(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
     """The drawn rows: TV, both projected, first delta, eps by `upper`; ``own``: is the setting the paper's?
 
-    Settings in which both mechanisms do worse than the uniform histogram are left out.
+    ``papers``: the datasets all of whose settings are the paper's -> its eps0s (`papers_eps0`). Settings in which both mechanisms do worse than the uniform histogram are left out.
     """
     table = table[table["metric"] == "tv"]
     rows = table[(table["bound"] == "upper") & (table["comparison"] == "projected")]
     rows = rows[(rows["delta_rule"] == rows["delta_rule"].iloc[0]) & rows["informative"]]
     places = zip(rows["dataset"], rows["eps0"], strict=True)
-    return rows.assign(own=[eps0 in PAPER.get(dataset, ()) for dataset, eps0 in places])
+    return rows.assign(own=[eps0 in papers.get(dataset, ()) for dataset, eps0 in places])
 
 
 @style.applied()
-def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """The figure of a ratio table; ``titles``: dataset -> title of its panel."""
-    rows = shown(table)
+def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> Figure:
+    """The figure of a ratio table; ``titles``: dataset -> title of its panel; ``papers`` as for `shown`."""
+    rows = shown(table, papers)
     figure = style.new_figure(2.9)
     panels = figure.subplots(1, len(titles), sharey=True, squeeze=False)[0]
     panels[0].set(yscale="log", ylim=(min([1, *rows["ratio"]]) / 1.06, max([1.5, *rows["ratio"]]) * 1.06))
@@ -66,33 +67,33 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
             style.end_labels(axes, ends)
     handles = []
     if rows["own"].any():
-        looks = {"the paper's settings": OWN} | ({} if rows["own"].all() else {"other ε₀": OTHER})
+        looks = {"the paper's settings": OWN} | ({} if rows["own"].all() else {"other settings": OTHER})
         handles = [style.line(name, marker="o", **look) for name, look in looks.items()]
     style.below(figure, [*handles, style.line("equal error", color=style.INK, linewidth=1.2)])
-    figure.suptitle(_verdict(rows), fontsize=10)
+    figure.suptitle(_verdict(rows, papers), fontsize=10)
     return figure
 
 
-def _verdict(rows: pd.DataFrame) -> str:
-    """The range over the paper's own settings; of all drawn ones, if none of them is the paper's."""
+def _verdict(rows: pd.DataFrame, papers: Papers) -> str:
+    """The range over the paper's settings; over all drawn ones, unless all of the paper's are among them."""
     if rows.empty:
         return "At equal privacy neither mechanism beats the uniform histogram"
-    own = rows[rows["own"]]
-    ratio = (rows if own.empty else own)["ratio"]
-    where = " in the paper's settings" * (not own.empty)
+    whole = set(papers) == set(PAPER)
+    ratio = rows.loc[rows["own"] | (not whole), "ratio"]
+    where = " in the paper's settings" * whole
     ends = f"{ratio.min():.2f} to {ratio.max():.2f}"
     return f"At equal privacy, shuffling has {ends} times the Gaussian's error{where}"
 
 
-def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
-    """The caption: the verdict, what is divided by what, and where the rest is."""
-    rows = shown(table)
+def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> str:
+    """The caption: the verdict, what is divided by what, and where the rest is; arguments as for `draw`."""
+    rows = shown(table, papers)
     tv = table[table["metric"] == "tv"]
     first, *others = (_delta(rule) for rule in tv["delta_rule"].dropna().unique())
     change = largest_change_percent(tv)
     repetitions = wording.listing(sorted(rows["repetitions"].unique()))
     return (
-        f"{_verdict(rows)}. Total variation (TV) error over the number of users n, both estimates projected,"
+        f"{_verdict(rows, papers)}. Total variation (TV) error over the number of users n, both estimates projected,"
         f" means of {repetitions} repetitions, for {wording.listing(titles.values())}. δ = {first}; ε is what"
         " the rigorous upper bound guarantees."
         + f" With the lower bound's ε no ratio changes by more than {change or 0:.1f} %."
@@ -110,5 +111,5 @@ def _delta(rule: str) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        given = read_table(snakemake.input[0], COLUMNS), snakemake.params.titles
+        given = read_table(snakemake.input[0], COLUMNS), snakemake.params.titles, snakemake.params.papers
         style.write_figure(draw(*given), caption(*given), snakemake.output)

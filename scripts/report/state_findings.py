@@ -7,7 +7,7 @@ which a text says "at least" is rounded to the safe side.
 import inspect
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -43,7 +43,8 @@ EXAMPLE: dict[str, Any] = {"n": 1000, "k": 15, "eps0": 4.0}
 PAIRED = "the paper's pairing"
 
 Finding = dict[str, Any]
-Results = Mapping[str, Any]  # tables by name, for the paper's datasets only; and titles: dataset -> its title
+# tables by name, for the paper's datasets only; titles: dataset -> its title; papers: `papers_eps0`
+Results = Mapping[str, Any]
 
 
 def findings(results: Results, topics: Iterable[Callable[[Results], Finding]] = ()) -> dict[str, Finding]:
@@ -248,7 +249,7 @@ def parity(results: Results) -> Finding:
             for dataset, rows in projected.groupby("dataset", sort=False)
         ],
         "rows": [
-            _by_budget(rows, results["titles"]) for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
+            _by_budget(rows, results) for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
         ],
     }
 
@@ -260,9 +261,9 @@ def papers_settings(results: Results) -> Finding:
     """
     upper = _chosen(results["parity_ratio"], metric="tv", bound="upper")
     projected, paired = (upper[upper["comparison"] == name] for name in ("projected", PAIRED))
-    own, own_paired = _own(projected)["ratio"], _own(paired)["ratio"]
-    if own.empty or own_paired.empty:
-        raise LookupError("parity_ratio.csv has none of the paper's own settings")
+    if missing := sorted(set(PAPER) - set(results["papers"])):
+        raise LookupError(f"not the paper's settings: {', '.join(missing)}")
+    own, own_paired = (_own(rows, results["papers"])["ratio"] for rows in (projected, paired))
     above = projected[projected["informative"] & (projected["ratio"] > own.max())]
     where = {name: sorted(set(above[name])) for name in ("dataset", "eps0")}
     return {
@@ -273,10 +274,10 @@ def papers_settings(results: Results) -> Finding:
     }
 
 
-def _own(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the paper's own datasets and budgets."""
+def _own(rows: pd.DataFrame, papers: Mapping[str, Collection[float]]) -> pd.DataFrame:
+    """The rows of the datasets and budgets in ``papers``, the paper's own (`papers_eps0`)."""
     points = zip(rows["dataset"], rows["eps0"], strict=True)
-    return rows[[eps0 in (PAPER.get(dataset) or ()) for dataset, eps0 in points]]
+    return rows[[eps0 in papers.get(dataset, ()) for dataset, eps0 in points]]
 
 
 def unequal(results: Results) -> Finding:
@@ -291,19 +292,21 @@ def unequal(results: Results) -> Finding:
         found = log10_delta_of_scale(eps, scale=scale, sensitivity=HISTOGRAM_SENSITIVITY)
         return float(found) - math.log10(delta)
 
-    rows = _own(_chosen(results["parity_ratio"], dataset="synthetic", bound="upper", delta=delta))
+    rows = _chosen(results["parity_ratio"], dataset="synthetic", bound="upper", delta=delta, eps0=4.0)
+    if "synthetic" not in results["papers"]:
+        raise LookupError("not the paper's settings: synthetic")
     ends = rows.sort_values("n").iloc[[0, -1]][["n", "eps"]].to_dict("records")
     return {"delta": delta, "gaussian": optimize.brentq(excess, 0.0, 4.0, xtol=1e-10), "shuffled": ends}
 
 
-def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
+def _by_budget(rows: pd.DataFrame, results: Results) -> Finding:
     """The ranges of one dataset and eps0 over n and both rules of delta; ``own``: in the paper's figures."""
     first, parts = rows.iloc[0], dict(list(rows.groupby("comparison")))
     plain, projected = parts["unprojected"], parts["projected"]
     return {
-        "title": titles.get(first["dataset"], first["dataset"]),
+        "title": results["titles"].get(first["dataset"], first["dataset"]),
         "eps0": first["eps0"],
-        "own": not _own(projected).empty,
+        "own": not _own(projected, results["papers"]).empty,
         "informative": projected["informative"].sum(),
         "of": len(projected),
         "measured": _range(plain["ratio"]),
@@ -387,4 +390,5 @@ if __name__ == "__main__":
         }
         if "parity_ratio" in found:
             found["parity_ratio"] = found["parity_ratio"][found["parity_ratio"]["dataset"].isin(list(titles))]
-        write_bytes(to_json(findings(found | {"titles": titles})).encode(), snakemake.output[0])
+        found |= {"titles": titles, "papers": snakemake.params.papers}
+        write_bytes(to_json(findings(found)).encode(), snakemake.output[0])

@@ -1,11 +1,14 @@
 """The numbers that texts state: computed in another way, and what is missing is said."""
 
+import copy
+import functools
 import math
 
 import pytest
 import yaml
 
 from scripts.report import state_findings as findings
+from scripts.shared.configuration import PAPERS, merged, papers_eps0
 from tests import ROOT
 from tests.quotes import filled
 from tests.report.world import (
@@ -20,6 +23,7 @@ from tests.report.world import (
 )
 
 VERDICTS = real_verdicts()
+CONFIG = merged([PAPERS])
 
 
 @pytest.mark.slow
@@ -76,6 +80,23 @@ def test_the_papers_own_settings_are_those_that_it_ran_and_its_comparison_is_une
     told = findings.unequal(given)
     assert told["gaussian"] == pytest.approx(3.04907, abs=1e-5)  # of the scale 2.1517
     assert told["shuffled"] == [{"n": 1000, "eps": 0.25}, {"n": 100_000, "eps": 0.25}]
+
+
+def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed():
+    for change, silent in (
+        ("datasets.paris.uniform.columns", {"papers_settings"}),
+        ("datasets.paris.tv.n", {"papers_settings"}),
+        ("datasets.synthetic.cells", {"papers_settings", "unequal"}),
+    ):
+        config = copy.deepcopy(CONFIG)
+        *parents, last = change.split(".")
+        section = functools.reduce(dict.__getitem__, parents, config)
+        section[last] = section[last][:-1] if last == "n" else 10
+        given = results(VERDICTS, **EVERYTHING) | {"papers": papers_eps0(config)}
+        told = findings.findings(given, [findings.papers_settings, findings.unequal, findings.parity])
+        assert {topic for topic, numbers in told.items() if "not_computed" in numbers} == silent
+        rows = {(row["title"], row["eps0"]): row["own"] for row in told["parity"]["rows"]}
+        assert rows["N(0, 2)", 4] != rows["Paris", 4]  # the changed dataset has no star
 
 
 def test_verdicts_and_statements_are_counted():

@@ -8,7 +8,7 @@ import pandas as pd
 from scripts.report.sections import SECTIONS, in_page_order
 from scripts.report.state_findings import TOPICS, findings
 from scripts.report.write_report import page_figure, page_values, render
-from scripts.shared.printed import COLUMNS, printed_to_decimal, read_values, records
+from scripts.shared.printed import COLUMNS, PAPER, printed_to_decimal, read_values, records
 from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
 from tests import ROOT
 
@@ -121,7 +121,7 @@ def results(rows, **tables):
     """Verdicts ``rows`` and other ``tables`` of rows, as they are read from their files."""
     read = {name: pd.read_csv(io.StringIO(pd.DataFrame(of).to_csv())) for name, of in tables.items()}
     text = {name: as_text(of) for name, of in tables.items() if name == "claim_verdicts"}
-    return {"verdicts": as_text(rows), **read, **text, "titles": SETTINGS["titles"]}
+    return {"verdicts": as_text(rows), **read, **text, "titles": SETTINGS["titles"], "papers": PAPER}
 
 
 def found_in(rows, skip=SLOW, **tables):
