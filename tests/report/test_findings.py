@@ -11,6 +11,7 @@ from scripts.report import state_findings as findings
 from scripts.shared.configuration import PAPERS, merged, papers_eps0
 from tests import ROOT
 from tests.quotes import filled
+from tests.report import world
 from tests.report.world import (
     EVERYTHING,
     audit_row,
@@ -137,8 +138,12 @@ def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
     pairs = [("1e-2", "3.1622776601683795e-2"), ("2e-2", "1e-2"), ("0", "1e-9"), ("1e-400", "2e-350")]
     rows = [row(reproduced=reproduced, exact=exact) for reproduced, exact in pairs]
     rows += [row(reproduced="1e-90", exact=""), row(item="Table II", reproduced="1e-90", exact="1")]
+    own = {"item": "Table 1", "mechanism": "this paper"}
+    rows += [row(**own, reproduced="1e-9", exact="1e-7"), row(**own, reproduced="1e-9", exact="1e-8")]
+    rows.append(row(**own, reproduced="1e-90", exact="1", verdict="differs"))  # not the formula's value
     told = findings.theorem(results(rows))
-    assert told == {"orders": pytest.approx(50.30103, abs=1e-5), "below": 2, "of": 3}
+    expected = {"orders": pytest.approx(50.30103, abs=1e-5), "below": 2, "of": 3}
+    assert told == expected | {"elsewhere": {"Table 1": pytest.approx(2)}}
 
 
 def test_scales_deltas_and_counts_have_the_values_of_the_errata():
@@ -148,6 +153,25 @@ def test_scales_deltas_and_counts_have_the_values_of_the_errata():
     assert (round(told["low"], 2), round(told["high"], 2), told["both_fit"]) == (1.56, 2.34, True)
     for at in findings.default_setting(given)["rows"]:
         assert at["published"] < at["exact"] <= at["worst"] <= at["lower"] <= at["upper"]
+
+
+def test_a_grid_is_contradicted_by_our_noise_and_may_fit_another_by_one_numbering():
+    told = findings.grids(results(VERDICTS, **EVERYTHING))
+    (paris,) = told["contradicted"]
+    assert paris == told["by_city"]["paris"]
+    assert (paris["p"], paris["corrected"]) == (
+        {"uniform": 0.0058, "stepped": 3e-4},
+        {"uniform": 0.0175, "stepped": 0.0011},
+    )
+    assert paris["other"] == {
+        "uniform": {"p": 0.035, "numbering": "row by row from the south-west"},
+        "stepped": {"p": 0.014, "numbering": "another"},
+    }
+    assert (paris["every_numbering"], paris["other_fits"]) == (True, True)
+    assert told["other_noise"]["scale"] == pytest.approx(1.5753, abs=5e-5)
+    fits = world.grid_row("stepped", 0.5, 0.5, "another")
+    told = findings.grids(results(VERDICTS, grids=[*EVERYTHING["grids"][:5], fits]))["by_city"]["paris"]
+    assert (told["contradicts_both"], told["every_numbering"], told["other_fits"]) == (True, False, False)
 
 
 def test_what_a_configuration_lacks_is_said():
