@@ -18,7 +18,7 @@ BOUNDS = {  # valid for every dataset: column -> name, dashes
     "balle_bennett": ("Balle et al.", "-"),
     "clones": ("clones", "--"),
     "stronger_clones": ("stronger clones", "-"),
-    "koskela_strong": ("Koskela et al.,\nstrong adversary", ":"),
+    "koskela_strong": ("Koskela et al., strong", ":"),
     "girgis": ("Girgis et al.", "-."),
     "blanket": ("blanket paper", "--"),
 }
@@ -67,13 +67,8 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
         label = (BOUNDS | OURS)[name][0] + " ↓" * (last < FLOOR - 1)
         ends.append((max(last, FLOOR), label, look["color"]))
     axes.fill_between(eps, 10 * FLOOR, rows["lower"].clip(10 * FLOOR), color="#f1f1f1", linewidth=0)
-    axes.text(
-        0.04,
-        0.05,
-        "no guarantee for all counts:\nsome dataset violates it",
-        transform=axes.transAxes,
-        color="#555555",
-    )
+    words = "for all counts:\nsome dataset\nviolates this"
+    axes.text(0.18, 0.04, words, transform=axes.transAxes, color="#555555")
     axes.set(xlim=(eps[0], end), ylim=(FLOOR, 0), xlabel="ε", title=wording.setting(rows, *SETTING[:-1]))
     axes.yaxis.set(major_locator=MultipleLocator(5), major_formatter=style.POWERS)
     axes.grid()
