@@ -65,7 +65,10 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: one contradicted value, the setting, and the counts of all settings."""
+    """The caption: the attack's bound beside the paper's delta at one eps, and the counts of all settings.
+
+    The eps is the smallest one with a bound on the count's delta. The paper's delta need not be below it.
+    """
     rows = drawn(table)
     seen = rows[(rows["observes"] == "count") & (rows["audited_delta"] > 0)].sort_values("eps")
     verdict = "too few runs for a bound here"

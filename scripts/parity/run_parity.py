@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from scripts.shared.delta_rules import DeltaRule, delta_rules
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
+from scripts.trials.metrics import uniform_histogram
 from scripts.trials.run_trials import Users, error_table, sample_users, users_of
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.bounds import histogram, upper
@@ -24,6 +26,7 @@ from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.setting import make_setting
 
+POPULAR = {"most_popular": 1, "ten_most_popular": 10}  # metric -> the mean error of this many values
 BOUNDS: dict[str, Any] = {"upper": upper, "lower": histogram.Side(round_up=False)}
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
@@ -53,6 +56,32 @@ def gaussian_estimates(samples: Integers, noise: Floats) -> dict[str, Floats]:
     """
     plain = (samples + noise) / samples[0].sum()
     return {"none": plain, "projection": project_to_simplex(plain)}
+
+
+def most_popular(counts: npt.ArrayLike, number: int) -> Integers:
+    """The places (from 0) of the ``number`` values that most users hold, or of all if there are fewer.
+
+    Of values that equally many users hold, the first ones.
+    """
+    return np.argsort(-np.asarray(counts), kind="stable")[:number]
+
+
+def errors_of(
+    estimates: Mapping[str, Floats], truth: Floats, cells: Sequence[int], counts: Integers
+) -> pd.DataFrame:
+    """`error_table` of the estimators, and the metrics `POPULAR`: mean errors of the most popular values.
+
+    ``counts`` (k,): the dataset's histogram, which says what is popular; the users drawn do not.
+    """
+    uniform = uniform_histogram(truth.shape[-1])
+    parts = [error_table("estimator", estimates, truth, cells)]
+    for name, estimate in estimates.items():
+        for metric, number in POPULAR.items():
+            places = most_popular(counts, number)
+            values, others = (np.abs(one - truth)[:, places].mean(axis=1) for one in (estimate, uniform))
+            row = {"estimator": name, "metric": metric, "cell": 0, "repetition": 1 + np.arange(len(truth))}
+            parts.append(pd.DataFrame(row | {"value": values, "uniform": others}))
+    return pd.concat(parts, ignore_index=True)
 
 
 def sizes(
@@ -110,7 +139,8 @@ def run_parity_point(
 
     ``counts``: the dataset's histogram (k,); ``bounds``: of `BOUNDS`, that give eps; ``cells``, numbered from
     1: those whose individual error is computed; ``seed``: the root seed. Returns a DataFrame with `COLUMNS`:
-    bound gave eps; cell is 0 for tv; value is in fractions of n; uniform is the same error of the uniform
+    bound gave eps; metric is "tv", "individual_error" or of `POPULAR`; cell is 0 but for "individual_error";
+    value is in fractions of n; uniform is the same error of the uniform
     histogram, which ignores the data; seed is that of the mechanism's noise. The shuffle model's rows do not
     depend on delta and bound; they are repeated for each of the Gaussian's.
     """
@@ -123,7 +153,7 @@ def run_parity_point(
     for budget in map(float, eps0):
         noise_seed = seed_of(seed, stage="parity shuffle", eps0=budget, **root)
         estimates = shuffle_estimates(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
-        shuffle = error_table("estimator", estimates, samples / n, cells)
+        shuffle = errors_of(estimates, samples / n, cells, counts)
         one_round = make_setting(n=n, k=k, eps0=budget)
         shuffle = shuffle.assign(mechanism="shuffle", seed=noise_seed)
         for rule in rules:
@@ -135,7 +165,7 @@ def run_parity_point(
                 eps = float(BOUNDS[bound].epsilon(np.log10(rule.delta(n)), one_round))
                 sigma = float(exact_scale(eps, rule.delta(n), sensitivity=HISTOGRAM_SENSITIVITY))
                 estimates = gaussian_estimates(samples, sigma * noise)
-                gaussian = error_table("estimator", estimates, samples / n, cells)
+                gaussian = errors_of(estimates, samples / n, cells, counts)
                 gaussian = gaussian.assign(mechanism="gaussian", seed=noise_seed)
                 both = pd.concat([shuffle, gaussian], ignore_index=True)
                 parts.append(both.assign(k=k, **setting, bound=bound, eps=eps))

@@ -1,6 +1,7 @@
 """Summary of the runs at equal privacy: mean errors and ratios, with bootstrap intervals and closed forms.
 
-Individual errors are averaged over the dataset's cells within each repetition. The bootstrap draws
+Individual errors are summarised for each of the dataset's cells, and for their mean within each repetition
+(cell 0). The bootstrap draws
 repetitions, the same ones for every setting and mechanism of one dataset and number of users, so that ratios
 keep the pairing of the runs.
 """
@@ -13,22 +14,24 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from scripts.parity.run_parity import POPULAR, most_popular
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.randomizers.expected_errors import gaussian_errors, krr_errors, plain_errors, ratio_limit
+from tightshuffle.randomizers.expected_errors import gaussian_errors, krr_errors, noise_ratios, plain_errors
 
 SETTING = ["dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps"]
-SERIES = [*SETTING, "mechanism", "estimator", "metric"]
+ERROR = ["metric", "cell"]  # what is measured: an error, and of which cell; 0: of several or all
+SERIES = [*SETTING, "mechanism", "estimator", *ERROR]
 MEANS = [
-    "dataset", "n", "k", "eps0", "delta", "eps", "bound", "mechanism", "estimator", "metric",
+    "dataset", "n", "k", "eps0", "delta", "eps", "bound", "mechanism", "estimator", "metric", "cell",
     "mean", "low", "high", "repetitions", "delta_rule", "predicted",
 ]  # fmt: skip
 RATIOS = [
-    *SETTING, "comparison", "metric", "ratio", "low", "high", "repetitions", "predicted", "limit",
+    *SETTING, "comparison", "metric", "cell", "ratio", "low", "high", "repetitions", "predicted", "limit",
     "uniform", "informative",
 ]  # fmt: skip
 COMPARISONS = {  # name: the estimators of shuffle and of the Gaussian, whose error is the denominator
@@ -115,8 +118,10 @@ def summarise_point(
 
     ``trials`` as `run_parity_point` gives them.
     """
-    # Repetitions x series: cells averaged, one column per combination of `SERIES`.
-    wide = trials.groupby([*SERIES, "repetition"], sort=True)["value"].mean().unstack("repetition").T
+    together = trials[trials["metric"] == "individual_error"].assign(cell=0)
+    errors = pd.concat([trials, together], ignore_index=True)
+    # Repetitions x series: one column per combination of `SERIES`.
+    wide = errors.groupby([*SERIES, "repetition"], sort=True)["value"].mean().unstack("repetition").T
     settings = wide.columns.to_frame(index=False)
     first = settings.iloc[0]
     seed = seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"]))
@@ -125,18 +130,20 @@ def summarise_point(
     means = settings.assign(mean=mean, low=low, high=high, repetitions=len(wide))
     shares = np.asarray(counts) / np.sum(counts)
     cells = sorted(set(trials["cell"]) - {0})
-    means["predicted"] = _predicted(settings, shares, cells)
+    places = [_places(row["metric"], row["cell"], counts, cells) for row in settings.to_dict("records")]
+    means["predicted"] = _predicted(settings, shares, places)
 
     top, bottom, ratios = _pairs(means)
     ratio, low, high = bootstrap(wide.to_numpy(), **how, of=lambda m: m[..., top] / m[..., bottom])
     ratios = ratios.assign(ratio=ratio, low=low, high=high, repetitions=len(wide))
     ratios["predicted"] = means["predicted"].to_numpy()[top] / means["predicted"].to_numpy()[bottom]
-    limits = {eps0: ratio_limit(shares, eps0) for eps0 in settings["eps0"].unique()}
-    limited = (ratios["comparison"] == "unprojected") & (ratios["metric"] == "tv")
-    ratios["limit"] = ratios["eps0"].map(limits).where(limited)
-    ratios["uniform"] = ratios["metric"].map(trials.groupby("metric")["uniform"].mean())
-    projected = means[means["estimator"] == "projection"].groupby([*SETTING, "metric"])["mean"]
-    best = ratios.join(projected.min(), on=[*SETTING, "metric"])["mean"]
+    limits = {eps0: noise_ratios(shares, eps0) for eps0 in settings["eps0"].unique()}
+    limit = np.array([limits[ratios["eps0"].iloc[i]][places[top[i]]].mean() for i in range(len(ratios))])
+    ratios["limit"] = np.where(ratios["comparison"] == "unprojected", limit, np.nan)
+    uniform = errors.groupby(ERROR)["uniform"].mean()
+    ratios["uniform"] = ratios.join(uniform, on=ERROR)["uniform"]
+    projected = means[means["estimator"] == "projection"].groupby([*SETTING, *ERROR])["mean"]
+    best = ratios.join(projected.min(), on=[*SETTING, *ERROR])["mean"]
     ratios["informative"] = best < ratios["uniform"]
     return means[MEANS], ratios[RATIOS]
 
@@ -150,7 +157,7 @@ def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float,
     how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
     ratio, low, high = bootstrap(wide.to_numpy(), **how, of=lambda means: means[..., :1] / means[..., 1:])
     row = {name: first[name] for name in ("dataset", "n", "k", "eps0", "eps")}
-    row |= {"delta": rows["delta"].median(), "comparison": PUBLISHED, "metric": "tv"}
+    row |= {"delta": rows["delta"].median(), "comparison": PUBLISHED, "metric": "tv", "cell": 0}
     row |= {"ratio": ratio[0], "low": low[0], "high": high[0], "repetitions": len(wide)}
     uniform = rows["uniform"].mean()
     row |= {"uniform": uniform, "informative": wide.mean().min() < uniform}
@@ -159,7 +166,7 @@ def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float,
 
 def _pairs(means: pd.DataFrame) -> tuple[Integers, Integers, pd.DataFrame]:
     """Positions of numerators and denominators in ``means``, and their settings and comparisons."""
-    key = [*SETTING, "metric"]
+    key = [*SETTING, *ERROR]
     indexed = means.reset_index(names="position").set_index(["mechanism", "estimator"])[["position", *key]]
     pairs = []
     for name, (shuffle, gaussian) in COMPARISONS.items():
@@ -169,13 +176,25 @@ def _pairs(means: pd.DataFrame) -> tuple[Integers, Integers, pd.DataFrame]:
         pairs.append(both.assign(comparison=name))
     table = pd.concat(pairs, ignore_index=True)
     top, bottom = (table[name].to_numpy() for name in ("position", "position_below"))
-    return top, bottom, table[[*SETTING, "comparison", "metric"]]
+    return top, bottom, table[[*SETTING, "comparison", *ERROR]]
 
 
-def _predicted(settings: pd.DataFrame, shares: Floats, cells: Sequence[int]) -> Floats:
-    """The closed form of every series' mean; nan where there is none: projections, maximum likelihood."""
+def _places(metric: str, cell: int, counts: Integers, cells: Sequence[int]) -> Integers:
+    """The places (from 0) of the values over which an error is taken; ``cells``, from 1: the dataset's."""
+    if metric in POPULAR:
+        return most_popular(counts, POPULAR[metric])
+    if metric == "individual_error":
+        return np.array([cell] if cell else cells) - 1
+    return np.arange(len(counts))
+
+
+def _predicted(settings: pd.DataFrame, shares: Floats, places: Sequence[Integers]) -> Floats:
+    """The closed form of every series' mean; nan where there is none: projections, maximum likelihood.
+
+    ``places``: for every series those over which its error is taken, as `_places` gives them.
+    """
     values = []
-    for row in settings.to_dict("records"):
+    for row, over in zip(settings.to_dict("records"), places, strict=True):
         n, k = row["n"], row["k"]
         match row["mechanism"], row["estimator"]:
             case "shuffle", "none":
@@ -187,7 +206,7 @@ def _predicted(settings: pd.DataFrame, shares: Floats, cells: Sequence[int]) -> 
                 errors = gaussian_errors(k, n=n, sigma=float(sigma))
             case _:
                 errors = np.full(k, np.nan)
-        values.append(errors.sum() / 2 if row["metric"] == "tv" else errors[np.array(cells) - 1].mean())
+        values.append(errors.sum() / 2 if row["metric"] == "tv" else errors[over].mean())
     return np.array(values)
 
 

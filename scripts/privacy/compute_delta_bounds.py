@@ -13,7 +13,17 @@ from tightshuffle.literature import count
 from tightshuffle.setting import make_setting
 
 NAMES = (  # of the whole histogram; all but `lower` hold for every dataset
-    *("lower", "upper", "balle-bennett", "clones", "stronger-clones", "koskela-strong", "girgis", "blanket"),
+    *(
+        "lower",
+        "upper",
+        "privacy-blanket",
+        "balle-bennett",
+        "clones",
+        "stronger-clones",
+        "koskela-strong",
+        "girgis",
+        "blanket",
+    ),
 )
 METHODS = {methods.METHODS[name].column: methods.METHODS[name] for name in NAMES}
 

@@ -7,7 +7,7 @@ which a text says "at least" is rounded to the safe side.
 import inspect
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,15 +16,17 @@ import pandas as pd
 from scipy import optimize
 
 import tightshuffle
+from scripts.parity.run_parity import POPULAR
 from scripts.parity.summarise_parity import NEARLY, nearly_equal
 from scripts.privacy.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_bytes
 from scripts.shared.printed import PAPER, parse_tolerance
 from scripts.shared.published_gaussian import published_scale
 from scripts.verdicts import verdict_rules as rules
-from scripts.verdicts.judge_jointly import CONTRADICTED, REJECTED, TIMES
+from scripts.verdicts.judge_jointly import CONTRADICTED, OTHER_NOISE, OUR_NUMBERING, REJECTED, TIMES
 from scripts.verdicts.noise_scale import gaussian_errors, likely
 from scripts.verdicts.verdict_counts import (
+    GOOD,
     count_verdicts,
     counted_claims,
     fixed_values,
@@ -43,7 +45,8 @@ EXAMPLE: dict[str, Any] = {"n": 1000, "k": 15, "eps0": 4.0}
 PAIRED = "the paper's pairing"
 
 Finding = dict[str, Any]
-Results = Mapping[str, Any]  # tables by name, for the paper's datasets only; and titles: dataset -> its title
+# tables by name, for the paper's datasets only; titles: dataset -> its title; papers: `papers_eps0`
+Results = Mapping[str, Any]
 
 
 def findings(results: Results, topics: Iterable[Callable[[Results], Finding]] = ()) -> dict[str, Finding]:
@@ -98,13 +101,24 @@ def claims(results: Results) -> Finding:
 
 
 def theorem(results: Results) -> Finding:
-    """Table IV: in how many cells with two positive readings the published delta is too small, how far."""
-    rows = _chosen(results["verdicts"], item="Table IV")
+    """Table IV: in how many cells with two positive readings the published delta is too small, how far.
+
+    ``elsewhere``: the largest gap in each other table of deltas, over the printed values that the formula
+    gives; these tables have other settings.
+    """
+    verdicts = results["verdicts"]
+    rows = _chosen(verdicts, item="Table IV")
     found = [orders(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
     gaps = [gap for gap in found if gap is not None]
     if not gaps:
         raise LookupError("no cell of Table IV has two positive readings")
-    return {"orders": max(gaps), "below": sum(gap > 0 for gap in gaps), "of": len(gaps)}
+    theirs = (verdicts["mechanism"] == "this paper") & verdicts["verdict"].isin(GOOD)
+    elsewhere: dict[str, float] = {}
+    for row in verdicts[theirs & verdicts["item"].isin(["Table II", "Table 1"])].to_dict("records"):
+        gap = orders(row["reproduced"], row["exact"])
+        elsewhere[row["item"]] = max(elsewhere.get(row["item"], 0.0), gap or 0.0)
+    below = sum(gap > 0 for gap in gaps)
+    return {"orders": max(gaps), "below": below, "of": len(gaps), "elsewhere": elsewhere}
 
 
 def default_setting(_: Results) -> Finding:
@@ -180,14 +194,34 @@ def joint_tests(results: Results) -> Finding:
 
 
 def grids(results: Results) -> Finding:
-    """Per city the p-values of its printed errors on both grids; the cities that contradict both."""
-    found, cities = results["grids"].groupby("dataset", sort=False), results["titles"]
-    by_city = {
-        city: {"title": cities.get(str(city), city), "p": rows.set_index("grid")["p"].to_dict()}
-        for city, rows in found
-    }
-    wrong = [by_city[city] for city, rows in found if (rows["verdict"] == CONTRADICTED).all()]
-    return {"by_city": by_city, "contradicted": wrong}
+    """Per city how its printed errors fit both grids; the cities that contradict both, by our noise.
+
+    ``p`` and ``corrected`` (Holm over all cities and grids) are for our noise and numbering, ``error`` is the
+    standard error of p. ``every_numbering``: whether our noise is contradicted by every numbering. ``other``:
+    for the noise `OTHER_NOISE` the numbering with the largest p on each grid; ``other_fits``: none of these
+    is contradicted. They are the best of several, which favours the grid.
+    """
+    rows = results["grids"]
+    rows = rows.assign(contradicted=rows["verdict"] == CONTRADICTED)
+    theirs = (rows["delta"] == OTHER_NOISE[0]) & (rows["sensitivity"] == OTHER_NOISE[1])
+    by_city = {}
+    for city, found in rows[~theirs].groupby("dataset", sort=False):
+        ours = found[found["numbering"] == OUR_NUMBERING].set_index("grid")
+        other = rows[theirs & (rows["dataset"] == city)].sort_values("p").groupby("grid").tail(1)
+        by_city[str(city)] = {
+            "title": results["titles"].get(str(city), city),
+            "p": ours["p"].to_dict(),
+            "error": ours["p_error"].to_dict(),
+            "corrected": ours["corrected_p"].to_dict(),
+            "contradicts_both": bool(ours["contradicted"].all()),
+            "every_numbering": bool(found["contradicted"].all()),
+            "other": other.set_index("grid")[["p", "numbering"]].to_dict("index"),
+            "other_fits": not other["contradicted"].any(),
+        }
+    delta, sensitivity = OTHER_NOISE
+    noise = {"delta": delta, "sensitivity": sensitivity, "scale": published_scale(4.0, *OTHER_NOISE)}
+    wrong = [city for city in by_city.values() if city["contradicts_both"]]
+    return {"by_city": by_city, "contradicted": wrong, "other_noise": noise}
 
 
 def cells(results: Results) -> Finding:
@@ -247,63 +281,130 @@ def parity(results: Results) -> Finding:
             {"title": results["titles"].get(str(dataset), dataset), "tv": rows["uniform"].iloc[-1]}
             for dataset, rows in projected.groupby("dataset", sort=False)
         ],
-        "rows": [
-            _by_budget(rows, results["titles"]) for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
-        ],
+        "rows": [_by_budget(rows, results) for _, rows in upper.groupby(["dataset", "eps0"], sort=False)],
     }
 
 
 def papers_settings(results: Results) -> Finding:
-    """The ratios of `parity` in the paper's own settings, and in its own pairing; what speaks for the paper.
+    """The ratios of `parity` in settings like the paper's: its data, n and eps0, each with our deltas.
 
-    ``better``: how often shuffling is ahead; ``above``: where, at most, other informative ratios are larger.
+    ``points``: how many there are without the ``deltas``; ``paired``: in the paper's pairing, in which
+    shuffling is ``better`` so often; ``popular`` and ``ten_popular``: errors of the most popular values of
+    the dataset; ``above``: where, at most, other informative ratios are larger; ``outside``: the informative
+    ratios of all other settings. Raises LookupError unless all of the paper's settings are in the results.
     """
-    upper = _chosen(results["parity_ratio"], metric="tv", bound="upper")
-    projected, paired = (upper[upper["comparison"] == name] for name in ("projected", PAIRED))
-    own, own_paired = _own(projected)["ratio"], _own(paired)["ratio"]
-    if own.empty or own_paired.empty:
-        raise LookupError("parity_ratio.csv has none of the paper's own settings")
-    above = projected[projected["informative"] & (projected["ratio"] > own.max())]
+    if missing := sorted(set(PAPER) - set(results["papers"])):
+        raise LookupError(f"not the paper's settings: {', '.join(missing)}")
+    upper = _chosen(results["parity_ratio"], bound="upper")
+    tv = upper[upper["metric"] == "tv"]
+    projected, paired = (tv[tv["comparison"] == name] for name in ("projected", PAIRED))
+    own, own_paired = (_own(rows, results["papers"]) for rows in (projected, paired))
+    informative = projected[projected["informative"]]
+    others = informative.drop(_own(informative, results["papers"]).index)
+    above = others[others["ratio"] > own["ratio"].max()]
     where = {name: sorted(set(above[name])) for name in ("dataset", "eps0")}
+    popular = upper[upper["comparison"] == "projected"]
+    one, ten = (_own(_chosen(popular, metric=name), results["papers"]) for name in POPULAR)
     return {
         "of": len(own),
-        **_range(own),
-        "paired": _range(own_paired) | {"better": (own_paired < 1).sum()},
+        "points": len(own.drop_duplicates(["dataset", "eps0", "n"])),
+        "deltas": own["delta_rule"].nunique(),
+        **_range(own["ratio"]),
+        "paired": _range(own_paired["ratio"]) | {"better": (own_paired["ratio"] < 1).sum()},
+        "popular": _range(one["ratio"]),
+        "ten_popular": _range(ten["ratio"]),
         "above": where | {"users": above["n"].max() if len(above) else None},
+        "outside": {"of": len(others), **_range(others["ratio"])} if len(others) else None,
     }
 
 
-def _own(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the paper's own datasets and budgets."""
+def popular(results: Results) -> Finding:
+    """The largest of the paper's ratios of a popular value, and those of the values of its Table V.
+
+    ``largest``: the most popular cell of San Francisco at eps0 = 6 and the most users, at the first delta:
+    measured (``low`` to ``high`` is its interval), and the closed form for many users. ``limits``: that
+    closed form in each of the paper's datasets and budgets. ``table_v``: its values one by one, n and eps0 as
+    there, and both deltas.
+    """
+    rows = _chosen(results["parity_ratio"], bound="upper")
+    city = _chosen(rows, metric="most_popular", dataset="san_francisco", eps0=6.0)
+    city = city[city["n"] == city["n"].max()]
+    measured = _chosen(city, comparison="projected").iloc[0]
+    limits = _own(_chosen(rows, metric="most_popular", comparison="unprojected"), results["papers"])
+    table_v = _own(_chosen(rows, metric="individual_error", comparison="projected"), {"synthetic": [4.0]})
+    printed = results["verdicts"]["item"] == "Table V"
+    sizes = results["verdicts"].loc[printed, "n"].astype(int).unique()
+    table_v = table_v[(table_v["cell"] > 0) & table_v["n"].isin(sizes)]
+    if set(PAPER) != set(results["papers"]):
+        raise LookupError("not the paper's settings")
+    return {
+        "largest": {name: measured[name] for name in ("n", "ratio", "low", "high")}
+        | {"limit": _chosen(city, comparison="unprojected")["limit"].iloc[0]},
+        "limits": [
+            {"title": results["titles"][dataset], "eps0": eps0, "limit": found["limit"].iloc[0]}
+            for (dataset, eps0), found in limits.groupby(["dataset", "eps0"], sort=False)
+        ],
+        "table_v": _range(table_v["ratio"]),
+    }
+
+
+def almost_comparable(results: Results) -> Finding:
+    """The paper's statement on accuracy: its verdicts, and in how many comparisons it is true and false."""
+    row = _chosen(results["claim_verdicts"], id="almost-comparable").iloc[0]
+    return {
+        name: {"verdict": row[f"verdict_{name}"], "statistic": row[f"statistic_{name}"]}
+        for name in ("published", "exact")
+    }
+
+
+def _own(rows: pd.DataFrame, papers: Mapping[str, Collection[float]]) -> pd.DataFrame:
+    """The rows of the datasets and budgets in ``papers``, the paper's own (`papers_eps0`)."""
     points = zip(rows["dataset"], rows["eps0"], strict=True)
-    return rows[[eps0 in (PAPER.get(dataset) or ()) for dataset, eps0 in points]]
+    return rows[[eps0 in papers.get(dataset, ()) for dataset, eps0 in points]]
 
 
 def unequal(results: Results) -> Finding:
-    """eps at delta = 1e-6 of the two mechanisms that Figure 2 compares at eps = eps0 = 4, in our rerun.
+    """eps of the two mechanisms that Figure 2 compares at eps = eps0 = 4, in our rerun, at two deltas.
 
-    ``gaussian``: for the histogram; ``shuffled``: the upper bound at the smallest and the largest n. The
-    smaller eps protects more, and has the larger error: the comparison handicaps shuffling.
+    At delta = 1e-6, ``gaussian``: for the histogram; ``shuffled``: the upper bound at the smallest and the
+    largest n. The smaller eps protects more, and has the larger error: the comparison handicaps shuffling.
+    ``at_floor``: at the delta of 1e-30 that the rerun gives the Gaussian, with the eps that it is ``said`` to
+    have there. Nobody can answer that (4, 1e-30) is what both have.
     """
-    delta, scale = 1e-6, published_scale(4.0, 1e-30, 1.0)
+    delta, floor, eps0 = 1e-6, 1e-30, 4.0
+    if "synthetic" not in results["papers"]:
+        raise LookupError("not the paper's settings: synthetic")
+    scale = published_scale(eps0, floor, 1.0)
 
-    def excess(eps: float) -> float:
+    def excess(eps: float, delta: float) -> float:
         found = log10_delta_of_scale(eps, scale=scale, sensitivity=HISTOGRAM_SENSITIVITY)
         return float(found) - math.log10(delta)
 
-    rows = _own(_chosen(results["parity_ratio"], dataset="synthetic", bound="upper", delta=delta))
-    ends = rows.sort_values("n").iloc[[0, -1]][["n", "eps"]].to_dict("records")
-    return {"delta": delta, "gaussian": optimize.brentq(excess, 0.0, 4.0, xtol=1e-10), "shuffled": ends}
+    def gaussian(delta: float) -> float:
+        return float(optimize.brentq(excess, 0.0, 20.0, args=(delta,), xtol=1e-10))
+
+    rows = _chosen(results["parity_ratio"], dataset="synthetic", bound="upper", delta=delta, eps0=eps0)
+    ends = rows.sort_values("n").iloc[[0, -1]][["n", "k", "eps"]].to_dict("records")
+    at_floor = [
+        {"n": end["n"], "eps": tightshuffle.epsilon(floor, n=int(end["n"]), k=int(end["k"]), eps0=eps0)}
+        for end in ends
+    ]
+    return {
+        "delta": delta,
+        "gaussian": gaussian(delta),
+        "shuffled": [{"n": end["n"], "eps": end["eps"]} for end in ends],
+        "at_floor": {"delta": floor, "said": eps0, "gaussian": gaussian(floor), "shuffled": at_floor},
+    }
 
 
-def _by_budget(rows: pd.DataFrame, titles: Mapping[str, str]) -> Finding:
+def _by_budget(rows: pd.DataFrame, results: Results) -> Finding:
     """The ranges of one dataset and eps0 over n and both rules of delta; ``own``: in the paper's figures."""
     first, parts = rows.iloc[0], dict(list(rows.groupby("comparison")))
     plain, projected = parts["unprojected"], parts["projected"]
     return {
-        "title": titles.get(first["dataset"], first["dataset"]),
+        "title": results["titles"].get(first["dataset"], first["dataset"]),
         "eps0": first["eps0"],
-        "own": not _own(projected).empty,
+        "own": not _own(projected, results["papers"]).empty,
         "informative": projected["informative"].sum(),
         "of": len(projected),
         "measured": _range(plain["ratio"]),
@@ -361,7 +462,7 @@ def designs(_: Results) -> Finding:
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
     printed, claims, theorem, default_setting, audit, joint_tests, grids, cells, gaussian, noise,
-    parity, papers_settings, unequal, literature, apart, designs,
+    parity, papers_settings, popular, almost_comparable, unequal, literature, apart, designs,
 )  # fmt: skip
 
 
@@ -387,4 +488,5 @@ if __name__ == "__main__":
         }
         if "parity_ratio" in found:
             found["parity_ratio"] = found["parity_ratio"][found["parity_ratio"]["dataset"].isin(list(titles))]
-        write_bytes(to_json(findings(found | {"titles": titles})).encode(), snakemake.output[0])
+        found |= {"titles": titles, "papers": snakemake.params.papers}
+        write_bytes(to_json(findings(found)).encode(), snakemake.output[0])

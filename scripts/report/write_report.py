@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 from scripts.report.sections import SECTIONS
 from scripts.shared.job import job, write_bytes
 from scripts.shared.wording import typeset, with_powers
-from scripts.verdicts.verdict_counts import GOOD, orders, read_verdicts
+from scripts.verdicts.verdict_counts import GOOD, counted_claims, orders, read_verdicts
 from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
 from tightshuffle.number_text import plain
 
@@ -61,7 +61,10 @@ def page_values(
     def address(path: str) -> str:
         return posixpath.relpath(placed(path), f"{results}/report")
 
-    statements = tables["claim_verdicts"].to_dict("records")
+    claims = tables["claim_verdicts"]
+    counted = counted_claims(claims).index if len(claims) else claims.index
+    statements = claims.assign(counts=claims.index.isin(counted)).to_dict("records")
+    counting = [row for row in statements if row["counts"]]
     return {
         "sections": SECTIONS,
         "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},
@@ -69,7 +72,7 @@ def page_values(
         "parameters": tables["parameters"].to_dict("records"),
         "statements": statements,
         "good": GOOD,
-        "figures": [figure | _about(figure, statements) for figure in figures],
+        "figures": [figure | _about(figure, counting) for figure in figures],
         "settings": settings,
         "again": lambda target: AGAIN.format(f"{command} {placed(target)}"),
         "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(address(path), placed(path)),
@@ -100,7 +103,7 @@ def page_figure(row: Mapping[str, Any], name: str, caption: str) -> dict[str, An
 
 
 def _about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
-    """The paper's statements about a figure of it, and how many have each verdict.
+    """The paper's statements about a figure of it, of those that count, and how many have each verdict.
 
     Their ``about`` has the figure's number: the arXiv one, or before "(short)" that of FPS.
     """

@@ -179,6 +179,25 @@ def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(key, _plain(stated), _plain(ours)) for key, stated, ours in found if stated != ours]
 
 
+def papers_eps0(config: Mapping[str, Any]) -> dict[str, list[float]]:
+    """The paper's datasets that are exactly the paper's -> the eps0s of their figures of errors.
+
+    Left out is a dataset of which any setting is not the value of settings.csv (`differences`), whether its
+    grid, its numbers of users, its population or a budget; and both cities if the choice of the grid or of
+    the file of check-ins differs, which they share.
+    """
+    changed = [key for key, _, _ in differences(config)]
+    cities = of_kind(read(PAPERS)["datasets"], "gowalla")
+
+    def is_the_papers(name: str) -> bool:
+        prefixes = (f"datasets.{name}.", *(["gowalla."] if name in cities else []))
+        return not any(key.startswith(prefixes) for key in changed)
+
+    datasets = of_the_papers(config["datasets"])
+    kept = {name: dataset for name, dataset in datasets.items() if is_the_papers(name)}
+    return {name: [pair["eps0"] for pair in dataset["tv"]["budgets"]] for name, dataset in kept.items()}
+
+
 def _plain(value: Any) -> str:
     return "left out" if value is None else json.dumps(value, ensure_ascii=False).replace('"', "")
 

@@ -39,7 +39,10 @@ def read(trials: Sequence[StrPath]) -> pd.DataFrame:
 
 @style.applied()
 def draw(trials: pd.DataFrame, title: str) -> Figure:
-    """The figure of a dataset's trials, whose name is ``title``: two panels side by side."""
+    """The figure of a dataset's trials, whose name is ``title``: a panel for each budget, two in a row.
+
+    A single budget has a second panel, without the level lines.
+    """
     panels = _panels(trials)
     heading = f"Total variation (TV) error, {wording.literal(title)}: {_setting(trials)}"
     heading = wording.folded(heading, style.WIDTH, size=9)

@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from scripts.parity.run_parity import gaussian_estimates, run_parity, run_parity_point, sizes
+from scripts.parity.run_parity import (
+    errors_of,
+    gaussian_estimates,
+    most_popular,
+    run_parity,
+    run_parity_point,
+    sizes,
+)
 from scripts.parity.summarise_parity import (
     MEANS,
     PUBLISHED,
@@ -109,9 +116,15 @@ def test_predictions_are_those_of_the_runs():
     # Four standard errors; an interval of 95 % is two to either side.
     error = (known["high"] - known["low"]) / 3.92
     assert ((known["mean"] - known["predicted"]).abs() < 4 * error).all()
-    assert ratios.loc[ratios["comparison"] != "unprojected", "predicted"].isna().all()
-    limit = ratios.loc[(ratios["comparison"] == "unprojected") & (ratios["metric"] == "tv")]
-    assert limit["limit"].item() == pytest.approx(limit["predicted"].item(), rel=0.02)
+    assert ratios.loc[ratios["comparison"] != "unprojected", ["predicted", "limit"]].isna().all(axis=None)
+    limit = ratios.loc[ratios["comparison"] == "unprojected"].set_index(["metric", "cell"])
+    assert limit["limit"].to_numpy() == pytest.approx(limit["predicted"].to_numpy(), rel=0.02)
+    q = 1 / (np.exp(2) + 5)  # eps0 = 2, k = 6; value 1 is the most popular, and its share is 0.4
+    p, share = np.exp(2) * q, 0.4
+    expected = np.sqrt((1 - q) * (1 + share * (p * (1 - p) / (q * (1 - q)) - 1)))
+    for one in (("most_popular", 0), ("individual_error", 1)):
+        assert limit.loc[one, "limit"] == pytest.approx(expected, rel=1e-12)
+    assert expected > 1.3 > 1.2 > limit.loc[("tv", 0), "limit"]
 
 
 def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials):
@@ -138,14 +151,27 @@ def test_summary_has_a_row_per_series_and_compares_what_belongs_together(trials)
     means, ratios = summarise_point(trials, COUNTS, **HOW)
     assert list(means.columns) == MEANS
     assert list(ratios.columns) == RATIOS
-    assert len(means) == 2 * 2 * 2 * 6 * 2
-    assert len(ratios) == 2 * 2 * 2 * 4 * 2
+    errors = 1 + 3 + 2  # TV; two cells and their mean; the most popular value, and the ten
+    assert len(means) == 2 * 2 * 2 * 6 * errors
+    assert len(ratios) == 2 * 2 * 2 * 4 * errors
     assert ((means["low"] <= means["mean"]) & (means["mean"] <= means["high"])).all()
     setting = "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
-    values = trials.query(setting).groupby(["mechanism", "estimator"])["value"].mean()
-    row = ratios.query(f"{setting} and comparison == 'maximum likelihood'")
-    expected = values["shuffle", "maximum_likelihood"] / values["gaussian", "projection"]
-    assert row["ratio"].item() == pytest.approx(expected, rel=1e-12)
+    for cell, chosen in ((0, "cell > 0"), (6, "cell == 6")):
+        values = trials.query(f"{setting} and {chosen}").groupby(["mechanism", "estimator"])["value"].mean()
+        row = ratios.query(f"{setting} and cell == {cell} and comparison == 'maximum likelihood'")
+        expected = values["shuffle", "maximum_likelihood"] / values["gaussian", "projection"]
+        assert row["ratio"].item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_popular_values_are_those_of_the_dataset_and_their_errors_are_means_over_them():
+    assert most_popular([5, 7, 5, 0, 7], 3).tolist() == [1, 4, 0]
+    assert most_popular([5, 7], 10).tolist() == [1, 0]
+    truth = np.array([[0.5, 0.2, 0.3], [0.1, 0.2, 0.7]])
+    estimates = {"none": truth + np.array([[0.03, -0.06, 0.0], [0.01, 0.0, 0.02]])}
+    table = errors_of(estimates, truth, [1], np.array([10, 30, 20])).set_index(["metric", "repetition"])
+    assert table.loc["most_popular", "value"].tolist() == pytest.approx([0.06, 0])
+    assert table.loc["ten_most_popular", "value"].tolist() == pytest.approx([0.03, 0.01])
+    assert table.loc["most_popular", "uniform"].tolist() == pytest.approx([1 / 3 - 0.2] * 2)
 
 
 def test_the_slow_bound_is_asked_at_the_ends_and_tables_have_their_repetitions():

@@ -1,13 +1,17 @@
 """The numbers that texts state: computed in another way, and what is missing is said."""
 
+import copy
+import functools
 import math
 
 import pytest
 import yaml
 
 from scripts.report import state_findings as findings
+from scripts.shared.configuration import PAPERS, merged, papers_eps0
 from tests import ROOT
 from tests.quotes import filled
+from tests.report import world
 from tests.report.world import (
     EVERYTHING,
     audit_row,
@@ -20,6 +24,7 @@ from tests.report.world import (
 )
 
 VERDICTS = real_verdicts()
+CONFIG = merged([PAPERS])
 
 
 @pytest.mark.slow
@@ -78,6 +83,23 @@ def test_the_papers_own_settings_are_those_that_it_ran_and_its_comparison_is_une
     assert told["shuffled"] == [{"n": 1000, "eps": 0.25}, {"n": 100_000, "eps": 0.25}]
 
 
+def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed():
+    for change, silent in (
+        ("datasets.paris.uniform.columns", {"papers_settings"}),
+        ("datasets.paris.tv.n", {"papers_settings"}),
+        ("datasets.synthetic.cells", {"papers_settings", "unequal"}),
+    ):
+        config = copy.deepcopy(CONFIG)
+        *parents, last = change.split(".")
+        section = functools.reduce(dict.__getitem__, parents, config)
+        section[last] = section[last][:-1] if last == "n" else 10
+        given = results(VERDICTS, **EVERYTHING) | {"papers": papers_eps0(config)}
+        told = findings.findings(given, [findings.papers_settings, findings.unequal, findings.parity])
+        assert {topic for topic, numbers in told.items() if "not_computed" in numbers} == silent
+        rows = {(row["title"], row["eps0"]): row["own"] for row in told["parity"]["rows"]}
+        assert rows["N(0, 2)", 4] != rows["Paris", 4]  # the changed dataset has no star
+
+
 def test_verdicts_and_statements_are_counted():
     told = findings.printed(results(VERDICTS))
     # 60 draws, 27 zeros, 14 repeats, 6 of them zeros
@@ -116,8 +138,12 @@ def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
     pairs = [("1e-2", "3.1622776601683795e-2"), ("2e-2", "1e-2"), ("0", "1e-9"), ("1e-400", "2e-350")]
     rows = [row(reproduced=reproduced, exact=exact) for reproduced, exact in pairs]
     rows += [row(reproduced="1e-90", exact=""), row(item="Table II", reproduced="1e-90", exact="1")]
+    own = {"item": "Table 1", "mechanism": "this paper"}
+    rows += [row(**own, reproduced="1e-9", exact="1e-7"), row(**own, reproduced="1e-9", exact="1e-8")]
+    rows.append(row(**own, reproduced="1e-90", exact="1", verdict="differs"))  # not the formula's value
     told = findings.theorem(results(rows))
-    assert told == {"orders": pytest.approx(50.30103, abs=1e-5), "below": 2, "of": 3}
+    expected = {"orders": pytest.approx(50.30103, abs=1e-5), "below": 2, "of": 3}
+    assert told == expected | {"elsewhere": {"Table 1": pytest.approx(2)}}
 
 
 def test_scales_deltas_and_counts_have_the_values_of_the_errata():
@@ -127,6 +153,25 @@ def test_scales_deltas_and_counts_have_the_values_of_the_errata():
     assert (round(told["low"], 2), round(told["high"], 2), told["both_fit"]) == (1.56, 2.34, True)
     for at in findings.default_setting(given)["rows"]:
         assert at["published"] < at["exact"] <= at["worst"] <= at["lower"] <= at["upper"]
+
+
+def test_a_grid_is_contradicted_by_our_noise_and_may_fit_another_by_one_numbering():
+    told = findings.grids(results(VERDICTS, **EVERYTHING))
+    (paris,) = told["contradicted"]
+    assert paris == told["by_city"]["paris"]
+    assert (paris["p"], paris["corrected"]) == (
+        {"uniform": 0.0058, "stepped": 3e-4},
+        {"uniform": 0.0175, "stepped": 0.0011},
+    )
+    assert paris["other"] == {
+        "uniform": {"p": 0.035, "numbering": "row by row from the south-west"},
+        "stepped": {"p": 0.014, "numbering": "another"},
+    }
+    assert (paris["every_numbering"], paris["other_fits"]) == (True, True)
+    assert told["other_noise"]["scale"] == pytest.approx(1.5753, abs=5e-5)
+    fits = world.grid_row("stepped", 0.5, 0.5, "another")
+    told = findings.grids(results(VERDICTS, grids=[*EVERYTHING["grids"][:5], fits]))["by_city"]["paris"]
+    assert (told["contradicts_both"], told["every_numbering"], told["other_fits"]) == (True, False, False)
 
 
 def test_what_a_configuration_lacks_is_said():

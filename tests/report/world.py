@@ -8,7 +8,8 @@ import pandas as pd
 from scripts.report.sections import SECTIONS, in_page_order
 from scripts.report.state_findings import TOPICS, findings
 from scripts.report.write_report import page_figure, page_values, render
-from scripts.shared.printed import COLUMNS, printed_to_decimal, read_values, records
+from scripts.shared.printed import COLUMNS, PAPER, printed_to_decimal, read_values, records
+from scripts.verdicts.judge_jointly import OUR_NUMBERING
 from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
 from tests import ROOT
 
@@ -51,6 +52,9 @@ def real_verdicts():
     return judged
 
 
+METRICS = ("tv", "individual_error", "most_popular", "ten_most_popular")
+
+
 def parity_rows(eps0s=(1, 4, 6), datasets=("paris", "synthetic")):
     """Rows of parity_ratio.csv: at eps0 = 0.1 nothing is informative.
 
@@ -59,10 +63,18 @@ def parity_rows(eps0s=(1, 4, 6), datasets=("paris", "synthetic")):
     """
     ratios = []
     for dataset, n, eps0, delta, bound, metric in itertools.product(
-        datasets, (1000, 100_000), eps0s, (1e-6, 5e-4), ("upper", "lower"), ("tv", "individual_error")
+        datasets, (1000, 100_000), eps0s, (1e-6, 5e-4), ("upper", "lower"), METRICS
     ):
         given = {"dataset": dataset, "n": n, "eps0": eps0, "delta": delta, "bound": bound, "metric": metric}
-        given |= {"eps": 0.25, "repetitions": 200, "uniform": 0.478, "informative": eps0 != 0.1}
+        given |= {"k": 15, "delta_rule": str(delta), "cell": 3 if metric == "individual_error" else 0}
+        given |= {
+            "low": 3.4,
+            "high": 4.5,
+            "eps": 0.25,
+            "repetitions": 200,
+            "uniform": 0.478,
+            "informative": eps0 != 0.1,
+        }
         other = 0 if (bound, metric) == ("upper", "tv") else 50
         share = eps0 / 30 + ((dataset, eps0) == ("synthetic", 6))  # which the paper did not run
         for kind, ratio in (
@@ -92,6 +104,12 @@ def claim_rows():
     ]  # fmt: skip
 
 
+def grid_row(grid, p, corrected, numbering=OUR_NUMBERING, delta=1e-30):
+    verdict = "contradicted" if p <= 0.01 else "not contradicted"
+    given = {"dataset": "paris", "grid": grid, "numbering": numbering, "delta": delta, "sensitivity": 1.0}
+    return given | {"p": p, "p_error": p / 30, "corrected_p": corrected, "verdict": verdict}
+
+
 JOINT = {"item": "Table V", "mechanism": "gaussian", "test": "chi-square", "corrected_p": 0.0049}
 SIZES = {("paris", "uniform"): 11190, ("paris", "stepped"): 10260, ("san_francisco", "uniform"): 123026}
 EVERYTHING = {
@@ -106,8 +124,12 @@ EVERYTHING = {
         JOINT | {"verdict": "rejected", "power_half": 0.14, "power_sqrt2": 0.031, "power_double": 0.25}
     ],
     "grids": [
-        {"dataset": "paris", "verdict": "contradicted", "grid": grid, "p": p}
-        for grid, p in (("uniform", 0.0027), ("stepped", 4e-4))
+        grid_row("uniform", 0.0058, 0.0175),
+        grid_row("stepped", 3e-4, 0.0011),
+        grid_row("uniform", 0.035, 0.1, delta=1e-10),
+        grid_row("uniform", 0.02, 0.1, "another", delta=1e-10),
+        grid_row("stepped", 0.002, 0.01, delta=1e-10),
+        grid_row("stepped", 0.014, 0.04, "another", delta=1e-10),
     ],
     "totals": [{"dataset": city, "grid": grid, "checkins": size} for (city, grid), size in SIZES.items()],
 }
@@ -122,7 +144,7 @@ def results(rows, **tables):
     """Verdicts ``rows`` and other ``tables`` of rows, as they are read from their files."""
     read = {name: pd.read_csv(io.StringIO(pd.DataFrame(of).to_csv())) for name, of in tables.items()}
     text = {name: as_text(of) for name, of in tables.items() if name == "claim_verdicts"}
-    return {"verdicts": as_text(rows), **read, **text, "titles": SETTINGS["titles"]}
+    return {"verdicts": as_text(rows), **read, **text, "titles": SETTINGS["titles"], "papers": PAPER}
 
 
 def found_in(rows, skip=SLOW, **tables):

@@ -18,10 +18,12 @@ from scripts.shared.configuration import (
     label,
     merged,
     of_kind,
+    papers_eps0,
     read,
     results_folder,
 )
 from scripts.shared.histograms import NUMPYS_LIMIT
+from scripts.shared.printed import PAPER
 from scripts.shared.settings import MOST_USERS
 from tests import ROOT
 
@@ -181,6 +183,25 @@ def test_settings_that_are_not_the_papers_are_named():
     left_out = differences(changed("datasets.paris.individual", MISSING))
     assert {ours for _, _, ours in left_out} == {"left out"}
     assert differences(changed("datasets.mine", OWN)) == differences(changed("seed", 5)) == []
+
+
+def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
+    whole = {name: list(map(float, eps0)) for name, eps0 in PAPER.items()}
+    assert papers_eps0(CONFIG) == papers_eps0(changed("parity.eps0", [4, 6, 8])) == whole
+    for key, value in (
+        ("tv.n", [1000, 2000]),
+        ("uniform.columns", 10),
+        ("box.north", 48.8799),
+        ("tv.budgets", [{"eps0": 4, "eps": 4}]),
+        ("individual.cells", [1, 2]),
+        ("individual", MISSING),
+    ):
+        others = {name: eps0 for name, eps0 in whole.items() if name != "paris"}
+        assert papers_eps0(changed(f"datasets.paris.{key}", value)) == others
+    for key, value in (("population", 999_999), ("cells", 16), ("spread_is", "variance"), ("mean", 1)):
+        assert "synthetic" not in papers_eps0(changed(f"datasets.synthetic.{key}", value))
+    assert list(papers_eps0(changed("gowalla.grid", "stepped"))) == ["synthetic"]
+    assert "paris" not in papers_eps0(changed("datasets.paris", MISSING))
 
 
 def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):

@@ -83,17 +83,61 @@ def test_tables_and_grids_are_rejected_if_the_errors_are_not_ours():
         assert table[[*joint.TIMES]].stack().between(0, 1).all()
 
 
-def test_both_grids_of_a_city_are_compared():
-    rng = np.random.default_rng(2)
-    grids = {"uniform": 192, "stepped": 165}
-    cells = pd.concat(
-        pd.DataFrame({"grid": grid, "count": rng.integers(0, 150, k)}) for grid, k in grids.items()
-    )
-    settings = {"budgets": [{"eps0": 4, "eps": 4}], "cells": [*range(20, 160, 20)], "repetitions": 50}
-    protocol = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
-    given = {"cells": {"paris": cells}, "settings": {"paris": settings}, "protocol": protocol, "seed": 5}
+def paris(rows=12, columns=16):
+    """A grid's cells, whose numbers of users are random."""
+    row, column = np.divmod(np.arange(rows * columns), columns)
+    counts = np.random.default_rng(2).integers(0, 150, rows * columns)
+    return pd.DataFrame({"grid": "uniform", "row": row, "column": column, "count": counts})
+
+
+def test_cells_are_numbered_in_five_ways():
+    ways = joint.numberings(paris(rows=2, columns=3))
+    assert [numbers.tolist() for numbers in ways.values()] == [
+        [1, 2, 3, 4, 5, 6], [4, 5, 6, 1, 2, 3], [1, 3, 5, 2, 4, 6], [2, 4, 6, 1, 3, 5], [0, 1, 2, 3, 4, 5],
+    ]  # fmt: skip
+
+
+PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
+
+
+def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numbering(monkeypatch):
+    monkeypatch.setattr(joint, "RUNS", 500)
+    cells = pd.concat([paris(), paris(11, 15).assign(grid="stepped")])
+    given = {"cells": {"paris": cells}, "repetitions": {"paris": 20}, "protocol": PROTOCOL, "seed": 5}
     table = joint.compare_grids(VALUES, **given)
+    assert list(table) == joint.GRID_COLUMNS
     sizes = cells.groupby("grid")["count"].sum()
-    assert table[["k", "n"]].to_numpy().tolist() == [[k, sizes[grid]] for grid, k in grids.items()]
-    assert table["p"].between(0, 1).all()
+    settings = set(table[["grid", "k", "n", "delta"]].itertuples(index=False, name=None))
+    assert settings == {
+        (grid, k, sizes[grid], delta)
+        for grid, k in (("uniform", 192), ("stepped", 165))
+        for delta in (1e-30, 1e-10)
+    }
+    assert len(table) == 2 * 2 * 5
+    assert table[["p", "corrected_p"]].stack().between(0, 1).all()
+    for _, pair in table.groupby(["delta", "numbering"]):  # Holm, of two
+        assert pair["corrected_p"].max() == pytest.approx(min(1, max(pair["p"].max(), 2 * pair["p"].min())))
     assert joint.compare_grids(VALUES[:0], **given).empty
+
+
+def test_errors_drawn_as_ours_by_one_numbering_fit_this_numbering_and_no_other_noise(monkeypatch):
+    """Printed errors that one run of ours gives; with the noise of another scale they would not fit."""
+    monkeypatch.setattr(joint, "RUNS", 2000)
+    monkeypatch.setattr(joint, "BATCHES", 2)
+    monkeypatch.setattr(joint, "OTHER_NOISE", (1e-30, 50.0))
+    grid, rng = paris(), np.random.default_rng(8)
+    counts, n = grid["count"].to_numpy(), int(grid["count"].sum())
+    printed = VALUES[(VALUES["dataset"] == "paris") & (VALUES["quantity"] == "individual_error")].copy()
+    noisy = joint.sample_histogram(counts, 4.0, rng)[0] / n
+    shuffled = np.abs(joint.project_to_simplex(joint.invert(noisy, 4.0)) - counts / n)
+    numbers = joint.numberings(grid)["column by column from the south-west"]
+    ours = {int(number): error for number, error in zip(numbers, shuffled, strict=True)}
+    noise = joint.published_scale(4, 1e-30, 1) / n
+    printed["printed"] = [
+        f"{ours[int(x0)] if mechanism == 'shuffle+INV' else noise * abs(rng.standard_normal()):.1e}"
+        for x0, mechanism in zip(printed["x0"], printed["mechanism"], strict=True)
+    ]
+    given = {"repetitions": {"paris": 400}, "protocol": PROTOCOL, "seed": 5}
+    table = joint.compare_grids(printed, {"paris": grid}, **given).set_index(["sensitivity", "numbering"])
+    assert table.loc[(1.0, "column by column from the south-west"), "verdict"] == joint.NOT_CONTRADICTED
+    assert (table.loc[50.0, "verdict"] == joint.CONTRADICTED).all()

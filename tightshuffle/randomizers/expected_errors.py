@@ -87,14 +87,15 @@ def gaussian_errors(k: int, *, n: int, sigma: npt.ArrayLike) -> Floats:
     return np.full(k, mean_absolute(np.asarray(sigma) / n))
 
 
-def ratio_limit(shares: npt.ArrayLike, eps0: float) -> float:
-    """Limit, as n grows, of the ratio of expected TV distances: inverted k-RR over Gaussian mechanism.
+def noise_ratios(shares: npt.ArrayLike, eps0: float) -> Floats:
+    """Limit, as n grows, of every value's ratio of expected errors: inverted k-RR over Gaussian mechanism.
 
-        (1 / k) sum_x sqrt(1 - q + f_x (p (1 - p) - q (1 - q)) / q),
+        sqrt(1 - q + f (p (1 - p) - q (1 - q)) / q)
 
-    for ``shares`` f of shape (k,): docs/theory.md, "Equal privacy".
+    for a value of share f. Their mean is the limit of the ratio of expected TV distances. ``shares`` (k,) sum
+    to 1. Returns shape (k,). Source: docs/theory.md, "Equal privacy".
     """
     shares = np.asarray(shares, dtype=float)
     k = len(shares)
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    return float(np.mean(np.sqrt(1 - q + shares * (p * (1 - p) / q - (1 - q)))))
+    return np.asarray(np.sqrt(1 - q + shares * (p * (1 - p) / q - (1 - q))))

@@ -60,6 +60,7 @@ rule draw_parity_ratio:
     localrule: True
     params:
         titles={name: DATASETS[name]["title"] for name in PARITY},
+        papers=configuration.papers_eps0(config),
     script:
         "../../scripts/parity/draw_parity_ratio.py"
 

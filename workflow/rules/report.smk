@@ -54,6 +54,7 @@ rule state_findings:
     localrule: True
     params:
         titles={name: dataset["title"] for name, dataset in PAPERS.items()},
+        papers=configuration.papers_eps0(config),
     script:
         "../../scripts/report/state_findings.py"
 

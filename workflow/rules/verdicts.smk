@@ -39,7 +39,8 @@ rule judge_jointly:
     params:
         contents=digests([source(VALUES)]),
         datasets=INDIVIDUAL,
-        cities={name: DATASETS[name]["individual"] for name in CITIES},
+        cities=CITIES,
+        repetitions={name: DATASETS[name]["individual"]["repetitions"] for name in CITIES},
         protocol=config["protocol"],
         seed=config["seed"],
     script:

@@ -63,8 +63,8 @@ def test_the_limit_is_the_ratio_of_the_two_closed_forms(eps0, k):
     sigma = np.sqrt(n * q) / (p - q)
     gaussian = expected_errors.gaussian_errors(k, n=n, sigma=sigma)
     ratio = expected_errors.krr_errors(shares, n=n, eps0=eps0) / gaussian
-    assert expected_errors.ratio_limit(shares, eps0) == pytest.approx(ratio.mean(), rel=1e-9)
+    assert expected_errors.noise_ratios(shares, eps0) == pytest.approx(ratio, rel=1e-9)
     # No histogram is worse than equal shares, and those stay below the square root of 2.
-    worst = expected_errors.ratio_limit(np.full(k, 1 / k), eps0)
-    assert expected_errors.ratio_limit(shares, eps0) <= worst < np.sqrt(2)
+    worst = expected_errors.noise_ratios(np.full(k, 1 / k), eps0).mean()
+    assert expected_errors.noise_ratios(shares, eps0).mean() <= worst < np.sqrt(2)
     assert worst == pytest.approx(np.sqrt((1 - 1 / k) * (1 + p - q)), rel=1e-12)
