@@ -65,9 +65,6 @@ def test_every_statement_has_its_verdict_and_every_figure_those_about_it(whole, 
     caption = words(whole, ".//figure[@id='fig1_surface']/figcaption")
     assert "holds: 2 mostly holds: 1 holds only exactly: 1" in caption
     assert "statements about" not in words(whole, ".//figure[@id='fig7_tv_paris']")
-    assert [row.find("td[last()]/p").text for row in rows] == [
-        f"Test: TV at most 0.0{number}." for number in range(1, len(rows) + 1)
-    ]
     about = [{"id": "short", "about": "Figures 2, 3 (short)", "verdict": "fails"}]
     figure = {"section": "figures", "number": 7}
     assert [len(_about(figure | {"number": number}, about)["statements"]) for number in (2, 3, 5, 7)] == [
@@ -217,7 +214,8 @@ def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_stateme
 def test_a_table_that_stands_alone_is_not_cut_off_beside_an_empty_column(browser):
     page, _ = browser(1280)
     cut = page.evaluate("""[...document.querySelectorAll(".groups")].filter(group =>
-        group.children.length == 1 && group.firstElementChild.clientWidth < 0.9 * group.clientWidth).length""")
+        group.children.length == 1
+        && group.firstElementChild.clientWidth < 0.9 * group.clientWidth).length""")
     assert page.locator(".groups").count() > 3
     assert cut == 0
 
