@@ -25,8 +25,8 @@ from dp_accounting.pld import privacy_loss_distribution
 from scipy import special, stats
 
 import tightshuffle
-from scripts.data.sample_synthetic import sample_normal
-from scripts.trials.run_trials import Protocol, run_point
+from scripts.paper.data.sample_synthetic import sample_normal
+from scripts.paper.trials.run_trials import Protocol, run_point
 from tightshuffle.bounds.dummies import HiddenByDummies
 from tightshuffle.designs import compare_designs
 from tightshuffle.dummy_laws import cut_power
@@ -156,7 +156,7 @@ def points() -> list[list[str]]:
 def pipeline() -> list[list[str]]:
     """Rows: core-seconds and minutes of Snakemake: planning, one short job, and the quick pipeline."""
     quick = ["--configfile", str(ROOT / "config/quick.yaml"), "--snakefile", str(ROOT / "Snakefile")]
-    target = "results/quick/privacy/delta_surface.csv"
+    target = "results/quick/delta/delta_surface.csv"
     wanted = {"a plan": ["--dry-run"], "one short job": ["--", target], "config/quick.yaml": []}
     rows = []
     with tempfile.TemporaryDirectory() as folder:

@@ -16,16 +16,13 @@ import pandas as pd
 from scipy import optimize
 
 import tightshuffle
-from scripts.parity.run_parity import POPULAR
-from scripts.parity.summarise_parity import NEARLY, nearly_equal
-from scripts.privacy.printed_formulas import theorem_1_as_printed
-from scripts.shared.job import job, write_bytes
-from scripts.shared.printed import PAPER, parse_tolerance
-from scripts.shared.published_gaussian import published_scale
-from scripts.verdicts import verdict_rules as rules
-from scripts.verdicts.judge_jointly import CONTRADICTED, OTHER_NOISE, OUR_NUMBERING, REJECTED, TIMES
-from scripts.verdicts.noise_scale import gaussian_errors, likely
-from scripts.verdicts.verdict_counts import (
+from scripts.beyond.parity.run_parity import POPULAR
+from scripts.beyond.parity.summarise_parity import NEARLY, nearly_equal
+from scripts.beyond.statements import verdict_rules as rules
+from scripts.beyond.statements.judge_jointly import CONTRADICTED, OTHER_NOISE, OUR_NUMBERING, REJECTED, TIMES
+from scripts.beyond.statements.noise_scale import gaussian_errors, likely
+from scripts.paper.delta.printed_formulas import theorem_1_as_printed
+from scripts.paper.values.verdict_counts import (
     GOOD,
     count_verdicts,
     counted_claims,
@@ -33,6 +30,9 @@ from scripts.verdicts.verdict_counts import (
     orders,
     read_verdicts,
 )
+from scripts.shared.job import job, write_bytes
+from scripts.shared.printed import PAPER, parse_tolerance
+from scripts.shared.published_gaussian import published_scale
 from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.literature import amplification, clones, count

@@ -13,9 +13,9 @@ import pandas as pd
 import typst
 
 import tightshuffle
+from scripts.beyond.study.looks import LABELS
+from scripts.beyond.study.write_designs import USELESS
 from scripts.shared.job import job, write_bytes
-from scripts.study.looks import LABELS
-from scripts.study.write_designs import USELESS
 from tightshuffle.number_text import plain, span
 
 MAIN = "article.typ"  # the template among the parts

@@ -17,11 +17,11 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
+from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
+from scripts.paper.values.verdict_counts import GOOD, counted_claims, orders, read_verdicts
 from scripts.report.sections import SECTIONS
 from scripts.shared.job import job, write_bytes
 from scripts.shared.wording import typeset, with_powers
-from scripts.verdicts.verdict_counts import GOOD, counted_claims, orders, read_verdicts
-from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
 from tightshuffle.number_text import plain
 
 SYMBOLS = {
@@ -128,7 +128,7 @@ def _item(name: str, rows: pd.DataFrame) -> dict[str, Any]:
         orders=[_signed(orders(*pair)) for pair in zip(rows["reproduced"], rows["exact"], strict=True)],
     )
     apart = APART.get(name, ["item"])
-    table = f"tables/{name.replace('Table ', 'table_')}.csv" if name in APART else "verdicts/verdicts.csv"
+    table = f"tables/{name.replace('Table ', 'table_')}.csv" if name in APART else "values/verdicts.csv"
     shared = _shared(rows)
     return {
         "name": name,

@@ -11,8 +11,8 @@ from scripts.report import write_article as article
 from scripts.report.state_findings import to_json
 from scripts.report.write_article import article_values, set_article
 from tests import ROOT
+from tests.beyond.study.test_designs_page import table as study_table
 from tests.report.world import CHANGED, EVERYTHING, found_in, real_verdicts
-from tests.study.test_designs_page import table as study_table
 
 PARTS = {path.name: path.read_bytes() for path in sorted((ROOT / "scripts/report/article").iterdir())}
 FIGURES = re.findall(r'drawn\("(\w+)"', PARTS[article.MAIN].decode())

@@ -5,12 +5,12 @@ import itertools
 
 import pandas as pd
 
+from scripts.beyond.statements.judge_jointly import OUR_NUMBERING
+from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.report.sections import SECTIONS, in_page_order
 from scripts.report.state_findings import TOPICS, findings
 from scripts.report.write_report import page_figure, page_values, render
 from scripts.shared.printed import COLUMNS, PAPER, printed_to_decimal, read_values, records
-from scripts.verdicts.judge_jointly import OUR_NUMBERING
-from scripts.verdicts.verdict_rules import CLAIM_VERDICTS
 from tests import ROOT
 
 SETTINGS = {

@@ -10,38 +10,32 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from scripts.attack import draw_audit
-from scripts.attack.collect_audit import assess
-from scripts.attack.run_audit import play
-from scripts.data import draw_checkins
-from scripts.parity import draw_parity_ratio
-from scripts.parity.run_parity import run_parity
-from scripts.parity.summarise_parity import summarise_parity
-from scripts.privacy import (
-    draw_blanket,
-    draw_delta_bounds,
-    draw_delta_surface,
-    draw_gaussian_scale,
-    draw_girgis,
-    draw_koskela,
-    draw_too_small,
-)
-from scripts.privacy.compute_blanket import blanket_tightness
-from scripts.privacy.compute_delta_bounds import delta_bounds
-from scripts.privacy.compute_delta_surface import delta_surface
-from scripts.privacy.compute_gaussian_scale import gaussian_scale
-from scripts.privacy.compute_girgis import girgis_composed, girgis_rdp
-from scripts.privacy.compute_koskela import koskela_fig1a, koskela_fig1b
-from scripts.privacy.compute_too_small import too_small
+from scripts.beyond.attack import draw_audit
+from scripts.beyond.attack.collect_audit import assess
+from scripts.beyond.attack.run_audit import play
+from scripts.beyond.bounds import draw_delta_bounds, draw_too_small
+from scripts.beyond.bounds.compute_delta_bounds import delta_bounds
+from scripts.beyond.bounds.compute_too_small import too_small
+from scripts.beyond.companions import draw_blanket, draw_girgis, draw_koskela
+from scripts.beyond.companions.compute_blanket import blanket_tightness
+from scripts.beyond.companions.compute_girgis import girgis_composed, girgis_rdp
+from scripts.beyond.companions.compute_koskela import koskela_fig1a, koskela_fig1b
+from scripts.beyond.parity import draw_parity_ratio
+from scripts.beyond.parity.run_parity import run_parity
+from scripts.beyond.parity.summarise_parity import summarise_parity
+from scripts.beyond.study import draw_designs
+from scripts.beyond.study.compute_designs import designs
+from scripts.paper.data import draw_checkins
+from scripts.paper.delta import draw_delta_surface
+from scripts.paper.delta.compute_delta_surface import delta_surface
+from scripts.paper.trials import draw_estimates, draw_gaussian_scale, draw_tv
+from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
+from scripts.paper.trials.estimate_cells import estimate_cells
+from scripts.paper.trials.run_trials import Protocol, run_points
 from scripts.shared import style, wording
 from scripts.shared.configuration import PAPERS, merged
 from scripts.shared.printed import PAPER
 from scripts.shared.wording import typeset
-from scripts.study import draw_designs
-from scripts.study.compute_designs import designs
-from scripts.trials import draw_estimates, draw_tv
-from scripts.trials.estimate_cells import estimate_cells
-from scripts.trials.run_trials import Protocol, run_points
 from tests import ROOT
 
 CONFIG = merged([PAPERS, ROOT / "config/quick.yaml"])

@@ -6,15 +6,15 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from scripts.data import draw_checkins as checkins
-from scripts.parity import draw_parity_ratio as parity_ratio
-from scripts.privacy import draw_delta_surface as delta_surface
-from scripts.privacy import draw_girgis as girgis_rdp
+from scripts.beyond.companions import draw_girgis as girgis_rdp
+from scripts.beyond.parity import draw_parity_ratio as parity_ratio
+from scripts.paper.data import draw_checkins as checkins
+from scripts.paper.delta import draw_delta_surface as delta_surface
+from scripts.paper.trials import draw_estimates as estimates
+from scripts.paper.trials import draw_tv as tv
 from scripts.shared import style, wording
 from scripts.shared.histograms import grid_edges
 from scripts.shared.table_files import read_table
-from scripts.trials import draw_estimates as estimates
-from scripts.trials import draw_tv as tv
 from tests.shared.test_figures import cells
 
 DICHROMATS = {  # Machado, Oliveira, Fernandes (2009), severity 1: what they see, in linear RGB

@@ -15,7 +15,7 @@ from tests.workflow.conftest import QUICK, Project, until
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
-SMALL = "results/quick/privacy/gaussian_scale.csv"
+SMALL = "results/quick/trials/gaussian_scale.csv"
 SOME = [SMALL, "results/quick/figures/fig2_tv_synthetic.png"]  # jobs on the cluster, and here after them
 DAEMONS = ["munged", "slurmctld", "slurmd"]
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]

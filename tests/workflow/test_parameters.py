@@ -96,4 +96,4 @@ def test_the_reason_for_a_job_names_the_setting_and_the_file_of_the_code(paramet
     _, compared = parameters.of_rules()["draw_tv"]
     assert "{'title': 'Paris'}" in compared
     files = {text.split("'")[1] for text in compared if text.startswith("('")}
-    assert {"scripts/trials/draw_tv.py", "scripts/shared/style.py"} <= files
+    assert {"scripts/paper/trials/draw_tv.py", "scripts/shared/style.py"} <= files

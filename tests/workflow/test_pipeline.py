@@ -63,7 +63,8 @@ def test_every_link_of_the_report_leads_to_a_file_and_every_command_to_a_target(
     assert {link for link in missing if not link.endswith("README.md")} == set()
     targets = set(re.findall(r"again: <code>snakemake (?:--\S+ \S+ -- )?([\w/.~-]+)</code>", page))
     made = {
-        f"{MADE}/{name}.csv" for name in ("parity/parity_ratio", "tables/table_IV", "verdicts/claim_verdicts")
+        f"{MADE}/{name}.csv"
+        for name in ("parity/parity_ratio", "tables/table_IV", "statements/claim_verdicts")
     }
     assert {"fig1", "report", *made} <= targets
     finished.make("--dry-run", "--", *sorted(targets))
@@ -71,7 +72,7 @@ def test_every_link_of_the_report_leads_to_a_file_and_every_command_to_a_target(
 
 @pytest.mark.parametrize(("name", "printed"), [("verdicts", "values"), ("claim_verdicts", "claims")])
 def test_every_printed_value_and_statement_has_its_verdict(finished, name, printed):
-    judged = table(finished.folder / f"{MADE}/verdicts/{name}.csv")
+    judged = table(finished.folder / f"{MADE}/statements/{name}.csv")
     given = table(ROOT / f"data/published/{printed}.csv")
     columns = given.columns.difference(["note"])  # to which a verdict adds
     assert judged[columns].equals(given[columns])
@@ -110,10 +111,10 @@ JUDGED = {"judge_values", "judge_jointly", "judge_claims", "write_tables"} | QUO
 DRAWN = {"draw_tv", "draw_estimates"}
 NO_BOUND = {"use_bundled_counts", "count_checkins", "sample_synthetic"}
 EDITS = {  # file -> the rules that rerun; or, behind "not", rules that do not
-    "scripts/trials/draw_tv.py": DRAWN | {"write_article"} | PAGE,
-    "scripts/attack/draw_audit.py": {"draw_audit"} | PAGE,
-    "scripts/attack/run_audit.py": {"run_audit", "collect_audit", "draw_audit"} | QUOTED,
-    "scripts/study/write_designs.py": {"write_designs", "write_article", "write_sums", "all"},
+    "scripts/paper/trials/draw_tv.py": DRAWN | {"write_article"} | PAGE,
+    "scripts/beyond/attack/draw_audit.py": {"draw_audit"} | PAGE,
+    "scripts/beyond/attack/run_audit.py": {"run_audit", "collect_audit", "draw_audit"} | QUOTED,
+    "scripts/beyond/study/write_designs.py": {"write_designs", "write_article", "write_sums", "all"},
     "scripts/report/page/style.css": PAGE,
     "scripts/report/article/article.typ": {"write_article", "write_sums", "all"},
     "data/published/claims.csv": {"judge_claims"} | QUOTED,

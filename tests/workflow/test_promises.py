@@ -186,7 +186,7 @@ def test_another_file_in_the_place_of_the_download_is_refused(small):
 
 def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(calm, small):
     small.wipe()
-    metrics = small.folder / "scripts/trials/metrics.py"
+    metrics = small.folder / "scripts/paper/trials/metrics.py"
     text = metrics.read_text()
     run = small.start(*COMMAND)
     until(lambda: script_of(run))  # of a job before the one that uses the edited file
@@ -194,7 +194,7 @@ def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(calm, sm
     assert run.wait(120) != 0
     last = (small.folder / "printed").read_text().splitlines()[-1]
     again = "was edited while the run was on: run the same command again"
-    assert last == f"error: run_trials: scripts/trials/metrics.py {again}"
+    assert last == f"error: run_trials: scripts/paper/trials/metrics.py {again}"
     metrics.write_text(text)
     small.make(*COMMAND)
     assert small.results() == calm.results()
@@ -221,7 +221,7 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
         date(small.folder / MADE / name, seconds)
     os.utime(small.folder / "mine.csv")
     assert counted(small.make("--dry-run", *COMMAND)) == {}
-    metrics = small.folder / "scripts/trials/metrics.py"
+    metrics = small.folder / "scripts/paper/trials/metrics.py"
     text = metrics.read_text()
     metrics.write_text(f"# A comment.\n{text}")
     assert counted(small.make("--dry-run", *COMMAND)) == {}
@@ -230,7 +230,9 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
     os.utime(metrics, (86_400, 86_400))
     plan = small.make("--dry-run", "--quiet", "host", *COMMAND)
     (reason,) = [line for line in plan.splitlines() if "before:" in line]
-    assert set(re.findall(r"\b(?:scripts|tightshuffle)/[\w/.]+", reason)) == {"scripts/trials/metrics.py"}
+    assert set(re.findall(r"\b(?:scripts|tightshuffle)/[\w/.]+", reason)) == {
+        "scripts/paper/trials/metrics.py"
+    }
     assert counted(small.make(*COMMAND)) == {"run_trials": 1}
     now, before = small.results(), calm.results()
     assert [name for name in now if now[name] != before[name]] == [TRIALS.removeprefix(f"{MADE}/")]
@@ -260,7 +262,7 @@ def test_a_setting_that_takes_a_neighbours_value_reruns_and_two_that_swap_theirs
 
 def test_elsewhere_and_as_a_module(tmp_path):
     """The folder of the run is another than the project's: -s and -d, and Snakemake's modules."""
-    target = "results/privacy/delta_surface.csv"
+    target = "results/delta/delta_surface.csv"
     there, module = tmp_path / "there", tmp_path / "module"
     for folder in (there, module):
         folder.mkdir()

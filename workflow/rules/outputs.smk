@@ -2,8 +2,9 @@
 from functools import partial
 
 from scripts.report.sections import of_datasets
-from scripts.trials.parts import parts_of
+from scripts.paper.trials.parts import parts_of
 
+CAPTIONS = HERE / "workflow/report"  # of the rules' figures and tables in `snakemake --report`
 KINDS = ("png", "pdf", "svg", "txt")  # of the files of a figure; the last is its caption
 PARTS = {name: parts_of(dataset) for name, dataset in DATASETS.items()}  # of each dataset: file -> its points
 figures_of_datasets = partial(of_datasets, DATASETS)
@@ -32,14 +33,14 @@ def files_of(figures):
 def shown(file, table, shows, caption="table"):
     """A table that `snakemake --report` shows, with a caption of workflow/report."""
     labels = {"table": table, "shows": shows}
-    return report(file, caption=f"../report/{caption}.rst", category="Tables", labels=labels)
+    return report(file, caption=f"{CAPTIONS}/{caption}.rst", category="Tables", labels=labels)
 
 
 def drawn(name):
     """The files of a figure; `FIGURES` of report.smk has its title."""
     png = report(
         f"<results>/figures/{name}.png",
-        caption="../report/figure.rst",
+        caption=f"{CAPTIONS}/figure.rst",
         category="Figures",
         labels=lambda wildcards: {
             "figure": name.format(**wildcards),

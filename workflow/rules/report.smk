@@ -1,51 +1,24 @@
 # The numbers that texts state, the paper's tables, the page and the article.
 from scripts.report.sections import in_page_order
 
-FIGURES = in_page_order(
-    DATA_FIGURES | PRIVACY_FIGURES | PARITY_FIGURES | STUDY_FIGURES | ATTACK_FIGURES | TRIALS_FIGURES
-)
-PARAMETERS = "data/published/parameters.csv"
-TABLES = {  # table: its number in both versions of the paper, and what it shows
-    "table_II": ("Table II", "delta beside three bounds of the literature"),
-    "table_1": ("Table 1", "delta beside four bounds of the literature"),
-    "table_III": ("Table III / 2", "parameters of the synthetic experiments"),
-    "table_IV": ("Table IV / 3", "tight delta as eps0, n and k vary"),
-    "table_V": ("Table V / 4", "errors of one value, synthetic data"),
-    "table_VI": ("Table VI / 5", "errors of one value, check-ins"),
-}
+PAPER_FIGURES = DATA_FIGURES | DELTA_FIGURES | TRIALS_FIGURES
+BEYOND_FIGURES = BOUNDS_FIGURES | COMPANION_FIGURES | PARITY_FIGURES | STUDY_FIGURES | ATTACK_FIGURES
+FIGURES = in_page_order(PAPER_FIGURES | BEYOND_FIGURES)
 PAGE = sorted(path.relative_to(HERE).as_posix() for path in HERE.glob("scripts/report/page/*.*"))
 ARTICLE = [f"scripts/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
 ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in (HERE / ARTICLE[0]).read_text("utf-8")]
 CHANGED = configuration.differences(config)  # listed first in the report and in the article
 
 
-rule write_tables:
-    "The paper's tables: printed, reproduced and exact values; the parameters."
-    input:
-        verdicts="<results>/verdicts/verdicts.csv",
-        parameters=source(PARAMETERS),
-    output:
-        **{name: shown(f"<results>/tables/{name}.csv", *TABLES[name]) for name in TABLES},
-    log:
-        "<results>/logs/write_tables.log",
-    localrule: True
-    params:
-        contents=digests([source(PARAMETERS)]),
-        surface=config["delta_surface"],
-        synthetic=config["datasets"].get("synthetic", {}),
-    script:
-        "../../scripts/report/write_tables.py"
-
-
 rule state_findings:
     "Every number that the page, the article or docs/ state."
     input:
         **({"parity_ratio": "<results>/parity/parity_ratio.csv"} if PARITY else {}),
-        verdicts="<results>/verdicts/verdicts.csv",
-        claim_verdicts="<results>/verdicts/claim_verdicts.csv",
+        verdicts="<results>/values/verdicts.csv",
+        claim_verdicts="<results>/statements/claim_verdicts.csv",
         audit="<results>/attack/audit.csv",
-        joint_tests="<results>/verdicts/joint_tests.csv",
-        grids="<results>/verdicts/grids.csv",
+        joint_tests="<results>/statements/joint_tests.csv",
+        grids="<results>/statements/grids.csv",
         totals="<results>/data/checkins/totals.csv",
     output:
         "<results>/findings.json",
@@ -62,15 +35,15 @@ rule state_findings:
 rule write_report:
     "The page: every printed value with ours, and every figure; and the page of the paper's statements."
     input:
-        verdicts="<results>/verdicts/verdicts.csv",
-        claim_verdicts="<results>/verdicts/claim_verdicts.csv",
+        verdicts="<results>/values/verdicts.csv",
+        claim_verdicts="<results>/statements/claim_verdicts.csv",
         parameters="<results>/tables/table_III.csv",
         findings="<results>/findings.json",
         captions=expand("<results>/figures/{figure}.txt", figure=FIGURES),
         parts=[source(part) for part in PAGE],
         shown=expand("<results>/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "svg", "pdf"]),
         tables=rules.write_tables.output,
-        linked=["<results>/attack/audit.csv", "<results>/verdicts/grids.csv"],
+        linked=["<results>/attack/audit.csv", "<results>/statements/grids.csv"],
     output:
         "<results>/report/index.html",
         "<results>/report/statements.html",

@@ -1,0 +1,42 @@
+"""delta over eps at one eps0: of one value's count, by the paper's formula and exact; of all counts."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.paper.delta.compute_delta_surface import Section, points
+from scripts.paper.delta.printed_formulas import FORMS, delta_of_count
+from scripts.shared.job import job, write_csv
+from tightshuffle.bounds import histogram, upper
+from tightshuffle.setting import make_setting
+
+EPS0 = 2.0  # of most of Table IV
+
+
+def too_small(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.DataFrame:
+    """log10 delta, one row per eps: ``published`` and ``exact`` of the count of x0, ``lower`` and ``upper``.
+
+    ``lower`` and ``upper`` bound the delta of the whole histogram, for the worst dataset. Of the axes of
+    `delta_surface` it takes the eps0 next to 2, and the smaller half of the eps below it.
+    """
+    budgets, others = points(eps0), points(eps)
+    possible = budgets[budgets > others[0]]
+    if not possible.size:
+        raise ValueError("delta_surface: every delta is 0; expected an eps below an eps0")
+    nearest = float(possible[np.abs(possible - EPS0).argmin()])
+    below = others[others < nearest]
+    below = below[: -(-len(below) // 2)]
+    whole: dict[str, Any] = {"n": n, "k": k, "eps0": nearest}
+    counted = whole | {"count": count}
+    table = pd.DataFrame({"eps": below, **counted})
+    for form in FORMS[::-1]:
+        table[form] = delta_of_count(below, form=form, **counted)
+    return table.assign(
+        lower=histogram.lower(below, **whole), upper=upper.log10_delta(below, make_setting(**whole))
+    )
+
+
+if __name__ == "__main__":
+    with job() as snakemake:
+        write_csv(too_small(**snakemake.params.surface), snakemake.output[0])

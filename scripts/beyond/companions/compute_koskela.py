@@ -1,0 +1,108 @@
+"""delta of several rounds over eps, as in Koskela et al., Figure 1: both panels."""
+
+import itertools
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.shared.axes import Axis, rounded
+from scripts.shared.job import job, write_csv
+from tightshuffle import methods
+from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
+from tightshuffle.bounds import histogram
+from tightshuffle.bounds.rounds import log10_delta as composed_bound
+from tightshuffle.literature.amplification import balle_bennett
+from tightshuffle.setting import make_setting
+
+Rounds = Sequence[int]
+COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
+METHODS = {  # the figure's name of a curve -> log10 of that bound on delta, for eps and a setting
+    "strong": partial(methods.log10_delta, "koskela-strong"),
+    # the blanket's bound alone, as in that paper: the method `upper` can be smaller
+    "weak": partial(composed_bound, partial(histogram.log10_delta, round_up=True)),
+    "clones": partial(methods.log10_delta, "clones"),
+    "stronger-clones": partial(methods.log10_delta, "stronger-clones"),
+}
+
+
+def koskela_fig1a(
+    *,
+    n: int = 1000,
+    k: int = 4,
+    gamma: float = 0.25,
+    rounds: Rounds = (1, 4, 16),
+    axis: Axis = (0.05, 4.0, 80),
+) -> pd.DataFrame:
+    """The strong and the weak adversary, and two bounds for one round; rows of `COLUMNS`, delta as log10.
+
+    eps0 follows from gamma, the blanket. The paper does not state its numbers of rounds.
+    """
+    fixed: dict[str, Any] = {"n": n, "k": k, "eps0": eps0_of_blanket(gamma, k)}
+    eps = rounded(np.linspace(*axis))
+    curves = composed_curves(("strong", "weak"), rounds, eps, fixed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutsideRange)  # nan where a bound does not apply
+        bounds = [(bound.__name__, bound(eps, **fixed)) for bound in (balle_analytic, balle_bennett)]
+    for name, upper in bounds:
+        rows = {"curve": name, "compositions": 1, "eps": eps, "upper": upper} | fixed
+        curves.append(pd.DataFrame(rows)[COLUMNS].dropna(subset="upper"))
+    return pd.concat(curves, ignore_index=True)
+
+
+def koskela_fig1b(
+    *, n: int = 10_000, eps0: float = 4, rounds: Rounds = (1, 2, 3, 4), axis: Axis = (0.02, 2.0, 100)
+) -> pd.DataFrame:
+    """The clones and the stronger clones; rows of `COLUMNS`, delta as log10. They do not depend on k."""
+    fixed = {"n": n, "k": 2, "eps0": eps0}
+    curves = composed_curves(("clones", "stronger-clones"), rounds, rounded(np.linspace(*axis)), fixed)
+    return pd.concat(curves, ignore_index=True)
+
+
+def composed_curves(
+    curves: Iterable[str], rounds: Rounds, eps: Floats, fixed: dict[str, Any]
+) -> list[pd.DataFrame]:
+    """Every curve, for every number of rounds."""
+    tables = []
+    for curve, compositions in itertools.product(curves, rounds):
+        upper = METHODS[curve](eps, make_setting(compositions=compositions, **fixed))
+        rows = {"curve": curve, "compositions": compositions, "eps": eps, "upper": upper}
+        tables.append(pd.DataFrame(rows | fixed)[COLUMNS])
+    return tables
+
+
+def eps0_of_blanket(gamma: float, k: int) -> float:
+    """The eps0 of the k-RR that reports a uniform value with probability ``gamma`` in (0, 1).
+
+    gamma = k / (e^eps0 + k - 1) (Balle et al. 2019).
+    """
+    return math.log1p(k * (1 - gamma) / gamma)
+
+
+def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> Floats:
+    """log10 delta of Theorem 3.1 of Balle et al. (2019), the analytic bound of Figure 1a, for one round.
+
+    Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma,
+    gamma >= max(14 k log(2 / delta) / ((n - 1) eps^2), 27 k / ((n - 1) eps)); here it is solved for delta.
+
+    All numbers broadcast. nan with an `OutsideRange` warning where eps > 1 or the second term exceeds gamma;
+    at most 1. Raises ValueError that names a bad argument.
+    """
+    eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    blanket = (n - 1) / (np.expm1(eps0) + k)  # (n - 1) gamma / k
+    conditions = {"eps <= 1": eps <= 1, "gamma >= 27 k / ((n - 1) eps)": blanket * eps >= 27}
+    failing = [condition for condition, holds in conditions.items() if not np.all(holds)]
+    if failing:
+        warnings.warn(f"balle_analytic holds only for {' and '.join(failing)}", OutsideRange, stacklevel=2)
+    ln_delta = np.minimum(0.0, math.log(2) - blanket * eps**2 / 14)
+    return np.where(np.all(list(conditions.values()), axis=0), ln_delta / math.log(10), np.nan)[()]
+
+
+if __name__ == "__main__":
+    with job() as snakemake:
+        write_csv(koskela_fig1a(), snakemake.output.fig1a)
+        write_csv(koskela_fig1b(), snakemake.output.fig1b)

@@ -1,0 +1,164 @@
+"""Errors of shuffle+INV over those of the Gaussian at equal privacy, over n: one column per dataset.
+
+The first row is for the TV error, the second one for the error of the most popular value.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
+
+from scripts.beyond.parity.summarise_parity import largest_change_percent
+from scripts.shared import style, wording
+from scripts.shared.job import job
+from scripts.shared.printed import PAPER
+from scripts.shared.table_files import groups, read_table
+from scripts.shared.wording import typeset
+from tightshuffle.arguments import Integers
+
+# One row per setting, bound and comparison.
+COLUMNS = [
+    "dataset", "n", "k", "eps0", "delta_rule", "bound", "eps", "comparison", "metric",
+    "ratio", "limit", "repetitions", "informative",
+]  # fmt: skip
+OWN: dict[str, Any] = {"color": "#0072B2", "linewidth": 2.2, "markersize": 3.5}  # the paper's settings
+OTHER: dict[str, Any] = {"color": "#9a9a9a", "linewidth": 1, "markersize": 2}
+METRICS = {  # the rows of panels
+    "tv": "TV error:\nshuffling / Gaussian",
+    "most_popular": "most popular value:\nshuffling / Gaussian",
+}
+LIMIT: dict[str, Any] = {"color": "#0072B2", "linewidth": 1, "linestyle": ":"}
+Papers = Mapping[str, Collection[float]]
+TICKS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)  # in every decade
+
+
+def shown(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
+    """The drawn rows: both projected, first delta, eps by `upper`; ``own``: is the setting the paper's?
+
+    ``papers``: the datasets all of whose settings are the paper's -> its eps0s (`papers_eps0`). ``limit`` is
+    that of the ratio before projection. Settings in which both mechanisms have a larger TV error than the
+    uniform histogram are left out, for both metrics.
+    """
+    table = table[table["metric"].isin(list(METRICS)) & (table["bound"] == "upper")]
+    table = table[table["delta_rule"] == table["delta_rule"].iloc[0]]
+    setting = ["dataset", "n", "eps0"]
+    limits = table[table["comparison"] == "unprojected"].set_index([*setting, "metric"])["limit"]
+    rows = table[table["comparison"] == "projected"]
+    rows = rows.drop(columns="limit").join(limits, on=[*setting, "metric"])
+    useful = rows.loc[(rows["metric"] == "tv") & rows["informative"], setting]
+    rows = rows.merge(useful, on=setting)
+    places = zip(rows["dataset"], rows["eps0"], strict=True)
+    return rows.assign(own=[eps0 in papers.get(dataset, ()) for dataset, eps0 in places])
+
+
+@style.applied()
+def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> Figure:
+    """The figure of a ratio table; ``titles``: dataset -> title of its panel; ``papers`` as for `shown`."""
+    rows = shown(table, papers)
+    figure = style.new_figure(4.9)
+    panels = figure.subplots(len(METRICS), len(titles), sharex="col", sharey="row", squeeze=False)
+    for line_of_panels, (metric, label) in zip(panels, METRICS.items(), strict=True):
+        ratios = rows[rows["metric"] == metric]
+        shown_values = [1, *ratios["ratio"], *(ratios["limit"] if metric != "tv" else [])]
+        line_of_panels[0].set(yscale="log", ylim=(min(shown_values) / 1.06, max([1.5, *shown_values]) * 1.06))
+        style.log_ticks(line_of_panels[0].yaxis, TICKS)
+        line_of_panels[0].set_ylabel(label)
+        for axes, dataset in zip(line_of_panels, titles, strict=True):
+            _draw_panel(axes, ratios[ratios["dataset"] == dataset], with_limit=metric != "tv")
+    for top, bottom, (dataset, title) in zip(panels[0], panels[-1], titles.items(), strict=True):
+        every = table[table["dataset"] == dataset]
+        top.set_title(f"{wording.literal(title)}, k = {every['k'].iloc[0]:,.0f}")
+        _number_axis(bottom, np.sort(every["n"].unique()))
+    style.below(figure, _legend(rows))
+    figure.suptitle(wording.folded(_verdict(rows, papers), style.WIDTH, size=10), fontsize=10)
+    return figure
+
+
+def _draw_panel(axes: Axes, rows: pd.DataFrame, *, with_limit: bool) -> None:
+    """The lines of one dataset and metric, one for each eps0; with the limit of the paper's settings."""
+    ends = []
+    for (eps0, own), line in groups(rows, ["eps0", "own"]):
+        look, line = OWN if own else OTHER, line.sort_values("n")
+        axes.plot(line["n"], line["ratio"], marker="o", zorder=2 + own, **look)
+        if own and with_limit:
+            axes.axhline(line["limit"].iloc[0], **LIMIT)
+        ends.append((line["ratio"].iloc[-1], f"ε₀ = {eps0:g}", look["color"]))
+    axes.axhline(1, color=style.INK, linewidth=1.2)
+    axes.grid(axis="y")
+    if ends:
+        style.end_labels(axes, ends)
+
+
+def _number_axis(axes: Axes, sizes: Integers) -> None:
+    """The x axis of a column, for these numbers of users (rising): the ends and the middle as ticks."""
+    middle = sizes[np.abs(np.log(sizes**2 / (sizes[0] * sizes[-1]))).argmin()]
+    ticks = sorted({sizes[0], middle, sizes[-1]})
+    axes.set(xscale="log", xlabel="number of users n")
+    axes.set_xticks(ticks, [wording.short_number(n) for n in ticks])
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _legend(rows: pd.DataFrame) -> list[Line2D]:
+    handles = []
+    if rows["own"].any():
+        looks = {"the paper's settings": OWN} | ({} if rows["own"].all() else {"other settings": OTHER})
+        handles = [style.line(name, marker="o", **look) for name, look in looks.items()]
+        handles.append(style.line("closed form, many users", **LIMIT))
+    return [*handles, style.line("equal error", color=style.INK, linewidth=1.2)]
+
+
+def _verdict(rows: pd.DataFrame, papers: Papers) -> str:
+    """The ranges over the paper's settings; over all drawn ones, unless all of the paper's are among them."""
+    if rows.empty:
+        return "At equal privacy neither mechanism beats the uniform histogram"
+    whole = set(papers) == set(PAPER)
+    where = ", in settings like the paper's" * whole
+    ratios = rows[rows["own"] | (not whole)]
+    tv, popular = (_span(ratios.loc[ratios["metric"] == metric, "ratio"]) for metric in METRICS)
+    return (
+        f"At equal privacy, shuffling has {tv} times the Gaussian's total variation error, and {popular}"
+        f" times its error for the most popular value{where}"
+    )
+
+
+def _span(ratios: "pd.Series[float]") -> str:
+    return f"{ratios.min():.2f} to {ratios.max():.2f}"
+
+
+def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> str:
+    """The caption: the verdict, what is divided by what, and where the rest is; arguments as for `draw`."""
+    rows = shown(table, papers)
+    tv = table[table["metric"] == "tv"]
+    first, *others = (_delta(rule) for rule in tv["delta_rule"].dropna().unique())
+    change = largest_change_percent(tv)
+    repetitions = wording.listing(sorted(rows["repetitions"].unique()))
+    like_the_papers = " Settings like the paper's have its data, n and ε₀." * (set(papers) == set(PAPER))
+    dotted = " Dotted: its closed form for many users, before projection." * bool(rows["own"].any())
+    return (
+        f"{_verdict(rows, papers)}.{like_the_papers} Above: total variation (TV) error, over all values."
+        f" Below: error of the one value that most users of the dataset hold.{dotted} Both estimates are"
+        f" projected; means of {repetitions} repetitions, for {wording.listing(titles.values())}."
+        f" δ = {first}, our choice; ε is what the rigorous upper bound guarantees."
+        + f" With the lower bound's ε no TV ratio changes by more than {change or 0:.1f} %."
+        * (change is not None)
+        + " Where both have a larger TV error than a uniform histogram, nothing is drawn. The table of ratios"
+        " has every setting with its interval, the ten most popular values, no projection"
+        f"{''.join(f', and δ = {other}' for other in others)} too."
+    )
+
+
+def _delta(rule: str) -> str:
+    if rule.startswith("n^"):
+        return f"n{rule[2:].translate(wording.SUPERSCRIPTS)}"
+    return typeset(float(rule))
+
+
+if __name__ == "__main__":
+    with job() as snakemake:
+        given = read_table(snakemake.input[0], COLUMNS), snakemake.params.titles, snakemake.params.papers
+        style.write_figure(draw(*given), caption(*given), snakemake.output)

@@ -1,0 +1,32 @@
+"""delta of the count of x0 over a grid of eps and eps0, as in Figure 1."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.paper.delta.printed_formulas import FORMS, delta_of_count
+from scripts.shared.axes import rounded
+from scripts.shared.job import job, write_csv
+from tightshuffle.arguments import Floats
+
+Section = Mapping[str, float]  # an axis in the config: start, stop and steps
+
+
+def delta_surface(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.DataFrame:
+    """log10 delta, published and exact, one row per (eps, eps0), of the config's section."""
+    one, other = (values.ravel() for values in np.meshgrid(points(eps), points(eps0), indexing="ij"))
+    fixed: dict[str, Any] = {"n": n, "k": k, "count": count}
+    surface = {form: delta_of_count(one, eps0=other, form=form, **fixed) for form in FORMS[::-1]}
+    return pd.DataFrame({"eps": one, "eps0": other, **fixed, **surface})
+
+
+def points(axis: Section) -> Floats:
+    """The points of an axis, rounded: the diagonal eps = eps0, from which on delta is 0, is met exactly."""
+    return rounded(np.linspace(axis["start"], axis["stop"], int(axis["steps"])))
+
+
+if __name__ == "__main__":
+    with job() as snakemake:
+        write_csv(delta_surface(**snakemake.params.surface), snakemake.output[0])

@@ -1,0 +1,132 @@
+"""A verdict on every printed value: our value, and whether the two agree."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from decimal import Decimal
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from scripts.paper.values.judgement import Verdict, judge_draw, judge_number
+from scripts.shared.job import job, write_csv
+from scripts.shared.printed import COLUMNS, Row, read_values, records
+from scripts.shared.table_files import read_parquet
+from tightshuffle.arguments import Floats
+from tightshuffle.number_text import from_log10
+
+Totals = dict[tuple[str, str], int]  # (dataset, grid) -> number of check-ins
+Point = tuple[str, float, float, int]  # dataset, eps0, eps, n
+Trials = dict[Point, pd.DataFrame]
+
+POINT = ["dataset", "eps0", "eps", "n"]
+DELTA_KEY = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]
+NO_THEOREM = "no exact value: outside the theorem's range"
+NO_GAUSSIAN = "delta is exactly 0 at eps = eps0: no Gaussian is calibrated to it"
+
+
+def read_individual_trials(paths: Iterable[str | os.PathLike[str]]) -> Trials:
+    """The rows of the experiment "individual" in parquet files of trials, by their point."""
+    columns = [*POINT, "k", "mechanism", "metric", "cell", "value"]
+    trials: Trials = {}
+    for path in paths:
+        rows = read_parquet(path, columns=columns, filters=[("experiment", "==", "individual")])
+        trials |= {cast(Point, point): part for point, part in rows.groupby(POINT)}
+    return trials
+
+
+def read_users(histograms: Mapping[str, str | os.PathLike[str]]) -> dict[str, int]:
+    """dataset -> how many users it has; ``histograms``: dataset -> path."""
+    return {name: int(pd.read_csv(path)["count"].sum()) for name, path in histograms.items()}
+
+
+def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFrame:
+    """log10 of the published and the exact delta, nan where there is none, by the index of ``values``.
+
+    Raises ValueError if the file's rows are not the deltas among ``values``.
+    """
+    deltas = pd.read_csv(path, dtype=dict.fromkeys(DELTA_KEY, str))
+    wanted = values[values["quantity"] == "delta"]
+    if deltas[DELTA_KEY].fillna("").to_numpy().tolist() != wanted[DELTA_KEY].to_numpy().tolist():
+        raise ValueError(f"{path}: its rows are not the printed deltas in their order; make the file again")
+    return deltas[["published", "exact"]].set_index(wanted.index)
+
+
+def read_totals(path: str | os.PathLike[str]) -> Totals:
+    """The number of check-ins per dataset and grid, from the table of the gridded datasets."""
+    totals = pd.read_csv(path)
+    return dict(zip(zip(totals["dataset"], totals["grid"], strict=True), totals["checkins"], strict=True))
+
+
+def judge_values(
+    values: pd.DataFrame, deltas: pd.DataFrame, totals: Totals, trials: Trials, users: Mapping[str, int]
+) -> pd.DataFrame:
+    """``values`` with the columns reproduced, exact, verdict, quantile, low, high.
+
+    The other arguments are what the readers above return. A value for which they have nothing is "not
+    comparable", with the reason in its note.
+    """
+    judged = []
+    for index, row in zip(values.index, records(values), strict=True):
+        if row["kind"] == "random":
+            draws = draws_of(row, trials, users)
+            verdict = (
+                Verdict("not comparable", reason=draws) if isinstance(draws, str) else judge_draw(row, draws)
+            )
+        elif row["kind"] == "data":
+            verdict = _judge_total(row, totals)
+        else:
+            found = (None if np.isnan(log10) else from_log10(log10) for log10 in deltas.loc[index])
+            verdict = judge_number(row, *found)
+        notes = [row["note"], verdict.reason]
+        if row["mechanism"] == "gaussian" and float(row["eps"]) >= float(row["eps0"]):
+            notes.append(NO_GAUSSIAN)
+        if row["quantity"] == "delta" and not verdict.exact:
+            notes.append(NO_THEOREM)
+        judged.append({**row, **asdict(verdict), "note": "; ".join(filter(None, notes))})
+    columns = [*COLUMNS, "reproduced", "exact", "verdict", "quantile", "low", "high"]
+    return pd.DataFrame(judged)[columns]
+
+
+def _judge_total(row: Row, totals: Totals) -> Verdict:
+    """Check-ins: reproduced on the stepped grid, inferred from their number; exact in the closed box."""
+    stepped, box = (totals.get((row["dataset"], grid)) for grid in ("stepped", "uniform"))
+    if stepped is None or box is None:
+        return Verdict("not comparable", reason=f"the config has no gridded dataset {row['dataset']}")
+    return judge_number(row, Decimal(stepped), Decimal(box))
+
+
+def draws_of(row: Row, trials: Trials, users: Mapping[str, int]) -> Floats | str:
+    """Our draws (repetitions,) of a printed error, in the order of the trials, or why there are none."""
+    dataset = row["dataset"]
+    n = users.get(dataset, 0) if row["n"] == "all" else int(row["n"])
+    rows = trials.get((dataset, float(row["eps0"]), float(row["eps"]), n))
+    where = f"datasets.{dataset}.individual of the config"
+    if rows is None:
+        setting = f"eps0 = {row['eps0']}, eps = {row['eps']}, n = {row['n']}"
+        return f"{where} has no trials at {setting}"
+    if not (rows["k"] == int(row["k"])).all():
+        cells = ", ".join(str(k) for k in sorted(rows["k"].unique()))
+        return f"our trials have k = {cells}, the paper's k = {row['k']}"
+    rows = rows[(rows["mechanism"] == row["mechanism"]) & (rows["metric"] == row["quantity"])]
+    if row["quantity"] == "individual_error":
+        rows = rows[rows["cell"] == int(row["x0"])]
+    if rows.empty:
+        cell = f" of cell {row['x0']}" if row["x0"] else ""
+        return f"{where} has no {row['quantity']}{cell} for {row['mechanism']}"
+    return np.asarray(rows["value"], dtype=float)
+
+
+if __name__ == "__main__":
+    with job() as snakemake:
+        files = snakemake.input
+        values = read_values(files.values)
+        verdicts = judge_values(
+            values,
+            read_deltas(files.deltas, values),
+            read_totals(files.totals),
+            read_individual_trials(files.trials),
+            read_users(dict(zip(snakemake.params.datasets, files.histograms, strict=True))),
+        )
+        write_csv(verdicts, snakemake.output[0])

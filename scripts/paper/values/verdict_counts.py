@@ -1,0 +1,60 @@
+"""What the tables of verdicts hold, in numbers.
+
+They are results/values/verdicts.csv and claim_verdicts.csv, every column text (`read_verdicts`): numbers
+stay decimal strings until they are shown, because deltas go below the smallest float (1e-308).
+"""
+
+import os
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+
+from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
+from scripts.shared.printed import COLUMNS, printed_to_decimal
+
+GOOD = ("same digits", "close", "consistent")  # those that do not contradict the paper
+VERDICTS = (*GOOD, "differs", "inconsistent", "not comparable")
+
+
+def read_verdicts(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """A table of verdicts, every column text; blank where there is nothing. OSError if it cannot be read."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def count_verdicts(rows: pd.DataFrame) -> dict[str, Any]:
+    """How many printed values there are (``of``), not reproduced (``missed``), and with each verdict.
+
+    ``by_digits``: same digits or close. A consistent value is a draw that is not contradicted.
+    """
+    by_verdict = {verdict: int((rows["verdict"] == verdict).sum()) for verdict in VERDICTS}
+    missed = len(rows) - sum(by_verdict[verdict] for verdict in GOOD)
+    by_digits = by_verdict["same digits"] + by_verdict["close"]
+    return {"of": len(rows), "missed": missed, "by_digits": by_digits, "by_verdict": by_verdict}
+
+
+def fixed_values(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with new information: no draw, no printed zero, and no value that is printed twice.
+
+    A row repeats another one if it prints the same digits for the same quantity, setting and mechanism.
+    """
+    same = [name for name in COLUMNS if name not in ("item", "source", "kind", "tolerance", "note")]
+    own = (rows["kind"] != "random") & (rows["printed"].map(printed_to_decimal) != 0)
+    return rows[own].drop_duplicates(same)
+
+
+def counted_claims(rows: pd.DataFrame) -> pd.DataFrame:
+    """The statements that count: of each family the row that is best for the paper, every other row.
+
+    A family (column ``family``) is one statement in several rows: statements that contradict each other, two
+    readings of one sentence, or one comparison made twice. "Best" is first in `CLAIM_VERDICTS`.
+    """
+    rank = rows["verdict"].map(CLAIM_VERDICTS.index)
+    family = rows["family"].where(rows["family"] != "", rows.index.to_series())
+    return rows.loc[rank.groupby(family, sort=False).idxmin()]
+
+
+def orders(published: str, exact: str) -> float | None:
+    """log10(exact / published) of two decimal strings; None where one of them is blank or not positive."""
+    before, after = Decimal(published or 0), Decimal(exact or 0)
+    return float(after.log10() - before.log10()) if min(before, after) > 0 else None

@@ -1,0 +1,118 @@
+"""The tables of the accountants' curves: the accountants' values, in the order that theory asks for."""
+
+import math
+
+import numpy as np
+import pytest
+
+from scripts.beyond.bounds.compute_delta_bounds import METHODS, delta_bounds
+from scripts.beyond.companions.compute_blanket import blanket_regions, blanket_tightness
+from scripts.beyond.companions.compute_girgis import girgis_composed, girgis_rdp
+from scripts.beyond.companions.compute_koskela import balle_analytic, eps0_of_blanket, koskela_fig1a
+from scripts.paper.delta.printed_formulas import theorem_1_as_printed
+from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
+from scripts.shared.published_gaussian import published_scale
+from tightshuffle import methods, upper
+from tightshuffle.arguments import OutsideRange
+from tightshuffle.bounds import histogram
+from tightshuffle.gaussian import exact_scale
+from tightshuffle.literature import blanket, count, renyi
+from tightshuffle.literature.koskela import koskela_strong
+from tightshuffle.setting import make_setting
+
+BOUNDED = [
+    {"n": 60, "k": 5, "eps0": 0.5, "count": 40, "eps": {"start": 0.02, "stop": 0.45}},
+    {"n": 5000, "k": 30, "eps0": 3, "count": 10, "eps": {"start": 0.01, "stop": 0.2}},
+    {"n": 300, "k": 2, "eps0": 1, "count": 0, "eps": {"start": 0.01, "stop": 0.9}},
+]
+
+
+def test_blanket_tables_hold_the_accountants_values():
+    setting = {"n": 40, "k": 4, "share": 0.25}
+    regions = blanket_regions(**setting, axis=(0.1, 2.0, 12))
+    tightness = blanket_tightness(
+        **setting, eps0=0.7, axis=(0.01, 3.0, 15), sizes=(5, 20, 80), eps_of_sizes=(0.1, 0.3)
+    )
+    assert set(regions["count"]) == {10}  # a quarter of the 39 remaining users
+    assert tightness["series"].value_counts().to_dict() == {"eps": 15, "n": 6, "S_2": 3}
+    for _, row in tightness.sample(8, random_state=5).iterrows():
+        setting = {name: row[name] for name in ("n", "k", "eps0")}
+        assert row["count"] == round(0.25 * (row["n"] - 1))
+        assert row["equation_3"] == blanket.equation_3(row["eps"], **setting)
+        assert row["upper"] == upper(row["eps"], log10=True, **setting)
+        assert row["lower"] == histogram.lower(row["eps"], **setting)
+        expected = count.delta(row["eps"], count=row["count"], direction="reverse", **setting)
+        assert row["count_reverse"] == expected
+    halves = tightness[tightness["series"] == "S_2"]
+    assert np.allclose(halves["eps"], halves["log_kappa_2"] / 2, rtol=1e-14)
+
+
+def test_bounds_are_the_accountants_values_and_in_order():
+    table = delta_bounds(4, BOUNDED)
+    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
+    for _, row in table.iloc[[1, 6]].iterrows():
+        setting = {name: row[name] for name in ("n", "k", "eps0")}
+        counted = {"count": row["count"], **setting}
+        assert row["published"] == theorem_1_as_printed(row["eps"], **counted)
+        assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
+        assert row["upper"] == upper(row["eps"], log10=True, **setting)
+        assert row["koskela_strong"] == koskela_strong(row["eps"], **setting)
+    assert (table["lower"] <= table["upper"]).all()
+    assert (table["exact"] <= table["upper"]).all()
+    # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.
+    slack = np.log10(1.001)
+    for name in set(METHODS) - {"lower"}:
+        assert (table[name] >= table["upper"] - slack).all(), name
+    assert (table["published"] < table["lower"] - 1)[table["setting"] == 1].all()
+
+
+def test_the_scale_table_holds_both_scales():
+    for _, row in gaussian_scale(eps=(1, 5), log10_delta=(-2, -60, 30)).iloc[[0, 40]].iterrows():
+        assert row["exact"] == exact_scale(row["eps"], log10_delta=row["log10_delta"])
+        assert row["published"] == published_scale(row["eps"], 10 ** row["log10_delta"], 1)
+    assert row["published_log10_delta"] > row["log10_delta"] + 5  # saturated
+
+
+def test_renyi_tables_hold_the_accountants_values_in_their_order():
+    orders = (1.5, 60, 6)
+    divergences = girgis_rdp(n=300, k=5, eps0=(0.5, 3), orders=orders)
+    last = divergences.iloc[-1]
+    assert (last["eps0"], last["order"]) == (3, 60)
+    assert last["girgis"] == renyi.rdp_upper(60, n=300, eps0=3)
+    assert np.all(divergences["two_counts"] <= divergences[["girgis", "clones"]].min(axis=1))
+    setting = {"n": 300, "k": 5, "eps0": 1}
+    composed = girgis_composed(**setting, rounds=(1, 20), axis=(0.05, 10, 9), orders=orders, deepest=-8)
+    row = composed.iloc[9]
+    assert row["girgis"] == renyi.girgis(row["eps"], compositions=20, **setting)
+    clones = methods.log10_delta("clones", row["eps"], make_setting(compositions=20, **setting))
+    assert row["clones_pld"] == pytest.approx(clones, abs=1e-6)
+    known = composed[composed["clones_pld"].notna()]
+    assert np.all(known["clones_pld"] <= known["clones_rdp"] + 1e-9)
+    assert np.all(known["clones_rdp"] <= known["girgis"] + 1e-9)
+    unknown = composed[composed["clones_pld"].isna()]
+    assert np.all(unknown["clones_rdp"] < -8)
+    local = composed["eps"] >= composed["compositions"] * composed["eps0"]
+    assert local.any()
+    assert np.all(np.isneginf(composed.loc[local, ["girgis", "clones_rdp"]]))
+
+
+def test_koskelas_curves_are_in_their_order():
+    table = koskela_fig1a(rounds=(1, 3), axis=(0.05, 1.5, 22))
+    composed = table[table["curve"].isin(["strong", "weak"])]
+    wide = composed.pivot(index="eps", columns=["curve", "compositions"], values="upper").dropna()
+    assert (wide["strong"] > wide["weak"]).all(axis=None)
+    assert (wide["weak", 3] > wide["weak", 1]).all()
+    theorem = table.query("curve == 'balle_analytic'")  # only where it applies
+    assert theorem["eps"].max() <= 1
+    assert np.isfinite(theorem["upper"]).all()
+
+
+def test_balles_analytic_bound_is_its_condition_on_gamma():
+    setting = {"n": 1000, "k": 4, "eps0": eps0_of_blanket(0.25, 4)}
+    assert 4 / (math.exp(setting["eps0"]) + 3) == pytest.approx(0.25, rel=1e-14)
+    delta = 10 ** balle_analytic(0.8, **setting)
+    assert 14 * 4 * math.log(2 / delta) / (999 * 0.8**2) == pytest.approx(0.25, rel=1e-12)
+    for outside, words in ((1.01, "eps <= 1"), (0.43, "gamma >= 27 k")):
+        with pytest.warns(OutsideRange, match=words):
+            assert np.isnan(balle_analytic(outside, **setting))
+    assert np.all(balle_analytic([0.5, 1.0], **setting) > koskela_strong([0.5, 1.0], **setting))

@@ -1,0 +1,108 @@
+"""What the statements are tested on: the pipeline's files become paired settings."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts.beyond.statements.evidence import (
+    GAUSSIAN,
+    INV,
+    LIKELIEST,
+    RAW_GAUSSIAN,
+    SHUFFLE,
+    NoEvidenceError,
+    read_evidence,
+)
+from tests.beyond.statements.world import VALUES, exact, three
+
+POINT = {"dataset": "synthetic", "k": 15, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
+METRICS = (("tv", 0), ("individual_error", 1), ("individual_error", 3))
+
+
+def trials(n, repetitions, value, experiment):
+    """Trials as run_trials writes them; the values say which mechanism and metric they belong to."""
+    return pd.DataFrame(
+        POINT | {"experiment": experiment, "n": n, "mechanism": mechanism, "repetition": repetition}
+        | {"metric": metric, "cell": cell, "value": value + shift + cell / 100 + repetition / 1000}
+        for shift, mechanism in enumerate((SHUFFLE, INV, GAUSSIAN))
+        for metric, cell in METRICS
+        for repetition in range(repetitions)
+    )  # fmt: skip
+
+
+def parity(n):
+    """The experiments at equal privacy, with another error for each mechanism, estimator and bound."""
+    errors = {
+        ("shuffle", "none"): 0.5, ("shuffle", "inversion"): 0.12, ("shuffle", "projection"): 0.1,
+        ("shuffle", "maximum_likelihood"): 0.09, ("gaussian", "none"): 0.11, ("gaussian", "projection"): 0.08,
+    }  # fmt: skip
+    return pd.DataFrame(
+        POINT | {"n": n, "eps": 0.4, "delta_rule": rule, "delta": delta, "bound": bound, "metric": metric}
+        | {"mechanism": who[0], "estimator": who[1], "cell": cell, "repetition": repetition}
+        | {"value": factor * error * (1 + repetition / 1000)}
+        for rule, delta in (("1e-06", 1e-6), ("n^-1.1", n**-1.1))
+        for bound, factor in (("upper", 1.0), ("lower", 7.0))
+        for who, error in errors.items()
+        for metric, cell in METRICS
+        for repetition in range(5)
+    )  # fmt: skip
+
+
+@pytest.fixture
+def evidence(tmp_path, monkeypatch):
+    """Both readings from the files of a small run."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.concat(
+        [trials(1000, 5, 1.0, "tv"), trials(1000, 9, 2.0, "individual"), trials(2000, 5, 3.0, "tv")]
+    )
+    frame.sample(frac=1, random_state=1).to_parquet("a.parquet", index=False)  # in any order
+    trials(2000, 9, 4.0, "individual").to_parquet("b.parquet", index=False)
+    pd.concat([parity(1000), parity(2000)]).to_parquet("parity.parquet", index=False)
+    runs = {"dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0}
+    runs |= {"original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]}
+    pd.DataFrame(runs).to_csv("runs.csv", index=False)
+    deltas = VALUES[VALUES["quantity"] == "delta"].assign(exact=-3.0)
+    deltas.loc[deltas["mechanism"] == "erlingsson", "exact"] = None
+    deltas.to_csv("deltas.csv", index=False)
+    VALUES.to_csv("values.csv", index=False)
+    files = {"trials": ["a.parquet", "b.parquet"], "parity": ["parity.parquet"], "estimates": ["runs.csv"]}
+    return read_evidence(values="values.csv", deltas="deltas.csv", **files, sensitivity=1.0, boxes={})
+
+
+def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence):
+    published, exactly = evidence
+    for value, n in ((2.0, 1000), (4.0, 2000)):
+        for metric, cell in METRICS:
+            rows = published.pick(SHUFFLE, INV, GAUSSIAN, metric=metric, budgets={"synthetic": (4,)})
+            (row,) = rows[(rows["n"] == n) & (rows["cell"] == cell)].to_dict("records")
+            for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
+                expected = value + shift + cell / 100 + np.arange(9) / 1000
+                np.testing.assert_allclose(row[name], expected, rtol=1e-14)
+    assert published.calibrations == exactly.calibrations == {(2 * 2.0, 1e-30)}
+    # single runs are paired over cells
+    (row,) = published.pick(INV, GAUSSIAN, metric="cell_error", budgets={"paris": (2,)}).to_dict("records")
+    assert (row["n"], row["k"]) == (11190, 2)
+    np.testing.assert_allclose([*row[GAUSSIAN], *row[INV]], [0.1, 0.2, 0.4, 0.4])
+
+
+def test_parity_takes_the_upper_bound_and_names_the_estimates(evidence):
+    rows = evidence[1].settings
+    assert len(rows) == 2 * 2 * 3  # n, rules, metrics and cells
+    means = {SHUFFLE: 0.5, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
+    for name, mean in means.items():
+        assert {values[0] for values in rows[name]} == {mean}
+    assert [*rows["delta"]] == pytest.approx(rows["n"].pow(-1.1).where(rows["rule"] != "1e-06", 1e-6))
+
+
+def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
+    cited = evidence[0].values.set_index(["item", "mechanism", "n", "eps"]).sort_index()["log10_cited"]
+    assert cited["Table II", "balle", 100, 0.1] == -3.0
+    for none in (("Table II", "erlingsson"), ("Table II", "this paper")):
+        assert cited[none].isna().all()
+
+
+def test_what_is_missing_is_said():
+    reading = exact(three(0.1, 0.2))
+    assert len(reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,)})) == 1
+    with pytest.raises(NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"):
+        reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,), "paris": (4, 6)})

@@ -1,0 +1,101 @@
+"""The statistics behind the verdicts: against scipy, by hand, and their level by simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from scripts.beyond.statements.verdict_rules import (
+    FAILS,
+    HOLDS,
+    LEVEL,
+    MOSTLY,
+    UNSETTLED,
+    UNTESTABLE,
+    Comparisons,
+    Estimate,
+    combine,
+    corrected,
+    log_ratio,
+    mean,
+    signs_below,
+    signs_within,
+    weakest,
+)
+
+SIMULATIONS = 1000
+
+
+def test_means_and_differences_are_the_t_tests_of_scipy():
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(0, 1, 10), rng.normal(1, 3, 25)
+    below = stats.ttest_1samp(first, 0.5, alternative="less").pvalue
+    assert mean(first).below(0.5) == pytest.approx(below, rel=1e-12)
+    assert mean(first).above(0.5) == pytest.approx(1 - below, rel=1e-12)
+    welch = stats.ttest_ind(first, second, equal_var=False, alternative="less").pvalue
+    assert (mean(first) - mean(second)).below() == pytest.approx(welch, rel=1e-12)
+    same = mean(np.full(10, 0.25))  # decided without chance
+    assert (same.above(0.2), same.below(0.2), same.above(0.25), same.below(0.25)) == (0.0, 1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("sample", [[0.1], [0.1, np.nan], [[0.1, 0.2]]])
+def test_a_test_needs_repetitions_and_a_ratio_positive_means(sample):
+    with pytest.raises(ValueError, match="two or more finite repetitions"):
+        mean(sample)
+    with pytest.raises(ValueError, match="a ratio of errors needs positive means; got 0 and 1"):
+        log_ratio([0.0, 0.0], [1.0, 1.0])
+
+
+def test_holm_by_hand():
+    assert corrected([0.2, 0.001, 0.03, 0.001, 0.9]) == pytest.approx([0.4, 0.005, 0.09, 0.005, 0.9])
+
+
+@pytest.mark.slow
+def test_both_tests_have_their_level_and_use_it():
+    """No difference in twenty settings, and a true ratio on the edge of the factor: 4 binomial deviations."""
+    rng, wrong, inside, outside = np.random.default_rng(4), 0, 0, 0
+    for _ in range(SIMULATIONS):
+        wrong += np.any(signs_below([mean(sample) for sample in rng.standard_normal((20, 10))]))
+        noise = rng.normal(1, 0.05, (2, 200))
+        sign = signs_within([log_ratio(2 * noise[0], noise[1])], 2.0)[0]
+        inside, outside = inside + (sign > 0), outside + (sign < 0)
+    for found, level in ((wrong, LEVEL), (inside, LEVEL / 2), (outside, LEVEL / 2)):
+        assert 0 < found / SIMULATIONS <= level + 4 * np.sqrt(level * (1 - level) / SIMULATIONS)
+
+
+def test_equivalence_is_two_sided():
+    ratios = [Estimate(np.log(ratio), 1e-4, 199) for ratio in (1.9, 0.55, 2.1, 0.45, 2.0)]
+    assert signs_within(ratios, 2.0).tolist() == [1, 1, -1, -1, 0]
+
+
+@pytest.mark.parametrize(
+    ("shown", "neither", "against", "verdict"),
+    [
+        (2, 0, 0, HOLDS), (1, 1, 0, UNSETTLED), (8, 2, 0, UNSETTLED), (9, 1, 0, MOSTLY),
+        (18, 1, 1, MOSTLY), (17, 2, 1, FAILS), (94, 0, 6, FAILS), (4, 0, 1, FAILS), (1, 1, 1, FAILS),
+    ],
+)  # fmt: skip
+def test_mostly_holds_is_nine_in_ten_for_and_one_in_twenty_against(shown, neither, against, verdict):
+    assert Comparisons(np.array([1] * shown + [0] * neither + [-1] * against)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("signs", "statistic"),
+    [([-1], "false; km 3"), ([1, 1], "true in 2 of 2 cases; km 3"),
+     ([1, -1, 0, 0], "true in 1, false in 1, undecided in 2 of 4 cases; km 3")],
+)  # fmt: skip
+def test_the_statistic_is_the_counts_and_the_number(signs, statistic):
+    assert Comparisons(np.array(signs), "km", [3.0, 3.0]).statistic == statistic
+
+
+@pytest.mark.parametrize(
+    ("published", "exact", "verdict"),
+    [
+        (HOLDS, HOLDS, "holds"), (HOLDS, MOSTLY, "mostly holds"), (MOSTLY, FAILS, "holds only as published"),
+        (UNSETTLED, HOLDS, "holds only exactly"), (HOLDS, UNTESTABLE, "untestable"),
+        (UNTESTABLE, UNSETTLED, "not settled"), (UNTESTABLE, FAILS, "fails"), (UNSETTLED, FAILS, "fails"),
+        (UNTESTABLE, UNTESTABLE, "untestable"),
+    ],
+)  # fmt: skip
+def test_combined_verdicts_follow_the_readme(published, exact, verdict):
+    assert combine(published, exact) == verdict
+    assert weakest([HOLDS, UNSETTLED, MOSTLY]) == UNSETTLED

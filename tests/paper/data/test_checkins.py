@@ -1,0 +1,105 @@
+"""Check-ins: read in blocks, in any packing; whatever is wrong is one line that names the file."""
+
+import gzip
+import hashlib
+
+import numpy as np
+import pytest
+
+from scripts.paper.data import crop_checkins
+from scripts.paper.data.crop_checkins import check_md5, crop
+
+PARIS = {"south": 48.8286, "north": 48.8798, "west": 2.2855, "east": 2.3909}
+WORLD = {"south": -90, "north": 90, "west": -180, "east": 180}
+
+
+def row(latitude, longitude):
+    return f"7\t2010-07-25T11:40:18Z\t{latitude}\t{longitude}\t1500177"
+
+
+GOOD = row(48.85, 2.33)
+UNREADABLE = ["", "7\t2010-07-25T11:40:18Z\t48.85\t2.33", GOOD + "\t1", row("inf", 2.33), row("48,85", 2.33)]
+UNREADABLE += [row(90.0000001, 2.33), row(1, "nan"), row('"48.85"', 2.33)]
+READABLE = [row(" 48.85 ", 2.33), '"7' + GOOD[1:], GOOD + "\r", "a\rb" + GOOD[1:]]
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(*lines, pack=bytes, end="\n"):
+        path = tmp_path / "check ins ä.txt.gz"  # whatever its name says, the content decides
+        path.write_bytes(pack(("\n".join(lines) + end).encode()))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("block", [1 << 22, 200, 60])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda text: gzip.compress(text) * 2])
+def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(written, monkeypatch, pack, block):
+    monkeypatch.setattr(crop_checkins, "BLOCK", block)
+    rng = np.random.default_rng(5)
+    lines = [row(*point) for point in rng.uniform((-90, -180), (90, 180), (40, 2))] + UNREADABLE + READABLE
+    lines = [lines[place] for place in rng.permutation(len(lines))]
+    path = written(*lines, pack=pack)
+    lines *= 1 if pack in (bytes, gzip.compress) else 2
+    bad = [number for number, line in enumerate(lines, 1) if line in UNREADABLE]
+    fields = [line.split("\t") for line in lines if line not in UNREADABLE]
+    points, summary = crop(path, {"world": WORLD}, bad_rows_at_most=1)
+    first = " ".join(map(str, bad[:5]))
+    assert summary.to_numpy().tolist() == [[path, len(lines), len(bad), first]]
+    expected = [[float(latitude), float(longitude), False] for _, _, latitude, longitude, _ in fields]
+    assert points["world"].to_numpy().tolist() == expected  # in order, with all digits
+
+
+def test_boxes_are_closed_and_share_one_pass(written):
+    corners = [(lat, lon) for lat in (48.8286, 48.8798) for lon in (2.2855, 2.3909)]
+    outside = [(48.82859999, 2.3), (48.87980001, 2.3), (48.85, 2.28549999), (48.85, 2.39090001)]
+    path = written(*(row(*point) for point in corners + outside), end="")
+    points, _ = crop(path, {"paris": PARIS, "world": WORLD}, bad_rows_at_most=0)
+    assert list(zip(points["paris"]["latitude"], points["paris"]["longitude"], strict=True)) == corners
+    assert len(points["world"]) == 8
+
+
+def test_some_rows_may_be_unreadable(written):
+    lines = [GOOD] * 1000
+    lines[41] = lines[99] = "broken"
+    path = written(*lines)
+    assert crop(path, {"paris": PARIS}, bad_rows_at_most=0.002)[1]["bad_rows"].item() == 2
+    with pytest.raises(ValueError, match=r"2 of 1,000 rows \(0.20%\) .* 0.10%; the first in line 42, 100;"):
+        crop(path, {"paris": PARIS}, bad_rows_at_most=0.001)
+
+
+WALK = "".join(row(48.83 + i / 10_000, 2.30) + "\n" for i in range(400)).encode()
+PACKED = gzip.compress(np.random.default_rng(6).bytes(9000), mtime=0)
+MISTAKES = {
+    "empty": (gzip.compress(b""), "the file is empty"),
+    "truncated": (PACKED[:4000], r"damaged gzip file \(.+\): get it again$"),
+    "flipped": (PACKED[:4000] + bytes([PACKED[4000] ^ 0xFF]) + PACKED[4001:], "damaged gzip file"),
+    "something after": (PACKED + b"something", "damaged gzip file"),
+    "swapped": (
+        "".join(row(2.30, 48.83 + i / 10_000) + "\n" for i in range(400)).encode(),
+        "none of its 400 rows lies in the box of paris, .*latitude and longitude seem to be swapped",
+    ),
+    "elsewhere": (row(52.5, 13.4).encode(), r"none of its 1 rows lies in the box of paris, .*2.3909}$"),
+    "a header": (b"user\ttime\tlatitude\tlongitude\tlocation\n" + WALK, "the first in line 1;"),
+    "html": (b"<!doctype html>\n<h1>404 Not Found</h1>\n", "2 of 2 rows .*; expected user, time, latitude"),
+    "neither text nor gzip": (b"PK\x03\x04" + bytes(99), "1 of 1 rows"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_one_line(tmp_path, content, message):
+    path = tmp_path / "check ins ä.txt"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        crop(path, {"paris": PARIS}, bad_rows_at_most=0)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert str(caught.value).isprintable()
+
+
+def test_another_file_in_the_place_of_snaps_is_refused_by_its_md5(written):
+    path = written(GOOD, GOOD, pack=gzip.compress)
+    md5 = hashlib.md5(path.read_bytes()).hexdigest()
+    check_md5(path, md5)
+    with pytest.raises(ValueError, match=f"its MD5 sum is {md5}, but gowalla.download.md5 is 0000"):
+        check_md5(path, "0" * 32)

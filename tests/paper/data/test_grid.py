@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripts.paper.data import grid
+from scripts.paper.data.grid import Box
+
+SAN_FRANCISCO = Box(37.7228, 37.7946, -122.5153, -122.3789)
+PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
+UNIT = Box(0, 3, 10, 14)
+
+
+@pytest.mark.parametrize(
+    ("box", "steps", "columns", "rows", "north", "east"),
+    [
+        (SAN_FRANCISCO, (0.0044875, 0.005683), 24, 16, 37.7946, -122.378908),
+        (PARIS, (0.00427, 0.0066), 15, 11, 48.87557, 2.3845),
+    ],
+)
+def test_stepped_grid_has_the_authors_cells(box, steps, columns, rows, north, east):
+    cells = grid.stepped_grid(box, *steps)
+    assert (cells.columns, cells.rows) == (columns, rows)
+    assert (cells.latitudes[-1], cells.longitudes[-1]) == (north, east)
+    # within a billionth of a degree of what arange gives, and exactly the decimals that are meant
+    np.testing.assert_allclose(cells.latitudes, np.arange(box.south, box.north, steps[0]), rtol=0, atol=1e-9)
+    assert all(float(f"{edge:.7f}") == edge for edge in [*cells.latitudes, *cells.longitudes])
+
+
+def test_point_on_a_stepped_edge_belongs_to_the_cell_beyond_it():
+    cells = grid.stepped_grid(SAN_FRANCISCO, 0.0044875, 0.005683)
+    edge = -122.464153  # the 9th step from the west; arange's own edge lies 4e-14 further east
+    assert np.arange(SAN_FRANCISCO.west, SAN_FRANCISCO.east, 0.005683)[9] > edge
+    counts = grid.count_points(cells, [37.75], [edge])
+    assert np.argwhere(counts).tolist() == [[6, 9]]
+
+
+def test_cells_are_numbered_row_by_row_from_the_south_west():
+    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
+    latitude = np.array([0.5, 0.5, 1.5, 2.5])
+    longitude = np.array([10.5, 11.5, 10.5, 13.5])
+    table = grid.cell_table(cells, grid.count_points(cells, latitude, longitude))
+    assert list(table) == ["cell", "count", "row", "column", "south", "north", "west", "east"]
+    assert table["cell"].tolist() == list(range(1, 13))
+    assert table.loc[table["count"] > 0, "cell"].tolist() == [1, 2, 5, 12]
+    assert table.loc[4].tolist() == [5, 1, 1, 0, 1, 2, 10, 11]
+    assert table["count"].dtype == np.int64
+
+
+POINTS = st.lists(st.tuples(st.integers(-2, 8), st.integers(18, 30)), max_size=30)
+
+
+@given(POINTS, st.integers(1, 5), st.integers(1, 5))
+def test_counting_agrees_with_the_definition(points, columns, rows):
+    """Half degrees, so that many points lie on edges."""
+    latitude, longitude = np.array(points, dtype=float).reshape(-1, 2).T / 2
+    cells = grid.uniform_grid(UNIT, columns, rows)
+    table = grid.cell_table(cells, grid.count_points(cells, latitude, longitude))
+    south, west = cells.latitudes, cells.longitudes
+    for row in range(rows):
+        for column in range(columns):
+            inside = (latitude >= south[row]) & (longitude >= west[column])
+            inside &= (latitude <= 3) if row == rows - 1 else (latitude < south[row + 1])
+            inside &= (longitude <= 14) if column == columns - 1 else (longitude < west[column + 1])
+            assert table["count"][row * columns + column] == inside.sum()
+    assert table["count"].sum() == UNIT.contains(latitude, longitude).sum()
+
+
+def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
+    cells = grid.uniform_grid(SAN_FRANCISCO, columns=24, rows=17)
+    counts = np.random.default_rng(1).integers(0, 40, (17, 24))
+    latitude, longitude = grid.spread(cells, counts, np.random.default_rng(2))
+    assert len(latitude) == counts.sum()
+    np.testing.assert_array_equal(grid.count_points(cells, latitude, longitude), counts)
+    again = grid.spread(cells, counts.ravel(), np.random.default_rng(2))
+    np.testing.assert_array_equal(again, [latitude, longitude])
+
+
+def test_a_step_that_is_larger_than_the_box():
+    with pytest.raises(ValueError, match="latitude_step 3 must be above 0 and below the box's 3 degrees"):
+        grid.stepped_grid(UNIT, 3, 1)

@@ -1,0 +1,140 @@
+"""Sub-cells: what is bundled is what the check-ins give, and coarser grids are exact sums of it."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from scripts.paper.data.count_checkins import totals
+from scripts.paper.data.crop_checkins import crop
+from scripts.paper.data.grid import Grid, all_cells, count_in_cells, grids_of
+from scripts.paper.data.sub_cells import count_in_sub_cells, cut, read_bundled, read_sub_cells, sub_grid
+from tests import ROOT
+
+ROWS = ROOT.parent / "shared" / "gowalla" / "loc-gowalla_sf_paris.txt.gz"
+DATASETS = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())["datasets"]
+CITIES = ["paris", "san_francisco"]
+GRIDS = {city: grids_of(*(DATASETS[city][part] for part in ("box", "uniform", "stepped"))) for city in CITIES}
+TOTALS = """\
+dataset,grid,columns,rows,non_empty,largest,checkins
+paris,uniform,16,12,182,540,11190
+paris,stepped,15,11,158,542,10260
+san_francisco,uniform,24,17,348,9984,123026
+san_francisco,stepped,24,16,334,8427,123026
+"""
+SHA256 = {  # of the cells counted from the check-ins themselves: all results rest on these bytes
+    ("paris", "uniform"): "c70983a7cba2f49f",
+    ("paris", "stepped"): "d7a62ab55723296b",
+    ("san_francisco", "uniform"): "7d828c3053de5c8c",
+    ("san_francisco", "stepped"): "92b407f8b7e81008",
+}
+SMALL = grids_of(
+    box={"south": 0, "north": 1, "west": 10, "east": 12},
+    uniform={"columns": 3, "rows": 2},
+    stepped={"latitude_step": 0.3, "longitude_step": 0.7},
+)
+
+
+def files(city):
+    return [ROOT / "data" / "gowalla" / f"{city}_{table}.csv" for table in ("lines", "counts")]
+
+
+def bundled(city, grids=None):
+    return read_bundled(*files(city), grids or GRIDS[city], name=city, seed=1)
+
+
+def as_csv(table):
+    return table.to_csv(index=False, lineterminator="\n")
+
+
+def test_both_papers_grids_come_out_as_if_the_check_ins_were_counted():
+    cells = {city: bundled(city)[0] for city in CITIES}
+    for city, kind in SHA256:
+        assert hashlib.sha256(as_csv(cells[city][kind]).encode()).hexdigest().startswith(SHA256[city, kind])
+    assert as_csv(totals({city: all_cells(cells[city]) for city in CITIES})) == TOTALS
+
+
+@pytest.mark.skipif(not ROWS.exists(), reason="the check-ins themselves are not in the project")
+def test_bundled_counts_are_those_of_the_check_ins():
+    points, summary = crop(ROWS, {city: DATASETS[city]["box"] for city in CITIES}, bad_rows_at_most=0)
+    assert as_csv(summary) == f"file,rows,bad_rows,first_bad_lines\n{ROWS},134216,0,\n"
+    for city in CITIES:
+        assert not points[city]["spread"].any()
+        tables = count_in_sub_cells(points[city], GRIDS[city])
+        assert list(map(as_csv, tables)) == [path.read_text() for path in files(city)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "box", "message"),
+    [
+        (200, 12, DATASETS["paris"]["box"], "an edge in longitude is 0.38 of a cell"),
+        (16, 1000, DATASETS["paris"]["box"], "an edge in latitude"),
+        (16, 12, DATASETS["san_francisco"]["box"], "take larger cells between 48.8286 and 48.8798"),
+    ],
+)
+def test_grids_that_the_bundled_counts_do_not_fit(columns, rows, box, message):
+    with pytest.raises(ValueError, match=rf"^datasets\.paris\.uniform: .*{message}"):
+        bundled("paris", grids_of(box, {"columns": columns, "rows": rows}))
+
+
+def test_points_are_marked_as_spread_and_count_to_every_cell():
+    cells, points = bundled("paris")
+    types = {"latitude": "float64", "longitude": "float64", "spread": "bool"}
+    assert points.dtypes.astype(str).to_dict() == types
+    assert points["spread"].all()
+    for kind, counted in count_in_cells(points, GRIDS["paris"]).items():
+        pd.testing.assert_frame_equal(counted, cells[kind])
+    inside = {"south": 48.84, "north": 48.86, "west": 2.3, "east": 2.35}
+    _, fewer = bundled("paris", grids_of(inside, {"columns": 2, "rows": 2}))
+    assert 0 < len(fewer) < len(points)
+    assert fewer["latitude"].between(48.8399, 48.8601).all()
+
+
+def test_sub_cells_of_a_small_box(tmp_path):
+    """Lines by hand: 2 x 16 and 3 x 16 even sub-cells, cut again at 0.3, 0.6, 0.9 and at 10.7, 11.4."""
+    even = np.arange(33) / 32, 10 + np.arange(49) / 24
+    steps = [0.3, 0.6, 0.9], [10.7, 11.4]
+    lines = [np.sort(np.concatenate(pair)) for pair in zip(even, steps, strict=True)]
+    made = sub_grid(SMALL)
+    np.testing.assert_allclose(made.latitudes, lines[0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(made.longitudes, lines[1], rtol=0, atol=1e-12)
+    assert {0.3, 0.6, 0.9} <= set(made.latitudes)  # exactly, not to within rounding
+
+    points = pd.DataFrame({"latitude": [0, 0.31, 0.31, 1], "longitude": [10, 11.39, 11.39, 12]})
+    paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
+    for table, path in zip(count_in_sub_cells(points, SMALL), paths, strict=True):
+        path.write_text(as_csv(table))
+    assert pd.read_csv(paths[1])["count"].tolist() == [1, 2, 1]
+    read, counts = read_sub_cells(*paths)
+    np.testing.assert_array_equal(read.latitudes, made.latitudes)  # no digit is lost in the file
+    assert counts.shape == (35, 50)
+    _, uniform = cut(read, counts, SMALL["uniform"])
+    assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]
+    cells, moved = cut(read, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
+    assert (moved.tolist(), cells.latitudes.tolist()) == ([[3], [1]], [0, 0.5, 1])
+
+
+LINES = "direction,number,degrees\nlatitude,0,1\nlatitude,1,2\nlongitude,0,1\nlongitude,1,2\nlongitude,2,3\n"
+DAMAGED = [
+    (
+        "direction,number\nlatitude,0\n",
+        "",
+        r"lines.csv: no column 'degrees'; expected direction, number, degrees",
+    ),
+    ("direction,number,degrees\nlatitude,0,1\nlatitude,1,1\n", "", r"lines.csv: the degrees of both"),
+    (LINES, "row,column\n0,0\n", r"counts.csv: no column 'count'"),
+    (LINES, "row,column,count\n0,2,1\n", r"counts.csv: each of the 1 x 2 sub-cells may occur once"),
+    (LINES, "row,column,count\n0,0,1\n0,0,2\n", "counts.csv: each"),
+    (LINES, "row,column,count\n0,0,1.5\n", "counts.csv: each"),
+]
+
+
+@pytest.mark.parametrize(("lines", "counts", "message"), DAMAGED)
+def test_damaged_files(tmp_path, lines, counts, message):
+    paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
+    for path, text in zip(paths, (lines, counts), strict=True):
+        path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_sub_cells(*paths)

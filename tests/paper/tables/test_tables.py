@@ -1,0 +1,29 @@
+"""The papers' tables: every printed value once, and the parameters."""
+
+import pandas as pd
+
+from scripts.paper.tables.write_tables import paper_tables
+from scripts.paper.values.verdict_counts import read_verdicts
+from tests import ROOT
+from tests.report.world import real_verdicts
+
+PARAMETERS = read_verdicts(ROOT / "data/published/parameters.csv")
+SURFACE = {"n": 100, "k": 10, "eps": {"start": 0.1, "stop": 3.0, "steps": 30}, "eps0": 1}
+BUDGETS = [{"eps0": 4, "eps": 4}]
+SYNTHETIC = {"cells": 15, "tv": {"budgets": BUDGETS, "n": [2000]}}
+SYNTHETIC["individual"] = {"budgets": BUDGETS, "n": [1000, "all"], "cells": [1, 3]}
+
+
+def test_tables_have_every_printed_value_once_and_the_parameters():
+    verdicts = pd.DataFrame(real_verdicts())
+    tables = paper_tables(verdicts, PARAMETERS, SURFACE, SYNTHETIC)
+    frame = tables.pop("table_III").set_index("parameter")
+    for name, rows in tables.items():
+        printed = verdicts[verdicts["item"] == name.replace("table_", "Table ")]
+        pd.testing.assert_frame_equal(rows, printed[[*rows]])
+    assert frame["Table IV"][["n", "eps"]].tolist() == ["50, 100, 150", "0.1, 0.5, 1, 1.5, 2, 2.5, 3"]
+    assert frame.loc["eps", "Figure 1"] == "0.1 to 3.0, 30 steps"
+    trials = {"eps": "4", "eps0": "4", "n": "1000, 2000, all", "x0": "1, 3", "k": "15"}
+    assert frame["synthetic trials"].to_dict() == trials
+    without = paper_tables(verdicts, PARAMETERS, SURFACE, {})["table_III"]
+    assert set(without["synthetic trials"]) == {""}

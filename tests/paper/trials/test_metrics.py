@@ -1,0 +1,32 @@
+"""Total variation is what the best event gains; individual errors are its cells."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from scripts.paper.trials.metrics import individual_error, total_variation
+
+weights = arrays(float, 6, elements=st.floats(0.0, 1.0)).filter(lambda x: x.sum() > 1e-3)
+laws = weights.map(lambda x: x / x.sum())
+
+
+@given(laws, laws)
+def test_total_variation_is_the_best_event(a, b):
+    events = (np.arange(2**6)[:, None] >> np.arange(6)) & 1
+    assert total_variation(a, b) == pytest.approx(np.max(events @ (a - b)), abs=1e-12)
+
+
+@given(laws, laws)
+def test_individual_errors_add_up_to_twice_the_distance(a, b):
+    errors = individual_error(a, b, [1, 2, 3, 4, 5, 6])
+    assert errors.sum() == pytest.approx(2 * total_variation(a, b), abs=1e-12)
+
+
+def test_cells_are_numbered_from_one():
+    estimate, truth = np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([0.3, 0.7])
+    np.testing.assert_allclose(individual_error(estimate, truth, [2]), [[0.1], [0.2]])
+    for cell in (0, 3):
+        with pytest.raises(ValueError, match="between 1 and 2"):
+            individual_error(estimate, truth, [cell])

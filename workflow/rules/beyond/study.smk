@@ -1,0 +1,69 @@
+# The study: every randomizer at equal privacy, and which one to use (docs/designs.md).
+STUDY_FIGURES = {
+    "designs": ("parity", "Which design: error over messages"),
+}
+
+
+rule compute_study:
+    "For every n, k and guarantee: each randomizer's largest eps0, its error, and the bits of a report."
+    output:
+        shown("<results>/study/study.csv", "study", "all randomizers at equal privacy", "study"),
+    log:
+        "<results>/logs/compute_study.log",
+    params:
+        n=config["study"]["n"],
+        k=config["study"]["k"],
+        eps=config["study"]["eps"],
+        delta=config["study"]["delta"],
+        delta_exponents=config["study"]["delta_exponents"],
+    script:
+        "../../../scripts/beyond/study/compute_study.py"
+
+
+rule write_designs:
+    "Which randomizer to use: the study in sentences and a table."
+    input:
+        "<results>/study/study.csv",
+    output:
+        "<results>/study/designs.md",
+    log:
+        "<results>/logs/write_designs.log",
+    localrule: True
+    params:
+        which=config["study"]["which"],
+    script:
+        "../../../scripts/beyond/study/write_designs.py"
+
+
+rule compute_designs:
+    "Every design at its best parameters for a few guarantees: error, messages, who is trusted."
+    output:
+        shown("<results>/study/designs.csv", "designs", "which design to run", "designs"),
+    log:
+        "<results>/logs/compute_designs.log",
+    params:
+        designs=config["study"]["designs"],
+    script:
+        "../../../scripts/beyond/study/compute_designs.py"
+
+
+rule draw_designs:
+    input:
+        "<results>/study/designs.csv",
+    output:
+        **drawn("designs"),
+    log:
+        "<results>/logs/draw_designs.log",
+    localrule: True
+    script:
+        "../../../scripts/beyond/study/draw_designs.py"
+
+
+rule study:
+    "Which randomizer to use: all of them at equal privacy, in sentences and a table; and which design, in a figure."
+    input:
+        rules.compute_study.output,
+        rules.write_designs.output,
+        rules.compute_designs.output,
+        files_of(STUDY_FIGURES),
+    localrule: True

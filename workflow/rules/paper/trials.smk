@@ -1,0 +1,104 @@
+# The paper's protocol as printed: errors over all repetitions, and one run cell by cell.
+TRIALS_FIGURES = figures_of_datasets("estimates", "estimates", "Estimated histograms", "figures")
+TRIALS_FIGURES |= figures_of_datasets("tv", "tv", "Total variation error", "figures")
+TRIALS_FIGURES["gaussian_scale"] = ("experts", "Noise of the analytic Gaussian mechanism")
+
+
+rule run_trials:
+    "TV distance and individual error of every mechanism: the points of one budget, or of one part of a grid."
+    input:
+        histogram="<results>/data/histograms/{dataset}.csv",
+    output:
+        "<results>/trials/{dataset}_{part}.parquet",
+    log:
+        "<results>/logs/run_trials/{dataset}_{part}.log",
+    wildcard_constraints:
+        part="eps0-[0-9.e-]+_eps-[0-9.e-]+|grid-[0-9]+",
+    params:
+        points=lambda wildcards: PARTS[wildcards.dataset][wildcards.part],
+        cells=lookup("datasets/{dataset}/individual/cells", within=config, default=[]),
+        protocol=config["protocol"],
+        seed=config["seed"],
+    script:
+        "../../../scripts/paper/trials/run_trials.py"
+
+
+rule estimate_cells:
+    "One run of every mechanism per budget, cell by cell (data of Figures 4 and 5)."
+    input:
+        histogram="<results>/data/histograms/{dataset}.csv",
+    output:
+        "<results>/trials/estimates/{dataset}.csv",
+    log:
+        "<results>/logs/estimate_cells/{dataset}.log",
+    params:
+        budgets=lookup("datasets/{dataset}/estimates/budgets", within=config),
+        n=lookup("datasets/{dataset}/estimates/n", within=config),
+        protocol=config["protocol"],
+        seed=config["seed"],
+    script:
+        "../../../scripts/paper/trials/estimate_cells.py"
+
+
+rule draw_tv:
+    "Figures 2, 6 and 7: boxplots of the total variation error."
+    input:
+        lambda wildcards: trial_files("tv", datasets=[wildcards.dataset]),
+    output:
+        **drawn("{number}tv_{dataset}"),
+    log:
+        "<results>/logs/draw_tv/{number}{dataset}.log",
+    localrule: True
+    params:
+        title=lookup("datasets/{dataset}/title", within=config),
+        protocol=config["protocol"],
+    script:
+        "../../../scripts/paper/trials/draw_tv.py"
+
+
+rule draw_estimates:
+    "Figures 4 and 5: the estimates, cell by cell."
+    input:
+        histogram="<results>/data/histograms/{dataset}.csv",
+        estimates="<results>/trials/estimates/{dataset}.csv",
+    output:
+        **drawn("{number}estimates_{dataset}"),
+    log:
+        "<results>/logs/draw_estimates/{number}{dataset}.log",
+    localrule: True
+    params:
+        title=lookup("datasets/{dataset}/title", within=config),
+        protocol=config["protocol"],
+    script:
+        "../../../scripts/paper/trials/draw_estimates.py"
+
+
+rule compute_gaussian_scale:
+    output:
+        "<results>/trials/gaussian_scale.csv",
+    log:
+        "<results>/logs/compute_gaussian_scale.log",
+    script:
+        "../../../scripts/paper/trials/compute_gaussian_scale.py"
+
+
+rule draw_gaussian_scale:
+    input:
+        "<results>/trials/gaussian_scale.csv",
+    output:
+        **drawn("gaussian_scale"),
+    log:
+        "<results>/logs/draw_gaussian_scale.log",
+    localrule: True
+    script:
+        "../../../scripts/paper/trials/draw_gaussian_scale.py"
+
+
+rule trials:
+    "The published protocol, also the trials of `grid` (config/scale.yaml), and its figures."
+    input:
+        trial_files("tv", "individual", "grid"),
+        expand(rules.estimate_cells.output, dataset=configuration.having("estimates", DATASETS)),
+        rules.compute_gaussian_scale.output,
+        files_of(TRIALS_FIGURES),
+    localrule: True
