@@ -4,8 +4,9 @@
 # make unlock     allow runs again after one was killed; then run the same command
 # make pictures   renew docs/images, docs/article.pdf            make lock    renew the pinned versions
 # make clean      remove all results
+# make paper      only the paper: its figures, its tables, and a verdict on every printed value
 # make fig1 ... fig7, figures, tables, report, article    only this part
-# make data, privacy, trials, parity, study, attack, verdicts    only this stage, and what it needs
+# make data, delta, trials, values, bounds, companions, parity, study, attack, statements    only this stage
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
 # make PROFILE=profiles/slurm, make fig7 PROFILE=profiles/slurm      the same on a cluster; also with CONFIG=
 # make calculator a page in the browser that answers for settings of your own
@@ -21,7 +22,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
-TARGETS := fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables article data privacy trials parity study attack verdicts report
+TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables article data delta trials values \
+  bounds companions parity study attack statements report
 
 .PHONY: all install help $(TARGETS) calculator docs test check lint slow verify unlock cluster cluster-check bench lock pictures clean
 .DEFAULT_GOAL := all

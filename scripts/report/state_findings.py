@@ -19,13 +19,13 @@ import tightshuffle
 from scripts.beyond.parity.run_parity import POPULAR
 from scripts.beyond.parity.summarise_parity import NEARLY, nearly_equal
 from scripts.beyond.statements import verdict_rules as rules
+from scripts.beyond.statements.claim_counts import counted_claims
 from scripts.beyond.statements.judge_jointly import CONTRADICTED, OTHER_NOISE, OUR_NUMBERING, REJECTED, TIMES
 from scripts.beyond.statements.noise_scale import gaussian_errors, likely
 from scripts.paper.delta.printed_formulas import theorem_1_as_printed
 from scripts.paper.values.verdict_counts import (
     GOOD,
     count_verdicts,
-    counted_claims,
     fixed_values,
     orders,
     read_verdicts,

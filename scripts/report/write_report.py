@@ -18,16 +18,20 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
-from scripts.paper.values.verdict_counts import GOOD, counted_claims, orders, read_verdicts
+from scripts.beyond.statements.claim_counts import counted_claims
+from scripts.paper.values.judgement import to_text
+from scripts.paper.values.verdict_counts import GOOD, orders, read_verdicts
 from scripts.report.sections import SECTIONS
 from scripts.shared.job import job, write_bytes
+from scripts.shared.printed import DELTA_KEY
 from scripts.shared.wording import typeset, with_powers
-from tightshuffle.number_text import plain
+from tightshuffle.number_text import from_log10, plain
 
 SYMBOLS = {
     "delta": "<i>δ</i>", "eps": "<i>ε</i>", "eps0": "<i>ε</i><sub>0</sub>", "k": "<i>k</i>", "n": "<i>n</i>",
     "n_x0": "<i>n</i><sub><i>x</i>₀</sub>", "x0": "<i>x</i><sub>0</sub>",
 }  # fmt: skip
+TABLES = ("verdicts", "claim_verdicts", "parameters", "cited_bounds")  # inputs of the page
 PARAMETERS = ["quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0"]
 APART = {  # the parameters that tell the small tables of an item apart; any other item is one table
     "Table II": ["mechanism", "n"],
@@ -48,9 +52,8 @@ def page_values(
 ) -> dict[str, Any]:
     """What the templates read of the results.
 
-    ``tables``: verdicts, claim_verdicts and parameters, every column text; ``found``: the findings, of which
-    the page leaves out what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of
-    the rule.
+    ``tables``: those of `TABLES`, every column text; ``found``: the findings, of which the page leaves out
+    what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of the rule.
     """
     results, own = settings["results"], settings["configfiles"]
     command = shlex.join(["snakemake", *(["--configfile", *own, "--"] if own else [])])
@@ -65,10 +68,11 @@ def page_values(
     counted = counted_claims(claims).index if len(claims) else claims.index
     statements = claims.assign(counts=claims.index.isin(counted)).to_dict("records")
     counting = [row for row in statements if row["counts"]]
+    values = with_cited_bounds(tables["verdicts"], tables["cited_bounds"])
     return {
         "sections": SECTIONS,
         "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},
-        "items": [_item(str(name), rows) for name, rows in tables["verdicts"].groupby("item", sort=False)],
+        "items": [_item(str(name), rows) for name, rows in values.groupby("item", sort=False)],
         "parameters": tables["parameters"].to_dict("records"),
         "statements": statements,
         "good": GOOD,
@@ -79,6 +83,15 @@ def page_values(
         "address": address,
         "percent": lambda shares: " or ".join(f"{share:g} %" for share in shares),
     }
+
+
+def with_cited_bounds(verdicts: pd.DataFrame, cited_bounds: pd.DataFrame) -> pd.DataFrame:
+    """The verdicts; in a row of the literature, ``exact`` is the bound that its column names."""
+    log10 = cited_bounds.set_index(DELTA_KEY)["cited"]
+    exact = {key: to_text(from_log10(float(text))) for key, text in log10.items() if text}
+    keys = zip(*(verdicts[name] for name in DELTA_KEY), strict=True)
+    filled = [exact.get(key, own) for key, own in zip(keys, verdicts["exact"], strict=True)]
+    return verdicts.assign(exact=filled)
 
 
 def page_figure(row: Mapping[str, Any], name: str, caption: str) -> dict[str, Any]:
@@ -213,7 +226,7 @@ if __name__ == "__main__":
             page_figure(row, Path(caption).stem, Path(caption).read_text("utf-8"))
             for row, caption in zip(settings["figures"], files.captions, strict=True)
         ]
-        tables = {name: read_verdicts(files[name]) for name in ("verdicts", "claim_verdicts", "parameters")}
+        tables = {name: read_verdicts(files[name]) for name in TABLES}
         found = json.loads(Path(files.findings).read_text("utf-8"))
         parts = {Path(file).name: Path(file).read_text("utf-8") for file in files.parts}
         values = page_values(tables, found, figures, settings)

@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ROOT / "config/config.yaml"
 STATED = ROOT / "data/published/settings.csv"  # the paper's settings, and our choices where it is silent
 TAKEN = {  # the folders in results/
-    "attack", "bench", "data", "figures", "logs", "parity", "privacy", "report", "site", "study", "tables",
+    "attack", "bench", "bounds", "companions", "data", "delta", "figures", "logs", "parity", "report", "site",
+    "statements", "study", "tables",
     "trials", "verdicts",
 }  # fmt: skip
 

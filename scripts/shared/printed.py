@@ -25,6 +25,8 @@ PAPER: dict[str, tuple[float, ...]] = {  # dataset -> its eps0s in Figures 2, 6,
     "san_francisco": (4, 6),
     "paris": (4, 6),
 }
+OWN = "this paper"  # the mechanism of the paper's own delta
+DELTA_KEY = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]  # of a printed delta
 NUMBERS = ("n", "k", "count", "x0", "eps0", "eps")
 _PRINTED = re.compile(r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
 _DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")

@@ -140,6 +140,13 @@ class Grid(Section):
         return self
 
 
+class DeltaHat(Section):
+    eps0: Several[Budget]
+    n: Several[Users]
+    steps: Thousand
+    repetitions: Million
+
+
 class Dataset(Section):
     """A dataset: its title, and the experiments on it."""
 
@@ -148,6 +155,7 @@ class Dataset(Section):
     tv: Tv | None = None
     estimates: Estimates | None = None
     individual: Individual | None = None
+    delta_hat: DeltaHat | None = None
     grid: Grid | None = None
 
     def number_of_cells(self) -> int | None:
@@ -155,7 +163,7 @@ class Dataset(Section):
 
     def sizes(self) -> Iterator[int]:
         """Every n that is a number, not "all"."""
-        for section in (self.tv, self.estimates, self.individual, self.grid):
+        for section in (self.tv, self.estimates, self.individual, self.delta_hat, self.grid):
             asked = section.n if section else []
             yield from (n for n in (asked if isinstance(asked, list) else [asked]) if n != "all")
 
@@ -232,6 +240,11 @@ class Protocol(Section):
     delta_form: Literal["published", "exact"]
     delta_floor: Annotated[float, Field(ge=1e-300, lt=1)]
     sensitivity: Positive
+
+
+class Constants(Section):
+    floors: Several[Annotated[float, Field(ge=1e-300, lt=1)]]
+    sensitivities: Few[Positive]
 
 
 class Parity(Section):
@@ -327,6 +340,7 @@ class Settings(Section):
     gowalla: Gowalla
     datasets: Annotated[dict[Name, AnyDataset], Field(min_length=1)]
     protocol: Protocol
+    constants: Constants
     parity: Parity
     study: Study
     delta_surface: DeltaSurface

@@ -10,7 +10,7 @@ from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.report.sections import SECTIONS, in_page_order
 from scripts.report.state_findings import TOPICS, findings
 from scripts.report.write_report import page_figure, page_values, render
-from scripts.shared.printed import COLUMNS, PAPER, printed_to_decimal, read_values, records
+from scripts.shared.printed import COLUMNS, DELTA_KEY, PAPER, printed_to_decimal, read_values, records
 from tests import ROOT
 
 SETTINGS = {
@@ -22,6 +22,7 @@ SETTINGS = {
 }
 CHANGED = [("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}]", "[{eps0: 4, eps: 5}]")]
 PARAMETERS = [{"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}]
+CITED = [["Table 1", "delta", "balle", "100", "", "0.5", "0.1", "", "-3.9693"]]  # a row of cited_bounds.csv
 SLOW = {"designs", "noise"}  # topics of seconds, which the page does not state
 SHOWN = {f"{section}_of": (section, f"About {section}") for section in SECTIONS}
 SHOWN |= {"delta_bounds": ("experts", "All bounds"), "fig7_tv_paris": ("figures", "Errors: Paris")}
@@ -157,5 +158,6 @@ def page_of(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2", 
     """A page of verdicts ``rows``; ``tables``: rows of the other tables, none by default."""
     given = {"verdicts": rows, "claim_verdicts": tables.get("claim_verdicts", ()), "parameters": PARAMETERS}
     given = {name: as_text(found) for name, found in given.items()}
+    given["cited_bounds"] = pd.DataFrame(CITED, columns=[*DELTA_KEY, "cited"], dtype=str)
     parts = {path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()}
     return render(template, parts, page_values(given, found_in(rows, **tables), figures, settings))

@@ -55,7 +55,7 @@ def test_every_file_in_config_is_valid(overlay):
     ("path", "value", "told"),
     [
         ("gowalla.sourc", "snap", "gowalla has no key 'sourc'; did you mean 'source'? Its keys: bad_rows"),
-        ("datasets.paris.cells", 3, "datasets.paris has no key 'cells' Its keys: box, estimates, figures,"),
+        ("datasets.paris.cells", 3, "datasets.paris has no key 'cells' Its keys: box, delta_hat, estimates,"),
         ("gowalla.source", "web", "gowalla.source: should be 'bundled', 'snap' or 'file'; got 'web'"),
         ("gowalla.source", "file", "gowalla: file must name a file in SNAP's format, as source is 'file'"),
         ("protocol.delta_floor", "1e-30", "should be a valid number; got '1e-30' (it is text: write it"),

@@ -26,11 +26,20 @@ from scripts.beyond.parity.summarise_parity import summarise_parity
 from scripts.beyond.study import draw_designs
 from scripts.beyond.study.compute_designs import designs
 from scripts.paper.data import draw_checkins
-from scripts.paper.delta import draw_delta_surface
+from scripts.paper.delta import draw_delta_hat, draw_delta_surface
+from scripts.paper.delta.compute_delta_hat import compute_delta_hat
 from scripts.paper.delta.compute_delta_surface import delta_surface
-from scripts.paper.trials import draw_estimates, draw_gaussian_scale, draw_tv
+from scripts.paper.trials import (
+    draw_constants,
+    draw_delta_hat_trials,
+    draw_estimates,
+    draw_gaussian_scale,
+    draw_tv,
+)
+from scripts.paper.trials.compute_constants import compute_constants
 from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
 from scripts.paper.trials.estimate_cells import estimate_cells
+from scripts.paper.trials.run_delta_hat_trials import run_delta_hat_trials
 from scripts.paper.trials.run_trials import Protocol, run_points
 from scripts.shared import style, wording
 from scripts.shared.configuration import PAPERS, merged
@@ -292,7 +301,48 @@ def parity_ratio(_):
     return Drawn(draw_parity_ratio.draw(*given), draw_parity_ratio.caption(*given), shows, says)
 
 
+def delta_hats():
+    return compute_delta_hat(COUNTS, dataset="paris", n=[300, "all"], eps0=[3], steps=3, seed=1)
+
+
+def delta_hat(folder):
+    delta_hats().to_csv(folder / "paris.csv", index=False)
+    table = draw_delta_hat.read([folder / "paris.csv"])
+    given = table, {"paris": FORMULA}, 1e-30
+    depths = -table[["published", "exact", "upper"]]
+    shows = lines(depths.assign(eps=table["eps"]), "eps", *depths.columns)
+    gaps = table["exact"] - table["published"]
+    says = [f"lies {gaps.min():,.0f} to {gaps.max():,.0f} orders", FORMULA, "10⁻³⁰, which the Gaussian"]
+    says.append(f"At {(table['published'] < -308).sum()} of the 6 points it is below every float")
+    return Drawn(draw_delta_hat.draw(*given), draw_delta_hat.caption(*given), shows, says)
+
+
+def delta_hat_trials(folder):
+    table = run_delta_hat_trials(COUNTS, delta_hats(), repetitions=5, sensitivity=1, seed=1)
+    table.to_parquet(folder / "paris.parquet")
+    table = draw_delta_hat_trials.read([folder / "paris.parquet"])
+    means = table.groupby(["n", "form", "eps"])["value"].mean().reset_index()
+    shows = lines(means, "eps", "value")
+    shows.append((None, table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()))
+    ratios = draw_delta_hat_trials.ratios(table).groupby("form")["ratio"]
+    says = [f"has {wording.two_digits(ratios.get_group('published'))} times the error", "sensitivity 1,"]
+    says += [f"it has {wording.two_digits(ratios.get_group('exact'))} times", "5 repetitions"]
+    figure = draw_delta_hat_trials.draw(table, {"paris": FORMULA})
+    return Drawn(figure, draw_delta_hat_trials.caption(table, 1), shows, says)
+
+
+def constants(_):
+    choices = {"floors": [1e-8, 1e-30], "sensitivities": [1, 2**0.5]}
+    table = compute_constants([trials([pair]) for pair in PAIRS], **choices)
+    shows = [(table["floor"].map({1e-8: 0, 1e-30: 1}), table["ratio"])]
+    by_point = table.groupby("eps")["ratio"]
+    change = (by_point.max() / by_point.min()).max()
+    says = [f"is {wording.two_digits(table['ratio'])} times", f"up to {wording.significant(change)}."]
+    return Drawn(draw_constants.draw(table, {"paris": FORMULA}), draw_constants.caption(table), shows, says)
+
+
 FIGURES = (
+    *(constants, delta_hat, delta_hat_trials),
     *(audit, blanket, bounds, checkins, estimates, estimates_without_a_grid, first_picture, girgis),
     *(koskela_1a, koskela_1b, noise, parity_ratio, every_design),
     *(surface, tv, tv_of_one_budget),

@@ -38,6 +38,7 @@ rule write_report:
         verdicts="<results>/values/verdicts.csv",
         claim_verdicts="<results>/statements/claim_verdicts.csv",
         parameters="<results>/tables/table_III.csv",
+        cited_bounds="<results>/bounds/cited_bounds.csv",
         findings="<results>/findings.json",
         captions=expand("<results>/figures/{figure}.txt", figure=FIGURES),
         parts=[source(part) for part in PAGE],

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from scripts.paper.data.users import Users, sample_users, users_of
 from scripts.paper.trials.metrics import uniform_histogram
-from scripts.paper.trials.run_trials import Users, error_table, sample_users, users_of
+from scripts.paper.trials.run_trials import error_table
 from scripts.shared.delta_rules import DeltaRule, delta_rules
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet

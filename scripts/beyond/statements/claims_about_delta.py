@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.beyond.statements.evidence import GAUSSIAN, OWN, NoEvidenceError, Reading
+from scripts.beyond.statements.evidence import GAUSSIAN, NoEvidenceError, Reading
 from scripts.beyond.statements.verdict_rules import Comparisons, yes_or_no
 from scripts.paper.delta.printed_formulas import delta_of_count, theorem_1_as_printed
+from scripts.shared.printed import OWN
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram, upper

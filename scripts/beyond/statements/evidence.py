@@ -20,7 +20,6 @@ from scripts.shared.table_files import read_parquet
 Path = str | os.PathLike[str]
 Budgets = Mapping[str, Collection[float]]  # dataset -> its eps0s
 
-OWN = "this paper"
 PUBLISHED, EXACT = "published", "exact"
 INV, GAUSSIAN, SHUFFLE, LIKELIEST = "shuffle+INV", "gaussian", "shuffle", "maximum likelihood"
 RAW_GAUSSIAN = "gaussian, not projected"
@@ -88,16 +87,16 @@ class Reading:
 
 
 def read_evidence(
-    *, values: Path, deltas: Path, trials: Iterable[Path], estimates: Iterable[Path], parity: Iterable[Path],
-    sensitivity: float, boxes: Mapping[str, Mapping[str, float]],
+    *, values: Path, cited_bounds: Path, trials: Iterable[Path], estimates: Iterable[Path],
+    parity: Iterable[Path], sensitivity: float, boxes: Mapping[str, Mapping[str, float]],
 ) -> tuple[Reading, Reading]:  # fmt: skip
     """The published and the exact reading, from the files of the results.
 
-    ``values``: values.csv; ``deltas``: printed_deltas.csv; ``trials``, ``estimates``, ``parity``: files of
-    the published experiments, of single runs, of the experiments at equal privacy. ``sensitivity`` and
+    ``values``: values.csv; ``cited_bounds``: cited_bounds.csv; ``trials``, ``estimates``, ``parity``: files
+    of the published experiments, of single runs, of the experiments at equal privacy. ``sensitivity`` and
     ``boxes``: as in the config.
     """
-    printed = printed_numbers(read_values(values), pd.read_csv(deltas))
+    printed = printed_numbers(read_values(values), pd.read_csv(cited_bounds))
     runs = read_trials(trials)
     own = runs[runs["eps"] >= runs["eps0"]]
     common = printed, frozenset(zip(own["eps"], own["delta"], strict=True)), sensitivity, boxes
@@ -106,18 +105,18 @@ def read_evidence(
     return Reading(PUBLISHED, published, *common), Reading(EXACT, exact, *common)
 
 
-def printed_numbers(values: pd.DataFrame, deltas: pd.DataFrame | None = None) -> pd.DataFrame:
+def printed_numbers(values: pd.DataFrame, cited_bounds: pd.DataFrame | None = None) -> pd.DataFrame:
     """values.csv with numbers instead of texts, and the columns ``log10_printed`` and ``log10_cited``.
 
-    ``deltas``: the rows of printed_deltas.csv; ``log10_cited`` is nan where a theorem does not apply and in
-    this paper's own rows. n is nan for all users of a dataset.
+    ``cited_bounds``: the rows of cited_bounds.csv; ``log10_cited`` is nan where a theorem does not apply and
+    in this paper's own rows. n is nan for all users of a dataset.
     """
     frame = values.assign(**values[[*NUMBERS]].apply(pd.to_numeric, errors="coerce"))
     printed = [printed_to_decimal(text) for text in frame["printed"]]
     frame["log10_printed"] = [float(value.log10()) if value else -np.inf for value in printed]
-    if deltas is None:
+    if cited_bounds is None:
         return frame.assign(log10_cited=np.nan)
-    cited = deltas[deltas["mechanism"] != OWN].rename(columns={"exact": "log10_cited"})
+    cited = cited_bounds.rename(columns={"cited": "log10_cited"})
     key = ["item", "mechanism", "n", "eps"]
     cited = cited.astype({"n": float, "eps": float})
     return frame.merge(cited[[*key, "log10_cited"]], on=key, how="left", validate="many_to_one")

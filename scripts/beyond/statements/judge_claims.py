@@ -218,7 +218,8 @@ if __name__ == "__main__":
     with job() as snakemake:
         files, params = snakemake.input, snakemake.params
         published, exact = read_evidence(
-            values=files.values, deltas=files.deltas, trials=files.trials, estimates=files.estimates,
-            parity=files.parity, sensitivity=float(params.sensitivity), boxes=params.boxes,
+            values=files.values, cited_bounds=files.cited_bounds, trials=files.trials,
+            estimates=files.estimates, parity=files.parity, sensitivity=float(params.sensitivity),
+            boxes=params.boxes,
         )  # fmt: skip
         write_csv(judge_claims(read_claims(files.claims), published, exact), snakemake.output[0])

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.paper.trials.run_trials import Protocol, Users, run_mechanisms, sample_users, users_of
+from scripts.paper.data.users import Users, sample_users, users_of
+from scripts.paper.trials.run_trials import Protocol, run_mechanisms
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Integers

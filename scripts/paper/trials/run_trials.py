@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from scripts.paper.data.users import Users, sample_users, users_of
 from scripts.paper.delta.delta_hat import delta_hat
 from scripts.paper.trials.metrics import individual_error, total_variation, uniform_histogram
 from scripts.shared.histograms import NUMPYS_LIMIT, read_histogram
@@ -26,8 +26,6 @@ TRIAL_COLUMNS = [
 ]  # fmt: skip
 POINT_COLUMNS = [name for name in TRIAL_COLUMNS if name not in ("experiment", "repetitions")]
 
-Users = int | Literal["all"]
-
 
 @dataclass(frozen=True)
 class Protocol:
@@ -36,19 +34,6 @@ class Protocol:
     delta_form: str
     delta_floor: float
     sensitivity: float
-
-
-def sample_users(counts: Integers, n: int, rng: np.random.Generator, repetitions: int) -> Integers:
-    """Histograms (repetitions, k) of n users drawn without replacement from the histogram ``counts`` (k,).
-
-    ValueError if it holds fewer than n users or at least `NUMPYS_LIMIT`.
-    """
-    users = int(counts.sum())
-    if n > users:
-        raise ValueError(f"n must lie between 1 and the dataset's {users} users; got {n}")
-    if users >= NUMPYS_LIMIT:
-        raise ValueError(f"counts must sum to fewer than {NUMPYS_LIMIT:,} users; got {users:,}")
-    return rng.multivariate_hypergeometric(counts, n, size=repetitions, method="marginals")
 
 
 def run_mechanisms(
@@ -166,11 +151,6 @@ def error_table(
             row = {by: name, "metric": metric, "cell": cell, "repetition": np.arange(1, len(value) + 1)}
             parts.append(pd.DataFrame(row | {"value": value, "uniform": other}))
     return pd.concat(parts, ignore_index=True)
-
-
-def users_of(counts: npt.ArrayLike, n: Users) -> int:
-    """How many users ``n`` is, a number or "all"."""
-    return int(np.sum(counts)) if n == "all" else int(n)
 
 
 def _calibration_deltas(

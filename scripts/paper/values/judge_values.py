@@ -11,7 +11,7 @@ import pandas as pd
 
 from scripts.paper.values.judgement import Verdict, judge_draw, judge_number
 from scripts.shared.job import job, write_csv
-from scripts.shared.printed import COLUMNS, Row, read_values, records
+from scripts.shared.printed import COLUMNS, DELTA_KEY, Row, read_values, records
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats
 from tightshuffle.number_text import from_log10
@@ -21,8 +21,6 @@ Point = tuple[str, float, float, int]  # dataset, eps0, eps, n
 Trials = dict[Point, pd.DataFrame]
 
 POINT = ["dataset", "eps0", "eps", "n"]
-DELTA_KEY = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]
-NO_THEOREM = "no exact value: outside the theorem's range"
 NO_GAUSSIAN = "delta is exactly 0 at eps = eps0: no Gaussian is calibrated to it"
 
 
@@ -82,8 +80,6 @@ def judge_values(
         notes = [row["note"], verdict.reason]
         if row["mechanism"] == "gaussian" and float(row["eps"]) >= float(row["eps0"]):
             notes.append(NO_GAUSSIAN)
-        if row["quantity"] == "delta" and not verdict.exact:
-            notes.append(NO_THEOREM)
         judged.append({**row, **asdict(verdict), "note": "; ".join(filter(None, notes))})
     columns = [*COLUMNS, "reproduced", "exact", "verdict", "quantile", "low", "high"]
     return pd.DataFrame(judged)[columns]

@@ -1,7 +1,8 @@
 """What the tables of verdicts hold, in numbers.
 
-They are results/values/verdicts.csv and claim_verdicts.csv, every column text (`read_verdicts`): numbers
-stay decimal strings until they are shown, because deltas go below the smallest float (1e-308).
+They are results/values/verdicts.csv and results/statements/claim_verdicts.csv, every column text
+(`read_verdicts`): numbers stay decimal strings until they are shown, because deltas go below the smallest
+float (1e-308).
 """
 
 import os
@@ -10,7 +11,6 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.shared.printed import COLUMNS, printed_to_decimal
 
 GOOD = ("same digits", "close", "consistent")  # those that do not contradict the paper
@@ -41,17 +41,6 @@ def fixed_values(rows: pd.DataFrame) -> pd.DataFrame:
     same = [name for name in COLUMNS if name not in ("item", "source", "kind", "tolerance", "note")]
     own = (rows["kind"] != "random") & (rows["printed"].map(printed_to_decimal) != 0)
     return rows[own].drop_duplicates(same)
-
-
-def counted_claims(rows: pd.DataFrame) -> pd.DataFrame:
-    """The statements that count: of each family the row that is best for the paper, every other row.
-
-    A family (column ``family``) is one statement in several rows: statements that contradict each other, two
-    readings of one sentence, or one comparison made twice. "Best" is first in `CLAIM_VERDICTS`.
-    """
-    rank = rows["verdict"].map(CLAIM_VERDICTS.index)
-    family = rows["family"].where(rows["family"] != "", rows.index.to_series())
-    return rows.loc[rank.groupby(family, sort=False).idxmin()]
 
 
 def orders(published: str, exact: str) -> float | None:

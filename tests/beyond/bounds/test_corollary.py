@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from scripts.beyond.bounds.corollary import corollary_1, corollary_table
+from scripts.beyond.bounds.compute_corollary_1 import corollary_1, corollary_table
 
 
 def literal(eps, n, k, growth, counts):

@@ -13,6 +13,7 @@ from scripts.beyond.statements.evidence import (
     NoEvidenceError,
     read_evidence,
 )
+from scripts.shared.printed import OWN
 from tests.beyond.statements.world import VALUES, exact, three
 
 POINT = {"dataset": "synthetic", "k": 15, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
@@ -61,12 +62,14 @@ def evidence(tmp_path, monkeypatch):
     runs = {"dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0}
     runs |= {"original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]}
     pd.DataFrame(runs).to_csv("runs.csv", index=False)
-    deltas = VALUES[VALUES["quantity"] == "delta"].assign(exact=-3.0)
-    deltas.loc[deltas["mechanism"] == "erlingsson", "exact"] = None
-    deltas.to_csv("deltas.csv", index=False)
+    cited = VALUES[(VALUES["quantity"] == "delta") & (VALUES["mechanism"] != OWN)].assign(cited=-3.0)
+    cited.loc[cited["mechanism"] == "erlingsson", "cited"] = None
+    cited.to_csv("cited_bounds.csv", index=False)
     VALUES.to_csv("values.csv", index=False)
     files = {"trials": ["a.parquet", "b.parquet"], "parity": ["parity.parquet"], "estimates": ["runs.csv"]}
-    return read_evidence(values="values.csv", deltas="deltas.csv", **files, sensitivity=1.0, boxes={})
+    return read_evidence(
+        values="values.csv", cited_bounds="cited_bounds.csv", **files, sensitivity=1.0, boxes={}
+    )
 
 
 def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence):

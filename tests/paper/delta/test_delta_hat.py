@@ -24,4 +24,6 @@ def test_a_count_between_two_others_can_be_the_worst():
         return float(delta_of_count(0.02, n=n, k=2, eps0=0.2, count=count, form="exact"))
 
     every = [delta_of(60, count) for count in range(60)]
-    assert _worst(list(range(60)), 60, delta_of) == max(every) > max(every[0], every[-1])
+    worst = _worst(list(range(60)), 60, delta_of)
+    assert worst.log10_delta == max(every) == every[worst.others]
+    assert max(every) > max(every[0], every[-1])

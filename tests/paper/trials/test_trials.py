@@ -7,17 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from scripts.paper.data.users import NUMPYS_LIMIT, sample_users, users_of
 from scripts.paper.delta.printed_formulas import delta_of_count
 from scripts.paper.trials import run_trials
 from scripts.paper.trials.estimate_cells import estimate_cells
-from scripts.paper.trials.run_trials import (
-    MECHANISMS,
-    NUMPYS_LIMIT,
-    Protocol,
-    run_mechanisms,
-    run_point,
-    sample_users,
-)
+from scripts.paper.trials.run_trials import MECHANISMS, Protocol, run_mechanisms, run_point
 from scripts.shared.published_gaussian import published_scale
 from tests.chi_square import consistent
 from tightshuffle.numerics.seeds import seed_of
@@ -69,7 +63,7 @@ def test_points_are_rows_with_their_parameters():
     frame = run_trials.run_points(COUNTS, [*points, again], cells=[1, 4], **SHARED)
     assert list(frame.columns) == run_trials.TRIAL_COLUMNS
     by_point = frame.groupby(["experiment", "eps0", "eps", "n", "repetitions"], sort=False)
-    expected = [tuple({**point, "n": run_trials.users_of(COUNTS, point["n"])}.values()) for point in points]
+    expected = [tuple({**point, "n": users_of(COUNTS, point["n"])}.values()) for point in points]
     assert [key for key, _ in by_point] == expected
     for point, (_, rows) in zip(points, by_point, strict=True):
         size = {name: point[name] for name in ("n", "repetitions")}

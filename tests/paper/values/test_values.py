@@ -12,7 +12,6 @@ import tightshuffle
 from scripts.paper.delta.compute_printed_deltas import printed_deltas
 from scripts.paper.values.judge_values import (
     NO_GAUSSIAN,
-    NO_THEOREM,
     judge_values,
     read_deltas,
     read_individual_trials,
@@ -130,7 +129,6 @@ def test_every_value_gets_its_verdict(judged):
         assert row["note"].startswith(given["note"])
         assert (row["verdict"] == "not comparable") == (row["mechanism"] == "koskela")
         assert all(bool(row[name]) == (row["kind"] == "random") for name in ("quantile", "low", "high"))
-        assert row["note"].endswith(NO_THEOREM) == (row["mechanism"] == "erlingsson")
         assert row["note"].endswith(NO_GAUSSIAN) == (row["mechanism"] == "gaussian")
         assert not (row["mechanism"] == "gaussian" and row["exact"])
         assert not row["high"] or float(row["high"]) < 1  # none of the rows that do not count
@@ -145,10 +143,6 @@ def test_every_value_gets_its_verdict(judged):
     deep = of(item="Table II", mechanism="this paper", n="1000", eps="0.4")
     assert deep[0] == "differs"
     assert 0 < Decimal(deep[1]) < Decimal("1e-308")  # below the smallest float
-    # the cited bounds at n = 100, k = 10, eps0 = 0.5, by another computation, four digits
-    for mechanism, expected in (("balle", 1.073e-4), ("feldman", 1.574e-3), ("koskela", 1.312e-6)):
-        exact = of(item="Table 1", mechanism=mechanism, eps="0.1")[2]
-        assert float(exact) == pytest.approx(expected, rel=1e-3)
 
 
 def test_verdicts_use_the_right_draws(judged):

@@ -5,6 +5,32 @@ BOUNDS_FIGURES = {  # name: section of the page, title
 }
 
 
+rule compute_cited_bounds:
+    "log10 of the bounds that the columns of Tables II and 1 name."
+    input:
+        values=source(VALUES),
+    output:
+        shown("<results>/bounds/cited_bounds.csv", "cited bounds", "what the cited bounds of Tables II and 1 give"),
+    log:
+        "<results>/logs/compute_cited_bounds.log",
+    localrule: True
+    params:
+        contents=digest(source(VALUES)),
+    script:
+        "../../../scripts/beyond/bounds/compute_cited_bounds.py"
+
+
+rule compute_corollary_1:
+    "Corollary 1, read literally, at Table IV's default setting."
+    output:
+        "<results>/bounds/corollary_1.csv",
+    log:
+        "<results>/logs/compute_corollary_1.log",
+    localrule: True
+    script:
+        "../../../scripts/beyond/bounds/compute_corollary_1.py"
+
+
 rule compute_too_small:
     output:
         "<results>/bounds/too_small.csv",
@@ -55,6 +81,8 @@ rule draw_delta_bounds:
 rule bounds:
     "Bounds on delta of the whole histogram beside the paper's formula, and their figures."
     input:
+        rules.compute_cited_bounds.output,
+        rules.compute_corollary_1.output,
         rules.compute_too_small.output,
         rules.compute_delta_bounds.output,
         files_of(BOUNDS_FIGURES),

@@ -31,7 +31,7 @@ rule judge_claims:
     input:
         claims=source(CLAIMS),
         values=source(VALUES),
-        deltas="<results>/delta/printed_deltas.csv",
+        cited_bounds="<results>/bounds/cited_bounds.csv",
         trials=trial_files("tv", "individual", datasets=PAPERS),
         estimates=expand(
             "<results>/trials/estimates/{dataset}.csv", dataset=configuration.having("estimates", PAPERS)

@@ -1,17 +1,20 @@
 # delta of one value's count: the printed formulas, Figure 1, and the delta behind every printed one.
 VALUES = "data/published/values.csv"  # what the paper prints
+DELTA_HAT = configuration.having("delta_hat", DATASETS)
+TITLES = {name: dataset["title"] for name, dataset in DATASETS.items()}
 DELTA_FIGURES = {  # name: section of the page, title
     "fig1_delta_surface": ("figures", "δ over ε and ε₀"),
 }
+if DELTA_HAT:
+    DELTA_FIGURES["delta_hat"] = ("figures", "δ̂ where it is not 0: as printed and exact")
 
 
 rule compute_printed_deltas:
-    "log10 delta behind every printed delta, by the published formula and exactly; and Corollary 1."
+    "log10 delta behind every printed delta, by the formula that gives its digits; the paper's own also exactly."
     input:
         values=source(VALUES),
     output:
         deltas="<results>/delta/printed_deltas.csv",
-        corollary="<results>/bounds/corollary_1.csv",
     log:
         "<results>/logs/compute_printed_deltas.log",
     localrule: True
@@ -53,10 +56,41 @@ rule draw_delta_surface:
         "../../../scripts/paper/delta/draw_delta_surface.py"
 
 
+rule compute_delta_hat:
+    "delta-hat, eq. (15), for eps < eps0: as printed, exact, and beside a proven bound."
+    input:
+        histogram="<results>/data/histograms/{dataset}.csv",
+    output:
+        shown("<results>/delta/delta_hat_{dataset}.csv", "delta-hat", "as printed, exact, and a proven bound"),
+    log:
+        "<results>/logs/compute_delta_hat/{dataset}.log",
+    wildcard_constraints:
+        dataset=one_of(DELTA_HAT),
+    params:
+        settings=lambda wildcards: {**DATASETS[wildcards.dataset]["delta_hat"], "seed": config["seed"]},
+    script:
+        "../../../scripts/paper/delta/compute_delta_hat.py"
+
+
+rule draw_delta_hat:
+    input:
+        expand(rules.compute_delta_hat.output, dataset=DELTA_HAT),
+    output:
+        **drawn("delta_hat"),
+    log:
+        "<results>/logs/draw_delta_hat.log",
+    localrule: True
+    params:
+        settings={"titles": TITLES, "floor": config["protocol"]["delta_floor"]},
+    script:
+        "../../../scripts/paper/delta/draw_delta_hat.py"
+
+
 rule delta:
-    "delta of one value's count, as printed and exact, and Figure 1."
+    "delta of one value's count, as printed and exact; Figure 1; and delta-hat."
     input:
         rules.compute_printed_deltas.output,
         rules.compute_delta_surface.output,
+        expand(rules.compute_delta_hat.output, dataset=DELTA_HAT),
         files_of(DELTA_FIGURES),
     localrule: True

@@ -1,6 +1,11 @@
 # The paper's protocol as printed: errors over all repetitions, and one run cell by cell.
 TRIALS_FIGURES = figures_of_datasets("estimates", "estimates", "Estimated histograms", "figures")
 TRIALS_FIGURES |= figures_of_datasets("tv", "tv", "Total variation error", "figures")
+TV = configuration.having("tv", PAPERS)
+if TV:
+    TRIALS_FIGURES["constants"] = ("figures", "What hangs on our two constants")
+if DELTA_HAT:
+    TRIALS_FIGURES["delta_hat_trials"] = ("figures", "The paper's protocol where it is defined")
 TRIALS_FIGURES["gaussian_scale"] = ("experts", "Noise of the analytic Gaussian mechanism")
 
 
@@ -73,6 +78,69 @@ rule draw_estimates:
         "../../../scripts/paper/trials/draw_estimates.py"
 
 
+rule run_delta_hat_trials:
+    "The paper's protocol where it is defined: TV errors at (eps, delta-hat) with eps < eps0."
+    input:
+        histogram="<results>/data/histograms/{dataset}.csv",
+        delta_hats="<results>/delta/delta_hat_{dataset}.csv",
+    output:
+        "<results>/trials/delta_hat/{dataset}.parquet",
+    log:
+        "<results>/logs/run_delta_hat_trials/{dataset}.log",
+    localrule: True
+    params:
+        settings=lambda wildcards: {
+            "repetitions": DATASETS[wildcards.dataset]["delta_hat"]["repetitions"],
+            "sensitivity": config["protocol"]["sensitivity"],
+            "seed": config["seed"],
+        },
+    script:
+        "../../../scripts/paper/trials/run_delta_hat_trials.py"
+
+
+rule draw_delta_hat_trials:
+    input:
+        expand(rules.run_delta_hat_trials.output, dataset=DELTA_HAT),
+    output:
+        **drawn("delta_hat_trials"),
+    log:
+        "<results>/logs/draw_delta_hat_trials.log",
+    localrule: True
+    params:
+        settings={"titles": TITLES, "sensitivity": config["protocol"]["sensitivity"]},
+    script:
+        "../../../scripts/paper/trials/draw_delta_hat_trials.py"
+
+
+rule compute_constants:
+    "The errors of Figures 2, 6 and 7 at their largest n, under other floors of delta and sensitivities."
+    input:
+        trial_files("tv", datasets=TV),
+    output:
+        shown("<results>/trials/constants.csv", "constants", "errors under other floors and sensitivities"),
+    log:
+        "<results>/logs/compute_constants.log",
+    localrule: True
+    params:
+        settings=config["constants"],
+    script:
+        "../../../scripts/paper/trials/compute_constants.py"
+
+
+rule draw_constants:
+    input:
+        "<results>/trials/constants.csv",
+    output:
+        **drawn("constants"),
+    log:
+        "<results>/logs/draw_constants.log",
+    localrule: True
+    params:
+        settings={"titles": TITLES},
+    script:
+        "../../../scripts/paper/trials/draw_constants.py"
+
+
 rule compute_gaussian_scale:
     output:
         "<results>/trials/gaussian_scale.csv",
@@ -99,6 +167,8 @@ rule trials:
     input:
         trial_files("tv", "individual", "grid"),
         expand(rules.estimate_cells.output, dataset=configuration.having("estimates", DATASETS)),
+        expand(rules.run_delta_hat_trials.output, dataset=DELTA_HAT),
+        rules.compute_constants.output if TV else [],
         rules.compute_gaussian_scale.output,
         files_of(TRIALS_FIGURES),
     localrule: True

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
 from tightshuffle.bounds import histogram, upper
 from tightshuffle.literature import count
@@ -85,3 +86,8 @@ def _mass_and_ratio(n: int, k: int, eps0: float, held: int) -> tuple[Floats, Flo
     kappa_2 = (1 - p) / (1 - q)
     span = np.exp(eps0) - kappa_2
     return kappa_2 * mass + span * first, kappa_2 + span * second / mass
+
+
+if __name__ == "__main__":
+    with job() as snakemake:
+        write_csv(corollary_table(), snakemake.output[0])

@@ -1,0 +1,45 @@
+"""log10 of the bounds that the columns of Tables II and 1 name, at every setting that the tables print.
+
+The paper prints other expressions under these names (scripts/paper/delta/printed_formulas.py). Each bound is
+taken at the k of the paper's own column of the same table, since the rows of the literature state none.
+"""
+
+import math
+import warnings
+
+import pandas as pd
+
+from scripts.shared.job import job, write_csv
+from scripts.shared.printed import DELTA_KEY, OWN, read_values
+from tightshuffle.arguments import OutsideRange
+from tightshuffle.bounds import histogram
+from tightshuffle.literature import amplification, clones
+
+CITED = {
+    "erlingsson": amplification.erlingsson,
+    "balle": amplification.balle_bennett,
+    "feldman": clones.clones,  # the cited paper's numerical bound; its closed form is weaker
+    "koskela": histogram.upper,  # the weak adversary
+}
+
+
+def cited_bounds(values: pd.DataFrame) -> pd.DataFrame:
+    """The rows of values.csv whose mechanism is a bound of the literature: `DELTA_KEY`, then cited.
+
+    ``cited`` is log10 of the bound; NaN where its theorem does not apply.
+    """
+    frame = values[values["quantity"] == "delta"]
+    papers_k = frame[frame["mechanism"] == OWN].groupby("item")["k"].first()
+    frame = frame[frame["mechanism"] != OWN].assign(cited=math.nan)
+    for _, group in frame.groupby(["mechanism", "item"]):
+        mechanism, item = group["mechanism"].iloc[0], group["item"].iloc[0]
+        n, eps0, eps = (pd.to_numeric(group[name]).to_numpy() for name in ("n", "eps0", "eps"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OutsideRange)
+            frame.loc[group.index, "cited"] = CITED[mechanism](eps, n=n, k=int(papers_k[item]), eps0=eps0)
+    return frame[[*DELTA_KEY, "cited"]]
+
+
+if __name__ == "__main__":
+    with job() as snakemake:
+        write_csv(cited_bounds(read_values(snakemake.input.values)), snakemake.output[0])

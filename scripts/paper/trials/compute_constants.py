@@ -1,0 +1,58 @@
+"""What hangs on our two constants: the Gaussian's error under other floors of delta and sensitivities.
+
+The paper states neither the delta that the Gaussian has at eps = eps0, where delta-hat is 0, nor its
+sensitivity. Figures 2, 6 and 7 are judged here at their largest n.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+import pandas as pd
+
+from scripts.shared.job import job, write_csv
+from scripts.shared.published_gaussian import published_scale
+
+POINT = ["dataset", "eps0", "eps", "n", "k"]
+
+
+def compute_constants(
+    trials: Iterable[pd.DataFrame], *, floors: Sequence[float], sensitivities: Sequence[float]
+) -> pd.DataFrame:
+    """The TV errors at the largest n of every dataset and budget, a row per floor and sensitivity.
+
+    ``trials``: the rows of the experiment "tv", as `run_trials` gives them. Returns `POINT`, floor,
+    sensitivity, scale (diffprivlib's noise, in users), gaussian (the Gaussian's expected TV error, which
+    `expected_tv_of_noise` has), shuffle+INV (the mean of the trials), ratio (shuffle+INV over gaussian).
+    """
+    errors = pd.concat(trials)
+    errors = errors[(errors["metric"] == "tv") & (errors["mechanism"] == "shuffle+INV")]
+    means = errors.groupby(POINT, sort=False)["value"].mean().reset_index(name="shuffle+INV")
+    largest = means.loc[means.groupby(["dataset", "eps0", "eps"], sort=False)["n"].idxmax()]
+
+    rows = []
+    for point in largest.to_dict("records"):
+        for floor, sensitivity in product(floors, sensitivities):
+            scale = published_scale(point["eps"], floor, sensitivity)
+            gaussian = expected_tv_of_noise(scale, n=point["n"], k=point["k"])
+            row = {name: point[name] for name in POINT}
+            row |= {"floor": floor, "sensitivity": sensitivity, "scale": scale, "gaussian": gaussian}
+            row |= {"shuffle+INV": point["shuffle+INV"], "ratio": point["shuffle+INV"] / gaussian}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def expected_tv_of_noise(scale: float, *, n: int, k: int) -> float:
+    """The expected TV error of a histogram of n users in k cells plus Gaussian noise, not projected.
+
+    Half the sum of k mean absolute values of normal noise, each ``scale`` sqrt(2 / pi), as a fraction of n.
+    """
+    return k * scale * math.sqrt(2 / math.pi) / (2 * n)
+
+
+if __name__ == "__main__":
+    with job() as snakemake:
+        tables = (pd.read_parquet(path, filters=[("experiment", "==", "tv")]) for path in snakemake.input)
+        settings = snakemake.params.settings
+        table = compute_constants(tables, floors=settings["floors"], sensitivities=settings["sensitivities"])
+        write_csv(table, snakemake.output[0])

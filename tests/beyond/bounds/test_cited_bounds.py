@@ -1,0 +1,35 @@
+"""The bounds that the columns of Tables II and 1 name."""
+
+import numpy as np
+import pytest
+
+from scripts.beyond.bounds.compute_cited_bounds import cited_bounds
+from scripts.shared.printed import DELTA_KEY, OWN, read_values
+from tests import ROOT
+
+VALUES = read_values(ROOT / "data/published/values.csv")
+
+
+def test_every_row_of_the_literature_has_the_bound_that_its_column_names():
+    bounds = cited_bounds(VALUES)
+    deltas = VALUES[VALUES["quantity"] == "delta"]
+    literature = deltas[deltas["mechanism"] != OWN]
+    assert bounds[DELTA_KEY].equals(literature[DELTA_KEY])
+    # At n = 100, k = 10, eps0 = 0.5, by another computation, four digits.
+    first_line = bounds[(bounds["item"] == "Table 1") & (bounds["eps"] == "0.1")].set_index("mechanism")[
+        "cited"
+    ]
+    expected = {"balle": 1.073e-4, "feldman": 1.574e-3, "koskela": 1.312e-6}
+    for mechanism, delta in expected.items():
+        assert 10 ** first_line[mechanism] == pytest.approx(delta, rel=1e-3)
+
+
+def test_erlingssons_theorem_applies_nowhere_or_has_a_delta_in_its_range():
+    """It needs n >= 1000, eps0 < 1/2 and delta < 1/100."""
+    rows = cited_bounds(VALUES)
+    erlingsson = rows[rows["mechanism"] == "erlingsson"]
+    known = erlingsson[erlingsson["cited"].notna()]
+    assert len(known) < len(erlingsson)
+    assert (known["n"].astype(int) >= 1000).all()
+    assert (known["eps0"].astype(float) < 0.5).all()
+    assert np.all(known["cited"] < -2)
