@@ -55,10 +55,14 @@ def budget(eps0: float, eps: float, deltas: npt.ArrayLike) -> str:
 
     From eps = eps0 on, the paper's delta is 0, and the Gaussian's is our choice.
     """
-    budgets = f"ε₀ = ε = {eps:.4g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:.4g}"
     low, high = float(np.min(deltas)), float(np.max(deltas))
     delta = f"δ = {typeset(low)}" if low == high else f"δ from {typeset(low)} to {typeset(high)}"
-    return f"{budgets}, {delta}" + " (our choice)" * (eps >= eps0)
+    return f"{pair(eps0, eps)}, {delta}" + " (our choice)" * (eps >= eps0)
+
+
+def pair(eps0: float, eps: float) -> str:
+    """'ε₀ = ε = 4', or 'ε₀ = 4, ε = 1' where they differ."""
+    return f"ε₀ = ε = {eps:.4g}" if eps0 == eps else f"ε₀ = {eps0:g}, ε = {eps:.4g}"
 
 
 def row_label(budget: str, inches: float) -> str:

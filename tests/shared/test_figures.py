@@ -242,21 +242,12 @@ def trials(pairs):
 
 
 def boxes(table):
-    """The medians of the boxes, and the levels at every n; then what the caption says."""
-    series = table.groupby(["eps0", "mechanism", "n"])["value"].agg(["mean", "median"]).reset_index()
-    place = {n: i for i, n in enumerate(sorted(set(table["n"])))}
-    level = series[series["mechanism"] == "shuffle"]
-    uniform = table.groupby(["eps0", "n"])["uniform"].mean().reset_index()
-    shows = [
-        (level["n"].map(place), level["mean"]),
-        (uniform["n"].map(place), uniform["uniform"]),
-        (None, series.loc[series["mechanism"] != "shuffle", "median"]),
-    ]
-    return shows, [
-        "k = 30",
-        "10 repetitions",
-        f"({wording.two_digits(uniform.groupby('n')['uniform'].mean())})",
-    ]
+    """The medians of all boxes, on the paper's axis and as 0 of the enlarged ones; what the caption says."""
+    medians = table.groupby(["eps0", "mechanism", "n"])["value"].median()
+    uniform = table.groupby("n")["uniform"].mean()
+    says = ["k = 30", "10 repetitions", f"the TV error {wording.two_digits(uniform)}"]
+    says += ["from left to right, Gaussian, shuffle and shuffle+INV", "The small panels are ours"]
+    return [(None, medians), (None, [0.0])], says
 
 
 def tv(folder, pairs=PAIRS, title="Paris"):
@@ -271,6 +262,57 @@ def tv(folder, pairs=PAIRS, title="Paris"):
 def tv_of_one_budget(folder):
     """The two panels of Figure 2."""
     return tv(folder, PAIRS[:1], FORMULA)
+
+
+def quartiles(axes):
+    """(middle, lower quartile, upper quartile) of every box of a panel, and its height in points."""
+    corners = [box.get_path().get_extents() for box in axes.patches]
+    height = axes.get_position().height * axes.figure.get_figheight() * 72 / np.ptp(axes.get_ylim())
+    return [((box.x0 + box.x1) / 2, box.y0, box.y1, box.height * height) for box in corners]
+
+
+@pytest.mark.parametrize("pairs", [PAIRS, PAIRS[:1]], ids=["two budgets", "one budget"])
+def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can_be_read(pairs):
+    """In the order of the paper's captions, on linear axes from 0."""
+    table = pd.concat([trials([pair]) for pair in pairs])
+    table = table[(table["experiment"] == "tv") & (table["metric"] == "tv")]
+    errors = table.groupby(["eps0", "mechanism", "n"])["value"]
+    low, median, high = (errors.quantile(share) for share in (0.25, 0.5, 0.75))
+    figure = draw_tv.draw(table, "Paris")
+    style.encoded(figure, "png")  # which lays it out
+    everything, inverted = ["gaussian", "shuffle", "shuffle+INV"], ["gaussian", "shuffle+INV"]
+
+    papers = figure.axes[:2]
+    shown = [(4, everything), (6, everything)] if len(pairs) == 2 else [(4, everything), (4, inverted)]
+    for axes, (eps0, mechanisms) in zip(papers, shown, strict=True):
+        assert (axes.get_yscale(), axes.get_ylim()[0]) == ("linear", 0)
+        assert axes.get_ylim()[1] > errors.max()[eps0][mechanisms].max()
+        boxes = [(eps0, name, n) for n in (300, 3000) for name in mechanisms]  # from left to right
+        wanted = [(low[box], high[box]) for box in boxes]
+        assert np.allclose([box[1:3] for box in sorted(quartiles(axes))], wanted, rtol=1e-12)
+    scales = {axes.get_ylim() for axes in papers}
+    assert len(scales) == (1 if len(pairs) == 2 else 2)  # two budgets can be compared
+
+    small = [(pair["eps0"], name) for pair in pairs for name in everything]
+    for axes, box in zip(figure.axes[2:], small, strict=True):
+        percent = [100 * (quartile[box] / median[box] - 1) for quartile in (low, high)]
+        seen = np.array(sorted(quartiles(axes)))
+        assert np.allclose(seen[:, 1:3], np.transpose(percent), atol=1e-9)
+        assert seen[:, 3].min() > 4  # points
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        medians = map(wording.significant, median[box])
+        assert labels == [f"{n}\n{error}" for n, error in zip(["300", "3k"], medians, strict=True)]
+
+
+def test_boxes_of_one_repetition_or_without_any_error():
+    """A dataset of your own may have one n, and estimates without any error."""
+    setting = {"eps0": 4.0, "eps": 1.0, "delta": 1e-30, "n": 200, "k": 4, "uniform": 0.3, "value": 0.2}
+    once = pd.DataFrame({"mechanism": draw_tv.MECHANISMS}).assign(**setting)
+    for table in (once, once.assign(value=0.0)):
+        figure = draw_tv.draw(table, "Mine")
+        assert style.encoded(figure, "png")
+        assert len(figure.axes[0].patches) == 3
+    assert "1 repetition per box" in draw_tv.caption(once, "Mine", CONFIG["protocol"])
 
 
 def ratios():

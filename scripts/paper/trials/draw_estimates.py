@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from scripts.paper.trials.draw_tv import published
+from scripts.paper.trials.calibration_text import calibration_text
 from scripts.paper.trials.metrics import total_variation
 from scripts.shared import style, wording
 from scripts.shared.histograms import grid_edges, on_a_grid, on_a_map, on_grid
@@ -142,7 +142,7 @@ def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
         f"Original histogram of {title} and one estimate from each mechanism, with the total variation (TV)"
         " error; one row per budget. As in the paper, only shuffle+INV is projected onto the simplex, so"
         f" {wording.listing(below, at_most=len(below))} of the Gaussian's {len(data.histogram):,} shares are"
-        f" negative. {published(protocol)}"
+        f" negative. {calibration_text(protocol)}"
     )
 
 

@@ -1,34 +1,35 @@
-"""Boxplots of the TV error per n: one panel per budget, with level lines for what hardly depends on n."""
+"""Figures 2, 6 and 7: box plots of the TV error per n, and below them the same boxes enlarged."""
 
 import math
 from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.patches import Patch
 
+from scripts.paper.trials.calibration_text import calibration_text
 from scripts.shared import style, wording
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
 
 COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform"]
 DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
-SIDE_BY_SIDE = 2
+BOX = ["eps0", "eps", "mechanism", "n"]  # what the repetitions of one box share
+MECHANISMS = ["gaussian", "shuffle", "shuffle+INV"]  # in the order of the paper's captions
 PLAIN = "shuffle"
-UNIFORM = ("#444444", (0, (3, 2)))  # colour and dashes of the uniform histogram's line
+PER_ROW = 2  # of the paper's panels; a row of enlarged ones has one per mechanism
+HIGH, LOW = 2.3, 1.4  # inches, of the paper's panels and of the enlarged ones
 
 
 class Panel(NamedTuple):
-    """A panel's title and rows; ``levels``: whether plain shuffle and the uniform histogram are drawn."""
+    """One of the paper's panels: its title, its rows of the trials, and the largest error on its axis."""
 
     title: str
     rows: pd.DataFrame
-    levels: bool = True
+    highest: float
 
 
 def read(trials: Sequence[StrPath]) -> pd.DataFrame:
@@ -39,68 +40,109 @@ def read(trials: Sequence[StrPath]) -> pd.DataFrame:
 
 @style.applied()
 def draw(trials: pd.DataFrame, title: str) -> Figure:
-    """The figure of a dataset's trials, whose name is ``title``: a panel for each budget, two in a row.
+    """The figure of a dataset's trials, whose name is ``title``.
 
-    A single budget has a second panel, without the level lines.
+    Above are the paper's panels, with linear axes. Below is a row per budget: the enlarged boxes of each
+    mechanism, as `deviations`.
     """
-    panels = _panels(trials)
+    panels = _paper_panels(trials)
+    budgets = list(groups(deviations(trials), ["eps0", "eps"]))
+    lines = math.ceil(len(panels) / PER_ROW)
+    heights = [HIGH] * lines + [LOW] * len(budgets)
     heading = f"Total variation (TV) error, {wording.literal(title)}: {_setting(trials)}"
     heading = wording.folded(heading, style.WIDTH, size=9)
-    columns = min(SIDE_BY_SIDE, len(panels))
-    lines = math.ceil(len(panels) / columns)
-    figure = style.new_figure(0.3 + 0.15 * heading.count("\n") + 2.3 * lines)
-    every = figure.subplots(lines, columns, squeeze=False).ravel()
-    for number, (panel, name) in enumerate(zip(panels, _names(panels), strict=True)):
-        axes, first = every[number], number // columns * columns
-        beside = [_ends(other) for other in panels[first : first + columns] if other.levels == panel.levels]
-        _distance_axis(axes, float(np.min(beside)), float(np.max(beside)))  # one scale per row
-        _draw(axes, panel)
-        axes.set_title(wording.folded(name, style.WIDTH / columns - 0.9))
-        axes.set_ylabel("TV error" if number == first else "")
-        axes.set_xlabel("number of users n" if number + columns >= len(panels) else "")
-    for axes in every[len(panels) :]:
-        axes.set_axis_off()
+    figure = style.new_figure(0.5 + 0.15 * heading.count("\n") + sum(heights))
     figure.suptitle(heading)
+    grid = figure.add_gridspec(len(heights), PER_ROW * len(MECHANISMS), height_ratios=heights)
+
+    wide = len(MECHANISMS)  # columns of the grid
+    for number, panel in enumerate(panels):
+        line, place = divmod(number, PER_ROW)
+        axes = figure.add_subplot(grid[line, wide * place : wide * (place + 1)])
+        _draw_panel(axes, panel)
+        axes.set_ylabel("TV error" if place == 0 else "")
+    for line, (_, of_budget) in enumerate(budgets, lines):
+        for place, mechanism in enumerate(MECHANISMS):
+            axes = figure.add_subplot(grid[line, PER_ROW * place : PER_ROW * (place + 1)])
+            _draw_enlarged(axes, of_budget[of_budget["mechanism"] == mechanism])
+            axes.set_ylabel("% above the median" if place == 0 else "")
+            axes.set_xlabel("n, and below it the median" if line == len(heights) - 1 else "")
+
+    colours = [style.COLOURS[name] for name in MECHANISMS]
+    names = [style.LABELS[name] for name in MECHANISMS]
+    looks = zip(map(style.tint, colours), colours, names, strict=True)
+    style.below(figure, [Patch(facecolor=face, edgecolor=edge, label=name) for face, edge, name in looks])
     return figure
 
 
-def _draw(axes: Axes, panel: Panel) -> None:
-    """Boxes of shuffle+INV and of the Gaussian, level lines, and the name of each at its right end."""
-    boxes = {}
-    for name in style.COLOURS:
-        rows = panel.rows[panel.rows["mechanism"] == name]
-        if name != PLAIN and len(rows):
-            boxes[name] = {int(n): part["value"].to_numpy() for n, part in groups(rows, "n")}
-    _boxplots(axes, boxes)
-    ends = [
-        (float(np.median(per_n[max(per_n)])), style.LABELS[name], style.COLOURS[name])
-        for name, per_n in boxes.items()
-    ]
-    for name, (colour, dashes), means in _levels(panel):
-        x, y = np.arange(len(means)), means.to_numpy()
-        look: Any = {"color": colour, "linestyle": dashes, "linewidth": 1.1, "zorder": 1.5}
-        axes.plot([-0.5, *x, len(x) - 0.5], [y[0], *y, y[-1]], **look)
-        ends.append((y[-1], f"{name} {wording.significant(y[-1])}", colour))
-    style.end_labels(axes, ends)
+def deviations(trials: pd.DataFrame) -> pd.DataFrame:
+    """The trials with ``value`` in percent above the median of its box, which is the column ``median``.
 
-
-def _boxplots(axes: Axes, values: Mapping[str, Mapping[int, npt.ArrayLike]]) -> None:
-    """Draw grouped boxes: for each n one box per mechanism, numbers of users as labels.
-
-    ``values`` maps mechanism -> {n: values of all repetitions}. Boxes are quartiles, whiskers 1.5
-    interquartile ranges. Raises ValueError for a value that is no number.
+    Where the median is 0, the value is NaN, and no box is drawn.
     """
-    sizes = sorted({n for per_n in values.values() for n in per_n})
-    slot = 0.84 / len(values)
-    for number, (mechanism, per_n) in enumerate(values.items()):
-        offset = (number - (len(values) - 1) / 2) * slot
+    median = trials.groupby(BOX)["value"].transform("median")
+    percent = 100 * (trials["value"] / median - 1)
+    return trials.assign(value=percent.where(median > 0), median=median)
+
+
+def _paper_panels(trials: pd.DataFrame) -> list[Panel]:
+    """The paper's panels: one per (eps0, eps), ascending, on one scale, as in Figures 6 and 7.
+
+    One budget has the two panels of Figure 2: all mechanisms, and all but the plain shuffle.
+    """
+    highest = trials["value"].max()
+    panels = [
+        Panel(wording.budget(eps0, eps, rows["delta"]), rows, highest)
+        for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
+    ]
+    if len(panels) == 1:
+        inverted = trials[trials["mechanism"] != PLAIN]
+        panels.append(Panel("as (a), Gaussian and shuffle+INV only", inverted, inverted["value"].max()))
+    if len(panels) > len(ascii_lowercase):  # letters for all of them or for none
+        return panels
+    lettered = zip(ascii_lowercase, panels, strict=False)
+    return [panel._replace(title=f"({letter}) {panel.title}") for letter, panel in lettered]
+
+
+def _draw_panel(axes: Axes, panel: Panel) -> None:
+    """One of the paper's panels, with an axis from 0."""
+    width = style.WIDTH / PER_ROW
+    _draw_boxes(axes, panel.rows)
+    _name_sizes(axes, [wording.short_number(n) for n in sorted(panel.rows["n"].unique())], width)
+    axes.set_ylim(0, 1.05 * panel.highest or 1)
+    axes.set_title(wording.folded(panel.title, width - 0.5))
+    axes.set_xlabel("number of users n")
+
+
+def _draw_enlarged(axes: Axes, rows: pd.DataFrame) -> None:
+    """The boxes of one mechanism and one budget, from `deviations`; each n has its median below it."""
+    width = style.WIDTH / len(MECHANISMS)
+    medians = {n: box["median"].iloc[0] for n, box in groups(rows, "n")}
+    first = rows.iloc[0]
+    _draw_boxes(axes, rows)
+    _name_sizes(
+        axes, [f"{wording.short_number(n)}\n{wording.significant(medians[n])}" for n in medians], width
+    )
+    title = f"{style.LABELS[first['mechanism']]}, {wording.pair(first['eps0'], first['eps'])}"
+    axes.set_title(wording.folded(title, width - 0.4))
+
+
+def _draw_boxes(axes: Axes, rows: pd.DataFrame) -> None:
+    """For each n one box per mechanism, side by side; n is the place on the axis, from 0.
+
+    Boxes are quartiles, whiskers 1.5 interquartile ranges.
+    """
+    sizes = sorted(rows["n"].unique())
+    mechanisms = [name for name in MECHANISMS if name in set(rows["mechanism"])]
+    slot = 0.84 / len(mechanisms)
+    for number, mechanism in enumerate(mechanisms):
+        offset = (number - (len(mechanisms) - 1) / 2) * slot
+        of_mechanism = rows[rows["mechanism"] == mechanism]
+        samples = {n: repetitions["value"].to_numpy() for n, repetitions in groups(of_mechanism, "n")}
         colour = style.COLOURS[mechanism]
-        samples = [np.asarray(per_n[n], float) for n in sizes if n in per_n]
-        if not all(np.isfinite(sample).all() for sample in samples):
-            raise ValueError(f"{mechanism}: a value is not a finite number; expected distances of at least 0")
         axes.boxplot(
-            samples,
-            positions=[i + offset for i, n in enumerate(sizes) if n in per_n],
+            list(samples.values()),
+            positions=[sizes.index(n) + offset for n in samples],
             widths=0.86 * slot,
             patch_artist=True,
             manage_ticks=False,
@@ -110,86 +152,35 @@ def _boxplots(axes: Axes, values: Mapping[str, Mapping[int, npt.ArrayLike]]) -> 
             medianprops={"color": colour, "solid_capstyle": "butt"},
             flierprops={"marker": "o", "markersize": 1.8, "markerfacecolor": colour, "markeredgewidth": 0},
         )
-    every = math.ceil(len(sizes) / 7)
-    axes.set_xticks(range(0, len(sizes), every), [wording.short_number(n) for n in sizes[::every]])
     axes.set_xlim(-0.5, len(sizes) - 0.5)
     for border in range(1, len(sizes)):  # thin lines between the groups: no box is read at the wrong n
         axes.axvline(border - 0.5, color="#ececec", linewidth=0.5, zorder=0)
     axes.grid(axis="y")
 
 
-def _distance_axis(axes: Axes, low: float, high: float) -> None:
-    """A y axis for distances from ``low`` to ``high``: logarithmic, or linear where one of them is 0."""
-    if low <= 0:
-        axes.set_ylim(0, 1.08 * high or 1)
-        return
-    axes.set_yscale("log")
-    room = 1.02 * (high / low) ** 0.06
-    axes.set_ylim(low / room, high * room)
-    logarithmic = LogLocator(subs=(1, 2, 5) if high < 2e3 * low else (1,))
-    even = MaxNLocator(6, steps=[1, 2, 5, 10])
-    axes.yaxis.set_major_locator(even if high < 6 * low else logarithmic)
-    axes.yaxis.set_major_formatter("{x:.12g}")
-    axes.yaxis.set_minor_locator(LogLocator(subs=range(2, 10)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _levels(panel: Panel) -> list[tuple[str, tuple[str, Any], "pd.Series[float]"]]:
-    """(name, (colour, dashes), mean per n) of plain shuffle and of the uniform histogram."""
-    if not panel.levels:
-        return []
-    plain = panel.rows[panel.rows["mechanism"] == PLAIN].groupby("n")["value"].mean()
-    lines = [(PLAIN, (style.COLOURS[PLAIN], "solid"), plain)] if len(plain) else []
-    return [*lines, ("uniform", UNIFORM, panel.rows.groupby("n")["uniform"].mean())]
-
-
-def _ends(panel: Panel) -> tuple[float, float]:
-    """The smallest and the largest error that a panel shows."""
-    boxed = panel.rows.loc[panel.rows["mechanism"] != PLAIN, "value"]
-    shown = pd.concat([boxed, *(means for _, _, means in _levels(panel))])
-    return shown.min(), shown.max()
+def _name_sizes(axes: Axes, labels: Sequence[str], width: float) -> None:
+    """Write as many of the labels of all n as fit below a panel that is ``width`` inches wide."""
+    longest = max(len(line) for label in labels for line in label.splitlines())
+    room = 0.03 + 0.062 * longest  # inches, at 7 points
+    step = math.ceil(len(labels) * room / (width - 0.7))
+    axes.set_xticks(range(0, len(labels), step), labels[::step])
 
 
 def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> str:
-    """The caption: what a box and a line show; ``protocol`` is that section of the config."""
+    """The caption: what a box shows, and what is ours; ``protocol`` is that section of the config."""
     uniform = wording.two_digits(trials.groupby("n")["uniform"].mean())
+    names = wording.listing([style.LABELS[name] for name in MECHANISMS])
     return (
         f"Total variation (TV) error over the number of users, {title}: {_setting(trials)}."
-        " Boxes are quartiles; level lines are means of the shuffled histogram without inversion and of the"
-        f" uniform histogram ({uniform}), which ignores the data. {published(protocol)}"
+        f" At each n the boxes are, from left to right, {names}: quartiles and median, with whiskers up to"
+        " 1.5 interquartile ranges and dots beyond. The small panels are ours: the same boxes in percent"
+        " above their median, which stands below n. The uniform histogram, which ignores the data, has the TV"
+        f" error {uniform}. {calibration_text(protocol)}"
     )
-
-
-def published(protocol: Mapping[str, Any]) -> str:
-    """How the Gaussian was calibrated, for a caption; ``protocol`` is that section of the config."""
-    form = "" if protocol["delta_form"] == "published" else f" with δ̂ in its {protocol['delta_form']} form"
-    return (
-        f"The Gaussian noise{form} has diffprivlib's analytic scale for ε, δ̂ but at least"
-        f" {wording.typeset(protocol['delta_floor'])}, and sensitivity {protocol['sensitivity']:g}; the paper"
-        " states neither, so both are our choice."
-    )
-
-
-def _panels(trials: pd.DataFrame) -> list[Panel]:
-    """One panel per (eps0, eps), ascending, as in Figures 6 and 7; for one budget both panels of Figure 2."""
-    budgets = [
-        Panel(wording.budget(eps0, eps, rows["delta"]), rows)
-        for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
-    ]
-    if len(budgets) > 1:
-        return budgets
-    return [budgets[0], Panel("as (a), shuffle+INV and Gaussian only", budgets[0].rows, levels=False)]
-
-
-def _names(panels: Sequence[Panel]) -> list[str]:
-    """The panels' titles, with letters where there are several and letters for all."""
-    if not 1 < len(panels) <= len(ascii_lowercase):
-        return [panel.title for panel in panels]
-    return [f"({letter}) {panel.title}" for letter, panel in zip(ascii_lowercase, panels, strict=False)]
 
 
 def _setting(trials: pd.DataFrame) -> str:
-    repetitions = sorted(trials.groupby(["eps0", "eps", "n", "mechanism"]).size().unique())
+    repetitions = sorted(trials.groupby(BOX).size().unique())
     cells = sorted(trials["k"].unique())
     times = "repetition" if repetitions == [1] else "repetitions"
     return f"k = {wording.listing(cells)}, {wording.listing(repetitions)} {times} per box"
