@@ -6,6 +6,7 @@
 # make clean      remove all results
 # make paper      only the paper: its figures, its tables, and a verdict on every printed value
 # make fig1 ... fig7, figures, tables, report, article    only this part
+# make fps1, fps2, fps3    the figures as FPS 2023 numbers them; fig1 to fig7 are arXiv's numbers
 # make data, delta, trials, values, bounds, companions, parity, study, attack, statements    only this stage
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
 # make PROFILE=profiles/slurm, make fig7 PROFILE=profiles/slurm      the same on a cluster; also with CONFIG=
@@ -22,7 +23,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONPATH :=
-TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 figures tables article data delta trials values \
+TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures tables article data delta trials values \
   bounds companions parity study attack statements report
 
 .PHONY: all install help $(TARGETS) calculator docs test check lint slow verify unlock cluster cluster-check bench lock pictures clean

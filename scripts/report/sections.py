@@ -18,6 +18,8 @@ SECTIONS = {  # of the page, in its order: name -> heading. A figure may belong 
     "again": "Compute it again",
 }
 
+FPS = {3: 1, 4: 2, 5: 2, 6: 3, 7: 3}  # number of a figure of the paper on arXiv: its number at FPS 2023
+
 
 class Shown(NamedTuple):
     """A figure of the page."""
@@ -25,7 +27,7 @@ class Shown(NamedTuple):
     name: str  # of its files, without their ending
     section: str
     title: str
-    number: int  # of the paper's figure; 0 where the paper has none
+    number: int  # of the paper's figure on arXiv; 0 where the paper has none
 
 
 def in_page_order(figures: Mapping[str, Texts]) -> dict[str, Shown]:
@@ -35,6 +37,20 @@ def in_page_order(figures: Mapping[str, Texts]) -> dict[str, Shown]:
     places = list(SECTIONS)
     shown.sort(key=lambda figure: (places.index(figure.section), figure.number))
     return {figure.name: figure for figure in shown}
+
+
+def targets_of_figures(figures: Mapping[str, Shown]) -> dict[str, list[str]]:
+    """fig1 to fig7, as arXiv numbers the paper's figures, and fps1 to fps3, as FPS 2023 does: the names.
+
+    A figure that these settings do not make has no target.
+    """
+    names: dict[str, list[str]] = {}
+    for figure in figures.values():
+        if figure.number:
+            names.setdefault(f"fig{figure.number}", []).append(figure.name)
+        if figure.number in FPS:
+            names.setdefault(f"fps{FPS[figure.number]}", []).append(figure.name)
+    return names
 
 
 def of_datasets(

@@ -21,7 +21,7 @@ from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.beyond.statements.claim_counts import counted_claims
 from scripts.paper.values.judgement import to_text
 from scripts.paper.values.verdict_counts import GOOD, orders, read_verdicts
-from scripts.report.sections import SECTIONS
+from scripts.report.sections import FPS, SECTIONS
 from scripts.shared.job import job, write_bytes
 from scripts.shared.printed import DELTA_KEY
 from scripts.shared.wording import typeset, with_powers
@@ -41,7 +41,6 @@ APART = {  # the parameters that tell the small tables of an item apart; any oth
     "Table VI": ["dataset", "mechanism"],
 }
 AGAIN = Markup(' <span class="again">again: <code>{}</code></span>')
-FPS = {3: 1, 4: 2, 5: 2, 6: 3, 7: 3}  # number of a figure on arXiv: at FPS
 
 
 def page_values(

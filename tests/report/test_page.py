@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from scripts.report.sections import SECTIONS
+from scripts.report.sections import SECTIONS, in_page_order, targets_of_figures
 from scripts.report.write_report import _about, like
 from tests.report import world
 from tests.report.world import EVERYTHING, FIGURES, SETTINGS, claim_rows, page_of, row
@@ -251,3 +251,19 @@ def test_a_row_of_the_literature_shows_the_bound_that_its_column_names(whole):
     """1.073e-4, from the -3.9693 of cited_bounds.csv; the verdicts have no exact value there."""
     section = tree(whole).find(".//section[@id='values-table-1']")
     assert "1.073" in "".join(section.itertext())
+
+
+def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps():
+    names = ["fig1_a", "fig3_b", "fig4_c", "fig5_d", "fig6_e", "fig7_f", "audit"]
+    figures = in_page_order({name: ("figures", name) for name in names})
+    assert targets_of_figures(figures) == {
+        "fig1": ["fig1_a"],
+        "fig3": ["fig3_b"],
+        "fig4": ["fig4_c"],
+        "fig5": ["fig5_d"],
+        "fig6": ["fig6_e"],
+        "fig7": ["fig7_f"],
+        "fps1": ["fig3_b"],
+        "fps2": ["fig4_c", "fig5_d"],
+        "fps3": ["fig6_e", "fig7_f"],
+    }

@@ -192,6 +192,18 @@ def test_named_targets(fresh):
 
 
 @pytest.mark.slow
+def test_figures_as_fps_numbers_them(fresh):
+    """Its Figure 1 is arXiv's 3, its 2 is 4 and 5, its 3 is 6 and 7."""
+    makefile = re.search(r"^TARGETS := (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+    assert {"fps1", "fps2", "fps3"} <= set(makefile)
+    drawing = {"draw_checkins", "draw_estimates", "draw_tv"}
+    for target, drawn in (("fps1", "draw_checkins"), ("fps2", "draw_estimates"), ("fps3", "draw_tv")):
+        planned = fresh.planned(target)
+        assert planned.keys() & drawing == {drawn}
+        assert planned[drawn] == (1 if target == "fps1" else 2)
+
+
+@pytest.mark.slow
 def test_the_large_grid_is_planned(fresh):
     """config/scale.yaml, which is what a cluster is for."""
     fresh.config = ["--configfile", "config/scale.yaml"]

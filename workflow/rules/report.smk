@@ -1,5 +1,5 @@
 # The numbers that texts state, the paper's tables, the page and the article.
-from scripts.report.sections import in_page_order
+from scripts.report.sections import in_page_order, targets_of_figures
 
 PAPER_FIGURES = DATA_FIGURES | DELTA_FIGURES | TRIALS_FIGURES
 BEYOND_FIGURES = BOUNDS_FIGURES | COMPANION_FIGURES | PARITY_FIGURES | STUDY_FIGURES | ATTACK_FIGURES
