@@ -127,8 +127,11 @@ def checkins(folder):
     cities = draw_checkins.read([files[0]] * 2, files[1:], ["Paris", FORMULA], [BOX] * 2)
     says = ["uniform grid", "6 × 5 cells", "latitude 48.8 to 48.85", "of Paris are placed at random"]
     says.append(f"{cells()['count'].sum():,} check-ins in the cells, 400 in the box")
-    caption = draw_checkins.caption(cities, "uniform")
-    return Drawn(draw_checkins.draw(cities), caption, maps([cells()["count"]]), says)
+    caption, figure = draw_checkins.caption(cities, "uniform"), draw_checkins.draw(cities)
+    paris, own = (axes.get_title() for axes in figure.axes[:2])
+    assert paris.endswith("400 check-ins\nat random places in small squares")
+    assert own.endswith("400 check-ins")  # the places of a file's check-ins are theirs
+    return Drawn(figure, caption, maps([cells()["count"]]), says)
 
 
 def bounds(_):

@@ -1,9 +1,14 @@
 """The real pipeline, run once on config/quick.yaml: complete, idle when done, and what an edit reruns."""
 
+import gzip
+import hashlib
+import http.server
 import json
 import os
 import re
+import threading
 import zipfile
+from functools import partial
 from html import unescape
 from pathlib import Path
 
@@ -234,18 +239,58 @@ def test_a_histogram_of_your_own(fresh):
         assert "Mine" in (fresh.folder / target).with_suffix(".txt").read_text()
 
 
-@pytest.mark.slow
-def test_a_file_of_checkins(fresh):
+def made_up_checkins():
+    """Rows in SNAP's format, 2,000 in each of the paper's cities, and one that cannot be read."""
     rows = []
     for i in range(4000):
         latitude = (37.73 + 0.06 * (i % 97) / 97) if i % 2 else (48.83 + 0.045 * (i % 89) / 89)
         longitude = (-122.51 + 0.12 * (i % 83) / 83) if i % 2 else (2.29 + 0.1 * (i % 79) / 79)
         rows.append(f"{i}\t2010-01-01T00:00:00Z\t{latitude:.6f}\t{longitude:.6f}\t{i}")
-    (fresh.folder / "rows.txt").write_text("\n".join([*rows, "broken row"]) + "\n")
+    return "\n".join([*rows, "broken row"]) + "\n"
+
+
+@pytest.mark.slow
+def test_a_file_of_checkins(fresh):
+    (fresh.folder / "rows.txt").write_text(made_up_checkins())
     fresh.make("--config", "gowalla={source: file, file: rows.txt}", "--", "fig3")
     made = fresh.folder / MADE
     assert pd.read_csv(made / "data/histograms/paris.csv")["count"].sum() == 2000
     assert "sub-cell" not in (made / "figures/fig3_checkins.txt").read_text()
+
+
+@pytest.mark.slow
+def test_the_download_is_a_rule_by_default_that_no_result_needs(fresh):
+    listed = fresh.snakemake("--list-rules").stdout
+    steps = ["download_checkins", "crop_checkins", "grid_checkins"]
+    assert [step for step in steps if not re.search(rf"^{step}\b", listed, re.MULTILINE)] == []
+    assert fresh.planned("download_checkins") == {"download_checkins": 1}
+    everything = fresh.planned()
+    assert everything["use_bundled_counts"] == 2
+    assert not everything.keys() & {*steps, "compare_checkins"}
+
+
+@pytest.mark.slow
+def test_config_snap_downloads_the_file_and_says_where_its_counts_differ(fresh, tmp_path):
+    """From a server on this machine; the results lie beside those of the bundled counts."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "rows.txt.gz").write_bytes(gzip.compress(made_up_checkins().encode()))
+    md5 = hashlib.md5((site / "rows.txt.gz").read_bytes()).hexdigest()
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/rows.txt.gz"
+        (fresh.folder / "here.yaml").write_text(f"gowalla: {{download: {{url: {address}, md5: {md5}}}}}\n")
+        fresh.config = ["--configfile", "config/snap.yaml", "here.yaml"]
+        planned = fresh.planned()
+        fresh.make("--", "data", environment={"NO_PROXY": "127.0.0.1"})
+        server.shutdown()
+    assert "use_bundled_counts" not in planned
+    assert planned.keys() >= {"download_checkins", "crop_checkins", "grid_checkins", "compare_checkins"}
+    compared = pd.read_csv(fresh.folder / "results/snap_here/data/checkins/compared.csv")
+    paris = compared[compared["dataset"] == "paris"].set_index("grid").loc["uniform"]
+    assert paris[["printed", "bundled", "counted", "cells"]].tolist() == [10_260, 11_190, 2_000, 192]
+    assert paris["cells_that_differ"] > 100
 
 
 @pytest.mark.slow

@@ -64,8 +64,9 @@ def draw(cities: Sequence[City]) -> Figure:
         # a bitmap inside the PDF, since there are many
         top.scatter(city.points["longitude"], city.points["latitude"], rasterized=True, zorder=2, **look)
         space = height * widths[number] + 0.4
-        heading = f"{_letter(number)} {title}: {len(city.points):,} check-ins"
-        top.set_title(wording.folded(heading, space))
+        heading = wording.folded(f"{_letter(number)} {title}: {len(city.points):,} check-ins", space)
+        placed = wording.folded("at random places in small squares", space)
+        top.set_title(f"{heading}\n{placed}" if city.points["spread"].any() else heading)
         image = style.heatmap(bottom, edges, counts, norm)
         cells = f"{counts.shape[1]} × {counts.shape[0]} cells"
         bottom.set_title(wording.folded(f"{_letter(len(cities) + number)} {title}: {cells}", space))

@@ -4,98 +4,121 @@ SOURCE = config["gowalla"]["source"]
 GOWALLA, NORMAL, COUNTS = (configuration.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts"))
 SUB_CELLS = {table: f"data/gowalla/{{dataset}}_{table}.csv" for table in ("lines", "counts")}
 DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
-CHECKINS = DOWNLOADED if SOURCE == "snap" else config["gowalla"]["file"]
+CHECKINS = config["gowalla"]["file"] if SOURCE == "file" else DOWNLOADED
+# All rules are there, whatever the source is. By default no result needs the rules that read SNAP's file.
+COUNTED = GOWALLA if SOURCE == "bundled" else []  # cities whose counts are bundled
+CROPPED = [] if SOURCE == "bundled" else GOWALLA  # cities whose check-ins are read
+BUNDLED = [name for name in GOWALLA if (HERE / SUB_CELLS["counts"].format(dataset=name)).exists()]
+SUB_CELLS_OF_BUNDLED = {
+    table: [source(path.format(dataset=name)) for name in BUNDLED] for table, path in SUB_CELLS.items()
+}
 OF_NORMAL = ("mean", "spread", "spread_is", "range", "cells", "population")
 DATA_FIGURES = {"fig3_checkins": ("figures", "Check-ins of each city")} if GOWALLA else {}
 
 
-if SOURCE == "bundled":
-
-    rule use_bundled_counts:
-        "One city's grids, cut from the sub-cells in data/gowalla, and points spread inside the sub-cells."
-        input:
-            **{table: source(path) for table, path in SUB_CELLS.items()},
-        output:
-            histogram="<results>/data/histograms/{dataset}.csv",
-            cells="<results>/data/checkins/{dataset}_cells.csv",
-            points="<results>/data/checkins/{dataset}.parquet",
-        log:
-            "<results>/logs/use_bundled_counts/{dataset}.log",
-        wildcard_constraints:
-            dataset=one_of(GOWALLA),
-        localrule: True
-        params:
-            contents=lambda wildcards: digests(
-                source(file.format(**wildcards)) for file in SUB_CELLS.values()
-            ),
-            box=lookup("datasets/{dataset}/box", within=config),
-            uniform=lookup("datasets/{dataset}/uniform", within=config),
-            stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
-            grid=config["gowalla"]["grid"],
-            seed=config["seed"],
-        script:
-            "../../../scripts/paper/data/use_bundled_counts.py"
+rule use_bundled_counts:
+    "One city's grids, cut from the sub-cells in data/gowalla, and points spread inside the sub-cells."
+    input:
+        **{table: source(path) for table, path in SUB_CELLS.items()},
+    output:
+        histogram="<results>/data/histograms/{dataset}.csv",
+        cells="<results>/data/checkins/{dataset}_cells.csv",
+        points="<results>/data/checkins/{dataset}.parquet",
+    log:
+        "<results>/logs/use_bundled_counts/{dataset}.log",
+    wildcard_constraints:
+        dataset=one_of(COUNTED),
+    localrule: True
+    params:
+        contents=lambda wildcards: digests(source(file.format(**wildcards)) for file in SUB_CELLS.values()),
+        box=lookup("datasets/{dataset}/box", within=config),
+        uniform=lookup("datasets/{dataset}/uniform", within=config),
+        stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
+        grid=config["gowalla"]["grid"],
+        seed=config["seed"],
+    script:
+        "../../../scripts/paper/data/use_bundled_counts.py"
 
 
-if SOURCE == "snap":
-
-    # The rule does not rerun when the address changes: the md5 fixes the file.
-    rule download_checkins:
-        "Download SNAP's file of Gowalla check-ins and check its md5; an interrupted download starts again."
-        output:
-            DOWNLOADED,
-        log:
-            "<results>/logs/download_checkins.log",
-        priority: 1
-        localrule: True
-        params:
-            md5=config["gowalla"]["download"]["md5"],
-        script:
-            "../../../scripts/paper/data/download_checkins.py"
+# The rule does not rerun when the address changes: the md5 fixes the file.
+rule download_checkins:
+    "Download SNAP's file of Gowalla check-ins and check its md5; an interrupted download starts again."
+    output:
+        DOWNLOADED,
+    log:
+        "<results>/logs/download_checkins.log",
+    priority: 1
+    localrule: True
+    params:
+        md5=config["gowalla"]["download"]["md5"],
+    script:
+        "../../../scripts/paper/data/download_checkins.py"
 
 
-if SOURCE in ("snap", "file"):
+rule crop_checkins:
+    "The check-ins inside each city's box, in one pass over the file."
+    input:
+        checkins=CHECKINS,
+    output:
+        points=expand("<results>/data/checkins/{dataset}_cropped.parquet", dataset=GOWALLA),
+        summary="<results>/data/checkins/crop_summary.csv",
+    log:
+        "<results>/logs/crop_checkins.log",
+    priority: 1
+    localrule: True
+    params:
+        contents=(lambda wildcards: digests([CHECKINS])) if SOURCE == "file" else {},
+        md5=None if SOURCE == "file" else config["gowalla"]["download"]["md5"],
+        boxes={name: DATASETS[name]["box"] for name in GOWALLA},
+        bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
+    script:
+        "../../../scripts/paper/data/crop_checkins.py"
 
-    rule crop_checkins:
-        "The check-ins inside each city's box, in one pass over the file."
-        input:
-            checkins=CHECKINS,
-        output:
-            points=expand("<results>/data/checkins/{dataset}.parquet", dataset=GOWALLA),
-            summary="<results>/data/checkins/crop_summary.csv",
-        log:
-            "<results>/logs/crop_checkins.log",
-        priority: 1
-        localrule: True
-        params:
-            contents=(lambda wildcards: digests([CHECKINS])) if SOURCE == "file" else {},
-            md5=config["gowalla"]["download"]["md5"] if SOURCE == "snap" else None,
-            boxes={name: DATASETS[name]["box"] for name in GOWALLA},
-            bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
-        script:
-            "../../../scripts/paper/data/crop_checkins.py"
 
-    rule grid_checkins:
-        "One city's check-ins counted in the cells of its grids and in sub-cells, as data/gowalla has them."
-        input:
-            points="<results>/data/checkins/{dataset}.parquet",
-        output:
-            histogram="<results>/data/histograms/{dataset}.csv",
-            cells="<results>/data/checkins/{dataset}_cells.csv",
-            lines="<results>/data/checkins/{dataset}_lines.csv",
-            counts="<results>/data/checkins/{dataset}_counts.csv",
-        log:
-            "<results>/logs/grid_checkins/{dataset}.log",
-        wildcard_constraints:
-            dataset=one_of(GOWALLA),
-        localrule: True
-        params:
-            box=lookup("datasets/{dataset}/box", within=config),
-            uniform=lookup("datasets/{dataset}/uniform", within=config),
-            stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
-            grid=config["gowalla"]["grid"],
-        script:
-            "../../../scripts/paper/data/grid_checkins.py"
+rule grid_checkins:
+    "One city's check-ins counted in the cells of its grids and in sub-cells, as data/gowalla has them."
+    input:
+        points="<results>/data/checkins/{dataset}_cropped.parquet",
+    output:
+        histogram="<results>/data/histograms/{dataset}.csv",
+        cells="<results>/data/checkins/{dataset}_cells.csv",
+        lines="<results>/data/checkins/{dataset}_lines.csv",
+        counts="<results>/data/checkins/{dataset}_counts.csv",
+    log:
+        "<results>/logs/grid_checkins/{dataset}.log",
+    wildcard_constraints:
+        dataset=one_of(CROPPED),
+    localrule: True
+    params:
+        box=lookup("datasets/{dataset}/box", within=config),
+        uniform=lookup("datasets/{dataset}/uniform", within=config),
+        stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
+        grid=config["gowalla"]["grid"],
+    script:
+        "../../../scripts/paper/data/grid_checkins.py"
+
+
+rule compare_checkins:
+    "Where the counts of this run differ from the bundled ones, and from the numbers that the paper prints."
+    input:
+        **SUB_CELLS_OF_BUNDLED,
+        cells=expand("<results>/data/checkins/{dataset}_cells.csv", dataset=BUNDLED),
+        values=source(VALUES),
+    output:
+        shown(
+            "<results>/data/checkins/compared.csv",
+            "check-ins compared",
+            "check-ins of this run, bundled and printed",
+            "compared",
+        ),
+    log:
+        "<results>/logs/compare_checkins.log",
+    localrule: True
+    params:
+        contents=digests([source(VALUES), *sum(SUB_CELLS_OF_BUNDLED.values(), [])]),
+        datasets=BUNDLED,
+    script:
+        "../../../scripts/paper/data/compare_checkins.py"
 
 
 rule count_checkins:
@@ -141,7 +164,7 @@ rule use_counts:
         dataset=one_of(COUNTS),
     localrule: True
     params:
-        contents=lambda wildcards: digests([DATASETS[wildcards.dataset]["file"]]),
+        contents=lambda wildcards: digest(DATASETS[wildcards.dataset]["file"]),
     script:
         "../../../scripts/paper/data/use_counts.py"
 
@@ -150,7 +173,8 @@ rule draw_checkins:
     "Figure 3: the check-ins of each city."
     input:
         histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=GOWALLA),
-        checkins=expand("<results>/data/checkins/{dataset}.parquet", dataset=GOWALLA),
+        checkins=expand("<results>/data/checkins/{dataset}.parquet", dataset=COUNTED)
+        + expand("<results>/data/checkins/{dataset}_cropped.parquet", dataset=CROPPED),
     output:
         **drawn("fig3_checkins"),
     log:
@@ -168,11 +192,10 @@ rule data:
     "The histogram of every dataset, and the check-ins of every city."
     input:
         expand("<results>/data/histograms/{dataset}.csv", dataset=DATASETS),
-        expand(
-            rules.use_bundled_counts.output if SOURCE == "bundled" else rules.grid_checkins.output,
-            dataset=GOWALLA,
-        ),
-        [] if SOURCE == "bundled" else rules.crop_checkins.output,
+        expand(rules.use_bundled_counts.output, dataset=COUNTED),
+        expand(rules.grid_checkins.output, dataset=CROPPED),
+        rules.crop_checkins.output if CROPPED else [],
+        rules.compare_checkins.output if CROPPED and BUNDLED else [],
         rules.count_checkins.output,
         files_of(DATA_FIGURES),
     localrule: True

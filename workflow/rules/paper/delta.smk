@@ -1,5 +1,4 @@
 # delta of one value's count: the printed formulas, Figure 1, and the delta behind every printed one.
-VALUES = "data/published/values.csv"  # what the paper prints
 DELTA_HAT = configuration.having("delta_hat", DATASETS)
 TITLES = {name: dataset["title"] for name, dataset in DATASETS.items()}
 DELTA_FIGURES = {  # name: section of the page, title

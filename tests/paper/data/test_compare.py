@@ -1,0 +1,63 @@
+"""Counts of a run beside the bundled and the printed ones, on check-ins that are made up."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts.paper.data.compare_checkins import COLUMNS, compare, printed_checkins
+from scripts.paper.data.grid import all_cells, count_in_cells, grids_of, point_table
+from scripts.paper.data.sub_cells import count_in_sub_cells
+from tests import ROOT
+
+BOX = {"south": 48.0, "north": 48.4, "west": 2.0, "east": 2.6}
+STEPPED = {"latitude_step": 0.15, "longitude_step": 0.25}
+GRIDS = grids_of(BOX, {"columns": 6, "rows": 4}, STEPPED)
+PLACES = np.random.default_rng(3).random((2, 500))
+POINTS = point_table(48.0 + 0.4 * PLACES[0], 2.0 + 0.6 * PLACES[1])
+
+
+@pytest.fixture
+def bundled(tmp_path):
+    """The two files of a bundled city."""
+    paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
+    for table, path in zip(count_in_sub_cells(POINTS, GRIDS), paths, strict=True):
+        table.to_csv(path, index=False)
+    return paths
+
+
+def cells_of(points, grids=GRIDS):
+    return all_cells(count_in_cells(points, grids))
+
+
+def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
+    kept = int(cells_of(POINTS).query("grid == 'stepped'")["count"].sum())
+    assert kept < 500  # the stepped grid has no last row and column
+    equal = compare("town", cells_of(POINTS), bundled, {"town": 510})
+    assert equal.to_numpy().tolist() == [
+        ["town", "uniform", 510, 500, 500, 24, 0],
+        ["town", "stepped", 510, kept, kept, 4, 0],
+    ]
+    more = point_table(np.array([48.01, 48.01, 48.39]), np.array([2.01, 2.02, 2.59]))
+    differs = compare("town", cells_of(pd.concat([POINTS, more])), bundled, {"town": 510})
+    assert differs["counted"].tolist() == [503, kept + 2]
+    assert differs["cells_that_differ"].tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    "grids",
+    [
+        grids_of(BOX, {"columns": 7, "rows": 4}),
+        grids_of(BOX | {"north": 48.404}, {"columns": 6, "rows": 4}),  # its edges would move
+        grids_of(BOX | {"south": 47.0}, {"columns": 6, "rows": 4}),
+    ],
+)
+def test_another_grid_has_no_bundled_counts_and_a_city_of_your_own_no_printed_number(bundled, grids):
+    table = compare("mine", cells_of(POINTS, grids), bundled, {"paris": 10_260})
+    assert list(table.columns) == COLUMNS
+    assert table[["printed", "bundled", "cells_that_differ"]].isna().all(axis=None)
+    assert (table["counted"] > 0).all()
+
+
+def test_the_papers_numbers():
+    printed = printed_checkins(ROOT / "data/published/values.csv")
+    assert printed == {"san_francisco": 123_108, "paris": 10_260}
