@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 Texts = tuple[str, str]  # section of the page, title
 SECTIONS = {  # of the page, in its order: name -> heading. A figure may belong to any of them
-    "overview": "What we found",
-    "parity": "At equal privacy",
     "figures": "The paper's figures",
+    "delta-hat": "Delta-hat, and our two constants",
+    "overview": "What we found",
     "values": "Printed values",
+    "parity": "At equal privacy",
     "statements": "Statements",
     "own-figures": "Your datasets",
     "attack": "A simulated attack",

@@ -22,7 +22,9 @@ from scripts.beyond.statements import verdict_rules as rules
 from scripts.beyond.statements.claim_counts import counted_claims
 from scripts.beyond.statements.judge_jointly import CONTRADICTED, OTHER_NOISE, OUR_NUMBERING, REJECTED, TIMES
 from scripts.beyond.statements.noise_scale import gaussian_errors, likely
+from scripts.paper.delta.compute_delta_hat import SMALLEST_FLOAT
 from scripts.paper.delta.printed_formulas import theorem_1_as_printed
+from scripts.paper.trials.run_delta_hat_trials import FORMS, gaussian_ratios
 from scripts.paper.values.verdict_counts import (
     GOOD,
     count_verdicts,
@@ -33,6 +35,7 @@ from scripts.paper.values.verdict_counts import (
 from scripts.shared.job import job, write_bytes
 from scripts.shared.printed import PAPER, parse_tolerance
 from scripts.shared.published_gaussian import published_scale
+from scripts.shared.table_files import read_parquet
 from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.literature import amplification, clones, count
@@ -455,6 +458,29 @@ def _wider(low: Any, high: Any) -> float:
     return 100 * (10 ** float(high - low) - 1)
 
 
+def delta_hat(results: Results) -> Finding:
+    """delta-hat where it is not 0, eps < eps0, in the paper's datasets; and what its form does to the errors.
+
+    ``orders``: of magnitude by which the printed delta-hat lies below the exact one; ``beyond_floats``: at
+    how many of all points (``of``) it lies below the smallest float; ``ratios``: of the Gaussian's mean TV
+    error to that of shuffle+INV, for both forms of delta-hat.
+    """
+    table = results["delta_hat"]
+    by_form = gaussian_ratios(results["delta_hat_trials"]).groupby("form")["ratio"]
+    return {
+        "of": len(table),
+        "orders": _range(table["exact"] - table["published"]),
+        "beyond_floats": (table["published"] < -SMALLEST_FLOAT).sum(),
+        "ratios": {form: _range(by_form.get_group(form)) for form in FORMS},
+    }
+
+
+def constants(results: Results) -> Finding:
+    """The ratio of shuffle+INV's error to the Gaussian's in Figures 2, 6 and 7, by floor and sensitivity."""
+    table = results["constants"]
+    return {"floors": sorted(table["floor"].unique(), reverse=True), **_range(table["ratio"])}
+
+
 def designs(_: Results) -> Finding:
     """The eps0 of k-RR at 100,000 users and 256 values for (1, 1e-6), which is left if the shuffler fails."""
     return {"eps0": tightshuffle.plan(n=100_000, k=256, eps=1, delta=1e-6).eps0}
@@ -462,7 +488,8 @@ def designs(_: Results) -> Finding:
 
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
     printed, claims, theorem, default_setting, audit, joint_tests, grids, cells, gaussian, noise,
-    parity, papers_settings, popular, almost_comparable, unequal, literature, apart, designs,
+    delta_hat, constants, parity, papers_settings, popular, almost_comparable, unequal, literature, apart,
+    designs,
 )  # fmt: skip
 
 
@@ -479,13 +506,23 @@ def _range(values: Iterable[Any]) -> Finding:
     return {"low": min(found), "high": max(found)}
 
 
+def read_datasets(paths: Iterable[str]) -> pd.DataFrame:
+    """The tables of several datasets, CSV or Parquet, as one."""
+    tables = [read_parquet(path) if path.endswith(".parquet") else pd.read_csv(path) for path in paths]
+    return pd.concat(tables, ignore_index=True)
+
+
 if __name__ == "__main__":
     with job() as snakemake:
         titles = snakemake.params.titles
-        found: dict[str, Any] = {
-            name: read_verdicts(path) if name.endswith("verdicts") else pd.read_csv(path)
-            for name, path in snakemake.input.items()
-        }
+        found: dict[str, Any] = {}
+        for name, paths in snakemake.input.items():
+            if name.startswith("delta_hat"):
+                found[name] = read_datasets(paths)
+            elif name.endswith("verdicts"):
+                found[name] = read_verdicts(paths)
+            else:
+                found[name] = pd.read_csv(paths)
         if "parity_ratio" in found:
             found["parity_ratio"] = found["parity_ratio"][found["parity_ratio"]["dataset"].isin(list(titles))]
         found |= {"titles": titles, "papers": snakemake.params.papers}

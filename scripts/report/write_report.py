@@ -17,8 +17,8 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
-from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.beyond.statements.claim_counts import counted_claims
+from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.paper.values.judgement import to_text
 from scripts.paper.values.verdict_counts import GOOD, orders, read_verdicts
 from scripts.report.sections import FPS, SECTIONS

@@ -39,7 +39,7 @@ from scripts.paper.trials import (
 from scripts.paper.trials.compute_constants import compute_constants
 from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
 from scripts.paper.trials.estimate_cells import estimate_cells
-from scripts.paper.trials.run_delta_hat_trials import run_delta_hat_trials
+from scripts.paper.trials.run_delta_hat_trials import gaussian_ratios, run_delta_hat_trials
 from scripts.paper.trials.run_trials import Protocol, run_points
 from scripts.shared import style, wording
 from scripts.shared.configuration import PAPERS, merged
@@ -369,7 +369,7 @@ def delta_hat_trials(folder):
     means = table.groupby(["n", "form", "eps"])["value"].mean().reset_index()
     shows = lines(means, "eps", "value")
     shows.append((None, table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()))
-    ratios = draw_delta_hat_trials.ratios(table).groupby("form")["ratio"]
+    ratios = gaussian_ratios(table).groupby("form")["ratio"]
     says = [f"has {wording.two_digits(ratios.get_group('published'))} times the error", "sensitivity 1,"]
     says += [f"it has {wording.two_digits(ratios.get_group('exact'))} times", "5 repetitions"]
     figure = draw_delta_hat_trials.draw(table, {"paris": FORMULA})

@@ -7,6 +7,15 @@ FIGURES = in_page_order(PAPER_FIGURES | BEYOND_FIGURES)
 PAGE = sorted(path.relative_to(HERE).as_posix() for path in HERE.glob("scripts/report/page/*.*"))
 ARTICLE = [f"scripts/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
 ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in (HERE / ARTICLE[0]).read_text("utf-8")]
+OF_DELTA_HAT = [name for name in DELTA_HAT if name in PAPERS]
+DELTA_HATS_OF_THE_PAPERS = {
+    name: expand(output, dataset=OF_DELTA_HAT)
+    for name, output in (
+        ("delta_hat", rules.compute_delta_hat.output),
+        ("delta_hat_trials", rules.run_delta_hat_trials.output),
+    )
+    if OF_DELTA_HAT
+}
 CHANGED = configuration.differences(config)  # listed first in the report and in the article
 
 
@@ -14,6 +23,8 @@ rule state_findings:
     "Every number that the page, the article or docs/ state."
     input:
         **({"parity_ratio": "<results>/parity/parity_ratio.csv"} if PARITY else {}),
+        **DELTA_HATS_OF_THE_PAPERS,
+        **({"constants": "<results>/trials/constants.csv"} if TV else {}),
         verdicts="<results>/values/verdicts.csv",
         claim_verdicts="<results>/statements/claim_verdicts.csv",
         audit="<results>/attack/audit.csv",

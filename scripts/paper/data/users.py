@@ -5,9 +5,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from scripts.shared.histograms import NUMPYS_LIMIT
 from tightshuffle.arguments import Integers
-
-NUMPYS_LIMIT = 10**9  # users from which numpy draws no hypergeometric numbers
 
 Users = int | Literal["all"]
 

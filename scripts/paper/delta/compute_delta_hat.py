@@ -23,6 +23,7 @@ from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.setting import make_setting
 
 LOG10_ENDS = (-2.0, -30.0)  # of the exact delta-hat, at the first and the last eps
+SMALLEST_FLOAT = 308  # -log10 of the smallest normal double, below which diffprivlib gets 0 and refuses
 SATURATED = 1e-30  # a delta at which diffprivlib's scale no longer grows
 
 

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
+from scripts.paper.delta.compute_delta_hat import SMALLEST_FLOAT
 from scripts.shared import style, wording
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
@@ -20,7 +21,6 @@ LINES = {  # column: (label, colour)
     "upper": ("proven bound, whole histogram", style.ALL_COUNTS),
 }
 DEPTHS = (1, 10, 100, 1000, 10_000)  # -log10 of the deltas that the axis numbers
-SMALLEST_FLOAT = 308  # -log10 of the smallest normal double, below which diffprivlib gets 0 and refuses
 GREY = "#777777"
 
 

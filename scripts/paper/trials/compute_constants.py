@@ -12,6 +12,7 @@ import pandas as pd
 
 from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
+from scripts.shared.table_files import read_parquet
 
 POINT = ["dataset", "eps0", "eps", "n", "k"]
 
@@ -52,7 +53,7 @@ def expected_tv_of_noise(scale: float, *, n: int, k: int) -> float:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        tables = (pd.read_parquet(path, filters=[("experiment", "==", "tv")]) for path in snakemake.input)
+        tables = (read_parquet(path, filters=[("experiment", "==", "tv")]) for path in snakemake.input)
         settings = snakemake.params.settings
         table = compute_constants(tables, floors=settings["floors"], sensitivities=settings["sensitivities"])
         write_csv(table, snakemake.output[0])

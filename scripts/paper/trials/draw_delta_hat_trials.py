@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.paper.trials.run_delta_hat_trials import FORMS, SETTING
+from scripts.paper.trials.run_delta_hat_trials import FORMS, SETTING, gaussian_ratios
 from scripts.shared import style, wording
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
@@ -70,19 +70,9 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
     axes.grid(axis="y")
 
 
-def ratios(trials: pd.DataFrame) -> pd.DataFrame:
-    """The Gaussian's mean TV error over that of shuffle+INV: `SETTING`, form, eps and ratio."""
-    inverted = trials[trials["mechanism"] == "shuffle+INV"].groupby(SETTING)["value"].mean()
-    gaussian = trials[trials["mechanism"] == "gaussian"]
-    means = gaussian.groupby([*SETTING, "form", "eps"])["value"].mean().reset_index()
-    means = means.join(inverted.rename("inverted"), on=SETTING)
-    means["ratio"] = means["value"] / means["inverted"]
-    return means.drop(columns=["value", "inverted"])
-
-
 def caption(trials: pd.DataFrame, sensitivity: float) -> str:
     """The caption: the ratios of both forms, and how the Gaussian was calibrated."""
-    by_form = ratios(trials).groupby("form")["ratio"]
+    by_form = gaussian_ratios(trials).groupby("form")["ratio"]
     spans = {form: wording.two_digits(by_form.get_group(form)) for form in FORMS}
     repetitions = wording.listing(sorted(trials.groupby(SETTING)["repetition"].max().unique()))
     return (

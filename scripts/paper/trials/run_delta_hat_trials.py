@@ -75,6 +75,16 @@ def _errors(mechanism: str, estimates: Floats, sample: Integers) -> pd.DataFrame
     )
 
 
+def gaussian_ratios(trials: pd.DataFrame) -> pd.DataFrame:
+    """The Gaussian's mean TV error over that of shuffle+INV: `SETTING`, form, eps and ratio."""
+    inverted = trials[trials["mechanism"] == "shuffle+INV"].groupby(SETTING)["value"].mean()
+    gaussian = trials[trials["mechanism"] == "gaussian"]
+    means = gaussian.groupby([*SETTING, "form", "eps"])["value"].mean().reset_index()
+    means = means.join(inverted.rename("inverted"), on=SETTING)
+    means["ratio"] = means["value"] / means["inverted"]
+    return means.drop(columns=["value", "inverted"])
+
+
 if __name__ == "__main__":
     with job() as snakemake:
         settings = snakemake.params.settings

@@ -10,7 +10,7 @@ import pandas as pd
 from scripts.paper.data.users import Users, sample_users, users_of
 from scripts.paper.delta.delta_hat import delta_hat
 from scripts.paper.trials.metrics import individual_error, total_variation, uniform_histogram
-from scripts.shared.histograms import NUMPYS_LIMIT, read_histogram
+from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import Floats, Integers

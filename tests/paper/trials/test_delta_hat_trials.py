@@ -8,8 +8,7 @@ import pytest
 
 from scripts.paper.delta.compute_delta_hat import compute_delta_hat, sample_of
 from scripts.paper.trials.compute_constants import compute_constants, expected_tv_of_noise
-from scripts.paper.trials.draw_delta_hat_trials import ratios
-from scripts.paper.trials.run_delta_hat_trials import run_delta_hat_trials
+from scripts.paper.trials.run_delta_hat_trials import gaussian_ratios, run_delta_hat_trials
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers.expected_errors import krr_errors
@@ -52,7 +51,7 @@ def test_the_errors_have_the_size_that_theory_says(trials):
 
 
 def test_the_ratio_is_the_gaussians_mean_over_that_of_shuffle_inv(trials):
-    row = ratios(trials).iloc[0]
+    row = gaussian_ratios(trials).iloc[0]
     chosen = trials[(trials["eps"] == row["eps"]) & (trials["form"] == row["form"])]
     inverted = trials[trials["mechanism"] == "shuffle+INV"]
     assert row["ratio"] == pytest.approx(chosen["value"].mean() / inverted["value"].mean(), rel=1e-12)

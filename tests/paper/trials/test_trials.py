@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from scripts.paper.data.users import NUMPYS_LIMIT, sample_users, users_of
+from scripts.paper.data.users import sample_users, users_of
 from scripts.paper.delta.printed_formulas import delta_of_count
 from scripts.paper.trials import run_trials
 from scripts.paper.trials.estimate_cells import estimate_cells
 from scripts.paper.trials.run_trials import MECHANISMS, Protocol, run_mechanisms, run_point
+from scripts.shared.histograms import NUMPYS_LIMIT
 from scripts.shared.published_gaussian import published_scale
 from tests.chi_square import consistent
 from tightshuffle.numerics.seeds import seed_of

@@ -10,12 +10,16 @@ rule compute_cited_bounds:
     input:
         values=source(VALUES),
     output:
-        shown("<results>/bounds/cited_bounds.csv", "cited bounds", "what the cited bounds of Tables II and 1 give"),
+        shown(
+            "<results>/bounds/cited_bounds.csv",
+            "cited bounds",
+            "what the cited bounds of Tables II and 1 give",
+        ),
     log:
         "<results>/logs/compute_cited_bounds.log",
     localrule: True
     params:
-        contents=digest(source(VALUES)),
+        contents=digests([source(VALUES)]),
     script:
         "../../../scripts/beyond/bounds/compute_cited_bounds.py"
 

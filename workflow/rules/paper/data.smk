@@ -164,7 +164,7 @@ rule use_counts:
         dataset=one_of(COUNTS),
     localrule: True
     params:
-        contents=lambda wildcards: digest(DATASETS[wildcards.dataset]["file"]),
+        contents=lambda wildcards: digests([DATASETS[wildcards.dataset]["file"]]),
     script:
         "../../../scripts/paper/data/use_counts.py"
 

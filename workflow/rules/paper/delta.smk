@@ -5,7 +5,7 @@ DELTA_FIGURES = {  # name: section of the page, title
     "fig1_delta_surface": ("figures", "δ over ε and ε₀"),
 }
 if DELTA_HAT:
-    DELTA_FIGURES["delta_hat"] = ("figures", "δ̂ where it is not 0: as printed and exact")
+    DELTA_FIGURES["delta_hat"] = ("delta-hat", "δ̂ where it is not 0: as printed and exact")
 
 
 rule compute_printed_deltas:

@@ -3,9 +3,9 @@ TRIALS_FIGURES = figures_of_datasets("estimates", "estimates", "Estimated histog
 TRIALS_FIGURES |= figures_of_datasets("tv", "tv", "Total variation error", "figures")
 TV = configuration.having("tv", PAPERS)
 if TV:
-    TRIALS_FIGURES["constants"] = ("figures", "What hangs on our two constants")
+    TRIALS_FIGURES["constants"] = ("delta-hat", "What hangs on our two constants")
 if DELTA_HAT:
-    TRIALS_FIGURES["delta_hat_trials"] = ("figures", "The paper's protocol where it is defined")
+    TRIALS_FIGURES["delta_hat_trials"] = ("delta-hat", "The paper's protocol where it is defined")
 TRIALS_FIGURES["gaussian_scale"] = ("experts", "Noise of the analytic Gaussian mechanism")
 
 
