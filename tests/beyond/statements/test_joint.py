@@ -116,6 +116,7 @@ def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numberin
     assert len(table) == 2 * 2 * 5
     assert table[["p", "corrected_p"]].stack().between(0, 1).all()
     for _, pair in table.groupby(["delta", "numbering"]):  # Holm, of two
+        assert pair["corrected_p"].min() == pytest.approx(min(1, 2 * pair["p"].min()))
         assert pair["corrected_p"].max() == pytest.approx(min(1, max(pair["p"].max(), 2 * pair["p"].min())))
     assert joint.compare_grids(VALUES[:0], **given).empty
 
