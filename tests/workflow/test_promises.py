@@ -217,7 +217,7 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
     """Contents decide. Another checkout's code, which the environment may have, is not run."""
     for name in ("data", "scripts", "tightshuffle", "workflow"):
         date(small.folder / name, time.time())
-    for name, seconds in (("data", time.time()), ("trials", 86_400), ("privacy", time.time())):
+    for name, seconds in (("data", time.time()), ("trials", 86_400), ("delta", time.time())):
         date(small.folder / MADE / name, seconds)
     os.utime(small.folder / "mine.csv")
     assert counted(small.make("--dry-run", *COMMAND)) == {}
