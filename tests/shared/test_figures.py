@@ -185,11 +185,11 @@ def koskela(table):
 
 
 def koskela_1a(_):
-    return koskela(koskela_fig1a())
+    return koskela(koskela_fig1a(rounds=(1, 4), axis=(0.05, 4.0, 20)))
 
 
 def koskela_1b(_):
-    return koskela(koskela_fig1b())
+    return koskela(koskela_fig1b(rounds=(1, 2), axis=(0.02, 2.0, 20)))
 
 
 def first_picture(_):

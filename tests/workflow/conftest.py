@@ -1,5 +1,6 @@
 """The real pipeline in copies of the project; the tests share one run on config/quick.yaml."""
 
+import hashlib
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.shared.code import digest
 from tests import ROOT
 
 SOURCES = ["config", "data", "docs", "profiles", "scripts", "tightshuffle", "workflow"]
@@ -113,13 +115,32 @@ if any(".snakemake/scripts/" in word for word in sys.orig_argv):
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory):
-    """A project whose whole quick pipeline has run. Tests that change files put them back."""
-    project = Project(tmp_path_factory.mktemp("quick") / "project")
-    (project.folder / "seen").mkdir()
-    (project.folder / "sitecustomize.py").write_text(NOTES)
-    project.make()
-    return project
+def finished(pytestconfig):
+    """A project whose whole quick pipeline has run. Tests that change files put them back.
+
+    It stays in pytest's cache until a file of the project changes, so the fast and the slow tests share a run.
+    """
+    folder = Path(pytestconfig.cache.mkdir("quick"))
+    contents, project = folder / "contents", folder / "project"
+    if not contents.exists() or contents.read_text() != digest_of_sources():
+        shutil.rmtree(folder)
+        made = Project(project)
+        (project / "seen").mkdir()
+        (project / "sitecustomize.py").write_text(NOTES)
+        made.make()
+        contents.write_text(digest_of_sources())
+    return Project(project, copied=True)
+
+
+def digest_of_sources():
+    """SHA-256 over the names and bytes of all files that a `Project` copies."""
+    total = hashlib.sha256()
+    for name in ["Snakefile", *SOURCES]:
+        found = ROOT / name
+        for path in sorted(found.rglob("*")) if found.is_dir() else [found]:
+            if path.is_file() and not {"__pycache__", "raw"} & set(path.parts):
+                total.update(f"{path.relative_to(ROOT)} {digest(path)}".encode())
+    return total.hexdigest()
 
 
 @pytest.fixture

@@ -34,9 +34,9 @@ def examples(name):
 
 
 @pytest.fixture(scope="module")
-def full(tmp_path_factory):
-    """A project whose whole pipeline has run, on the papers' own configuration."""
-    project = Project(tmp_path_factory.mktemp("full") / "project", config=[], results="results")
+def full():
+    """This checkout, with the results of `make`: only what they lack is made here."""
+    project = Project(ROOT, config=[], results="results", copied=True)
     project.make()
     return project
 
