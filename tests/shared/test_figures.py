@@ -370,8 +370,9 @@ def delta_hat_trials(folder):
     shows = lines(means, "eps", "value")
     shows.append((None, table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()))
     ratios = gaussian_ratios(table).groupby("form")["ratio"]
-    says = [f"has {wording.two_digits(ratios.get_group('published'))} times the error", "sensitivity 1,"]
-    says += [f"it has {wording.two_digits(ratios.get_group('exact'))} times", "5 repetitions"]
+    printed, exact = ratios.get_group("published"), ratios.get_group("exact")
+    says = [f"has {printed.min():.1f} to {printed.max():,.0f} times the error of", "sensitivity 1,"]
+    says += [f"it has {exact.min():.2f} to {exact.max():.1f} times", "5 repetitions"]
     figure = draw_delta_hat_trials.draw(table, {"paris": FORMULA})
     return Drawn(figure, draw_delta_hat_trials.caption(table, 1), shows, says)
 

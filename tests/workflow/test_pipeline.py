@@ -192,7 +192,9 @@ def test_snakemakes_report_has_every_figure_and_table_with_caption_and_category(
 @pytest.mark.slow
 def test_named_targets(fresh):
     makefile = re.search(r"^TARGETS := (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
-    assert {"fig1", "fig7", "figures", "tables", "report", "article", "data", "paper", "statements"} <= set(makefile)
+    assert {"fig1", "fig7", "figures", "tables", "report", "article", "data", "paper", "statements"} <= set(
+        makefile
+    )
     assert fresh.planned(*makefile).keys() >= {"run_trials", "run_parity", "write_report", "write_tables"}
     planned = fresh.planned("fig6").keys()
     assert planned >= {"run_trials", "draw_tv"}
