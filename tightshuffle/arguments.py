@@ -124,6 +124,16 @@ def check_number(name: str, value: object, wanted: str, valid: Callable[[float],
     return float(value)
 
 
+def check_flag(name: str, value: object) -> bool:
+    """``value`` as a bool; ValueError unless it is one, of Python or numpy.
+
+    Python takes the text "false" for yes, and a flag often chooses between two guarantees.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be true or false; got {reprlib.repr(value)}")
+    return bool(value)
+
+
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:
     """``value``, unchanged; ValueError unless it is one of ``choices``."""
     if value not in list(choices):

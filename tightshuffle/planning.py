@@ -21,6 +21,7 @@ from tightshuffle.arguments import (
     Floats,
     check_colluding,
     check_eps,
+    check_flag,
     check_k,
     check_log10_delta,
     check_n,
@@ -112,11 +113,13 @@ def plan(
         if release != "reports":
             raise ValueError(f"release must be 'reports' for {randomizer!r}; got {release!r}")
         given = {"delta": delta, "log10_delta": log10_delta, "error": error, "colluding": colluding}
+        given["deletion"] = deletion
         return _tuned_plan(TUNABLE[randomizer], n, k, eps, shares=shares, **given)
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
         raise ValueError(
             f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
         )
+    deletion = check_flag("deletion", deletion)
     k = check_whole("k", k, 2)
     rounds = check_whole("compositions", compositions, 1)
     eps = check_one("eps", check_positive("eps", eps))

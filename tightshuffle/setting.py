@@ -17,6 +17,7 @@ from tightshuffle.arguments import (
     check_compositions,
     check_count,
     check_eps0,
+    check_flag,
     check_k,
     check_n,
     check_one,
@@ -152,7 +153,7 @@ def make_setting(
         count=None if count is None else check_count(count, users - known),
         direction=None if direction is None else check_choice("direction", direction, DIRECTIONS),
         release=check_choice("release", release, RELEASES),
-        deletion=bool(deletion),
+        deletion=check_flag("deletion", deletion),
     )
     if made.deletion and made.release != "sums":
         raise ValueError('deletion must be left out unless release is "sums"')

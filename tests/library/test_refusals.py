@@ -1,15 +1,18 @@
 """What each function refuses, in one line that names the argument, the entry or the column."""
 
+import inspect
 from functools import partial
 
 import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle.bounds import histogram
+from tightshuffle import Collection, Group
+from tightshuffle.bounds import histogram, pld, sums
 from tightshuffle.bounds.binary import binary
+from tightshuffle.bounds.dummies import HiddenByDummies
 from tightshuffle.designs import fewest_dummies
-from tightshuffle.dummy_laws import parse_law
+from tightshuffle.dummy_laws import parse_law, poisson
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.literature import blanket, count, renyi
 from tightshuffle.literature.amplification import balle_bennett
@@ -148,3 +151,65 @@ def test_a_bad_argument_is_refused_and_named(function, change, message):
     refusing, good = GOOD[function]
     with pytest.raises(ValueError, match=message):
         refusing(**good | change)
+
+
+BITS = parse("rappor", k=5, eps0=2.0)
+SUMS = {"n": 1000, "k": 5, "eps0": 2.0, "randomizer": "rappor", "release": "sums"}
+APP = Collection(5, (Group("a", 1000, 2.0, participation=0.3),))
+FLAGGED = [  # whatever takes a flag, with arguments that are accepted
+    (tightshuffle.delta, {"eps": 0.1, **SUMS}),
+    (tightshuffle.epsilon, {"delta": 1e-6, **SUMS}),
+    (tightshuffle.upper, {"eps": 0.1, **SUMS}),
+    (tightshuffle.lower, {"eps": 0.1, **KRR}),
+    (
+        tightshuffle.plan,
+        {"n": 1000, "k": 5, "eps": 1.0, "delta": 1e-6, "randomizer": "oue", "release": "sums"},
+    ),
+    (tightshuffle.fewest_users, {"eps": 1.0, "delta": 1e-6} | {key: SUMS[key] for key in SUMS if key != "n"}),
+    (tightshuffle.to_pld, {"n": 100, "k": 3, "eps0": 1.0}),
+    (pld.to_pld, {"setting": make_setting(n=100, k=3, eps0=1.0)}),
+    (make_setting, SUMS),
+    (Collection, {"k": 5, "groups": APP.groups, "randomizer": "oue", "release": "sums"}),
+    (APP.one_round, {"eps": 0.1}),
+    (APP.log10_delta, {"eps": 0.1}),
+    (APP.epsilon, {"delta": 1e-6}),
+    (APP.to_pld, {}),
+    (HiddenByDummies, {"law": poisson(50.0)}),
+    (sums.log10_delta, {"eps": 0.1, "n": 1000, "randomizer": BITS}),
+    (sums.epsilon, {"log10_delta": -6.0, "n": 1000, "randomizer": BITS}),
+    (sums.gaussian_mu, {"randomizer": BITS}),
+]
+
+
+def flags_of(function):
+    """The names of the parameters that are True or False by default."""
+    parameters = inspect.signature(function).parameters.values()
+    return [parameter.name for parameter in parameters if isinstance(parameter.default, bool)]
+
+
+@pytest.mark.parametrize("wrong", ["false", "no", "True", 0, 1, None, float("nan"), [0], np.array([True])])
+def test_a_flag_is_true_or_false(wrong):
+    """Whatever else counts as yes in Python would give the weaker guarantee without a word: "false" does."""
+    for function, good in FLAGGED:
+        for name in flags_of(function):
+            with pytest.raises(ValueError, match=f"^{name} must be true or false; got "):
+                function(**good | {name: wrong})
+
+
+def test_a_flag_of_numpy_is_one_of_python():
+    for function, good in FLAGGED[:5] + FLAGGED[10:13]:
+        for name in flags_of(function):
+            for flag in (True, False):
+                assert function(**good | {name: np.bool_(flag)}) == function(**good | {name: flag})
+    assert Collection(deletion=np.bool_(True), **FLAGGED[9][1]).deletion is True
+
+
+def test_every_public_flag_is_in_the_list():
+    methods = [member for name, member in vars(Collection).items() if inspect.isfunction(member)]
+    public = [getattr(tightshuffle, name) for name in tightshuffle.__all__]
+    asked = {function.__qualname__ for function, _ in FLAGGED}
+    for function in [*public, *methods]:
+        if not function.__name__.startswith("_") and flags_of(function):
+            assert function.__qualname__ in asked
+    with pytest.raises(ValueError, match="^deletion must be left out"):
+        tightshuffle.plan(n=1000, k=5, eps=1.0, delta=1e-6, randomizer="subset", deletion=True)

@@ -19,6 +19,7 @@ from tightshuffle.arguments import (
     check_at_most,
     check_choice,
     check_eps,
+    check_flag,
     check_log10_delta,
     check_one,
     check_whole,
@@ -53,6 +54,7 @@ class HiddenByDummies(Composition):
         times = check_whole("values", values, 1) * check_whole("rounds", rounds, 1)
         check_at_most("values * rounds", np.asarray(times), LARGEST_COMPOSITIONS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
+        round_up = check_flag("round_up", round_up)
         losses = []
         if neighbours != "remove":
             losses.append(law.steps[1:])

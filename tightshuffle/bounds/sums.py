@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats
+from tightshuffle.arguments import Floats, check_flag
 from tightshuffle.bounds.binary import Bit, worst_count
 from tightshuffle.bounds.rounds import Curve, Rounds
 from tightshuffle.randomizers import Randomizer
@@ -32,7 +32,7 @@ def log10_delta(
     ``eps`` >= 0, a number or an array; ``n`` users who do not collude; ``randomizer``: a `UnaryEncoding`;
     other parameters as for `tightshuffle.delta`. ValueError for another randomizer, or a bad eps.
     """
-    pairs = _pairs(n, check_unary(randomizer), compositions, deletion)
+    pairs = _pairs(n, check_unary(randomizer), compositions, check_flag("deletion", deletion))
     return np.max([pair.log10_delta(eps) for pair in pairs], axis=0)
 
 
@@ -40,7 +40,7 @@ def epsilon(
     log10_delta: float, *, n: int, randomizer: Randomizer, compositions: int = 1, deletion: bool = False
 ) -> float:
     """The smallest eps at which the bound is at most 10^``log10_delta`` < 1, rounded up; nan if none is."""
-    pairs = _pairs(n, check_unary(randomizer), compositions, deletion)
+    pairs = _pairs(n, check_unary(randomizer), compositions, check_flag("deletion", deletion))
     return max(pair.epsilon(log10_delta) for pair in pairs)
 
 
@@ -48,7 +48,7 @@ def gaussian_mu(randomizer: Randomizer, *, deletion: bool = False) -> float:
     """mu of the Gaussian differential privacy that the sums of n users tend to, times the root of n."""
     own = check_unary(randomizer)
     p, q = own.p_star, own.q
-    return math.sqrt((1 if deletion else 2) / min(p * (1 - p), q * (1 - q))) * (p - q)
+    return math.sqrt((1 if check_flag("deletion", deletion) else 2) / min(p * (1 - p), q * (1 - q))) * (p - q)
 
 
 def check_unary(randomizer: Randomizer) -> UnaryEncoding:
