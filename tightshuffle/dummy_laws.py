@@ -18,6 +18,7 @@ LAWS += "power:MEAN:POWER:DEVIATION, fixed:NUMBER or file:PATH"
 _DEEP = 700.0  # e^-700 is about the smallest float
 LARGEST_MEAN = 1e9
 _MOST = 10**7  # numbers that one law can take
+_LEAST_DEVIATION = 1e-3  # a smaller one hides nothing: no other number is as likely as e^-1000
 _SUM = 1e-9  # by which a file's probabilities may miss 1, as they are rounded decimals
 _ULP = 2.0**-52
 
@@ -43,6 +44,14 @@ class Law:
     def mean(self) -> float:
         """How many dummies a value gets on average."""
         return float(self.first + np.exp(self.log_mass) @ np.arange(self.log_mass.size))
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether mean + x is as likely as mean - x: a count that gains one loses as much as one that loses one."""
+        return bool(
+            np.array_equal(self.log_mass, self.log_mass[::-1])
+            and np.array_equal(self.steps, -self.steps[::-1])
+        )
 
     @property
     def deviation(self) -> float:
@@ -97,7 +106,7 @@ def cut_power(mean: float, power: float, deviation: float) -> Law:
     """
     check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10)
     largest = check_whole("2 * mean", 2 * check_number("mean", mean, "above 0", lambda x: x > 0), 1, _MOST)
-    check_positive("deviation", deviation)
+    check_number("deviation", deviation, f"finite and >= {_LEAST_DEVIATION:g}", _LEAST_DEVIATION.__le__)
     away = np.abs(np.arange(largest + 1) - largest / 2)
     exponents = (away / deviation) ** power / power
     steps = np.concatenate([[-np.inf], np.diff(exponents), [np.inf]])
@@ -180,7 +189,11 @@ def _reached(mean: float, variance: float) -> tuple[int, int]:
 
 
 def _of_steps(name: str, first: int, steps: Floats, cut: bool) -> Law:
-    log_mass = _normalised(-np.concatenate([[0.0], np.cumsum(steps[1:-1])]))
+    """The law with these steps, which grow. They are summed from the likeliest number on, for small errors."""
+    likeliest = int(np.count_nonzero(steps[1:-1] < 0))
+    above = -np.cumsum(steps[likeliest + 1 : -1])
+    below = np.cumsum(steps[likeliest:0:-1])[::-1]
+    log_mass = _normalised(np.concatenate([below, [0.0], above]))
     return Law(name, first, log_mass, steps, math.log(2) - _DEEP if cut else -math.inf)
 
 

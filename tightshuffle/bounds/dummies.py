@@ -24,7 +24,7 @@ from tightshuffle.arguments import (
     check_one,
     check_whole,
 )
-from tightshuffle.bounds.rounds import Composition, Depth
+from tightshuffle.bounds.rounds import Composition, Depth, margin
 from tightshuffle.dummy_laws import Law
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
 from tightshuffle.setting import LARGEST_COMPOSITIONS
@@ -56,21 +56,24 @@ class HiddenByDummies(Composition):
         check_choice("neighbours", neighbours, NEIGHBOURS)
         round_up = check_flag("round_up", round_up)
         losses = []
+        pairs = times * (2 if neighbours == "replace" else 1)
         if neighbours != "remove":
             losses.append(law.steps[1:])
-        if neighbours != "add":
+        if neighbours == "remove" or (neighbours == "replace" and not law.symmetric):
             losses.append(-law.steps[:-1])
-        pairs = times * len(losses)
-        finite = [own[np.isfinite(own) & np.isfinite(law.log_mass)] for own in losses]
+        # A law that is narrow beside its range has huge losses at numbers that never occur.
+        counted = law.log_mass > _DEEP
+        finite = [own[np.isfinite(own) & counted] for own in losses]
         reach = max((float(np.abs(own).max()) for own in finite if own.size), default=0.0)
         spacing = _spacing(losses, law.log_mass, pairs, reach, round_up)
-        heights = law.log_mass[np.isfinite(law.log_mass)]
+        heights = law.log_mass[counted]
         deepest = float(np.abs(heights).max())
-        # Losses are differences of exponents, and probabilities are sums of losses.
-        self._shift = pairs * (8 * _ULP * (1 + deepest + reach) + _SNAP * spacing)
+
+        # Losses are differences of exponents, and probabilities are sums of losses from the likeliest number on.
+        self._shift = pairs * (16 * _ULP * (1 + deepest + reach) + _SNAP * spacing)
         slack = _ULP * (heights.size + 8) * (1 + deepest)
         made = [_grid(own, law, spacing, slack if round_up else -slack) for own in losses]
-        self._rounds = [(grid, times) for grid in made]
+        self._rounds = [(grid, pairs // len(losses)) for grid in made]
         self._round_up = round_up
         super().__init__(math.inf, pairs * (reach + spacing))
 
@@ -88,7 +91,7 @@ class HiddenByDummies(Composition):
         found = self.epsilon_of(wanted * _LN10)
         if math.isnan(found):
             return math.inf
-        return found if self._round_up else max(found - 2e-10, 0.0)  # epsilon_of rounds up
+        return found if self._round_up else max(found - 2 * margin(found), 0.0)  # epsilon_of rounds up
 
     def _build(self, depth: float) -> Depth:
         moved = -self._shift if self._round_up else self._shift
