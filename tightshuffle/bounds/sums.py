@@ -7,6 +7,7 @@ round adds its pair or pairs. docs/theory.md, "Sums only", has the proof.
 
 import functools
 import math
+import reprlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -54,9 +55,10 @@ def gaussian_mu(randomizer: Randomizer, *, deletion: bool = False) -> float:
 def check_unary(randomizer: Randomizer) -> UnaryEncoding:
     """The randomizer; ValueError if it is no unary encoding, where sums are not independent."""
     if not isinstance(randomizer, UnaryEncoding):
+        name = getattr(randomizer, "name", reprlib.repr(randomizer))
         raise ValueError(
             "randomizer must be rappor or oue, or another unary encoding, for release = 'sums'; got"
-            f" {randomizer.name} (k-RR's histogram is its sums: leave release out)"
+            f" {name} (k-RR's histogram is its sums: leave release out)"
         )
     return randomizer
 

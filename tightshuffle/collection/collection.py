@@ -16,6 +16,7 @@ from tightshuffle.arguments import (
     check_installed,
     check_log10_delta,
     check_one,
+    check_positive,
 )
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
@@ -70,6 +71,7 @@ class Collection(Data):
         """
         check_choice("bound", bound, BOUNDS)
         unseen = check_flag("unseen", unseen)
+        width = float(check_one("width", check_positive("width", width)))
         chosen, points = self.named(group), check_eps(eps).ravel()
         if bound == "upper" and self.release == "sums":
             logs = self._log10_delta_of_sums(points, group, unseen, 1)

@@ -199,6 +199,12 @@ def test_the_fewest_poisson_dummies_of_devices(values, mean):
     assert HiddenByDummies(poisson(0.999 * 90_000 * found), values, round_up=False).log10_delta(1.0) > -6
 
 
+def test_the_mean_of_a_symmetric_law_is_exact():
+    """As a sum it is 26.999999999999996 or 27.0, depending on the processor."""
+    for text in ("power:27:1.0:2.0001", "gaussian:12.5:3", "geometric:217:0.95"):
+        assert parse_law(text).mean == float(text.split(":")[1])
+
+
 def test_the_error_is_that_of_the_numbers():
     law = poisson(7.3)  # E|Z - m| = 2 e^-m m^(floor m + 1) / (floor m)!
     assert law.absolute_error == pytest.approx(2 * math.exp(-7.3) * 7.3**8 / math.factorial(7), rel=1e-12)
