@@ -157,8 +157,10 @@ def delta(
     ValueError naming a bad argument.
     """
     from tightshuffle import methods
+    from tightshuffle.arguments import check_flag
     from tightshuffle.setting import make_setting
 
+    log10 = check_flag("log10", log10)
     setting = make_setting(
         n=n,
         k=k,
@@ -258,10 +260,11 @@ def upper(
     log10: bool = False,
 ) -> "Floats | float":
     """An upper bound on delta for every dataset: `delta` with the method "upper"."""
-    from tightshuffle.arguments import check_eps
+    from tightshuffle.arguments import check_eps, check_flag
     from tightshuffle.bounds import upper
     from tightshuffle.setting import make_setting
 
+    log10 = check_flag("log10", log10)
     setting = make_setting(
         n=n,
         k=k,
@@ -298,8 +301,10 @@ def lower(
 ) -> "Floats | float":
     """A lower bound on delta of the worst dataset, for one round: `delta` with the method "lower"."""
     from tightshuffle import methods
+    from tightshuffle.arguments import check_flag
     from tightshuffle.setting import make_setting
 
+    log10 = check_flag("log10", log10)
     setting = make_setting(
         n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding, compositions=compositions
     )

@@ -1,5 +1,6 @@
 """Checks of the arguments that all bounds share. A ValueError names the bad argument."""
 
+import os
 import reprlib
 from collections.abc import Callable, Collection
 from importlib.util import find_spec
@@ -119,16 +120,36 @@ def check_colluding(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
 
 def check_number(name: str, value: object, wanted: str, valid: Callable[[float], bool]) -> float:
     """``value``, unchanged; ValueError unless it is one ``valid`` number, which may be infinite."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not valid(float(value)):
-        raise ValueError(f"{name} must be {wanted}; got {reprlib.repr(value)}")
+    try:
+        if isinstance(value, bool) or not isinstance(value, Real) or not valid(float(value)):
+            raise ValueError
+    except (ValueError, OverflowError):  # a whole number may have hundreds of digits
+        raise ValueError(f"{name} must be {wanted}; got {reprlib.repr(value)}") from None
     return float(value)
+
+
+def check_flag(name: str, value: object) -> bool:
+    """``value`` as a bool; ValueError unless it is one, of Python or numpy.
+
+    Python takes the text "false" for yes, and a flag often chooses between two guarantees.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be true or false; got {reprlib.repr(value)}")
+    return bool(value)
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:
     """``value``, unchanged; ValueError unless it is one of ``choices``."""
-    if value not in list(choices):
-        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+    if not isinstance(value, str) or value not in list(choices):
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {reprlib.repr(value)}")
     return value
+
+
+def check_path(name: str, path: object) -> str:
+    """``path`` as a text; ValueError unless it is one or a `os.PathLike`: a number would be an open file."""
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"{name} must be the name of a file; got {reprlib.repr(path)}")
+    return os.fsdecode(path)
 
 
 def check_installed(extra: str, *libraries: str) -> None:
@@ -140,7 +161,7 @@ def check_installed(extra: str, *libraries: str) -> None:
 
 def _numbers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Floats], Any]) -> Floats:
     try:
-        if np.asarray(value).dtype.kind in "bSU":  # numpy would convert "0.5" and True to numbers
+        if np.asarray(value).dtype.kind in "bcSU":  # numpy would convert "0.5", True and 1j to numbers
             raise TypeError
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tightshuffle.arguments import Booleans, Integers
+from tightshuffle.arguments import Booleans, Integers, check_path
 
 KNOWN = ("cell", "count", "label", "row", "column", "south", "north", "west", "east")  # in any case
 MOST_CELLS = 1_000_000
@@ -28,6 +28,7 @@ def read_counts(path: StrPath) -> dict[str, Any]:
     ValueError: one line that names the file, the row (the header is row 1) and the fault. OSError: no such
     file.
     """
+    path = check_path("path", path)
     state = os.stat(path)
     if not stat.S_ISREG(state.st_mode):  # a pipe or a device may never end
         raise ValueError(f"{path}: not a regular file; expected a CSV file with the columns cell,count")

@@ -17,7 +17,6 @@ from tightshuffle.arguments import (
     Floats,
     check_colluding,
     check_compositions,
-    check_eps,
     check_log10_delta,
     check_one,
     check_positive,
@@ -25,7 +24,7 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
-from tightshuffle.dummy_laws import LARGEST_MEAN, Law, expected_tv, poisson
+from tightshuffle.dummy_laws import Law, expected_tv, poisson
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
@@ -33,7 +32,13 @@ from tightshuffle.planning import expected_tv_gaussian, plan
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import mean_absolute
 from tightshuffle.randomizers.krr import lie_probability, truth_probability
-from tightshuffle.setting import LARGEST_EPS0_OF_UPPER, LARGEST_K_OF_COLLECTION, LARGEST_N_OF_UPPER
+from tightshuffle.setting import (
+    LARGEST_COMPOSITIONS,
+    LARGEST_EPS0_OF_UPPER,
+    LARGEST_K_OF_COLLECTION,
+    LARGEST_N_OF_UPPER,
+    check_guarantee,
+)
 
 MORE = 1.05  # error of k-RR with dummies over that of dummies alone: a smaller eps0 for a few percent
 _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
@@ -106,7 +111,12 @@ def compare_designs(
     values = check_whole("reports_per_user", reports_per_user, 1, k)
     rounds = int(check_one("compositions", check_compositions(compositions)))
     wanted = check_one("delta", check_log10_delta(delta, log10_delta))
-    eps = check_one("eps", check_positive("eps", check_eps(eps)))
+    eps = check_guarantee(eps)
+    most = LARGEST_COMPOSITIONS // (2 * values)  # a value that changes shows in two counts
+    if rounds > most:
+        raise ValueError(
+            f"compositions must be at most {most} where reports_per_user is {values}; got {rounds}"
+        )
     honest = n - int(check_one("colluding", check_colluding(colluding, n)))
     asked = {"log10_delta": wanted, "colluding": colluding}
 
@@ -116,10 +126,6 @@ def compare_designs(
     found: list[Design] = []
     left_out: dict[str, str] = {}
     sigma = _sigma(eps, wanted, rounds * values)
-    if sigma**2 > LARGEST_MEAN:
-        raise ValueError(
-            f"eps must be larger: more than {LARGEST_MEAN:g} dummies per value are too many; got {eps:g}"
-        )
     mean = smallest_poisson_mean(eps, log10_delta=wanted, values=values, rounds=rounds)
     best = best_cut_law(eps, log10_delta=wanted, values=values, rounds=rounds)
 
@@ -157,7 +163,9 @@ def compare_designs(
         more = {"parameters": f"eps0 = {plain(made.eps0, 4, round_up=False)}", "eps0": made.eps0}
         error = made.tv["shuffle+INV"]
         found.append(design("k-RR", error, 1.0, rounds * made.eps0, "shuffler: to mix", **more))
-        eps0 = _eps0_with_dummies(n, k, mean, MORE * expected_tv(poisson(mean), n=n, k=k), least=made.eps0)
+        eps0, why = _eps0_with_dummies(
+            n, k, mean, MORE * expected_tv(poisson(mean), n=n, k=k), least=made.eps0
+        )
         if eps0 is not None:
             number = fewest_dummies(n, k, eps, eps0=eps0, compositions=rounds, guess=mean, **asked)
             error = with_dummies(n, k, eps0, number, colluding).expected_error()
@@ -165,7 +173,7 @@ def compare_designs(
             trust = "shuffler: to mix, and to add dummies"
             found.append(design("k-RR with dummies", error, 1 + number / n, rounds * eps0, trust, **more))
         else:
-            left_out["k-RR with dummies"] = "k-RR alone is about as accurate"
+            left_out["k-RR with dummies"] = why
     else:
         left_out |= dict.fromkeys(("k-RR", "k-RR with dummies"), "only for one report per user and round")
 
@@ -208,7 +216,7 @@ def fewest_dummies(
     search starts there. ValueError names a bad argument; also if 10^12 dummies are too few.
     """
     n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
-    eps = check_one("eps", check_positive("eps", check_eps(eps)))
+    eps = check_guarantee(eps)
     wanted = check_one("delta", check_log10_delta(delta, log10_delta))
 
     @functools.cache
@@ -216,7 +224,9 @@ def fewest_dummies(
         made = with_dummies(n, k, eps0, dummies, colluding, compositions)
         return max(float(made.log10_delta(eps)) - wanted, _DEEP)
 
-    if guess is None:
+    if guess is not None:
+        guess = float(check_one("guess", check_positive("guess", guess)))
+    else:
         if surplus(0) <= 0:
             return 0
         guess = _sigma(eps, wanted, compositions) ** 2
@@ -251,10 +261,14 @@ def _noise(n: int, k: int, eps0: float, mean: float) -> float:
     return slope**2 * mean - n * lie * (1 - lie)
 
 
-def _eps0_with_dummies(n: int, k: int, mean: float, error: float, *, least: float) -> float | None:
+def _eps0_with_dummies(
+    n: int, k: int, mean: float, error: float, *, least: float
+) -> tuple[float | None, str]:
     """The least eps0, in tenths, with this error, if ``mean`` Poisson dummies per value are enough alone.
 
-    By a normal approximation. None where k-RR alone has this error with the largest eps0 that it can have.
+    By a normal approximation. None, and why, where k-RR alone has this error with ``least``, the largest eps0
+    that it can have, or where it has a larger one at any eps0. The latter happens below about 1.7 dummies per
+    value, whose number is far from normal.
     """
 
     def surplus(eps0: float) -> float:
@@ -262,6 +276,8 @@ def _eps0_with_dummies(n: int, k: int, mean: float, error: float, *, least: floa
         return with_dummies(n, k, eps0, number).expected_error() - error
 
     if surplus(least) <= 0:
-        return None
+        return None, "k-RR alone is about as accurate"
+    if surplus(LARGEST_EPS0_OF_UPPER) > 0:
+        return None, f"at no eps0 is its error within {MORE - 1:.0%} of that of dummies alone"
     found = scipy.optimize.brentq(surplus, least, LARGEST_EPS0_OF_UPPER, xtol=0.01)
-    return math.ceil(10 * found) / 10
+    return math.ceil(10 * found) / 10, ""

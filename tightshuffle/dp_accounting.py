@@ -4,10 +4,12 @@ This module needs dp-accounting (the extra ``pld``). Neighbours differ in one us
 asks for ``NeighboringRelation.REPLACE_ONE``.
 """
 
+import math
 from typing import Any
 
 import tightshuffle
-from tightshuffle.arguments import check_installed
+from tightshuffle.arguments import check_installed, check_number
+from tightshuffle.setting import make_setting
 
 try:
     import attr
@@ -23,7 +25,8 @@ except ModuleNotFoundError:
 class ShuffledDpEvent(DpEvent):  # type: ignore[misc]
     """One round in which ``n`` users each send a report, which a shuffler mixes.
 
-    Attributes: as for `tightshuffle.upper`. Several rounds are a ``SelfComposedDpEvent`` of it.
+    Attributes: as for `tightshuffle.upper`. Several rounds are a ``SelfComposedDpEvent`` of it. ValueError
+    names a bad one, so that an accountant is not left with half of a composition.
     """
 
     n: int
@@ -31,6 +34,9 @@ class ShuffledDpEvent(DpEvent):  # type: ignore[misc]
     eps0: float
     randomizer: str = "grr"
     colluding: float = 0
+
+    def __attrs_post_init__(self) -> None:
+        make_setting(**attr.asdict(self)).one()
 
 
 class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
@@ -41,18 +47,27 @@ class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
     """
 
     def __init__(self, value_discretization_interval: float = 1e-4) -> None:
+        check_number(
+            "value_discretization_interval",
+            value_discretization_interval,
+            "a number above 0 and finite",
+            lambda x: 0 < x < math.inf,
+        )
         super().__init__(NeighboringRelation.REPLACE_ONE, value_discretization_interval)
 
     def _maybe_compose(self, event: DpEvent, count: int, do_compose: bool) -> Any:
         if isinstance(event, RandomizedResponseDpEvent) and count > 1:
-            # dp-accounting 0.6 composes it once whatever the count is (docs/upstream.md).
-            for _ in range(count if do_compose else 1):
-                problem = super()._maybe_compose(event, 1, do_compose)
+            problem = super()._maybe_compose(event, 1, do_compose=False)
+            if do_compose:
+                # dp-accounting 0.6 composes it once whatever the count is (docs/upstream.md).
+                once = ShuffleAccountant(self._value_discretization_interval).compose(event)
+                self._contains_non_dp_event |= once._contains_non_dp_event
+                self._pld: Any = self._pld.compose(once._pld.self_compose(count))
             return problem
         if not isinstance(event, ShuffledDpEvent):
             return super()._maybe_compose(event, count, do_compose)
         if do_compose:
             arguments: dict[str, Any] = attr.asdict(event)
             one = tightshuffle.to_pld(**arguments, spacing=self._value_discretization_interval)
-            self._pld: Any = self._pld.compose(one.self_compose(count))
+            self._pld = self._pld.compose(one.self_compose(count))
         return None

@@ -8,11 +8,13 @@ the closer the sum of the losses is to a normal variable, and the closer the bes
 import functools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
 from tightshuffle.arguments import (
+    check_at_most,
     check_choice,
     check_colluding,
     check_log10_delta,
@@ -21,15 +23,18 @@ from tightshuffle.arguments import (
     check_whole,
 )
 from tightshuffle.bounds.dummies import NEIGHBOURS, HiddenByDummies
-from tightshuffle.dummy_laws import Law, cut_power, poisson
+from tightshuffle.dummy_laws import LARGEST_MEAN, MOST_NUMBERS, Law, cut_power, poisson
 from tightshuffle.gaussian import exact_scale
-from tightshuffle.setting import LARGEST_N_OF_UPPER
+from tightshuffle.numerics.roots import least_whole
+from tightshuffle.setting import LARGEST_COMPOSITIONS, LARGEST_N_OF_UPPER, check_guarantee
 
 POWERS = (1.0, 1.25, 1.5, 1.75, 2.0)
 _CLOSE = 1.003  # an error over the least one, from which on fewer dummies count
 _WIDER = (1.001, 1.002, 1.004, 1.008, 1.02, 1.05, 1.15, 1.4)  # scales over the smallest that are tried
 _RARE = 1e-6  # of delta: the ends of a law that counts as not cut
 _DIGITS = 5  # of the deviation
+_SPARE = 1.3  # the Poisson mean over the variance of the Gaussian, at most, where it is large
+_SMALLEST_DELTA = -280.0  # log10: rarer numbers of dummies are not counted one by one
 _LN10 = math.log(10)
 
 
@@ -49,28 +54,8 @@ def best_cut_law(
     ``absolute_error``: of a value's count, at most; by default 0.3 % more than the least that cut laws reach.
     ValueError names a bad argument; also if no law of the family has so small an error.
     """
-    eps, wanted, counts = _checked(eps, delta, log10_delta, values, rounds, neighbours)
-
-    def surplus(power: float, mean: int, deviation: float) -> float:
-        law = cut_power(mean, power, deviation)
-        bound = HiddenByDummies(law, values, rounds, neighbours)
-        return float(max(bound.ln_delta(np.array([eps]))[0] - wanted, -10.0))
-
-    def end(power: float, deviation: float, infinite: float) -> int:
-        """The mean at which the numbers 0 and twice the mean have this ln of their probability in all."""
-        # P(0) = exp(-(mean / deviation)^power / power) over about an integral
-        integral = 2 * deviation * power ** (1 / power) * math.gamma(1 + 1 / power)
-        rare = math.log(counts / integral) - infinite
-        reach: float = deviation * (power * max(rare, 0.0)) ** (1 / power)
-        return max(1, math.ceil(reach))
-
-    def uncut(power: float, deviation: float) -> float:
-        return surplus(power, end(power, deviation, wanted + math.log(_RARE)), deviation)
-
-    sigma = _gaussian(eps, wanted, counts)
-    least: dict[float, float] = {}
-    for power in POWERS:
-        least[power] = _smallest(functools.partial(uncut, power), sigma * (power / 2) ** 0.5)
+    asked = _Asked.checked(eps, delta, log10_delta, values, rounds, neighbours)
+    least = _least_deviations(asked)
     errors = {power: _error(power, deviation) for power, deviation in least.items()}
     most = _CLOSE * min(errors.values())
     if absolute_error is not None:
@@ -80,21 +65,37 @@ def best_cut_law(
         widest = most / errors[power]
         for times in sorted({*(x for x in _WIDER if x < widest), widest} if widest >= 1 else ()):
             deviation = smallest * times
-            surplus_left = uncut(power, deviation)
-            if surplus_left < 0:
-                infinite = wanted + math.log(-math.expm1(surplus_left))
-                tried.append((end(power, deviation, infinite), power, deviation))
+            tried.append((asked.end(power, deviation, asked.ln_delta), power, deviation))
     if not tried:
         raise ValueError(f"absolute_error must be above {min(errors.values()):.6g}; got {most:g}")
-    mean, power, deviation = min(tried)
-    while surplus(power, mean, deviation) > 0:
-        mean += 1
-    while mean > 1 and surplus(power, mean - 1, deviation) <= 0:
-        mean -= 1
-    smallest = _smallest(functools.partial(surplus, power, mean), deviation, deviation)
+
+    # The ends get less than delta, so that no law has a smaller mean than the one in its tuple.
+    best: tuple[int, float, float] | None = None
+    for fewest in sorted(tried):
+        if best is not None and fewest > best:
+            break
+        _, power, deviation = fewest
+        left = asked.surplus_uncut(power, deviation)
+        if left < 0:
+            mean = asked.end(power, deviation, asked.ln_delta + math.log(-math.expm1(left)))
+            best = min(best or (mean, power, deviation), (mean, power, deviation))
+    if best is None:
+        raise ValueError(f"absolute_error must be above {min(errors.values()):.6g}; got {most:g}")
+    mean, power, deviation = best
+    enough = least_whole(
+        functools.cache(lambda whole: asked.surplus(power, whole, deviation, rough=True)),
+        guess=mean,
+        least=1,
+        most=MOST_NUMBERS // 2,
+    )
+    if enough is None:
+        raise _too_many(asked.eps)
+    while asked.surplus(power, enough, deviation) > 0:  # a rough bound is not always above the other one
+        enough += math.ceil(enough / 1000)
+    smallest = _smallest(functools.partial(asked.surplus, power, enough), deviation, deviation)
     unit = 10.0 ** (math.floor(math.log10(smallest)) + 1 - _DIGITS)
     rounded = float(f"{math.ceil(smallest / unit) * unit:.{_DIGITS}g}")
-    return cut_power(mean, power, rounded if surplus(power, mean, rounded) <= 0 else deviation)
+    return cut_power(enough, power, rounded if asked.surplus(power, enough, rounded) <= 0 else deviation)
 
 
 def smallest_poisson_mean(
@@ -114,36 +115,98 @@ def smallest_poisson_mean(
     is a share of them). ``values`` per device and round, at most; other parameters and errors as for
     `best_cut_law`. Devices without reports add dummies too.
     """
-    eps, wanted, counts = _checked(eps, delta, log10_delta, values, rounds, neighbours)
+    asked = _Asked.checked(eps, delta, log10_delta, values, rounds, neighbours)
     devices = check_whole("devices", devices, 1, int(LARGEST_N_OF_UPPER))
     honest = devices - int(check_one("colluding", check_colluding(colluding, devices)))
-
-    def surplus(mean: float) -> float:
-        bound = HiddenByDummies(poisson(mean), values, rounds, neighbours)
-        return float(bound.ln_delta(np.array([eps]))[0] - wanted)
-
-    return _smallest(surplus, _gaussian(eps, wanted, counts) ** 2) / honest
+    guess = asked.gaussian**2
+    if _SPARE * guess > LARGEST_MEAN:
+        raise _too_many(asked.eps)
+    return _smallest(lambda mean: asked.surplus_of(poisson(mean)), guess) / honest
 
 
-def _checked(
-    eps: float,
-    delta: float | None,
-    log10_delta: float | None,
-    values: int,
-    rounds: int,
-    neighbours: str,
-) -> tuple[float, float, int]:
-    """eps, the natural log of delta, and how many counts change."""
-    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
-    times = check_whole("values", values, 1) * check_whole("rounds", rounds, 1)
-    check_choice("neighbours", neighbours, NEIGHBOURS)
-    counts = times * (2 if neighbours == "replace" else 1)
-    return check_one("eps", check_positive("eps", eps)), wanted * _LN10, counts
+@dataclass(frozen=True)
+class _Asked:
+    """A checked guarantee, with the natural log of delta, and what a law has to do for it."""
+
+    eps: float
+    ln_delta: float
+    values: int
+    rounds: int
+    neighbours: str
+
+    @classmethod
+    def checked(
+        cls,
+        eps: float,
+        delta: float | None,
+        log10_delta: float | None,
+        values: int,
+        rounds: int,
+        neighbours: str,
+    ) -> "_Asked":
+        """The arguments; ValueError names a bad one."""
+        wanted = check_one("delta", check_log10_delta(delta, log10_delta))
+        if wanted < _SMALLEST_DELTA:
+            raise ValueError(
+                f"delta must be at least 1e{_SMALLEST_DELTA:g} for dummies of a law; got log10 delta ="
+                f" {wanted:g}"
+            )
+        values, rounds = check_whole("values", values, 1), check_whole("rounds", rounds, 1)
+        check_at_most("values * rounds", np.asarray(values * rounds), LARGEST_COMPOSITIONS)
+        check_choice("neighbours", neighbours, NEIGHBOURS)
+        return cls(check_guarantee(eps), wanted * _LN10, values, rounds, neighbours)
+
+    @property
+    def counts(self) -> int:
+        """How many counts change."""
+        return self.values * self.rounds * (2 if self.neighbours == "replace" else 1)
+
+    @property
+    def gaussian(self) -> float:
+        """The standard deviation of the central Gaussian mechanism if so many counts change by 1."""
+        return float(
+            exact_scale(self.eps, log10_delta=self.ln_delta / _LN10, sensitivity=math.sqrt(self.counts))
+        )
+
+    def surplus_of(self, law: Law, rough: bool = False) -> float:
+        """ln of delta over the wanted delta."""
+        bound = HiddenByDummies(law, self.values, self.rounds, self.neighbours, rough=rough)
+        return float(bound.ln_delta(np.array([self.eps]))[0] - self.ln_delta)
+
+    def surplus(self, power: float, mean: int, deviation: float, rough: bool = False) -> float:
+        """`surplus_of` a cut law."""
+        return max(self.surplus_of(cut_power(mean, power, deviation), rough), -10.0)
+
+    def surplus_uncut(self, power: float, deviation: float) -> float:
+        """About `surplus` of a law whose ends hardly count."""
+        mean = self.end(power, deviation, self.ln_delta + math.log(_RARE))
+        return self.surplus(power, mean, deviation, rough=True)
+
+    def end(self, power: float, deviation: float, infinite: float) -> int:
+        """The mean at which the numbers 0 and twice the mean have this ln of their probability in all."""
+        # P(0) = exp(-(mean / deviation)^power / power) over about an integral
+        integral = 2 * deviation * power ** (1 / power) * math.gamma(1 + 1 / power)
+        rare = math.log(self.counts / integral) - infinite
+        reach: float = deviation * (power * max(rare, 0.0)) ** (1 / power)
+        if 2 * reach > MOST_NUMBERS:
+            raise _too_many(self.eps)
+        return max(1, math.ceil(reach))
 
 
-def _gaussian(eps: float, ln_delta: float, counts: int) -> float:
-    """The standard deviation of the central Gaussian mechanism if so many counts change by 1."""
-    return float(exact_scale(eps, log10_delta=ln_delta / _LN10, sensitivity=math.sqrt(counts)))
+@functools.lru_cache(maxsize=16)
+def _least_deviations(asked: _Asked) -> dict[float, float]:
+    """For each power the smallest deviation with the guarantee if the law is hardly cut."""
+    guesses = {power: asked.gaussian * (power / 2) ** 0.5 for power in POWERS}
+    for power, guess in guesses.items():  # too small an eps fails at once
+        asked.end(power, guess, asked.ln_delta + math.log(_RARE))
+    return {
+        power: _smallest(functools.partial(asked.surplus_uncut, power), guess)
+        for power, guess in guesses.items()
+    }
+
+
+def _too_many(eps: float) -> ValueError:
+    return ValueError(f"eps must be larger: too many dummies per value are needed; got {eps:g}")
 
 
 def _smallest(surplus: Callable[[float], float], guess: float, high: float = math.inf) -> float:

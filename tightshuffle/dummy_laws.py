@@ -6,18 +6,20 @@ devices, each of which adds a share.
 
 import csv
 import math
+import reprlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tightshuffle.arguments import Floats, check_number, check_positive, check_whole
+from tightshuffle.arguments import Floats, check_number, check_path, check_whole
 
 LAWS = "poisson:MEAN, binomial:DEVICES:PROBABILITY, geometric:MEAN:RATIO, gaussian:MEAN:DEVIATION, "
 LAWS += "power:MEAN:POWER:DEVIATION, fixed:NUMBER or file:PATH"
 _DEEP = 700.0  # e^-700 is about the smallest float
 LARGEST_MEAN = 1e9
-_MOST = 10**7  # numbers that one law can take
+MOST_NUMBERS = 10**7  # numbers that one law can take
+_LEAST_DEVIATION = 1e-3  # a smaller one hides nothing: no other number is as likely as e^-1000
 _SUM = 1e-9  # by which a file's probabilities may miss 1, as they are rounded decimals
 _ULP = 2.0**-52
 
@@ -41,8 +43,18 @@ class Law:
 
     @property
     def mean(self) -> float:
-        """How many dummies a value gets on average."""
+        """How many dummies a value gets on average, without rounding errors where the law is symmetric."""
+        if self.symmetric:
+            return self.first + (self.log_mass.size - 1) / 2
         return float(self.first + np.exp(self.log_mass) @ np.arange(self.log_mass.size))
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether mean + x is as likely as mean - x: then gaining one and losing one are alike."""
+        return bool(
+            np.array_equal(self.log_mass, self.log_mass[::-1])
+            and np.array_equal(self.steps, -self.steps[::-1])
+        )
 
     @property
     def deviation(self) -> float:
@@ -62,7 +74,7 @@ def expected_tv(law: Law, *, n: int, k: int) -> float:
 
     Only the dummies' numbers are random: half the sum of the mean absolute errors of the k counts, over n.
     """
-    return k * law.absolute_error / (2 * n)
+    return check_whole("k", k, 2) * law.absolute_error / (2 * check_whole("n", n, 1))
 
 
 def poisson(mean: float) -> Law:
@@ -96,8 +108,11 @@ def cut_power(mean: float, power: float, deviation: float) -> Law:
     1 / -ln(ratio) for the power 1, the geometric law. Only the shuffler can add such a number.
     """
     check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10)
-    largest = check_whole("2 * mean", 2 * check_number("mean", mean, "above 0", lambda x: x > 0), 1, _MOST)
-    check_positive("deviation", deviation)
+    largest = check_whole(
+        "2 * mean", 2 * check_number("mean", mean, "above 0", lambda x: x > 0), 1, MOST_NUMBERS
+    )
+    wanted = f"finite and >= {_LEAST_DEVIATION:g}"
+    check_number("deviation", deviation, wanted, lambda x: _LEAST_DEVIATION <= x < math.inf)
     away = np.abs(np.arange(largest + 1) - largest / 2)
     exponents = (away / deviation) ** power / power
     steps = np.concatenate([[-np.inf], np.diff(exponents), [np.inf]])
@@ -122,6 +137,7 @@ def read_law(path: str) -> Law:
     Numbers that are not listed have the probability 0. ValueError: one line that names the file, the row (if
     the fault is in one row) and the fault.
     """
+    path = check_path("path", path)
     masses: dict[int, float] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -148,6 +164,8 @@ def read_law(path: str) -> Law:
 
 def parse_law(text: str) -> Law:
     """The law that a text such as ``geometric:27:0.608`` names. ValueError names what is wrong."""
+    if not isinstance(text, str):
+        raise ValueError(f"law must be {LAWS}; got {reprlib.repr(text)}")
     name, *given = text.split(":")
     if name == "file" and given:
         return read_law(":".join(given))
@@ -180,7 +198,11 @@ def _reached(mean: float, variance: float) -> tuple[int, int]:
 
 
 def _of_steps(name: str, first: int, steps: Floats, cut: bool) -> Law:
-    log_mass = _normalised(-np.concatenate([[0.0], np.cumsum(steps[1:-1])]))
+    """The law with these steps, which grow. They are summed from the likeliest number on: small errors."""
+    likeliest = int(np.count_nonzero(steps[1:-1] < 0))
+    above = -np.cumsum(steps[likeliest + 1 : -1])
+    below = np.cumsum(steps[likeliest:0:-1])[::-1]
+    log_mass = _normalised(np.concatenate([below, [0.0], above]))
     return Law(name, first, log_mass, steps, math.log(2) - _DEEP if cut else -math.inf)
 
 
@@ -192,9 +214,9 @@ def _normalised(logs: Floats) -> Floats:
 def _row(fields: list[str], where: str) -> tuple[int, float]:
     try:
         number, probability = int(fields[0]), float(fields[1])
-        if len(fields) != 2 or not 0 <= number <= _MOST or not 0 <= probability <= 1:
+        if len(fields) != 2 or not 0 <= number <= MOST_NUMBERS or not 0 <= probability <= 1:
             raise ValueError
     except (ValueError, IndexError):
-        wanted = f"a whole number from 0 to {_MOST} and a probability, separated by a comma"
+        wanted = f"a whole number from 0 to {MOST_NUMBERS} and a probability, separated by a comma"
         raise ValueError(f"{where}: expected {wanted}; got {','.join(fields)[:80]!r}") from None
     return number, probability

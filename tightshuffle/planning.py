@@ -19,8 +19,10 @@ import scipy
 
 from tightshuffle.arguments import (
     Floats,
+    check_choice,
     check_colluding,
     check_eps,
+    check_flag,
     check_k,
     check_log10_delta,
     check_n,
@@ -34,10 +36,17 @@ from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
-from tightshuffle.setting import LARGEST_EPS0, LARGEST_N_OF_UPPER, Setting, make_setting
+from tightshuffle.setting import (
+    LARGEST_EPS0,
+    LARGEST_N_OF_UPPER,
+    RELEASES,
+    SMALLEST_EPS,
+    Setting,
+    check_guarantee,
+    make_setting,
+)
 from tightshuffle.tuning import TUNABLE, Tunable, first_guess, most_private
 
-_SMALLEST_EPS = 1e-100  # below it the local model's error overflows for many cells
 _PRECISION = {"reports": 1e-6, "sums": 1e-5}  # of eps0, relative: as precisely as the bound is known
 _USERS = 1e-4  # precision of the fewest users, relative
 _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
@@ -106,24 +115,27 @@ def plan(
     ------
     ValueError naming the argument that is out of range.
     """
+    check_choice("release", release, RELEASES)
+    rounds = check_whole("compositions", compositions, 1)
+    eps = check_guarantee(eps)
     if isinstance(randomizer, str) and randomizer in TUNABLE:
-        if compositions != 1:
+        if rounds != 1:
             raise ValueError(f"compositions must be 1 for {randomizer!r} without number; got {compositions}")
         if release != "reports":
             raise ValueError(f"release must be 'reports' for {randomizer!r}; got {release!r}")
         given = {"delta": delta, "log10_delta": log10_delta, "error": error, "colluding": colluding}
+        given["deletion"] = deletion
         return _tuned_plan(TUNABLE[randomizer], n, k, eps, shares=shares, **given)
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
         raise ValueError(
             f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
         )
+    deletion = check_flag("deletion", deletion)
     k = check_whole("k", k, 2)
-    rounds = check_whole("compositions", compositions, 1)
-    eps = check_one("eps", check_positive("eps", eps))
     wanted = check_one("delta", check_log10_delta(delta, log10_delta))
-    if not _SMALLEST_EPS <= eps < LARGEST_EPS0:
-        raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and below {LARGEST_EPS0:g}; got {eps:g}")
     one_round = eps / rounds
+    if one_round < SMALLEST_EPS:
+        raise ValueError(f"eps must be at least {SMALLEST_EPS:g} per round; got {eps:g} for {rounds} rounds")
     parse(randomizer, k=k, eps0=one_round)  # a bad name fails at once
     # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
     sensitivity = (1.0 if deletion else HISTOGRAM_SENSITIVITY) * math.sqrt(rounds)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,12 +18,15 @@ from tightshuffle.arguments import (
     check_compositions,
     check_count,
     check_eps0,
+    check_flag,
     check_k,
     check_n,
     check_one,
+    check_positive,
 )
 from tightshuffle.randomizers import Randomizer, check_given, parse
 
+SMALLEST_EPS = 1e-100  # of a guarantee: below it the local model's error overflows for many cells
 DIRECTIONS = ("forward", "reverse", "both")
 RELEASES = ("reports", "sums")
 
@@ -31,6 +35,25 @@ LARGEST_EPS0 = 20.0  # above it some bounds lose too many digits
 LARGEST_N_OF_UPPER, LARGEST_EPS0_OF_UPPER = 10**12, 50.0  # of lower, too
 LARGEST_K_OF_COLLECTION = 10**7  # above it the bounds take minutes, and an error per value fills the memory
 LARGEST_COMPOSITIONS = 10**5  # above it the convolutions take minutes
+
+
+def check_guarantee(eps: npt.ArrayLike) -> float:
+    """The ``eps`` for which parameters are looked for; ValueError unless it is from 1e-100 to 20."""
+    wanted = float(check_one("eps", check_positive("eps", eps)))
+    if not SMALLEST_EPS <= wanted < LARGEST_EPS0:
+        raise ValueError(f"eps must be at least {SMALLEST_EPS:g} and below {LARGEST_EPS0:g}; got {wanted:g}")
+    return wanted
+
+
+def check_rounds_of_sums(rounds: npt.ArrayLike, deletion: bool, name: str = "compositions") -> None:
+    """ValueError, which calls the argument ``name``, if sums of so many ``rounds`` show too many counts."""
+    counts = 1 if deletion else 2  # of which one user changes the law, per round
+    most = LARGEST_COMPOSITIONS // counts
+    if np.any(np.asarray(rounds) > most):
+        raise ValueError(
+            f"{name} must be at most {most} for sums, which show {counts} counts per round; got"
+            f" {np.max(rounds)}"
+        )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -132,6 +155,8 @@ def make_setting(
 
     A file or an object has its own k and eps0. Raises ValueError naming an argument that is bad or missing.
     """
+    if not isinstance(randomizer, str | Randomizer):
+        raise ValueError(f"randomizer must be a name or a Randomizer; got {reprlib.repr(randomizer)}")
     if isinstance(randomizer, str) and randomizer.startswith("file:"):
         randomizer = parse(randomizer, k=k, eps0=eps0)  # type: ignore[arg-type]
     values: npt.ArrayLike
@@ -152,11 +177,13 @@ def make_setting(
         count=None if count is None else check_count(count, users - known),
         direction=None if direction is None else check_choice("direction", direction, DIRECTIONS),
         release=check_choice("release", release, RELEASES),
-        deletion=bool(deletion),
+        deletion=check_flag("deletion", deletion),
     )
     if made.deletion and made.release != "sums":
         raise ValueError('deletion must be left out unless release is "sums"')
     check_at_most("compositions", made.compositions, LARGEST_COMPOSITIONS)
+    if made.release == "sums":
+        check_rounds_of_sums(made.compositions, made.deletion)
     check_at_most("n", made.n, LARGEST_N_OF_UPPER)
     check_at_most("eps0", made.eps0, LARGEST_EPS0_OF_UPPER)
     return made

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -219,3 +220,14 @@ def test_a_file_and_later_rounds_have_the_keys():
 def test_extreme_numbers_give_no_warning():
     assert summed([Group("a", 100, 1e-9, 1e-300)]).log10_delta(0.0, unseen=True) < -15
     assert summed([Group("a", 10**6, 50.0, 0.5)], "oue").epsilon(1e-6, unseen=True) < 50
+
+
+def test_nearly_equal_bits_give_no_warning():
+    """Where delta, or the difference of the two probabilities, is below every float."""
+    far = Collection(5, (Group("a", 100, 50.0), Group("b", 100, 1e-100)), randomizer="oue", release="sums")
+    alone = Collection(5, (Group("a", 1, 1e-100),), randomizer="oue", release="sums")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0 < far.delta(1.0) <= 1
+        assert far.epsilon(1e-6) > 0
+        assert alone.expected_error() == math.inf

@@ -3,6 +3,7 @@
 import functools
 import math
 import re
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import tightshuffle
 from tests.library.cli.calls import answer, call
 from tightshuffle.bounds.dummies import HiddenByDummies
 from tightshuffle.designs import compare_designs, fewest_dummies, with_dummies
+from tightshuffle.dummy_designs import best_cut_law
 from tightshuffle.dummy_laws import cut_power, parse_law, poisson
 
 SETTINGS = [  # n, k, eps, delta, eps0, rounds
@@ -116,6 +118,31 @@ def test_every_design_has_the_guarantee_and_none_could_be_better(setting, option
         sent = 1 if "sums" in one.name else values
         assert one.messages_per_user == pytest.approx(sent + one.dummies / n)
         assert one.eps_if_it_fails == rounds * values * one.eps0
+
+
+FEW_DUMMIES = [
+    ((1_000_000, 10, 3.0, 0.9), {}),
+    ((50, 1000, 2.0, 0.9), {}),
+    ((17_004, 364, 1.8753, 0.3673), {"colluding": 10}),
+]
+
+
+@pytest.mark.parametrize(("setting", "options"), FEW_DUMMIES)
+def test_the_table_has_all_other_designs_where_hardly_any_dummies_are_needed(setting, options):
+    """Below about 1.7 dummies per value the normal approximation exceeds 1.05 times the exact error."""
+    found = compare_designs(*setting, **options)
+    assert {one.name for one in found.designs} >= {"k-RR", "dummies of the best law", "RAPPOR, sums only"}
+    assert list(found.left_out) == ["k-RR with dummies"]
+    assert "within 5% of that of dummies alone" in found.left_out["k-RR with dummies"]
+
+
+def test_small_eps_and_many_rounds_are_answered_in_seconds():
+    """The search for the mean took one step per dummy, and its bounds were as fine as the result."""
+    start = time.process_time()
+    for eps, rounds in ((1e-4, 1), (1.0, 20_000)):
+        law = best_cut_law(eps, 1e-6, rounds=rounds)
+        assert -6.001 < float(HiddenByDummies(law, rounds=rounds).log10_delta(eps)) <= -6
+    assert time.process_time() - start < 30
 
 
 def noise_of(design, n, k, values):

@@ -1,10 +1,13 @@
 """Shuffled rounds in dp-accounting's accountant: the same eps as our own composition, and its ledger."""
 
+import functools
 import math
+import time
 
 import dp_accounting
+import numpy as np
 import pytest
-from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, SelfComposedDpEvent
+from dp_accounting import ComposedDpEvent, NeighboringRelation, RandomizedResponseDpEvent, SelfComposedDpEvent
 from dp_accounting.pld import PLDAccountant
 
 import tightshuffle
@@ -55,6 +58,36 @@ def test_every_round_of_randomized_response_counts():
         one_by_one.compose(RandomizedResponseDpEvent(0.5, 4))
     wanted = one_by_one.get_epsilon(DELTA)
     assert eps_of(SelfComposedDpEvent(RandomizedResponseDpEvent(0.5, 4), 5)) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("count", [2, 5, 30])
+def test_many_rounds_of_randomized_response_have_at_least_the_exact_eps(count):
+    """Of four values with noise 1/2: the value is reported with probability 5/8; losses log 5, 0, -log 5."""
+    event = RandomizedResponseDpEvent(0.5, 4)
+    at_once, one_by_one = eps_of(SelfComposedDpEvent(event, count)), eps_of(*[event] * count)
+    assert at_once == pytest.approx(one_by_one, rel=1e-6)
+    up = np.array([1 / 8, 2 / 8, 5 / 8])
+    masses = functools.reduce(np.convolve, [up] * count)
+    losses = math.log(5) * np.arange(-count, count + 1)
+    # The accountant rounds each loss up to its grid of 1e-4.
+    with_it, with_less = (
+        float(masses @ np.maximum(-np.expm1(eps - losses), 0)) for eps in (at_once, at_once - 1e-4 * count)
+    )
+    assert with_it <= DELTA < with_less
+
+
+def test_thousands_of_rounds_are_one_composition():
+    start = time.process_time()
+    accountant = ShuffleAccountant(1e-3).compose(RandomizedResponseDpEvent(0.9, 4), 10_000)
+    assert 0 < accountant.get_epsilon(DELTA) < math.inf
+    assert time.process_time() - start < 10
+
+
+def test_a_bad_event_leaves_nothing_composed():
+    accountant = ShuffleAccountant()
+    with pytest.raises(ValueError, match="eps0 must be"):
+        accountant.compose(ComposedDpEvent([ShuffledDpEvent(**WEEK), ShuffledDpEvent(**WEEK | {"eps0": -1})]))
+    assert accountant.get_epsilon(DELTA) == 0
 
 
 def test_a_collection():

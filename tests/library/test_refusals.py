@@ -1,25 +1,43 @@
 """What each function refuses, in one line that names the argument, the entry or the column."""
 
+import inspect
 from functools import partial
 
 import numpy as np
 import pytest
+from dp_accounting import NeighboringRelation
 
 import tightshuffle
-from tightshuffle.bounds import histogram
+from tightshuffle import Collection, Group
+from tightshuffle.bounds import histogram, pld, sums
 from tightshuffle.bounds.binary import binary
-from tightshuffle.designs import fewest_dummies
-from tightshuffle.dummy_laws import parse_law
+from tightshuffle.bounds.dummies import HiddenByDummies
+from tightshuffle.collection import read_collection
+from tightshuffle.counts_file import read_counts
+from tightshuffle.designs import compare_designs, fewest_dummies
+from tightshuffle.dp_accounting import ShuffleAccountant, ShuffledDpEvent
+from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummy_laws import (
+    binomial,
+    cut_power,
+    expected_tv,
+    geometric,
+    parse_law,
+    poisson,
+    read_law,
+)
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.literature import blanket, count, renyi
 from tightshuffle.literature.amplification import balle_bennett
 from tightshuffle.numerics.positive_part import log_positive_part
 from tightshuffle.randomizers import Finite, KRandomizedResponse, parse
 from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
+from tightshuffle.randomizers.matrix_file import read_matrix
 from tightshuffle.setting import make_setting
 
 RNG, OWN = np.random.default_rng(1), Finite([[0.7, 0.4], [0.3, 0.6]])
 KRR = {"n": 10, "k": 3, "eps0": 1.0}
+APP = Collection(5, (Group("a", 1000, 2.0, participation=0.3),))
 GOOD = {  # arguments that are accepted, but for those that every case gives
     "delta": (tightshuffle.delta, {"eps": 0.1, "n": 1000, "k": 10, "eps0": 2.0}),
     "epsilon": (tightshuffle.epsilon, KRR),
@@ -30,6 +48,23 @@ GOOD = {  # arguments that are accepted, but for those that every case gives
     "dummies": (fewest_dummies, {"n": 2000, "k": 16, "eps": 0.5, "delta": 1e-6}),
     "law": (parse_law, {}),
     "setting": (make_setting, KRR),
+    "fewest_users": (tightshuffle.fewest_users, {"eps": 0.5, "delta": 1e-6, "k": 3, "eps0": 1.0}),
+    "best law": (best_cut_law, {"eps": 1.0, "delta": 1e-6}),
+    "poisson dummies": (smallest_poisson_mean, {"eps": 1.0, "delta": 1e-6}),
+    "design": (compare_designs, {"n": 1000, "k": 10, "eps": 1.0, "delta": 1e-6}),
+    "hidden": (HiddenByDummies, {"law": poisson(50.0)}),
+    "expected_tv": (expected_tv, {"law": poisson(50.0), "n": 1000, "k": 10}),
+    "poisson": (poisson, {}),
+    "binomial": (binomial, {"devices": 9}),
+    "cut_power": (cut_power, {"mean": 5, "power": 2.0, "deviation": 1.0}),
+    "geometric": (geometric, {"mean": 5}),
+    "one_round": (APP.one_round, {"eps": 0.1}),
+    "event": (ShuffledDpEvent, KRR),
+    "accountant": (ShuffleAccountant, {}),
+    "read_law": (read_law, {}),
+    "read_matrix": (read_matrix, {}),
+    "read_counts": (read_counts, {}),
+    "read_collection": (read_collection, {}),
     "clones": (tightshuffle.delta, {"method": "clones", "eps": 0.5, **KRR}),
     "count-exact": (tightshuffle.delta, {"method": "count-exact", "eps": 0.5, "count": 3, **KRR}),
     "lower": (partial(tightshuffle.epsilon, 1e-6, method="lower"), KRR),
@@ -78,6 +113,46 @@ REFUSED = [
     ("dummies", {"k": 1}, "k must be a whole number from 2 to 10000000"),
     ("dummies", {"eps0": 60}, "eps0 must be above 0 and at most 50, or inf"),
     ("dummies", {"eps": 1e-8}, r"eps must be larger: even 1e\+12 dummies are too few; got 1e-08"),
+    ("sums", {"compositions": 60000}, "^compositions must be at most 50000 for sums, .* got 60000$"),
+    ("plan", {"randomizer": "oue", "release": "sums", "compositions": 60000}, "^compositions .* got 60000$"),
+    ("plan", {"randomizer": "rappor", "release": "x"}, "^release must be one of reports, sums; got 'x'"),
+    ("plan", {"randomizer": "rappor", "release": ["sums"]}, "^release must be one of reports, sums; got"),
+    ("plan", {"eps": 1e-100, "compositions": 2}, "^eps must be at least 1e-100 per round; got 1e-100"),
+    ("delta", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),
+    ("delta", {"eps": 1j}, "^eps must be finite and >= 0; got 1j"),
+    ("epsilon", {"delta": 1e-6, "randomizer": 5}, "^randomizer must be a name or a Randomizer; got 5"),
+    ("to_pld", {"randomizer": KRandomizedResponse}, "^randomizer must be a name or a Randomizer; got"),
+    ("fewest_users", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),
+    ("best law", {"eps": 1e12}, r"^eps must be at least 1e-100 and below 20; got 1e\+12"),
+    ("best law", {"eps": 1e-6}, "^eps must be larger: too many dummies per value are needed; got 1e-06"),
+    ("best law", {"delta": None, "log10_delta": -1000}, "^delta must be at least 1e-280 .* = -1000"),
+    ("best law", {"rounds": 60000, "values": 2}, r"^values \* rounds must be at most 100000; got 120000"),
+    ("poisson dummies", {"eps": 1e-6}, "^eps must be larger: too many dummies per value are needed"),
+    ("poisson dummies", {"eps": 20}, "^eps must be at least 1e-100 and below 20; got 20"),
+    ("design", {"eps": 30}, "^eps must be at least 1e-100 and below 20; got 30"),
+    ("design", {"eps": 1e-6}, "^eps must be larger: too many dummies per value are needed; got 1e-06"),
+    ("design", {"delta": None, "log10_delta": -1000}, "^delta must be at least 1e-280 .* = -1000"),
+    ("design", {"compositions": 10**5}, "^compositions must be at most 50000 where .* is 1; got 100000$"),
+    ("design", {"compositions": 10**4, "reports_per_user": 10}, "^compositions .* is 10; got 10000$"),
+    ("dummies", {"guess": "x"}, "^guess must be finite and > 0; got 'x'"),
+    ("law", {"text": 5}, "^law must be poisson:MEAN.* got 5"),
+    ("law", {"text": "gaussian:5:1e-300"}, "^law .* deviation must be finite and >= 0.001; got 1e-300"),
+    ("hidden", {"law": "x"}, r"^law must be a Law, such as poisson\(50.0\); got 'x'"),
+    ("expected_tv", {"n": 0}, "^n must be a whole number >= 1; got 0"),
+    ("expected_tv", {"n": np.nan}, "^n must be a whole number >= 1; got nan"),
+    ("poisson", {"mean": 10**400}, "^mean must be above 0 and at most"),
+    ("binomial", {"probability": 10**400}, "^probability must be between 0 and 1"),
+    ("cut_power", {"mean": 10**400}, "^mean must be above 0; got 1000"),
+    ("cut_power", {"deviation": 10**400}, "^deviation must be finite and >= 0.001; got 1000"),
+    ("geometric", {"ratio": 10**400}, "^ratio must be between 0 and 1"),
+    ("one_round", {"width": "x"}, "^width must be finite and > 0; got 'x'"),
+    ("event", {"eps0": -1.0}, "^eps0 must be finite and > 0"),
+    ("accountant", {"value_discretization_interval": NeighboringRelation.REPLACE_ONE}, "^value_discretiza"),
+    ("accountant", {"value_discretization_interval": True}, "^value_discretization_interval must be .* True"),
+    ("read_law", {"path": 1}, "^path must be the name of a file; got 1"),
+    ("read_matrix", {"path": 1}, "^path must be the name of a file; got 1"),
+    ("read_counts", {"path": 1}, "^path must be the name of a file; got 1"),
+    ("read_collection", {"path": 1}, "^path must be the name of a file; got 1"),
     ("setting", {"k": None}, "k must be given for randomizer 'grr'"),
     ("setting", {"randomizer": OWN}, "give k = 3 or a randomizer object"),
     ("setting", {"colluding": 10}, "colluding must be a whole number between 0 and n - 1"),
@@ -148,3 +223,64 @@ def test_a_bad_argument_is_refused_and_named(function, change, message):
     refusing, good = GOOD[function]
     with pytest.raises(ValueError, match=message):
         refusing(**good | change)
+
+
+BITS = parse("rappor", k=5, eps0=2.0)
+SUMS = {"n": 1000, "k": 5, "eps0": 2.0, "randomizer": "rappor", "release": "sums"}
+FLAGGED = [  # whatever takes a flag, with arguments that are accepted
+    (tightshuffle.delta, {"eps": 0.1, **SUMS}),
+    (tightshuffle.epsilon, {"delta": 1e-6, **SUMS}),
+    (tightshuffle.upper, {"eps": 0.1, **SUMS}),
+    (tightshuffle.lower, {"eps": 0.1, **KRR}),
+    (
+        tightshuffle.plan,
+        {"n": 1000, "k": 5, "eps": 1.0, "delta": 1e-6, "randomizer": "oue", "release": "sums"},
+    ),
+    (tightshuffle.fewest_users, {"eps": 1.0, "delta": 1e-6} | {key: SUMS[key] for key in SUMS if key != "n"}),
+    (tightshuffle.to_pld, {"n": 100, "k": 3, "eps0": 1.0}),
+    (pld.to_pld, {"setting": make_setting(n=100, k=3, eps0=1.0)}),
+    (make_setting, SUMS),
+    (Collection, {"k": 5, "groups": APP.groups, "randomizer": "oue", "release": "sums"}),
+    (APP.one_round, {"eps": 0.1}),
+    (APP.log10_delta, {"eps": 0.1}),
+    (APP.epsilon, {"delta": 1e-6}),
+    (APP.to_pld, {}),
+    (HiddenByDummies, {"law": poisson(50.0)}),
+    (sums.log10_delta, {"eps": 0.1, "n": 1000, "randomizer": BITS}),
+    (sums.epsilon, {"log10_delta": -6.0, "n": 1000, "randomizer": BITS}),
+    (sums.gaussian_mu, {"randomizer": BITS}),
+]
+
+
+def flags_of(function):
+    """The names of the parameters that are True or False by default."""
+    parameters = inspect.signature(function).parameters.values()
+    return [parameter.name for parameter in parameters if isinstance(parameter.default, bool)]
+
+
+@pytest.mark.parametrize("wrong", ["false", "no", "True", 0, 1, None, float("nan"), [0], np.array([True])])
+def test_a_flag_is_true_or_false(wrong):
+    """Whatever else counts as yes in Python would give the weaker guarantee without a word: "false" does."""
+    for function, good in FLAGGED:
+        for name in flags_of(function):
+            with pytest.raises(ValueError, match=f"^{name} must be true or false; got "):
+                function(**good | {name: wrong})
+
+
+def test_a_flag_of_numpy_is_one_of_python():
+    for function, good in FLAGGED[:5] + FLAGGED[10:13]:
+        for name in flags_of(function):
+            for flag in (True, False):
+                assert function(**good | {name: np.bool_(flag)}) == function(**good | {name: flag})
+    assert Collection(deletion=np.bool_(True), **FLAGGED[9][1]).deletion is True
+
+
+def test_every_public_flag_is_in_the_list():
+    methods = [member for name, member in vars(Collection).items() if inspect.isfunction(member)]
+    public = [getattr(tightshuffle, name) for name in tightshuffle.__all__]
+    asked = {function.__qualname__ for function, _ in FLAGGED}
+    for function in [*public, *methods]:
+        if not function.__name__.startswith("_") and flags_of(function):
+            assert function.__qualname__ in asked
+    with pytest.raises(ValueError, match=r"^deletion must be left out"):
+        tightshuffle.plan(n=1000, k=5, eps=1.0, delta=1e-6, randomizer="subset", deletion=True)

@@ -156,7 +156,8 @@ def worst_count(
             return np.minimum(surest, 0.0), np.minimum(np.maximum(best, dropped), 0.0)
         # Where rounding errors alone exceed the goal, as for 10^12 users, half of it above them is enough.
         wanted = aim * (np.maximum(1.0, -surest) if steeply else 1.0)
-        enough = np.maximum(surest + wanted, best + wanted / 2)[place]
+        with np.errstate(invalid="ignore"):  # nan where nothing is sure: then no block is looked at again
+            enough = np.maximum(surest + wanted, best + wanted / 2)[place]
         curved = _curvature(eps, own, users, odds, dummies, place, first, last)
         bound = np.minimum(values[2], np.logaddexp(values[:2].max(axis=0), curved))
         rows = np.flatnonzero(bound > enough)

@@ -10,6 +10,7 @@ alone").
 """
 
 import math
+import reprlib
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,12 @@ from tightshuffle.arguments import (
     check_at_most,
     check_choice,
     check_eps,
+    check_flag,
     check_log10_delta,
     check_one,
     check_whole,
 )
-from tightshuffle.bounds.rounds import Composition, Depth
+from tightshuffle.bounds.rounds import Composition, Depth, margin
 from tightshuffle.dummy_laws import Law
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
 from tightshuffle.setting import LARGEST_COMPOSITIONS
@@ -33,7 +35,8 @@ _LN10 = math.log(10)
 _ULP = 2.0**-52
 _POINTS = {True: 2.0**13, False: 2.0**18}  # of the composed loss, within 9 standard deviations
 _FEWEST, _MOST = 40.0, {True: 400.0, False: 4000.0}  # points per standard deviation of one loss
-_WIDEST = 2**19  # points of one loss
+_ROUGHLY = 10.0  # the fewest of a rough bound
+_WIDEST = {True: 2**16, False: 2**19}  # points of one loss: of a rough bound, of others
 _DEEP = -700.0  # natural log of probabilities that are near the smallest float
 _SNAP = 1e-9  # of a spacing: a loss so close to a point of the grid is at the point
 
@@ -44,31 +47,44 @@ class HiddenByDummies(Composition):
     Parameters: ``law``; ``values``, L, the most distinct values that a user reports per round; ``rounds``.
     ``neighbours``: "replace" for a user whose values become others, "add" and "remove" for one whose reports
     are added or removed; a guarantee for this needs both. ``round_up``: an upper bound, else a lower bound;
-    delta itself is between them. For "replace" the lower bound needs at least 2 L values in all.
+    delta itself is between them. ``rough``: a wider and faster bound, for searches. For "replace" the lower
+    bound needs at least 2 L values in all.
     """
 
     def __init__(
-        self, law: Law, values: int = 1, rounds: int = 1, neighbours: str = "replace", round_up: bool = True
+        self,
+        law: Law,
+        values: int = 1,
+        rounds: int = 1,
+        neighbours: str = "replace",
+        round_up: bool = True,
+        rough: bool = False,
     ) -> None:
+        if not isinstance(law, Law):
+            raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
         times = check_whole("values", values, 1) * check_whole("rounds", rounds, 1)
         check_at_most("values * rounds", np.asarray(times), LARGEST_COMPOSITIONS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
+        round_up, rough = check_flag("round_up", round_up), check_flag("rough", rough)
         losses = []
+        pairs = times * (2 if neighbours == "replace" else 1)
         if neighbours != "remove":
             losses.append(law.steps[1:])
-        if neighbours != "add":
+        if neighbours == "remove" or (neighbours == "replace" and not law.symmetric):
             losses.append(-law.steps[:-1])
-        pairs = times * len(losses)
-        finite = [own[np.isfinite(own) & np.isfinite(law.log_mass)] for own in losses]
+        # A law that is narrow beside its range has huge losses at numbers that never occur.
+        counted = law.log_mass > _DEEP
+        finite = [own[np.isfinite(own) & counted] for own in losses]
         reach = max((float(np.abs(own).max()) for own in finite if own.size), default=0.0)
-        spacing = _spacing(losses, law.log_mass, pairs, reach, round_up)
-        heights = law.log_mass[np.isfinite(law.log_mass)]
+        spacing = _spacing(losses, law.log_mass, pairs, reach, round_up, rough)
+        heights = law.log_mass[counted]
         deepest = float(np.abs(heights).max())
-        # Losses are differences of exponents, and probabilities are sums of losses.
-        self._shift = pairs * (8 * _ULP * (1 + deepest + reach) + _SNAP * spacing)
+
+        # Losses are differences of exponents; probabilities are sums of losses, from the likeliest number on.
+        self._shift = pairs * (16 * _ULP * (1 + deepest + reach) + _SNAP * spacing)
         slack = _ULP * (heights.size + 8) * (1 + deepest)
         made = [_grid(own, law, spacing, slack if round_up else -slack) for own in losses]
-        self._rounds = [(grid, times) for grid in made]
+        self._rounds = [(grid, pairs // len(losses)) for grid in made]
         self._round_up = round_up
         super().__init__(math.inf, pairs * (reach + spacing))
 
@@ -86,7 +102,7 @@ class HiddenByDummies(Composition):
         found = self.epsilon_of(wanted * _LN10)
         if math.isnan(found):
             return math.inf
-        return found if self._round_up else max(found - 2e-10, 0.0)  # epsilon_of rounds up
+        return found if self._round_up else max(found - 2 * margin(found), 0.0)  # epsilon_of rounds up
 
     def _build(self, depth: float) -> Depth:
         moved = -self._shift if self._round_up else self._shift
@@ -95,7 +111,9 @@ class HiddenByDummies(Composition):
         )
 
 
-def _spacing(losses: list[Floats], log_mass: Floats, pairs: int, reach: float, round_up: bool) -> float:
+def _spacing(
+    losses: list[Floats], log_mass: Floats, pairs: int, reach: float, round_up: bool, rough: bool
+) -> float:
     """The distance of the points of the loss."""
     mass = np.exp(log_mass)
     variance, common = 0.0, 0.0
@@ -107,8 +125,8 @@ def _spacing(losses: list[Floats], log_mass: Floats, pairs: int, reach: float, r
             variance = max(variance, float(weights @ (loss - mean) ** 2) / total)
             common = max(common, abs(float(loss[weights.argmax()])))
     per = _POINTS[round_up] / (18 * math.sqrt(pairs))
-    step = math.sqrt(variance) / min(max(per, _FEWEST), _MOST[round_up])
-    step = max(step, 2 * reach / _WIDEST)
+    step = math.sqrt(variance) / min(max(per, _ROUGHLY if rough else _FEWEST), _MOST[round_up])
+    step = max(step, 2 * reach / _WIDEST[rough])
     if step == 0:
         return 1.0
     # The geometric law has two losses: on the grid, they are exact.

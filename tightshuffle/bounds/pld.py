@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tightshuffle.arguments import Floats, Integers, check_installed, check_one, check_positive
+from tightshuffle.arguments import Floats, Integers, check_flag, check_installed, check_one, check_positive
 from tightshuffle.bounds import upper
 from tightshuffle.bounds.inverse import eps_of_setting
 from tightshuffle.bounds.optimistic import below, masses
@@ -35,6 +35,7 @@ def to_pld(setting: Setting, *, pessimistic: bool = True, spacing: float = 1e-4)
     check_installed("pld", "dp_accounting")
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
+    pessimistic = check_flag("pessimistic", pessimistic)
     users, own = setting.one()
     reach = eps_of_setting(upper.of_one_round, NEGLIGIBLE, setting, round_up=True)
     last = own.eps0 if np.isnan(reach) else reach

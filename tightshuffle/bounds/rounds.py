@@ -33,6 +33,7 @@ _LARGEST = 500.0  # losses beyond it count as infinite
 _WIDEST = 2**17  # grid points of one round, if rounds differ
 _GREATEST_SCALE = 20.0  # of the Gaussian to start from
 _SLACK = 1e-12  # relative: what powers and sums of a thousand terms may lose
+_MARGIN, _RELATIVE = 1e-10, 4e-15  # by which eps is rounded; the search is ten or four times as precise
 _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its infinite loss
 
 
@@ -61,6 +62,11 @@ class Depth(NamedTuple):
     ln_delta: Callable[[Floats], Floats]
     log_left_out: float
     last: bool
+
+
+def margin(eps: float) -> float:
+    """By how much `Composition.epsilon_of` rounds up, which is more than the search misses."""
+    return max(_MARGIN, _RELATIVE * eps)
 
 
 class Composition(ABC):
@@ -102,7 +108,7 @@ class Composition(ABC):
         return result
 
     def epsilon_of(self, ln_delta: float) -> float:
-        """The smallest eps with at most this natural log of delta, rounded up by 1e-10; nan where none is."""
+        """The smallest eps with at most this natural log of delta, rounded up by `margin`; nan if none is."""
         value = self._deep_enough_for(ln_delta)
         aim = math.sqrt(-ln_delta)
 
@@ -121,8 +127,8 @@ class Composition(ABC):
             if high > self.far:
                 return np.nan  # the infinite losses alone give more than this delta
             low, high = high, min(2 * high, self.largest)
-        root = scipy.optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-12) + 1e-10
-        return min(root, high)
+        root = scipy.optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-15)
+        return min(root + margin(root), high)
 
     def _deep_enough_for(self, ln_delta: float) -> Callable[[Floats], Floats]:
         """A function like the method `ln_delta`, but exact only where delta is at least that of ``ln_delta``.
@@ -206,7 +212,8 @@ class LowerRounds(Composition):
 
     def epsilon(self, log10_delta: float) -> float:
         """An eps at which delta of all rounds is at least 10^``log10_delta``; 0 where none is known."""
-        found = self.epsilon_of(log10_delta * _LN10) - 2e-10
+        found = self.epsilon_of(log10_delta * _LN10)
+        found -= 2 * margin(found)
         return max(found, 0.0) if math.isfinite(found) else 0.0
 
     def _build(self, depth: float) -> Depth:

@@ -7,13 +7,14 @@ round adds its pair or pairs. docs/theory.md, "Sums only", has the proof.
 
 import functools
 import math
+import reprlib
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats
+from tightshuffle.arguments import Floats, check_flag
 from tightshuffle.bounds.binary import Bit, worst_count
 from tightshuffle.bounds.rounds import Curve, Rounds
 from tightshuffle.randomizers import Randomizer
@@ -32,7 +33,7 @@ def log10_delta(
     ``eps`` >= 0, a number or an array; ``n`` users who do not collude; ``randomizer``: a `UnaryEncoding`;
     other parameters as for `tightshuffle.delta`. ValueError for another randomizer, or a bad eps.
     """
-    pairs = _pairs(n, check_unary(randomizer), compositions, deletion)
+    pairs = _pairs(n, check_unary(randomizer), compositions, check_flag("deletion", deletion))
     return np.max([pair.log10_delta(eps) for pair in pairs], axis=0)
 
 
@@ -40,7 +41,7 @@ def epsilon(
     log10_delta: float, *, n: int, randomizer: Randomizer, compositions: int = 1, deletion: bool = False
 ) -> float:
     """The smallest eps at which the bound is at most 10^``log10_delta`` < 1, rounded up; nan if none is."""
-    pairs = _pairs(n, check_unary(randomizer), compositions, deletion)
+    pairs = _pairs(n, check_unary(randomizer), compositions, check_flag("deletion", deletion))
     return max(pair.epsilon(log10_delta) for pair in pairs)
 
 
@@ -48,15 +49,16 @@ def gaussian_mu(randomizer: Randomizer, *, deletion: bool = False) -> float:
     """mu of the Gaussian differential privacy that the sums of n users tend to, times the root of n."""
     own = check_unary(randomizer)
     p, q = own.p_star, own.q
-    return math.sqrt((1 if deletion else 2) / min(p * (1 - p), q * (1 - q))) * (p - q)
+    return math.sqrt((1 if check_flag("deletion", deletion) else 2) / min(p * (1 - p), q * (1 - q))) * (p - q)
 
 
 def check_unary(randomizer: Randomizer) -> UnaryEncoding:
     """The randomizer; ValueError if it is no unary encoding, where sums are not independent."""
     if not isinstance(randomizer, UnaryEncoding):
+        name = getattr(randomizer, "name", reprlib.repr(randomizer))
         raise ValueError(
             "randomizer must be rappor or oue, or another unary encoding, for release = 'sums'; got"
-            f" {randomizer.name} (k-RR's histogram is its sums: leave release out)"
+            f" {name} (k-RR's histogram is its sums: leave release out)"
         )
     return randomizer
 

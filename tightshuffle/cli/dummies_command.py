@@ -4,7 +4,7 @@ import math
 from argparse import Namespace
 from typing import Any
 
-from tightshuffle.arguments import check_compositions, check_whole
+from tightshuffle.arguments import check_compositions, check_one, check_whole
 from tightshuffle.bounds.dummies import HiddenByDummies
 from tightshuffle.cli.layout import Answer, delta_text, table
 from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
@@ -12,7 +12,7 @@ from tightshuffle.dummy_laws import Law, expected_tv, parse_law, poisson
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import plain
 from tightshuffle.randomizers.expected_errors import mean_absolute
-from tightshuffle.setting import LARGEST_N_OF_UPPER
+from tightshuffle.setting import LARGEST_COMPOSITIONS, LARGEST_N_OF_UPPER
 
 _NEAR = 1.003  # an error that counts as the Gaussian's
 
@@ -22,7 +22,12 @@ def answer_dummies(arguments: Namespace) -> Answer:
     check_whole("n", arguments.n, 1, int(LARGEST_N_OF_UPPER))
     check_whole("k", arguments.k, 2)
     check_whole("values", arguments.values, 1, arguments.k)
-    check_compositions(arguments.compositions)
+    rounds = int(check_one("compositions", check_compositions(arguments.compositions)))
+    most = LARGEST_COMPOSITIONS // int(arguments.values)
+    if rounds > most:
+        raise ValueError(
+            f"compositions must be at most {most} where values is {arguments.values}; got {rounds}"
+        )
     about = {name: getattr(arguments, name) for name in ("n", "k", "values", "compositions")}
     return _of_law(arguments, about) if arguments.law else _designs(arguments, about)
 
@@ -53,8 +58,8 @@ def _designs(arguments: Namespace, about: dict[str, Any]) -> Answer:
     changed = HISTOGRAM_SENSITIVITY * math.sqrt(about["values"] * about["compositions"])
     sigma = exact_scale(eps, log10_delta=arguments.delta, sensitivity=changed)
     gaussian = float(mean_absolute(sigma))
-    best = best_cut_law(eps, **asked)
     share = smallest_poisson_mean(eps, **asked, devices=n, colluding=arguments.colluding)
+    best = best_cut_law(eps, **asked)
     designs: list[tuple[str, Law]] = [("shuffler", best)]
     cheap = best_cut_law(eps, **asked, absolute_error=_NEAR * gaussian)
     if cheap.mean < best.mean:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tightshuffle.number_text import e_notation, from_log10
+from tightshuffle.number_text import e_notation, from_log10, plain
 
 INDENT, _WIDTH = 17, 100
 
@@ -45,7 +45,9 @@ def indented(text: str, title: str = "") -> str:
 
 def delta_text(log10_delta: float, round_up: bool | None = None) -> str:
     """A delta with four digits, from its log10."""
-    return e_notation(from_log10(log10_delta), 4, round_up=round_up)
+    number = from_log10(log10_delta)
+    text = e_notation(number, 4, round_up=round_up)
+    return plain(number, 12) if text == "1" and round_up is None else text
 
 
 def one_or_all(items: Sequence[Any]) -> Any:

@@ -12,9 +12,11 @@ from tightshuffle.arguments import (
     Floats,
     check_choice,
     check_eps,
+    check_flag,
     check_installed,
     check_log10_delta,
     check_one,
+    check_positive,
 )
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
@@ -68,6 +70,8 @@ class Collection(Data):
         adds to an upper bound, mostly; sums have their own. ValueError names a bad argument.
         """
         check_choice("bound", bound, BOUNDS)
+        unseen = check_flag("unseen", unseen)
+        width = float(check_one("width", check_positive("width", width)))
         chosen, points = self.named(group), check_eps(eps).ravel()
         if bound == "upper" and self.release == "sums":
             logs = self._log10_delta_of_sums(points, group, unseen, 1)
@@ -89,6 +93,7 @@ class Collection(Data):
         With several rounds "lower" is that of one dataset in all rounds, or of a single round if that is
         larger.
         """
+        unseen = check_flag("unseen", unseen)
         arguments: dict[str, Any] = {"group": group, "bound": bound, "unseen": unseen}
         if bound == "upper" and self.release == "sums":
             return self._log10_delta_of_sums(check_eps(eps), group, unseen)
@@ -117,6 +122,7 @@ class Collection(Data):
         """
         target = check_one("delta", check_log10_delta(delta, log10_delta))
         check_choice("bound", bound, BOUNDS)
+        unseen = check_flag("unseen", unseen)
         if bound == "lower":
             eps = max(stage._epsilon_of_one(target, group, bound, unseen) for stage in self._stages)
             together = None if self._single else self._composed_lower(group, unseen)
@@ -144,6 +150,7 @@ class Collection(Data):
         check_installed("pld", "dp_accounting")
         from tightshuffle.bounds.pld import NEGLIGIBLE, of_curve
 
+        unseen = check_flag("unseen", unseen)
         if self.deletion:
             raise ValueError("deletion must be false for to_pld, whose neighbours differ in a user's value")
         parts = []

@@ -5,7 +5,14 @@ import reprlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from tightshuffle.arguments import check_choice, check_colluding, check_number, check_one, check_whole
+from tightshuffle.arguments import (
+    check_choice,
+    check_colluding,
+    check_flag,
+    check_number,
+    check_one,
+    check_whole,
+)
 from tightshuffle.randomizers import BY_KEY, Randomizer, parse
 from tightshuffle.randomizers.unary import UnaryEncoding
 from tightshuffle.setting import (
@@ -135,8 +142,7 @@ class Data:
             raise ValueError(f"dummies must be Dummies(...); got {reprlib.repr(self.dummies)}")
         check_whole("rounds", self.rounds, 1)
         check_choice("release", self.release, RELEASES)
-        if not isinstance(self.deletion, bool):
-            raise ValueError(f"deletion must be true or false; got {reprlib.repr(self.deletion)}")
+        object.__setattr__(self, "deletion", check_flag("deletion", self.deletion))
         if self.deletion and self.release != "sums":
             raise ValueError('deletion must be left out unless release is "sums"')
         rounds = sum(stage.rounds for stage in (self, *self.then))

@@ -34,6 +34,8 @@ def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
         p, q = (group.participation * each for each in _support_probabilities(data, group))
         variance += group.users * (held * p * (1 - p) + (1 - held) * q * (1 - q))
         slope += group.users * (p - q)
+    if slope == 0:  # eps0 is so small that both probabilities are the same float
+        return math.inf
     return _half_sum_of_errors(variance / slope**2)
 
 

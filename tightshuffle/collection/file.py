@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from tightshuffle.arguments import check_installed
+from tightshuffle.arguments import check_installed, check_path
 from tightshuffle.collection.collection import Collection
 from tightshuffle.collection.data import NESTED, Dummies, Group
 
@@ -23,6 +23,7 @@ def read_collection(path: str) -> Collection:
     YAML needs PyYAML (the extra ``yaml``), a file that ends in .json does not. Raises ValueError that names
     the file and the key that is wrong.
     """
+    path = check_path("path", path)
     try:
         with open(path, encoding="utf-8-sig") as file:
             text = file.read(_MOST_CHARACTERS + 1)

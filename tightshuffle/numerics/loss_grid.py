@@ -209,7 +209,9 @@ def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
     for probabilities, times in parts:
         step = max(1, probabilities.size // _BINS)  # neighbours count at the one where they weigh most
         bins = np.arange(0, probabilities.size, step)
-        binned.append((np.add.reduceat(probabilities, bins), bins, step, times))
+        sums = np.add.reduceat(probabilities, bins)
+        held = np.flatnonzero(sums)
+        binned.append((sums[held], bins[held], step, times))
     for order in np.concatenate([np.arange(-20, 0), np.arange(1, 21)]) / largest:
         log_mgf = sum(
             times * math.log(mass @ np.exp(order * (bins + (step - 1) * (order > 0))))

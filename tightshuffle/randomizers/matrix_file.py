@@ -5,6 +5,7 @@ import os
 import re
 import stat
 
+from tightshuffle.arguments import check_path
 from tightshuffle.randomizers.finite import Finite
 
 _MOST_BYTES = 50_000_000
@@ -16,6 +17,7 @@ def read_matrix(path: str) -> Finite:
     The field in row y and column x is the probability to report y for x. ValueError: one line that names
     the file, the row (if the fault is in one row) and the fault.
     """
+    path = check_path("path", path)
     try:
         state = os.stat(path)
         if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:

@@ -129,6 +129,25 @@ def test_many_rounds_and_large_means_stay_between_near_bounds():
         assert -7 < high - 0.03 < low < high < -5
 
 
+# A law, and one that differs from it only in numbers of probability 1e-20 and less, for the enumeration.
+NARROW = [
+    ("gaussian:1000000:3", "gaussian:30:3", 2.106176),
+    ("gaussian:100000:3", "gaussian:30:3", 2.106176),
+    ("power:1000:4:5", "power:20:4:5", 3.792886),
+    ("power:40:10:1.35", "power:40:10:1.35", 576.90),
+    ("gaussian:5:0.02", "gaussian:5:0.02", 2500.0),
+]
+
+
+@pytest.mark.parametrize(("text", "narrow", "truth"), NARROW)
+def test_a_law_that_is_narrow_beside_its_range_has_a_tight_bracket(text, narrow, truth):
+    """Numbers that never occur once had losses so large that all others fell on one point of the grid."""
+    low, high = (HiddenByDummies(parse_law(text), round_up=up).epsilon(1e-6) for up in (False, True))
+    assert low <= high <= low * 1.0001
+    assert high == pytest.approx(truth, rel=1e-5)
+    assert enumerated(narrow, high, 1, 1, "replace") <= 1e-6 <= enumerated(narrow, low, 1, 1, "replace")
+
+
 def test_a_fixed_number_hides_nothing():
     bound = HiddenByDummies(parse_law("fixed:1000"))
     assert bound.log10_delta(50.0) == 0
@@ -178,6 +197,12 @@ def test_the_fewest_poisson_dummies_of_devices(values, mean):
     assert 90_000 * found == pytest.approx(mean, rel=0.001)
     assert HiddenByDummies(poisson(90_000 * found), values).log10_delta(1.0) <= -6
     assert HiddenByDummies(poisson(0.999 * 90_000 * found), values, round_up=False).log10_delta(1.0) > -6
+
+
+def test_the_mean_of_a_symmetric_law_is_exact():
+    """As a sum it is 26.999999999999996 or 27.0, depending on the processor."""
+    for text in ("power:27:1.0:2.0001", "gaussian:12.5:3", "geometric:217:0.95"):
+        assert parse_law(text).mean == float(text.split(":")[1])
 
 
 def test_the_error_is_that_of_the_numbers():

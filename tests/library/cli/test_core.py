@@ -1,6 +1,7 @@
 """The light core: with numpy and scipy alone the command and every accountant work."""
 
 import json
+import math
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tightshuffle
+from tightshuffle.cli.layout import delta_text
 
 START = "import sys; sys.path.append({site!r}); from tightshuffle.cli.main import main; "
 SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
@@ -64,3 +66,8 @@ def test_the_package_itself_imports_nothing(run):
         "before = set(sys.modules); import tightshuffle; print(*(set(sys.modules) - before))"
     )
     assert done.stdout.split() == ["tightshuffle"]
+
+
+def test_a_delta_next_to_1_is_not_written_as_1():
+    assert delta_text(math.log10(0.999999)) == "0.999999"
+    assert (delta_text(-6.0), delta_text(-1e-9, round_up=True)) == ("1.000e-06", "1")
