@@ -11,6 +11,7 @@ from scipy import stats
 import tightshuffle
 from tests.library.cli.calls import answer, call
 from tightshuffle.bounds.dummies import HiddenByDummies
+from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, what_is_left
 from tightshuffle.designs import compare_designs, fewest_dummies, with_dummies
 from tightshuffle.dummy_laws import cut_power, parse_law, poisson
 
@@ -195,8 +196,45 @@ def test_the_command_prints_the_table():
     text = call(*words)[1]
     assert "Left out: k-RR (only for one report per user and round)." in text
     for one in own.designs:
-        assert re.search(rf"^{one.name} .* {re.escape(one.parameters)} .*{one.trust}$", text, re.MULTILINE)
+        assert re.search(rf"^{one.name} .* {one.trust} +{re.escape(one.parameters)}$", text, re.MULTILINE)
     for wrong in (["--eps", "1e-6"], ["--reports-per-user", 31]):
         code, out, err = call(*words, *wrong)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"tightshuffle: {wrong[0].strip('-').replace('-', '_')} must be ")
+
+
+NOBODY = "of these designs protects anybody if the shuffler or the aggregators fail."
+
+
+def test_the_command_says_where_nothing_useful_is_left():
+    settings = [(20_000, 1, 1, "None"), (20_000, 1, 3, "For 3 rounds, none"), (2000, 0.5, 1, "None")]
+    for n, eps, rounds, start in settings:
+        words = ["design", "--n", n, "--k", 30, "--eps", eps, "--delta", 1e-6, "--compositions", rounds]
+        text = call(*words)[1]
+        left = [design["eps_if_it_fails"] for design in answer(*words)["designs"]]
+        useful = [eps for eps in left if eps is not None and eps < USELESS_EPS]
+        assert bool(useful) == (n == 2000)
+        assert (f"\n{start} {NOBODY}\n" in text) == (not useful)
+        assert ("n is the number of users who report in each round" in text) == (rounds > 1)
+        for eps in left:
+            shown = what_is_left(math.inf if eps is None else eps)
+            assert re.search(rf"  {re.escape(shown)}  ", text), shown
+
+
+@pytest.mark.parametrize(
+    ("eps", "shown"),
+    [
+        (math.inf, "nothing"),
+        (360.83, "nothing useful (eps 361)"),
+        (6, "nothing useful (eps 6)"),
+        (5.99, "eps 5.99"),
+    ],
+)
+def test_from_six_on_nothing_useful_is_left(eps, shown):
+    assert what_is_left(eps) == shown
+
+
+def test_the_command_says_that_an_error_above_one_is_useless():
+    words = ["design", "--k", 100, "--eps", 1, "--delta", 1e-6]
+    assert USELESS_ERROR in call(*words, "--n", 100)[1]
+    assert USELESS_ERROR not in call(*words, "--n", 10_000)[1]

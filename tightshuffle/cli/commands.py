@@ -13,7 +13,16 @@ import numpy as np
 import tightshuffle
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange, check_choice, check_colluding, check_n
-from tightshuffle.cli.layout import INDENT, Answer, delta_text, indented, one_or_all, table
+from tightshuffle.cli.layout import (
+    INDENT,
+    USELESS_ERROR,
+    Answer,
+    delta_text,
+    indented,
+    one_or_all,
+    table,
+    what_is_left,
+)
 from tightshuffle.cli.values import histogram
 from tightshuffle.number_text import plain
 from tightshuffle.randomizers import Randomizer, parse
@@ -200,7 +209,7 @@ def _plan_text(k: int, given: dict[str, Any], data: str, eps: float, log10_delta
         *(f"fewest users   {plan.n}   (error at most {error:g})" for error in [given.get("error")] if error),
         f"largest eps0   {plain(plan.eps0, round_up=False)}   (upper: delta = {reached})"
         + "; the plan tries no larger eps0" * plan.capped,
-        f"if {trusted}, eps = {plain(rounds * plan.eps0, round_up=True)} still holds, with delta = 0"
+        f"left, with delta = 0, if {trusted}: {what_is_left(rounds * plan.eps0)}"
         + f", for the {rounds} rounds together" * (rounds > 1),
         "",
         f"expected total variation error, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
@@ -209,7 +218,7 @@ def _plan_text(k: int, given: dict[str, Any], data: str, eps: float, log10_delta
         f"The Gaussian's sigma is for {_HISTOGRAM}: sensitivity sqrt(2).",
     ]
     if max(plan.tv.values()) > 1:
-        lines += ["", "An error above 1 means that the estimate is useless."]
+        lines += ["", USELESS_ERROR]
     return "\n".join(lines)
 
 
