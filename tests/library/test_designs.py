@@ -13,6 +13,7 @@ from tests.library.cli.calls import answer, call
 from tightshuffle.bounds.dummies import HiddenByDummies
 from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, what_is_left
 from tightshuffle.designs import compare_designs, fewest_dummies, with_dummies
+from tightshuffle.dummy_designs import smallest_poisson_mean
 from tightshuffle.dummy_laws import cut_power, parse_law, poisson
 
 SETTINGS = [  # n, k, eps, delta, eps0, rounds
@@ -238,3 +239,21 @@ def test_the_command_says_that_an_error_above_one_is_useless():
     words = ["design", "--k", 100, "--eps", 1, "--delta", 1e-6]
     assert USELESS_ERROR in call(*words, "--n", 100)[1]
     assert USELESS_ERROR not in call(*words, "--n", 10_000)[1]
+
+
+def poisson_over_gaussian(eps, delta, rounds):
+    """Error of the fewest Poisson dummies over that of the central Gaussian with the same guarantee."""
+    mean = smallest_poisson_mean(eps, delta, rounds=rounds)
+    scale = tightshuffle.gaussian.exact_scale(eps, delta, sensitivity=math.sqrt(2 * rounds))
+    return poisson(mean).absolute_error / (math.sqrt(2 / math.pi) * scale)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [1e-2, 1e-3, 1e-6, 1e-12])
+def test_up_to_an_eps_of_one_poisson_dummies_are_nearly_as_good_as_the_gaussian(delta):
+    """The ranges of docs/designs.md."""
+    found = [poisson_over_gaussian(eps, delta, rounds) for eps in (0.1, 0.3, 0.6, 1.0) for rounds in (1, 4)]
+    assert 1 < max(found) <= 1.11
+    if delta == 1e-6:
+        beyond = [poisson_over_gaussian(eps, delta, 1) for eps in (2.0, 5.0)]
+        assert beyond == [pytest.approx(1.345, abs=0.005), pytest.approx(2.7, abs=0.05)]
