@@ -156,7 +156,9 @@ def check_installed(extra: str, *libraries: str) -> None:
     """ModuleNotFoundError, with the command to run, unless the ``extra``'s ``libraries`` are installed."""
     missing = [name for name in libraries if find_spec(name) is None]
     if missing:
-        raise ModuleNotFoundError(f"this needs {', '.join(missing)}: pip install 'tightshuffle[{extra}]'")
+        raise ModuleNotFoundError(
+            f"this needs {', '.join(missing)}: in the project's folder, pip install '.[{extra}]'"
+        )
 
 
 def _numbers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Floats], Any]) -> Floats:

@@ -101,7 +101,8 @@ def compare_designs(
     colluding : how many users reveal their reports, and the dummies of their devices, to the adversary; a
         number below 1 is a share of the users
 
-    k-RR with dummies has the smallest eps0, in tenths, with an error about 5 % above that of dummies alone.
+    "dummies of the best law" are the best of one family: `dummy_designs.best_cut_law`. k-RR with dummies has
+    the smallest eps0, in tenths, with an error about 5 % above that of dummies alone.
 
     Raises
     ------
@@ -138,9 +139,9 @@ def compare_designs(
         "Poisson dummies, from devices",
         poisson(mean * n / honest),
         f"mean {plain(mean / honest, 4, round_up=True)} per device and value",
-        "shuffler: to mix; devices: to add dummies",
+        "shuffler: with all values, to mix; devices: to add dummies",
     )
-    trust = "shuffler: to mix, and to keep its dummies secret"
+    trust = "shuffler: with all values, to mix, and to keep its dummies secret"
     found += [alone, of_law("dummies of the best law", best, best.name, trust)]
 
     for key, title in (("rappor", "RAPPOR"), ("oue", "OUE")):

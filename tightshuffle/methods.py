@@ -76,7 +76,7 @@ METHODS = {
             kind=LOWER,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
             source="this project: the datasets in which all other users hold one value, or one of two at"
-            " random (docs/theory.md)",
+            " random",
             **_OF_ANY_RANDOMIZER,
         ),
         Method(
@@ -84,7 +84,7 @@ METHODS = {
             bound=upper,
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
-            source="the smaller one of privacy-blanket and single-value (docs/theory.md);"
+            source="the smaller one of privacy-blanket and single-value;"
             " for hash:G with G > 2, see single-value",
             composes=True,
             **_OF_ANY_RANDOMIZER,
@@ -103,7 +103,7 @@ METHODS = {
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
             " G > 2 needs hash functions that are independent for every three values",
-            source="this project: the target user is hidden among nearly all other users (docs/theory.md)",
+            source="this project: the target user is hidden among nearly all other users",
             **_OF_ANY_RANDOMIZER,
         ),
         Method(

@@ -1,5 +1,6 @@
 """The calculator: its numbers are the package's, and its page shows them in a real browser."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -64,9 +66,30 @@ def test_an_uploaded_matrix():
         answers.matrix(b"0.6,0.4\n0.4,x\n")
 
 
+def test_no_two_curves_of_the_picture_look_alike(monkeypatch):
+    pytest.importorskip("matplotlib")
+    from matplotlib.colors import to_rgb
+
+    from tightshuffle.calculator import picture
+
+    setting = answers.Setting("grr", 2000, 10, 0.4)
+    curves = {name: np.array([0.0, -9.0]) for name in setting.methods()}
+    monkeypatch.setattr(answers, "curves", lambda *_: (np.array([0.0, 1.0]), curves))
+    *lines, _ = picture.draw(setting, -6.0, 0.5).axes[0].lines  # the last one is the dot
+    looks = {line.get_label(): (to_rgb(line.get_color()), line.get_linestyle()) for line in lines}
+    assert len(set(looks.values())) == len(setting.methods()) > 12
+    assert (looks["upper"], looks["lower"]) == ((to_rgb("black"), "-"), (to_rgb("tab:red"), "-"))
+
+
+def test_what_is_left_if_the_shuffler_fails():
+    described = answers.collection(GROUPS.replace("eps0: 3", "eps0: 7"))
+    left = [row["left if the shuffler fails"] for row in answers.of_groups(described, -6.0)]
+    assert left == ["eps 2", "nothing useful (eps 7)"]
+
+
 @pytest.fixture
-def address():
-    """The address of a calculator that `tightshuffle calculator` serves."""
+def calculator():
+    """A process of `tightshuffle calculator --no-browser`, and the address of its page."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -77,14 +100,37 @@ def address():
                 break
         else:
             pytest.fail("the calculator did not start")
-        yield f"http://127.0.0.1:{port}"
-        os.killpg(server.pid, signal.SIGTERM)
+        assert answers_at(int(port))
+        yield server, f"http://127.0.0.1:{port}"
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGTERM)
         server.communicate()  # what it says at its end
 
 
+def answers_at(port, seconds=30.0):
+    """Whether a server accepts connections there, at last: it says its address before it listens."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return True
+        time.sleep(0.1)
+    return False
+
+
+def test_sigterm_ends_the_page_too(calculator):
+    server, address = calculator
+    server.terminate()
+    code = server.wait(timeout=30)
+    assert not answers_at(int(address.rpartition(":")[2]), seconds=1)
+    assert code == 128 + signal.SIGTERM
+
+
 @pytest.mark.skipif(not shutil.which("chromium"), reason="there is no Chromium on this machine")
-def test_the_page_in_chromium(address):
+def test_the_page_in_chromium(calculator):
     from playwright.sync_api import expect, sync_playwright
+
+    address = calculator[1]
 
     def sentence(**setting):
         low, high = answers.bracket(answers.Setting(**setting), -6.0)
@@ -129,9 +175,10 @@ def test_the_page_in_chromium(address):
 
         page.get_by_role("tab", name="Which design?").click()
         for rounds in (1, 2):
-            rows = answers.designs(100_000, 256, 1.0, -6.0, rounds, 0)
+            rows, cautions = answers.designs(100_000, 256, 1.0, -6.0, rounds, 0)
             for row in rows[:2]:
                 expect(page.get_by_role("cell", name=row["parameters"], exact=True)).to_be_visible()
+            expect(page.get_by_text(cautions[0])).to_be_visible()
             page.get_by_role("slider").locator("visible=true").press("ArrowRight")
         page.get_by_role("tab", name="Groups, participation, dummies").click()
         page.get_by_role("textbox", name="A collection").fill(GROUPS)

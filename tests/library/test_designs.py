@@ -12,8 +12,9 @@ from scipy import stats
 import tightshuffle
 from tests.library.cli.calls import answer, call
 from tightshuffle.bounds.dummies import HiddenByDummies
+from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, what_is_left
 from tightshuffle.designs import compare_designs, fewest_dummies, with_dummies
-from tightshuffle.dummy_designs import best_cut_law
+from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummy_laws import cut_power, parse_law, poisson
 
 SETTINGS = [  # n, k, eps, delta, eps0, rounds
@@ -171,7 +172,8 @@ def test_errors_are_those_of_the_closed_forms(setting, options):
                 mass = stats.poisson.pmf(z, mean)
             else:
                 power, deviation = (float(part) for part in one.law.split(":")[2:])
-                mass = np.where(z <= 2 * mean, np.exp(-((abs(z - mean) / deviation) ** power) / power), 0)
+                end = round(2 * mean)  # the mean is a float, next to a whole number
+                mass = np.where(z <= end, np.exp(-((abs(z - mean) / deviation) ** power) / power), 0)
             expected = mass @ abs(z - mean) / mass.sum()
         elif one.name == "central geometric":
             expected = 1 / math.sinh(eps / (2 * rounds * values))
@@ -221,8 +223,63 @@ def test_the_command_prints_the_table():
     text = call(*words)[1]
     assert "Left out: k-RR (only for one report per user and round)." in text
     for one in own.designs:
-        assert re.search(rf"^{one.name} .* {re.escape(one.parameters)} .*{one.trust}$", text, re.MULTILINE)
+        assert re.search(rf"^{one.name} .* {one.trust} +{re.escape(one.parameters)}$", text, re.MULTILINE)
     for wrong in (["--eps", "1e-6"], ["--reports-per-user", 31]):
         code, out, err = call(*words, *wrong)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"tightshuffle: {wrong[0].strip('-').replace('-', '_')} must be ")
+
+
+NOBODY = "of these designs protects anybody if the shuffler or the aggregators fail."
+
+
+def test_the_command_says_where_nothing_useful_is_left():
+    settings = [(20_000, 1, 1, "None"), (20_000, 1, 3, "For 3 rounds, none"), (2000, 0.5, 1, "None")]
+    for n, eps, rounds, start in settings:
+        words = ["design", "--n", n, "--k", 30, "--eps", eps, "--delta", 1e-6, "--compositions", rounds]
+        text = call(*words)[1]
+        left = [design["eps_if_it_fails"] for design in answer(*words)["designs"]]
+        useful = [eps for eps in left if eps is not None and eps < USELESS_EPS]
+        assert bool(useful) == (n == 2000)
+        assert (f"\n{start} {NOBODY}\n" in text) == (not useful)
+        assert ("n is the number of users who report in each round" in text) == (rounds > 1)
+        for eps in left:
+            shown = what_is_left(math.inf if eps is None else eps)
+            assert re.search(rf"  {re.escape(shown)}  ", text), shown
+
+
+@pytest.mark.parametrize(
+    ("eps", "shown"),
+    [
+        (math.inf, "nothing"),
+        (360.83, "nothing useful (eps 361)"),
+        (6, "nothing useful (eps 6)"),
+        (5.99, "eps 5.99"),
+    ],
+)
+def test_from_six_on_nothing_useful_is_left(eps, shown):
+    assert what_is_left(eps) == shown
+
+
+def test_the_command_says_that_an_error_above_one_is_useless():
+    words = ["design", "--k", 100, "--eps", 1, "--delta", 1e-6]
+    assert USELESS_ERROR in call(*words, "--n", 100)[1]
+    assert USELESS_ERROR not in call(*words, "--n", 10_000)[1]
+
+
+def poisson_over_gaussian(eps, delta, rounds):
+    """Error of the fewest Poisson dummies over that of the central Gaussian with the same guarantee."""
+    mean = smallest_poisson_mean(eps, delta, rounds=rounds)
+    scale = tightshuffle.gaussian.exact_scale(eps, delta, sensitivity=math.sqrt(2 * rounds))
+    return poisson(mean).absolute_error / (math.sqrt(2 / math.pi) * scale)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [1e-2, 1e-3, 1e-6, 1e-12])
+def test_up_to_an_eps_of_one_poisson_dummies_are_nearly_as_good_as_the_gaussian(delta):
+    """The ranges of docs/designs.md."""
+    found = [poisson_over_gaussian(eps, delta, rounds) for eps in (0.1, 0.3, 0.6, 1.0) for rounds in (1, 4)]
+    assert 1 < max(found) <= 1.11
+    if delta == 1e-6:
+        beyond = [poisson_over_gaussian(eps, delta, 1) for eps in (2.0, 5.0)]
+        assert beyond == [pytest.approx(1.345, abs=0.005), pytest.approx(2.7, abs=0.05)]

@@ -118,7 +118,7 @@ if any(".snakemake/scripts/" in word for word in sys.orig_argv):
 def finished(pytestconfig):
     """A project whose whole quick pipeline has run. Tests that change files put them back.
 
-    It stays in pytest's cache until a file of the project changes, so the fast and the slow tests share a run.
+    It stays in pytest's cache until a file of the project changes: the fast and the slow tests share a run.
     """
     folder = Path(pytestconfig.cache.mkdir("quick"))
     contents, project = folder / "contents", folder / "project"

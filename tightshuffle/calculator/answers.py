@@ -13,7 +13,8 @@ import numpy as np
 import tightshuffle
 from tightshuffle import methods
 from tightshuffle.arguments import Floats, OutsideRange, check_colluding
-from tightshuffle.cli.design_command import HEADER, row
+from tightshuffle.cli.design_command import HEADER, cautions, row
+from tightshuffle.cli.layout import what_is_left
 from tightshuffle.collection import Collection, Group, read_collection
 from tightshuffle.designs import compare_designs
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
@@ -145,17 +146,20 @@ def of_groups(described: Collection, log10_delta: float) -> Rows:
         if group.participation < 1:
             unseen = described.epsilon(**asked, unseen=True)
             row["at most, if nobody can know who takes part"] = plain(unseen, round_up=True)
-        left = described.if_the_shuffler_fails(group.name)
-        rows.append({**row, "if the shuffler fails": plain(left, round_up=True)})
+        left = what_is_left(described.if_the_shuffler_fails(group.name))
+        rows.append({**row, "left if the shuffler fails": left})
     names = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name, "") for name in names} for row in rows]
 
 
-def designs(n: float, k: float, eps: float, log10_delta: float, rounds: int, colluding: float) -> Rows:
-    """Every design for this guarantee, the most accurate first."""
+def designs(
+    n: float, k: float, eps: float, log10_delta: float, rounds: int, colluding: float
+) -> tuple[Rows, list[str]]:
+    """Every design for this guarantee, the most accurate first; and what to beware of, in sentences."""
     given: dict[str, Any] = {"compositions": rounds, "colluding": colluding}
-    found = compare_designs(n, k, eps, log10_delta=log10_delta, **given).designs
-    return [dict(zip(HEADER, row(one, n / k), strict=True)) for one in found]
+    compared = compare_designs(n, k, eps, log10_delta=log10_delta, **given)
+    rows = [dict(zip(HEADER, row(design, n / k), strict=True)) for design in compared.designs]
+    return rows, cautions(compared, rounds)
 
 
 def written(log10_delta: float, round_up: bool) -> str:

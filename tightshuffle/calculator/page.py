@@ -12,18 +12,28 @@ def _():
     import functools
 
     import marimo as mo
-    import matplotlib
-
-    matplotlib.use("agg")  # no window: the page shows the picture
-    import matplotlib.pyplot as plt
 
     import tightshuffle
-    from tightshuffle.calculator import answers
+    from tightshuffle.calculator import answers, picture
     from tightshuffle.cli import values
+    from tightshuffle.cli.design_command import LEGEND
+    from tightshuffle.cli.layout import what_is_left
     from tightshuffle.number_text import plain
     from tightshuffle.randomizers import BY_KEY
 
-    return BY_KEY, answers, argparse, functools, mo, plain, plt, tightshuffle, values
+    return (
+        BY_KEY,
+        LEGEND,
+        answers,
+        argparse,
+        functools,
+        mo,
+        picture,
+        plain,
+        tightshuffle,
+        values,
+        what_is_left,
+    )
 
 
 @app.cell
@@ -76,7 +86,7 @@ def _(kind, mo, question):
 
 
 @app.cell
-def _(answers, argparse, fields, mo, plt, values):
+def _(argparse, fields, mo, values):
     PARSERS = {
         "size": values.whole,
         "n": values.whole,
@@ -102,20 +112,6 @@ def _(answers, argparse, fields, mo, plt, values):
         lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
         return mo.md("\n".join("| " + " | ".join(line) + " |" for line in lines))
 
-    def picture(setting, log10_delta, eps):
-        points, curves = answers.curves(setting, log10_delta, eps)
-        figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
-        for name, logs in curves.items():
-            color = {"upper": "black", "lower": "tab:red"}.get(name)
-            width, above = (2.5 if name == "upper" else 1.2), 2 + (name == "lower")
-            axes.plot(points, logs, label=name, color=color, linewidth=width, zorder=above)
-        axes.plot(eps, log10_delta, "o", color="black")
-        axes.set(xlabel="eps", ylabel="log10 of delta", xlim=(0, points[-1]))
-        axes.set_ylim(min(answers.DEEPEST, 1.2 * log10_delta), 0.2)
-        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-        plt.close(figure)
-        return figure
-
     def attempt(compute):
         """What `compute` shows, or the one line that says what is wrong."""
         try:
@@ -125,12 +121,25 @@ def _(answers, argparse, fields, mo, plt, values):
         except MemoryError:
             return mo.callout("n or k is too large for this machine's memory", kind="danger")
 
-    return attempt, parsed, picture, read, table
+    return attempt, parsed, read, table
 
 
 @app.cell
 def _(
-    answers, attempt, fields, functools, kind, mo, picture, plain, question, read, rounds, table, tightshuffle
+    answers,
+    attempt,
+    fields,
+    functools,
+    kind,
+    mo,
+    picture,
+    plain,
+    question,
+    read,
+    rounds,
+    table,
+    tightshuffle,
+    what_is_left,
 ):
     def command(name, *options):
         """The same on the command line, with these fields as they were typed."""
@@ -154,10 +163,10 @@ def _(
             mo.md(
                 f"## {start}eps is between {plain(low, round_up=False)} and {plain(high, round_up=True)}"
                 f"{together}\n\nat delta = {fields.value['delta'].strip()}. Every dataset has at most the"
-                " larger number, and some dataset has at least the smaller one. If the shuffler fails,"
-                f" eps = {plain(setting.rounds * setting.eps0, round_up=True)} is left, with delta = 0."
+                " larger number, and some dataset has at least the smaller one. Left, with delta = 0, if the"
+                f" shuffler fails: {what_is_left(setting.rounds * setting.eps0)}."
             ),
-            picture(setting, log10_delta, high),
+            picture.draw(setting, log10_delta, high),
             mo.md(f"### delta at eps = {plain(high, round_up=True)}, by every method that applies"),
             table(answers.by_every_method(setting, high)),
             mo.md(
@@ -223,25 +232,28 @@ dummies: {poisson_per_value: 5}
 
 @app.cell
 def _(mo):
-    examples = {"n": "100000", "k": "256", "eps": "1", "delta": "1e-6", "colluding": "0"}
-    sought = mo.ui.dictionary({name: mo.ui.text(text, label=name) for name, text in examples.items()})
-    repeated = mo.ui.slider(1, 60, value=1, label="rounds", debounce=True, include_input=True)
+    examples = {
+        "n": ("Users who report in each round, n", "100000"),
+        "k": ("Values, k", "256"),
+        "eps": ("Target eps", "1"),
+        "delta": ("delta", "1e-6"),
+        "colluding": ("Users whose report the attacker knows", "0"),
+    }
+    sought = mo.ui.dictionary(
+        {name: mo.ui.text(text, label=label) for name, (label, text) in examples.items()}
+    )
+    repeated = mo.ui.slider(1, 60, value=1, label="Rounds", debounce=True, include_input=True)
     return repeated, sought
 
 
 @app.cell
-def _(alike, answers, attempt, described, mo, parsed, repeated, sought, table, wanted_delta):
+def _(LEGEND, alike, answers, attempt, described, mo, parsed, repeated, sought, table, wanted_delta):
     def compared():
         asked = {name: parsed(name, text) for name, text in sought.value.items()}
         log10_delta = asked.pop("delta")
-        return [
-            mo.md(
-                "## Every design with this guarantee for all rounds, the most accurate first\n\nerror:"
-                " expected total variation error of one round, for uniform data. users per value: the mean"
-                " error of a value's count, of how many users hold it. if it fails: what is left then."
-            ),
-            table(answers.designs(log10_delta=log10_delta, rounds=repeated.value, **asked)),
-        ]
+        rows, cautions = answers.designs(log10_delta=log10_delta, rounds=repeated.value, **asked)
+        title = "## Every design with this guarantee for all rounds, the most accurate first"
+        return [mo.md(title), table(rows), mo.md("\n".join(f"- {line}" for line in (*cautions, *LEGEND)))]
 
     def groups():
         log10_delta = parsed("delta", wanted_delta.value)

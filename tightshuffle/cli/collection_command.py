@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tightshuffle.cli.layout import Answer, delta_text, table
+from tightshuffle.cli.layout import USELESS_EPS, Answer, delta_text, table
 from tightshuffle.cli.values import histogram
 from tightshuffle.collection import Collection, read_collection
 from tightshuffle.number_text import plain
@@ -94,7 +94,10 @@ def _text(
         + ".",
     ]
     lines += ["if unseen: the same if nobody can know who takes part."] * partly
-    lines += ["no shuffler: eps with delta = 0 that is left if the shuffler fails."]
+    lines += [
+        "no shuffler: eps with delta = 0 that is left if the shuffler fails;"
+        f" from {USELESS_EPS:g} on, nothing useful."
+    ]
     lines += [f"The largest is that of group {worst!r}."] * (len(records) > 1)
     names = {
         "collection": "this collection",

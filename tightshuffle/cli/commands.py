@@ -13,14 +13,26 @@ import numpy as np
 import tightshuffle
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange, check_choice, check_colluding, check_n
-from tightshuffle.cli.layout import INDENT, Answer, delta_text, indented, one_or_all, table
+from tightshuffle.cli.layout import (
+    INDENT,
+    USELESS_ERROR,
+    Answer,
+    delta_text,
+    indented,
+    one_or_all,
+    table,
+    what_is_left,
+)
 from tightshuffle.cli.values import histogram
 from tightshuffle.number_text import plain
 from tightshuffle.randomizers import Randomizer, parse
 
 _ROUND_UP = {methods.UPPER: True, methods.LOWER: False}
 _DEEPEST = -12.0  # log10 of the delta at which a comparison ends
-_HISTOGRAM = "a histogram in which one user's value changes"
+_NEIGHBOURS = {  # --deletion -> what the Gaussian's sigma is for
+    False: "a histogram in which one user's value changes: sensitivity sqrt(2)",
+    True: "a histogram that lacks one user's value: sensitivity 1",
+}
 
 
 @dataclass(frozen=True)
@@ -152,7 +164,8 @@ def _answer_plan(arguments: Namespace) -> Answer:
         row["log10_delta"] = log10_delta
         shown = given | ({"randomizer": plan.randomizer} if "randomizer" in given else {})
         row |= {**shown, "log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped, "sigma": plan.sigma}
-        row |= {"sensitivity": HISTOGRAM_SENSITIVITY, "eps_without_shuffler": rounds * plan.eps0}
+        sensitivity = 1.0 if arguments.deletion else HISTOGRAM_SENSITIVITY
+        row |= {"sensitivity": sensitivity, "eps_without_shuffler": rounds * plan.eps0}
         objects.append({**row, "expected_tv": plan.tv})
         texts.append(_plan_text(k, shown, data, eps, log10_delta, plan))
     json = objects[0] if len(objects) == 1 else {"method": "upper", "plans": objects}
@@ -200,16 +213,16 @@ def _plan_text(k: int, given: dict[str, Any], data: str, eps: float, log10_delta
         *(f"fewest users   {plan.n}   (error at most {error:g})" for error in [given.get("error")] if error),
         f"largest eps0   {plain(plan.eps0, round_up=False)}   (upper: delta = {reached})"
         + "; the plan tries no larger eps0" * plan.capped,
-        f"if {trusted}, eps = {plain(rounds * plan.eps0, round_up=True)} still holds, with delta = 0"
+        f"left, with delta = 0, if {trusted}: {what_is_left(rounds * plan.eps0)}"
         + f", for the {rounds} rounds together" * (rounds > 1),
         "",
         f"expected total variation error, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
         *(f"  {name:<{width}}  {value}" for name, value in rows),
         "",
-        f"The Gaussian's sigma is for {_HISTOGRAM}: sensitivity sqrt(2).",
+        f"The Gaussian's sigma is for {_NEIGHBOURS[given.get('deletion', False)]}.",
     ]
     if max(plan.tv.values()) > 1:
-        lines += ["", "An error above 1 means that the estimate is useless."]
+        lines += ["", USELESS_ERROR]
     return "\n".join(lines)
 
 

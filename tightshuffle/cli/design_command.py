@@ -4,11 +4,28 @@ from argparse import Namespace
 from typing import Any
 
 from tightshuffle.arguments import check_colluding
-from tightshuffle.cli.layout import Answer, delta_text, table
-from tightshuffle.designs import Design, compare_designs
+from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, Answer, delta_text, table, what_is_left
+from tightshuffle.designs import Comparison, Design, compare_designs
 from tightshuffle.number_text import plain
 
-HEADER = ("design", "error", "users per value", "messages", "if it fails", "parameters", "who is trusted")
+HEADER = (
+    "design",
+    "error",
+    "users per value",
+    "messages",
+    "left if it fails",
+    "who is trusted",
+    "parameters",
+)
+LEGEND = (
+    "error: expected total variation error of one round, for uniform data and before projection.",
+    "users per value: mean error of one value's count, in users, beside the average count.",
+    "messages: per user and round; a report for sums is one message of k bits.",
+    "left if it fails: total eps over all rounds, with delta = 0, if the trusted party fails.",
+    "With dummies alone, the shuffler sees all values unless users encrypt them for the analyst.",
+    "The shuffler and the analyst must not collude.",
+    "A curator of a central mechanism gets the values themselves: these rows are for comparison.",
+)
 
 
 def answer_design(arguments: Namespace) -> Answer:
@@ -29,10 +46,8 @@ def answer_design(arguments: Namespace) -> Answer:
         "",
         *(f"Left out: {name} ({why})." for name, why in found.left_out.items()),
         *[""] * bool(found.left_out),
-        "error: expected total variation error of one round, for uniform data and before projection;",
-        "users per value: the same as the mean error of a value's count, of how many users hold it;",
-        "messages: per user and round; if it fails: eps for all rounds that is left then.",
-        "A curator of a central mechanism gets the values themselves: these rows are for comparison.",
+        *LEGEND,
+        *cautions(found, about.get("compositions", 1)),
     ]
     record: dict[str, Any] = {**about, "eps": eps, "log10_delta": log10_delta}
     record |= {"designs": [vars(one) for one in found.designs], "left_out": found.left_out}
@@ -41,16 +56,30 @@ def answer_design(arguments: Namespace) -> Answer:
 
 def row(design: Design, held: float) -> tuple[str, ...]:
     """The texts of a design's line; ``held``: how many users hold a value, on average."""
-    left = plain(design.eps_if_it_fails, 4, round_up=True)
     return (
         design.name,
         f"{design.error:.3g}",
         f"{_users(design.users_per_value)} of {_users(held)}",
         f"{design.messages_per_user:.4g}",
-        "nothing left" if left == "inf" else f"eps {left}",
-        design.parameters,
+        what_is_left(design.eps_if_it_fails),
         design.trust,
+        design.parameters,
     )
+
+
+def cautions(compared: Comparison, rounds: int) -> list[str]:
+    """Sentences about what a reader of the table must not overlook; none where there is nothing."""
+    sentences = []
+    if min(design.eps_if_it_fails for design in compared.designs) >= USELESS_EPS:
+        none = f"For {rounds} rounds, none" if rounds > 1 else "None"
+        sentences.append(f"{none} of these designs protects anybody if the shuffler or the aggregators fail.")
+    if rounds > 1:
+        sentences.append(
+            "n is the number of users who report in each round; tightshuffle collection takes participation."
+        )
+    if max(design.error for design in compared.designs) > 1:
+        sentences.append(USELESS_ERROR)
+    return sentences
 
 
 def _users(number: float) -> str:

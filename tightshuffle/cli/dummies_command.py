@@ -91,7 +91,8 @@ def _designs(arguments: Namespace, about: dict[str, Any]) -> Answer:
         "",
         f"Each device adds a Poisson number of every value with mean {plain(share, 4, round_up=True)}.",
         "A cut law is only for the shuffler, which must keep the numbers secret.",
-        "If the shuffler fails, no guarantee is left: users send their values as they are.",
+        "The shuffler sees all values unless users encrypt them for the analyst; the two must not collude.",
+        "If the shuffler fails, nothing is left: users send their values as they are.",
         "expected error: expected total variation error, before projection;",
         "the Gaussian is the central analytic Gaussian mechanism with the same (eps, delta).",
     ]

@@ -10,6 +10,10 @@ from typing import Any
 from tightshuffle.number_text import e_notation, from_log10, plain
 
 INDENT, _WIDTH = 17, 100
+# From this eps on nothing useful is left: who thinks that two values are equally likely can be 99.75 % sure
+# of one of them after seeing the report, since e^6 = 403.
+USELESS_EPS = 6.0
+USELESS_ERROR = "An error above 1 means that the estimate is useless."
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,18 @@ def delta_text(log10_delta: float, round_up: bool | None = None) -> str:
     number = from_log10(log10_delta)
     text = e_notation(number, 4, round_up=round_up)
     return plain(number, 12) if text == "1" and round_up is None else text
+
+
+def what_is_left(eps: float) -> str:
+    """The guarantee (eps, 0) of users whose shuffler or aggregators failed, in words; rounded up.
+
+    math.inf is nothing; from `USELESS_EPS` on it is nothing useful.
+    """
+    if eps == math.inf:
+        return "nothing"
+    if eps >= USELESS_EPS:
+        return f"nothing useful (eps {math.ceil(eps)})"
+    return f"eps {plain(eps, 4, round_up=True)}"
 
 
 def one_or_all(items: Sequence[Any]) -> Any:

@@ -90,7 +90,8 @@ _DESIGN = """\
 Which design to run: every one at its best parameters for (eps, delta), the most accurate first.
 
 Reports of k-RR that a shuffler mixes, with and without dummies; sums of RAPPOR or OUE reports; values sent as
-they are, hidden by dummies; and for comparison two mechanisms of a curator who sees all values.
+they are, hidden by dummies; and for comparison two mechanisms of a curator who sees all values. n is how many
+users report in each round.
 """
 _DESIGN_EXAMPLES = """\
 examples:
@@ -104,6 +105,8 @@ Values sent as they are, hidden by dummies alone: the laws of their number for (
 
 Every value gets a random number of dummies, independently. A cut law has the smallest error, and only the
 shuffler can add it. Devices can add Poisson numbers together. --law asks for the eps of a law of your own.
+
+The shuffler sees the values, unless users encrypt them for the analyst, with whom it must not collude.
 """
 _DUMMIES_EXAMPLES = """\
 examples:
@@ -122,17 +125,27 @@ examples:
 _COLLECTION = """\
 eps or delta of a real collection: groups with different eps0, partial participation, dummies, rounds.
 
-The bounds are for each group of users and for every dataset. A YAML or JSON file describes the collection:
-docs/collections.md explains its keys.
+The bounds are for each group of users and for every dataset. A YAML or JSON file describes the collection.
+Its keys are the parameters of the Python classes Collection, Group and Dummies; help(tightshuffle.Collection)
+explains them.
 """
 _COLLECTION_EXAMPLES = """\
 examples:
   tightshuffle collection mine.yaml --delta 1e-6
+
+where mine.yaml is
+
+  k: 50
+  rounds: 52
+  groups:
+    - {name: version 1, users: 300000, eps0: 3}
+    - {name: version 2, users: 100000, eps0: 2, participation: 0.8}
 """
 _CALCULATOR = """\
 A page in the browser that answers: guarantees, plans, designs, pictures, groups, rounds, your own matrices.
 
-It runs on this machine only, until Ctrl-C, and needs pip install 'tightshuffle[calculator]'.
+It runs on this machine only, until Ctrl-C. It needs the extra calculator: in the project's folder, run
+pip install '.[calculator]'.
 """
 
 
@@ -150,10 +163,14 @@ class _Flat(argparse.Action):
         setattr(namespace, self.dest, [value for words in lists for value in words])
 
 
-_ROUNDS = "rounds in which every user reports with fresh randomness; values may change between rounds"
+_ROUNDS = "rounds in which every user reports with fresh randomness; values may depend on earlier results"
 _RANGE = "or from:to:how many, such as 0.1:2:50"
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "--n": {"metavar": "N", "type": values.whole, "help": "number of users: 100000, 1e5 or 100_000"},
+    "--n": {
+        "metavar": "N",
+        "type": values.whole,
+        "help": "users who report in each round: 1e5 or 100_000",
+    },
     "--k": {"metavar": "K", "type": values.whole, "help": "number of values, >= 2"},
     "--eps0": {"metavar": "E0", "type": values.number, "help": "local budget of one report, > 0"},
     "--eps": {
@@ -263,7 +280,7 @@ def make_parser() -> argparse.ArgumentParser:
     hidden = add("dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES)
     _add(hidden, "--n", "--k", required=True)
     _add(hidden, "--delta", "--colluding", "--compositions")
-    most = "the most different values that a user reports per round (default 1)"
+    most = "how many different values a user reports per round, at most (default 1)"
     design.add_argument("--reports-per-user", metavar="L", type=values.whole, default=1, help=most)
     hidden.add_argument("--values", metavar="L", type=values.whole, default=1, help=most)
     wanted = hidden.add_mutually_exclusive_group(required=True)
@@ -275,8 +292,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     collection.add_argument("file", metavar="FILE", help="a YAML or JSON file")
     asked = collection.add_mutually_exclusive_group(required=True)
-    asked.add_argument("--eps", metavar="E", type=values.number, help="one number: delta is looked for")
-    _add(asked, "--delta", required=False, help="one number: eps is looked for")
+    asked.add_argument("--eps", metavar="E", type=values.number, help="one number: delta is computed")
+    _add(asked, "--delta", required=False, help="one number: eps is computed")
     _add(collection, "--data")
 
     compare = add("compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)

@@ -73,19 +73,24 @@ def test_every_dataset(name, eps0, n, k, rounds, deletion):
         assert np.all(bound <= truth * 1.001 + 1e-15)
 
 
-@pytest.mark.parametrize(("name", "eps0"), [("rappor", 2.0), ("oue", 3.0)])
+@pytest.mark.parametrize("name", ["rappor", "oue"])
+@pytest.mark.parametrize("eps0", [0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0])
 def test_every_dataset_of_forty_users(name, eps0):
+    """How far the bound is above delta: the ranges are those of docs/theory.md, "Sums only"."""
     own, n = make(name, 3, eps0), 40
     p, q = own.p_star, own.q
     counts = [np.convolve(binomial(m, p), binomial(n - 1 - m, q)) for m in range(n)]
     held, other = ([np.convolve(count, [1 - chance, chance]) for count in counts] for chance in (p, q))
-    eps = np.array([0.0, 0.1, 0.3]) * eps0
+    share = np.array([0.0, 0.1, 0.2, 0.3, 0.375, 0.5, 0.6, 0.7, 0.8])
+    eps = share * eps0
     datasets = [(a, b) for a in range(n) for b in range(n - a)]
-    pairs = [(np.outer(held[a], other[b]).ravel(), np.outer(other[a], held[b]).ravel()) for a, b in datasets]
+    pairs = ((np.outer(held[a], other[b]).ravel(), np.outer(other[a], held[b]).ravel()) for a, b in datasets)
     truth = np.max([hockey_sticks(eps, *pair) for pair in pairs], axis=0)
     bound = 10 ** sums.log10_delta(eps, n=n, randomizer=own)
     assert np.all(bound >= truth * (1 - 1e-9))
-    assert np.all(bound <= truth * 1.1)
+    assert np.all(bound <= truth * 1.4)
+    if eps0 <= 4:
+        assert np.all(bound[share <= 0.3] <= truth[share <= 0.3] * 1.1)
 
 
 @pytest.mark.parametrize("eps0", [1e-8, 9.3e-4, *np.linspace(0.1, 50.0, 40).tolist()])

@@ -14,8 +14,10 @@ import tightshuffle
 from tests.library.cli.calls import answer, call
 from tightshuffle import methods
 from tightshuffle.bounds import histogram
+from tightshuffle.cli.layout import what_is_left
 from tightshuffle.cli.main import main
 from tightshuffle.dummy_designs import smallest_poisson_mean
+from tightshuffle.gaussian import exact_scale
 from tightshuffle.randomizers.expected_errors import krr_errors
 
 COMMAND = Path(sys.executable).with_name("tightshuffle")
@@ -118,8 +120,21 @@ def test_plan():
         assert "n = 1000, k = 15, 100 of the users colluding" in text
         assert 0 <= plan["eps0"] - float(re.search(r"largest eps0   (\S+) ", text)[1]) < 1e-5
         assert f"  {plan['expected_tv']['gaussian']:.4g}\n" in text
+        assert f"\nleft, with delta = 0, if the shuffler fails: {what_is_left(plan['eps0'])}\n" in text
+    often = call("plan", "--n", "1e5", "--k", 15, "--delta", "1e-6", "--eps", 1, "--compositions", 4)[1]
+    assert re.search(r"fails: nothing useful \(eps \d+\), for the 4 rounds together\n", often)
     wanted = answer("plan", "--k", 15, "--delta", "1e-6", "--eps", 1, "--error", 0.05)
     assert wanted["expected_tv"]["shuffle+INV"] <= wanted["error"] == 0.05
+
+
+@pytest.mark.parametrize(("deletion", "sensitivity"), [(False, math.sqrt(2)), (True, 1.0)])
+def test_a_plan_names_the_sensitivity_of_its_sigma(deletion, sensitivity):
+    words = ["plan", "--n", "1e5", "--k", 9, "--eps", 1, "--delta", "1e-6", "--randomizer", "rappor"]
+    words += ["--release", "sums", *["--deletion"] * deletion]
+    found = answer(*words)
+    assert found["sensitivity"] == sensitivity
+    assert found["sigma"] == exact_scale(1.0, 1e-6, sensitivity=sensitivity)
+    assert f": sensitivity {'1' if deletion else 'sqrt(2)'}.\n" in call(*words)[1]
 
 
 def test_a_plan_for_own_data(tmp_path):

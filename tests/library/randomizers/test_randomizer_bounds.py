@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+import tightshuffle
 from tests.library.bounds.enumeration import Shuffled
 from tests.library.randomizers.matrices import both, merged, supports_of
 from tightshuffle.bounds.histogram import lower, upper
@@ -59,3 +60,27 @@ def test_no_dataset_violates_the_blanket_or_the_bounds_and_references_are_datase
                 assert ours == pytest.approx(exact, rel=1e-9, abs=1e-15), (reference, eps)
         assert low * (1 - 1e-12) <= worst <= high * (1 + 1e-12)
         assert high < 25 * low
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["grr", "subset", "rappor", "oue", "hadamard", "hash"])
+def test_how_narrow_the_bracket_of_many_users_is(kind):
+    """The ranges of docs/package.md, in random settings."""
+    random = np.random.default_rng(20261124)
+    tried = 0
+    while tried < 100:
+        k = int(random.choice([4, 16, 64, 256, 1024]))
+        size = {"subset": random.integers(2, k // 2 + 1), "hash": random.choice([2, 3, 5, 16, 64])}
+        setting = {
+            "n": int(10 ** random.uniform(5, 9)),
+            "k": k,
+            "eps0": random.uniform(0.5, 12),
+            "randomizer": f"{kind}:{size[kind]}" if kind in size else kind,
+        }
+        delta = 10 ** random.uniform(-12, -4)
+        high = tightshuffle.epsilon(delta, **setting)
+        if 0.01 <= high <= 1:
+            low = tightshuffle.epsilon(delta, method="lower", **setting)
+            most = 1e-4 if kind == "grr" else 2e-3 if high <= 0.1 else 0.1
+            assert low <= high <= low * (1 + most), (setting, delta)
+            tried += 1
