@@ -20,7 +20,7 @@ from tightshuffle.arguments import Floats
 from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, tilted_copies
 
-_FEW = 64  # reports that are summed one by one
+_FEW = 192  # reports that are summed one by one
 _UNLIKELY = 45.0  # -log of what the quadrature leaves to its last term
 _NODES = 24  # of the quadrature
 _ULP = 2.0**-52
@@ -146,7 +146,10 @@ def few(cover: Cover) -> bool:
 
 def most_counted(cover: Cover) -> int:
     """A number of reports above which `_term_by_term` counts no more."""
-    return math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
+    likely = math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
+    if np.any(cover.shares == 0):
+        return likely
+    return min(likely, math.ceil(cover.n.sum()) + 1)  # one more than there can be: its probability is 0
 
 
 def _term_by_term(
