@@ -42,7 +42,7 @@ from tightshuffle.numerics.positive_part import log_positive_part, outwards
 
 _WIDTH = 1e-6  # relative, of the computed bracket
 _ULP = 2.0**-52
-_MOST_NUMBERS = 2500  # of messages in one sum
+_MOST_NUMBERS = 1500  # of messages in one sum
 _LIKELIEST = 0.9  # c up to which rounding leaves 1 - c enough digits
 _FEW, _MANY = 60.0, 19.0  # -log of the probability of the first numbers that are left out, about
 _SMALLEST = 1e-290  # of a sum: below, its terms may be no floats
