@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,52 @@ def clones_by_dp_accounting(eps: float, n: int) -> float:
     return float(loss.get_delta_for_epsilon(eps))
 
 
+def clones_by_tails(n: int) -> float:
+    """eps of the clones at `DELTA`, as Feldman et al. compute it: 20 bisections of sums of binomial tails."""
+    share, truth = math.exp(-EPS0), special.expit(EPS0)
+    clones = np.arange(*stats.binom.ppf([1e-12, 1 - 1e-12], n - 1, share))
+    drawn = stats.binom.pmf(clones, n - 1, share)
+
+    def delta(eps: float) -> float:
+        odds = (truth * math.exp(eps) - (1 - truth)) / (truth - (1 - truth) * math.exp(eps))
+        least = np.floor(odds * (clones + 1) / (1 + odds)) + 1  # messages 0, from which P exceeds e^eps Q
+        drawn_least, one_fewer = (stats.binom.sf(least - more, clones, 0.5) for more in (1, 2))
+        p = truth * one_fewer + (1 - truth) * drawn_least
+        q = (1 - truth) * one_fewer + truth * drawn_least
+        return float((drawn * (p - math.exp(eps) * q)).sum())
+
+    low, high = 0.0, EPS0
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta(middle) > DELTA else (low, middle)
+    return high
+
+
+def eps_of_clones(n: int) -> list[str]:
+    """A row: n, our time for eps of the clones, that of the bisections, and the ratios of times and eps."""
+    ours, eps = timed(lambda: tightshuffle.epsilon(DELTA, n=n, k=K, eps0=EPS0, method="clones"))
+    theirs, other = timed(lambda: clones_by_tails(n), least=1)
+    return [f"{n:,}", written(ours), written(theirs), f"{theirs / ours:.3g}", f"{eps / other - 1:.0e}"]
+
+
+def small() -> list[list[str]]:
+    """Rows: the time of eps of collections of few users, of both bounds."""
+    rows = []
+    for users, cells, rounds in ((20, K, 1), (100, 10, 1), (100, 10, 2)):
+        row = [f"{users}", f"{cells}", f"{rounds}"]
+        for bound in ("upper", "lower"):
+            group = tightshuffle.Group("all", users, EPS0)
+            ask = partial(eps_of_collection, cells, group, rounds, bound)
+            row.append(written(timed(ask, least=1)[0]))
+        rows.append(row)
+    return rows
+
+
+def eps_of_collection(cells: int, group: tightshuffle.Group, rounds: int, bound: str) -> float:
+    """A new collection each time: it keeps what it has computed."""
+    return tightshuffle.Collection(cells, (group,), rounds=rounds).epsilon(DELTA, bound=bound)
+
+
 def compare(n: int, method: str, delta: float, other: Callable[[float, int], float]) -> list[str]:
     """A row: n, our time and another way's, their ratio, and how far our delta lies above the other one."""
     setting = {"n": n, "k": K, "eps0": EPS0, "method": method}
@@ -127,6 +174,7 @@ def design() -> list[list[str]]:
     law = cut_power(27, 1.0, 2.0)
     asked = {
         "delta of sums": lambda: tightshuffle.delta(1.0, n=next(users), **sums),
+        "eps of sums": lambda: tightshuffle.epsilon(DELTA, n=next(users), **sums),
         "delta of dummies": lambda: HiddenByDummies(law).log10_delta(1.0),
         "all designs, 52 rounds": lambda: compare_designs(next(users), K, 1.0, 1e-8, compositions=52),
     }
@@ -193,6 +241,11 @@ def main() -> None:
     table("One bound, delta = 1e-6", "n|`upper`|`lower`", found)
     found = [compare(n, "clones", DELTA, clones_by_dp_accounting) for n in (10**3, 10**4, 10**5)]
     table("`clones` and dp-accounting, delta = 1e-6", "n|ours|dp-accounting|ratio|ours / theirs - 1", found)
+    found = [eps_of_clones(n) for n in (10**3, 10**4, 10**5, 10**6)]
+    table(
+        "eps of `clones` and 20 bisections, delta = 1e-6", "n|ours|bisections|ratio|ours / theirs - 1", found
+    )
+    table("eps of few users, delta = 1e-6", "n|k|rounds|upper|lower", small())
     found = [collection(question) for question in ("delta", "1", "52")]
     table("Five groups, 10^9 users, and `upper` of equal users", "what|groups|equal|ratio", found)
     table("Other designs, from 2,000,000 users on", "what|time", design())

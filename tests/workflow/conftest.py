@@ -100,7 +100,8 @@ def note(event, given):
         READ.add(os.path.abspath(os.fsdecode(given[0])))
 
 def write():
-    script, job = sys.modules["__main__"].__file__, sys.modules["__main__"].snakemake
+    job = sys.modules["__main__"].snakemake
+    script = os.path.join(job.scriptdir, os.path.basename(sys.argv[0]).partition(".")[2])  # tmpabc.draw_tv.py
     loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     read = sorted(os.path.relpath(path, HERE) for path in (READ | loaded) - {None} if path.startswith(HERE))
     script = os.path.relpath(script, HERE)

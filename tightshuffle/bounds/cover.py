@@ -20,7 +20,8 @@ from tightshuffle.arguments import Floats
 from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, tilted_copies
 
-_FEW = 64  # reports that are summed one by one
+_FEW = 192  # reports that are summed one by one
+_RARE = 1e-9  # probability of numbers of reports that count as one: a larger number hides the user better
 _UNLIKELY = 45.0  # -log of what the quadrature leaves to its last term
 _NODES = 24  # of the quadrature
 _ULP = 2.0**-52
@@ -126,8 +127,13 @@ def _quadrature(round_up: bool) -> tuple[Floats, Floats]:
     return (points + 1) * (_UNLIKELY / 2), weights * (_UNLIKELY / 2)
 
 
-def log_probabilities(cover: Cover, most: int) -> Floats:
-    """Natural log of the probabilities of 0, 1, ..., ``most`` reports, to about 1e-12; (most + 1,)."""
+def log_probabilities(cover: Cover) -> Floats:
+    """Natural log of the probabilities of 0, 1, 2, ... reports, to about 1e-12.
+
+    They end one behind the number beyond which lies a probability of `_RARE`. Delta of more reports is
+    smaller, so what is missing changes delta by a share of `_RARE` at most.
+    """
+    most = most_counted(cover)
     result = np.append(1.0, np.zeros(most))
     j = np.arange(most + 1)
     for n, share in zip(cover.n, cover.shares, strict=True):
@@ -135,6 +141,9 @@ def log_probabilities(cover: Cover, most: int) -> Floats:
             special.xlogy(j, n) - n - special.gammaln(j + 1) if share == 0 else log_binomial_pmf(j, n, share)
         )
         result = np.convolve(result, np.exp(one))[: most + 1]
+
+    at_least = np.cumsum(result[::-1])[::-1]  # probability of so many reports or more
+    result = result[: np.count_nonzero(at_least > _RARE) + 1]
     with np.errstate(divide="ignore"):
         return np.log(result)
 
@@ -145,20 +154,22 @@ def few(cover: Cover) -> bool:
 
 
 def most_counted(cover: Cover) -> int:
-    """A number of reports above which `_term_by_term` counts no more."""
-    return math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
+    """A number of reports that is hardly ever exceeded."""
+    likely = math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
+    if np.any(cover.shares == 0):
+        return likely
+    return min(likely, math.ceil(cover.n.sum()) + 1)  # one more than there can be: its probability is 0
 
 
 def _term_by_term(
     values: Floats, probabilities: Floats, cover: Cover, round_up: bool, width: float
 ) -> Floats:
-    most = most_counted(cover)
-    j = np.arange(1, most + 2)
+    chances = np.exp(log_probabilities(cover))
+    j = np.arange(1, len(chances) + 1)
     logs = log_positive_part(values[:, None], probabilities[:, None], j, width=width)[int(round_up)]
-    chances = np.exp(log_probabilities(cover, most))
     # Rounding, and numbers too small for a float.
     chances = chances * (1 + 1e-11) + 1e-300 if round_up else np.maximum(chances * (1 - 1e-11) - 1e-300, 0.0)
-    if round_up:  # more reports than ``most`` hide the user at least as well
+    if round_up:  # more reports than these hide the user at least as well
         chances[-1] += max(1 - chances.sum(), 0.0) + 1e-12
     with np.errstate(divide="ignore"):
         return np.asarray(special.logsumexp(logs - np.log(j) + np.log(chances), axis=1))

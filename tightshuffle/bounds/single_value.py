@@ -31,7 +31,7 @@ _SMOOTHING = 0.04  # theta tau: it adds 1.5 (theta tau)^2 to delta, relatively
 _LENGTH = 12.0  # 2 pi / h in standard deviations of the tilted sum
 _LAST = 8.0  # u tau of the last node
 _NODES = 4000  # at most, about: for tiny delta tau is larger
-_GROUP = 5  # nodes that are left out together,
+_GROUPS = (40, 5)  # nodes that are left out together, at first and at last,
 _SMALL = -60.0  # if the log of each one's term over the largest is surely less
 _HIGHEST = 500.0  # theta times the largest gain
 _LEAST, _WORTH = 4e-4, 1e-4  # by what an exponent has to be smaller, and as a part of it: 0.005 % of eps
@@ -253,10 +253,13 @@ class _Sums:
         self.log_mgf = self._log_mgf(np.array([self.theta]))
         self.weights = self.p * np.exp(self.theta * self.g - self.log_mgf[:, None])
         mean = (self.weights * self.g).sum(axis=1)
-        spread = math.sqrt(n * float(((self.weights * self.g**2).sum(axis=1) - mean**2).max()))
+        second = (self.weights * self.g**2).sum(axis=1)
+        variances = second - mean**2
+        self.deviations = np.sqrt(variances + 1e-12 * second)  # more than what rounding may take away
+        spread = math.sqrt(n * float(variances.max()))
+
         self.h = 2 * math.pi / (_LENGTH * max(spread, 1 / self.theta))
         self.tau = max(_SMOOTHING / self.theta, _LAST / (_NODES * self.h))
-        self.deviation = spread / math.sqrt(n)
         self.u = self.h * np.arange(math.ceil(_LAST / (self.tau * self.h)) + 1)
 
     def _log_mgf(self, theta: Floats) -> Floats:
@@ -266,28 +269,33 @@ class _Sums:
         lost = 8 * _ULP * (np.abs(terms) * (1 + np.abs(exponents))).sum(axis=-1)
         return np.log1p(terms.sum(axis=-1) + lost * terms.shape[-1])
 
-    def _log_modulus(self, u: Floats) -> Floats:
-        """log of |M_x(theta + iu) / M_x(theta)|, shape (kinds of value, nodes), rounded up."""
-        angle = self.g[..., None] * u
-        w, sine, versine = self.weights[..., None], np.sin(angle), 2 * np.sin(angle / 2) ** 2
-        real, imaginary = -(w * versine).sum(axis=1), (w * sine).sum(axis=1)
-        lost = (w * (versine + np.abs(angle * sine))).sum(axis=1)
-        lost += np.abs(imaginary) * (w * np.abs(angle)).sum(axis=1)
+    def _log_modulus(self, u: Floats, kind: int) -> Floats:
+        """log of |M_x(theta + iu) / M_x(theta)| for one kind of value, shape (nodes,), rounded up."""
+        w, angle = self.weights[kind, :, None], self.g[kind, :, None] * u
+        sine, versine = np.sin(angle), 2 * np.sin(angle / 2) ** 2
+        real, imaginary = -(w * versine).sum(axis=0), (w * sine).sum(axis=0)
+        lost = (w * (versine + np.abs(angle * sine))).sum(axis=0)
+        lost += np.abs(imaginary) * (w * np.abs(angle)).sum(axis=0)
         square = 2 * real + real**2 + imaginary**2 + 8 * _ULP * self.weights.shape[1] * lost
         return 0.5 * np.log1p(np.clip(square, -1 + 1e-300, 0.0))
 
-    def _nodes(self, users: float) -> tuple[Floats, Floats]:
-        """The nodes whose terms count for so many users or more, and their `_log_modulus`.
+    def _nodes(self, users: float, kind: int) -> Integers:
+        """The nodes whose terms count for so many users or more of this kind of value.
 
         |M_x(theta + iu) / M_x(theta)|^2 is f^2 = E[cos(u (G - G'))] of two independent tilted gains, with
         standard deviation s. So f changes by at most s, and f^2 by at most 2 s^2 u, per unit of u.
         """
-        middles, reach = self.u[_GROUP // 2 :: _GROUP], _GROUP / 2 * self.h
-        f, s = np.exp(self._log_modulus(middles).max(axis=0)), self.deviation
-        most = np.minimum((f + s * reach) ** 2, f**2 + 2 * s**2 * (middles + reach) * reach)
-        kept = np.append(most > math.exp(2 * _SMALL / users), [True])  # the last group may have no middle
-        u = self.u[np.repeat(kept, _GROUP)[: len(self.u)]]
-        return u, self._log_modulus(u)
+        s = float(self.deviations[kind])
+        smaller = float(self.log_mgf.max() - self.log_mgf[kind])  # log M than the largest: f counts less
+        least = math.exp(2 * (_SMALL / users + smaller))
+        nodes = np.arange(len(self.u))
+        for group in _GROUPS:
+            firsts = nodes[nodes % group == 0]
+            middles, reach = (firsts + group // 2) * self.h, group / 2 * self.h
+            f = np.exp(self._log_modulus(middles, kind))
+            most = np.minimum((f + s * reach) ** 2, f**2 + 2 * s**2 * (middles + reach) * reach)
+            nodes = (firsts[most > least, None] + np.arange(group)).ravel()
+        return nodes[nodes < len(self.u)]
 
     def ln_chernoff(self, users: Floats) -> Floats:
         """Natural log of a larger bound on D(m), in no time: x_+ <= e^(theta x) / (e theta)."""
@@ -297,15 +305,29 @@ class _Sums:
 
     def ln_delta(self, users: Floats) -> Floats:
         """Natural log of a bound on D(m) for m = ``users``, shape (blocks,)."""
-        m = np.asarray(users, dtype=float)[:, None, None]
-        heights = m * self.log_mgf[:, None]
-        top = heights.max(axis=1, keepdims=True)
-        u, log_modulus = self._nodes(float(m.min(initial=math.inf)))
-        bells = np.exp(heights - top + m * log_modulus - (u * self.tau) ** 2 / 2)
-        terms = bells / (self.theta**2 + u**2)
-        sums = self.h / (2 * math.pi) * (2 * terms.sum(axis=-1) - terms[..., 0])
+        m = np.asarray(users, dtype=float)
         last = self.u[-1]
         left_out = math.exp(-((last * self.tau) ** 2) / 2) / (math.pi * last)
         left_out += self.h / math.pi * len(self.u) * math.exp(_SMALL) / self.theta**2
-        total = np.log(sums.max(axis=1) + left_out) + top[:, 0, 0] + (self.theta * self.tau) ** 2 / 2
-        return total - np.log(m[:, 0, 0]) + 1e-12 + 4 * _ULP * np.abs(top[:, 0, 0])
+        top = m * self.log_mgf.max()
+        total = np.log(self._largest_sums(m) + left_out) + top + (self.theta * self.tau) ** 2 / 2
+        return total - np.log(m) + 1e-12 + 4 * _ULP * np.abs(top)
+
+    def _largest_sums(self, m: Floats) -> Floats:
+        """The largest sum over the nodes of any kind of value, in units of the largest M^m; (blocks,)."""
+        most = float(self._sum(self.u, np.zeros(self.u.shape)))  # where |M| is M(theta) at every node
+        largest = np.zeros(m.shape)
+        for kind in np.argsort(-self.log_mgf, kind="stable").tolist():
+            ln_heights = m * self.log_mgf[kind] - m * self.log_mgf.max()
+            if np.all(np.exp(ln_heights) * most <= largest):
+                break  # neither this kind nor a later one, whose M is smaller, can be the largest
+            u = self.u[self._nodes(float(m.min(initial=math.inf)), kind)]
+            ln_bells = ln_heights[:, None] + m[:, None] * self._log_modulus(u, kind)
+            largest = np.maximum(largest, self._sum(u, ln_bells))
+        return largest
+
+    def _sum(self, u: Floats, ln_bells: Floats) -> Floats:
+        """The trapezoid sum with the nodes u (nodes,), which count twice but for u = 0, over (..., nodes)."""
+        terms = np.exp(ln_bells - (u * self.tau) ** 2 / 2) / (self.theta**2 + u**2)
+        at_zero = terms[..., 0] if 0.0 in u else 0.0
+        return np.asarray(self.h / (2 * math.pi) * (2 * terms.sum(axis=-1) - at_zero))

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from scipy import special
 
 from tightshuffle.arguments import Floats
-from tightshuffle.bounds.cover import Cover, few, ln_delta, log_probabilities, most_counted
+from tightshuffle.bounds.cover import Cover, few, ln_delta, log_probabilities
 from tightshuffle.numerics.positive_part import log_positive_part, outwards, tilted_copies
 
 _DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in standard deviations
@@ -51,7 +51,7 @@ def ln_delta_of_third_value(
     growth = q * np.expm1(eps)
     cover = cover.rounded(fewer=False)
     if few(cover):
-        logs = log_probabilities(cover, most_counted(cover))
+        logs = log_probabilities(cover)
         m = np.arange(1, len(logs))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(np.isneginf(logs[1:]), 0.0, np.exp(logs[1:] - logs[:-1]))

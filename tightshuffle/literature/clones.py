@@ -19,16 +19,34 @@ x0 and x1 are no clones, and the counts do not determine C: the pair of these tw
 The pair is its own mirror image. It is the distribution of n messages, n - 1 of them independent, 0 and 1
 with probability c / 2 each, so delta is `histogram`'s E[(G_1 + ... + G_n)_+] / n, and G is 2 / (c (e^eps0 +
 1)) times e^eps0 - e^eps, 1 - e^(eps + eps0) or 0.
+
+S_m = E[(G_1 + ... + G_m)_+] of m messages that are not 0 is a difference of two binomial tails. With A of
+them at the gain g and all others at the loss -l, the sum is positive from some A = t on, and
+
+    S_m = m / 2 (g P(B >= t - 1) - l P(B >= t)),  B ~ Bin(m - 1, 1/2).
+
+So for few messages E[(G_1 + ... + G_n)_+] is a sum over m ~ Bin(n, c). Numbers m far from the mean are left
+out: S_m is at most m S_1, and S_m / m falls with m, so both ends are at most geometric series of m P(m).
 """
+
+import functools
+import math
 
 import numpy as np
 import numpy.typing as npt
 import scipy
 
 from tightshuffle.arguments import LARGEST_EXPONENT, Floats, Integers, check_eps, check_eps0, check_k, check_n
+from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 
 _WIDTH = 1e-6  # relative, of the computed bracket
+_ULP = 2.0**-52
+_MOST_NUMBERS = 1500  # of messages in one sum
+_LIKELIEST = 0.9  # c up to which rounding leaves 1 - c enough digits
+_FEW, _MANY = 60.0, 19.0  # -log of the probability of the first numbers that are left out, about
+_SMALLEST = 1e-290  # of a sum: below, its terms may be no floats
+_ERROR = 1e-11  # relative, of a binomial probability and of a binomial tail
 
 
 def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
@@ -72,11 +90,62 @@ def hidden_by_two_messages(
     G is ``gain`` or ``loss`` < 0, each with ``probability``, or else 0. The ``exponent``, >= 0, says how far
     rounding may have moved them. All arguments have the shape of the result. Nothing is checked.
     """
-    distribution = outwards(
-        np.stack([gain, loss], axis=-1),
-        np.stack([probability, probability], axis=-1),
-        True,
-        16 + 4 * exponent[..., None],
-    )
-    _, high = log_positive_part(*distribution, n, width=_WIDTH)
-    return np.minimum((high - np.log(n)) / np.log(10), 0.0)[()]
+    ulps = 16 + 4 * exponent
+    points = zip(*(np.ravel(part).tolist() for part in (n, gain, loss, probability, ulps)), strict=True)
+    logs = np.reshape([_ln_of_tails(*point) for point in points], np.shape(n))
+    left = ~np.isfinite(logs)
+    if left.any():
+        distribution = outwards(
+            np.stack([gain[left], loss[left]], axis=-1),
+            np.stack([probability[left], probability[left]], axis=-1),
+            True,
+            ulps[left][:, None],
+        )
+        logs[left] = log_positive_part(*distribution, n[left], width=_WIDTH)[1]
+    return np.minimum((logs - np.log(n)) / np.log(10), 0.0)[()]
+
+
+def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: float) -> float:
+    """Natural log of E[(G_1 + ... + G_n)_+] by binomial tails, rounded up; inf where that is long or inexact.
+
+    ``ulps``: units in the last place by which gain, loss and probability may be wrong.
+    """
+    c = 2 * probability
+    first = max(1, math.floor(n * c - math.sqrt(2 * _FEW * n * c)))
+    last = min(n, math.ceil(n * c + math.sqrt(2 * _MANY * n * c) + _MANY))
+    if not (gain > 0 and c < _LIKELIEST and last - first < _MOST_NUMBERS):
+        return math.inf
+    m = np.arange(first, last + 1.0)
+    gain, fall = gain * (1 + ulps * _ULP), -loss / (1 + ulps * _ULP)
+
+    least = np.floor(m * (fall / (gain + fall))) + 1  # t: rounding moves it only where the sum is nearly 0
+    up, down = gain * _tail(m - 1, least - 1), fall * _tail(m - 1, least)
+    errors = m / 2 * _ERROR * (up + down)
+    sums = np.maximum(m / 2 * (up - down), 0.0)
+    chances = _chances(first, last, n, c)
+    total, error = float((chances * sums).sum()), float((chances * errors).sum())
+
+    # What is left out on both sides, from the ratio of neighbours of m P(m).
+    more = (n - last) * c / (last * (1 - c))
+    fewer = (first - 1) * (1 - c) / ((n - first + 1) * c)
+    if more >= 1 or fewer >= 1:
+        return math.inf
+    error += chances[-1] * (sums[-1] + errors[-1]) * more / (1 - more)
+    error += chances[0] * first * gain / 2 * fewer / (1 - fewer)
+    if not (total > _SMALLEST and error < total * _WIDTH / 4):
+        return math.inf
+    moved = ulps * _ULP * (last + n * c / (1 - c))  # by the errors of c, through the probabilities of m
+    return math.log(total + error) + moved + 2 * _ERROR
+
+
+@functools.lru_cache(maxsize=16)
+def _chances(first: int, last: int, n: int, c: float) -> Floats:
+    """Probabilities of first, ..., last for Bin(n, c): the same for every eps."""
+    return np.exp(log_binomial_pmf(np.arange(first, last + 1), n, c))
+
+
+def _tail(trials: Floats, least: Floats) -> Floats:
+    """P(B >= least) for B ~ Bin(trials, 1/2)."""
+    inside = (least > 0) & (least <= trials)
+    a, b = np.where(inside, least, 1.0), np.where(inside, trials - least + 1, 1.0)
+    return np.where(inside, scipy.special.betainc(a, b, 0.5), np.where(least > 0, 0.0, 1.0))

@@ -63,25 +63,30 @@ def largest_change_percent(ratios: pd.DataFrame) -> float | None:
 
 def bootstrap(
     values: npt.ArrayLike,
+    functions: Sequence[Callable[[Floats], Floats]],
     *,
     resamples: int,
     confidence: float,
     seed: int,
-    of: Callable[[Floats], Floats] = lambda means: means,
-) -> tuple[Floats, Floats, Floats]:
-    """Percentile interval of a function of column means, rows drawn with replacement.
+) -> list[tuple[Floats, Floats, Floats]]:
+    """Percentile intervals of functions of column means, rows drawn with replacement.
 
-    ``values``: shape (repetitions, series); ``confidence``: of the two-sided interval; ``of``: from means of
-    shape (..., series) to (..., m). Returns (estimate, low, high), each of shape (m,).
+    ``values``: shape (repetitions, series); ``functions``: of means, shape (..., series), to shape (..., m);
+    ``confidence``: of the two-sided intervals. All functions take the same draws. Returns (estimate, low,
+    high) of each function, all of shape (m,).
     """
     values = np.asarray(values, dtype=float)
     rows = len(values)
     chosen = np.random.default_rng(seed).multinomial(rows, np.full(rows, 1 / rows), size=resamples)
     # Not `@`: the last digits of BLAS depend on the number of threads.
-    drawn = of(np.einsum("br,rs->bs", chosen / rows, values))
+    drawn_means = np.einsum("br,rs->bs", chosen / rows, values)
     tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    return of(values.mean(axis=0)), low, high
+
+    intervals = []
+    for function in functions:
+        low, high = np.quantile(function(drawn_means), [tail, 1 - tail], axis=0)
+        intervals.append((function(values.mean(axis=0)), low, high))
+    return intervals
 
 
 def summarise_parity(
@@ -126,15 +131,19 @@ def summarise_point(
     first = settings.iloc[0]
     seed = seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"]))
     how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
-    mean, low, high = bootstrap(wide.to_numpy(), **how)
+    top, bottom, ratios = _pairs(settings)
+    of_means, of_ratios = bootstrap(
+        wide.to_numpy(), [lambda means: means, lambda means: means[..., top] / means[..., bottom]], **how
+    )
+
+    mean, low, high = of_means
     means = settings.assign(mean=mean, low=low, high=high, repetitions=len(wide))
     shares = np.asarray(counts) / np.sum(counts)
     cells = sorted(set(trials["cell"]) - {0})
     places = [_places(row["metric"], row["cell"], counts, cells) for row in settings.to_dict("records")]
     means["predicted"] = _predicted(settings, shares, places)
 
-    top, bottom, ratios = _pairs(means)
-    ratio, low, high = bootstrap(wide.to_numpy(), **how, of=lambda m: m[..., top] / m[..., bottom])
+    ratio, low, high = of_ratios
     ratios = ratios.assign(ratio=ratio, low=low, high=high, repetitions=len(wide))
     ratios["predicted"] = means["predicted"].to_numpy()[top] / means["predicted"].to_numpy()[bottom]
     limits = {eps0: noise_ratios(shares, eps0) for eps0 in settings["eps0"].unique()}
@@ -155,7 +164,7 @@ def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float,
     first = rows.iloc[0]
     seed = seed_of(seed, stage="published bootstrap", dataset=first["dataset"], n=int(first["n"]))
     how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
-    ratio, low, high = bootstrap(wide.to_numpy(), **how, of=lambda means: means[..., :1] / means[..., 1:])
+    [(ratio, low, high)] = bootstrap(wide.to_numpy(), [lambda means: means[..., :1] / means[..., 1:]], **how)
     row = {name: first[name] for name in ("dataset", "n", "k", "eps0", "eps")}
     row |= {"delta": rows["delta"].median(), "comparison": PUBLISHED, "metric": "tv", "cell": 0}
     row |= {"ratio": ratio[0], "low": low[0], "high": high[0], "repetitions": len(wide)}
@@ -164,10 +173,10 @@ def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float,
     return pd.DataFrame([row]).reindex(columns=RATIOS)
 
 
-def _pairs(means: pd.DataFrame) -> tuple[Integers, Integers, pd.DataFrame]:
-    """Positions of numerators and denominators in ``means``, and their settings and comparisons."""
+def _pairs(settings: pd.DataFrame) -> tuple[Integers, Integers, pd.DataFrame]:
+    """Positions of numerators and denominators in ``settings``, and their settings and comparisons."""
     key = [*SETTING, *ERROR]
-    indexed = means.reset_index(names="position").set_index(["mechanism", "estimator"])[["position", *key]]
+    indexed = settings.reset_index(names="position").set_index(["mechanism", "estimator"])[["position", *key]]
     pairs = []
     for name, (shuffle, gaussian) in COMPARISONS.items():
         both = indexed.loc[[("shuffle", shuffle)]].merge(

@@ -1,6 +1,6 @@
-"""Which randomizer to use with a shuffler: a comparison of all randomizers at the same (eps, delta).
+"""Which randomizer to use with a shuffler: one randomizer at each (eps, delta) of the study.
 
-For every n, k and (eps, delta) it finds the largest eps0 of each randomizer, by the rigorous `upper`. It then
+For every n, k and (eps, delta) it finds the largest eps0 of the randomizer, by the rigorous `upper`. It then
 computes the expected errors (`expected_errors`, uniform data, before projection), and those of the analytic
 Gaussian mechanism with the same (eps, delta). Subset selection and local hashing have the m and g with the
 least error there (`tightshuffle.tuning`).
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.shared.delta_rules import delta_rules
-from scripts.shared.job import job, write_csv
+from scripts.shared.job import job, write_parquet
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.upper import bound_of_each
 from tightshuffle.designs import geometric_error
@@ -25,7 +25,6 @@ from tightshuffle.randomizers.expected_errors import errors, largest_error, mean
 from tightshuffle.setting import LARGEST_EPS0_OF_UPPER
 from tightshuffle.tuning import TUNABLE, first_guess, most_private
 
-FAMILIES = tuple(BY_KEY)
 _WIDTH = 1e-3  # of the bounds, relative to delta
 _CLOSE = 1e-3  # how far below the target log10 delta a search may end
 _SHORTEST = 1e-6  # relative width of an interval of eps0 at which a search ends in any case
@@ -34,27 +33,29 @@ _WORTH = 1.002  # gain in variance for which m and g are tuned once more
 
 
 def study(
+    name: str,
+    *,
     n: Sequence[int],
     k: Sequence[int],
     eps: Sequence[float],
     delta: Sequence[float],
     delta_exponents: Sequence[float],
 ) -> pd.DataFrame:
-    """Every randomizer at every n, k, eps and rule of delta of the config's ``study``: one row each.
+    """One randomizer at every n, k, eps and rule of delta of the config's ``study``: one row each.
 
-    Returns a DataFrame: n, k, eps, delta_rule, delta; of central noise sigma (the Gaussian's, in counts),
-    gaussian_tv, gaussian_largest and geometric_tv; randomizer (of `FAMILIES`), name (with m or g), eps0,
-    log10_delta (of `upper` there), bits (of a report), expected (reports that support an empty cell), tv and
-    largest (expected total variation error, and expected largest error of a cell), ratio (of the tv to the
-    Gaussian's), empty_ratio (of an empty cell's deviation), local_tv (without shuffler, eps0 = eps and
-    delta = 0).
+    ``name``: a key of `BY_KEY`. Returns a DataFrame: n, k, eps, delta_rule, delta; of central noise sigma
+    (the Gaussian's, in counts), gaussian_tv, gaussian_largest and geometric_tv; randomizer, name (with m or
+    g), eps0, log10_delta (of `upper` there), bits (of a report), expected (reports that support an empty
+    cell), tv and largest (expected total variation error, and expected largest error of a cell), ratio (of
+    the tv to the Gaussian's), empty_ratio (of an empty cell's deviation), local_tv (without shuffler, eps0 =
+    eps and delta = 0).
     """
     rules = delta_rules(delta, delta_exponents)
-    order = ["n", "k", "eps", "delta_rule"]
-    points = pd.DataFrame(itertools.product(n, k, eps, (rule.name for rule in rules)), columns=order)
+    settings = itertools.product(n, k, eps, [rule.name for rule in rules])
+    points = pd.DataFrame(settings, columns=["n", "k", "eps", "delta_rule"])
     points["delta"] = [rule.delta(users) for users in n for _ in k for _ in eps for rule in rules]
     points = points.astype({"eps": float})
-    users, cells, budgets = (points[name].to_numpy(float) for name in ("n", "k", "eps"))
+    users, cells, budgets = (points[column].to_numpy(float) for column in ("n", "k", "eps"))
     sigma = exact_scale(budgets, points["delta"], sensitivity=HISTOGRAM_SENSITIVITY)
     points = points.assign(
         sigma=sigma,
@@ -62,8 +63,7 @@ def study(
         gaussian_largest=_largest(cells, sigma / users),
         geometric_tv=cells / 2 * geometric_error(budgets) / users,
     )
-    parts = [_family_table(family, points) for family in FAMILIES]
-    return pd.concat(parts).sort_values(order, kind="stable", ignore_index=True)
+    return _family_table(name, points)
 
 
 def best_randomizers(
@@ -71,7 +71,7 @@ def best_randomizers(
 ) -> tuple[list[SupportRandomizer], Floats]:
     """The randomizers of a family that have the least error at each guarantee, and their log10 delta.
 
-    ``name`` is one of `FAMILIES`, all else arrays (points,). Each has the largest eps0 at which `upper`
+    ``name`` is a key of `BY_KEY`, all else arrays (points,). Each has the largest eps0 at which `upper`
     is at most ``log10_delta``; delta is the value of this bound. The m or g is at
     first that of the approximation by a Gaussian. Then the one with the least delta at the same error takes
     over, as long as this makes the error smaller.
@@ -182,5 +182,12 @@ def _variances(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
-        table = study(params.n, params.k, params.eps, params.delta, params.delta_exponents)
-        write_csv(table, snakemake.output[0])
+        table = study(
+            snakemake.wildcards.randomizer,
+            n=params.n,
+            k=params.k,
+            eps=params.eps,
+            delta=params.delta,
+            delta_exponents=params.delta_exponents,
+        )
+        write_parquet([table], snakemake.output[0])

@@ -78,11 +78,11 @@ def caption(trials: pd.DataFrame, sensitivity: float) -> str:
     return (
         f"With δ̂ as printed, the Gaussian has {printed.min():.1f} to {printed.max():,.0f} times the error of"
         " shuffle+INV: the comparison turns round, because a δ̂ that is far too small asks for far too much"
-        " noise."
-        f" With the exact δ̂ of the same histogram it has {exact.min():.2f} to {exact.max():.1f} times."
-        f" Lines are means of {repetitions} repetitions on one sample of n users, bands their quartiles. As in the paper, only"
-        " shuffle+INV is projected onto the simplex. The noise has the exact analytic scale for (ε, δ̂) and"
-        f" sensitivity {sensitivity:g}, which is our choice. An error above 1 means more noise than data."
+        f" noise. With the exact δ̂ of the same histogram it has {exact.min():.2f} to {exact.max():.1f} times."
+        f" Lines are means of {repetitions} repetitions on one sample of n users, bands their quartiles. As"
+        " in the paper, only shuffle+INV is projected onto the simplex. The noise has the exact analytic"
+        f" scale for (ε, δ̂) and sensitivity {sensitivity:g}, which is our choice. An error above 1 means"
+        " more noise than data."
     )
 
 

@@ -79,7 +79,7 @@ def test_bootstrap_covers_a_ratio():
     for round_ in range(rounds):
         values = rng.gamma(4, size=(80, 2)) * [3, 2]
         how = {"resamples": 300, "confidence": 0.9, "seed": round_}
-        _, low, high = bootstrap(values, **how, of=lambda m: m[..., :1] / m[..., 1:])
+        [(_, low, high)] = bootstrap(values, [lambda means: means[..., :1] / means[..., 1:]], **how)
         hits += low[0] <= 1.5 <= high[0]
     # Percentile intervals of 80 values cover a little less than they say: 87 to 93 % at four standard errors.
     assert 0.84 <= hits / rounds <= 0.96

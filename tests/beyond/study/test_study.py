@@ -11,7 +11,9 @@ from scipy import optimize, stats
 
 import tightshuffle
 from scripts.beyond.study.compute_designs import designs
-from scripts.beyond.study.compute_study import FAMILIES, best_randomizers, largest_eps0, study
+from scripts.beyond.study.compute_study import best_randomizers, largest_eps0, study
+from scripts.beyond.study.gather_study import gather
+from scripts.beyond.study.looks import LABELS
 from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.designs import geometric_error
 from tightshuffle.gaussian import exact_scale
@@ -21,7 +23,7 @@ from tightshuffle.randomizers.expected_errors import largest_error
 POINTS = [(1000, 16, 0.5, -6.0), (100_000, 256, 1.0, -6.0), (10_000, 2, 0.1, -4.4), (1000, 4096, 0.1, -6.0)]
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", LABELS)
 def test_eps0_meets_the_guarantee_and_little_more_of_it_does_not(name):
     n, k, eps, wanted = np.array(POINTS).T
     found, reached = best_randomizers(name, eps, wanted, n, k)
@@ -50,7 +52,11 @@ def test_m_and_g_have_nearly_the_least_error_of_all(name):
 
 def test_rows_are_the_plans_of_another_search():
     n = 1000
-    table = study(n=[n], k=[64], eps=[0.5], delta=[1e-6], delta_exponents=[1.1])
+    settings = {"n": [n], "k": [64], "eps": [0.5], "delta": [1e-6], "delta_exponents": [1.1]}
+    table = gather(study(name, **settings) for name in LABELS)
+    # A row of every randomizer at one guarantee after the other, in one order.
+    assert table["randomizer"].tolist() == [*LABELS] * 2 == [*BY_KEY] * 2
+    assert table["delta_rule"].tolist() == sorted(table["delta_rule"])
     assert (table["log10_delta"] <= np.log10(table["delta"])).all()
     for name in ("grr", "oue", "rappor", "hadamard"):
         row = table[table["randomizer"] == name].iloc[0]
@@ -114,7 +120,7 @@ def test_many_users_get_to_the_poisson_limit(eps, truth, ratio):
 def test_no_randomizer_beats_the_gaussian_on_the_difference_of_two_empty_cells(eps0):
     """Cauchy and Schwarz, docs/theory.md; the formulas for the factor, from all reports."""
     factors = {}
-    for name in FAMILIES:
+    for name in LABELS:
         k = 3 if name == "hash" else 4  # g^k functions
         own = BY_KEY[name].tuned(k, eps0)
         matrix, supports = matrix_of(own.name, k, eps0), supports_of(own.name, k)

@@ -41,6 +41,28 @@ def test_the_mean_over_the_truthful_users(n, eps0, depth, monkeypatch):
     assert mean <= bound <= 1.05 * mean
 
 
+@pytest.mark.parametrize("n", [20, 3000, 10**6])
+@pytest.mark.parametrize("name", ["grr", "subset:5", "matrix"])
+def test_no_kind_of_value_and_no_node_that_counts_is_left_out(name, n):
+    randomizer = Finite(both("matrix", 3, None)[1]) if name == "matrix" else parse(name, k=100, eps0=2.0)
+    seconds = 0  # how often the kind with the largest M is not the one with the largest sum
+    for eps in np.array(PARTS) * randomizer.eps0:
+        sums = sums_of(randomizer, eps, n)
+        users = np.unique([1, n // 2, n - 1])
+        angles = sums.theta + 1j * sums.u
+        mgf = 1 + (sums.p[..., None] * np.expm1(angles * sums.g[..., None])).sum(axis=1)  # (kinds, nodes)
+        heights = users[:, None] * (sums.log_mgf - sums.log_mgf.max())
+        bells = np.abs(mgf / np.exp(sums.log_mgf)[:, None]) ** users[:, None, None]
+        bells *= np.exp(heights[..., None] - (sums.u * sums.tau) ** 2 / 2) / (sums.theta**2 + sums.u**2)
+        everything = sums.h / (2 * np.pi) * (2 * bells.sum(axis=-1) - bells[..., 0])
+        left_out = sums.h / np.pi * len(sums.u) * np.exp(module._SMALL) / sums.theta**2
+        largest, rounding = sums._largest_sums(users.astype(float)), 1e-10 + 1e-12 * n
+        assert np.all(largest + left_out >= everything.max(axis=1) * (1 - rounding))
+        assert np.all(largest <= everything.max(axis=1) * (1 + rounding))
+        seconds += np.count_nonzero(everything.argmax(axis=1) != sums.log_mgf.argmax())
+    assert seconds > 0
+
+
 @pytest.mark.parametrize("eps0", [0.5, 2.0])
 @pytest.mark.parametrize(("name", "k", "n"), CASES)
 def test_no_dataset_violates_the_bound(name, k, n, eps0):

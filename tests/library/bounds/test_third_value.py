@@ -29,7 +29,7 @@ def test_ratios_of_binomial_probabilities(n, share):
 
 @pytest.mark.parametrize(
     ("n", "k", "eps0", "eps"),
-    [(100, 1000, 1.0, [0.1, 0.3]), (400, 3, 2.0, [0.1, 0.2]), (300, 10, 1.0, [0.02, 0.1])],
+    [(250, 1000, 2.0, [0.1, 0.3]), (1000, 3, 2.0, [0.05, 0.1]), (300, 10, 1.0, [0.02, 0.1])],
 )
 def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps, monkeypatch):
     collection, group = Collection(k, (Group("a", n, eps0),)), Group("a", n, eps0)
@@ -40,6 +40,7 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
         gains, cover = bounds._uniform_gains(collection, points, group), Cover.of([(n - 1, (k - 1) * q)])
         return third_value.ln_delta_of_third_value(points, gains, q, k, cover, ulps=200.0)
 
+    assert not third_value.few(Cover.of([(n - 1, (k - 1) * bounds._lie(collection, group))]))
     one_slope = ln_delta()
     fewer = third_value._log_fewer
     with monkeypatch.context() as patch:  # what the slope gives away below l is taken off
@@ -49,6 +50,33 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
     each = ln_delta()
     assert np.all(one_slope <= each + 1e-4)
     assert one_slope[0] >= each[0] - 0.4  # further out a line fits less well
+
+
+@pytest.mark.parametrize(("n", "k", "eps0"), [(2, 3, 1.0), (20, 408, 1.0), (50, 10, 2.0), (80, 10, 1.0)])
+def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
+    """How many reports are x0, x1, or another value but the third: all but the target user's are alike."""
+    eps = eps0 * np.array([0.0, 0.1, 0.3, 0.7, 0.95])
+    collection, group = Collection(k, (Group("a", n, eps0),)), Group("a", n, eps0)
+    lie, truth = bounds._lie(collection, group), math.exp(eps0) * bounds._lie(collection, group)
+    chances = [lie, lie, (k - 3) * lie, truth]
+    counts = np.indices((n, n, n)).reshape(3, -1)
+    counts = counts[:, counts.sum(axis=0) < n]
+    others = np.zeros((n + 1, n + 1, n + 1))
+    others[tuple(counts)] = stats.multinomial.pmf(
+        np.vstack([counts, n - 1 - counts.sum(axis=0)]).T, n - 1, chances
+    )
+
+    def distribution(of_x0, of_x1):
+        result = lie * others
+        for axis, chance in enumerate([of_x0, of_x1, (k - 3) * lie]):
+            result = result + chance * np.roll(others, 1, axis)
+        return result
+
+    p, q = distribution(truth, lie), distribution(lie, truth)
+    exact = np.array([np.maximum(p - math.exp(e) * q, 0).sum() for e in eps])
+    found = np.exp(bounds._ln_third_value(collection, eps, group))
+    assert np.all(found <= exact * (1 + 1e-9))
+    assert np.all(found >= exact * (1 - 2e-4))
 
 
 def test_fewer_reports_are_no_likelier_than_their_bound():

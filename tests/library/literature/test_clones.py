@@ -1,10 +1,13 @@
 """The pairs of the clones and of the strong adversary: their definition in 50 digits, and very many users."""
 
+import math
+
 import mpmath as mp
 import numpy as np
 import pytest
 
 from tests.library.bounds import dominating
+from tightshuffle.literature import clones as module
 from tightshuffle.literature.clones import clones, stronger_clones
 from tightshuffle.literature.koskela import koskela_strong
 
@@ -20,6 +23,36 @@ def test_against_the_definition_in_both_directions(bound, n, eps0):
         assert mp.almosteq(wanted, reverse, rel_eps=mp.mpf("1e-40"))
         got = bound(share * eps0, n=n, k=7, eps0=eps0)
         assert -1e-13 <= got - float(mp.log10(wanted)) <= 5e-7
+
+
+@pytest.mark.parametrize(("n", "c"), [(50, 0.3), (3000, 0.02), (10**7, 2e-5)])
+@pytest.mark.parametrize("share", [0.01, 0.2, 0.6])
+def test_sums_of_binomial_tails_against_thirty_digits(n, c, share):
+    """E[(G_1 + ... + G_n)_+], over the number of messages that are not 0, with the gain 1."""
+    fall = 1 + share
+    with mp.workdps(30):
+        mean, exact = n * c, mp.mpf(0)
+        for m in range(max(1, int(mean - 12 * mean**0.5)), min(n, int(mean + 12 * mean**0.5) + 40) + 1):
+            least = math.floor(m * fall / (1 + fall)) + 1
+            up, down = (
+                mp.betainc(j, m - j, 0, 0.5, regularized=True) if 0 < j < m else int(j <= 0)
+                for j in (least - 1, least)
+            )
+            chance = mp.binomial(n, m) * mp.mpf(c) ** m * (1 - mp.mpf(c)) ** (n - m)
+            exact += chance * m / 2 * (up - mp.mpf(fall) * down)
+        got = module._ln_of_tails(n, 1.0, -fall, c / 2, 0.0)
+        assert 0 <= got - float(mp.log(exact)) <= 5e-7
+
+
+def test_a_long_sum_of_tails_and_one_that_leaves_out_too_much_are_left_to_the_engine(monkeypatch):
+    usual = (3000, 1.0, -1.2, 0.01, 0.0)
+    assert module._ln_of_tails(*usual) < math.inf
+    assert module._ln_of_tails(10**9, 1.0, -1.2, 0.01, 0.0) == math.inf
+    assert module._ln_of_tails(10**5, 1.0, -1e9, 0.2, 0.0) == math.inf  # below the smallest float
+    for name in ("_FEW", "_MANY"):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, 1.0)
+            assert module._ln_of_tails(*usual) == math.inf
 
 
 @pytest.mark.parametrize("bound", BOUNDS)

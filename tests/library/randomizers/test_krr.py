@@ -11,6 +11,7 @@ from scipy import optimize
 
 from tests.chi_square import consistent
 from tests.library.bounds.enumeration import add, krr
+from tightshuffle.randomizers import krr as module
 from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 
 
@@ -23,6 +24,17 @@ def test_projection_is_the_quadratic_programs_solution():
         rows = np.vstack([np.eye(k), np.full(k, 1e5)])
         solution, _ = optimize.nnls(rows, np.append(point, 1e5), maxiter=1000)
         np.testing.assert_allclose(project_to_simplex(point), solution, atol=1e-8)
+
+
+@pytest.mark.parametrize("spread", [1e-9, 1e-4, 0.05, 3.0])
+def test_projection_of_many_values_is_that_by_a_sort(spread, monkeypatch):
+    points = np.random.default_rng(3).normal(1 / 4000, spread, (2, 3, 4000))
+    points[0] = np.round(points[0], 3)  # with many equal values
+    points[1, 0] = 1 / 4000
+    unsorted = project_to_simplex(points)
+    monkeypatch.setattr(module, "_SORTED", 4000)
+    np.testing.assert_allclose(unsorted, project_to_simplex(points), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(unsorted.sum(axis=-1), 1, atol=1e-12)
 
 
 def test_projection_of_points_far_out():

@@ -29,6 +29,7 @@ bell. The trapezoid rule with the nodes u = j h, h = 2 pi / L, needs few of them
 Sums and errors are in units of M(theta)^n e^(theta^2 tau^2 / 2).
 """
 
+import functools
 import math
 
 import numpy as np
@@ -39,7 +40,7 @@ from tightshuffle.numerics.positive_part.tilt import OPERATIONS, ULP, Points, lo
 _MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
 _PAIRED = 8  # likeliest values, whose pairs are candidates for windows
 _BATCH = 2**20  # about how many nodes are in memory at once
-_TERMS = 2**18  # about how many terms of sums over values are in memory at once
+_TERMS = 2**14  # about how many terms of sums over values are computed at once: they fit into a cache
 # Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S.
 _LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
 _SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
@@ -122,9 +123,9 @@ def skipping(threshold: Floats, theta: Floats, h: Floats) -> Floats:
 
 
 def rounding_of_terms(weights: Floats, units: Floats, angles: Floats) -> Floats:
-    """Item 5: units in the last place of 1 by which M(z) / M(theta) - 1 may be wrong; all (nodes, values)."""
+    """Item 5: units in the last place of 1 by which M(z) / M(theta) - 1 may be wrong; all (values, nodes)."""
     size = np.abs(angles)
-    return (weights * (units * np.minimum(size, 2.0)) + 3 * weights * size).sum(axis=1)
+    return _sum_over_values(weights * (units * np.minimum(size, 2.0)) + 3 * weights * size)
 
 
 def rounding_of_power(
@@ -211,43 +212,68 @@ def _sum_nodes(
 ) -> tuple[Floats, Floats]:
     """The sums for tau and 2 tau, and what rounding may do to them; both (2, points)."""
     owner, j = _nodes(h, last, distance, half, windows)
-    theta = points.theta[owner]
-    u = j * h[owner]
-    real, imaginary, units = np.empty((3, len(u)))
-    some = max(1, _TERMS // points.g.shape[1])
-    for part in (slice(first, first + some) for first in range(0, len(u), some)):
-        w = points.weights[owner[part]]
-        angle = u[part, None] * points.g[owner[part]]
-        real[part] = -2 * (w * np.sin(angle / 2) ** 2).sum(axis=1)
-        imaginary[part] = (w * np.sin(angle)).sum(axis=1)
-        units[part] = rounding_of_terms(w, points.units[owner[part]], angle)
-    phase, log_size, lost = np.zeros((3, len(u)))
+    terms, bells, wrong = np.empty((3, 2, len(j)))
+    chunk = 1 + _TERMS // points.g.shape[1]
+    for start in range(0, len(j), chunk):
+        nodes = slice(start, start + chunk)
+        of_nodes = _node_terms(points, tau, h, owner[nodes], j[nodes])
+        terms[:, nodes], bells[:, nodes], wrong[:, nodes] = of_nodes
+
+    first = np.concatenate([[0], np.flatnonzero(np.diff(owner)) + 1])
+    count = np.diff(np.append(first, len(owner)))
+    errors = np.add.reduceat(wrong, first, axis=1) + ULP * count * np.add.reduceat(bells, first, axis=1)
+    return np.add.reduceat(terms, first, axis=1), errors
+
+
+def _node_terms(
+    points: Points, tau: Floats, h: Floats, owner: Integers, j: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Terms of nodes, their absolute values, and what rounding may do to them, for tau and 2 tau; (2, nodes).
+
+    ``owner``, ``j`` (nodes,): the point of each node, and the node's number.
+    """
+    if owner[0] == owner[-1]:
+        owner = owner[:1]  # one point: its numbers broadcast
+    theta, step = points.theta[owner], h[owner]
+    u = j * step
+
+    # M(z) / M(theta) - 1, by values as rows.
+    weights = points.weights[owner].T
+    angle = u * points.g[owner].T
+    real = -2 * _sum_over_values(weights * np.sin(angle / 2) ** 2)
+    imaginary = _sum_over_values(weights * np.sin(angle))
+    units = rounding_of_terms(weights, points.units[owner].T, angle)
+
+    # Its powers, of each part.
+    phase, log_size, lost = np.zeros((3, len(j)))
     for n, share, rate in zip(points.n.T, points.tilted.T, points.rates.T, strict=True):
         if not rate.any():
             continue
         n, share, rate = n[owner], share[owner], rate[owner]
         x, y = share * real, share * imaginary
         modulus = np.maximum(2 * x + x**2 + y**2, -1 + 1e-300)  # abs(M(z) / M(theta))^2 - 1
+        turn, log = n * np.arctan2(y, 1 + x), n * 0.5 * np.log1p(modulus)
         poisson = share == 0
-        turn = np.where(poisson, rate * imaginary, n * np.arctan2(y, 1 + x))
-        log = np.where(poisson, rate * real, n * 0.5 * np.log1p(modulus))
+        if poisson.any():
+            turn = np.where(poisson, rate * imaginary, turn)
+            log = np.where(poisson, rate * real, log)
         phase += turn
         log_size += log
-        own = 4 * (np.abs(turn) + np.abs(log))
-        lost += rounding_of_power(units, real, imaginary, share, rate, modulus) + own
-    size_ = np.exp(log_size) / (theta**2 + u**2)
-    size_ *= np.where(j > 0, 2.0, 1.0) * h[owner] / (2 * math.pi)
-    lost = ULP * (lost + 4 * OPERATIONS)
-    error = np.expm1(np.minimum(lost, 700.0))
+        of_logs = 4 * (np.abs(turn) + np.abs(log))
+        lost += rounding_of_power(units, real, imaginary, share, rate, modulus) + of_logs
+
+    size = np.exp(log_size) / (theta**2 + u**2)
+    size *= np.where(j > 0, 2.0, 1.0) * step / (2 * math.pi)
     phase -= 2 * np.arctan2(u, theta)
-    first = np.concatenate([[0], np.flatnonzero(np.diff(owner)) + 1])
-    sums, errors = [], []
-    for t in (tau, 2 * tau):
-        bell = size_ * np.exp(-((u * t[owner]) ** 2) / 2)
-        sums.append(np.add.reduceat(bell * np.cos(phase + theta * u * t[owner] ** 2), first))
-        count = np.diff(np.append(first, len(owner)))
-        errors.append(np.add.reduceat(bell * error, first) + ULP * count * np.add.reduceat(bell, first))
-    return np.array(sums), np.array(errors)
+    error = np.expm1(np.minimum(ULP * (lost + 4 * OPERATIONS), 700.0))
+    smoothing_widths = tau[owner] * [[1.0], [2.0]]
+    bells = size * np.exp(-((u * smoothing_widths) ** 2) / 2)
+    return bells * np.cos(phase + theta * u * smoothing_widths**2), bells, bells * error
+
+
+def _sum_over_values(terms: Floats) -> Floats:
+    """The sum of the rows; of few rows this is faster than numpy's sum, with the same bits."""
+    return np.asarray(functools.reduce(np.add, terms))
 
 
 def _count_up(sizes: Floats) -> Floats:

@@ -1,15 +1,19 @@
 # The study: every randomizer at equal privacy, and which one to use (docs/designs.md).
+from scripts.beyond.study.looks import LABELS
+
 STUDY_FIGURES = {
     "designs": ("parity", "Which design: error over messages"),
 }
 
 
 rule compute_study:
-    "For every n, k and guarantee: each randomizer's largest eps0, its error, and the bits of a report."
+    "For every n, k and guarantee: one randomizer's largest eps0, its error, and the bits of a report."
     output:
-        shown("<results>/study/study.csv", "study", "all randomizers at equal privacy", "study"),
+        "<results>/study/{randomizer}.parquet",
     log:
-        "<results>/logs/compute_study.log",
+        "<results>/logs/compute_study/{randomizer}.log",
+    wildcard_constraints:
+        randomizer=one_of(LABELS),
     params:
         n=config["study"]["n"],
         k=config["study"]["k"],
@@ -18,6 +22,19 @@ rule compute_study:
         delta_exponents=config["study"]["delta_exponents"],
     script:
         "../../../scripts/beyond/study/compute_study.py"
+
+
+rule gather_study:
+    "All randomizers of the study in one table."
+    input:
+        expand("<results>/study/{randomizer}.parquet", randomizer=LABELS),
+    output:
+        shown("<results>/study/study.csv", "study", "all randomizers at equal privacy", "study"),
+    log:
+        "<results>/logs/gather_study.log",
+    localrule: True
+    script:
+        "../../../scripts/beyond/study/gather_study.py"
 
 
 rule write_designs:
@@ -62,7 +79,7 @@ rule draw_designs:
 rule study:
     "Which randomizer to use: all of them at equal privacy, in sentences and a table; and which design, in a figure."
     input:
-        rules.compute_study.output,
+        rules.gather_study.output,
         rules.write_designs.output,
         rules.compute_designs.output,
         files_of(STUDY_FIGURES),
