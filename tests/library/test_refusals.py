@@ -119,7 +119,7 @@ REFUSED = [
     ("plan", {"randomizer": "rappor", "release": ["sums"]}, "^release must be one of reports, sums; got"),
     ("plan", {"eps": 1e-100, "compositions": 2}, "^eps must be at least 1e-100 per round; got 1e-100"),
     ("delta", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),
-    ("delta", {"eps": 1j}, "^eps must be finite and >= 0; got 1j"),
+    ("delta", {"eps": np.array([0.5 + 1j])}, "^eps must be finite and >= 0; got array"),
     ("epsilon", {"delta": 1e-6, "randomizer": 5}, "^randomizer must be a name or a Randomizer; got 5"),
     ("to_pld", {"randomizer": KRandomizedResponse}, "^randomizer must be a name or a Randomizer; got"),
     ("fewest_users", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),
