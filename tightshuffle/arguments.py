@@ -14,6 +14,7 @@ Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 Booleans = npt.NDArray[np.bool_]
 
+DIRECTIONS = ("forward", "reverse", "both")  # of a divergence: P against Q, Q against P, the larger one
 LARGEST_EXPONENT = 300.0  # largest eps0 in formulas with e^(eps + eps0): no overflow
 _SMALLEST_EPS0 = 1e-100  # eps0^2 / n is then still a float
 

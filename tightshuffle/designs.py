@@ -26,12 +26,12 @@ from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummy_laws import Law, expected_tv, poisson
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.planning import expected_tv_gaussian, plan
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import mean_absolute
-from tightshuffle.randomizers.krr import lie_probability, truth_probability
 from tightshuffle.setting import (
     LARGEST_COMPOSITIONS,
     LARGEST_EPS0_OF_UPPER,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import (
+    DIRECTIONS,
     Floats,
     Integers,
     check_at_most,
@@ -27,7 +28,6 @@ from tightshuffle.arguments import (
 from tightshuffle.randomizers import Randomizer, check_given, parse
 
 SMALLEST_EPS = 1e-100  # of a guarantee: below it the local model's error overflows for many cells
-DIRECTIONS = ("forward", "reverse", "both")
 RELEASES = ("reports", "sums")
 
 LARGEST_N = 10**9  # above it some bounds take minutes or too much memory

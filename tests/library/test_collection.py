@@ -15,8 +15,8 @@ from tests.library.bounds.enumeration import add, hockey_stick, krr
 from tightshuffle.collection import Collection, Dummies, Group, bounds
 from tightshuffle.collection.collection import BOUNDS
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.krr import sample_histogram
 from tightshuffle.randomizers import Finite, expected_errors
-from tightshuffle.randomizers.krr import sample_histogram
 
 _SAFE = 1e-9  # relative: what the logarithms of the tested numbers lose; the bounds' own width is 1e-4
 

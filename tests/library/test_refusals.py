@@ -27,11 +27,11 @@ from tightshuffle.dummy_laws import (
     read_law,
 )
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
+from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.literature import blanket, count, renyi
 from tightshuffle.literature.amplification import balle_bennett
 from tightshuffle.numerics.positive_part import log_positive_part
 from tightshuffle.randomizers import Finite, KRandomizedResponse, parse
-from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.randomizers.matrix_file import read_matrix
 from tightshuffle.setting import make_setting
 
@@ -119,7 +119,7 @@ REFUSED = [
     ("plan", {"randomizer": "rappor", "release": ["sums"]}, "^release must be one of reports, sums; got"),
     ("plan", {"eps": 1e-100, "compositions": 2}, "^eps must be at least 1e-100 per round; got 1e-100"),
     ("delta", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),
-    ("delta", {"eps": 1j}, "^eps must be finite and >= 0; got 1j"),
+    ("delta", {"eps": np.array([0.5 + 1j])}, "^eps must be finite and >= 0; got array"),
     ("epsilon", {"delta": 1e-6, "randomizer": 5}, "^randomizer must be a name or a Randomizer; got 5"),
     ("to_pld", {"randomizer": KRandomizedResponse}, "^randomizer must be a name or a Randomizer; got"),
     ("fewest_users", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),

@@ -6,9 +6,10 @@ from typing import Any, NoReturn
 
 import tightshuffle
 from tightshuffle import methods, randomizers
+from tightshuffle.arguments import DIRECTIONS
 from tightshuffle.cli import values
 from tightshuffle.dummy_laws import LAWS
-from tightshuffle.setting import DIRECTIONS, RELEASES
+from tightshuffle.setting import RELEASES
 
 _ABOUT = """\
 How private is the shuffle model?

@@ -19,10 +19,10 @@ from tightshuffle.bounds.cover import Cover, ln_delta
 from tightshuffle.bounds.single_value import smaller
 from tightshuffle.bounds.third_value import ln_delta_of_third_value
 from tightshuffle.collection.data import Data, Group
+from tightshuffle.krr import lie_probability
 from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.randomizers import Randomizer
 from tightshuffle.randomizers.base import SupportRandomizer
-from tightshuffle.randomizers.krr import lie_probability
 
 LARGEST_EPS = 300.0  # that is looked for where reports are the values themselves
 _BELOW_ONE = 1 - 2.0**-53

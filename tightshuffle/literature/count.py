@@ -21,8 +21,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import Floats, check_choice, check_count, check_eps, check_eps0, check_k, check_n
-from tightshuffle.setting import DIRECTIONS
+from tightshuffle.arguments import (
+    DIRECTIONS,
+    Floats,
+    check_choice,
+    check_count,
+    check_eps,
+    check_eps0,
+    check_k,
+    check_n,
+)
 
 _REACH = 12.0  # standard deviations of a window: what is left out weighs less than exp(-72)
 _MARGIN = 80  # further values of a window, for very lopsided distributions

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from scipy import special
 
 from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
+from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.randomizers import Randomizer
-from tightshuffle.randomizers.krr import lie_probability, truth_probability
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 

@@ -1,23 +1,14 @@
-"""k-randomized response: its probabilities, the shuffled histogram of n users in O(k), its estimators.
-
-k-RR with local budget eps0 reports the user's value with probability p = e^eps0 / (e^eps0 + k - 1) and each
-other value with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same
-distribution in two steps, the "blanket": with probability gamma = k q report a uniform value, else the truth.
-"""
+"""k-randomized response as one of the local randomizers; `tightshuffle.krr` samples and inverts it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers, check_eps0, check_k, check_users
+from tightshuffle.arguments import Floats
 from tightshuffle.numerics.binomial import log2_choose
 from tightshuffle.randomizers.base import SupportRandomizer
-
-_SORTED = 2000  # values up to which a projection sorts, as one call for all rows
-_SMALLEST_EPS0 = 1e-9  # of an inversion, which divides a rounding error of 1e-16 by about eps0
 
 
 @dataclass(frozen=True)
@@ -39,117 +30,3 @@ class KRandomizedResponse(SupportRandomizer):
         """A report is one of r given values or none of them."""
         masses = np.array([(self.k - len(values)) / self.k, 1 / self.k] + [0.0] * (len(values) - 1))
         return masses[np.indices((2,) * len(values)).sum(axis=0)]
-
-
-def truth_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
-    """p, the probability that k-RR reports the true value. ``eps0`` and ``k`` broadcast."""
-    return 1 / (1 + (check_k(k) - 1) * np.exp(-check_eps0(eps0)))
-
-
-def lie_probability(eps0: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
-    """q, the probability that k-RR reports one given other value. ``eps0`` and ``k`` broadcast."""
-    tail = np.exp(-check_eps0(eps0))
-    return tail / (1 + (check_k(k) - 1) * tail)
-
-
-def sample_histogram(
-    counts: npt.ArrayLike, eps0: float, rng: "np.random.Generator", repetitions: int = 1
-) -> Integers:
-    """Draw the shuffled k-RR histogram of a dataset from its exact distribution, in O(k) instead of O(n).
-
-    Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly; the uniform reports of all
-    other users are multinomial. ``counts`` and errors: see `check_counts`. Returns whole numbers
-    (repetitions, k).
-    """
-    counts = check_counts(counts, repetitions)
-    k = counts.shape[1]
-    uniform = k * lie_probability(eps0, k)
-    truthful = rng.binomial(counts, 1 - uniform)
-    blanket = counts.sum(axis=1) - truthful.sum(axis=1)
-    return truthful + rng.multinomial(blanket, np.full(k, 1 / k))
-
-
-def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
-    """The unbiased estimate of the true frequencies, (y - q) / (p - q) (Biswas et al., eq. (12)), in O(k).
-
-    ``frequencies`` (..., k), each row summing to 1; returns the same shape. Estimates may be negative.
-    ValueError for an eps0 below 1e-9, which leaves no information.
-    """
-    frequencies = np.asarray(frequencies, dtype=float)
-    k = frequencies.shape[-1]
-    gain = _gain(eps0)
-    return frequencies + (k * frequencies - 1) / gain  # p - q = gain q, and 1 / q = gain + k
-
-
-def project_to_simplex(points: npt.ArrayLike) -> Floats:
-    """The nearest probability vector in Euclidean distance, row by row; ``points`` (..., k), finite.
-
-    Sort-and-threshold (Wang and Carreira-Perpinan 2013, the projection cited by the paper); of more than
-    `_SORTED` values, the same threshold without a sort (Michelot 1986). Entries of the result are >= 0, rows
-    sum to 1.
-    """
-    given = np.asarray(points, dtype=float)
-    if not np.all(np.isfinite(given)):
-        raise ValueError("project_to_simplex needs finite numbers; got NaN or infinity")
-    # The projection depends on differences only. Near 0 they keep their digits; below -2 they do not matter.
-    with np.errstate(over="ignore"):
-        shifted = np.maximum(given - given.max(axis=-1, keepdims=True), -2.0)
-    k = shifted.shape[-1]
-    if k > _SORTED:
-        thresholds = [_threshold(row) for row in shifted.reshape(-1, k)]
-        return np.maximum(shifted - np.reshape(thresholds, (*shifted.shape[:-1], 1)), 0)
-    descending = -np.sort(-shifted, axis=-1)
-    excess = np.cumsum(descending, axis=-1) - 1
-    ranks = np.arange(1, k + 1)
-    kept = np.count_nonzero(descending * ranks > excess, axis=-1, keepdims=True)
-    threshold = np.take_along_axis(excess, kept - 1, axis=-1) / kept
-    return np.maximum(shifted - threshold, 0)
-
-
-def _threshold(values: Floats) -> float:
-    """The number above which the excess of values (k,) sums to 1; it rises while a value falls below it."""
-    kept = values
-    while True:
-        threshold = float(kept.sum() - 1) / kept.size
-        above = kept[kept > threshold]
-        if above.size == kept.size:
-            return threshold
-        kept = above
-
-
-def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
-    """The most likely true frequencies given the noisy ones: the limit of the iterative Bayesian update.
-
-    The update is expectation maximisation of sum_x y_x log(q + (p - q) f_x), which is concave in f. So by
-    Karush-Kuhn-Tucker's conditions f = max(0, y / level - c), c = q / (p - q) = 1 / (e^eps0 - 1), at the
-    level that makes the sum 1: the largest m values are kept as long as each stays positive. Where inversion
-    gives no negative estimate, both agree. ``frequencies`` (..., k), >= 0, rows summing to 1; returns the
-    same shape. ValueError for other frequencies, and for an eps0 below 1e-9.
-    """
-    frequencies = np.asarray(frequencies, dtype=float)
-    if not (np.all(frequencies >= 0) and np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)):
-        raise ValueError("maximum_likelihood needs frequencies >= 0 that sum to 1 in every row")
-    c = 1 / _gain(eps0)
-    descending = -np.sort(-frequencies, axis=-1)
-    ranks = np.arange(1, frequencies.shape[-1] + 1)
-    levels = np.cumsum(descending, axis=-1) / (1 + ranks * c)
-    kept = np.count_nonzero(descending > c * levels, axis=-1, keepdims=True)
-    return np.maximum(frequencies / np.take_along_axis(levels, kept - 1, axis=-1) - c, 0)
-
-
-def _gain(eps0: float) -> Floats:
-    """e^eps0 - 1, for an eps0 that can be inverted."""
-    if np.any(check_eps0(eps0) < _SMALLEST_EPS0):
-        raise ValueError(f"eps0 must be at least {_SMALLEST_EPS0:g} to be inverted; got {eps0}")
-    return np.expm1(np.minimum(eps0, 700.0))  # of the noise e^-700 is left
-
-
-def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
-    """``values`` (users per value) as an integer array of shape (repetitions, k), from (k,) or this shape.
-
-    ValueError for counts that are negative, not whole numbers, or of another shape.
-    """
-    counts = np.atleast_2d(np.asarray(values))
-    if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
-        raise ValueError(f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}")
-    return np.broadcast_to(check_users("counts", counts), (repetitions, counts.shape[1]))

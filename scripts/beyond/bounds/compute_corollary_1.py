@@ -18,8 +18,8 @@ from scipy import stats
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
 from tightshuffle.bounds import histogram, upper
+from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.literature import count
-from tightshuffle.randomizers.krr import lie_probability, truth_probability
 from tightshuffle.setting import make_setting
 
 TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting

@@ -25,9 +25,9 @@ from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram, upper
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
+from tightshuffle.krr import invert, lie_probability, project_to_simplex, truth_probability
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.planning import expected_tv_gaussian, expected_tv_krr
-from tightshuffle.randomizers.krr import invert, lie_probability, project_to_simplex, truth_probability
 from tightshuffle.setting import make_setting
 
 Point = tuple[float, float, int, int]  # eps, eps0, n, k

@@ -23,8 +23,8 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.printed import printed_to_decimal, read_values, records
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.krr import invert, project_to_simplex, sample_histogram
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.randomizers.krr import invert, project_to_simplex, sample_histogram
 
 REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
 CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"  # of a city's grid

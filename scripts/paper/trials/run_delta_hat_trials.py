@@ -16,8 +16,8 @@ from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import exact_scale
+from tightshuffle.krr import invert, project_to_simplex, sample_histogram
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.randomizers.krr import invert, project_to_simplex, sample_histogram
 
 FORMS = ("published", "exact")  # of delta-hat
 SETTING = ["dataset", "n", "k", "eps0"]

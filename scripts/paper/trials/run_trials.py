@@ -14,9 +14,9 @@ from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.krr import invert, project_to_simplex, sample_histogram
 from tightshuffle.literature.count import ceiling
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.randomizers.krr import invert, project_to_simplex, sample_histogram
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 BLOCK = 2**20  # cells of all repetitions in memory at a time; above it, memory depends on k only

@@ -5,8 +5,8 @@ import pytest
 from scipy import integrate, stats
 
 from tests.library.randomizers.matrices import matrix_of, supports_of
+from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.randomizers import expected_errors, parse
-from tightshuffle.randomizers.krr import lie_probability, truth_probability
 
 SHARES = np.array([0.5, 0.3, 0.15, 0.05, 0.0])
 

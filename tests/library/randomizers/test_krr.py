@@ -11,8 +11,8 @@ from scipy import optimize
 
 from tests.chi_square import consistent
 from tests.library.bounds.enumeration import add, krr
-from tightshuffle.randomizers import krr as module
-from tightshuffle.randomizers.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
+from tightshuffle import krr as module
+from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 
 
 def test_projection_is_the_quadratic_programs_solution():

@@ -15,8 +15,8 @@ from scripts.paper.trials.run_trials import MECHANISMS, Protocol, run_mechanisms
 from scripts.shared.histograms import NUMPYS_LIMIT
 from scripts.shared.published_gaussian import published_scale
 from tests.chi_square import consistent
+from tightshuffle.krr import sample_histogram
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.randomizers.krr import sample_histogram
 
 COUNTS = np.array([40, 900, 300, 0, 60])
 PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
