@@ -4,7 +4,7 @@
 # make unlock     allow runs again after one was killed; then run the same command
 # make pictures   renew docs/images, docs/article.pdf            make lock    renew the pinned versions
 # make clean      remove all results
-# make paper      only the paper: its figures, its tables, and a verdict on every printed value
+# make paper      only the paper: its figures and tables, delta-hat, and a verdict on every printed value
 # make fig1 ... fig7, figures, tables, report, article    only this part
 # make fps1, fps2, fps3    the figures as FPS 2023 numbers them; fig1 to fig7 are arXiv's numbers
 # make data, delta, trials, values, bounds, companions, parity, study, attack, statements    only this stage

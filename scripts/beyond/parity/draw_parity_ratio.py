@@ -120,8 +120,9 @@ def _verdict(rows: pd.DataFrame, papers: Papers) -> str:
     where = ", in settings like the paper's" * whole
     ratios = rows[rows["own"] | (not whole)]
     tv, popular = (_span(ratios.loc[ratios["metric"] == metric, "ratio"]) for metric in METRICS)
+    delta = _delta(rows["delta_rule"].iloc[0])
     return (
-        f"At equal privacy, shuffling has {tv} times the Gaussian's total variation error, and {popular}"
+        f"At equal privacy (δ = {delta}), shuffling has {tv} times the Gaussian's total variation error, and {popular}"
         f" times its error for the most popular value{where}"
     )
 

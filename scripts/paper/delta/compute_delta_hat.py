@@ -1,7 +1,8 @@
 """delta-hat where it is not 0, that is for eps < eps0: as printed, exact, and beside a proven bound.
 
 delta-hat is the delta that the paper gives the Gaussian mechanism. For eps >= eps0, as in the paper's figures
-and tables, it is 0. Here eps lies below eps0, where the exact delta-hat falls from 1e-2 to 1e-30.
+and tables, it is 0. Here, in an experiment of our own, eps lies below eps0, where the exact delta-hat falls from
+about 1e-2 to 1e-30.
 """
 
 from collections.abc import Iterable
@@ -23,8 +24,8 @@ from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.setting import make_setting
 
 LOG10_ENDS = (-2.0, -30.0)  # of the exact delta-hat, at the first and the last eps
-SMALLEST_FLOAT = 308  # -log10 of the smallest normal double, below which diffprivlib gets 0 and refuses
-SATURATED = 1e-30  # a delta at which diffprivlib's scale no longer grows
+SMALLEST_FLOAT = 324  # -log10 of a delta that is 0 as a float, so that diffprivlib refuses it
+DELTA_AFTER_THE_STOP = 1e-30  # a delta at which the search for diffprivlib's scale has stopped
 
 
 def compute_delta_hat(
@@ -35,8 +36,8 @@ def compute_delta_hat(
     ``counts``: the dataset's histogram (k,); ``steps``: how many eps. Returns the columns dataset, n, k,
     eps0, eps; published_value and published_count: the value whose count has the largest delta as printed,
     numbered from 1, and how many users hold it; published: log10 of this delta; the same three for exact;
-    upper: log10 of the proven bound on delta of the whole histogram, for every dataset; library: log10 of
-    the delta of diffprivlib's noise where its search stops.
+    upper: log10 of the proven bound on delta of the whole histogram, for every dataset; diffprivlib: log10
+    of the delta of diffprivlib's noise where its search stops.
     """
     rows = []
     for size in n:
@@ -88,7 +89,9 @@ def _deltas(sample: Integers, eps: float, eps0: float) -> dict[str, Any]:
         columns[f"{form}_count"] = count
         columns[form] = worst.log10_delta
     columns["upper"] = float(upper.log10_delta(eps, make_setting(n=n, k=k, eps0=eps0)))
-    columns["library"] = float(log10_delta_of_scale(eps, scale=published_scale(eps, SATURATED, 1.0)))
+    columns["diffprivlib"] = float(
+        log10_delta_of_scale(eps, scale=published_scale(eps, DELTA_AFTER_THE_STOP, 1.0))
+    )
     return columns
 
 

@@ -14,7 +14,7 @@ from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
 
 SETTING = ["dataset", "n", "k", "eps0"]
-COLUMNS = [*SETTING, "eps", "published", "exact", "upper", "library"]
+COLUMNS = [*SETTING, "eps", "published", "exact", "upper", "diffprivlib"]
 LINES = {  # column: (label, colour)
     "published": ("δ̂ as printed", style.PUBLISHED),
     "exact": ("δ̂ exact", style.TRUE),
@@ -65,7 +65,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, floor: float) -> None:
         axes.plot(rows["eps"], -rows[column], color=colour, marker=".", markersize=3)
     axes.grid(axis="y")
     levels = [
-        ("diffprivlib's search stops", float(-rows["library"].median()), "bottom"),
+        ("diffprivlib's search stops", float(-rows["diffprivlib"].median()), "bottom"),
         ("our floor", float(-np.log10(floor)), "top"),
         ("smallest float", SMALLEST_FLOAT, "top"),
     ]
@@ -86,8 +86,8 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> str
         " below every float: a program gets 0, for which no Gaussian mechanism exists."
         " The exact δ̂ is still the δ of one count in one dataset, and no guarantee; the proven bound, for all"
         " counts and every dataset, is larger."
-        " Levels: the δ below which the scale of diffprivlib's analytic Gaussian stops growing (the median"
-        f" over ε); {wording.typeset(floor)}, which the Gaussian of our rerun has where δ̂ is smaller; and the"
+        " Dashed lines: where the noise of diffprivlib's analytic Gaussian stops growing (the median over ε);"
+        f" {wording.typeset(floor)}, which the Gaussian of our rerun has where δ̂ is smaller; and the"
         " smallest float. The axis is logarithmic in the exponent. One sample of n users each."
     )
 

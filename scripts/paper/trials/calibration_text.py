@@ -10,7 +10,7 @@ def calibration_text(protocol: Mapping[str, Any]) -> str:
     """How the Gaussian was calibrated, for a caption; ``protocol`` is that section of the config."""
     form = "" if protocol["delta_form"] == "published" else f" with δ̂ in its {protocol['delta_form']} form"
     return (
-        f"The Gaussian noise{form} has diffprivlib's analytic scale for ε, δ̂ but at least"
-        f" {wording.typeset(protocol['delta_floor'])}, and sensitivity {protocol['sensitivity']:g}; the paper"
-        " states neither, so both are our choice."
+        f"The Gaussian noise{form} is what diffprivlib's analytic mechanism adds for ε and δ̂, or for"
+        f" {wording.typeset(protocol['delta_floor'])} where δ̂ is smaller, at sensitivity"
+        f" {protocol['sensitivity']:g}. The paper states neither of the two numbers, so both are our choice."
     )
