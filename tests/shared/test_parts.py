@@ -132,9 +132,9 @@ def test_theorem_31_is_drawn_as_its_monotone_envelope():
     assert girgis_rdp.envelope(printed)["girgis"].tolist() == [0.5, 2.6, 2.6, 2.7, 2.7]
 
 
-def test_the_verdict_of_the_ratios_is_the_range_of_the_papers_own_settings():
+def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
     """A dataset of one's own is not the paper's, and settings where both are useless count nowhere."""
-    table = pd.DataFrame(
+    settings = pd.DataFrame(
         {
             "dataset": ["synthetic", "synthetic", "paris", "paris", "mine", "synthetic"],
             "eps0": [4.0, 6.0, 4.0, 6.0, 4.0, 4.0],
@@ -142,9 +142,20 @@ def test_the_verdict_of_the_ratios_is_the_range_of_the_papers_own_settings():
             "informative": [True, True, True, False, True, True],
             "delta_rule": ["1e-06"] * 5 + ["n^-1.1"],
         }
-    ).assign(metric="tv", bound="upper", comparison="projected")
-    rows = parity_ratio.shown(table)
-    assert rows["own"].to_dict() == {0: True, 1: False, 2: True, 4: False}
-    verdict = "At equal privacy, shuffling has {} times the Gaussian's error"
-    assert parity_ratio._verdict(rows) == f"{verdict.format('1.10 to 1.40')} in the paper's settings"
-    assert parity_ratio._verdict(rows[~rows["own"]]) == verdict.format("2.50 to 9.00")
+    ).assign(n=1000, bound="upper", limit=1.5)
+    table = pd.concat(
+        settings.assign(metric=metric, comparison=comparison, ratio=factor * settings["ratio"])
+        for metric, factor in (("tv", 1), ("most_popular", 2))
+        for comparison in ("unprojected", "projected")
+    )
+    papers = {"synthetic": [4.0], "san_francisco": [4.0, 6.0], "paris": [4.0, 6.0]}
+    rows = parity_ratio.shown(table, papers)
+    assert rows.loc[rows["own"], "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
+    assert rows.loc[~rows["own"], "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
+
+    verdict = parity_ratio._verdict(rows, papers)
+    assert verdict.startswith("At equal privacy (δ = 10⁻⁶), shuffling has 1.10 to 1.40 times the Gaussian's")
+    assert "and 2.20 to 2.80 times its error for the most popular value, in settings like" in verdict
+    others = parity_ratio._verdict(rows, {"paris": [4.0, 6.0]})
+    assert "1.10 to 9.00 times" in others
+    assert "paper" not in others

@@ -122,8 +122,8 @@ def _verdict(rows: pd.DataFrame, papers: Papers) -> str:
     tv, popular = (_span(ratios.loc[ratios["metric"] == metric, "ratio"]) for metric in METRICS)
     delta = _delta(rows["delta_rule"].iloc[0])
     return (
-        f"At equal privacy (δ = {delta}), shuffling has {tv} times the Gaussian's total variation error, and {popular}"
-        f" times its error for the most popular value{where}"
+        f"At equal privacy (δ = {delta}), shuffling has {tv} times the Gaussian's total variation error,"
+        f" and {popular} times its error for the most popular value{where}"
     )
 
 

@@ -1,8 +1,8 @@
 """delta-hat where it is not 0, that is for eps < eps0: as printed, exact, and beside a proven bound.
 
 delta-hat is the delta that the paper gives the Gaussian mechanism. For eps >= eps0, as in the paper's figures
-and tables, it is 0. Here, in an experiment of our own, eps lies below eps0, where the exact delta-hat falls from
-about 1e-2 to 1e-30.
+and tables, it is 0. Here, in an experiment of our own, eps lies below eps0, where the exact delta-hat falls
+from about 1e-2 to 1e-30.
 """
 
 from collections.abc import Iterable

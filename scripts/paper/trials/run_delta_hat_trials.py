@@ -1,8 +1,9 @@
 """The paper's protocol where it is defined: shuffle+INV against the analytic Gaussian at (eps, delta-hat).
 
-In the paper's figures and tables eps = eps0, where delta-hat is 0. Here, in an experiment of our own, eps < eps0. One sample of n users has
-the delta-hat of results/delta; every repetition draws new reports and new noise. The Gaussian has the exact
-scale for (eps, delta-hat): diffprivlib refuses a delta below the smallest float, as printed ones are here.
+In the paper's figures and tables eps = eps0, where delta-hat is 0. Here, in an experiment of our own,
+eps < eps0. One sample of n users has the delta-hat of results/delta; every repetition draws new reports and
+new noise. The Gaussian has the exact scale for (eps, delta-hat): diffprivlib refuses a delta below the
+smallest float, as most printed ones are here.
 """
 
 from typing import Any

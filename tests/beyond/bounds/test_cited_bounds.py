@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tightshuffle
 from scripts.beyond.bounds.compute_cited_bounds import cited_bounds
 from scripts.shared.printed import DELTA_KEY, OWN, read_values
 from tests import ROOT
@@ -33,3 +34,12 @@ def test_erlingssons_theorem_applies_nowhere_or_has_a_delta_in_its_range():
     assert (known["n"].astype(int) >= 1000).all()
     assert (known["eps0"].astype(float) < 0.5).all()
     assert np.all(known["cited"] < -2)
+
+
+def test_the_bound_beside_koskelas_column_is_the_blankets():
+    """data/published/README.md, "Exact values": their weak adversary. `upper` is smaller at 0.2, 0.3, 0.4."""
+    rows = cited_bounds(VALUES).query("mechanism == 'koskela'")
+    eps, setting = rows["eps"].astype(float).to_numpy(), {"n": 100, "k": 10, "eps0": 0.5, "log10": True}
+    blanket = tightshuffle.delta(eps, method="privacy-blanket", **setting)
+    np.testing.assert_allclose(rows["cited"].astype(float), blanket, rtol=1e-12)
+    assert (tightshuffle.upper(eps, **setting) < blanket - 0.05).tolist() == [False, True, True, True]

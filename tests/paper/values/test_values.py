@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import tightshuffle
 from scripts.paper.delta.compute_printed_deltas import printed_deltas
 from scripts.paper.values.judge_values import (
     NO_GAUSSIAN,
@@ -56,15 +55,6 @@ def test_every_printed_value_has_its_row():
             parts.setdefault(row["source"], []).append((row["eps"], row["printed"]))
     first, second, third = parts.values()
     assert first == second == third
-
-
-def test_the_bound_beside_koskelas_column_is_the_blankets():
-    """data/published/README.md, "Exact values": their weak adversary. `upper` is smaller at 0.2, 0.3, 0.4."""
-    rows = printed_deltas(VALUES).query("mechanism == 'koskela'")
-    eps, setting = rows["eps"].astype(float).to_numpy(), {"n": 100, "k": 10, "eps0": 0.5, "log10": True}
-    blanket = tightshuffle.delta(eps, method="privacy-blanket", **setting)
-    np.testing.assert_allclose(rows["exact"].astype(float), blanket, rtol=1e-12)
-    assert (tightshuffle.upper(eps, **setting) < blanket - 0.05).tolist() == [False, True, True, True]
 
 
 def test_printed_deltas_fall_with_eps():

@@ -79,6 +79,7 @@ rule draw_designs:
 rule study:
     "Which randomizer to use: all of them at equal privacy, in sentences and a table; and which design, in a figure."
     input:
+        rules.gather_study.input,
         rules.gather_study.output,
         rules.write_designs.output,
         rules.compute_designs.output,
