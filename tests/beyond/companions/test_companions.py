@@ -1,30 +1,19 @@
-"""The tables of the accountants' curves: the accountants' values, in the order that theory asks for."""
+"""The tables of the companion papers: the accountants' values, in the order that theory asks for."""
 
 import math
 
 import numpy as np
 import pytest
 
-from scripts.beyond.bounds.compute_delta_bounds import METHODS, delta_bounds
 from scripts.beyond.companions.compute_blanket import blanket_regions, blanket_tightness
 from scripts.beyond.companions.compute_girgis import girgis_composed, girgis_rdp
 from scripts.beyond.companions.compute_koskela import balle_analytic, eps0_of_blanket, koskela_fig1a
-from scripts.paper.delta.printed_formulas import theorem_1_as_printed
-from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
-from scripts.shared.published_gaussian import published_scale
 from tightshuffle import methods, upper
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
-from tightshuffle.gaussian import exact_scale
 from tightshuffle.literature import blanket, count, renyi
 from tightshuffle.literature.koskela import koskela_strong
 from tightshuffle.setting import make_setting
-
-BOUNDED = [
-    {"n": 60, "k": 5, "eps0": 0.5, "count": 40, "eps": {"start": 0.02, "stop": 0.45}},
-    {"n": 5000, "k": 30, "eps0": 3, "count": 10, "eps": {"start": 0.01, "stop": 0.2}},
-    {"n": 300, "k": 2, "eps0": 1, "count": 0, "eps": {"start": 0.01, "stop": 0.9}},
-]
 
 
 def test_blanket_tables_hold_the_accountants_values():
@@ -45,32 +34,6 @@ def test_blanket_tables_hold_the_accountants_values():
         assert row["count_reverse"] == expected
     halves = tightness[tightness["series"] == "S_2"]
     assert np.allclose(halves["eps"], halves["log_kappa_2"] / 2, rtol=1e-14)
-
-
-def test_bounds_are_the_accountants_values_and_in_order():
-    table = delta_bounds(4, BOUNDED)
-    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
-    for _, row in table.iloc[[1, 6]].iterrows():
-        setting = {name: row[name] for name in ("n", "k", "eps0")}
-        counted = {"count": row["count"], **setting}
-        assert row["published"] == theorem_1_as_printed(row["eps"], **counted)
-        assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
-        assert row["upper"] == upper(row["eps"], log10=True, **setting)
-        assert row["koskela_strong"] == koskela_strong(row["eps"], **setting)
-    assert (table["lower"] <= table["upper"]).all()
-    assert (table["exact"] <= table["upper"]).all()
-    # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.
-    slack = np.log10(1.001)
-    for name in set(METHODS) - {"lower"}:
-        assert (table[name] >= table["upper"] - slack).all(), name
-    assert (table["published"] < table["lower"] - 1)[table["setting"] == 1].all()
-
-
-def test_the_scale_table_holds_both_scales():
-    for _, row in gaussian_scale(eps=(1, 5), log10_delta=(-2, -60, 30)).iloc[[0, 40]].iterrows():
-        assert row["exact"] == exact_scale(row["eps"], log10_delta=row["log10_delta"])
-        assert row["published"] == published_scale(row["eps"], 10 ** row["log10_delta"], 1)
-    assert row["published_log10_delta"] > row["log10_delta"] + 5  # saturated
 
 
 def test_renyi_tables_hold_the_accountants_values_in_their_order():

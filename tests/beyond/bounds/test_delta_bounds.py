@@ -1,0 +1,34 @@
+"""The table of all bounds: the accountants' values, in the order that theory asks for."""
+
+import numpy as np
+
+from scripts.beyond.bounds.compute_delta_bounds import METHODS, delta_bounds
+from scripts.paper.delta.printed_formulas import theorem_1_as_printed
+from tightshuffle import upper
+from tightshuffle.literature import count
+from tightshuffle.literature.koskela import koskela_strong
+
+BOUNDED = [
+    {"n": 60, "k": 5, "eps0": 0.5, "count": 40, "eps": {"start": 0.02, "stop": 0.45}},
+    {"n": 5000, "k": 30, "eps0": 3, "count": 10, "eps": {"start": 0.01, "stop": 0.2}},
+    {"n": 300, "k": 2, "eps0": 1, "count": 0, "eps": {"start": 0.01, "stop": 0.9}},
+]
+
+
+def test_bounds_are_the_accountants_values_and_in_order():
+    table = delta_bounds(4, BOUNDED)
+    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
+    for _, row in table.iloc[[1, 6]].iterrows():
+        setting = {name: row[name] for name in ("n", "k", "eps0")}
+        counted = {"count": row["count"], **setting}
+        assert row["published"] == theorem_1_as_printed(row["eps"], **counted)
+        assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
+        assert row["upper"] == upper(row["eps"], log10=True, **setting)
+        assert row["koskela_strong"] == koskela_strong(row["eps"], **setting)
+    assert (table["lower"] <= table["upper"]).all()
+    assert (table["exact"] <= table["upper"]).all()
+    # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.
+    slack = np.log10(1.001)
+    for name in set(METHODS) - {"lower"}:
+        assert (table[name] >= table["upper"] - slack).all(), name
+    assert (table["published"] < table["lower"] - 1)[table["setting"] == 1].all()
