@@ -184,3 +184,14 @@ def test_what_a_configuration_lacks_is_said():
     unknown = results(VERDICTS, parity_ratio=[of | {"limit": None} for of in parity_rows()])
     told = findings.findings(unknown, [findings.parity])  # a number that no text could state
     assert "ValueError: Out of range float" in told["parity"]["not_computed"]
+
+
+def test_what_the_form_of_delta_hat_does_to_the_errors():
+    """Each ratio is a mean of the Gaussian over 0.04, the mean of shuffle+INV."""
+    given = results(VERDICTS, **EVERYTHING)
+    hat = findings.delta_hat(given)
+    assert (hat["of"], hat["beyond_floats"]) == (2, 1)
+    assert hat["orders"] == {"low": 106.0, "high": 338.0}
+    assert hat["ratios"]["published"] == pytest.approx({"low": 10.0, "high": 20.0})
+    assert hat["ratios"]["exact"] == pytest.approx({"low": 1.25, "high": 1.5})
+    assert findings.constants(given) == {"floors": [1e-8, 1e-30], "low": 3.5, "high": 40.0}

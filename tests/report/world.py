@@ -113,7 +113,24 @@ def grid_row(grid, p, corrected, numbering=OUR_NUMBERING, delta=1e-30):
 
 JOINT = {"item": "Table V", "mechanism": "gaussian", "test": "chi-square", "corrected_p": 0.0049}
 SIZES = {("paris", "uniform"): 11190, ("paris", "stepped"): 10260, ("san_francisco", "uniform"): 123026}
+HAT = {"dataset": "synthetic", "n": 1000, "k": 15, "eps0": 4.0}
 EVERYTHING = {
+    "delta_hat": [  # at the second point the printed delta-hat is below every float
+        HAT | {"eps": 0.5, "published": -110.0, "exact": -4.0},
+        HAT | {"eps": 1.0, "published": -350.0, "exact": -12.0},
+    ],
+    "delta_hat_trials": [
+        HAT | {"eps": eps, "form": form, "mechanism": mechanism, "value": value}
+        for eps, form, mechanism, value in (
+            (None, "", "shuffle+INV", 0.03),
+            (None, "", "shuffle+INV", 0.05),
+            (0.5, "published", "gaussian", 0.8),
+            (1.0, "published", "gaussian", 0.4),
+            (0.5, "exact", "gaussian", 0.05),
+            (1.0, "exact", "gaussian", 0.06),
+        )
+    ],
+    "constants": [{"floor": 1e-8, "ratio": 40.0}, {"floor": 1e-30, "ratio": 3.5}],
     "parity_ratio": parity_rows(),
     "audit": [  # the second contradicts the published delta alone only, the third shows nothing
         audit_row(-14.6, 0.0061, 0.0059, True),
