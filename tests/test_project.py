@@ -136,7 +136,8 @@ def installed(tmp_path):
 
 
 def made(folder, *arguments):
-    return subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True)
+    command = ["make", "--no-print-directory", *arguments]  # which a make around the tests would print
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
 def test_verify_tells_a_changed_file_from_one_that_a_later_run_has_made(installed):
