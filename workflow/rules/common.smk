@@ -40,3 +40,8 @@ pathvars:
 wildcard_constraints:
     dataset="|".join(DATASETS),
     number=r"(fig\d_)?",  # of the paper's figure, which your own datasets do not have
+
+
+def with_its_name(name, value):
+    """A parameter's value by its name; of a function of wildcards, such a function."""
+    return (lambda wildcards: {name: value(wildcards)}) if callable(value) else {name: value}
