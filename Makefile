@@ -97,7 +97,7 @@ cluster-check: $(VENV)/cluster
 	  echo "The cluster has run a job with $(PROFILE)."
 
 # `-W`: a broken link or an invalid docstring is an error.
-docs: $(VENV)/dev
+docs: $(VENV)/test $(VENV)/dev
 	@sphinx-build -M html . results/site -c docs -W --keep-going -q
 	@echo "The documentation: $(CURDIR)/results/site/html/index.html"
 

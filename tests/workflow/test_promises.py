@@ -257,7 +257,7 @@ def test_a_setting_that_takes_a_neighbours_value_reruns_and_two_that_swap_theirs
         (small.folder / "overlay.yaml").write_text(OVERLAY + STUDY.format(*values))
         planned.append(counted(small.make("--dry-run", *command)))
         small.make(*command)
-    assert planned == [{"compute_study": 1}] * 4
+    assert planned == [{"compute_study": 6, "gather_study": 1}] * 4
 
 
 def test_elsewhere_and_as_a_module(tmp_path):
