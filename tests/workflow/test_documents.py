@@ -92,8 +92,10 @@ def test_code_and_theory_point_at_each_other():
 
 @slow
 @pytest.mark.parametrize("name", [name for name in NAMES if examples(name)])
-def test_examples_print_what_is_shown(name, full, capsys, monkeypatch):
-    monkeypatch.chdir(full.folder)  # where examples find results, and write their files
+def test_examples_print_what_is_shown(name, full, capsys, monkeypatch, tmp_path):
+    for path in full.folder.glob("[!.]*"):
+        (tmp_path / path.name).symlink_to(path)
+    monkeypatch.chdir(tmp_path)  # where examples find results, and write their files
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command, output in examples(name):
