@@ -28,9 +28,9 @@ from scipy import special, stats
 import tightshuffle
 from scripts.paper.data.sample_synthetic import sample_normal
 from scripts.paper.trials.run_trials import Protocol, run_point
-from tightshuffle.bounds.dummies import HiddenByDummies
-from tightshuffle.designs import compare_designs
-from tightshuffle.dummy_laws import cut_power
+from tightshuffle.dummies.bound import HiddenByDummies
+from tightshuffle.planning.designs import compare_designs
+from tightshuffle.dummies.laws import cut_power
 from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers import KRandomizedResponse
 

@@ -1,11 +1,12 @@
 """Checks of the arguments that all bounds share. A ValueError names the bad argument."""
 
+import functools
 import os
 import reprlib
 from collections.abc import Callable, Collection
 from importlib.util import find_spec
 from numbers import Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,10 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 Booleans = npt.NDArray[np.bool_]
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
+RENAMED = {"compositions": "rounds", "reports_per_user": "values_per_user"}  # arguments of version 0.1
 DIRECTIONS = ("forward", "reverse", "both")  # of a divergence: P against Q, Q against P, the larger one
 LARGEST_EXPONENT = 300.0  # largest eps0 in formulas with e^(eps + eps0): no overflow
 _SMALLEST_EPS0 = 1e-100  # eps0^2 / n is then still a float
@@ -72,9 +76,9 @@ def check_k(k: npt.ArrayLike) -> Integers:
     return _integers("k", k, "a whole number >= 2", lambda x: x >= 2)
 
 
-def check_compositions(compositions: npt.ArrayLike) -> Integers:
-    """``compositions`` (rounds) as an integer array; ValueError unless every value is a whole number >= 1."""
-    return _integers("compositions", compositions, "a whole number >= 1", lambda x: x >= 1)
+def check_rounds(rounds: npt.ArrayLike) -> Integers:
+    """``rounds`` as an integer array; ValueError unless every value is a whole number >= 1."""
+    return _integers("rounds", rounds, "a whole number >= 1", lambda x: x >= 1)
 
 
 def check_count(count: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
@@ -160,6 +164,24 @@ def check_installed(extra: str, *libraries: str) -> None:
         raise ModuleNotFoundError(
             f"this needs {', '.join(missing)}: in the project's folder, pip install '.[{extra}]'"
         )
+
+
+def refuse_old_names(function: str, keywords: Collection[str]) -> None:
+    """TypeError with the new name if ``keywords`` has an argument's name of an earlier version."""
+    for old, new in RENAMED.items():
+        if old in keywords:
+            raise TypeError(f"{function}() has no argument {old!r}: it is called {new!r} now")
+
+
+def renamed(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """A decorator for a function whose arguments had other names: see `refuse_old_names`."""
+
+    @functools.wraps(function)
+    def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        refuse_old_names(function.__name__, keywords)
+        return function(*args, **keywords)
+
+    return checked
 
 
 def _numbers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Floats], Any]) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 
 import tightshuffle
 from tightshuffle.arguments import check_installed, check_number
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_point
 
 try:
     import attr
@@ -36,7 +36,7 @@ class ShuffledDpEvent(DpEvent):  # type: ignore[misc]
     colluding: float = 0
 
     def __attrs_post_init__(self) -> None:
-        make_setting(**attr.asdict(self)).one()
+        make_point(**attr.asdict(self))
 
 
 class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]

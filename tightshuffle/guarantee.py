@@ -1,64 +1,260 @@
-"""The guarantee: the smallest proven upper bound on delta for every dataset, and its inverse.
+"""The guarantee: the smallest proven upper bound on delta for every dataset, its inverse, and what follows.
 
-`of_one_round` is the one place where a bound becomes part of the guarantee: rounds, trade-off curves, loss
-distributions and plans all ask it.
+`log10_upper_of_round` is the one place where a bound becomes part of the guarantee. Several rounds, trade-off
+curves, loss distributions and plans all ask it. Bounds of the literature are in `methods`.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats
-from tightshuffle.bounds import histogram, rounds, single_value, sums
-from tightshuffle.bounds.inverse import eps_of_setting
-from tightshuffle.randomizers import Randomizer
-from tightshuffle.setting import Setting
+from tightshuffle.arguments import Floats, check_flag, check_installed, check_log10_delta
+from tightshuffle.bounds import privacy_blanket, rounds, single_value, sums
+from tightshuffle.bounds.inverse import epsilon_near_gaussian
+from tightshuffle.points import (
+    GuaranteeArguments,
+    LowerArguments,
+    Points,
+    RoundArguments,
+    answer,
+    door,
+    make_point,
+    make_points,
+)
+from tightshuffle.side import Side
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+_TRADEOFF_POINTS = 400  # values of eps whose lines bound the trade-off curve
 
 
-def of_one_round(eps: npt.ArrayLike, setting: Setting) -> Floats:
-    """log10 of the smallest proven upper bound on delta of one round; -inf where eps >= eps0."""
-    return setting.each(bound_of_each, eps)
+class Bracket(NamedTuple):
+    """A lower and an upper bound: floats, or arrays of one shape."""
+
+    lower: Floats | float
+    upper: Floats | float
 
 
-def bound_of_each(
-    eps: Floats, randomizers: Sequence[Randomizer], *, n: npt.ArrayLike, width: float = histogram.WIDTH
-) -> Floats:
-    """`of_one_round` at many points at once: the smaller one of the blanket's bound and the single value's.
+# The bounds, at points that are checked.
 
-    Parameters are those of `histogram.bound_of_each`, which already takes the bound of the count for k = 2.
+
+def log10_upper_of_round(points: Points, *, width: float = privacy_blanket.WIDTH) -> Floats:
+    """log10 of the smallest proven upper bound on delta of one round; (points,), -inf where eps >= eps0.
+
+    It is the smaller one of the privacy blanket's bound and the single value's. ``width``: what the
+    computation of the first may add, relative to delta.
     """
-    blanket = histogram.bound_of_each(True, eps, randomizers, n=n, width=width)
-    return single_value.smaller(blanket, eps, randomizers, n=n)
+    blanket = privacy_blanket.log10_upper(points, width=width)
+    return single_value.log10_smaller(points, blanket)
 
 
-def log10_delta(eps: npt.ArrayLike, setting: Setting) -> Floats:
-    """log10 of the upper bound on delta of all rounds together; -inf where eps >= compositions * eps0."""
-    if setting.release == "sums":
-        return setting.solve(_log10_delta_of_sums, np.asarray(eps))
-    return rounds.log10_delta(of_one_round, eps, setting)
+def log10_upper(points: Points) -> Floats:
+    """log10 of the upper bound on delta of all rounds together; (points,), -inf where eps >= rounds * eps0."""
+    if points.release == "sums":
+        return sums.log10_delta(points)
+    return rounds.log10_delta(log10_upper_of_round, points)
 
 
-def epsilon(wanted: Floats, setting: Setting) -> Floats:
-    """The smallest eps with log10 delta = ``wanted``, rounded up; the bound is up to 1e-5 smaller there."""
-    return setting.solve(_epsilon, wanted)
+def epsilon_of_upper(target_log10_delta: float, point: Points) -> float:
+    """The smallest eps at which the upper bound is at most 10^``target_log10_delta``, rounded up.
+
+    The bound is up to 1e-5 smaller there, in log10 delta. ``point`` has length 1.
+    """
+    if point.release == "sums":
+        return sums.epsilon(target_log10_delta, point)
+    if point.rounds.item() > 1:
+        return rounds.epsilon(log10_upper_of_round, target_log10_delta, point)
+    return epsilon_near_gaussian(log10_upper_of_round, target_log10_delta, point, Side.UPPER)
 
 
-def _epsilon(wanted: float, one: Setting) -> float:
-    if one.release == "sums":
-        return sums.epsilon(wanted, **_summed(one))
-    if one.compositions > 1:
-        return rounds.epsilon(of_one_round, wanted, one)
-    return eps_of_setting(of_one_round, wanted, one, round_up=True)
+def epsilon_of_lower(target_log10_delta: float, point: Points) -> float:
+    """The largest eps at which the lower bound of one round is at least 10^``target_log10_delta``."""
+    return epsilon_near_gaussian(privacy_blanket.log10_lower, target_log10_delta, point, Side.LOWER)
 
 
-def _log10_delta_of_sums(eps: float, one: Setting) -> float:
-    return float(sums.log10_delta(eps, **_summed(one)))
+# The doors.
 
 
-def _summed(one: Setting) -> dict[str, Any]:
-    """The arguments of a function of `sums`."""
-    users, own = one.one()
-    rounds = one.compositions.item()
-    return {"n": users, "randomizer": own, "compositions": rounds, "deletion": one.deletion}
+@overload
+def upper(eps: float, *, log10: bool = False, **arguments: Unpack[GuaranteeArguments[float]]) -> float: ...
+
+
+@overload
+def upper(
+    eps: npt.ArrayLike, *, log10: bool = False, **arguments: Unpack[GuaranteeArguments[npt.ArrayLike]]
+) -> Floats: ...
+
+
+@door(GuaranteeArguments)
+def upper(
+    eps: npt.ArrayLike, *, log10: bool = False, **arguments: Unpack[GuaranteeArguments[npt.ArrayLike]]
+) -> Floats | float:
+    """An upper bound on delta at eps, for every dataset.
+
+    Parameters
+    ----------
+    eps : float or array, at least 0
+    {arguments}
+    log10 : bool
+        True to return log10 delta. delta can be smaller than the smallest float, about 1e-308.
+
+    Returns
+    -------
+    delta, rounded up; a float, or an array of the shape to which all arguments broadcast.
+
+    Raises
+    ------
+    ValueError that names a bad argument.
+    """
+    log10 = check_flag("log10", log10)
+    points = make_points(eps, **arguments)
+    return answer(points, log10_upper(points), log10, Side.UPPER)
+
+
+@overload
+def lower(eps: float, *, log10: bool = False, **arguments: Unpack[LowerArguments[float]]) -> float: ...
+
+
+@overload
+def lower(
+    eps: npt.ArrayLike, *, log10: bool = False, **arguments: Unpack[LowerArguments[npt.ArrayLike]]
+) -> Floats: ...
+
+
+@door(LowerArguments)
+def lower(
+    eps: npt.ArrayLike, *, log10: bool = False, **arguments: Unpack[LowerArguments[npt.ArrayLike]]
+) -> Floats | float:
+    """A lower bound on delta of the worst dataset in one round: some dataset has at least this delta.
+
+    Parameters
+    ----------
+    eps : float or array, at least 0
+    {arguments}
+    log10 : bool
+        True to return log10 delta.
+
+    Returns
+    -------
+    delta, rounded down; a float, or an array of the shape to which all arguments broadcast.
+
+    Raises
+    ------
+    ValueError that names a bad argument, or ``rounds`` above 1.
+    """
+    log10 = check_flag("log10", log10)
+    points = make_points(eps, **arguments)
+    refuse_rounds(points, "lower", able="upper")
+    return answer(points, privacy_blanket.log10_lower(points), log10, Side.LOWER)
+
+
+@door(RoundArguments)
+def bracket(
+    delta: npt.ArrayLike | None = None,
+    *,
+    log10_delta: npt.ArrayLike | None = None,
+    **arguments: Unpack[RoundArguments[npt.ArrayLike]],
+) -> Bracket:
+    """Between which eps the worst dataset's lies: the smallest eps at which it is (eps, delta)-private.
+
+    Parameters
+    ----------
+    delta : float or array, between 0 and 1
+    log10_delta : float or array, below 0
+        Instead of ``delta``.
+    {arguments}
+
+    Returns
+    -------
+    Bracket(lower, upper). At eps = lower some dataset has at least this delta; lower is nan where the lower
+    bound is below delta at every eps. At eps = upper every dataset has at most this delta.
+
+    Raises
+    ------
+    ValueError that names a bad argument.
+    """
+    targets = check_log10_delta(delta, log10_delta)
+    points = make_points(np.zeros(targets.shape), **arguments)
+    return Bracket(points.solved(epsilon_of_lower, targets), points.solved(epsilon_of_upper, targets))
+
+
+@door(RoundArguments)
+def tradeoff(alpha: npt.ArrayLike, **arguments: Unpack[RoundArguments[float]]) -> Floats | float:
+    """A lower bound on the false negative rate of any attack with false positive rate ``alpha``, by `upper`.
+
+    It is at least max(0, 1 - delta - e^eps alpha, e^-eps (1 - delta - alpha)) at every eps (Wasserman and
+    Zhou 2010; Dong, Roth and Su 2022, Proposition 3). The bound is the largest over 400 values of eps.
+
+    Parameters
+    ----------
+    alpha : float or array, from 0 to 1
+        It gives the shape of the result; all other arguments are one number each.
+    {arguments}
+
+    Raises
+    ------
+    ValueError that names a bad argument.
+    """
+    point = make_point(**arguments)
+    rates = np.asarray(alpha, dtype=float)
+    if not np.all((rates >= 0) & (rates <= 1)):
+        raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}")
+
+    # Dense near 0, where the curve of many users bends.
+    eps = point.eps0 * np.concatenate([[0.0], np.geomspace(1e-6, 1, _TRADEOFF_POINTS - 1)])
+    kept = 1 - 10 ** log10_upper_of_round(point.with_eps(eps))
+    alphas = rates[..., None]
+    forward, reverse = kept - np.exp(eps) * alphas, np.exp(-eps) * (kept - alphas)
+    lines = np.maximum(forward, reverse)
+    bound = np.maximum(lines.max(axis=-1) * (1 - 1e-15) - 1e-16, 0.0)
+    return bound if bound.ndim else float(bound)
+
+
+@door(RoundArguments)
+def to_pld(
+    *, pessimistic: bool = True, spacing: float = 1e-4, **arguments: Unpack[RoundArguments[float]]
+) -> "PrivacyLossDistribution":
+    """One shuffled round as a privacy loss distribution of dp-accounting, to compose with other mechanisms.
+
+    Two datasets are neighbours here if they differ in one user's value. dp-accounting does not check this:
+    give every mechanism that you compose ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, or eps is
+    too small. The distribution is rigorous up to the rounding of dp-accounting, which cuts tails of 1e-15. So
+    do not use it for a smaller delta.
+
+    Parameters
+    ----------
+    {arguments}
+    pessimistic : bool
+        True for a guarantee: in every composition, delta of every dataset is at most the one returned. False
+        for a lower bound: delta of the dataset in which all other users hold one third value in every round
+        is at least the one returned. (For k = 2 the other users draw new values in every round; some fixed
+        values have at least this delta.)
+    spacing : float, above 0
+        Distance of the grid points of the loss, by default that of dp-accounting. Two distributions compose
+        if they have the same. The bounds are wide if it is much larger than the standard deviation of the
+        loss, about `gaussian_limit.gaussian_mu`.
+
+    Raises
+    ------
+    ValueError that names a bad argument.
+    ModuleNotFoundError without dp-accounting (the extra ``pld``).
+    """
+    check_installed("pld", "dp_accounting")
+    from tightshuffle.bounds import pld
+
+    point = make_point(**arguments)
+    pessimistic = check_flag("pessimistic", pessimistic)
+    last = epsilon_of_upper(pld.NEGLIGIBLE, point)
+    if np.isnan(last):
+        last = point.eps0.item()
+    if pessimistic:
+        return pld.of_upper_bound(lambda eps: log10_upper_of_round(point.with_eps(eps)), last, spacing)
+    return pld.of_one_dataset(point, last, spacing)
+
+
+def refuse_rounds(points: Points, method: str, able: str) -> None:
+    """ValueError unless ``rounds`` is 1 everywhere; ``able``: the methods that compose rounds."""
+    if np.any(points.rounds > 1):
+        raise ValueError(f"rounds must be 1 for {method}; for more rounds use {able}")

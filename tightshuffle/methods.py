@@ -1,20 +1,33 @@
-"""Every bound by name: what computes it, its kind, where it is valid, its source.
+"""Every bound by name: delta and eps by a method, and what each method is, where it is valid, its source.
 
 Modules of bounds that need scipy write ``scipy.special.f``: scipy loads such a part on first use, which takes
 as long as numpy.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, check_at_most, check_choice, check_eps
-from tightshuffle.bounds import histogram, single_value, upper
-from tightshuffle.literature import amplification, blanket, clones, koskela
-from tightshuffle.literature.invertible import Count, Girgis, OneRound, Pair
-from tightshuffle.setting import LARGEST_EPS0, LARGEST_EPS0_OF_UPPER, LARGEST_N, LARGEST_N_OF_UPPER, Setting
+from tightshuffle import guarantee
+from tightshuffle.arguments import Floats, check_at_most, check_choice, check_flag, check_log10_delta
+from tightshuffle.bounds import privacy_blanket, rounds, single_value
+from tightshuffle.bounds.inverse import epsilon_near_gaussian, smallest_eps
+from tightshuffle.literature import amplification, biswas_blanket, clones, count, koskela, renyi
+from tightshuffle.points import (
+    LARGEST_EPS0,
+    LARGEST_EPS0_OF_UPPER,
+    LARGEST_N,
+    LARGEST_N_OF_UPPER,
+    MethodArguments,
+    Points,
+    answer,
+    door,
+    make_points,
+)
+from tightshuffle.side import Side
 
 UPPER, LOWER = "upper bound", "lower bound"
 EXACT = "exact for one dataset"
@@ -25,22 +38,15 @@ _BALLE = "Balle, Bell, Gascón, Nissim, The Privacy Blanket of the Shuffle Model
 _FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2021), Theorem 3.1"
 
 
-class Bound(Protocol):
-    """A bound on delta, and its inverse. All arguments are checked, and broadcast."""
-
-    def log10_delta(self, eps: npt.ArrayLike, setting: Setting, /) -> Floats:
-        """log10 delta at ``eps``; -inf where delta is 0."""
-
-    def epsilon(self, wanted: Floats, setting: Setting, /) -> Floats:
-        """The eps at log10 delta = ``wanted``, rounded up (a lower bound's down); nan where there is none."""
-
-
 @dataclass(frozen=True)
 class Method:
-    """One bound on delta. ``valid``: in which settings. ``source``: paper and theorem."""
+    """One bound on delta, by default a theorem about one round, which does not compose.
+
+    ``bound``: log10 delta at checked points; ``valid``: in which settings; ``source``: paper and theorem.
+    """
 
     name: str
-    bound: Bound
+    bound: Callable[[Points], Floats]
     kind: str
     valid: str
     source: str
@@ -55,113 +61,163 @@ class Method:
         """The name of its columns in tables."""
         return self.name.replace("-", "_")
 
+    @property
+    def side(self) -> Side | None:
+        """To which side its delta is rounded; None for the nearest float."""
+        return {UPPER: Side.UPPER, LOWER: Side.LOWER}.get(self.kind)
 
-_LARGEST = {"largest_n": LARGEST_N_OF_UPPER, "largest_eps0": LARGEST_EPS0_OF_UPPER}
-_OF_ANY_RANDOMIZER: dict[str, Any] = {"randomizers": True, **_LARGEST}
+    def log10_delta(self, points: Points) -> Floats:
+        """log10 delta of all rounds; (points,), -inf where delta is 0, nan where the theorem does not apply."""
+        return self.bound(points)
+
+    def epsilon(self, target_log10_delta: float, point: Points) -> float:
+        """The eps at which delta is 10^``target_log10_delta``, rounded to the method's side; nan if none is."""
+        eps_without_shuffler = (point.rounds * point.eps0).item()
+        return smallest_eps(self._log10_delta_at(point), target_log10_delta, eps_without_shuffler)
+
+    def _log10_delta_at(self, point: Points) -> Callable[[float], float]:
+        return lambda eps: float(self.bound(point.with_eps(eps))[0])
+
+
+@dataclass(frozen=True)
+class PairMethod(Method):
+    """delta of a pair of distributions that dominates every dataset's in one round: such pairs compose.
+
+    ``zero_from_eps0``: whether that delta is 0 from eps = eps0 on.
+    """
+
+    composes: bool = True
+    zero_from_eps0: bool = True
+
+    def log10_delta(self, points: Points) -> Floats:
+        return rounds.log10_delta(self.bound, points, zero_from_eps0=self.zero_from_eps0)
+
+    def epsilon(self, target_log10_delta: float, point: Points) -> float:
+        if point.rounds.item() > 1:
+            zero_from_eps0 = self.zero_from_eps0
+            return rounds.epsilon(self.bound, target_log10_delta, point, zero_from_eps0=zero_from_eps0)
+        return smallest_eps(self._log10_delta_at(point), target_log10_delta, point.eps0.item())
+
+
+@dataclass(frozen=True)
+class OwnMethod(Method):
+    """A bound of this project on one round of any randomizer: its delta is nearly that of a Gaussian."""
+
+    randomizers: bool = True
+    largest_n: int = LARGEST_N_OF_UPPER
+    largest_eps0: float = LARGEST_EPS0_OF_UPPER
+
+    def epsilon(self, target_log10_delta: float, point: Points) -> float:
+        side = Side.LOWER if self.kind == LOWER else Side.UPPER
+        return epsilon_near_gaussian(self.bound, target_log10_delta, point, side)
+
+
+@dataclass(frozen=True)
+class GuaranteeMethod(OwnMethod):
+    """The guarantee, which composes rounds and knows sums."""
+
+    composes: bool = True
+
+    def epsilon(self, target_log10_delta: float, point: Points) -> float:
+        return guarantee.epsilon_of_upper(target_log10_delta, point)
+
 
 METHODS = {
     method.name: method
     for method in (
         Method(
             name="count-exact",
-            bound=Count(),
+            bound=count.log10_delta_at,
             kind=EXACT,
             valid="the noisy count of x0 only, in the dataset with this --count; no guarantee",
             source=f"{_BISWAS}, Definition 11 and Theorem 1, corrected",
             needs_count=True,
         ),
-        Method(
+        OwnMethod(
             name="lower",
-            bound=histogram.Side(round_up=False),
+            bound=privacy_blanket.log10_lower,
             kind=LOWER,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
             source="this project: the datasets in which all other users hold one value, or one of two at"
             " random",
-            **_OF_ANY_RANDOMIZER,
         ),
-        Method(
+        GuaranteeMethod(
             name="upper",
-            bound=upper,
+            bound=guarantee.log10_upper,
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
             source="the smaller one of privacy-blanket and single-value;"
             " for hash:G with G > 2, see single-value",
-            composes=True,
-            **_OF_ANY_RANDOMIZER,
         ),
-        Method(
+        OwnMethod(
             name="privacy-blanket",
-            bound=histogram.Side(round_up=True),
+            bound=privacy_blanket.log10_upper,
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower for k-RR wherever eps is small",
             source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
-            **_OF_ANY_RANDOMIZER,
         ),
-        Method(
+        OwnMethod(
             name="single-value",
-            bound=single_value,
+            bound=single_value.log10_upper,
             kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
             " G > 2 needs hash functions that are independent for every three values",
             source="this project: the target user is hidden among nearly all other users",
-            **_OF_ANY_RANDOMIZER,
         ),
         Method(
             name="erlingsson",
-            bound=OneRound(amplification.erlingsson),
+            bound=amplification.erlingsson,
             kind=UPPER,
             valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
             source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
         ),
         Method(
             name="balle-hoeffding",
-            bound=OneRound(amplification.balle_hoeffding),
+            bound=amplification.balle_hoeffding,
             kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Hoeffding's inequality",
         ),
         Method(
             name="balle-bennett",
-            bound=OneRound(amplification.balle_bennett),
+            bound=amplification.balle_bennett,
             kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Bennett's inequality",
         ),
         Method(
             name="feldman",
-            bound=OneRound(amplification.feldman),
+            bound=amplification.feldman,
             kind=UPPER,
             valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
             source=f"{_FELDMAN}, closed form",
         ),
-        Method(
+        PairMethod(
             name="clones",
-            bound=Pair(clones.clones),
+            bound=clones.clones,
             kind=UPPER,
             valid="every eps0-LDP randomizer, every dataset",
             source=f"{_FELDMAN}'s pair, computed exactly",
-            composes=True,
         ),
-        Method(
+        PairMethod(
             name="stronger-clones",
-            bound=Pair(clones.stronger_clones),
+            bound=clones.stronger_clones,
             kind=UPPER,
             valid="k-RR, every dataset",
             source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
             " Theorem 3.1's pair, computed exactly",
-            composes=True,
         ),
-        Method(
+        PairMethod(
             name="koskela-strong",
-            bound=Pair(koskela.koskela_strong, zero_from_eps0=False),
+            bound=koskela.koskela_strong,
+            zero_from_eps0=False,
             kind=UPPER,
             valid="k-RR, every dataset; not 0 at eps = eps0",
             source=f"{_KOSKELA}, section 3 (strong adversary)",
-            composes=True,
         ),
         Method(
             name="girgis",
-            bound=Girgis(),
+            bound=renyi.girgis,
             kind=UPPER,
             valid="every eps0-LDP randomizer with discrete reports, every dataset",
             source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
@@ -170,7 +226,7 @@ METHODS = {
         ),
         Method(
             name="blanket",
-            bound=OneRound(blanket.blanket),
+            bound=biswas_blanket.blanket,
             kind=UPPER,
             valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
             source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
@@ -179,28 +235,131 @@ METHODS = {
 }
 
 
-def log10_delta(method: str, eps: npt.ArrayLike, setting: Setting) -> Floats:
-    """log10 delta at ``eps`` by the method of that name, -inf where delta is 0."""
-    return chosen(method, setting).bound.log10_delta(check_eps(eps), setting)
+@overload
+def delta(
+    eps: float, *, method: str = "upper", log10: bool = False, **arguments: Unpack[MethodArguments[float]]
+) -> float: ...
 
 
-def chosen(method: str, setting: Setting) -> Method:
+@overload
+def delta(
+    eps: npt.ArrayLike,
+    *,
+    method: str = "upper",
+    log10: bool = False,
+    **arguments: Unpack[MethodArguments[npt.ArrayLike]],
+) -> Floats: ...
+
+
+@door(MethodArguments)
+def delta(
+    eps: npt.ArrayLike,
+    *,
+    method: str = "upper",
+    log10: bool = False,
+    **arguments: Unpack[MethodArguments[npt.ArrayLike]],
+) -> Floats | float:
+    """delta at eps, by default from the method `upper`: an upper bound for every dataset.
+
+    Parameters
+    ----------
+    eps : float or array, at least 0
+    {arguments}
+    method : str
+        A name that ``tightshuffle methods`` lists.
+    log10 : bool
+        True to return log10 delta. delta can be smaller than the smallest float, about 1e-308.
+
+    Returns
+    -------
+    delta; a float, or an array of the shape to which all arguments broadcast. Upper bounds are rounded up,
+    lower bounds down. nan, with an `OutsideRange` warning, where a theorem does not apply.
+
+    Raises
+    ------
+    ValueError that names a bad argument.
+    """
+    log10 = check_flag("log10", log10)
+    points = make_points(eps, **arguments)
+    chosen = chosen_method(method, points)
+    return answer(points, chosen.log10_delta(points), log10, chosen.side)
+
+
+@overload
+def epsilon(
+    delta: float | None = None,
+    *,
+    log10_delta: float | None = None,
+    method: str = "upper",
+    **arguments: Unpack[MethodArguments[float]],
+) -> float: ...
+
+
+@overload
+def epsilon(
+    delta: npt.ArrayLike | None = None,
+    *,
+    log10_delta: npt.ArrayLike | None = None,
+    method: str = "upper",
+    **arguments: Unpack[MethodArguments[npt.ArrayLike]],
+) -> Floats: ...
+
+
+@door(MethodArguments)
+def epsilon(
+    delta: npt.ArrayLike | None = None,
+    *,
+    log10_delta: npt.ArrayLike | None = None,
+    method: str = "upper",
+    **arguments: Unpack[MethodArguments[npt.ArrayLike]],
+) -> Floats | float:
+    """The smallest eps at which a method guarantees ``delta``, rounded up.
+
+    For the method lower, eps is rounded down: some dataset has at least this delta there.
+
+    Parameters
+    ----------
+    delta : float or array, between 0 and 1
+    log10_delta : float or array, below 0
+        Instead of ``delta``, which can be smaller than the smallest float.
+    {arguments}
+    method : str
+        A name that ``tightshuffle methods`` lists.
+
+    Returns
+    -------
+    eps; a float, or an array of the shape to which all arguments broadcast. nan where the method does not
+    guarantee this delta at any eps up to rounds * eps0, which holds without shuffling.
+
+    Raises
+    ------
+    ValueError that names a bad argument.
+    """
+    targets = check_log10_delta(delta, log10_delta)
+    points = make_points(np.zeros(targets.shape), **arguments)
+    return points.solved(chosen_method(method, points).epsilon, targets)
+
+
+def chosen_method(name: str, points: Points) -> Method:
     """The method of that name; ValueError naming the first argument that it does not accept."""
-    own = METHODS[check_choice("method", method, tuple(METHODS))]
-    if setting.randomizer != "grr" and not own.randomizers:
-        able = ", ".join(other.name for other in METHODS.values() if other.randomizers)
-        raise ValueError(f"randomizer must be grr for {method}; other randomizers: {able}")
-    if setting.release != "reports" and method != "upper":
-        raise ValueError(f"release must be 'reports' for {method}; sums: upper")
-    check_at_most("n", setting.n, own.largest_n)
-    check_at_most("eps0", setting.eps0, own.largest_eps0)
-    if np.any(setting.compositions > 1) and not own.composes:
-        able = ", ".join(other.name for other in METHODS.values() if other.composes)
-        raise ValueError(f"compositions must be 1 for {method}; for more rounds use {able}")
-    for part, value in {"count": setting.count, "direction": setting.direction}.items():
-        if value is not None and not own.needs_count:
-            able = ", ".join(other.name for other in METHODS.values() if other.needs_count)
-            raise ValueError(f"{part} must be left out for {method}: only {able} uses it")
-    if own.needs_count and setting.count is None:
-        raise ValueError(f"count must be given for {method}: the number of other users who hold x0")
-    return own
+    method = METHODS[check_choice("method", name, tuple(METHODS))]
+    if points.randomizer != "grr" and not method.randomizers:
+        able = _names_of_methods("randomizers")
+        raise ValueError(f"randomizer must be grr for {name}; other randomizers: {able}")
+    if points.release != "reports" and name != "upper":
+        raise ValueError(f"release must be 'reports' for {name}; sums: upper")
+    check_at_most("n", points.n, method.largest_n)
+    check_at_most("eps0", points.eps0, method.largest_eps0)
+    if not method.composes:
+        guarantee.refuse_rounds(points, name, able=_names_of_methods("composes"))
+    for argument, value in {"count": points.count, "direction": points.direction}.items():
+        if value is not None and not method.needs_count:
+            able = _names_of_methods("needs_count")
+            raise ValueError(f"{argument} must be left out for {name}: only {able} uses it")
+    if method.needs_count and points.count is None:
+        raise ValueError(f"count must be given for {name}: the number of other users who hold x0")
+    return method
+
+
+def _names_of_methods(ability: str) -> str:
+    return ", ".join(method.name for method in METHODS.values() if getattr(method, ability))

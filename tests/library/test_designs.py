@@ -11,11 +11,11 @@ from scipy import stats
 
 import tightshuffle
 from tests.library.cli.calls import answer, call
-from tightshuffle.bounds.dummies import HiddenByDummies
+from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, what_is_left
-from tightshuffle.designs import compare_designs, fewest_dummies, with_dummies
-from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
-from tightshuffle.dummy_laws import cut_power, parse_law, poisson
+from tightshuffle.planning.designs import compare_designs, fewest_dummies, with_dummies
+from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.laws import cut_power, parse_law, poisson
 
 SETTINGS = [  # n, k, eps, delta, eps0, rounds
     (2000, 16, 0.5, 1e-6, 3.5, 1),

@@ -10,14 +10,14 @@ from dp_accounting import NeighboringRelation
 import tightshuffle
 from tightshuffle import Collection, Group
 from tightshuffle.bounds import histogram, pld, sums
-from tightshuffle.bounds.binary import binary
-from tightshuffle.bounds.dummies import HiddenByDummies
+from tightshuffle.bounds.bits import binary
+from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.collection import read_collection
 from tightshuffle.counts_file import read_counts
-from tightshuffle.designs import compare_designs, fewest_dummies
+from tightshuffle.planning.designs import compare_designs, fewest_dummies
 from tightshuffle.dp_accounting import ShuffleAccountant, ShuffledDpEvent
-from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
-from tightshuffle.dummy_laws import (
+from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.laws import (
     binomial,
     cut_power,
     expected_tv,
@@ -33,7 +33,7 @@ from tightshuffle.literature.amplification import balle_bennett
 from tightshuffle.numerics.positive_part import log_positive_part
 from tightshuffle.randomizers import Finite, KRandomizedResponse, parse
 from tightshuffle.randomizers.matrix_file import read_matrix
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 RNG, OWN = np.random.default_rng(1), Finite([[0.7, 0.4], [0.3, 0.6]])
 KRR = {"n": 10, "k": 3, "eps0": 1.0}

@@ -7,7 +7,7 @@ import pytest
 
 import tightshuffle
 from tightshuffle.arguments import Floats
-from tightshuffle.planning import Plan
+from tightshuffle.planning.plan import Plan
 from tightshuffle.randomizers import Finite
 
 EPS = np.array([0.1, 0.2])

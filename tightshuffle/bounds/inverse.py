@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-from tightshuffle.arguments import OutsideRange
+from tightshuffle.arguments import Floats, OutsideRange
 from tightshuffle.bounds.gaussian_limit import gaussian_eps, gaussian_mu
 from tightshuffle.gaussian import exact_scale
-from tightshuffle.setting import Setting
+from tightshuffle.points import Points
+from tightshuffle.side import Side
 
 TOLERANCE = 1e-5  # in log10 delta: the bounds have a width of 1e-4
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
@@ -74,14 +75,17 @@ def epsilon_from_gaussian(
     return high if round_up else low
 
 
-def eps_of_setting(
-    of_one_round: Callable[[Any, Setting], Any], wanted: float, one: Setting, *, round_up: bool
+def epsilon_near_gaussian(
+    log10_delta_of_round: Callable[[Points], Floats], target_log10_delta: float, point: Points, side: Side
 ) -> float:
-    """`epsilon_from_gaussian` of a bound of one round, in a setting of numbers."""
-    users, own = one.one()
-    mu = float(gaussian_mu(n=users, randomizer=own))
+    """The eps at which a bound of one round is ``target_log10_delta``; ``point`` has length 1."""
+    randomizer = point.randomizers[0]
     return epsilon_from_gaussian(
-        lambda eps: float(of_one_round(eps, one)), wanted, own.eps0, mu=mu, round_up=round_up
+        lambda eps: float(log10_delta_of_round(point.with_eps(eps))[0]),
+        target_log10_delta,
+        randomizer.eps0,
+        mu=float(gaussian_mu(n=point.users.item(), randomizer=randomizer)),
+        round_up=side is Side.UPPER,
     )
 
 

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tightshuffle.arguments import Floats, Integers, check_flag, check_installed, check_one, check_positive
-from tightshuffle.bounds import upper
-from tightshuffle.bounds.inverse import eps_of_setting
+from tightshuffle.arguments import Floats, Integers, check_one, check_positive
 from tightshuffle.bounds.optimistic import below, masses
 from tightshuffle.numerics.loss_grid import connected
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tightshuffle.points import Points
 from tightshuffle.randomizers import Randomizer
-from tightshuffle.setting import Setting
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -30,29 +28,7 @@ _LARGEST = 10**7  # grid points that dp-accounting would hold
 _SLACK = 1e-12  # relative error of powers of 10 and of sums of a thousand terms
 
 
-def to_pld(setting: Setting, *, pessimistic: bool = True, spacing: float = 1e-4) -> "PrivacyLossDistribution":
-    """The privacy loss distribution of one shuffled round: `tightshuffle.to_pld` explains the parameters."""
-    check_installed("pld", "dp_accounting")
-    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
-
-    pessimistic = check_flag("pessimistic", pessimistic)
-    users, own = setting.one()
-    reach = eps_of_setting(upper.of_one_round, NEGLIGIBLE, setting, round_up=True)
-    last = own.eps0 if np.isnan(reach) else reach
-    if pessimistic:
-        return of_curve(lambda eps: upper.of_one_round(eps, setting), last, spacing)
-    index, eps = _grid(last, spacing)
-    forward, reverse = (_one_dataset(own, pair, eps, users) for pair in ((0, 1), (1, 0)))
-    curves = below(eps, *forward, reverse[1]), below(eps, *reverse, forward[1])
-    for curve in curves:  # at eps = 0 both directions are the same
-        curve[0] = min(own_curve[0] for own_curve in curves)
-    one, other = (masses(index, eps, *both) for both in (curves, curves[::-1]))
-    return PrivacyLossDistribution.create_from_rounded_probability(
-        one, 0.0, spacing, False, other, 0.0, symmetric=False
-    )
-
-
-def of_curve(
+def of_upper_bound(
     log10_delta: Callable[[Floats], Floats], last: float, spacing: float
 ) -> "PrivacyLossDistribution":
     """The pessimistic distribution of a bound on log10 delta at eps (e,), looked at up to ``last``."""
@@ -60,10 +36,37 @@ def of_curve(
 
     index, eps = _grid(last, spacing)
     grid = connected(index, spacing, log10_delta(eps) * np.log(10))
-    held = np.flatnonzero(np.isfinite(grid.log_mass))
-    known = dict(zip((grid.first + held).tolist(), np.exp(grid.log_mass[held]).tolist(), strict=True))
+    possible = np.flatnonzero(np.isfinite(grid.log_mass))
+    losses = (grid.first + possible).tolist()
+    probabilities = np.exp(grid.log_mass[possible]).tolist()
     infinite = float(np.exp(grid.log_infinite))
-    return PrivacyLossDistribution.create_from_rounded_probability(known, infinite, spacing)
+    return PrivacyLossDistribution.create_from_rounded_probability(
+        dict(zip(losses, probabilities, strict=True)), infinite, spacing
+    )
+
+
+def of_one_dataset(point: Points, last: float, spacing: float) -> "PrivacyLossDistribution":
+    """The optimistic distribution: that of one dataset, from delta at eps up to ``last``."""
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+    randomizer, users = point.randomizers[0], point.users.item()
+    index, eps = _grid(last, spacing)
+    forward = _delta_of_one_dataset(randomizer, (0, 1), eps, users)
+    reverse = _delta_of_one_dataset(randomizer, (1, 0), eps, users)
+    forward_values = below(eps, *forward, reverse[1])
+    reverse_values = below(eps, *reverse, forward[1])
+    # At eps = 0 both directions are the same.
+    at_zero = min(forward_values[0], reverse_values[0])
+    forward_values[0] = reverse_values[0] = at_zero
+    return PrivacyLossDistribution.create_from_rounded_probability(
+        masses(index, eps, forward_values, reverse_values),
+        0.0,
+        spacing,
+        False,
+        masses(index, eps, reverse_values, forward_values),
+        0.0,
+        symmetric=False,
+    )
 
 
 def _grid(last: float, spacing: float) -> tuple[Integers, Floats]:
@@ -78,14 +81,15 @@ def _grid(last: float, spacing: float) -> tuple[Integers, Floats]:
     return index, index * spacing
 
 
-def _one_dataset(own: Randomizer, pair: tuple[int, int], eps: Floats, n: int) -> tuple[Floats, Floats]:
+def _delta_of_one_dataset(
+    randomizer: Randomizer, pair: tuple[int, int], eps: Floats, n: int
+) -> tuple[Floats, Floats]:
     """Lower and upper bound on delta at ``eps`` of the dataset of the optimistic estimate (see module)."""
-    reference = "x2" if own.k > 2 else {"x0": 0.5, "x1": 0.5}
-    gains = np.array([own.gains(e, reference, pair) for e in eps.tolist()])
-    ulps = 16 + 2 * (gains.shape[2] + eps + own.eps0)[:, None]
-    ends = (
-        log_positive_part(*outwards(gains[:, 0], gains[:, 1], round_up, ulps), n)[int(round_up)]
-        for round_up in (False, True)
-    )
-    low, high = (np.exp(np.minimum(end - np.log(n), 0.0)) for end in ends)
+    reference = "x2" if randomizer.k > 2 else {"x0": 0.5, "x1": 0.5}
+    gains = np.array([randomizer.gains(point, reference, pair) for point in eps.tolist()])
+    values, probabilities = gains[:, 0], gains[:, 1]
+    ulps = 16 + 2 * (gains.shape[2] + eps + randomizer.eps0)[:, None]
+    ln_low = log_positive_part(*outwards(values, probabilities, False, ulps), n)[0]
+    ln_high = log_positive_part(*outwards(values, probabilities, True, ulps), n)[1]
+    low, high = (np.exp(np.minimum(ln_sum - np.log(n), 0.0)) for ln_sum in (ln_low, ln_high))
     return low * (1 - _SLACK), np.minimum(high * (1 + _SLACK), 1.0)

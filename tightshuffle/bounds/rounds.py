@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import Floats, check_at_most, check_compositions, check_eps, check_one
+from tightshuffle.arguments import Floats, check_at_most, check_rounds, check_eps, check_one
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.bounds.optimistic import below, masses
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics import loss_grid
-from tightshuffle.setting import LARGEST_COMPOSITIONS, Setting
+from tightshuffle.points import LARGEST_ROUNDS, Points
 
 _LN10 = math.log(10)
 _PER_SCALE = 12  # points per standard deviation of a round's loss
@@ -149,14 +149,14 @@ class Rounds(Composition):
     """An upper bound on delta of all rounds together.
 
     Parameters: ``rounds``, pairs of a `Curve` and how many rounds have it, a whole number >= 1.
-    Raises ValueError if the rounds are more than `LARGEST_COMPOSITIONS`.
+    Raises ValueError if the rounds are more than `LARGEST_ROUNDS`.
     """
 
     first_depth, clear = 50.0, 12.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, int]]) -> None:
-        times = [int(check_one("compositions", check_compositions(each))) for _, each in rounds]
-        check_at_most("compositions", np.asarray(sum(times)), LARGEST_COMPOSITIONS)
+        times = [int(check_one("rounds", check_rounds(each))) for _, each in rounds]
+        check_at_most("rounds", np.asarray(sum(times)), LARGEST_ROUNDS)
         self._parts = [(_Round(own), each) for (own, _), each in zip(rounds, times, strict=True)]
         super().__init__(
             sum_of_budgets((each, part.largest) for part, each in self._parts),
@@ -231,43 +231,56 @@ class LowerRounds(Composition):
         return Depth(lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), -math.inf, True)
 
 
-OfOneRound = Callable[[npt.ArrayLike, Setting], Floats]  # log10 of an upper bound on delta
+LogDeltaOfRound = Callable[[Points], Floats]  # log10 of an upper bound on delta of one round; (points,)
 
 
 def log10_delta(
-    of_one_round: OfOneRound, eps: npt.ArrayLike, setting: Setting, *, zero_from_eps0: bool = True
+    log10_delta_of_round: LogDeltaOfRound, points: Points, *, zero_from_eps0: bool = True
 ) -> Floats:
-    """log10 delta of the setting's rounds at ``eps``, from an upper bound for one round.
+    """log10 delta of the rounds at every point, from an upper bound for one round; (points,).
 
     ``zero_from_eps0``: whether the bound is 0 from eps = eps0 on.
     """
-    shape = setting.shape(np.asarray(eps))
-    points, times = (np.broadcast_to(x, shape).ravel() for x in (eps, setting.compositions))
-    result = np.empty(points.shape)
-    if np.any(once := times == 1):
-        result[once] = of_one_round(points[once], setting.at(shape, once))
-    different: dict[tuple[float, ...], list[int]] = {}  # the points of each setting
-    for index in np.flatnonzero(~once).tolist():
-        one = setting.at(shape, index)
-        numbers = (one.hidden.item(), one.k.item(), one.eps0.item(), one.compositions.item())
-        different.setdefault(numbers, []).append(index)
-    for where in different.values():
-        together = _together(of_one_round, setting.at(shape, where[0]), zero_from_eps0)
-        result[where] = together.ln_delta(points[where]) / _LN10
-    return result.reshape(shape)[()]
+    result = np.empty(len(points))
+    is_single = points.rounds == 1
+    if np.any(is_single):
+        result[is_single] = log10_delta_of_round(points.at(is_single))
+
+    # All eps of one setting share the distributions of its losses.
+    numbers_of_setting: dict[tuple[float, ...], list[int]] = {}
+    for number in np.flatnonzero(~is_single).tolist():
+        arguments = (points.users, points.k, points.eps0, points.rounds)
+        setting = tuple(values[number].item() for values in arguments)
+        numbers_of_setting.setdefault(setting, []).append(number)
+    for numbers in numbers_of_setting.values():
+        point = points.at(numbers[:1])
+        composed = _composed(log10_delta_of_round, point, zero_from_eps0)
+        result[numbers] = composed.ln_delta(points.eps[numbers]) / _LN10
+    return result
 
 
-def epsilon(of_one_round: OfOneRound, wanted: float, one: Setting, *, zero_from_eps0: bool = True) -> float:
-    """The smallest eps at which that bound of all rounds is ``wanted``; nan where eps0 in each is less."""
-    together = _together(of_one_round, one, zero_from_eps0)
-    eps = together.epsilon(wanted)
+def epsilon(
+    log10_delta_of_round: LogDeltaOfRound,
+    target_log10_delta: float,
+    point: Points,
+    *,
+    zero_from_eps0: bool = True,
+) -> float:
+    """The smallest eps at which that bound of all rounds is at most 10^``target_log10_delta``.
+
+    nan where eps0 in each round, which holds without shuffling, is less. ``point`` has length 1.
+    """
+    composed = _composed(log10_delta_of_round, point, zero_from_eps0)
+    eps = composed.epsilon(target_log10_delta)
     # The sum of the local budgets, rounded up where delta is 0 from there on.
-    return eps if eps <= (together.largest if zero_from_eps0 else one.local) else np.nan
+    largest = composed.largest if zero_from_eps0 else (point.rounds * point.eps0).item()
+    return eps if eps <= largest else np.nan
 
 
-def _together(of_one_round: OfOneRound, one: Setting, zero_from_eps0: bool) -> Rounds:
-    own = Curve(lambda eps: of_one_round(eps, one), one.eps0.item() if zero_from_eps0 else np.inf)
-    return Rounds([(own, one.compositions.item())])
+def _composed(log10_delta_of_round: LogDeltaOfRound, point: Points, zero_from_eps0: bool) -> Rounds:
+    largest_loss = point.eps0.item() if zero_from_eps0 else np.inf
+    curve = Curve(lambda eps: log10_delta_of_round(point.with_eps(eps)), largest_loss)
+    return Rounds([(curve, point.rounds.item())])
 
 
 def sum_of_budgets(rounds: Iterable[tuple[int, float]]) -> float:

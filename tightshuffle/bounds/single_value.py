@@ -1,4 +1,4 @@
-"""A second upper bound on delta for every dataset: close to `histogram.lower` where the blanket's is not.
+"""A second upper bound on delta for every dataset: close to `privacy_blanket.log10_lower` where the blanket's is not.
 
 The blanket hides the target user among the reports that do not depend on a value; this bound hides the target
 user among nearly all other users:
@@ -8,22 +8,20 @@ user among nearly all other users:
 
 with D(m) a trapezoid sum of absolute values, which cost about 0.3 % of delta. docs/theory.md, "Upper and
 lower bounds", has the proof. `Randomizer.references` has one value of each kind. Local hashing with g > 2
-needs three-wise independent hash functions here (`histogram.upper`: pairwise).
+needs three-wise independent hash functions here (`privacy_blanket.log10_upper`: pairwise).
 """
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers, check_eps
-from tightshuffle.bounds.histogram import BITS, rounded
-from tightshuffle.bounds.inverse import eps_of_setting
+from tightshuffle.arguments import Floats, Integers
+from tightshuffle.bounds.privacy_blanket import BITS, rounded_to_bits
 from tightshuffle.numerics.positive_part import outwards
+from tightshuffle.points import Points
 from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer
-from tightshuffle.setting import Setting, make_setting
 
 _LARGEST_MATRIX = 32  # values
 _ULP = 2.0**-52
@@ -39,65 +37,49 @@ _DOUBT = 0.3  # where eps is above eps0 / 2: by what it may be larger, as the ex
 _FINE, _COARSE = 0.25, 1.1  # of the blocks of g: first steps, in 1 / gamma, and later factor
 
 
-def single_value(
-    eps: npt.ArrayLike,
-    *,
-    n: npt.ArrayLike,
-    k: npt.ArrayLike | None = None,
-    eps0: npt.ArrayLike | None = None,
-    randomizer: str | Randomizer = "grr",
-    colluding: npt.ArrayLike = 0,
-) -> Floats:
-    """log10 of an upper bound on delta for every dataset of the other users, both directions.
+def log10_upper(points: Points, *, known: Floats | None = None) -> Floats:
+    """log10 of an upper bound on delta of one round, for every dataset and both directions; (points,).
 
-    It is close to `histogram.lower` for many users. `histogram.upper` is smaller for few users; both hold.
-    Parameters and errors as for `tightshuffle.delta`. The time is 1 to 5 ms per point; for a
-    matrix of your own, up to that for every pair of values.
+    It is close to `privacy_blanket.log10_lower` for many users, and -inf where eps >= eps0. The upper bound
+    of `privacy_blanket` is smaller for few users; both hold. The time is 1 to 5 ms per point; for a matrix of
+    your own, up to that for every pair of values. ``known`` (points,): log10 of another bound. Where this one
+    is larger, any value that is larger is enough.
     """
-    setting = make_setting(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
-    return log10_delta(check_eps(eps), setting)
+    ln_known = np.full(len(points), math.inf) if known is None else known * math.log(10)
+    arguments = zip(
+        points.eps.tolist(), points.users.tolist(), points.randomizers, ln_known.tolist(), strict=True
+    )
+    ln_bounds = np.full(len(points), -math.inf)
+    for number, (eps, users, randomizer, ln_other) in enumerate(arguments):
+        if eps < randomizer.eps0:
+            ln_bounds[number] = _ln_bound(eps, users, randomizer, ln_other)
+    return np.minimum(ln_bounds / math.log(10), 0.0)
 
 
-def log10_delta(eps: npt.ArrayLike, setting: Setting) -> Floats:
-    """`single_value` in this setting; -inf where eps >= eps0."""
-    return setting.each(bound_of_each, eps)
+def log10_smaller(points: Points, known: Floats) -> Floats:
+    """The smaller one of this bound and ``known``, which is that of `privacy_blanket`; (points,).
 
-
-def bound_of_each(
-    eps: Floats, randomizers: Sequence[Randomizer], *, n: npt.ArrayLike, known: npt.ArrayLike = math.inf
-) -> Floats:
-    """`single_value` at many points, each with its own randomizer, all (points,); ``n`` broadcasts.
-
-    ``known``: log10 of another bound; where this one is larger, any value that is larger is enough.
+    Matrices of more than 32 values are skipped: their time grows as k^4 to about 1 s per point. So is k-RR
+    where `_may_win` says no. One bound less makes the result only larger.
     """
-    users = np.broadcast_to(np.asarray(n), eps.shape).tolist()
-    others = (np.broadcast_to(np.asarray(known), eps.shape) * math.log(10)).tolist()
-    points = zip(eps.tolist(), users, randomizers, others, strict=True)
-    logs = [_ln_bound(*point) if point[0] < point[2].eps0 else -math.inf for point in points]
-    return np.minimum(np.array(logs) / math.log(10), 0.0)
-
-
-def smaller(known: Floats, eps: Floats, randomizers: Sequence[Randomizer], *, n: npt.ArrayLike) -> Floats:
-    """The smaller one of `bound_of_each` and ``known``, log10 of `histogram.upper`; all (points,).
-
-    Not asked for are matrices of more than 32 values, whose time grows as k^4 to about 1 s per point, and
-    k-RR where `_may_win` says no: one bound less makes the result only larger.
-    """
-    users = np.broadcast_to(np.asarray(n), eps.shape)
-    asked = np.array([not isinstance(own, Finite) or own.k <= _LARGEST_MATRIX for own in randomizers])
-    krr = [i for i, own in enumerate(randomizers) if isinstance(own, KRandomizedResponse)]
-    if krr:
-        k, eps0 = np.array([(randomizers[i].k, randomizers[i].eps0) for i in krr]).T
-        asked[krr] = _may_win(eps[krr], users[krr], k, eps0)
+    is_krr = np.array([isinstance(randomizer, KRandomizedResponse) for randomizer in points.randomizers])
+    worth_it = np.array([_is_fast(randomizer) for randomizer in points.randomizers])
+    if is_krr.any():
+        krr_points = points.at(is_krr)
+        worth_it[is_krr] = _may_win(krr_points.eps, krr_points.users, krr_points.k, krr_points.eps0)
     result = known.copy()
-    owns = list(itertools.compress(randomizers, asked))
-    other = bound_of_each(eps[asked], owns, n=users[asked], known=known[asked])
-    result[asked] = np.minimum(result[asked], other)
+    if worth_it.any():
+        bound = log10_upper(points.at(worth_it), known=known[worth_it])
+        result[worth_it] = np.minimum(result[worth_it], bound)
     return result
 
 
+def _is_fast(randomizer: Randomizer) -> bool:
+    return not isinstance(randomizer, Finite) or randomizer.k <= _LARGEST_MATRIX
+
+
 def _may_win(eps: Floats, n: Integers, k: Floats, eps0: Floats) -> npt.NDArray[np.bool_]:
-    """Whether this bound can be smaller than `histogram.upper` for k-RR; all arguments are (points,).
+    """Whether this bound can be smaller than `privacy_blanket.log10_upper` for k-RR; all arguments are (points,).
 
     For k = 2 that one is delta of the worst dataset to about 0.1 %. Else the exponents of Chernoff's bounds
     decide: of n users under the blanket; and of n - 1 / gamma, the mean number left, under the worst value.
@@ -132,11 +114,6 @@ def _may_win(eps: Floats, n: Integers, k: Floats, eps0: Floats) -> npt.NDArray[n
     blanket = n * exponents[:, 0][best]
     worth = blanket - heights[best] > np.where(eps > eps0 / 2, -_DOUBT, _LEAST - _WORTH * blanket)
     return worth & (k > 2) & (eps < eps0)
-
-
-def epsilon(wanted: Floats, setting: Setting) -> Floats:
-    """The smallest eps with log10 delta = ``wanted``, rounded up; the bound is up to 1e-5 smaller there."""
-    return setting.solve(lambda aim, one: eps_of_setting(log10_delta, aim, one, round_up=True), wanted)
 
 
 def _padded(gains: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -178,11 +155,11 @@ def _worst_first(
     different: dict[bytes, tuple[Floats, Floats]] = {}
     for values, blanket in own.distributions(eps, ["blanket"]):  # the pairs of one x0
         for excess in values * blanket:
-            g = rounded(excess / own.matrix.T)  # (references, reports)
+            g = rounded_to_bits(excess / own.matrix.T)  # (references, reports)
             order = np.lexsort((own.matrix.T, g))
             g, p = np.take_along_axis(g, order, 1), np.take_along_axis(own.matrix.T, order, 1)
-            _, kept = np.unique(np.hstack([g, rounded(p)]), axis=0, return_index=True)
-            different.setdefault(np.hstack([g[kept], rounded(p[kept])]).tobytes(), (g[kept], p[kept]))
+            _, kept = np.unique(np.hstack([g, rounded_to_bits(p)]), axis=0, return_index=True)
+            different.setdefault(np.hstack([g[kept], rounded_to_bits(p[kept])]).tobytes(), (g[kept], p[kept]))
     found = []
     for g, p in different.values():
         g, p = _merged(g, p)

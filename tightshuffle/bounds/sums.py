@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, check_flag
-from tightshuffle.bounds.binary import Bit, worst_count
+from tightshuffle.bounds.bits import Bit, worst_count
 from tightshuffle.bounds.rounds import Curve, Rounds
+from tightshuffle.points import Points
 from tightshuffle.randomizers import Randomizer
 from tightshuffle.randomizers.unary import UnaryEncoding
 
@@ -25,24 +25,22 @@ _ROUGHLY = 1e-3  # the same where a curve is only to be found
 _KEPT = 16  # settings whose distributions are kept
 
 
-def log10_delta(
-    eps: npt.ArrayLike, *, n: int, randomizer: Randomizer, compositions: int = 1, deletion: bool = False
-) -> Floats:
-    """log10 of an upper bound on delta of the sums of n users' reports; -inf where delta is 0.
+def log10_delta(points: Points) -> Floats:
+    """log10 of an upper bound on delta of the sums of all rounds together; (points,), -inf where delta is 0.
 
-    ``eps`` >= 0, a number or an array; ``n`` users who do not collude; ``randomizer``: a `UnaryEncoding`;
-    other parameters as for `tightshuffle.delta`. ValueError for another randomizer, or a bad eps.
+    ValueError for a randomizer that is no `UnaryEncoding`.
     """
-    pairs = _pairs(n, check_unary(randomizer), compositions, check_flag("deletion", deletion))
-    return np.max([pair.log10_delta(eps) for pair in pairs], axis=0)
+    bounds = [_log10_delta_at(point) for point in points.each()]
+    return np.array(bounds, dtype=float)
 
 
-def epsilon(
-    log10_delta: float, *, n: int, randomizer: Randomizer, compositions: int = 1, deletion: bool = False
-) -> float:
-    """The smallest eps at which the bound is at most 10^``log10_delta`` < 1, rounded up; nan if none is."""
-    pairs = _pairs(n, check_unary(randomizer), compositions, check_flag("deletion", deletion))
-    return max(pair.epsilon(log10_delta) for pair in pairs)
+def _log10_delta_at(point: Points) -> float:
+    return max(float(composed.log10_delta(point.eps)[0]) for composed in _composed(point))
+
+
+def epsilon(target_log10_delta: float, point: Points) -> float:
+    """The smallest eps at which the bound is at most 10^``target_log10_delta``, rounded up; nan if none is."""
+    return max(composed.epsilon(target_log10_delta) for composed in _composed(point))
 
 
 def gaussian_mu(randomizer: Randomizer, *, deletion: bool = False) -> float:
@@ -63,10 +61,15 @@ def check_unary(randomizer: Randomizer) -> UnaryEncoding:
     return randomizer
 
 
+def _composed(point: Points) -> list[Rounds]:
+    """Bounds for all rounds together; the largest of them holds. ``point`` has length 1."""
+    randomizer = check_unary(point.randomizers[0])
+    return _composed_rounds(point.users.item(), randomizer, point.rounds.item(), point.deletion)
+
+
 @functools.lru_cache(maxsize=_KEPT)
-def _pairs(n: int, randomizer: UnaryEncoding, compositions: int, deletion: bool) -> list[Rounds]:
-    """Bounds for all rounds together; the largest of them holds."""
-    return together([(curves(randomizer, n - 1, randomizer.log_odds), compositions)], deletion)
+def _composed_rounds(n: int, randomizer: UnaryEncoding, rounds: int, deletion: bool) -> list[Rounds]:
+    return together([(curves(randomizer, n - 1, randomizer.log_odds), rounds)], deletion)
 
 
 def together(stages: Sequence[tuple[tuple[Curve, Curve], int]], deletion: bool) -> list[Rounds]:

@@ -16,10 +16,10 @@ from tightshuffle.arguments import Floats, OutsideRange, check_colluding
 from tightshuffle.cli.design_command import HEADER, cautions, row
 from tightshuffle.cli.layout import what_is_left
 from tightshuffle.collection import Collection, Group, read_collection
-from tightshuffle.designs import compare_designs
+from tightshuffle.planning.designs import compare_designs
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import e_notation, from_log10, plain
-from tightshuffle.planning import expected_tv_gaussian
+from tightshuffle.planning.plan import expected_tv_gaussian
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors
 from tightshuffle.randomizers.matrix_file import read_matrix

@@ -5,7 +5,7 @@ from typing import Any
 
 from tightshuffle.arguments import check_colluding
 from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, Answer, delta_text, table, what_is_left
-from tightshuffle.designs import Comparison, Design, compare_designs
+from tightshuffle.planning.designs import Comparison, Design, compare_designs
 from tightshuffle.number_text import plain
 
 HEADER = (

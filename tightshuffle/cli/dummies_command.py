@@ -4,15 +4,15 @@ import math
 from argparse import Namespace
 from typing import Any
 
-from tightshuffle.arguments import check_compositions, check_one, check_whole
-from tightshuffle.bounds.dummies import HiddenByDummies
+from tightshuffle.arguments import check_rounds, check_one, check_whole
+from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.cli.layout import Answer, delta_text, table
-from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
-from tightshuffle.dummy_laws import Law, expected_tv, parse_law, poisson
+from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.laws import Law, expected_tv, parse_law, poisson
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import plain
 from tightshuffle.randomizers.expected_errors import mean_absolute
-from tightshuffle.setting import LARGEST_COMPOSITIONS, LARGEST_N_OF_UPPER
+from tightshuffle.points import LARGEST_ROUNDS, LARGEST_N_OF_UPPER
 
 _NEAR = 1.003  # an error that counts as the Gaussian's
 
@@ -22,8 +22,8 @@ def answer_dummies(arguments: Namespace) -> Answer:
     check_whole("n", arguments.n, 1, int(LARGEST_N_OF_UPPER))
     check_whole("k", arguments.k, 2)
     check_whole("values", arguments.values, 1, arguments.k)
-    rounds = int(check_one("compositions", check_compositions(arguments.compositions)))
-    most = LARGEST_COMPOSITIONS // int(arguments.values)
+    rounds = int(check_one("compositions", check_rounds(arguments.compositions)))
+    most = LARGEST_ROUNDS // int(arguments.values)
     if rounds > most:
         raise ValueError(
             f"compositions must be at most {most} where values is {arguments.values}; got {rounds}"

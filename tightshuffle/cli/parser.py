@@ -8,8 +8,8 @@ import tightshuffle
 from tightshuffle import methods, randomizers
 from tightshuffle.arguments import DIRECTIONS
 from tightshuffle.cli import values
-from tightshuffle.dummy_laws import LAWS
-from tightshuffle.setting import RELEASES
+from tightshuffle.dummies.laws import LAWS
+from tightshuffle.points import RELEASES
 
 _ABOUT = """\
 How private is the shuffle model?

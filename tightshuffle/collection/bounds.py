@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tightshuffle.arguments import Floats
-from tightshuffle.bounds.binary import ln_delta_among, ln_delta_of_some
-from tightshuffle.bounds.cover import Cover, ln_delta
-from tightshuffle.bounds.single_value import smaller
-from tightshuffle.bounds.third_value import ln_delta_of_third_value
+from tightshuffle.bounds.bits import ln_delta_among, ln_delta_of_some
+from tightshuffle.collection.cover import Cover, ln_delta
+from tightshuffle.bounds.single_value import log10_smaller
+from tightshuffle.collection.third_value import ln_delta_of_third_value
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.krr import lie_probability
 from tightshuffle.numerics.positive_part import outwards
+from tightshuffle.points import points_of_randomizers
 from tightshuffle.randomizers import Randomizer
 from tightshuffle.randomizers.base import SupportRandomizer
 
@@ -90,7 +91,8 @@ def _ln_among_alike(data: Data, eps: Floats, group: Group, known: Floats) -> Flo
     own = data.own(group)
     assert own is not None
     users = 1 + sum(_alike(data, group, own))
-    return smaller(known / math.log(10), eps, [own] * len(eps), n=users) * math.log(10)
+    points = points_of_randomizers(eps, users, [own] * len(eps))
+    return log10_smaller(points, known / math.log(10)) * math.log(10)
 
 
 def _alike(data: Data, group: Group, own: Randomizer) -> list[int]:

@@ -15,8 +15,8 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.randomizers import BY_KEY, Randomizer, parse
 from tightshuffle.randomizers.unary import UnaryEncoding
-from tightshuffle.setting import (
-    LARGEST_COMPOSITIONS,
+from tightshuffle.points import (
+    LARGEST_ROUNDS,
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
     LARGEST_N_OF_UPPER,
@@ -147,7 +147,7 @@ class Data:
             raise ValueError('deletion must be left out unless release is "sums"')
         rounds = sum(stage.rounds for stage in (self, *self.then))
         # A round of sums shows two counts.
-        most = LARGEST_COMPOSITIONS // (2 if self.release == "sums" and not self.deletion else 1)
+        most = LARGEST_ROUNDS // (2 if self.release == "sums" and not self.deletion else 1)
         if rounds > most:
             raise ValueError(f"rounds must be at most {most} in all; got {rounds}")
         names = [group.name for group in self.groups]

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from scipy import special
 
 from tightshuffle.arguments import Floats
-from tightshuffle.bounds.cover import Cover, few, ln_delta, log_probabilities
+from tightshuffle.collection.cover import Cover, few, ln_delta, log_probabilities
 from tightshuffle.numerics.positive_part import log_positive_part, outwards, tilted_copies
 
 _DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in standard deviations

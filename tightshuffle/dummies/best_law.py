@@ -22,11 +22,11 @@ from tightshuffle.arguments import (
     check_positive,
     check_whole,
 )
-from tightshuffle.bounds.dummies import NEIGHBOURS, HiddenByDummies
-from tightshuffle.dummy_laws import LARGEST_MEAN, MOST_NUMBERS, Law, cut_power, poisson
+from tightshuffle.dummies.bound import NEIGHBOURS, HiddenByDummies
+from tightshuffle.dummies.laws import LARGEST_MEAN, MOST_NUMBERS, Law, cut_power, poisson
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics.roots import least_whole
-from tightshuffle.setting import LARGEST_COMPOSITIONS, LARGEST_N_OF_UPPER, check_guarantee
+from tightshuffle.points import LARGEST_ROUNDS, LARGEST_N_OF_UPPER, check_guarantee
 
 POWERS = (1.0, 1.25, 1.5, 1.75, 2.0)
 _CLOSE = 1.003  # an error over the least one, from which on fewer dummies count
@@ -152,7 +152,7 @@ class _Asked:
                 f" {wanted:g}"
             )
         values, rounds = check_whole("values", values, 1), check_whole("rounds", rounds, 1)
-        check_at_most("values * rounds", np.asarray(values * rounds), LARGEST_COMPOSITIONS)
+        check_at_most("values * rounds", np.asarray(values * rounds), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
         return cls(check_guarantee(eps), wanted * _LN10, values, rounds, neighbours)
 

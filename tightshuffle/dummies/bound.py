@@ -26,9 +26,9 @@ from tightshuffle.arguments import (
     check_whole,
 )
 from tightshuffle.bounds.rounds import Composition, Depth, margin
-from tightshuffle.dummy_laws import Law
+from tightshuffle.dummies.laws import Law
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
-from tightshuffle.setting import LARGEST_COMPOSITIONS
+from tightshuffle.points import LARGEST_ROUNDS
 
 NEIGHBOURS = ("replace", "add", "remove")
 _LN10 = math.log(10)
@@ -63,7 +63,7 @@ class HiddenByDummies(Composition):
         if not isinstance(law, Law):
             raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
         times = check_whole("values", values, 1) * check_whole("rounds", rounds, 1)
-        check_at_most("values * rounds", np.asarray(times), LARGEST_COMPOSITIONS)
+        check_at_most("values * rounds", np.asarray(times), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
         round_up, rough = check_flag("round_up", round_up), check_flag("rough", rough)
         losses = []

@@ -8,37 +8,27 @@ that names the condition. For eps >= eps0, delta is 0: each report is (eps0, 0)-
 import warnings
 
 import numpy as np
-import numpy.typing as npt
 
-from tightshuffle.arguments import (
-    Booleans,
-    Floats,
-    Integers,
-    OutsideRange,
-    check_choice,
-    check_eps,
-    check_eps0,
-    check_k,
-    check_n,
-)
+from tightshuffle.arguments import Booleans, Floats, OutsideRange, check_choice
+from tightshuffle.points import Points
 
 RANDOMIZERS = ("krr", "generic")
 _LN10 = np.log(10)
 
 
-def erlingsson(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+def erlingsson(points: Points) -> Floats:
     """log10 delta of Erlingsson et al., "Amplification by shuffling" (SODA 2019).
 
     Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled reports are
     (eps, delta)-DP with eps = 12 eps0 sqrt(log(1 / delta) / n).
     """
-    eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    eps, n, eps0 = points.eps, points.users, points.eps0
     ln_delta = -n * (eps / (12 * eps0)) ** 2
     conditions = {"n >= 1000": n >= 1000, "eps0 < 1/2": eps0 < 0.5, "delta < 1/100": ln_delta < np.log(0.01)}
     return _answer("erlingsson", ln_delta, conditions, local=eps >= eps0)
 
 
-def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+def feldman(points: Points) -> Floats:
     """log10 delta of Feldman, McMillan, Talwar, "Hiding among the clones" (2021), Theorem 3.1, closed form.
 
     For delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled reports are (eps, delta)-DP
@@ -46,7 +36,7 @@ def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt
     delta = 1 the result is delta = 1. Their code's condition has 4 / delta; docs/upstream.md proves that 2 /
     delta is enough.
     """
-    eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    eps, n, eps0 = points.eps, points.users, points.eps0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         share = np.exp(eps0 - np.log(n))  # e^eps0 / n
         root = np.maximum(np.expm1(eps) / (8 * np.tanh(eps0 / 2)) - share, 0)
@@ -55,9 +45,7 @@ def feldman(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt
     return _answer("feldman", ln_delta, conditions, local=eps >= eps0)
 
 
-def balle_hoeffding(
-    eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, randomizer: str = "krr"
-) -> Floats:
+def balle_hoeffding(points: Points, randomizer: str = "krr") -> Floats:
     """log10 delta of the privacy blanket with Hoeffding's inequality (Balle et al., CRYPTO 2019, section 5).
 
     delta <= E[(L_1 + ... + L_B)_+] / (gamma n), B ~ Bin(n, gamma), for independent copies of an L with mean
@@ -68,8 +56,8 @@ def balle_hoeffding(
     ``randomizer`` chooses gamma and L: "krr" for those of k-RR; "generic" their bounds for any eps0-LDP
     randomizer (Lemma 5.2), where ``k`` does not matter.
     """
-    n, gamma, _, _, width, _, local = _blanket(eps, n, k, eps0, randomizer)
-    eps = np.asarray(eps, dtype=float)
+    gamma, _, _, width, _, local = _blanket(points, randomizer)
+    eps, n = points.eps, points.users
     with np.errstate(all="ignore"):
         a = -np.expm1(-eps)  # all of L over e^eps, so that nothing overflows
         fall = -np.expm1(-2 * (a / width) ** 2)
@@ -77,17 +65,15 @@ def balle_hoeffding(
     return _answer("balle_hoeffding", ln_delta, {}, local=local)
 
 
-def balle_bennett(
-    eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, randomizer: str = "krr"
-) -> Floats:
+def balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
     """log10 delta of the privacy blanket with Bennett's inequality (Balle et al., CRYPTO 2019, section 5).
 
     As `balle_hoeffding`, with the largest value b of L and a bound c on E[L^2] instead of its range. As
     E[e^(t L)] <= exp(-t a + c / b^2 (e^(t b) - 1 - t b)), E[(L_1 + ... + L_m)_+] is at most
     b / log(1 + a b / c) e^(-m c / b^2 phi(a b / c)), phi(u) = (1 + u) log(1 + u) - u.
     """
-    n, gamma, truthful, largest, _, square, local = _blanket(eps, n, k, eps0, randomizer)
-    eps = np.asarray(eps, dtype=float)
+    gamma, truthful, largest, _, square, local = _blanket(points, randomizer)
+    eps, n = points.eps, points.users
     with np.errstate(all="ignore"):
         u = -np.expm1(-eps) * largest / square
         exponent = square / largest**2 * _phi(u)
@@ -100,11 +86,11 @@ def balle_bennett(
 
 
 def _blanket(
-    eps: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, randomizer: str
-) -> tuple[Integers, Floats, Floats, Floats, Floats, Floats, Booleans]:
-    """n; gamma and 1 - gamma; of L / e^eps its largest value, width and second moment; where eps >= eps0."""
+    points: Points, randomizer: str
+) -> tuple[Floats, Floats, Floats, Floats, Floats, Booleans]:
+    """gamma and 1 - gamma; of L / e^eps its largest value, width and second moment; where eps >= eps0."""
     check_choice("randomizer", randomizer, RANDOMIZERS)
-    eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+    eps, k, eps0 = points.eps, points.k, points.eps0
     a = -np.expm1(-eps)
     with np.errstate(over="ignore", invalid="ignore"):
         if randomizer == "generic":
@@ -119,7 +105,7 @@ def _blanket(
             largest = -k * np.expm1(eps - eps0) * np.exp(-eps) / total
             width = truthful * k * (1 + np.exp(-eps))
             square = gamma * (2 - gamma) * a**2 + truthful**2 * k * (1 + np.exp(-2 * eps))
-    return n, gamma, truthful, largest, width, square, eps >= eps0
+    return gamma, truthful, largest, width, square, eps >= eps0
 
 
 def _phi(u: Floats) -> Floats:
@@ -140,4 +126,4 @@ def _answer(name: str, ln_delta: Floats, conditions: dict[str, Booleans], *, loc
         warnings.warn(f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=3)
     # fmin: if eps0 is so large that gamma underflows, the bound is delta <= 1.
     log10 = np.where(inside, np.fmin(ln_delta, 0) / _LN10, np.nan)
-    return np.where(local, -np.inf, log10)[()]
+    return np.where(local, -np.inf, log10)

@@ -41,29 +41,30 @@ from tightshuffle.arguments import (
     check_k,
     check_n,
 )
+from tightshuffle.points import Points
 
 C = -np.expm1(-2.0)  # eq. (3), 1 - e^-2
 
 
-def blanket(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+def blanket(points: Points) -> Floats:
     """log10 of the smallest delta that satisfies eq. (3), at most 0: a valid upper bound, far from tight.
 
-    For every eps0-LDP randomizer; k does not matter. 0 where eq. (3) exceeds 1, as for eps = 0. It is not
-    -inf for eps >= eps0, where the true delta is 0: eq. (3) is positive there.
+    For one round and every eps0-LDP randomizer, (points,); k does not matter. 0 where eq. (3) exceeds 1, as
+    for eps = 0. It is not -inf for eps >= eps0, where the true delta is 0: eq. (3) is positive there.
     """
-    return np.minimum(0.0, equation_3(eps, n=n, k=k, eps0=eps0))
+    return np.minimum(0.0, log10_equation_3(points))
 
 
-def equation_3(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """log10 of the right-hand side of eq. (3) as it stands, which may exceed 1; inf for eps = 0."""
-    eps, n, _, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
+def log10_equation_3(points: Points) -> Floats:
+    """log10 of the right-hand side of eq. (3) as it stands, which may exceed 1; inf for eps = 0; (points,)."""
+    eps, n, eps0 = points.eps, points.users, points.eps0
     log_spread = _log_spread(eps0)
     with np.errstate(divide="ignore"):
         log_odds = np.log(-np.expm1(-eps)) - np.log1p(np.exp(-eps))  # log tanh(eps / 2)
         # (e^eps + 1)^2 / (e^eps - 1), of which e^eps is taken out
         log_first = eps + 2 * np.log1p(np.exp(-eps)) - np.log(-np.expm1(-eps))
     rate = np.exp(np.minimum(-eps0, 2 * (log_odds - log_spread)))  # Case 1, Case 2
-    return (log_first + 2 * log_spread - np.log(4 * n) - C * n * rate)[()] / np.log(10)
+    return (log_first + 2 * log_spread - np.log(4 * n) - C * n * rate) / np.log(10)
 
 
 def case_border(eps0: npt.ArrayLike) -> Floats:

@@ -17,7 +17,7 @@ from S_0 and from S_1 is the pair; all else is post-processing. With the smaller
 x0 and x1 are no clones, and the counts do not determine C: the pair of these two counts is no upper bound.
 
 The pair is its own mirror image. It is the distribution of n messages, n - 1 of them independent, 0 and 1
-with probability c / 2 each, so delta is `histogram`'s E[(G_1 + ... + G_n)_+] / n, and G is 2 / (c (e^eps0 +
+with probability c / 2 each, so delta is `privacy_blanket`'s E[(G_1 + ... + G_n)_+] / n, and G is 2 / (c (e^eps0 +
 1)) times e^eps0 - e^eps, 1 - e^(eps + eps0) or 0.
 
 S_m = E[(G_1 + ... + G_m)_+] of m messages that are not 0 is a difference of two binomial tails. With A of
@@ -33,12 +33,12 @@ import functools
 import math
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import LARGEST_EXPONENT, Floats, Integers, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, Integers
 from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tightshuffle.points import Points
 
 _WIDTH = 1e-6  # relative, of the computed bracket
 _ULP = 2.0**-52
@@ -49,37 +49,31 @@ _SMALLEST = 1e-290  # of a sum: below, its terms may be no floats
 _ERROR = 1e-11  # relative, of a binomial probability and of a binomial tail
 
 
-def clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+def clones(points: Points) -> Floats:
     """log10 delta of the clones' pair (Feldman et al. 2021, Theorem 3.1's proof): an upper bound on delta.
 
-    Rounded up, by 1e-6 of delta; eps0 at most 300; k does not matter.
+    For one round, (points,). It is rounded up, by 1e-6 of delta. k does not matter.
     """
-    eps0 = check_eps0(eps0, LARGEST_EXPONENT)
-    return _bound(eps, n, k, eps0, -eps0)
+    return _log10_bound(points, -points.eps0)
 
 
-def stronger_clones(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+def stronger_clones(points: Points) -> Floats:
     """log10 delta of the stronger clones' pair (Feldman et al. 2023, Theorem 3.1 with p = 1 / (e^eps0 + 1)).
 
     An upper bound on delta for k-RR with every k; else as `clones`.
     """
-    eps0 = check_eps0(eps0, LARGEST_EXPONENT)
-    return _bound(eps, n, k, eps0, np.log(2) + scipy.special.log_expit(-eps0))
+    return _log10_bound(points, np.log(2) + scipy.special.log_expit(-points.eps0))
 
 
-def _bound(
-    eps: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, log_probability: Floats
-) -> Floats:
-    check_k(k)
-    eps, n, eps0, log_probability, _ = np.broadcast_arrays(
-        check_eps(eps), check_n(n), eps0, log_probability, k
-    )
+def _log10_bound(points: Points, log_probability: Floats) -> Floats:
+    """The bound where each other user hides a clone of the target user with this probability."""
+    eps, eps0 = points.eps, points.eps0
     gap = np.maximum(eps0 - eps, 0.0)
     log_unit = np.log(2) - log_probability + scipy.special.log_expit(-eps0)
     # Exponents are added before the exponential: each value is a float where its parts are not.
     gain = np.exp(log_unit + eps0) * -np.expm1(-gap)
     loss = np.exp(log_unit + eps + eps0) * np.expm1(-eps - eps0)
-    return hidden_by_two_messages(n, gain, loss, np.exp(log_probability) / 2, eps + eps0)
+    return hidden_by_two_messages(points.users, gain, loss, np.exp(log_probability) / 2, eps + eps0)
 
 
 def hidden_by_two_messages(

@@ -2,7 +2,7 @@
 
 The target user's x0 or x1 is hidden among N_1 reports x0 and N_2 reports x1; each of the n - 1 other users
 gives one of them with probability q. delta is E[(G_1 + ... + G_n)_+] / n with G = 1 / q, -e^eps / q or 0, and
-does not reach 0. Their weak adversary is `histogram.upper`.
+does not reach 0. Their weak adversary is `privacy_blanket.log10_upper`.
 
 We read (3.1) as the joint distribution of (N_1 + 1, N_2) against (N_1, N_2 + 1): its two binomials alone are
 not what the adversary sees. In (3.2) we read that the n_i sum to B + 1, so that the blanket's term is gamma
@@ -11,20 +11,19 @@ whom it quotes: without it delta is far larger.
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from tightshuffle.arguments import LARGEST_EXPONENT, Floats, check_eps, check_eps0, check_k, check_n
+from tightshuffle.arguments import LARGEST_EXPONENT, Floats
 from tightshuffle.literature.clones import hidden_by_two_messages
+from tightshuffle.points import Points
 
 
-def koskela_strong(eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+def koskela_strong(points: Points) -> Floats:
     """log10 delta against the strong adversary of Koskela et al.: an upper bound on delta of shuffled k-RR.
 
-    Rounded up, by 1e-6 of delta; eps0 at most 300.
+    For one round, (points,). It is rounded up, by 1e-6 of delta.
     """
-    eps, n, k, eps0 = np.broadcast_arrays(
-        check_eps(eps), check_n(n), check_k(k), check_eps0(eps0, LARGEST_EXPONENT)
+    eps = np.minimum(points.eps, LARGEST_EXPONENT)  # beyond it delta hardly falls, and e^eps stays a float
+    gain: Floats = np.exp(points.eps0) + points.k - 1
+    return hidden_by_two_messages(
+        points.users, gain, -np.exp(eps) * gain, 1 / gain, np.add(eps, points.eps0)
     )
-    eps = np.minimum(eps, LARGEST_EXPONENT)  # from here on delta hardly falls, and e^eps stays a float
-    gain: Floats = np.exp(eps0) + k - 1
-    return hidden_by_two_messages(n, gain, -np.exp(eps) * gain, 1 / gain, np.add(eps, eps0))

@@ -10,15 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import (
-    Floats,
-    check_compositions,
-    check_eps,
-    check_eps0,
-    check_k,
-    check_n,
-    check_positive,
-)
+from tightshuffle.arguments import Floats, check_eps, check_eps0, check_n, check_positive
+from tightshuffle.points import Points
 
 _LN10 = np.log(10)
 # The search for the best order; any order gives a valid delta.
@@ -64,29 +57,19 @@ def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -
     return np.minimum(ln_delta / _LN10, 0)[()]
 
 
-def girgis(
-    eps: npt.ArrayLike,
-    *,
-    n: npt.ArrayLike,
-    k: npt.ArrayLike,
-    eps0: npt.ArrayLike,
-    compositions: npt.ArrayLike = 1,
-) -> Floats:
-    """log10 delta of ``compositions`` rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order.
+def girgis(points: Points) -> Floats:
+    """log10 delta of all rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order; (points,).
 
-    For every eps0-LDP randomizer with discrete reports; k does not matter. ``eps`` is that of all rounds.
+    For every eps0-LDP randomizer with discrete reports; k does not matter. -inf where eps >= rounds * eps0.
     """
-    values = np.broadcast_arrays(
-        check_eps(eps), check_n(n), check_k(k), check_eps0(eps0), check_compositions(compositions)
-    )
-    result = np.empty(values[0].shape)
-    known: dict[tuple[int, float], _Moments] = {}
-    for index in np.ndindex(result.shape):
-        point, users, _, budget, rounds = (value[index].item() for value in values)
-        moments = known.setdefault((users, budget), _Moments(users, budget))
-        local = point >= rounds * budget
-        result[index] = -np.inf if local else min(0.0, _best_log_delta(point, moments, rounds)) / _LN10
-    return result[()]
+    moments: dict[tuple[int, float], _Moments] = {}
+    ln_deltas = np.full(len(points), -np.inf)
+    arguments = (points.eps, points.users, points.eps0, points.rounds)
+    for number, (eps, n, eps0, rounds) in enumerate(zip(*(x.tolist() for x in arguments), strict=True)):
+        if eps < rounds * eps0:
+            moments_of_setting = moments.setdefault((n, eps0), _Moments(n, eps0))
+            ln_deltas[number] = min(0.0, _best_ln_delta(eps, moments_of_setting, rounds))
+    return ln_deltas / _LN10
 
 
 class _Moments(dict[int, float]):
@@ -100,7 +83,7 @@ class _Moments(dict[int, float]):
         return self[lam]
 
 
-def _best_log_delta(eps: float, moments: _Moments, rounds: int) -> float:
+def _best_ln_delta(eps: float, moments: _Moments, rounds: int) -> float:
     """Natural log of the smallest delta over the real orders.
 
     delta may have several valleys: a grid finds the deepest, then every whole order there is tried. Between

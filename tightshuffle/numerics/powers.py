@@ -3,14 +3,16 @@
 import numpy as np
 
 from tightshuffle.arguments import Floats
+from tightshuffle.side import Side
 
 
-def delta_of_log10(log10_delta: Floats, side: int) -> Floats:
-    """10 to the power ``log10_delta``, from 0 to 1, rounded up (``side`` 1), down (-1) or to nearest (0).
+def delta_of_log10(log10_delta: Floats, side: Side | None) -> Floats:
+    """10 to the power ``log10_delta``, from 0 to 1, rounded to its ``side``, or to the nearest float for None.
 
     0 only for -inf if rounded up, however small the power is.
     """
+    direction = {Side.UPPER: 1, Side.LOWER: -1, None: 0}[side]
     logs = np.asarray(log10_delta, dtype=float)
     # Powers lose units in the last place in proportion to the exponent; below 1e-307 a unit is 5e-324.
     unit = np.where((-np.inf < logs) & (logs < -307), 1e-323, 0.0)
-    return np.clip(np.power(10.0, logs) * (1 + 1e-12 * side) + side * unit, 0.0, 1.0)
+    return np.clip(np.power(10.0, logs) * (1 + 1e-12 * direction) + direction * unit, 0.0, 1.0)

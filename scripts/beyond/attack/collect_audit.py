@@ -26,7 +26,7 @@ from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.bounds import upper
 from tightshuffle.literature import count as count_of_x0
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 OBSERVES = ("count", "histogram")
 DIRECTIONS = ("forward", "reverse")

@@ -20,7 +20,7 @@ from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, c
 from tightshuffle.bounds import histogram, upper
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.literature import count
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting
 EPS = (0.1, 0.5, 1.0)

@@ -10,7 +10,7 @@ from scripts.paper.delta.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
 from tightshuffle import methods
 from tightshuffle.literature import count
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 NAMES = (  # of the whole histogram; all but `lower` hold for every dataset
     *(

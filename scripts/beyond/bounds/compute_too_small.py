@@ -9,7 +9,7 @@ from scripts.paper.delta.compute_delta_surface import Section, points
 from scripts.paper.delta.printed_formulas import FORMS, delta_of_count
 from scripts.shared.job import job, write_csv
 from tightshuffle.bounds import histogram, upper
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 EPS0 = 2.0  # of most of Table IV
 

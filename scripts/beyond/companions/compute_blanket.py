@@ -15,7 +15,7 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Integers
 from tightshuffle.bounds import histogram, upper
 from tightshuffle.literature import blanket, count
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 
 def blanket_regions(

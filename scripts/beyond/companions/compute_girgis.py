@@ -13,7 +13,7 @@ from scripts.shared.job import job, write_csv
 from tightshuffle import methods
 from tightshuffle.literature.renyi import girgis, rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 ORDERS: Axis = (1.1, 2000, 30)
 

@@ -17,7 +17,7 @@ from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, 
 from tightshuffle.bounds import histogram
 from tightshuffle.bounds.rounds import log10_delta as composed_bound
 from tightshuffle.literature.amplification import balle_bennett
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 Rounds = Sequence[int]
 COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]

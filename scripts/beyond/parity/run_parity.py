@@ -25,7 +25,7 @@ from tightshuffle.bounds import histogram, upper
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 POPULAR = {"most_popular": 1, "ten_most_popular": 10}  # metric -> the mean error of this many values
 BOUNDS: dict[str, Any] = {"upper": upper, "lower": histogram.Side(round_up=False)}

@@ -27,8 +27,8 @@ from tightshuffle.bounds import histogram, upper
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.krr import invert, lie_probability, project_to_simplex, truth_probability
 from tightshuffle.literature import amplification, clones, count
-from tightshuffle.planning import expected_tv_gaussian, expected_tv_krr
-from tightshuffle.setting import make_setting
+from tightshuffle.planning.plan import expected_tv_gaussian, expected_tv_krr
+from tightshuffle.points import make_setting
 
 Point = tuple[float, float, int, int]  # eps, eps0, n, k
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from scripts.shared.job import job, write_csv
-from tightshuffle.designs import compare_designs
+from tightshuffle.planning.designs import compare_designs
 
 
 def designs(settings: Iterable[Mapping[str, float]]) -> pd.DataFrame:

@@ -17,13 +17,13 @@ from scripts.shared.delta_rules import delta_rules
 from scripts.shared.job import job, write_parquet
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.upper import bound_of_each
-from tightshuffle.designs import geometric_error
+from tightshuffle.planning.designs import geometric_error
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers import BY_KEY
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.expected_errors import errors, largest_error, mean_absolute
-from tightshuffle.setting import LARGEST_EPS0_OF_UPPER
-from tightshuffle.tuning import TUNABLE, first_guess, most_private
+from tightshuffle.points import LARGEST_EPS0_OF_UPPER
+from tightshuffle.planning.tuning import TUNABLE, first_guess, most_private
 
 _WIDTH = 1e-3  # of the bounds, relative to delta
 _CLOSE = 1e-3  # how far below the target log10 delta a search may end

@@ -21,7 +21,7 @@ from tightshuffle.arguments import Integers
 from tightshuffle.bounds import upper  # the one bound on the whole histogram that the paper's stages ask for
 from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 LOG10_ENDS = (-2.0, -30.0)  # of the exact delta-hat, at the first and the last eps
 SMALLEST_FLOAT = 324  # -log10 of a delta that is 0 as a float, so that diffprivlib refuses it

@@ -13,7 +13,7 @@ from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import histogram
 from tightshuffle.literature import blanket, count, renyi
 from tightshuffle.literature.koskela import koskela_strong
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 
 def test_blanket_tables_hold_the_accountants_values():

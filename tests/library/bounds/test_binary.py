@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.library.printed import add_user, convolved_distributions, hockey_stick
-from tightshuffle.bounds.binary import Bit, _curvature, _ln_delta, binary, worst_count
+from tightshuffle.bounds.bits import Bit, _curvature, _ln_delta, binary, worst_count
 from tightshuffle.literature import count
 
 

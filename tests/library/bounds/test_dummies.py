@@ -9,9 +9,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from tightshuffle.bounds.dummies import HiddenByDummies
-from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
-from tightshuffle.dummy_laws import binomial, expected_tv, parse_law, poisson, read_law
+from tightshuffle.dummies.bound import HiddenByDummies
+from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.laws import binomial, expected_tv, parse_law, poisson, read_law
 from tightshuffle.gaussian import exact_scale
 
 FILE = {0: Fraction(1, 16), 1: Fraction(1, 4), 2: Fraction(3, 8), 3: Fraction(1, 4), 5: Fraction(1, 16)}

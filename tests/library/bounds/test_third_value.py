@@ -9,7 +9,7 @@ from scipy import stats
 from tests.library.bounds.enumeration import add
 from tightshuffle import Collection, Group
 from tightshuffle.bounds import third_value
-from tightshuffle.bounds.cover import Cover
+from tightshuffle.collection.cover import Cover
 from tightshuffle.collection import bounds
 
 

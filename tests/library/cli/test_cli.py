@@ -16,7 +16,7 @@ from tightshuffle import methods
 from tightshuffle.bounds import histogram
 from tightshuffle.cli.layout import what_is_left
 from tightshuffle.cli.main import main
-from tightshuffle.dummy_designs import smallest_poisson_mean
+from tightshuffle.dummies.best_law import smallest_poisson_mean
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.randomizers.expected_errors import krr_errors
 

@@ -11,7 +11,7 @@ from tests.library.bounds import dominating
 from tightshuffle import methods
 from tightshuffle.literature.renyi import girgis, rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
-from tightshuffle.setting import make_setting
+from tightshuffle.points import make_setting
 
 
 def theorem_3_1(lam, n, eps0):

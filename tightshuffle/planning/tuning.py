@@ -8,9 +8,9 @@ at the same error, where eps0 has a closed form. Data are uniform: a parameter m
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.bounds.upper import bound_of_each
+from tightshuffle.guarantee import log10_upper_of_round
 from tightshuffle.randomizers import LocalHashing, SubsetSelection
-from tightshuffle.setting import LARGEST_EPS0_OF_UPPER
+from tightshuffle.points import LARGEST_EPS0_OF_UPPER, points_of_randomizers
 
 Tunable = type[SubsetSelection] | type[LocalHashing]
 TUNABLE: dict[str, Tunable] = {kind.key: kind for kind in (SubsetSelection, LocalHashing)}
@@ -73,7 +73,8 @@ def most_private(
             some = np.flatnonzero(eps0 <= LARGEST_EPS0_OF_UPPER)
             owns = [kind.of(int(k[i[a]]), float(eps0[a]), int(p[a])) for a in some]
             where = i[some]
-            values[some] = bound_of_each(eps[where], owns, n=users[where], width=_WIDTH)
+            points = points_of_randomizers(eps[where], users[where], owns)
+            values[some] = log10_upper_of_round(points, width=_WIDTH)
             known |= dict(zip(asked, zip(values.tolist(), eps0.tolist(), strict=True), strict=True))
         still = []
         for i in left:

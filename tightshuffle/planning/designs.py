@@ -16,24 +16,24 @@ import scipy
 from tightshuffle.arguments import (
     Floats,
     check_colluding,
-    check_compositions,
+    check_rounds,
     check_log10_delta,
     check_one,
     check_positive,
     check_whole,
 )
 from tightshuffle.collection import Collection, Dummies, Group
-from tightshuffle.dummy_designs import best_cut_law, smallest_poisson_mean
-from tightshuffle.dummy_laws import Law, expected_tv, poisson
+from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.laws import Law, expected_tv, poisson
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
-from tightshuffle.planning import expected_tv_gaussian, plan
+from tightshuffle.planning.plan import expected_tv_gaussian, plan
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import mean_absolute
-from tightshuffle.setting import (
-    LARGEST_COMPOSITIONS,
+from tightshuffle.points import (
+    LARGEST_ROUNDS,
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
     LARGEST_N_OF_UPPER,
@@ -110,10 +110,10 @@ def compare_designs(
     """
     n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     values = check_whole("reports_per_user", reports_per_user, 1, k)
-    rounds = int(check_one("compositions", check_compositions(compositions)))
+    rounds = int(check_one("compositions", check_rounds(compositions)))
     wanted = check_one("delta", check_log10_delta(delta, log10_delta))
     eps = check_guarantee(eps)
-    most = LARGEST_COMPOSITIONS // (2 * values)  # a value that changes shows in two counts
+    most = LARGEST_ROUNDS // (2 * values)  # a value that changes shows in two counts
     if rounds > most:
         raise ValueError(
             f"compositions must be at most {most} where reports_per_user is {values}; got {rounds}"

@@ -29,23 +29,25 @@ from tightshuffle.arguments import (
     check_one,
     check_positive,
     check_whole,
+    renamed,
 )
-from tightshuffle.bounds import sums, upper
+from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.guarantee import log10_upper
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
-from tightshuffle.setting import (
+from tightshuffle.points import (
     LARGEST_EPS0,
     LARGEST_N_OF_UPPER,
     RELEASES,
     SMALLEST_EPS,
-    Setting,
+    Points,
     check_guarantee,
-    make_setting,
+    make_points,
 )
-from tightshuffle.tuning import TUNABLE, Tunable, first_guess, most_private
+from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
 
 _PRECISION = {"reports": 1e-6, "sums": 1e-5}  # of eps0, relative: as precisely as the bound is known
 _USERS = 1e-4  # precision of the fewest users, relative
@@ -74,6 +76,7 @@ class Plan:
     randomizer: str
 
 
+@renamed
 def plan(
     *,
     n: float | None = None,
@@ -84,7 +87,7 @@ def plan(
     log10_delta: float | None = None,
     randomizer: str = "grr",
     colluding: float = 0,
-    compositions: int = 1,
+    rounds: int = 1,
     release: str = "reports",
     deletion: bool = False,
     shares: npt.ArrayLike | None = None,
@@ -104,7 +107,7 @@ def plan(
         "hash" without a number get the m or g with the smallest error for uniform data
     colluding : how many users reveal their reports to the adversary; a number below 1 is a share of the
         users, rounded up. The estimates use all n reports.
-    compositions : rounds in which all users report with fresh randomness. The guarantee covers all
+    rounds : in which all users report with fresh randomness. The guarantee covers all
         rounds together, also if values change. Errors are those of one round.
     release, deletion : as for `tightshuffle.delta`. The estimates use no more than the sums, so errors are
         the same. The Gaussian has the same neighbours.
@@ -116,11 +119,11 @@ def plan(
     ValueError naming the argument that is out of range.
     """
     check_choice("release", release, RELEASES)
-    rounds = check_whole("compositions", compositions, 1)
+    rounds = check_whole("rounds", rounds, 1)
     eps = check_guarantee(eps)
     if isinstance(randomizer, str) and randomizer in TUNABLE:
         if rounds != 1:
-            raise ValueError(f"compositions must be 1 for {randomizer!r} without number; got {compositions}")
+            raise ValueError(f"rounds must be 1 for {randomizer!r} without number; got {rounds}")
         if release != "reports":
             raise ValueError(f"release must be 'reports' for {randomizer!r}; got {release!r}")
         given = {"delta": delta, "log10_delta": log10_delta, "error": error, "colluding": colluding}
@@ -142,17 +145,18 @@ def plan(
     sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=sensitivity))
 
     def log10_delta_at(eps0: float, n: int) -> float:
-        setting = make_setting(
+        points = make_points(
+            eps,
             n=n,
             k=k,
             eps0=eps0,
             randomizer=randomizer,
             colluding=colluding,
-            compositions=rounds,
+            rounds=rounds,
             release=release,
             deletion=deletion,
         )
-        return float(upper.log10_delta(eps, setting))
+        return float(log10_upper(points)[0])
 
     def distance(eps0: float, n: int) -> float:
         return _distance(parse(randomizer, k=k, eps0=eps0), n, shares)
@@ -204,6 +208,7 @@ def plan(
     return Plan(n, eps0, reached, eps0 == most, sigma, tv, randomizer)
 
 
+@renamed
 def fewest_users(
     eps: float,
     delta: float | None = None,
@@ -213,7 +218,7 @@ def fewest_users(
     log10_delta: float | None = None,
     randomizer: str | Randomizer = "grr",
     colluding: float = 0,
-    compositions: int = 1,
+    rounds: int = 1,
     release: str = "reports",
     deletion: bool = False,
 ) -> int:
@@ -235,31 +240,30 @@ def fewest_users(
     wanted = check_one("delta", check_log10_delta(delta, log10_delta))
     share = check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
 
-    def setting(n: int) -> Setting:
-        return make_setting(
+    def point_of(n: int) -> Points:
+        return make_points(
+            eps,
             n=n,
             k=k,
             eps0=eps0,
             randomizer=randomizer,
             colluding=colluding,
-            compositions=compositions,
+            rounds=rounds,
             release=release,
             deletion=deletion,
         )
 
     @functools.cache
     def surplus(n: int) -> float:
-        return max(float(upper.log10_delta(eps, setting(n))) - wanted, _DEEP)
+        return max(float(log10_upper(point_of(n))[0]) - wanted, _DEEP)
 
     least = 1 if 0 < colluding < 1 else 1 + int(share)
-    one = setting(LARGEST_N_OF_UPPER)
-    own = one.one()[1]
-    mu = (
-        sums.gaussian_mu(own, deletion=deletion)
-        if one.release == "sums"
-        else gaussian_mu(n=1, randomizer=own)
-    )
-    guess = int(one.compositions) * float(mu * exact_scale(eps, log10_delta=wanted)) ** 2
+    point = point_of(LARGEST_N_OF_UPPER)
+    if release == "sums":
+        mu = sums.gaussian_mu(point.randomizers[0], deletion=deletion)
+    else:
+        mu = float(gaussian_mu(n=1, randomizer=point.randomizers[0]))
+    guess = point.rounds.item() * float(mu * exact_scale(eps, log10_delta=wanted)) ** 2
     low = high = int(min(max(least, guess), LARGEST_N_OF_UPPER))
     factor = 1.02
     while surplus(high) > 0:

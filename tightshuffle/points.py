@@ -1,0 +1,370 @@
+"""Where a bound is asked for: the arguments of every bound, checked once and made flat.
+
+A door of the library (`guarantee`, `methods`) calls `make_points`, asks one bound, and gives the answer its
+shape. A bound is one function of `Points`, and checks nothing.
+"""
+
+import dataclasses
+import functools
+import inspect
+import reprlib
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Required, TypedDict, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tightshuffle.arguments import (
+    DIRECTIONS,
+    Floats,
+    Integers,
+    Parameters,
+    Result,
+    check_at_most,
+    check_choice,
+    check_colluding,
+    check_count,
+    check_eps,
+    check_eps0,
+    check_flag,
+    check_k,
+    check_n,
+    check_one,
+    check_positive,
+    check_rounds,
+    refuse_old_names,
+)
+from tightshuffle.numerics.powers import delta_of_log10
+from tightshuffle.randomizers import Randomizer, check_given, parse
+from tightshuffle.side import Side
+
+Number = TypeVar("Number")
+
+SMALLEST_EPS = 1e-100  # of a guarantee: below it the local model's error overflows for many cells
+RELEASES = ("reports", "sums")
+
+LARGEST_N = 10**9  # above it some bounds take minutes or too much memory
+LARGEST_EPS0 = 20.0  # above it some bounds lose too many digits
+LARGEST_N_OF_UPPER, LARGEST_EPS0_OF_UPPER = 10**12, 50.0  # of lower, too
+LARGEST_K_OF_COLLECTION = 10**7  # above it the bounds take minutes, and an error per value fills the memory
+LARGEST_ROUNDS = 10**5  # above it the convolutions take minutes
+
+_KEPT_RANDOMIZERS = 4096  # objects that are made once for a name, k and eps0
+
+
+def check_guarantee(eps: npt.ArrayLike) -> float:
+    """The ``eps`` for which parameters are looked for; ValueError unless it is from 1e-100 to 20."""
+    target_eps = float(check_one("eps", check_positive("eps", eps)))
+    if not SMALLEST_EPS <= target_eps < LARGEST_EPS0:
+        raise ValueError(
+            f"eps must be at least {SMALLEST_EPS:g} and below {LARGEST_EPS0:g}; got {target_eps:g}"
+        )
+    return target_eps
+
+
+def check_rounds_of_sums(rounds: npt.ArrayLike, deletion: bool, name: str = "rounds") -> None:
+    """ValueError, which calls the argument ``name``, if sums of so many ``rounds`` show too many counts."""
+    counts = 1 if deletion else 2  # of which one user changes the law, per round
+    most = LARGEST_ROUNDS // counts
+    if np.any(np.asarray(rounds) > most):
+        raise ValueError(
+            f"{name} must be at most {most} for sums, which show {counts} counts per round; got"
+            f" {np.max(rounds)}"
+        )
+
+
+class RoundArguments(TypedDict, Generic[Number], total=False):
+    """The arguments of one round; ``Number`` is ``float``, or ``ArrayLike`` where arrays broadcast."""
+
+    n: Required[Number]
+    k: Number | None
+    eps0: Number | None
+    randomizer: str | Randomizer
+    colluding: Number
+
+
+class LowerArguments(RoundArguments[Number], Generic[Number], total=False):
+    """The arguments of the lower bound, which refuses more than one round by name."""
+
+    rounds: Number
+
+
+class GuaranteeArguments(LowerArguments[Number], Generic[Number], total=False):
+    """The arguments of the guarantee."""
+
+    release: str
+    deletion: bool
+
+
+class MethodArguments(GuaranteeArguments[Number], Generic[Number], total=False):
+    """The arguments of any method."""
+
+    count: Number | None
+    direction: str | None
+
+
+MEANINGS = {
+    "n": """\
+n : int or array, from 1 to 10^12
+    Users who send a report in each round.""",
+    "k": """\
+k : int or array, at least 2
+    Values. Leave it out if ``randomizer`` is a file or an object, which has its own.""",
+    "eps0": """\
+eps0 : float or array, above 0 and at most 50
+    Local budget of one report. Leave it out if ``randomizer`` is a file or an object.""",
+    "randomizer": """\
+randomizer : str or Randomizer
+    A name, "file:MATRIX.csv", or an object. By default "grr", which is k-randomized response. The methods
+    upper, lower, privacy-blanket and single-value take every randomizer, all others take "grr" only.""",
+    "colluding": """\
+colluding : int, float or array, at least 0
+    How many users reveal their reports to the adversary, or send none. A number below 1 is a share of the n
+    users, rounded up. The guarantee is for the other users.""",
+    "rounds": """\
+rounds : int or array, at least 1
+    Rounds in which the same users report with fresh randomness, for the methods that compose. Values may
+    change between rounds. The guarantee covers all values of one user together.""",
+    "release": """\
+release : str
+    What the analyst sees: "reports", all of them shuffled; or "sums", one count per value, as from Prio, DAP
+    or secure aggregation. Sums are for the randomizers rappor and oue.""",
+    "deletion": """\
+deletion : bool
+    For sums: whether neighbours differ in one user's having a value or none, not in the value. All bits of a
+    report without a value are drawn as for a value that the user does not hold.""",
+    "count": """\
+count : int or array, from 0 to n - 1
+    For the method count-exact: how many of the other n - 1 users hold x0.""",
+    "direction": """\
+direction : str
+    For the method count-exact: "forward", "reverse", or "both", the larger of the two, which is the
+    default.""",
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Points:
+    """The checked arguments of a bound at every point. Use `make_points` to make them.
+
+    Attributes
+    ----------
+    eps : float array (points,), at least 0
+    n, colluding : int arrays (points,)
+        Users, and how many of them reveal their reports.
+    k, eps0 : int and float array (points,)
+        Those of the randomizer at each point.
+    rounds : int array (points,), at least 1
+    randomizer : str, Randomizer or sequence of Randomizer
+        A name for all points, an object for all points, or one object for each point.
+    count, direction : int array (points,) and str, or None
+    release, deletion : str and bool, as for `tightshuffle.delta`
+    shape : tuple of int
+        The shape to which the arguments broadcast; its size is the number of points.
+    """
+
+    eps: Floats
+    n: Integers
+    colluding: Integers
+    k: Integers
+    eps0: Floats
+    rounds: Integers
+    randomizer: str | Randomizer | Sequence[Randomizer]
+    count: Integers | None
+    direction: str | None
+    release: str
+    deletion: bool
+    shape: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return self.eps.size
+
+    @functools.cached_property
+    def users(self) -> Integers:
+        """The number of users who do not collude; (points,)."""
+        return self.n - self.colluding
+
+    @functools.cached_property
+    def randomizers(self) -> Sequence[Randomizer]:
+        """The randomizer at each point; (points,)."""
+        if isinstance(self.randomizer, str):
+            budgets = zip(self.k.tolist(), self.eps0.tolist(), strict=True)
+            return [_named_randomizer(self.randomizer, k, eps0) for k, eps0 in budgets]
+        if isinstance(self.randomizer, Randomizer):
+            return [self.randomizer] * len(self)
+        return self.randomizer
+
+    def at(self, index: Any) -> "Points":
+        """Some of the points: ``index`` is a mask, or an array of their numbers."""
+        chosen = np.arange(len(self))[index]
+        randomizer = self.randomizer
+        if not isinstance(randomizer, str | Randomizer):
+            randomizer = [randomizer[number] for number in chosen.tolist()]
+        return dataclasses.replace(
+            self,
+            eps=self.eps[chosen],
+            n=self.n[chosen],
+            colluding=self.colluding[chosen],
+            k=self.k[chosen],
+            eps0=self.eps0[chosen],
+            rounds=self.rounds[chosen],
+            randomizer=randomizer,
+            count=None if self.count is None else self.count[chosen],
+            shape=chosen.shape,
+        )
+
+    def each(self) -> list["Points"]:
+        """Every point as `Points` of length 1."""
+        return [self.at([number]) for number in range(len(self))]
+
+    def with_eps(self, eps: npt.ArrayLike) -> "Points":
+        """The arguments of this one point, at other ``eps`` (points,)."""
+        new_eps = np.atleast_1d(np.asarray(eps, dtype=float))
+        repeated = self.at(np.zeros(new_eps.size, dtype=int))
+        return dataclasses.replace(repeated, eps=new_eps)
+
+    def shaped(self, values: Floats) -> Floats | float:
+        """``values`` (points,) in the shape of the arguments; a Python float where that has no axes."""
+        return values.reshape(self.shape) if self.shape else float(values[0])
+
+    def solved(self, solve_one: Callable[[float, "Points"], float], targets: Floats) -> Floats | float:
+        """``solve_one(target, point)`` at every point; ``targets`` broadcasts to the arguments' shape."""
+        flat_targets = np.broadcast_to(targets, self.shape).ravel().tolist()
+        solutions = [solve_one(*pair) for pair in zip(flat_targets, self.each(), strict=True)]
+        return self.shaped(np.array(solutions, dtype=float))
+
+
+def make_points(
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike | None = None,
+    eps0: npt.ArrayLike | None = None,
+    randomizer: str | Randomizer = "grr",
+    colluding: npt.ArrayLike = 0,
+    rounds: npt.ArrayLike = 1,
+    count: npt.ArrayLike | None = None,
+    direction: str | None = None,
+    release: str = "reports",
+    deletion: bool = False,
+) -> Points:
+    """The checked `Points` of these arguments, which broadcast. `MEANINGS` explains them.
+
+    Raises ValueError that names an argument that is bad, missing or to be left out.
+    """
+    if not isinstance(randomizer, str | Randomizer):
+        raise ValueError(f"randomizer must be a name or a Randomizer; got {reprlib.repr(randomizer)}")
+    if isinstance(randomizer, str) and randomizer.startswith("file:"):
+        randomizer = parse(randomizer, k=k, eps0=eps0)  # type: ignore[arg-type]
+    given_k: npt.ArrayLike
+    given_eps0: npt.ArrayLike
+    if isinstance(randomizer, str):
+        given_k, given_eps0 = check_given(randomizer, k, eps0)
+    else:
+        given_k, given_eps0 = randomizer.own(k, eps0)
+
+    checked: dict[str, Any] = {"n": check_n(n)}
+    checked["colluding"] = check_colluding(colluding, checked["n"])
+    checked["k"] = check_k(given_k)
+    checked["eps0"] = check_eps0(given_eps0)
+    checked["rounds"] = check_rounds(rounds)
+    if count is not None:
+        checked["count"] = check_count(count, checked["n"] - checked["colluding"])
+    if direction is not None:
+        direction = check_choice("direction", direction, DIRECTIONS)
+    release = check_choice("release", release, RELEASES)
+    deletion = check_flag("deletion", deletion)
+    if deletion and release != "sums":
+        raise ValueError('deletion must be left out unless release is "sums"')
+    check_at_most("rounds", checked["rounds"], LARGEST_ROUNDS)
+    if release == "sums":
+        check_rounds_of_sums(checked["rounds"], deletion)
+    check_at_most("n", checked["n"], LARGEST_N_OF_UPPER)
+    check_at_most("eps0", checked["eps0"], LARGEST_EPS0_OF_UPPER)
+    checked["eps"] = check_eps(eps)
+
+    broadcast = dict(zip(checked, np.broadcast_arrays(*checked.values()), strict=True))
+    flat = {name: values.ravel() for name, values in broadcast.items()}
+    return Points(
+        **{"count": None, **flat},
+        randomizer=randomizer,
+        direction=direction,
+        release=release,
+        deletion=deletion,
+        shape=broadcast["eps"].shape,
+    )
+
+
+def make_point(**arguments: Any) -> Points:
+    """One point at eps = 0, for what follows from a whole curve. ValueError for an argument with axes, too."""
+    points = make_points(0.0, **arguments)
+    for name in ("n", "k", "eps0", "colluding"):
+        if arguments.get(name) is not None:
+            check_one(name, np.asarray(arguments[name]))
+    return points
+
+
+def points_of_randomizers(eps: Floats, users: npt.ArrayLike, randomizers: Sequence[Randomizer]) -> Points:
+    """Points of one round, each with its own randomizer; ``eps`` (points,), ``users`` broadcasts to it.
+
+    Nothing is checked.
+    """
+    users = np.broadcast_to(np.asarray(users), eps.shape)
+    return Points(
+        eps=eps,
+        n=users,
+        colluding=np.zeros(eps.shape, dtype=int),
+        k=np.array([randomizer.k for randomizer in randomizers], dtype=int),
+        eps0=np.array([randomizer.eps0 for randomizer in randomizers], dtype=float),
+        rounds=np.ones(eps.shape, dtype=int),
+        randomizer=randomizers,
+        count=None,
+        direction=None,
+        release="reports",
+        deletion=False,
+        shape=eps.shape,
+    )
+
+
+def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """A decorator for a function that hands its keywords to `make_points`: `help` then shows each of them.
+
+    ``arguments``: the TypedDict of those that the function takes. They get the defaults of `make_points`, and
+    the docstring's line ``{arguments}`` becomes their `MEANINGS`. Another keyword raises TypeError.
+    """
+    checked_arguments = inspect.signature(make_points).parameters
+    taken = [checked_arguments[name] for name in arguments.__annotations__]
+    meanings = "\n".join(MEANINGS[name] for name in arguments.__annotations__)
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        signature = inspect.signature(function)
+        before = [parameter for parameter in signature.parameters.values() if parameter.name != "arguments"]
+        first = [parameter for parameter in before if parameter.kind is not parameter.KEYWORD_ONLY]
+        last = [parameter for parameter in before if parameter.kind is parameter.KEYWORD_ONLY]
+        signature = signature.replace(parameters=[*first, *taken, *last])
+
+        @functools.wraps(function)
+        def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+            refuse_old_names(function.__name__, keywords)
+            try:
+                signature.bind(*args, **keywords)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}() {error}") from None
+            return function(*args, **keywords)
+
+        checked.__signature__ = signature  # type: ignore[attr-defined]
+        if checked.__doc__:
+            checked.__doc__ = inspect.getdoc(checked).replace("{arguments}", meanings)
+        return checked
+
+    return decorate
+
+
+def answer(points: Points, log10_delta: Floats, log10: bool, side: Side | None) -> Floats | float:
+    """What a door returns: ``log10_delta`` (points,), or delta rounded to its side, in the arguments' shape."""
+    return points.shaped(log10_delta if log10 else delta_of_log10(log10_delta, side))
+
+
+@functools.lru_cache(maxsize=_KEPT_RANDOMIZERS)
+def _named_randomizer(name: str, k: int, eps0: float) -> Randomizer:
+    return parse(name, k=k, eps0=eps0)
