@@ -151,7 +151,7 @@ def collection(question: str, users: int = 10**9) -> list[str]:
     """A row: the time of a collection of five groups, and of as many users who are all alike."""
     groups = [tightshuffle.Group(f"{eps0:g}", users // 5, eps0) for eps0 in (1.5, 2.0, 2.5, 3.0, 3.5)]
     rounds = int(question) if question.isdigit() else 1
-    alike = {"n": users, "k": K, "eps0": 1.5, "compositions": rounds}
+    alike = {"n": users, "k": K, "eps0": 1.5, "rounds": rounds}
 
     def grouped() -> tightshuffle.Collection:
         return tightshuffle.Collection(K, tuple(groups), rounds=rounds)
@@ -176,7 +176,7 @@ def design() -> list[list[str]]:
         "delta of sums": lambda: tightshuffle.delta(1.0, n=next(users), **sums),
         "eps of sums": lambda: tightshuffle.epsilon(DELTA, n=next(users), **sums),
         "delta of dummies": lambda: HiddenByDummies(law).log10_delta(1.0),
-        "all designs, 52 rounds": lambda: compare_designs(next(users), K, 1.0, 1e-8, compositions=52),
+        "all designs, 52 rounds": lambda: compare_designs(next(users), K, 1.0, 1e-8, rounds=52),
     }
     return [[what, written(timed(ask)[0])] for what, ask in asked.items()]
 

@@ -53,16 +53,22 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """A public name: its module is imported on first use."""
     if name in ("bracket", "lower", "to_pld", "tradeoff", "upper"):
-        from tightshuffle import guarantee as home
-    elif name in ("delta", "epsilon"):
-        from tightshuffle import methods as home
-    elif name in ("fewest_users", "plan"):
-        from tightshuffle.planning.plan import plan as home
-    elif name in ("Collection", "Dummies", "Group"):
-        from tightshuffle import collection as home
-    else:
-        raise AttributeError(f"module 'tightshuffle' has no attribute {name!r}")
-    return getattr(home, name)
+        from tightshuffle import guarantee
+
+        return getattr(guarantee, name)
+    if name in ("delta", "epsilon"):
+        from tightshuffle import methods
+
+        return getattr(methods, name)
+    if name in ("fewest_users", "plan"):
+        from tightshuffle.planning import plan as module
+
+        return getattr(module, name)
+    if name in ("Collection", "Dummies", "Group"):
+        from tightshuffle import collection
+
+        return getattr(collection, name)
+    raise AttributeError(f"module 'tightshuffle' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

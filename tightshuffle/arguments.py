@@ -17,7 +17,11 @@ Booleans = npt.NDArray[np.bool_]
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-RENAMED = {"compositions": "rounds", "reports_per_user": "values_per_user"}  # arguments of version 0.1
+RENAMED = {  # arguments' names of version 0.1 -> those of today
+    "compositions": "rounds",
+    "reports_per_user": "values_per_user",
+    "values": "values_per_user",
+}
 DIRECTIONS = ("forward", "reverse", "both")  # of a divergence: P against Q, Q against P, the larger one
 LARGEST_EXPONENT = 300.0  # largest eps0 in formulas with e^(eps + eps0): no overflow
 _SMALLEST_EPS0 = 1e-100  # eps0^2 / n is then still a float
@@ -178,7 +182,7 @@ def renamed(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
 
     @functools.wraps(function)
     def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-        refuse_old_names(function.__name__, keywords)
+        refuse_old_names(function.__qualname__, keywords)
         return function(*args, **keywords)
 
     return checked

@@ -51,7 +51,10 @@ def log10_upper_of_round(points: Points, *, width: float = privacy_blanket.WIDTH
 
 
 def log10_upper(points: Points) -> Floats:
-    """log10 of the upper bound on delta of all rounds together; (points,), -inf where eps >= rounds * eps0."""
+    """log10 of the upper bound on delta of all rounds together; (points,).
+
+    It is -inf where eps >= rounds * eps0.
+    """
     if points.release == "sums":
         return sums.log10_delta(points)
     return rounds.log10_delta(log10_upper_of_round, points)
@@ -178,6 +181,14 @@ def bracket(
     targets = check_log10_delta(delta, log10_delta)
     points = make_points(np.zeros(targets.shape), **arguments)
     return Bracket(points.solved(epsilon_of_lower, targets), points.solved(epsilon_of_upper, targets))
+
+
+@overload
+def tradeoff(alpha: float, **arguments: Unpack[RoundArguments[float]]) -> float: ...
+
+
+@overload
+def tradeoff(alpha: npt.ArrayLike, **arguments: Unpack[RoundArguments[float]]) -> Floats: ...
 
 
 @door(RoundArguments)

@@ -67,11 +67,11 @@ class Method:
         return {UPPER: Side.UPPER, LOWER: Side.LOWER}.get(self.kind)
 
     def log10_delta(self, points: Points) -> Floats:
-        """log10 delta of all rounds; (points,), -inf where delta is 0, nan where the theorem does not apply."""
+        """log10 delta of all rounds; (points,). -inf where delta is 0, nan outside of the theorem."""
         return self.bound(points)
 
     def epsilon(self, target_log10_delta: float, point: Points) -> float:
-        """The eps at which delta is 10^``target_log10_delta``, rounded to the method's side; nan if none is."""
+        """The eps at which delta is 10^``target_log10_delta``, on the method's side; nan if there is none."""
         eps_without_shuffler = (point.rounds * point.eps0).item()
         return smallest_eps(self._log10_delta_at(point), target_log10_delta, eps_without_shuffler)
 

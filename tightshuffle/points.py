@@ -263,40 +263,44 @@ def make_points(
     else:
         given_k, given_eps0 = randomizer.own(k, eps0)
 
-    checked: dict[str, Any] = {"n": check_n(n)}
-    checked["colluding"] = check_colluding(colluding, checked["n"])
-    checked["k"] = check_k(given_k)
-    checked["eps0"] = check_eps0(given_eps0)
-    checked["rounds"] = check_rounds(rounds)
-    if count is not None:
-        checked["count"] = check_count(count, checked["n"] - checked["colluding"])
+    all_users = check_n(n)
+    known_users = check_colluding(colluding, all_users)
+    values, budget = check_k(given_k), check_eps0(given_eps0)
+    number_of_rounds = check_rounds(rounds)
+    holders = np.zeros((), dtype=int) if count is None else check_count(count, all_users - known_users)
     if direction is not None:
         direction = check_choice("direction", direction, DIRECTIONS)
     release = check_choice("release", release, RELEASES)
     deletion = check_flag("deletion", deletion)
     if deletion and release != "sums":
         raise ValueError('deletion must be left out unless release is "sums"')
-    check_at_most("rounds", checked["rounds"], LARGEST_ROUNDS)
+    check_at_most("rounds", number_of_rounds, LARGEST_ROUNDS)
     if release == "sums":
-        check_rounds_of_sums(checked["rounds"], deletion)
-    check_at_most("n", checked["n"], LARGEST_N_OF_UPPER)
-    check_at_most("eps0", checked["eps0"], LARGEST_EPS0_OF_UPPER)
-    checked["eps"] = check_eps(eps)
+        check_rounds_of_sums(number_of_rounds, deletion)
+    check_at_most("n", all_users, LARGEST_N_OF_UPPER)
+    check_at_most("eps0", budget, LARGEST_EPS0_OF_UPPER)
 
-    broadcast = dict(zip(checked, np.broadcast_arrays(*checked.values()), strict=True))
-    flat = {name: values.ravel() for name, values in broadcast.items()}
+    arrays = (check_eps(eps), all_users, known_users, values, budget, number_of_rounds, holders)
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    flat = [np.broadcast_to(array, shape).ravel() for array in arrays]
     return Points(
-        **{"count": None, **flat},
+        eps=flat[0],
+        n=flat[1],
+        colluding=flat[2],
+        k=flat[3],
+        eps0=flat[4],
+        rounds=flat[5],
+        count=None if count is None else flat[6],
         randomizer=randomizer,
         direction=direction,
         release=release,
         deletion=deletion,
-        shape=broadcast["eps"].shape,
+        shape=shape,
     )
 
 
 def make_point(**arguments: Any) -> Points:
-    """One point at eps = 0, for what follows from a whole curve. ValueError for an argument with axes, too."""
+    """One point, for what follows from a whole curve. ValueError also for an argument with axes."""
     points = make_points(0.0, **arguments)
     for name in ("n", "k", "eps0", "colluding"):
         if arguments.get(name) is not None:
@@ -341,7 +345,8 @@ def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[P
         before = [parameter for parameter in signature.parameters.values() if parameter.name != "arguments"]
         first = [parameter for parameter in before if parameter.kind is not parameter.KEYWORD_ONLY]
         last = [parameter for parameter in before if parameter.kind is parameter.KEYWORD_ONLY]
-        signature = signature.replace(parameters=[*first, *taken, *last])
+        shown = [parameter.replace(annotation=parameter.empty) for parameter in [*first, *taken, *last]]
+        signature = signature.replace(parameters=shown, return_annotation=signature.empty)
 
         @functools.wraps(function)
         def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
@@ -353,15 +358,16 @@ def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[P
             return function(*args, **keywords)
 
         checked.__signature__ = signature  # type: ignore[attr-defined]
-        if checked.__doc__:
-            checked.__doc__ = inspect.getdoc(checked).replace("{arguments}", meanings)
+        description = inspect.getdoc(checked)
+        if description is not None:  # python -OO has none
+            checked.__doc__ = description.replace("{arguments}", meanings)
         return checked
 
     return decorate
 
 
 def answer(points: Points, log10_delta: Floats, log10: bool, side: Side | None) -> Floats | float:
-    """What a door returns: ``log10_delta`` (points,), or delta rounded to its side, in the arguments' shape."""
+    """What a door returns: ``log10_delta`` (points,), or delta on its safe side, in the arguments' shape."""
     return points.shaped(log10_delta if log10 else delta_of_log10(log10_delta, side))
 
 

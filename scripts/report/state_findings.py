@@ -8,7 +8,6 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,9 +35,10 @@ from scripts.shared.job import job, write_bytes
 from scripts.shared.printed import PAPER, parse_tolerance
 from scripts.shared.published_gaussian import published_scale
 from scripts.shared.table_files import read_parquet
-from tightshuffle.bounds import histogram
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
-from tightshuffle.literature import amplification, clones, count
+from tightshuffle.guarantee import lower, upper
+from tightshuffle.literature import count
+from tightshuffle.methods import delta
 from tightshuffle.number_text import rounded
 from tightshuffle.numerics.positive_part import log_positive_part
 
@@ -133,8 +133,8 @@ def default_setting(_: Results) -> Finding:
             "published": theorem_1_as_printed(eps, **setting),
             "exact": count.delta(eps, **setting),
             "worst": count.delta(eps, **DEFAULT, count=np.arange(DEFAULT["n"]), direction="both").max(),
-            "lower": histogram.lower(eps, **DEFAULT),
-            "upper": tightshuffle.upper(eps, log10=True, **DEFAULT),
+            "lower": lower(eps, log10=True, **DEFAULT),
+            "upper": upper(eps, log10=True, **DEFAULT),
         }
         rows.append({"eps": eps, **{name: _delta(value) for name, value in log10.items()}})
     eps = 0.5
@@ -421,15 +421,18 @@ def literature(results: Results) -> Finding:
     """Table 1 at eps = 0.1: what is printed, and what the bounds are worth there."""
     eps = 0.1
     said = _chosen(results["verdicts"], item="Table 1", eps=str(eps)).set_index("mechanism")["printed"]
-    low, high = float(histogram.lower(eps, **TABLE_1)), float(histogram.upper(eps, **TABLE_1))
-    balle = float(amplification.balle_bennett(eps, **TABLE_1))
+    bounds = {
+        name: delta(eps, method=name, log10=True, **TABLE_1)
+        for name in ("lower", "privacy-blanket", "balle-bennett", "clones", "stronger-clones")
+    }
+    low, high, balle = (bounds[name] for name in ("lower", "privacy-blanket", "balle-bennett"))
     cell = count.delta(eps, **TABLE_1, count=80, direction="forward")
     rows = (  # name, mechanism of the printed values, log10 of the bound
         # outside of Erlingsson's conditions there is no bound
         ("Erlingsson et al., 2019", "erlingsson", None),
         ("Balle et al., 2019 (Bennett)", "balle", balle),
-        ("Feldman et al., 2021 (summed)", "feldman", clones.clones(eps, **TABLE_1)),
-        ("Feldman et al., 2023 (summed)", "", clones.stronger_clones(eps, **TABLE_1)),
+        ("Feldman et al., 2021 (summed)", "feldman", bounds["clones"]),
+        ("Feldman et al., 2023 (summed)", "", bounds["stronger-clones"]),
         ("Koskela et al., 2021 (weak adversary)", "koskela", high),
         ("Biswas et al., count of x0", "this paper", cell),
     )
@@ -448,8 +451,10 @@ def literature(results: Results) -> Finding:
 
 def apart(_: Results) -> Finding:
     """By how many percent ``upper`` exceeds ``lower`` at `EXAMPLE`, and the bracket's width by default."""
-    ends = (histogram.lower, partial(tightshuffle.upper, log10=True))
-    rows = [{"eps": eps, "percent": _wider(*(end(eps, **EXAMPLE) for end in ends))} for eps in (1.0, 2.0)]
+    rows = []
+    for eps in (1.0, 2.0):
+        low, high = lower(eps, log10=True, **EXAMPLE), upper(eps, log10=True, **EXAMPLE)
+        rows.append({"eps": eps, "percent": _wider(low, high)})
     bracket = 100 * inspect.signature(log_positive_part).parameters["width"].default
     return EXAMPLE | {"rows": rows, "bracket_percent": bracket}
 

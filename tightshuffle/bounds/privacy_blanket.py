@@ -99,9 +99,7 @@ def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) ->
     return result
 
 
-def _distributions(
-    points: Points, side: Side, mixtures: bool
-) -> Iterator[tuple[int, Floats, Floats]]:
+def _distributions(points: Points, side: Side, mixtures: bool) -> Iterator[tuple[int, Floats, Floats]]:
     """The number of a point, and the gains of some of its pairs and references with their probabilities."""
     for number, (eps, randomizer) in enumerate(zip(points.eps.tolist(), points.randomizers, strict=True)):
         references = ["blanket"] if side is Side.UPPER else _references(randomizer, mixtures)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import Floats, check_at_most, check_rounds, check_eps, check_one
+from tightshuffle.arguments import Floats, check_at_most, check_eps, check_one, check_rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.bounds.optimistic import below, masses
 from tightshuffle.gaussian import exact_scale

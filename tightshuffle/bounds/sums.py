@@ -39,7 +39,7 @@ def _log10_delta_at(point: Points) -> float:
 
 
 def epsilon(target_log10_delta: float, point: Points) -> float:
-    """The smallest eps at which the bound is at most 10^``target_log10_delta``, rounded up; nan if none is."""
+    """The smallest eps at which the bound is 10^``target_log10_delta``, rounded up; nan if there is none."""
     return max(composed.epsilon(target_log10_delta) for composed in _composed(point))
 
 

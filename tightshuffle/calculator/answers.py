@@ -16,9 +16,9 @@ from tightshuffle.arguments import Floats, OutsideRange, check_colluding
 from tightshuffle.cli.design_command import HEADER, cautions, row
 from tightshuffle.cli.layout import what_is_left
 from tightshuffle.collection import Collection, Group, read_collection
-from tightshuffle.planning.designs import compare_designs
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import e_notation, from_log10, plain
+from tightshuffle.planning.designs import compare_designs
 from tightshuffle.planning.plan import expected_tv_gaussian
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors
@@ -48,7 +48,7 @@ class Setting:
             given |= {"k": self.k, "eps0": self.eps0}
         if methods.METHODS[method].randomizers:
             given["randomizer"] = self.randomizer
-        return given | ({"compositions": self.rounds} if methods.METHODS[method].composes else {})
+        return given | ({"rounds": self.rounds} if methods.METHODS[method].composes else {})
 
     def made(self) -> Randomizer:
         """The randomizer as an object."""
@@ -156,7 +156,7 @@ def designs(
     n: float, k: float, eps: float, log10_delta: float, rounds: int, colluding: float
 ) -> tuple[Rows, list[str]]:
     """Every design for this guarantee, the most accurate first; and what to beware of, in sentences."""
-    given: dict[str, Any] = {"compositions": rounds, "colluding": colluding}
+    given: dict[str, Any] = {"rounds": rounds, "colluding": colluding}
     compared = compare_designs(n, k, eps, log10_delta=log10_delta, **given)
     rows = [dict(zip(HEADER, row(design, n / k), strict=True)) for design in compared.designs]
     return rows, cautions(compared, rounds)

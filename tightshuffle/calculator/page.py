@@ -145,7 +145,7 @@ def _(
         """The same on the command line, with these fields as they were typed."""
         given = {option: fields.value[option].strip() for option in options if option in fields.value}
         given |= {"randomizer": randomizer()} if kind.value != "grr" else {}
-        given |= {"compositions": rounds.value} if rounds.value > 1 else {}
+        given |= {"rounds": rounds.value} if rounds.value > 1 else {}
         given |= {"colluding": given["colluding"]} if given.pop("colluding", "0") != "0" else {}
         written = " ".join(f"--{option} {value}" for option, value in given.items())
         return mo.md(f"### The same on the command line\n\n```\ntightshuffle {name} {written}\n```")
@@ -194,7 +194,7 @@ def _(
             setting = make(name, read("n"), k, read("eps0"))
             return [*guarantee(setting, log10_delta), command(bounds, *options)]
         more = {"log10_delta": log10_delta, "randomizer": name, "colluding": colluding}
-        more |= {"k": k, "eps": read("eps"), "compositions": rounds.value}
+        more |= {"k": k, "eps": read("eps"), "rounds": rounds.value}
         if question.value == "batch":
             n = tightshuffle.fewest_users(eps0=read("eps0"), **more)
             found = guarantee(make(name, n, k, read("eps0")), log10_delta, f"{n:,} users: ")

@@ -116,7 +116,7 @@ def _delta_of(method: methods.Method, setting: Mapping[str, Any], eps: Any) -> t
 
 def _eps_of(method: methods.Method, setting: Mapping[str, Any], delta: Any) -> tuple[list[float], str]:
     answers = _floats(tightshuffle.epsilon(delta, method=method.name, **setting))
-    largest = setting["eps0"] * setting.get("compositions", 1)
+    largest = setting["eps0"] * setting.get("rounds", 1)
     return answers, f"no guarantee from shuffling here; eps = {largest:g} holds without shuffling"
 
 
@@ -141,7 +141,7 @@ def _answer_methods(arguments: Namespace) -> Answer:
     listed = {m.name: {name: getattr(m, name) for name in names} for m in methods.METHODS.values()}
     blocks = []
     for m in methods.METHODS.values():
-        more = ["needs --count"] * m.needs_count + ["takes --compositions"] * m.composes
+        more = ["needs --count"] * m.needs_count + ["takes --rounds"] * m.composes
         more += ["takes --randomizer"] * m.randomizers
         title = f"{m.name:<{INDENT}}" + "; ".join([m.kind, *more])
         blocks.append("\n".join([title, indented(f"valid for {m.valid}"), indented(m.source)]))
@@ -152,8 +152,8 @@ def _answer_plan(arguments: Namespace) -> Answer:
     from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY
 
     n, k, shares = _histogram(arguments)
-    rounds, name = arguments.compositions, arguments.randomizer
-    options = {"randomizer": name, "colluding": arguments.colluding, "compositions": rounds}
+    rounds, name = arguments.rounds, arguments.randomizer
+    options = {"randomizer": name, "colluding": arguments.colluding, "rounds": rounds}
     options |= {"error": arguments.error, "release": arguments.release, "deletion": arguments.deletion}
     given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
     data = "uniform data" if shares is None else "the data of the file"
@@ -192,7 +192,7 @@ def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
 
 def _plan_text(k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any) -> str:
     reached = delta_text(plan.log10_delta, True)
-    rounds, colluding = given.get("compositions", 1), int(check_colluding(given.get("colluding", 0), plan.n))
+    rounds, colluding = given.get("rounds", 1), int(check_colluding(given.get("colluding", 0), plan.n))
     name = given.get("randomizer", "k-RR")
     sent, trusted = ("summed", "reports leak") if "release" in given else ("shuffled", "the shuffler fails")
     tv = {name: f"{value:.4g}" for name, value in plan.tv.items()}
@@ -267,10 +267,10 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
     "compare": _answer_compare,
 }
 
-_USUAL: dict[str, Any] = {"randomizer": "grr", "colluding": 0, "compositions": 1, "error": None}
+_USUAL: dict[str, Any] = {"randomizer": "grr", "colluding": 0, "rounds": 1, "error": None}
 _USUAL |= {"release": "reports", "deletion": False}
 _RELEASED = ("release", "deletion")
-_ASKED = ("k", "eps0", "randomizer", "colluding", "compositions", *_RELEASED)
+_ASKED = ("k", "eps0", "randomizer", "colluding", "rounds", *_RELEASED)
 
 
 def _settings(arguments: Namespace, chosen: list[methods.Method]) -> list[dict[str, Any]]:
@@ -287,11 +287,11 @@ def _settings(arguments: Namespace, chosen: list[methods.Method]) -> list[dict[s
     counted = {name: value for name, value in counted.items() if value is not None}
     nobody = not any(method.needs_count for method in chosen)  # then each of them refuses it
     given |= {name: value for name in _RELEASED if (value := getattr(arguments, name)) != _USUAL[name]}
-    rounds = {"compositions": arguments.compositions}
+    rounds = {"rounds": arguments.rounds}
     return [
         given
         | (counted if method.needs_count or nobody else {})
-        | (rounds if method.composes or arguments.compositions != 1 else {})
+        | (rounds if method.composes or arguments.rounds != 1 else {})
         for method in chosen
     ]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from tightshuffle.arguments import check_colluding
 from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, Answer, delta_text, table, what_is_left
-from tightshuffle.planning.designs import Comparison, Design, compare_designs
 from tightshuffle.number_text import plain
+from tightshuffle.planning.designs import Comparison, Design, compare_designs
 
 HEADER = (
     "design",
@@ -31,14 +31,14 @@ LEGEND = (
 def answer_design(arguments: Namespace) -> Answer:
     """The table, and what its columns are."""
     about = {name: getattr(arguments, name) for name in ("n", "k")}
-    for name, usual in (("compositions", 1), ("reports_per_user", 1), ("colluding", 0)):
+    for name, usual in (("rounds", 1), ("values_per_user", 1), ("colluding", 0)):
         if (value := getattr(arguments, name)) != usual:
             about[name] = value
     eps, log10_delta = arguments.eps, arguments.delta
     found = compare_designs(eps=eps, log10_delta=log10_delta, **about)
     if "colluding" in about:
         about["colluding"] = int(check_colluding(about["colluding"], about["n"]))
-    held = about["n"] * about.get("reports_per_user", 1) / about["k"]
+    held = about["n"] * about.get("values_per_user", 1) / about["k"]
     lines = [
         f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(about)}",
         "",
@@ -47,7 +47,7 @@ def answer_design(arguments: Namespace) -> Answer:
         *(f"Left out: {name} ({why})." for name, why in found.left_out.items()),
         *[""] * bool(found.left_out),
         *LEGEND,
-        *cautions(found, about.get("compositions", 1)),
+        *cautions(found, about.get("rounds", 1)),
     ]
     record: dict[str, Any] = {**about, "eps": eps, "log10_delta": log10_delta}
     record |= {"designs": [vars(one) for one in found.designs], "left_out": found.left_out}

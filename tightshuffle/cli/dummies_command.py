@@ -4,15 +4,15 @@ import math
 from argparse import Namespace
 from typing import Any
 
-from tightshuffle.arguments import check_rounds, check_one, check_whole
-from tightshuffle.dummies.bound import HiddenByDummies
+from tightshuffle.arguments import check_one, check_rounds, check_whole
 from tightshuffle.cli.layout import Answer, delta_text, table
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import Law, expected_tv, parse_law, poisson
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import plain
+from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS
 from tightshuffle.randomizers.expected_errors import mean_absolute
-from tightshuffle.points import LARGEST_ROUNDS, LARGEST_N_OF_UPPER
 
 _NEAR = 1.003  # an error that counts as the Gaussian's
 
@@ -21,21 +21,22 @@ def answer_dummies(arguments: Namespace) -> Answer:
     """The designs for one (eps, delta), or the eps of one law."""
     check_whole("n", arguments.n, 1, int(LARGEST_N_OF_UPPER))
     check_whole("k", arguments.k, 2)
-    check_whole("values", arguments.values, 1, arguments.k)
-    rounds = int(check_one("compositions", check_rounds(arguments.compositions)))
-    most = LARGEST_ROUNDS // int(arguments.values)
+    check_whole("values_per_user", arguments.values_per_user, 1, arguments.k)
+    rounds = int(check_one("rounds", check_rounds(arguments.rounds)))
+    most = LARGEST_ROUNDS // int(arguments.values_per_user)
     if rounds > most:
         raise ValueError(
-            f"compositions must be at most {most} where values is {arguments.values}; got {rounds}"
+            f"rounds must be at most {most} where values_per_user is {arguments.values_per_user};"
+            f" got {rounds}"
         )
-    about = {name: getattr(arguments, name) for name in ("n", "k", "values", "compositions")}
+    about = {name: getattr(arguments, name) for name in ("n", "k", "values_per_user", "rounds")}
     return _of_law(arguments, about) if arguments.law else _designs(arguments, about)
 
 
 def _of_law(arguments: Namespace, about: dict[str, Any]) -> Answer:
     law = parse_law(arguments.law)
     low, high = (
-        HiddenByDummies(law, about["values"], about["compositions"], round_up=up).epsilon(
+        HiddenByDummies(law, about["values_per_user"], about["rounds"], round_up=up).epsilon(
             log10_delta=arguments.delta
         )
         for up in (False, True)
@@ -54,8 +55,9 @@ def _of_law(arguments: Namespace, about: dict[str, Any]) -> Answer:
 
 def _designs(arguments: Namespace, about: dict[str, Any]) -> Answer:
     n, k, eps = about["n"], about["k"], arguments.eps
-    asked = {"log10_delta": arguments.delta, "values": about["values"], "rounds": about["compositions"]}
-    changed = HISTOGRAM_SENSITIVITY * math.sqrt(about["values"] * about["compositions"])
+    asked = {"log10_delta": arguments.delta}
+    asked |= {name: about[name] for name in ("values_per_user", "rounds")}
+    changed = HISTOGRAM_SENSITIVITY * math.sqrt(about["values_per_user"] * about["rounds"])
     sigma = exact_scale(eps, log10_delta=arguments.delta, sensitivity=changed)
     gaussian = float(mean_absolute(sigma))
     share = smallest_poisson_mean(eps, **asked, devices=n, colluding=arguments.colluding)
@@ -78,7 +80,7 @@ def _designs(arguments: Namespace, about: dict[str, Any]) -> Answer:
             "expected_tv": expected_tv(law, n=n, k=k),
         }
         record |= {
-            "messages_per_user": about["values"] + k * law.mean / n,
+            "messages_per_user": about["values_per_user"] + k * law.mean / n,
             "ratio": law.absolute_error / gaussian,
         }
         records.append(record)

@@ -41,7 +41,7 @@ _DELTA_EXAMPLES = """\
 examples:
   tightshuffle delta upper,lower,clones --n 1e4 --k 10 --eps0 4 --eps 0:1:5
   tightshuffle delta upper --randomizer oue --n 1e5 --k 408 --eps0 4 --eps 0.1 --colluding 5%
-  tightshuffle delta stronger-clones --n 1e4 --k 10 --eps0 4 --eps 0.5 --compositions 4 --json
+  tightshuffle delta stronger-clones --n 1e4 --k 10 --eps0 4 --eps 0.5 --rounds 4 --json
   tightshuffle delta count-exact --n 100 --k 10 --eps0 2 --eps 0.5 --count 80
 
 Upper bounds are rounded up, lower bounds down. --json gives all digits of log10 delta, as log10_delta. It is
@@ -55,7 +55,7 @@ method does not guarantee this delta at any eps up to that value.
 """
 _EPSILON_EXAMPLES = """\
 examples:
-  tightshuffle epsilon clones --n 1e3 --k 10 --eps0 1 --delta 1e-6 --compositions 8
+  tightshuffle epsilon clones --n 1e3 --k 10 --eps0 1 --delta 1e-6 --rounds 8
   tightshuffle epsilon upper,clones --n 1e4 --k 10 --eps0 2 --delta 1e-9:1e-3:4 --json
 """
 _PLAN = """\
@@ -97,7 +97,7 @@ users report in each round.
 _DESIGN_EXAMPLES = """\
 examples:
   tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6
-  tightshuffle design --n 2e6 --k 408 --eps 1 --delta 1e-8 --compositions 52
+  tightshuffle design --n 2e6 --k 408 --eps 1 --delta 1e-8 --rounds 52
 
 In JSON, a null stands for infinity. `tightshuffle plan` and `tightshuffle dummies` say more of one design.
 """
@@ -112,7 +112,7 @@ The shuffler sees the values, unless users encrypt them for the analyst, with wh
 _DUMMIES_EXAMPLES = """\
 examples:
   tightshuffle dummies --n 100000 --k 256 --eps 1 --delta 1e-6
-  tightshuffle dummies --n 100000 --k 256 --delta 1e-6 --law geometric:27:0.608 --compositions 4
+  tightshuffle dummies --n 100000 --k 256 --delta 1e-6 --law geometric:27:0.608 --rounds 4
 """
 _COMPARE = """\
 delta as a function of eps by every bound that holds for all datasets, and by `lower`.
@@ -164,6 +164,13 @@ class _Flat(argparse.Action):
         setattr(namespace, self.dest, [value for words in lists for value in words])
 
 
+class _Renamed(argparse.Action):
+    """An option of an earlier version: its error says what it is called now (``const``)."""
+
+    def __call__(self, parser: Any, namespace: Any, value: Any, option_string: Any = None) -> None:
+        raise ValueError(f"{option_string} is called {self.const} now")
+
+
 _ROUNDS = "rounds in which every user reports with fresh randomness; values may depend on earlier results"
 _RANGE = "or from:to:how many, such as 0.1:2:50"
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -210,11 +217,17 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "for count-exact: delta of the count of x0 if the target user holds x0, against the count if"
         " not (forward); the opposite (reverse); or the larger of the two (both, the default)",
     },
-    "--compositions": {
-        "metavar": "C",
+    "--rounds": {
+        "metavar": "T",
         "type": values.whole,
         "default": 1,
         "help": f"{_ROUNDS} (default 1); the guarantee is for all rounds together",
+    },
+    "--values-per-user": {
+        "metavar": "L",
+        "type": values.whole,
+        "default": 1,
+        "help": "how many different values a user reports per round, at most (default 1)",
     },
     "--release": {
         "choices": RELEASES,
@@ -231,8 +244,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "a histogram of your own: a CSV file with the columns cell and count",
     },
 }
+_OLD_NAMES = {"--rounds": ["--compositions"], "--values-per-user": ["--reports-per-user", "--values"]}
 _SETTING = ("--k", "--eps0", "--randomizer", "--colluding")
-_GUARANTEE = ("--compositions", "--release", "--deletion")
+_GUARANTEE = ("--rounds", "--release", "--deletion")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -275,15 +289,12 @@ def make_parser() -> argparse.ArgumentParser:
 
     design = add("design", "which design to run, in one table", _DESIGN, _DESIGN_EXAMPLES)
     _add(design, "--n", "--k", required=True)
-    _add(design, "--delta", "--compositions", "--colluding")
+    _add(design, "--delta", "--rounds", "--values-per-user", "--colluding")
     design.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, > 0")
 
     hidden = add("dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES)
     _add(hidden, "--n", "--k", required=True)
-    _add(hidden, "--delta", "--colluding", "--compositions")
-    most = "how many different values a user reports per round, at most (default 1)"
-    design.add_argument("--reports-per-user", metavar="L", type=values.whole, default=1, help=most)
-    hidden.add_argument("--values", metavar="L", type=values.whole, default=1, help=most)
+    _add(hidden, "--delta", "--colluding", "--rounds", "--values-per-user")
     wanted = hidden.add_mutually_exclusive_group(required=True)
     wanted.add_argument("--eps", metavar="E", type=values.number, help="one number, > 0")
     wanted.add_argument("--law", metavar="LAW", help=LAWS)
@@ -300,7 +311,7 @@ def make_parser() -> argparse.ArgumentParser:
     compare = add("compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
     _add(compare, "--n", required=True)
     _add(compare, *_SETTING, "--eps")
-    compare.set_defaults(count=None, direction=None, compositions=1, release="reports", deletion=False)
+    compare.set_defaults(count=None, direction=None, rounds=1, release="reports", deletion=False)
 
     calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
     calculator.add_argument("--port", type=int, metavar="P", help="the port (default: the first free one)")
@@ -313,3 +324,5 @@ def make_parser() -> argparse.ArgumentParser:
 def _add(command: argparse._ActionsContainer, *names: str, **more: Any) -> None:
     for name in names:
         command.add_argument(name, **_OPTIONS[name] | more)
+        for old_name in _OLD_NAMES.get(name, []):
+            command.add_argument(old_name, action=_Renamed, const=name, nargs="?", help=argparse.SUPPRESS)

@@ -15,10 +15,10 @@ import numpy as np
 
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.bits import ln_delta_among, ln_delta_of_some
-from tightshuffle.collection.cover import Cover, ln_delta
 from tightshuffle.bounds.single_value import log10_smaller
-from tightshuffle.collection.third_value import ln_delta_of_third_value
+from tightshuffle.collection.cover import Cover, ln_delta
 from tightshuffle.collection.data import Data, Group
+from tightshuffle.collection.third_value import ln_delta_of_third_value
 from tightshuffle.krr import lie_probability
 from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.points import points_of_randomizers

@@ -23,6 +23,7 @@ from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budget
 from tightshuffle.collection import bounds, errors, sums
 from tightshuffle.collection.data import Data
 from tightshuffle.numerics.powers import delta_of_log10
+from tightshuffle.side import Side
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -136,7 +137,7 @@ class Collection(Data):
 
     def delta(self, eps: float, **arguments: Any) -> float:
         """A bound on delta: 10 to the power `log10_delta`, rounded up for "upper" and down for "lower"."""
-        side = -1 if arguments.get("bound") == "lower" else 1
+        side = Side.LOWER if arguments.get("bound") == "lower" else Side.UPPER
         return float(delta_of_log10(self.log10_delta(eps, **arguments), side))
 
     def to_pld(
@@ -148,7 +149,7 @@ class Collection(Data):
         ``group`` and ``unseen`` as for `one_round`; ``spacing`` of the losses. Needs the extra ``pld``.
         """
         check_installed("pld", "dp_accounting")
-        from tightshuffle.bounds.pld import NEGLIGIBLE, of_curve
+        from tightshuffle.bounds.pld import NEGLIGIBLE, of_upper_bound
 
         unseen = check_flag("unseen", unseen)
         if self.deletion:
@@ -157,11 +158,9 @@ class Collection(Data):
         for stage in self._stages:
             last = stage._epsilon_of_one(NEGLIGIBLE, group, "upper", unseen)
             curve = stage._upper_curve(group, unseen)
-            parts.append(
-                of_curve(curve.log10_delta, min(last, curve.eps0, bounds.LARGEST_EPS), spacing).self_compose(
-                    stage.rounds
-                )
-            )
+            last = min(last, curve.eps0, bounds.LARGEST_EPS)
+            one_round = of_upper_bound(curve.log10_delta, last, spacing)
+            parts.append(one_round.self_compose(stage.rounds))
         return functools.reduce(lambda one, other: one.compose(other), parts)
 
     def if_the_shuffler_fails(self, group: str | None = None) -> float:

@@ -13,15 +13,15 @@ from tightshuffle.arguments import (
     check_one,
     check_whole,
 )
-from tightshuffle.randomizers import BY_KEY, Randomizer, parse
-from tightshuffle.randomizers.unary import UnaryEncoding
 from tightshuffle.points import (
-    LARGEST_ROUNDS,
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
     LARGEST_N_OF_UPPER,
+    LARGEST_ROUNDS,
     RELEASES,
 )
+from tightshuffle.randomizers import BY_KEY, Randomizer, parse
+from tightshuffle.randomizers.unary import UnaryEncoding
 
 NESTED = "a collection under then must not have then itself; give all of them in one list"
 

@@ -21,12 +21,13 @@ from tightshuffle.arguments import (
     check_one,
     check_positive,
     check_whole,
+    renamed,
 )
 from tightshuffle.dummies.bound import NEIGHBOURS, HiddenByDummies
 from tightshuffle.dummies.laws import LARGEST_MEAN, MOST_NUMBERS, Law, cut_power, poisson
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics.roots import least_whole
-from tightshuffle.points import LARGEST_ROUNDS, LARGEST_N_OF_UPPER, check_guarantee
+from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS, check_guarantee
 
 POWERS = (1.0, 1.25, 1.5, 1.75, 2.0)
 _CLOSE = 1.003  # an error over the least one, from which on fewer dummies count
@@ -38,12 +39,13 @@ _SMALLEST_DELTA = -280.0  # log10: rarer numbers of dummies are not counted one 
 _LN10 = math.log(10)
 
 
+@renamed
 def best_cut_law(
     eps: float,
     delta: float | None = None,
     *,
     log10_delta: float | None = None,
-    values: int = 1,
+    values_per_user: int = 1,
     rounds: int = 1,
     neighbours: str = "replace",
     absolute_error: float | None = None,
@@ -54,7 +56,7 @@ def best_cut_law(
     ``absolute_error``: of a value's count, at most; by default 0.3 % more than the least that cut laws reach.
     ValueError names a bad argument; also if no law of the family has so small an error.
     """
-    asked = _Asked.checked(eps, delta, log10_delta, values, rounds, neighbours)
+    asked = _Asked.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
     least = _least_deviations(asked)
     errors = {power: _error(power, deviation) for power, deviation in least.items()}
     most = _CLOSE * min(errors.values())
@@ -98,6 +100,7 @@ def best_cut_law(
     return cut_power(enough, power, rounded if asked.surplus(power, enough, rounded) <= 0 else deviation)
 
 
+@renamed
 def smallest_poisson_mean(
     eps: float,
     delta: float | None = None,
@@ -105,17 +108,17 @@ def smallest_poisson_mean(
     log10_delta: float | None = None,
     devices: int = 1,
     colluding: float = 0,
-    values: int = 1,
+    values_per_user: int = 1,
     rounds: int = 1,
     neighbours: str = "replace",
 ) -> float:
     """The smallest mean of the Poisson number of dummies that each device adds for every value, rounded up.
 
     ``devices`` add dummies, 1 for the shuffler; the shares of ``colluding`` devices do not count (below 1 it
-    is a share of them). ``values`` per device and round, at most; other parameters and errors as for
+    is a share of them). ``values_per_user`` per device and round, at most; other parameters and errors as for
     `best_cut_law`. Devices without reports add dummies too.
     """
-    asked = _Asked.checked(eps, delta, log10_delta, values, rounds, neighbours)
+    asked = _Asked.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
     devices = check_whole("devices", devices, 1, int(LARGEST_N_OF_UPPER))
     honest = devices - int(check_one("colluding", check_colluding(colluding, devices)))
     guess = asked.gaussian**2
@@ -151,8 +154,8 @@ class _Asked:
                 f"delta must be at least 1e{_SMALLEST_DELTA:g} for dummies of a law; got log10 delta ="
                 f" {wanted:g}"
             )
-        values, rounds = check_whole("values", values, 1), check_whole("rounds", rounds, 1)
-        check_at_most("values * rounds", np.asarray(values * rounds), LARGEST_ROUNDS)
+        values, rounds = check_whole("values_per_user", values, 1), check_whole("rounds", rounds, 1)
+        check_at_most("values_per_user * rounds", np.asarray(values * rounds), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
         return cls(check_guarantee(eps), wanted * _LN10, values, rounds, neighbours)
 

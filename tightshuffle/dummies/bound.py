@@ -24,6 +24,7 @@ from tightshuffle.arguments import (
     check_log10_delta,
     check_one,
     check_whole,
+    renamed,
 )
 from tightshuffle.bounds.rounds import Composition, Depth, margin
 from tightshuffle.dummies.laws import Law
@@ -44,17 +45,18 @@ _SNAP = 1e-9  # of a spacing: a loss so close to a point of the grid is at the p
 class HiddenByDummies(Composition):
     """delta of one user's values, hidden by dummies alone.
 
-    Parameters: ``law``; ``values``, L, the most distinct values that a user reports per round; ``rounds``.
-    ``neighbours``: "replace" for a user whose values become others, "add" and "remove" for one whose reports
-    are added or removed; a guarantee for this needs both. ``round_up``: an upper bound, else a lower bound;
-    delta itself is between them. ``rough``: a wider and faster bound, for searches. For "replace" the lower
-    bound needs at least 2 L values in all.
+    Parameters: ``law``; ``values_per_user``, L, the most different values that a user reports per round;
+    ``rounds``. ``neighbours``: "replace" for a user whose values become others, "add" and "remove" for one
+    whose reports are added or removed; a guarantee for this needs both. ``round_up``: an upper bound, else a
+    lower bound; delta itself is between them. ``rough``: a wider and faster bound, for searches. For
+    "replace" the lower bound needs at least 2 L values in all.
     """
 
+    @renamed
     def __init__(
         self,
         law: Law,
-        values: int = 1,
+        values_per_user: int = 1,
         rounds: int = 1,
         neighbours: str = "replace",
         round_up: bool = True,
@@ -62,8 +64,8 @@ class HiddenByDummies(Composition):
     ) -> None:
         if not isinstance(law, Law):
             raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
-        times = check_whole("values", values, 1) * check_whole("rounds", rounds, 1)
-        check_at_most("values * rounds", np.asarray(times), LARGEST_ROUNDS)
+        times = check_whole("values_per_user", values_per_user, 1) * check_whole("rounds", rounds, 1)
+        check_at_most("values_per_user * rounds", np.asarray(times), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
         round_up, rough = check_flag("round_up", round_up), check_flag("rough", rough)
         losses = []

@@ -85,9 +85,7 @@ def balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
     return _answer("balle_bennett", ln_delta, {}, local=local)
 
 
-def _blanket(
-    points: Points, randomizer: str
-) -> tuple[Floats, Floats, Floats, Floats, Floats, Booleans]:
+def _blanket(points: Points, randomizer: str) -> tuple[Floats, Floats, Floats, Floats, Floats, Booleans]:
     """gamma and 1 - gamma; of L / e^eps its largest value, width and second moment; where eps >= eps0."""
     check_choice("randomizer", randomizer, RANDOMIZERS)
     eps, k, eps0 = points.eps, points.k, points.eps0

@@ -56,7 +56,7 @@ def blanket(points: Points) -> Floats:
 
 
 def log10_equation_3(points: Points) -> Floats:
-    """log10 of the right-hand side of eq. (3) as it stands, which may exceed 1; inf for eps = 0; (points,)."""
+    """log10 of the right-hand side of eq. (3) as it stands: may exceed 0, inf for eps = 0; (points,)."""
     eps, n, eps0 = points.eps, points.users, points.eps0
     log_spread = _log_spread(eps0)
     with np.errstate(divide="ignore"):

@@ -17,8 +17,8 @@ from S_0 and from S_1 is the pair; all else is post-processing. With the smaller
 x0 and x1 are no clones, and the counts do not determine C: the pair of these two counts is no upper bound.
 
 The pair is its own mirror image. It is the distribution of n messages, n - 1 of them independent, 0 and 1
-with probability c / 2 each, so delta is `privacy_blanket`'s E[(G_1 + ... + G_n)_+] / n, and G is 2 / (c (e^eps0 +
-1)) times e^eps0 - e^eps, 1 - e^(eps + eps0) or 0.
+with probability c / 2 each, so delta is E[(G_1 + ... + G_n)_+] / n, as in `privacy_blanket`, and G is 2 / (c
+(e^eps0 + 1)) times e^eps0 - e^eps, 1 - e^(eps + eps0) or 0.
 
 S_m = E[(G_1 + ... + G_m)_+] of m messages that are not 0 is a difference of two binomial tails. With A of
 them at the gain g and all others at the loss -l, the sum is positive from some A = t on, and

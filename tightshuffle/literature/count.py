@@ -79,19 +79,27 @@ def of_moment(
     check_choice("direction", direction, DIRECTIONS)
     n = check_n(n)
     arguments = np.broadcast_arrays(check_eps(eps), n, check_k(k), check_eps0(eps0), check_count(count, n))
-    flat_arguments = [argument.ravel() for argument in arguments]
-    return _log10_delta(*flat_arguments, direction, moment).reshape(arguments[0].shape)[()]
+    flat = [argument.ravel() for argument in arguments]
+    result = _log10_delta(*flat, direction=direction, moment=moment)
+    return result.reshape(arguments[0].shape)[()]
 
 
 def log10_delta_at(points: Points) -> Floats:
     """`delta` at checked points that have a count; (points,). Without a direction, it is that of both."""
     assert points.count is not None
-    arguments = (points.eps, points.users, points.k, points.eps0, points.count)
-    return _log10_delta(*arguments, points.direction or "both", moment=1)
+    return _log10_delta(
+        points.eps,
+        points.users,
+        points.k,
+        points.eps0,
+        points.count,
+        direction="both" if points.direction is None else points.direction,
+        moment=1,
+    )
 
 
 def _log10_delta(
-    eps: Floats, n: Integers, k: Integers, eps0: Floats, count: Integers, direction: str, moment: int
+    eps: Floats, n: Integers, k: Integers, eps0: Floats, count: Integers, *, direction: str, moment: int
 ) -> Floats:
     signs = {"forward": (1,), "reverse": (-1,), "both": (1, -1)}[direction]
     ln_deltas = []

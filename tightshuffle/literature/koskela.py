@@ -23,7 +23,5 @@ def koskela_strong(points: Points) -> Floats:
     For one round, (points,). It is rounded up, by 1e-6 of delta.
     """
     eps = np.minimum(points.eps, LARGEST_EXPONENT)  # beyond it delta hardly falls, and e^eps stays a float
-    gain: Floats = np.exp(points.eps0) + points.k - 1
-    return hidden_by_two_messages(
-        points.users, gain, -np.exp(eps) * gain, 1 / gain, np.add(eps, points.eps0)
-    )
+    gain = np.exp(points.eps0) + np.asarray(points.k, dtype=float) - 1
+    return hidden_by_two_messages(points.users, gain, -np.exp(eps) * gain, 1 / gain, np.add(eps, points.eps0))

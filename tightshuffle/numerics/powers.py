@@ -7,7 +7,7 @@ from tightshuffle.side import Side
 
 
 def delta_of_log10(log10_delta: Floats, side: Side | None) -> Floats:
-    """10 to the power ``log10_delta``, from 0 to 1, rounded to its ``side``, or to the nearest float for None.
+    """10 to the power ``log10_delta``, from 0 to 1, rounded to its ``side``; None is the nearest float.
 
     0 only for -inf if rounded up, however small the power is.
     """

@@ -16,11 +16,12 @@ import scipy
 from tightshuffle.arguments import (
     Floats,
     check_colluding,
-    check_rounds,
     check_log10_delta,
     check_one,
     check_positive,
+    check_rounds,
     check_whole,
+    renamed,
 )
 from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
@@ -30,15 +31,15 @@ from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.planning.plan import expected_tv_gaussian, plan
-from tightshuffle.randomizers import parse
-from tightshuffle.randomizers.expected_errors import mean_absolute
 from tightshuffle.points import (
-    LARGEST_ROUNDS,
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
     LARGEST_N_OF_UPPER,
+    LARGEST_ROUNDS,
     check_guarantee,
 )
+from tightshuffle.randomizers import parse
+from tightshuffle.randomizers.expected_errors import mean_absolute
 
 MORE = 1.05  # error of k-RR with dummies over that of dummies alone: a smaller eps0 for a few percent
 _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
@@ -79,6 +80,7 @@ class Comparison:
     left_out: dict[str, str]
 
 
+@renamed
 def compare_designs(
     n: float,
     k: float,
@@ -86,8 +88,8 @@ def compare_designs(
     delta: float | None = None,
     *,
     log10_delta: float | None = None,
-    compositions: int = 1,
-    reports_per_user: int = 1,
+    rounds: int = 1,
+    values_per_user: int = 1,
     colluding: float = 0,
 ) -> Comparison:
     """Every design for n users and k values, at its best parameters for (eps, delta).
@@ -96,8 +98,8 @@ def compare_designs(
     ----------
     n, k : whole numbers, n up to 10^12, k up to 10^7
     eps, delta, log10_delta : as for `planning.plan`
-    compositions : rounds in which all users report with fresh randomness; the guarantee is for all together
-    reports_per_user : the most different values that a user reports per round, all of which may change
+    rounds : in which all users report with fresh randomness; the guarantee is for all together
+    values_per_user : the most different values that a user reports per round, all of which may change
     colluding : how many users reveal their reports, and the dummies of their devices, to the adversary; a
         number below 1 is a share of the users
 
@@ -109,15 +111,13 @@ def compare_designs(
     ValueError naming the argument that is out of range.
     """
     n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
-    values = check_whole("reports_per_user", reports_per_user, 1, k)
-    rounds = int(check_one("compositions", check_rounds(compositions)))
+    values = check_whole("values_per_user", values_per_user, 1, k)
+    rounds = int(check_one("rounds", check_rounds(rounds)))
     wanted = check_one("delta", check_log10_delta(delta, log10_delta))
     eps = check_guarantee(eps)
     most = LARGEST_ROUNDS // (2 * values)  # a value that changes shows in two counts
     if rounds > most:
-        raise ValueError(
-            f"compositions must be at most {most} where reports_per_user is {values}; got {rounds}"
-        )
+        raise ValueError(f"rounds must be at most {most} where values_per_user is {values}; got {rounds}")
     honest = n - int(check_one("colluding", check_colluding(colluding, n)))
     asked = {"log10_delta": wanted, "colluding": colluding}
 
@@ -127,8 +127,8 @@ def compare_designs(
     found: list[Design] = []
     left_out: dict[str, str] = {}
     sigma = _sigma(eps, wanted, rounds * values)
-    mean = smallest_poisson_mean(eps, log10_delta=wanted, values=values, rounds=rounds)
-    best = best_cut_law(eps, log10_delta=wanted, values=values, rounds=rounds)
+    mean = smallest_poisson_mean(eps, log10_delta=wanted, values_per_user=values, rounds=rounds)
+    best = best_cut_law(eps, log10_delta=wanted, values_per_user=values, rounds=rounds)
 
     def of_law(name: str, law: Law, parameters: str, trust: str) -> Design:
         error, messages = expected_tv(law, n=n, k=k), values + k * law.mean / n
@@ -146,7 +146,7 @@ def compare_designs(
 
     for key, title in (("rappor", "RAPPOR"), ("oue", "OUE")):
         # A user's L values change L pairs of independent counts, as L rounds of one value do.
-        made = plan(n=n, k=k, eps=eps, randomizer=key, release="sums", compositions=rounds * values, **asked)
+        made = plan(n=n, k=k, eps=eps, randomizer=key, release="sums", rounds=rounds * values, **asked)
         variance = float(parse(key, k=k, eps0=made.eps0).variance(values / k, n))
         found.append(
             design(
@@ -160,7 +160,7 @@ def compare_designs(
             )
         )
     if values == 1:
-        made = plan(n=n, k=k, eps=eps, compositions=rounds, **asked)
+        made = plan(n=n, k=k, eps=eps, rounds=rounds, **asked)
         more = {"parameters": f"eps0 = {plain(made.eps0, 4, round_up=False)}", "eps0": made.eps0}
         error = made.tv["shuffle+INV"]
         found.append(design("k-RR", error, 1.0, rounds * made.eps0, "shuffler: to mix", **more))
@@ -168,7 +168,7 @@ def compare_designs(
             n, k, mean, MORE * expected_tv(poisson(mean), n=n, k=k), least=made.eps0
         )
         if eps0 is not None:
-            number = fewest_dummies(n, k, eps, eps0=eps0, compositions=rounds, guess=mean, **asked)
+            number = fewest_dummies(n, k, eps, eps0=eps0, rounds=rounds, guess=mean, **asked)
             error = with_dummies(n, k, eps0, number, colluding).expected_error()
             more = {"parameters": f"eps0 = {eps0:g}, {number} dummies", "eps0": eps0, "dummies": number}
             trust = "shuffler: to mix, and to add dummies"
@@ -196,6 +196,7 @@ def geometric_error(eps: Floats | float) -> Floats:
     return np.asarray(1 / np.sinh(np.asarray(eps) / 2))
 
 
+@renamed
 def fewest_dummies(
     n: float,
     k: float,
@@ -205,14 +206,14 @@ def fewest_dummies(
     log10_delta: float | None = None,
     eps0: float = math.inf,
     colluding: float = 0,
-    compositions: int = 1,
+    rounds: int = 1,
     guess: float | None = None,
 ) -> int:
     """The fewest uniform dummies with which our bound makes shuffled k-RR (eps, delta)-private.
 
     ``n`` users, ``k`` values up to 10^7; ``eps`` > 0; ``delta`` in (0, 1), or ``log10_delta`` < 0 instead.
     ``eps0`` is at most 50, or math.inf if users send the values themselves. ``colluding`` users reveal their
-    reports to the adversary; below 1 it is a share of the users. ``compositions``: rounds, each with so many
+    reports to the adversary; below 1 it is a share of the users. ``rounds``: each with so many
     dummies. ``guess``: where it is known that some are needed, how many per value are about enough alone; the
     search starts there. ValueError names a bad argument; also if 10^12 dummies are too few.
     """
@@ -222,7 +223,7 @@ def fewest_dummies(
 
     @functools.cache
     def surplus(dummies: int) -> float:
-        made = with_dummies(n, k, eps0, dummies, colluding, compositions)
+        made = with_dummies(n, k, eps0, dummies, colluding, rounds)
         return max(float(made.log10_delta(eps)) - wanted, _DEEP)
 
     if guess is not None:
@@ -230,7 +231,7 @@ def fewest_dummies(
     else:
         if surplus(0) <= 0:
             return 0
-        guess = _sigma(eps, wanted, compositions) ** 2
+        guess = _sigma(eps, wanted, rounds) ** 2
     found = least_whole(
         surplus, guess=k * max(_noise(n, k, eps0, guess), 1.0), least=1, most=int(LARGEST_N_OF_UPPER)
     )
@@ -242,11 +243,11 @@ def fewest_dummies(
 
 
 def with_dummies(
-    n: float, k: float, eps0: float, dummies: int, colluding: float = 0, compositions: int = 1
+    n: float, k: float, eps0: float, dummies: int, colluding: float = 0, rounds: int = 1
 ) -> Collection:
     """k-RR by n users, and uniform dummies by the shuffler."""
     group = Group("users", int(n), eps0, colluding=colluding)
-    return Collection(int(k), (group,), dummies=Dummies(number=dummies), rounds=int(compositions))
+    return Collection(int(k), (group,), dummies=Dummies(number=dummies), rounds=int(rounds))
 
 
 def _sigma(eps: float, log10_delta: float, changed: int) -> float:

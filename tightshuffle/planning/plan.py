@@ -36,8 +36,7 @@ from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.guarantee import log10_upper
 from tightshuffle.numerics.roots import least_whole
-from tightshuffle.randomizers import Randomizer, parse
-from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
+from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
 from tightshuffle.points import (
     LARGEST_EPS0,
     LARGEST_N_OF_UPPER,
@@ -47,7 +46,8 @@ from tightshuffle.points import (
     check_guarantee,
     make_points,
 )
-from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
+from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
 
 _PRECISION = {"reports": 1e-6, "sums": 1e-5}  # of eps0, relative: as precisely as the bound is known
 _USERS = 1e-4  # precision of the fewest users, relative

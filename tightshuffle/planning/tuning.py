@@ -9,8 +9,8 @@ import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.guarantee import log10_upper_of_round
-from tightshuffle.randomizers import LocalHashing, SubsetSelection
 from tightshuffle.points import LARGEST_EPS0_OF_UPPER, points_of_randomizers
+from tightshuffle.randomizers import LocalHashing, SubsetSelection
 
 Tunable = type[SubsetSelection] | type[LocalHashing]
 TUNABLE: dict[str, Tunable] = {kind.key: kind for kind in (SubsetSelection, LocalHashing)}

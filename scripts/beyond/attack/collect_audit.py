@@ -24,9 +24,8 @@ from scripts.paper.delta.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.bounds import upper
+from tightshuffle.guarantee import upper
 from tightshuffle.literature import count as count_of_x0
-from tightshuffle.points import make_setting
 
 OBSERVES = ("count", "histogram")
 DIRECTIONS = ("forward", "reverse")
@@ -101,7 +100,7 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
     claims = {
         "published_log10_delta": theorem_1_as_printed(eps, count=tally.count, **setting),
         "exact_log10_delta": count_of_x0.delta(eps, count=tally.count, direction="both", **setting),
-        "upper_log10_delta": upper.log10_delta(eps, make_setting(**setting)),
+        "upper_log10_delta": upper(eps, log10=True, **setting),
     }
     for i, budget in enumerate(eps):
         for observes in OBSERVES:

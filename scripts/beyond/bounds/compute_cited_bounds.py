@@ -12,14 +12,13 @@ import pandas as pd
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import DELTA_KEY, OWN, read_values
 from tightshuffle.arguments import OutsideRange
-from tightshuffle.bounds import histogram
-from tightshuffle.literature import amplification, clones
+from tightshuffle.methods import delta
 
-CITED = {
-    "erlingsson": amplification.erlingsson,
-    "balle": amplification.balle_bennett,
-    "feldman": clones.clones,  # the cited paper's numerical bound; its closed form is weaker
-    "koskela": histogram.upper,  # the weak adversary
+METHODS = {  # the mechanism of a printed value -> the method that is the cited bound
+    "erlingsson": "erlingsson",
+    "balle": "balle-bennett",
+    "feldman": "clones",  # the cited paper's numerical bound; its closed form is weaker
+    "koskela": "privacy-blanket",  # the weak adversary
 }
 
 
@@ -36,7 +35,8 @@ def cited_bounds(values: pd.DataFrame) -> pd.DataFrame:
         n, eps0, eps = (pd.to_numeric(group[name]).to_numpy() for name in ("n", "eps0", "eps"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OutsideRange)
-            frame.loc[group.index, "cited"] = CITED[mechanism](eps, n=n, k=int(papers_k[item]), eps0=eps0)
+            bound = delta(eps, n=n, k=int(papers_k[item]), eps0=eps0, method=METHODS[mechanism], log10=True)
+            frame.loc[group.index, "cited"] = bound
     return frame[[*DELTA_KEY, "cited"]]
 
 

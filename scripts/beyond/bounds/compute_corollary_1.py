@@ -17,10 +17,9 @@ from scipy import stats
 
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
-from tightshuffle.bounds import histogram, upper
+from tightshuffle.guarantee import lower, upper
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.literature import count
-from tightshuffle.points import make_setting
 
 TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting
 EPS = (0.1, 0.5, 1.0)
@@ -67,8 +66,8 @@ def corollary_table() -> pd.DataFrame:
             "eps": eps,
             "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
             "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
-            "log10_lower": float(histogram.lower(eps, **TABLE_IV)),
-            "log10_upper": float(upper.log10_delta(eps, make_setting(**TABLE_IV))),
+            "log10_lower": lower(eps, log10=True, **TABLE_IV),
+            "log10_upper": upper(eps, log10=True, **TABLE_IV),
         }
         for name, counts in DATASETS.items()
         for eps in EPS

@@ -10,7 +10,7 @@ from scripts.paper.delta.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
 from tightshuffle import methods
 from tightshuffle.literature import count
-from tightshuffle.points import make_setting
+from tightshuffle.points import make_points
 
 NAMES = (  # of the whole histogram; all but `lower` hold for every dataset
     *(
@@ -38,8 +38,8 @@ def delta_bounds(steps: int, settings: Iterable[Mapping[str, Any]]) -> pd.DataFr
         table = pd.DataFrame({"setting": number, **counted, "eps": eps})
         table["published"] = theorem_1_as_printed(eps, **counted)
         table["exact"] = count.delta(eps, direction="both", **counted)
-        asked = make_setting(**whole)
-        bounds = {name: method.bound.log10_delta(eps, asked) for name, method in METHODS.items()}
+        points = make_points(eps, **whole)
+        bounds = {column: method.log10_delta(points) for column, method in METHODS.items()}
         tables.append(table.assign(**bounds))
     return pd.concat(tables, ignore_index=True)
 

@@ -8,8 +8,7 @@ import pandas as pd
 from scripts.paper.delta.compute_delta_surface import Section, points
 from scripts.paper.delta.printed_formulas import FORMS, delta_of_count
 from scripts.shared.job import job, write_csv
-from tightshuffle.bounds import histogram, upper
-from tightshuffle.points import make_setting
+from tightshuffle.guarantee import lower, upper
 
 EPS0 = 2.0  # of most of Table IV
 
@@ -32,9 +31,7 @@ def too_small(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.Dat
     table = pd.DataFrame({"eps": below, **counted})
     for form in FORMS[::-1]:
         table[form] = delta_of_count(below, form=form, **counted)
-    return table.assign(
-        lower=histogram.lower(below, **whole), upper=upper.log10_delta(below, make_setting(**whole))
-    )
+    return table.assign(lower=lower(below, log10=True, **whole), upper=upper(below, log10=True, **whole))
 
 
 if __name__ == "__main__":

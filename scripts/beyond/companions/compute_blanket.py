@@ -13,9 +13,9 @@ import pandas as pd
 from scripts.shared.axes import Axis
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Integers
-from tightshuffle.bounds import histogram, upper
-from tightshuffle.literature import blanket, count
-from tightshuffle.points import make_setting
+from tightshuffle.guarantee import lower, upper
+from tightshuffle.literature import biswas_blanket, count
+from tightshuffle.points import make_points
 
 
 def blanket_regions(
@@ -24,13 +24,13 @@ def blanket_regions(
     """Where the theorems' regions end and how many real roots P and H have, one row per eps0 of the axis."""
     eps0 = np.linspace(*axis)
     fixed: dict[str, Any] = {"n": n, "k": k, "count": x0_count(share, n)}
-    constants = blanket.kappas(eps0=eps0, **fixed)
+    constants = biswas_blanket.kappas(eps0=eps0, **fixed)
     ends = {
         "log_kappa_2": constants.log_kappa_2,
         "kappa_4": constants.kappa_4,
-        "case_border": blanket.case_border(eps0),
-        "roots_P": blanket.polynomial_roots(constants),
-        "roots_H": blanket.equation_roots(constants),
+        "case_border": biswas_blanket.case_border(eps0),
+        "roots_P": biswas_blanket.polynomial_roots(constants),
+        "roots_H": biswas_blanket.equation_roots(constants),
     }
     return pd.DataFrame({"eps0": eps0, **fixed, **ends})
 
@@ -51,7 +51,7 @@ def blanket_tightness(
     "S_2" for eps = ln(kappa_2) / 2 at every size.
     """
     users = np.array(sizes)
-    middle = blanket.kappas(n=users, k=k, eps0=eps0, count=x0_count(share, users)).log_kappa_2 / 2
+    middle = biswas_blanket.kappas(n=users, k=k, eps0=eps0, count=x0_count(share, users)).log_kappa_2 / 2
     points = [("eps", eps, n) for eps in np.geomspace(*axis)]
     points += [("n", eps, size) for eps in eps_of_sizes for size in sizes]
     points += [("S_2", eps, size) for eps, size in zip(middle, sizes, strict=True)]
@@ -59,16 +59,14 @@ def blanket_tightness(
     table = table.assign(k=k, eps0=eps0, count=x0_count(share, table["n"].to_numpy()))
     eps, held = table["eps"].to_numpy(), table["count"].to_numpy()
     setting: dict[str, Any] = {name: table[name].to_numpy() for name in ("n", "k", "eps0")}
-    constants = blanket.kappas(count=held, **setting)
+    constants = biswas_blanket.kappas(count=held, **setting)
     table = table.assign(log_kappa_2=constants.log_kappa_2, kappa_4=constants.kappa_4)
-    table["equation_3"] = blanket.equation_3(eps, **setting)
-    table["surplus"] = blanket.surplus(eps, count=held, **setting)
+    table["equation_3"] = biswas_blanket.log10_equation_3(make_points(eps, **setting))
+    table["surplus"] = biswas_blanket.surplus(eps, count=held, **setting)
     for direction in ("forward", "reverse"):
         table[f"count_{direction}"] = count.delta(eps, count=held, direction=direction, **setting)
     # of the whole histogram, for every dataset
-    return table.assign(
-        lower=histogram.lower(eps, **setting), upper=upper.log10_delta(eps, make_setting(**setting))
-    )
+    return table.assign(lower=lower(eps, log10=True, **setting), upper=upper(eps, log10=True, **setting))
 
 
 def x0_count(share: float, n: npt.ArrayLike) -> Integers:

@@ -1,19 +1,19 @@
-"""Girgis et al.'s bound on Renyi divergences, beside exact divergences; and its delta after compositions.
+"""Girgis et al.'s bound on Renyi divergences, beside exact divergences; and its delta after several rounds.
 
 All axes are even in logarithms.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scripts.shared.axes import Axis, rounded
 from scripts.shared.job import job, write_csv
-from tightshuffle import methods
-from tightshuffle.literature.renyi import girgis, rdp_to_delta, rdp_upper
+from tightshuffle.literature.renyi import rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
-from tightshuffle.points import make_setting
+from tightshuffle.methods import delta
 
 ORDERS: Axis = (1.1, 2000, 30)
 
@@ -41,7 +41,7 @@ def girgis_composed(
     orders: Axis = ORDERS,
     deepest: float = -12,
 ) -> pd.DataFrame:
-    """log10 delta after several rounds, one row per (compositions, eps).
+    """log10 delta after several rounds, one row per (rounds, eps).
 
     ``girgis`` is from the bound; ``clones_rdp`` from the clones' exact Renyi divergence with the same lemma
     (at the best of the orders); ``clones_pld`` from their privacy loss distribution, and empty below what the
@@ -51,16 +51,16 @@ def girgis_composed(
     lambdas, eps = rounded(np.geomspace(*orders)), rounded(np.geomspace(*axis))
     exact = rdp_clones(lambdas, n=n, eps0=eps0)
     tables = []
-    for compositions in rounds:
-        table = pd.DataFrame({"compositions": compositions, "eps": eps, **fixed})
-        table["girgis"] = girgis(eps, compositions=compositions, n=n, k=k, eps0=eps0)
-        by_order = rdp_to_delta(eps[:, None], lambdas, compositions * exact)
-        table["clones_rdp"] = np.where(eps >= compositions * eps0, -np.inf, by_order.min(axis=1))
+    for number in rounds:
+        table = pd.DataFrame({"rounds": number, "eps": eps, **fixed})
+        setting: dict[str, Any] = {**fixed, "rounds": number}
+        table["girgis"] = delta(eps, method="girgis", log10=True, **setting)
+        by_order = rdp_to_delta(eps[:, None], lambdas, number * exact)
+        table["clones_rdp"] = np.where(eps >= number * eps0, -np.inf, by_order.min(axis=1))
         drawn = (table["clones_rdp"] >= 1.3 * deepest).to_numpy()
-        table["clones_pld"] = np.nan
-        setting = make_setting(compositions=compositions, n=n, k=k, eps0=eps0)
-        clones = methods.log10_delta("clones", eps[drawn], setting)
-        table.loc[drawn, "clones_pld"] = clones
+        clones_pld = np.full(len(eps), np.nan)
+        clones_pld[drawn] = delta(eps[drawn], method="clones", log10=True, **setting)
+        table["clones_pld"] = clones_pld
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 

@@ -4,7 +4,6 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,22 +11,24 @@ import pandas as pd
 
 from scripts.shared.axes import Axis, rounded
 from scripts.shared.job import job, write_csv
-from tightshuffle import methods
 from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
-from tightshuffle.bounds import histogram
-from tightshuffle.bounds.rounds import log10_delta as composed_bound
+from tightshuffle.bounds import privacy_blanket
+from tightshuffle.bounds.rounds import log10_delta as log10_delta_of_rounds
 from tightshuffle.literature.amplification import balle_bennett
-from tightshuffle.points import make_setting
+from tightshuffle.literature.clones import clones, stronger_clones
+from tightshuffle.literature.koskela import koskela_strong
+from tightshuffle.points import make_points
 
-Rounds = Sequence[int]
-COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
-METHODS = {  # the figure's name of a curve -> log10 of that bound on delta, for eps and a setting
-    "strong": partial(methods.log10_delta, "koskela-strong"),
+NumbersOfRounds = Sequence[int]
+COLUMNS = ["curve", "rounds", "n", "k", "eps0", "eps", "upper"]
+BOUNDS = {  # the figure's name of a curve -> an upper bound on delta of one round
+    "strong": koskela_strong,
     # the blanket's bound alone, as in that paper: the method `upper` can be smaller
-    "weak": partial(composed_bound, partial(histogram.log10_delta, round_up=True)),
-    "clones": partial(methods.log10_delta, "clones"),
-    "stronger-clones": partial(methods.log10_delta, "stronger-clones"),
+    "weak": privacy_blanket.log10_upper,
+    "clones": clones,
+    "stronger-clones": stronger_clones,
 }
+DOES_NOT_REACH_0 = ("strong",)  # curves that are above 0 at eps = eps0, too
 
 
 def koskela_fig1a(
@@ -35,7 +36,7 @@ def koskela_fig1a(
     n: int = 1000,
     k: int = 4,
     gamma: float = 0.25,
-    rounds: Rounds = (1, 4, 16),
+    rounds: NumbersOfRounds = (1, 4, 16),
     axis: Axis = (0.05, 4.0, 80),
 ) -> pd.DataFrame:
     """The strong and the weak adversary, and two bounds for one round; rows of `COLUMNS`, delta as log10.
@@ -47,15 +48,18 @@ def koskela_fig1a(
     curves = composed_curves(("strong", "weak"), rounds, eps, fixed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)  # nan where a bound does not apply
-        bounds = [(bound.__name__, bound(eps, **fixed)) for bound in (balle_analytic, balle_bennett)]
-    for name, upper in bounds:
-        rows = {"curve": name, "compositions": 1, "eps": eps, "upper": upper} | fixed
+        bounds = {
+            "balle_analytic": balle_analytic(eps, **fixed),
+            "balle_bennett": balle_bennett(make_points(eps, **fixed)),
+        }
+    for name, upper in bounds.items():
+        rows = {"curve": name, "rounds": 1, "eps": eps, "upper": upper} | fixed
         curves.append(pd.DataFrame(rows)[COLUMNS].dropna(subset="upper"))
     return pd.concat(curves, ignore_index=True)
 
 
 def koskela_fig1b(
-    *, n: int = 10_000, eps0: float = 4, rounds: Rounds = (1, 2, 3, 4), axis: Axis = (0.02, 2.0, 100)
+    *, n: int = 10_000, eps0: float = 4, rounds: NumbersOfRounds = (1, 2, 3, 4), axis: Axis = (0.02, 2.0, 100)
 ) -> pd.DataFrame:
     """The clones and the stronger clones; rows of `COLUMNS`, delta as log10. They do not depend on k."""
     fixed = {"n": n, "k": 2, "eps0": eps0}
@@ -64,13 +68,15 @@ def koskela_fig1b(
 
 
 def composed_curves(
-    curves: Iterable[str], rounds: Rounds, eps: Floats, fixed: dict[str, Any]
+    curves: Iterable[str], rounds: NumbersOfRounds, eps: Floats, fixed: dict[str, Any]
 ) -> list[pd.DataFrame]:
     """Every curve, for every number of rounds."""
     tables = []
-    for curve, compositions in itertools.product(curves, rounds):
-        upper = METHODS[curve](eps, make_setting(compositions=compositions, **fixed))
-        rows = {"curve": curve, "compositions": compositions, "eps": eps, "upper": upper}
+    for curve, number in itertools.product(curves, rounds):
+        points = make_points(eps, rounds=number, **fixed)
+        zero_from_eps0 = curve not in DOES_NOT_REACH_0
+        upper = log10_delta_of_rounds(BOUNDS[curve], points, zero_from_eps0=zero_from_eps0)
+        rows = {"curve": curve, "rounds": number, "eps": eps, "upper": upper}
         tables.append(pd.DataFrame(rows | fixed)[COLUMNS])
     return tables
 

@@ -13,7 +13,7 @@ from scripts.shared.table_files import read_table
 from scripts.shared.wording import typeset
 
 DIVERGENCES = ["eps0", "order", "n", "k", "girgis", "clones", "two_counts"]
-COMPOSED = ["compositions", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]
+COMPOSED = ["rounds", "eps", "n", "k", "eps0", "girgis", "clones_rdp", "clones_pld"]
 GIRGIS: dict[str, Any] = {"color": "#D55E00", "linewidth": 2}
 CLONES: dict[str, Any] = {"color": "#0072B2", "linewidth": 1.6}
 Curves = dict[str, tuple[str, dict[str, Any]]]  # column -> label, look of the line
@@ -42,13 +42,13 @@ def envelope(divergences: pd.DataFrame) -> pd.DataFrame:
 
 def drawn(divergences: pd.DataFrame, composed: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The divergences at the eps0 of the rounds, and the most rounds."""
-    most = composed[composed["compositions"] == composed["compositions"].max()].sort_values("eps")
+    most = composed[composed["rounds"] == composed["rounds"].max()].sort_values("eps")
     return divergences[divergences["eps0"] == composed["eps0"].iloc[0]], most
 
 
 @style.applied()
 def draw(divergences: pd.DataFrame, composed: pd.DataFrame) -> Figure:
-    """(a) One round, one row per (eps0, order); (b) log10 delta, one row per (compositions, eps)."""
+    """(a) One round, one row per (eps0, order); (b) log10 delta, one row per (rounds, eps)."""
     figure = style.new_figure(3.1)
     panels = figure.subplots(1, 2)
     one, most = drawn(divergences, composed)

@@ -11,7 +11,7 @@ from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
 # One row per curve, number of rounds and eps; upper is log10 delta.
-COLUMNS = ["curve", "compositions", "n", "k", "eps0", "eps", "upper"]
+COLUMNS = ["curve", "rounds", "n", "k", "eps0", "eps", "upper"]
 LOOKS: dict[str, tuple[str, dict[str, Any]]] = {  # curve -> name, look; others stay in the table
     "strong": ("strong adversary", {"color": "#D55E00", "linewidth": 1.6}),
     "weak": ("weak adversary", {"color": "#0072B2", "linewidth": 1.6}),
@@ -26,18 +26,18 @@ LOWEST, NAMED = -10, -7  # of log10 delta: where the axis ends, and where lines 
 
 def drawn(table: pd.DataFrame) -> pd.DataFrame:
     """The rows that the figure shows."""
-    most = table["compositions"].max()
+    most = table["rounds"].max()
     kept = table["curve"].isin(list(LOOKS)) & np.isfinite(table["upper"])
-    return table[kept & ((table["curve"] != MOST_ROUNDS_ONLY) | (table["compositions"] == most))]
+    return table[kept & ((table["curve"] != MOST_ROUNDS_ONLY) | (table["rounds"] == most))]
 
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
     """A line per curve and number of rounds, which is written on it."""
-    rows, most = drawn(table), int(table["compositions"].max())
+    rows, most = drawn(table), int(table["rounds"].max())
     figure = style.new_figure(3.2, width=5.5)
     axes = figure.subplots()
-    for (name, number), curve in groups(rows, ["curve", "compositions"], sort=False):
+    for (name, number), curve in groups(rows, ["curve", "rounds"], sort=False):
         axes.plot(curve["eps"], curve["upper"], **LOOKS[name][1])
         if name not in UNNUMBERED:
             place = np.interp(-NAMED, -curve["upper"], curve["eps"])
@@ -55,7 +55,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 def caption(table: pd.DataFrame) -> str:
     """What one sees, and what the paper leaves open."""
-    rounds = wording.listing(sorted(int(number) for number in table["compositions"].unique()))
+    rounds = wording.listing(sorted(int(number) for number in table["rounds"].unique()))
     verdict = (
         "An adversary who knows less (weak) gets a much smaller δ than the strong one, and both are far below"
         " the analytic bound of Balle et al. for one round. The paper does not say how many rounds it plots."

@@ -23,12 +23,12 @@ from scripts.paper.delta.printed_formulas import delta_of_count, theorem_1_as_pr
 from scripts.shared.printed import OWN
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import OutsideRange
-from tightshuffle.bounds import histogram, upper
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
+from tightshuffle.guarantee import lower, upper
 from tightshuffle.krr import invert, lie_probability, project_to_simplex, truth_probability
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.planning.plan import expected_tv_gaussian, expected_tv_krr
-from tightshuffle.points import make_setting
+from tightshuffle.points import make_points
 
 Point = tuple[float, float, int, int]  # eps, eps0, n, k
 
@@ -53,8 +53,9 @@ GENERAL: dict[str, list[Callable[..., Any]]] = {  # the cited bounds for any eps
 @functools.lru_cache(maxsize=4096)
 def bracket(eps: float, eps0: float, n: int, k: int) -> tuple[float, float]:
     """(low, high): log10 delta of the whole histogram, for the worst dataset, is between them."""
-    setting = make_setting(n=n, k=k, eps0=eps0)
-    return float(histogram.lower(eps, n=n, k=k, eps0=eps0)), float(upper.log10_delta(eps, setting))
+    low = lower(eps, n=n, k=k, eps0=eps0, log10=True)
+    high = upper(eps, n=n, k=k, eps0=eps0, log10=True)
+    return low, high
 
 
 @functools.lru_cache(maxsize=4096)
@@ -256,7 +257,7 @@ def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OutsideRange)
             rows["value"] = [
-                min(float(bound(eps, n=int(n), k=2, eps0=eps0)) for bound in GENERAL[mechanism])
+                min(bound(make_points(eps, n=int(n), k=2, eps0=eps0)).item() for bound in GENERAL[mechanism])
                 for eps, n, eps0, mechanism in rows[["eps", "n", "eps0", "mechanism"]].to_numpy()
             ]
     first, rivals = rows[rows["mechanism"] == best], rows[rows["mechanism"].isin(list(others))]

@@ -17,7 +17,7 @@ def designs(settings: Iterable[Mapping[str, float]]) -> pd.DataFrame:
     for setting in settings:
         n, k, eps, delta = (setting[name] for name in ("n", "k", "eps", "delta"))
         try:
-            compared = compare_designs(n, k, eps, delta, compositions=int(setting["rounds"]))
+            compared = compare_designs(n, k, eps, delta, rounds=int(setting["rounds"]))
         except ValueError as error:
             raise ValueError(f"study.designs, {setting}: {error}") from error
         rows += [{**setting, **vars(design)} for design in compared.designs]

@@ -16,14 +16,14 @@ import pandas as pd
 from scripts.shared.delta_rules import delta_rules
 from scripts.shared.job import job, write_parquet
 from tightshuffle.arguments import Floats
-from tightshuffle.bounds.upper import bound_of_each
-from tightshuffle.planning.designs import geometric_error
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.guarantee import log10_upper_of_round
+from tightshuffle.planning.designs import geometric_error
+from tightshuffle.planning.tuning import TUNABLE, first_guess, most_private
+from tightshuffle.points import LARGEST_EPS0_OF_UPPER, points_of_randomizers
 from tightshuffle.randomizers import BY_KEY
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.expected_errors import errors, largest_error, mean_absolute
-from tightshuffle.points import LARGEST_EPS0_OF_UPPER
-from tightshuffle.planning.tuning import TUNABLE, first_guess, most_private
 
 _WIDTH = 1e-3  # of the bounds, relative to delta
 _CLOSE = 1e-3  # how far below the target log10 delta a search may end
@@ -123,7 +123,8 @@ def largest_eps0(
     while left.size:
         x = here[left]
         owns = [replace(randomizers[i], eps0=eps0) for i, eps0 in zip(left.tolist(), x.tolist(), strict=True)]
-        value = bound_of_each(eps[left], owns, n=n[left], width=_WIDTH)
+        points = points_of_randomizers(eps[left], n[left], owns)
+        value = log10_upper_of_round(points, width=_WIDTH)
         met = value <= log10_delta[left]
         low[left[met]], reached[left[met]] = x[met], value[met]
         high[left[~met]] = x[~met]

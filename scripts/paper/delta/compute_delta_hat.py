@@ -18,10 +18,11 @@ from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import Integers
-from tightshuffle.bounds import upper  # the one bound on the whole histogram that the paper's stages ask for
 from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.guarantee import (
+    upper,  # the one bound on the whole histogram that the paper's stages ask for
+)
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.points import make_setting
 
 LOG10_ENDS = (-2.0, -30.0)  # of the exact delta-hat, at the first and the last eps
 SMALLEST_FLOAT = 324  # -log10 of a delta that is 0 as a float, so that diffprivlib refuses it
@@ -88,7 +89,7 @@ def _deltas(sample: Integers, eps: float, eps0: float) -> dict[str, Any]:
         columns[f"{form}_value"] = int(np.flatnonzero(sample == count)[0]) + 1
         columns[f"{form}_count"] = count
         columns[form] = worst.log10_delta
-    columns["upper"] = float(upper.log10_delta(eps, make_setting(n=n, k=k, eps0=eps0)))
+    columns["upper"] = upper(eps, n=n, k=k, eps0=eps0, log10=True)
     columns["diffprivlib"] = float(
         log10_delta_of_scale(eps, scale=published_scale(eps, DELTA_AFTER_THE_STOP, 1.0))
     )
