@@ -30,7 +30,7 @@ def test_bracket_is_that_of_the_package(randomizer, rounds):
     setting = answers.Setting(randomizer, 2000, 10, 2.0, rounds, colluding=0.01)
     low, high = answers.bracket(setting, -6.0)
     given = {"n": 2000, "k": 10, "eps0": 2.0, "randomizer": randomizer, "colluding": 20}
-    assert high == tightshuffle.epsilon(1e-6, compositions=rounds, **given)
+    assert high == tightshuffle.epsilon(1e-6, rounds=rounds, **given)
     if rounds > 1 and randomizer == "grr":  # the lower bound of all rounds together
         alone = tightshuffle.Collection(10, (tightshuffle.Group("all", 1980, 2.0),), rounds=rounds)
         assert low == alone.epsilon(1e-6, bound="lower")

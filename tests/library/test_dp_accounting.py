@@ -27,7 +27,7 @@ def eps_of(*events):
 
 @pytest.mark.parametrize("more", [{}, {"randomizer": "subset:2"}, {"randomizer": "oue"}, {"colluding": 2000}])
 def test_rounds_are_those_of_the_package(more):
-    ours = tightshuffle.epsilon(DELTA, compositions=7, **WEEK, **more)
+    ours = tightshuffle.epsilon(DELTA, rounds=7, **WEEK, **more)
     theirs = eps_of(SelfComposedDpEvent(ShuffledDpEvent(**WEEK, **more), 7))
     assert ours * 0.999 <= theirs <= ours * 1.01
     assert eps_of(*[ShuffledDpEvent(**WEEK, **more)] * 7) == pytest.approx(theirs, rel=1e-3)
@@ -48,7 +48,7 @@ def test_with_another_mechanism_the_ledger_and_a_calibration():
         bracket_interval=dp_accounting.ExplicitBracketInterval(1, 1000),
         discrete=True,
     )
-    fit, over = (tightshuffle.epsilon(DELTA, compositions=count, **WEEK) for count in (rounds, rounds + 2))
+    fit, over = (tightshuffle.epsilon(DELTA, rounds=count, **WEEK) for count in (rounds, rounds + 2))
     assert fit <= 1 < over
 
 

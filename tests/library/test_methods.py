@@ -5,15 +5,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.library.at_points import at_points
 from tightshuffle import delta, epsilon
-from tightshuffle.bounds import histogram, single_value
+from tightshuffle.bounds import privacy_blanket, single_value
 from tightshuffle.bounds.inverse import TOLERANCE
 from tightshuffle.methods import LOWER, METHODS, UPPER
 
 OURS = {  # whose names no printed number tells apart
-    "lower": histogram.lower,
-    "privacy-blanket": histogram.upper,
-    "single-value": single_value.single_value,
+    "lower": at_points(privacy_blanket.log10_lower),
+    "privacy-blanket": at_points(privacy_blanket.log10_upper),
+    "single-value": at_points(single_value.log10_upper),
 }
 NAMES, NEVER_ZERO = list(METHODS), ("koskela-strong", "blanket")
 COMPOSING = [name for name, method in METHODS.items() if method.composes]
@@ -63,10 +64,10 @@ def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share):
 
 
 @pytest.mark.parametrize("name", COMPOSING)
-def test_compositions(name):
+def test_rounds(name):
     rounds = np.array([[1], [2], [5]])
     eps = np.array([0.1, 0.25])
-    values = log10_delta(name, eps, n=200, k=6, eps0=0.5, compositions=rounds)
+    values = log10_delta(name, eps, n=200, k=6, eps0=0.5, rounds=rounds)
     assert values.shape == (3, 2)
     np.testing.assert_array_equal(values[0], log10_delta(name, eps, n=200, k=6, eps0=0.5))
     assert np.all(np.diff(values, axis=0) > 0)
@@ -80,7 +81,7 @@ def test_round_trip(name, rounds):
     # it at eps = 0 already.
     loose = name in ("erlingsson", "feldman", "balle-hoeffding", "koskela-strong", "blanket", "girgis")
     n = 3000 if name == "koskela-strong" else 20_000 if loose else 100
-    setting = {"n": n, "k": 8, "eps0": 0.45, "compositions": rounds}
+    setting = {"n": n, "k": 8, "eps0": 0.45, "rounds": rounds}
     for wanted in (5e-3, 1e-5):
         eps = epsilon(wanted, method=name, **setting, **{"count": 30} if METHODS[name].needs_count else {})
         assert 0 < eps < rounds * 0.45
@@ -100,7 +101,7 @@ def test_epsilon_broadcasts_and_ends_at_eps0():
     assert eps[1, 1] == epsilon(1e-5, method="clones", n=1000, k=8, eps0=1.0)
     # One user hides nobody: eps0 is all there is, twice for two rounds. Some bounds do not even see that.
     alone = {"n": 1, "k": 8, "eps0": 1.0}
-    assert epsilon(1e-300, method="girgis", compositions=2, **alone) == pytest.approx(2.0, abs=1e-8)
+    assert epsilon(1e-300, method="girgis", rounds=2, **alone) == pytest.approx(2.0, abs=1e-8)
     assert epsilon(1e-15, **alone) == pytest.approx(1.0, abs=1e-8)
     for name in NEVER_ZERO:
         assert np.isnan(epsilon(1e-15, method=name, **alone))

@@ -170,7 +170,7 @@ def noise(_):
 def girgis(_):
     tables = draw_girgis.envelope(girgis_rdp()), girgis_composed()
     one, most = draw_girgis.drawn(*tables)
-    assert (set(one["eps0"]), set(most["compositions"])) == ({2}, {100})
+    assert (set(one["eps0"]), set(most["rounds"])) == ({2}, {100})
     shows = [*lines(one, "order", *draw_girgis.LEFT), *lines(most, "eps", *draw_girgis.RIGHT)]
     says = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
     says.append(f"{span(tables[0]['girgis'] / tables[0]['clones'])} times")
@@ -179,7 +179,7 @@ def girgis(_):
 
 def koskela(table):
     rows = draw_koskela.drawn(table)
-    assert set(rows["compositions"]) == set(table["compositions"])
+    assert set(rows["rounds"]) == set(table["rounds"])
     says = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
     return Drawn(draw_koskela.draw(table), draw_koskela.caption(table), lines(rows, "eps", "upper"), says)
 

@@ -14,6 +14,7 @@ from tightshuffle.points import Points
 
 RANDOMIZERS = ("krr", "generic")
 _LN10 = np.log(10)
+_USERS_LINE = 6  # calls above `_answer`, from a theorem to who calls `tightshuffle.delta`
 
 
 def erlingsson(points: Points) -> Floats:
@@ -121,7 +122,9 @@ def _answer(name: str, ln_delta: Floats, conditions: dict[str, Booleans], *, loc
     for holds in conditions.values():
         inside &= holds
     if failing:
-        warnings.warn(f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=3)
+        warnings.warn(
+            f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=_USERS_LINE
+        )
     # fmin: if eps0 is so large that gamma underflows, the bound is delta <= 1.
     log10 = np.where(inside, np.fmin(ln_delta, 0) / _LN10, np.nan)
     return np.where(local, -np.inf, log10)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+import tightshuffle
 from scripts.beyond.bounds.compute_delta_bounds import METHODS, delta_bounds
 from scripts.paper.delta.printed_formulas import theorem_1_as_printed
 from tightshuffle import upper
 from tightshuffle.literature import count
-from tightshuffle.literature.koskela import koskela_strong
 
 BOUNDED = [
     {"n": 60, "k": 5, "eps0": 0.5, "count": 40, "eps": {"start": 0.02, "stop": 0.45}},
@@ -24,7 +24,8 @@ def test_bounds_are_the_accountants_values_and_in_order():
         assert row["published"] == theorem_1_as_printed(row["eps"], **counted)
         assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
         assert row["upper"] == upper(row["eps"], log10=True, **setting)
-        assert row["koskela_strong"] == koskela_strong(row["eps"], **setting)
+        strong = tightshuffle.delta(row["eps"], method="koskela-strong", log10=True, **setting)
+        assert row["koskela_strong"] == strong
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
     # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.

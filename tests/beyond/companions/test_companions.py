@@ -5,15 +5,17 @@ import math
 import numpy as np
 import pytest
 
+import tightshuffle
 from scripts.beyond.companions.compute_blanket import blanket_regions, blanket_tightness
 from scripts.beyond.companions.compute_girgis import girgis_composed, girgis_rdp
 from scripts.beyond.companions.compute_koskela import balle_analytic, eps0_of_blanket, koskela_fig1a
-from tightshuffle import methods, upper
+from tests.library.at_points import at_points
+from tightshuffle import lower, upper
 from tightshuffle.arguments import OutsideRange
-from tightshuffle.bounds import histogram
-from tightshuffle.literature import blanket, count, renyi
-from tightshuffle.literature.koskela import koskela_strong
-from tightshuffle.points import make_setting
+from tightshuffle.literature import biswas_blanket, count, renyi
+from tightshuffle.literature.koskela import koskela_strong as strong
+
+koskela_strong = at_points(strong)
 
 
 def test_blanket_tables_hold_the_accountants_values():
@@ -27,9 +29,9 @@ def test_blanket_tables_hold_the_accountants_values():
     for _, row in tightness.sample(8, random_state=5).iterrows():
         setting = {name: row[name] for name in ("n", "k", "eps0")}
         assert row["count"] == round(0.25 * (row["n"] - 1))
-        assert row["equation_3"] == blanket.equation_3(row["eps"], **setting)
+        assert row["equation_3"] == at_points(biswas_blanket.log10_equation_3)(row["eps"], **setting)
         assert row["upper"] == upper(row["eps"], log10=True, **setting)
-        assert row["lower"] == histogram.lower(row["eps"], **setting)
+        assert row["lower"] == lower(row["eps"], log10=True, **setting)
         expected = count.delta(row["eps"], count=row["count"], direction="reverse", **setting)
         assert row["count_reverse"] == expected
     halves = tightness[tightness["series"] == "S_2"]
@@ -46,15 +48,15 @@ def test_renyi_tables_hold_the_accountants_values_in_their_order():
     setting = {"n": 300, "k": 5, "eps0": 1}
     composed = girgis_composed(**setting, rounds=(1, 20), axis=(0.05, 10, 9), orders=orders, deepest=-8)
     row = composed.iloc[9]
-    assert row["girgis"] == renyi.girgis(row["eps"], compositions=20, **setting)
-    clones = methods.log10_delta("clones", row["eps"], make_setting(compositions=20, **setting))
+    assert row["girgis"] == tightshuffle.delta(row["eps"], method="girgis", rounds=20, log10=True, **setting)
+    clones = tightshuffle.delta(row["eps"], method="clones", rounds=20, log10=True, **setting)
     assert row["clones_pld"] == pytest.approx(clones, abs=1e-6)
     known = composed[composed["clones_pld"].notna()]
     assert np.all(known["clones_pld"] <= known["clones_rdp"] + 1e-9)
     assert np.all(known["clones_rdp"] <= known["girgis"] + 1e-9)
     unknown = composed[composed["clones_pld"].isna()]
     assert np.all(unknown["clones_rdp"] < -8)
-    local = composed["eps"] >= composed["compositions"] * composed["eps0"]
+    local = composed["eps"] >= composed["rounds"] * composed["eps0"]
     assert local.any()
     assert np.all(np.isneginf(composed.loc[local, ["girgis", "clones_rdp"]]))
 
@@ -62,7 +64,7 @@ def test_renyi_tables_hold_the_accountants_values_in_their_order():
 def test_koskelas_curves_are_in_their_order():
     table = koskela_fig1a(rounds=(1, 3), axis=(0.05, 1.5, 22))
     composed = table[table["curve"].isin(["strong", "weak"])]
-    wide = composed.pivot(index="eps", columns=["curve", "compositions"], values="upper").dropna()
+    wide = composed.pivot(index="eps", columns=["curve", "rounds"], values="upper").dropna()
     assert (wide["strong"] > wide["weak"]).all(axis=None)
     assert (wide["weak", 3] > wide["weak", 1]).all()
     theorem = table.query("curve == 'balle_analytic'")  # only where it applies

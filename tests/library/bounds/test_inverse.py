@@ -6,11 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
+from tests.library.at_points import at_points
 from tightshuffle.arguments import OutsideRange
-from tightshuffle.bounds import histogram
+from tightshuffle.bounds import privacy_blanket
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.inverse import epsilon_from_gaussian, smallest_eps
 from tightshuffle.literature import count
+
+lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
 
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12, 1e-100])
@@ -24,7 +27,7 @@ def test_round_trip(delta):
 
 def found(log10_delta, setting, round_up):
     """eps, and how often the bound was asked for."""
-    bound, seen = histogram.upper if round_up else histogram.lower, []
+    bound, seen = upper if round_up else lower, []
 
     def log_delta(eps):
         seen.append(eps)
@@ -45,7 +48,7 @@ def found(log10_delta, setting, round_up):
 )
 def test_a_delta_that_eps_0_gives_is_found_at_once(round_up, log10_delta, setting):
     eps, calls = found(log10_delta, setting, round_up)
-    bound = histogram.upper if round_up else histogram.lower
+    bound = upper if round_up else lower
     assert eps == 0
     assert bound(0.0, **setting) <= log10_delta
     assert calls <= 8
@@ -61,7 +64,7 @@ def test_a_search_for_any_eps_ends_soon_on_its_side():
         n, k = int(10 ** rng.uniform(0, 5)), int(rng.choice([2, 3, 10, 100]))
         round_up = rng.choice([-1, 1]) > 0
         setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
-        bound = functools.partial(histogram.upper if round_up else histogram.lower, **setting)
+        bound = functools.partial(upper if round_up else lower, **setting)
         wanted = -(10 ** rng.uniform(-16, 2))
         eps, calls = found(wanted, setting, round_up)
         assert calls <= 20, (setting, wanted)

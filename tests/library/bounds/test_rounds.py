@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 
 import tightshuffle
+from tests.library.at_points import at_points
 from tests.library.bounds import dominating
 from tests.library.bounds.dominating import histograms, weak
 from tests.library.bounds.enumeration import krr
-from tightshuffle.bounds import histogram, rounds
+from tightshuffle.bounds import privacy_blanket, rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers import Finite, KRandomizedResponse
+
+upper = at_points(privacy_blanket.log10_upper)
 
 
 def gaussian(mu):
@@ -47,7 +50,7 @@ def test_no_dataset_of_two_rounds_exceeds_the_bound(ratios):
     matrices = [[krr(value, Fraction(ratio), k) for value in range(k)] for ratio in ratios]  # symmetric
     of_round = [[list(histograms(own, values, n).values()) for values in datasets] for own in matrices]
     owns = [KRandomizedResponse(k, math.log(ratio)) for ratio in ratios]
-    curves = [rounds.Curve(partial(histogram.upper, n=n, randomizer=own), own.eps0) for own in owns]
+    curves = [rounds.Curve(partial(upper, n=n, randomizer=own), own.eps0) for own in owns]
     of_curves = [[(float(p), float(q)) for p, q in weak(n, k, math.log(r)).values()] for r in ratios]
     both = rounds.Rounds([(own, 1) for own in curves])
     for grown in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(4), Fraction(7)):
@@ -109,8 +112,8 @@ def test_delta_next_to_all_budgets_together_is_not_0(times, eps0):
     """One user, k = 2: p^t (1 - e^(eps - t eps0)). As floats, t eps0 can be below the sum of the budgets."""
     p, eps = 1 / (1 + math.exp(-eps0)), times * eps0
     short = float(times * Fraction(eps0) - Fraction(eps))
-    assert tightshuffle.upper(eps, n=1, k=2, eps0=eps0, compositions=times) >= p**times * short
-    found = tightshuffle.epsilon(log10_delta=-20, n=1, k=2, eps0=eps0, compositions=times)
+    assert tightshuffle.upper(eps, n=1, k=2, eps0=eps0, rounds=times) >= p**times * short
+    found = tightshuffle.epsilon(log10_delta=-20, n=1, k=2, eps0=eps0, rounds=times)
     assert Fraction(found) >= times * Fraction(eps0) - Fraction(1e-19)
 
 
@@ -131,7 +134,7 @@ def test_rounds_of_a_dominating_pair_multiplied_out(pair, n, k, eps0, times):
     outcomes = dominating.compose(dominating.PAIRS[pair](n, k, eps0), times)
     for eps in (0.0, 0.3 * eps0, 1.1 * eps0, 1.9 * eps0):
         exact = float(dominating.hockey_stick(eps, outcomes))
-        bound = tightshuffle.delta(eps, method=METHOD[pair], n=n, k=k, eps0=eps0, compositions=times)
+        bound = tightshuffle.delta(eps, method=METHOD[pair], n=n, k=k, eps0=eps0, rounds=times)
         assert exact <= bound <= 1.002 * exact
 
 
@@ -161,7 +164,7 @@ def test_rounds_next_to_the_largest_loss():
         truth = only_the_largest_loss(eps, pair, n, k, eps0, times)
         if truth is not None:
             compared += 1
-            rounds_of = {"method": METHOD[pair], "compositions": times, "log10": True}
+            rounds_of = {"method": METHOD[pair], "rounds": times, "log10": True}
             bound = tightshuffle.delta(eps, n=n, k=k, eps0=eps0, **rounds_of)
             # Where delta is so small that the bound on the transform's noise counts.
             rounding = 1e-12 * max(times * eps0, 1) / max(times * eps0 - eps, 1e-16)
@@ -183,4 +186,4 @@ def test_a_matrix_whose_directions_differ():
         for first, second in itertools.combinations_with_replacement(pairs, 2):
             p, q = np.einsum("ic,jc->cij", first, second)
             worst = max(worst, np.maximum(p - np.exp(eps) * q, 0).sum())
-        assert worst <= tightshuffle.delta(eps, n=3, randomizer=own, compositions=2)
+        assert worst <= tightshuffle.delta(eps, n=3, randomizer=own, rounds=2)

@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 import tightshuffle
+from tests.library.at_points import at_points
 from tests.library.bounds.enumeration import Shuffled
 from tests.library.randomizers.matrices import both, matrix_of, merged, supports_of
+from tightshuffle.bounds import privacy_blanket
 from tightshuffle.bounds import single_value as module
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
-from tightshuffle.bounds.histogram import lower, upper
-from tightshuffle.bounds.single_value import single_value
 from tightshuffle.randomizers import Finite, parse
+
+lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
+single_value = at_points(module.log10_upper)
 
 PARTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # of eps0
 CASES = [

@@ -10,10 +10,18 @@ import numpy as np
 import pytest
 
 import tightshuffle
+from tests.library.at_points import at_points
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
+from tightshuffle.points import make_point
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.unary import UnaryEncoding
+
+log10_delta = at_points(sums.log10_delta)
+
+
+def epsilon(log10_delta, **arguments):
+    return sums.epsilon(log10_delta, make_point(release="sums", **arguments))
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ def test_every_dataset(name, eps0, n, k, rounds, deletion):
     own = make(name, k, eps0)
     eps = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * eps0 * rounds / (2 if deletion else 1)
     truth = worst(own, eps, n, rounds, deletion)
-    bound = 10 ** sums.log10_delta(eps, n=n, randomizer=own, compositions=rounds, deletion=deletion)
+    bound = 10 ** log10_delta(eps, n=n, randomizer=own, rounds=rounds, release="sums", deletion=deletion)
     assert np.all(bound >= truth * (1 - 1e-9) - 1e-15)
     if deletion and rounds == 1:
         assert np.all(bound <= truth * 1.001 + 1e-15)
@@ -86,7 +94,7 @@ def test_every_dataset_of_forty_users(name, eps0):
     datasets = [(a, b) for a in range(n) for b in range(n - a)]
     pairs = ((np.outer(held[a], other[b]).ravel(), np.outer(other[a], held[b]).ravel()) for a, b in datasets)
     truth = np.max([hockey_sticks(eps, *pair) for pair in pairs], axis=0)
-    bound = 10 ** sums.log10_delta(eps, n=n, randomizer=own)
+    bound = 10 ** log10_delta(eps, n=n, randomizer=own, release="sums")
     assert np.all(bound >= truth * (1 - 1e-9))
     assert np.all(bound <= truth * 1.4)
     if eps0 <= 4:
@@ -96,7 +104,7 @@ def test_every_dataset_of_forty_users(name, eps0):
 @pytest.mark.parametrize("eps0", [1e-8, 9.3e-4, *np.linspace(0.1, 50.0, 40).tolist()])
 def test_delta_is_0_from_the_largest_loss_on_and_not_before(eps0):
     """ln(p / q) of one sum, ln((1 + e^eps0) / 2), rounded to a float, is below the loss half of the time."""
-    found = sums.epsilon(-40.0, n=2, randomizer=make("oue", 2, eps0), deletion=True)
+    found = epsilon(-40.0, n=2, randomizer=make("oue", 2, eps0), deletion=True)
     with mpmath.workdps(60):
         largest = mpmath.log((1 + mpmath.exp(mpmath.mpf(eps0))) / 2)
         assert largest <= found <= largest * (1 + 1e-14)
@@ -110,7 +118,7 @@ def binomial(n, chance):
 def test_the_drafts_batches(eps0, eps):
     """draft-wang-ppm-differential-privacy has .317, .906 and 1.528 for bits flipped with these budgets."""
     own = make("rappor", 100, 2 * eps0)
-    found = [sums.epsilon(-9, n=100_000, randomizer=own, deletion=deletion) for deletion in (False, True)]
+    found = [epsilon(-9, n=100_000, randomizer=own, deletion=deletion) for deletion in (False, True)]
     assert found == pytest.approx(eps, abs=5.1e-5)
 
 
@@ -118,7 +126,7 @@ def test_many_users_and_rounds():
     """For many users the counts are nearly normal: two of sensitivity p - q and variance n q (1 - q)."""
     own = make("rappor", 10, 16.0)
     for rounds in (1, 100):
-        eps = sums.epsilon(-6, n=10**12, randomizer=own, compositions=rounds)
+        eps = epsilon(-6, n=10**12, randomizer=own, rounds=rounds)
         mu = math.sqrt(2 * rounds / (1e12 * own.q * (1 - own.q))) * (own.p_star - own.q)
         assert eps == pytest.approx(gaussian_eps(-6, mu), rel=1e-3)
 
@@ -127,10 +135,10 @@ def test_the_door_passes_everything_on():
     setting = {"k": 4, "eps0": 4.0, "randomizer": "oue", "release": "sums", "deletion": True}
     own = make("oue", 4, 4.0)
     for rounds in (1, 3):
-        direct = {"n": 900, "randomizer": own, "compositions": rounds, "deletion": True}
-        given = setting | {"n": 1000, "colluding": 100, "compositions": rounds}
-        assert tightshuffle.epsilon(1e-6, **given) == sums.epsilon(-6, **direct)
-        logs = sums.log10_delta(np.array([0.1, 0.4]), **direct)
+        direct = {"n": 900, "randomizer": own, "rounds": rounds, "deletion": True}
+        given = setting | {"n": 1000, "colluding": 100, "rounds": rounds}
+        assert tightshuffle.epsilon(1e-6, **given) == epsilon(-6, **direct)
+        logs = log10_delta(np.array([0.1, 0.4]), release="sums", **direct)
         np.testing.assert_allclose(tightshuffle.upper([0.1, 0.4], log10=True, **given), logs, rtol=1e-9)
 
 

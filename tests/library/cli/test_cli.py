@@ -13,7 +13,6 @@ import pytest
 import tightshuffle
 from tests.library.cli.calls import answer, call
 from tightshuffle import methods
-from tightshuffle.bounds import histogram
 from tightshuffle.cli.layout import what_is_left
 from tightshuffle.cli.main import main
 from tightshuffle.dummies.best_law import smallest_poisson_mean
@@ -36,7 +35,7 @@ def test_delta_of_every_method(name):
     words = ["delta", name, *SETTING, *["--count", 300] * method.needs_count, "--eps", 0.28]
     given, one = answer(*words, 0.32), answer(*words)
     expected = {"method": name, "n": 2000, "k": 8, "eps0": 0.45, **extra}
-    expected |= {"compositions": 1} if method.composes else {}
+    expected |= {"rounds": 1} if method.composes else {}
     expected |= {"eps": [0.28, 0.32], "log10_delta": delta_of(name, [0.28, 0.32], **extra)}
     assert given == expected | {"note": [None, None]}
     assert (one["eps"], one["log10_delta"], one["note"]) == (0.28, given["log10_delta"][0], None)
@@ -46,7 +45,7 @@ def test_dummies_of_the_best_law_and_of_a_given_one():
     words = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6", "--values", 2]
     found = answer(*words, "--eps", 1, "--colluding", "10%")
     best, *_, poisson = found["designs"]
-    assert found["mean_per_device"] == smallest_poisson_mean(1, 1e-6, devices=9_000, values=2)
+    assert found["mean_per_device"] == smallest_poisson_mean(1, 1e-6, devices=9_000, values_per_user=2)
     assert [best["added_by"], poisson["added_by"]] == ["shuffler", "devices"]
     own = answer(*words, "--law", best["law"])
     assert own["eps_at_least"] <= own["eps"] <= 1
@@ -58,9 +57,9 @@ def test_dummies_of_the_best_law_and_of_a_given_one():
 
 
 def test_sums_and_the_fewest_users():
-    words = "--k 9 --eps0 6 --randomizer rappor --release sums --deletion --compositions 2"
+    words = "--k 9 --eps0 6 --randomizer rappor --release sums --deletion --rounds 2"
     given = {"k": 9, "eps0": 6.0, "randomizer": "rappor", "release": "sums"}
-    given |= {"deletion": True, "compositions": 2}
+    given |= {"deletion": True, "rounds": 2}
     users = answer("users", *words.split(), "--eps", 0.5, "--delta", "1e-5")
     assert users["n"] == tightshuffle.fewest_users(0.5, 1e-5, **given)
     found = answer("epsilon", "upper", "--n", users["n"], *words.split(), "--delta", "1e-5")
@@ -91,7 +90,7 @@ def test_tables_at_any_depth():
     code, out, err = call(*words.split())
     assert (code, err) == (0, "")
     _, setting, _, _, *rows = out.splitlines()
-    assert setting == "n = 1000000, k = 10, eps0 = 1, compositions = 1"
+    assert setting == "n = 1000000, k = 10, eps0 = 1, rounds = 1"
     log10 = tightshuffle.upper(0.5, n=10**6, k=10, eps0=1.0, log10=True)
     assert log10 < -1000
     delta = rows[0].split()[1]
@@ -121,7 +120,7 @@ def test_plan():
         assert 0 <= plan["eps0"] - float(re.search(r"largest eps0   (\S+) ", text)[1]) < 1e-5
         assert f"  {plan['expected_tv']['gaussian']:.4g}\n" in text
         assert f"\nleft, with delta = 0, if the shuffler fails: {what_is_left(plan['eps0'])}\n" in text
-    often = call("plan", "--n", "1e5", "--k", 15, "--delta", "1e-6", "--eps", 1, "--compositions", 4)[1]
+    often = call("plan", "--n", "1e5", "--k", 15, "--delta", "1e-6", "--eps", 1, "--rounds", 4)[1]
     assert re.search(r"fails: nothing useful \(eps \d+\), for the 4 rounds together\n", often)
     wanted = answer("plan", "--k", 15, "--delta", "1e-6", "--eps", 1, "--error", 0.05)
     assert wanted["expected_tv"]["shuffle+INV"] <= wanted["error"] == 0.05
@@ -170,7 +169,7 @@ def test_one_bracket_of_eps_for_every_randomizer(randomizer, setting):
     bounds = answer("epsilon", "privacy-blanket,single-value,upper", *words)["methods"]
     eps = {name: bound["eps"] for name, bound in bounds.items()}
     assert eps["upper"] <= min(eps.values()) * (1 + 1e-6)
-    _, out, _ = call("epsilon", "upper,lower", *words, "--compositions", "2")  # lower is for one round
+    _, out, _ = call("epsilon", "upper,lower", *words, "--rounds", "2")  # lower is for one round
     assert float(re.search(r"at most (\S+)", out).group(1)) > high
 
 
@@ -189,7 +188,7 @@ def test_a_matrix_of_your_own(tmp_path):
     path.write_text("\ufeff0.6,0.2,0.2\r\n0.2,0.6,0.2\r\n 0.2, 0.2, 0.6\r\n", encoding="utf-8")
     given = answer("delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}")
     assert (given["k"], given["eps0"]) == (3, pytest.approx(math.log(3), rel=1e-15))
-    krr = histogram.upper(0.2, n=500, k=3, eps0=math.log(3))
+    krr = tightshuffle.delta(0.2, n=500, k=3, eps0=math.log(3), method="privacy-blanket", log10=True)
     assert given["log10_delta"] == pytest.approx(krr, abs=1e-3)  # each 1e-4 above the truth
 
 

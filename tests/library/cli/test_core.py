@@ -38,8 +38,8 @@ def test_every_command_and_method(run, tmp_path):
     (tmp_path / "counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
     commands = [
         ["delta", "all", *SETTING, "--eps", "0.2", "--count", "30"],
-        ["delta", "all", *SETTING, "--eps", "0.2", "--count", "30", "--compositions", "2"],
-        ["epsilon", "clones", *SETTING, "--delta", "1e-3", "--compositions", "2"],
+        ["delta", "all", *SETTING, "--eps", "0.2", "--count", "30", "--rounds", "2"],
+        ["epsilon", "clones", *SETTING, "--delta", "1e-3", "--rounds", "2"],
         ["methods"],
         ["plan", "--data", str(tmp_path / "counts.csv"), "--eps", "0.5", "--delta", "1e-6"],
         ["compare", *SETTING],

@@ -6,10 +6,13 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from tests.library.at_points import at_points
 from tests.library.bounds import dominating
 from tightshuffle.literature import clones as module
-from tightshuffle.literature.clones import clones, stronger_clones
-from tightshuffle.literature.koskela import koskela_strong
+from tightshuffle.literature import koskela
+
+clones, stronger_clones = at_points(module.clones), at_points(module.stronger_clones)
+koskela_strong = at_points(koskela.koskela_strong)
 
 BOUNDS = {clones: "clones", stronger_clones: "stronger-clones", koskela_strong: "strong"}
 

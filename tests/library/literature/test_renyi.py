@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+import tightshuffle
+from tests.library.at_points import at_points
 from tests.library.bounds import dominating
-from tightshuffle import methods
-from tightshuffle.literature.renyi import girgis, rdp_to_delta, rdp_upper
+from tightshuffle.literature import renyi
+from tightshuffle.literature.renyi import rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
-from tightshuffle.points import make_setting
+
+girgis = at_points(renyi.girgis)
 
 
 def theorem_3_1(lam, n, eps0):
@@ -105,7 +108,7 @@ def test_girgis_is_the_best_over_the_orders(n, eps0, rounds):
     rdp = rounds * rdp_upper(orders, n=n, eps0=eps0)
     for eps in (0.1, 0.4, 1.5):
         if eps < rounds * eps0:
-            got = girgis(eps, n=n, k=3, eps0=eps0, compositions=rounds)
+            got = girgis(eps, n=n, k=3, eps0=eps0, rounds=rounds)
             whole = rdp_to_delta(eps, orders, rdp)
             best = orders[np.argmin(whole)]
             near = np.linspace(max(1.0001, best - 1), best + 1, 401)
@@ -115,21 +118,20 @@ def test_girgis_is_the_best_over_the_orders(n, eps0, rounds):
             assert got <= real + 1e-9
 
 
-def test_exact_divergence_and_loss_distribution_agree_after_compositions():
+def test_exact_divergence_and_loss_distribution_agree_after_several_rounds():
     # Lemma 2.1 loses a polynomial factor: the exact delta is below, but not by more than a factor of 30.
     eps, orders = np.array([0.5, 1.0, 1.5]), np.geomspace(1.2, 400, 25)
     rdp = 20 * rdp_clones(orders, n=10**4, eps0=2.0)
     converted = rdp_to_delta(eps[:, None], orders, rdp).min(axis=1)
-    rounds = make_setting(n=10**4, k=10, eps0=2.0, compositions=20)
-    exact = methods.log10_delta("clones", eps, rounds)
+    exact = tightshuffle.delta(eps, n=10**4, k=10, eps0=2.0, rounds=20, method="clones", log10=True)
     assert np.all(exact < converted)
     assert np.all(converted < exact + np.log10(30))
     # Girgis' theorem bounds every eps0-LDP randomizer as the clones do, and is known to be looser.
-    assert np.all(exact < girgis(eps, n=10**4, k=10, eps0=2.0, compositions=20))
+    assert np.all(exact < girgis(eps, n=10**4, k=10, eps0=2.0, rounds=20))
 
 
 def test_girgis_is_zero_where_every_round_alone_gives_it():
-    result = girgis([1.9999, 2.0, 6.0], n=50, k=3, eps0=1.0, compositions=2)
+    result = girgis([1.9999, 2.0, 6.0], n=50, k=3, eps0=1.0, rounds=2)
     assert np.isfinite(result[0])
     assert np.all(np.isneginf(result[1:]))
     assert girgis(0.0, n=50, k=3, eps0=1.0) <= 0

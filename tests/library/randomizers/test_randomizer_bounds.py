@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 import tightshuffle
+from tests.library.at_points import at_points
 from tests.library.bounds.enumeration import Shuffled
 from tests.library.randomizers.matrices import both, merged, supports_of
-from tightshuffle.bounds.histogram import lower, upper
+from tightshuffle.bounds import privacy_blanket
+
+lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
 
 PARTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # of eps0
 

@@ -9,8 +9,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import binomial, expected_tv, parse_law, poisson, read_law
 from tightshuffle.gaussian import exact_scale
 
@@ -193,7 +193,7 @@ def test_more_error_costs_fewer_dummies():
 
 @pytest.mark.parametrize(("values", "mean"), [(1, 42.65), (20, 714.7)])
 def test_the_fewest_poisson_dummies_of_devices(values, mean):
-    found = smallest_poisson_mean(1, 1e-6, devices=100_000, colluding=0.1, values=values)
+    found = smallest_poisson_mean(1, 1e-6, devices=100_000, colluding=0.1, values_per_user=values)
     assert 90_000 * found == pytest.approx(mean, rel=0.001)
     assert HiddenByDummies(poisson(90_000 * found), values).log10_delta(1.0) <= -6
     assert HiddenByDummies(poisson(0.999 * 90_000 * found), values, round_up=False).log10_delta(1.0) > -6

@@ -8,9 +8,8 @@ from scipy import stats
 
 from tests.library.bounds.enumeration import add
 from tightshuffle import Collection, Group
-from tightshuffle.bounds import third_value
+from tightshuffle.collection import bounds, third_value
 from tightshuffle.collection.cover import Cover
-from tightshuffle.collection import bounds
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,20 @@ import mpmath
 import numpy as np
 import pytest
 
+from tests.library.at_points import at_points
 from tests.library.bounds import dominating
 from tests.library.bounds.enumeration import Shuffled, enumerate_worst_case, hockey_stick
 from tests.library.randomizers.matrices import exact_columns
-from tightshuffle.bounds.histogram import lower, upper
-from tightshuffle.literature.amplification import balle_bennett, balle_hoeffding
-from tightshuffle.literature.clones import clones, stronger_clones
+from tightshuffle.bounds import privacy_blanket
+from tightshuffle.literature import amplification
+from tightshuffle.literature import clones as clones_module
 from tightshuffle.numerics.positive_part import log_positive_part
 from tightshuffle.randomizers import Finite, KRandomizedResponse
+
+lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
+balle_bennett = at_points(amplification.balle_bennett)
+balle_hoeffding = at_points(amplification.balle_hoeffding)
+clones, stronger_clones = at_points(clones_module.clones), at_points(clones_module.stronger_clones)
 
 TINY = [
     *[(1, 3, 1.0), (4, 3, 1.0), (6, 4, 1.0), (6, 2, 1.0)],

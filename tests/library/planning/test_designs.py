@@ -11,11 +11,11 @@ from scipy import stats
 
 import tightshuffle
 from tests.library.cli.calls import answer, call
-from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, what_is_left
-from tightshuffle.planning.designs import compare_designs, fewest_dummies, with_dummies
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import cut_power, parse_law, poisson
+from tightshuffle.planning.designs import compare_designs, fewest_dummies, with_dummies
 
 SETTINGS = [  # n, k, eps, delta, eps0, rounds
     (2000, 16, 0.5, 1e-6, 3.5, 1),
@@ -29,7 +29,7 @@ ASKED = [  # n, k, eps, delta; rounds, reports per user, colluding
     ((20_000, 30, 0.3, 1e-8), (5, 1, 0.1)),
     ((20_000, 30, 1.0, 1e-5), (2, 3, 500)),
 ]
-OPTIONS = ("compositions", "reports_per_user", "colluding")
+OPTIONS = ("rounds", "values_per_user", "colluding")
 
 
 @functools.cache
@@ -52,10 +52,10 @@ def delta_of_dummies(dummies, k, eps):
 
 @pytest.mark.parametrize(("n", "k", "eps", "delta", "eps0", "rounds"), SETTINGS)
 def test_one_dummy_fewer_is_too_few(n, k, eps, delta, eps0, rounds):
-    found = fewest_dummies(n, k, eps, delta, eps0=eps0, compositions=rounds)
+    found = fewest_dummies(n, k, eps, delta, eps0=eps0, rounds=rounds)
     assert found > 0
-    assert with_dummies(n, k, eps0, found, compositions=rounds).delta(eps) <= delta
-    assert with_dummies(n, k, eps0, found - 1, compositions=rounds).delta(eps) > delta
+    assert with_dummies(n, k, eps0, found, rounds=rounds).delta(eps) <= delta
+    assert with_dummies(n, k, eps0, found - 1, rounds=rounds).delta(eps) > delta
 
 
 @pytest.mark.parametrize(("k", "eps", "delta"), [(100, 1.0, 1e-6), (10, 0.5, 1e-4), (400, 2.0, 1e-9)])
@@ -94,7 +94,7 @@ def deltas(design, setting, options):
         return [with_dummies(n, k, design.eps0, each, colluding, rounds).delta(eps) for each in numbers]
     sums = "sums" in design.name
     given = {"randomizer": design.name.split(",")[0].lower(), "release": "sums"} if sums else {}
-    given |= {"n": n, "k": k, "compositions": rounds * values, "colluding": colluding}
+    given |= {"n": n, "k": k, "rounds": rounds * values, "colluding": colluding}
     return [tightshuffle.delta(eps, eps0=each * design.eps0, **given) for each in (1, 1.001)]
 
 
@@ -189,9 +189,7 @@ def test_sums_of_several_values_per_user_by_every_count():
     """RAPPOR's sums for a user who moves two values: four independent counts, for every dataset."""
     n, k, values, eps, eps0 = 3, 5, 2, 0.8, 2.0
     p = math.exp(eps0 / 2) / (math.exp(eps0 / 2) + 1)
-    bound = tightshuffle.delta(
-        eps, n=n, k=k, eps0=eps0, randomizer="rappor", release="sums", compositions=values
-    )
+    bound = tightshuffle.delta(eps, n=n, k=k, eps0=eps0, randomizer="rappor", release="sums", rounds=values)
 
     def count(own, held):
         parts = [stats.binom.pmf(range(n), held, p), stats.binom.pmf(range(n), n - 1 - held, 1 - p), own]
@@ -236,7 +234,7 @@ NOBODY = "of these designs protects anybody if the shuffler or the aggregators f
 def test_the_command_says_where_nothing_useful_is_left():
     settings = [(20_000, 1, 1, "None"), (20_000, 1, 3, "For 3 rounds, none"), (2000, 0.5, 1, "None")]
     for n, eps, rounds, start in settings:
-        words = ["design", "--n", n, "--k", 30, "--eps", eps, "--delta", 1e-6, "--compositions", rounds]
+        words = ["design", "--n", n, "--k", 30, "--eps", eps, "--delta", 1e-6, "--rounds", rounds]
         text = call(*words)[1]
         left = [design["eps_if_it_fails"] for design in answer(*words)["designs"]]
         useful = [eps for eps in left if eps is not None and eps < USELESS_EPS]

@@ -302,7 +302,7 @@ def test_values_themselves_in_several_rounds():
 def test_rounds_equal_and_different():
     first, later = Group("a", 5000, 2.0), Collection(10, (Group("a", 3000, 3.0),), rounds=2)
     weekly = Collection(10, (first,), rounds=3).epsilon(1e-6)
-    known = tightshuffle.epsilon(1e-6, n=5000, k=10, eps0=2.0, compositions=3)
+    known = tightshuffle.epsilon(1e-6, n=5000, k=10, eps0=2.0, rounds=3)
     assert weekly == pytest.approx(known, rel=0.01)
     both = Collection(10, (first,), rounds=3, then=(later,))
     assert both.epsilon(1e-6) > max(weekly, later.epsilon(1e-6))

@@ -100,10 +100,10 @@ def test_a_tuned_plan_counts_colluding_users_and_does_not_depend_on_the_data():
 
 @pytest.mark.slow
 def test_fewest_users_of_four_rounds():
-    setting = {"k": 5, "eps": 1.0, "log10_delta": -6.0, "compositions": 4}
+    setting = {"k": 5, "eps": 1.0, "log10_delta": -6.0, "rounds": 4}
     found = tightshuffle.plan(error=0.02, **setting)
     assert found.tv["shuffle+INV"] <= 0.02 < tightshuffle.plan(n=found.n - 1, **setting).tv["shuffle+INV"]
-    bound = tightshuffle.upper(1.0, n=found.n, k=5, eps0=found.eps0, compositions=4, log10=True)
+    bound = tightshuffle.upper(1.0, n=found.n, k=5, eps0=found.eps0, rounds=4, log10=True)
     assert bound == found.log10_delta <= -6
 
 

@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tightshuffle.bounds import histogram
-from tightshuffle.literature import blanket, count
+from tests.library.at_points import at_points
+from tightshuffle import guarantee
+from tightshuffle.literature import biswas_blanket, count
+
+blanket = at_points(biswas_blanket.blanket)
+log10_equation_3 = at_points(biswas_blanket.log10_equation_3)
 
 RELATIVE = 1e-12
 SETTINGS = [
@@ -69,23 +73,23 @@ def test_equation_3_as_printed(setting):
     printed, rest = Printed(**setting), {name: setting[name] for name in ("n", "k", "eps0")}
     for eps in (1e-9, 1e-3, 0.3, 0.999 * setting["eps0"], 2 * setting["eps0"], 12.0):
         expected = mp.log10(printed.delta(eps))
-        assert_close(blanket.equation_3(eps, **rest), expected)
-        assert_close(blanket.blanket(eps, **rest), min(mp.mpf(0), expected))
+        assert_close(log10_equation_3(eps, **rest), expected)
+        assert_close(blanket(eps, **rest), min(mp.mpf(0), expected))
 
 
 def test_equation_3_changes_its_case_at_the_corrected_border():
     for eps0 in (0.01, 0.3, 0.6):
-        border = float(blanket.case_border(eps0))
+        border = float(biswas_blanket.case_border(eps0))
         printed = Printed(n=9, k=3, eps0=eps0, count=1)
         assert [printed.case_1(border * (1 + sign * 1e-9)) for sign in (-1, 1)] == [False, True]
         assert not printed.case_1(printed.k4)  # kappa_4 as printed is another place
-    assert blanket.case_border(0.65) == np.inf
+    assert biswas_blanket.case_border(0.65) == np.inf
     assert not Printed(n=9, k=3, eps0=0.65, count=1).case_1(mp.mpf(500))
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_kappas_as_printed(setting):
-    ours, printed = blanket.kappas(**setting), Printed(**setting)
+    ours, printed = biswas_blanket.kappas(**setting), Printed(**setting)
     for actual, expected in [
         (ours.log_kappa_1, mp.log(printed.k1)),
         (ours.kappa_2, printed.k2),
@@ -110,12 +114,12 @@ settings = st.fixed_dictionaries(
 @given(settings, st.floats(0, 1), st.floats(0, 40))
 def test_no_setting_satisfies_theorem_2_3(setting, share, eps):
     held = int(share * (setting["n"] - 1))
-    constants = blanket.kappas(count=held, **setting)
+    constants = biswas_blanket.kappas(count=held, **setting)
     eps0 = setting["eps0"]
     assert constants.kappa_4 > eps0
-    assert blanket.case_border(eps0) > eps0
+    assert biswas_blanket.case_border(eps0) > eps0
     assert constants.log_kappa_2 <= eps0 * (1 + 1e-12)  # S_1 is empty
-    assert blanket.polynomial_roots(constants) == blanket.equation_roots(constants) == 0
+    assert biswas_blanket.polynomial_roots(constants) == biswas_blanket.equation_roots(constants) == 0
     printed = Printed(count=held, **setting)
     peak = printed.k3 * (printed.k2 - 1) ** 2 / 4  # of P_2, and P_1 is above its value at 1
     assert 4 * printed.k1 * printed.k2 > peak
@@ -123,31 +127,31 @@ def test_no_setting_satisfies_theorem_2_3(setting, share, eps):
     end = (printed.k2 - 1) / (printed.k2 + 1)
     first = 2 * printed.k5 * printed.k2 * mp.exp(-printed.c * end**2 / (4 * printed.k5))
     assert first > 20 * depth
-    assert blanket.blanket(eps, **setting) <= 0  # and no nan
+    assert blanket(eps, **setting) <= 0  # and no nan
 
 
 def test_roots_are_found_where_they_exist():
     """With kappa_1 put right (its exponent, and the factor n) the polynomial has two roots."""
     setting = {"n": 20, "k": 3, "eps0": 0.5, "count": 4}
-    constants, printed = blanket.kappas(**setting), Printed(**setting)
-    shift = 2 * blanket.C * 20 * np.exp(-0.5) + np.log(20)
+    constants, printed = biswas_blanket.kappas(**setting), Printed(**setting)
+    shift = 2 * biswas_blanket.C * 20 * np.exp(-0.5) + np.log(20)
     right = dataclasses.replace(constants, log_kappa_1=constants.log_kappa_1 - shift)
     printed.k1 *= mp.exp(-2 * printed.c * printed.n * mp.exp(-printed.eps0)) / printed.n
     assert min(printed.polynomial(1 + share * right.excess) for share in np.linspace(0, 1, 99)) < 0
-    assert blanket.polynomial_roots(right) == 2
-    assert blanket.polynomial_roots(constants) == 0
+    assert biswas_blanket.polynomial_roots(right) == 2
+    assert biswas_blanket.polynomial_roots(constants) == 0
     steep = dataclasses.replace(constants, kappa_3=constants.kappa_3 * 1e6)
     printed.k3 *= 10**6
     end = printed.k2 - 1
     assert min(printed.equation(share * end) for share in np.linspace(0, 1, 99)) < 0
-    assert blanket.equation_roots(steep) == 2
+    assert biswas_blanket.equation_roots(steep) == 2
 
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(1, 2, 0.1), (10, 3, 0.1), (40, 10, 0.5), (300, 2, 0.05)])
 def test_equation_3_is_an_upper_bound_for_the_count_and_the_whole_histogram(n, k, eps0):
     eps = eps0 * np.array([1e-3, 0.1, 0.5, 0.99])
-    ours = blanket.blanket(eps, n=n, k=k, eps0=eps0)
+    ours = blanket(eps, n=n, k=k, eps0=eps0)
     for held in {0, n // 3, n - 1}:
         exact = count.delta(eps, n=n, k=k, eps0=eps0, count=held, direction="both")
         assert np.all(ours > exact)
-    assert np.all(ours > histogram.lower(eps, n=n, k=k, eps0=eps0))
+    assert np.all(ours > guarantee.lower(eps, n=n, k=k, eps0=eps0, log10=True))
