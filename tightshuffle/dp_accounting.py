@@ -7,8 +7,8 @@ asks for ``NeighboringRelation.REPLACE_ONE``.
 import math
 from typing import Any
 
-import tightshuffle
 from tightshuffle.arguments import check_installed, check_number
+from tightshuffle.guarantee import to_pld
 from tightshuffle.points import make_point
 
 try:
@@ -23,10 +23,39 @@ except ModuleNotFoundError:
 
 @attr.s(frozen=True, auto_attribs=True)
 class ShuffledDpEvent(DpEvent):  # type: ignore[misc]
-    """One round in which ``n`` users each send a report, which a shuffler mixes.
+    """One round of the shuffle model: each of n users sends one report, and all reports are released mixed.
 
-    Attributes: as for `tightshuffle.upper`. Several rounds are a ``SelfComposedDpEvent`` of it. ValueError
-    names a bad one, so that an accountant is not left with half of a composition.
+    The mechanism: user i holds one of k values and turns it into a report with a local randomizer, which is
+    eps0-private, with fresh randomness and independently of all other users. A shuffler releases the multiset
+    of the n reports. ``colluding`` users reveal their own reports to the adversary.
+
+    The neighbours: two datasets of the same n users that differ in the value of one user who does not
+    collude (``NeighboringRelation.REPLACE_ONE``).
+
+    The promise: for every dataset, the release is at most as revealing as the dominating pair that
+    `tightshuffle.to_pld` gives for these attributes, whatever the values of the other users are. It also
+    holds for a value that depends on earlier releases. So several rounds of the same users are a
+    ``SelfComposedDpEvent`` of this event.
+
+    The event is immutable, and its meaning is fixed: a mechanism that needs another attribute, or another
+    meaning of one, becomes another event.
+
+    Attributes
+    ----------
+    n : int, from 1 to 10^12
+        Users who send a report.
+    k : int, at least 2
+        Values.
+    eps0 : float, above 0 and at most 50
+        Local budget of one report.
+    randomizer : str
+        A name that `tightshuffle.randomizers.parse` takes; "grr" is k-randomized response.
+    colluding : int or float, at least 0
+        Users who reveal their reports to the adversary; a number below 1 is a share of the n users.
+
+    Raises
+    ------
+    ValueError that names a bad attribute, so that an accountant is not left with half of a composition.
     """
 
     n: int
@@ -68,6 +97,6 @@ class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
             return super()._maybe_compose(event, count, do_compose)
         if do_compose:
             arguments: dict[str, Any] = attr.asdict(event)
-            one = tightshuffle.to_pld(**arguments, spacing=self._value_discretization_interval)
+            one = to_pld(**arguments, spacing=self._value_discretization_interval)
             self._pld = self._pld.compose(one.self_compose(count))
         return None

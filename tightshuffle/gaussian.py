@@ -129,3 +129,12 @@ def _mills(x: Floats) -> Floats:
     from scipy.special import erfcx
 
     return np.sqrt(np.pi / 2) * erfcx(x / np.sqrt(2))
+
+
+def geometric_error(eps: Floats | float) -> Floats:
+    """E|X| of a count with two-sided geometric noise that is (eps, 0)-private for a histogram.
+
+    One user moves two cells by 1, so P(X = x) is proportional to a^|x| with a = e^(-eps / 2) (Ghosh,
+    Roughgarden and Sundararajan 2012), and E|X| = 2 a / (1 - a^2) = 1 / sinh(eps / 2).
+    """
+    return np.asarray(1 / np.sinh(np.asarray(eps) / 2))

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from tightshuffle.calculator import start
+from tightshuffle.cli.calculator_command import start
 from tightshuffle.cli.commands import ANSWERS
 from tightshuffle.cli.parser import make_parser
 

@@ -122,9 +122,7 @@ def _answer(name: str, ln_delta: Floats, conditions: dict[str, Booleans], *, loc
     for holds in conditions.values():
         inside &= holds
     if failing:
-        warnings.warn(
-            f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=_USERS_LINE
-        )
+        warnings.warn(f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=_USERS_LINE)
     # fmin: if eps0 is so large that gamma underflows, the bound is delta <= 1.
     log10 = np.where(inside, np.fmin(ln_delta, 0) / _LN10, np.nan)
     return np.where(local, -np.inf, log10)

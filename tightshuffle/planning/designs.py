@@ -26,7 +26,7 @@ from tightshuffle.arguments import (
 from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummies.laws import Law, expected_tv, poisson
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, geometric_error
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
@@ -185,15 +185,6 @@ def compare_designs(
         trust = "curator: with all values"
         found.append(design(name, error, values, math.inf, trust, parameters=about, reference=True))
     return Comparison(tuple(sorted(found, key=lambda one: one.error)), left_out)
-
-
-def geometric_error(eps: Floats | float) -> Floats:
-    """E|X| of a count with two-sided geometric noise that is (eps, 0)-private for a histogram.
-
-    One user moves two cells by 1, so P(X = x) is proportional to a^|x| with a = e^(-eps / 2) (Ghosh,
-    Roughgarden and Sundararajan 2012), and E|X| = 2 a / (1 - a^2) = 1 / sinh(eps / 2).
-    """
-    return np.asarray(1 / np.sinh(np.asarray(eps) / 2))
 
 
 @renamed

@@ -15,8 +15,7 @@ from scripts.beyond.study.compute_study import best_randomizers, largest_eps0, s
 from scripts.beyond.study.gather_study import gather
 from scripts.beyond.study.looks import LABELS
 from tests.library.randomizers.matrices import matrix_of, supports_of
-from tightshuffle.gaussian import exact_scale
-from tightshuffle.planning.designs import geometric_error
+from tightshuffle.gaussian import exact_scale, geometric_error
 from tightshuffle.randomizers import BY_KEY, LocalHashing, SubsetSelection
 from tightshuffle.randomizers.expected_errors import largest_error
 

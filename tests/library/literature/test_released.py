@@ -7,6 +7,7 @@ import pytest
 
 import tightshuffle
 from tightshuffle.literature import amplification
+from tightshuffle.points import make_points
 
 ROWS = list(csv.DictReader(Path(__file__).with_name("released.csv").open(encoding="utf-8")))
 DELTAS = {"balle-hoeffding": amplification.balle_hoeffding, "balle-bennett": amplification.balle_bennett}
@@ -15,7 +16,8 @@ DELTAS = {"balle-hoeffding": amplification.balle_hoeffding, "balle-bennett": amp
 def ours(row: dict[str, str]) -> float:
     setting = {"n": int(row["n"]), "k": int(row["k"]), "eps0": float(row["eps0"])}
     if row["randomizer"] == "generic":  # which the public functions do not offer
-        return float(10 ** DELTAS[row["method"]](float(row["at"]), randomizer="generic", **setting))
+        points = make_points(float(row["at"]), **setting)
+        return float(10 ** DELTAS[row["method"]](points, randomizer="generic").item())
     function = {"delta": tightshuffle.delta, "eps": tightshuffle.epsilon}[row["asked"]]
     return float(function(float(row["at"]), method=row["method"], **setting))
 

@@ -1,0 +1,102 @@
+"""The public functions as a reader meets them: their arguments, old names, and what they hand on."""
+
+import inspect
+
+import attr
+import numpy as np
+import pytest
+
+import tightshuffle
+from tightshuffle.cli.main import main
+from tightshuffle.dp_accounting import ShuffledDpEvent
+from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.bound import HiddenByDummies
+from tightshuffle.planning.designs import compare_designs, fewest_dummies
+from tightshuffle.points import MEANINGS, make_points
+
+SETTING = {"n": 1000, "k": 10, "eps0": 2.0}
+DOORS = {
+    "upper": {"rounds", "release", "deletion"},
+    "lower": {"rounds"},
+    "bracket": set(),
+    "tradeoff": set(),
+    "to_pld": set(),
+    "delta": {"rounds", "release", "deletion", "count", "direction"},
+    "epsilon": {"rounds", "release", "deletion", "count", "direction"},
+}
+OF_ONE_ROUND = {"n", "k", "eps0", "randomizer", "colluding"}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_help_shows_every_argument_with_its_default_and_its_meaning(name):
+    function = getattr(tightshuffle, name)
+    parameters = inspect.signature(function).parameters
+    arguments = OF_ONE_ROUND | DOORS[name]
+    assert arguments == set(parameters) & set(MEANINGS)
+    checked = inspect.signature(make_points).parameters
+    for argument in arguments:
+        assert parameters[argument].default == checked[argument].default
+        assert MEANINGS[argument] in inspect.getdoc(function)
+    with pytest.raises(TypeError, match=rf"^{name}\(\) .* 'unknown'"):
+        function(unknown=1, **SETTING)
+
+
+def test_every_argument_of_a_point_has_a_meaning():
+    assert set(inspect.signature(make_points).parameters) - {"eps"} == set(MEANINGS)
+
+
+@pytest.mark.parametrize(
+    ("function", "old", "new"),
+    [
+        (tightshuffle.upper, "compositions", "rounds"),
+        (tightshuffle.epsilon, "compositions", "rounds"),
+        (tightshuffle.plan, "compositions", "rounds"),
+        (tightshuffle.fewest_users, "compositions", "rounds"),
+        (compare_designs, "compositions", "rounds"),
+        (compare_designs, "reports_per_user", "values_per_user"),
+        (fewest_dummies, "compositions", "rounds"),
+        (best_cut_law, "values", "values_per_user"),
+        (smallest_poisson_mean, "values", "values_per_user"),
+        (HiddenByDummies, "values", "values_per_user"),
+    ],
+)
+def test_an_old_name_is_refused_with_the_new_one(function, old, new):
+    with pytest.raises(TypeError, match=f"has no argument '{old}': it is called '{new}' now"):
+        function(**{old: 2})
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("epsilon clones --n 9 --k 3 --eps0 1 --delta 1e-3 --compositions 2", "is called --rounds now"),
+        ("design --n 9 --k 3 --eps 1 --delta 1e-3 --reports-per-user 2", "is called --values-per-user now"),
+        ("dummies --n 9 --k 3 --eps 1 --delta 1e-3 --values 2", "--values is called --values-per-user now"),
+    ],
+)
+def test_an_old_option_is_refused_with_the_new_one(words, message, capsys):
+    assert main(words.split()) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_bracket_is_both_ends_together():
+    deltas = np.array([1e-3, 1e-6])
+    found = tightshuffle.bracket(deltas, **SETTING)
+    np.testing.assert_array_equal(found.lower, tightshuffle.epsilon(deltas, method="lower", **SETTING))
+    np.testing.assert_array_equal(found.upper, tightshuffle.epsilon(deltas, **SETTING))
+    assert np.all(found.lower <= found.upper)
+    alone = tightshuffle.bracket(log10_delta=-6, **SETTING)
+    assert [type(end) for end in alone] == [float, float]
+
+
+def test_the_event_keeps_its_meaning():
+    """Who stored an event reads it in a later version: a new attribute would change what it promises."""
+    fields = {field.name: field.default for field in attr.fields(ShuffledDpEvent)}
+    assert fields == {
+        "n": attr.NOTHING,
+        "k": attr.NOTHING,
+        "eps0": attr.NOTHING,
+        "randomizer": "grr",
+        "colluding": 0,
+    }
+    with pytest.raises(attr.exceptions.FrozenInstanceError):
+        ShuffledDpEvent(**SETTING).n = 5
