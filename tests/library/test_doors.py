@@ -38,7 +38,7 @@ def test_help_shows_every_argument_with_its_default_and_its_meaning(name):
         assert parameters[argument].default == checked[argument].default
         assert MEANINGS[argument] in inspect.getdoc(function)
     with pytest.raises(TypeError, match=rf"^{name}\(\) .* 'unknown'"):
-        function(unknown=1, **SETTING)
+        function(**{next(iter(parameters)): 0.1} | SETTING, unknown=1)
 
 
 def test_every_argument_of_a_point_has_a_meaning():

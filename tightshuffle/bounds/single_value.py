@@ -12,7 +12,8 @@ needs three-wise independent hash functions here (`privacy_blanket.log10_upper`:
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -88,128 +89,170 @@ def _may_win(points: Points) -> Booleans:
     1e-158) this bound was smaller in 848; where it is left out, by at most 0.0042 % of eps.
     """
     eps, n, k, eps0 = points.eps, points.users, points.k, points.eps0
-    grow = np.exp(eps0)
+    e_eps0 = np.exp(eps0)
+    # The gains at the reports x0, x1, all others but x2, and x2; the rows are the references.
     # Not differences of exponentials, which can be 0 for tiny eps0, or next to eps0.
-    own, other = np.exp(eps) * np.expm1(eps0 - eps), -np.expm1(eps + eps0)
-    rest, none = -np.expm1(eps), np.zeros(eps.shape)
-    # of the reports x0, x1, all others but x2, and x2
-    g = np.array(
+    at_x0, at_x1 = np.exp(eps) * np.expm1(eps0 - eps), -np.expm1(eps + eps0)
+    at_others, zero = -np.expm1(eps), np.zeros(eps.shape)
+    gains = np.array(
         [
-            [own, other, rest, none],  # the blanket
-            [own / grow, other, rest, none],  # all at x0
-            [own, other / grow, rest, none],
-            [own, other, rest, rest / grow],
+            [at_x0, at_x1, at_others, zero],  # the blanket
+            [at_x0 / e_eps0, at_x1, at_others, zero],  # all other users at x0,
+            [at_x0, at_x1 / e_eps0, at_others, zero],  # at x1,
+            [at_x0, at_x1, at_others, at_others / e_eps0],  # and at x2
         ]
     )
-    one, left = np.ones(eps.shape), k - 2
-    kinds = [[one, one, left, none], [grow, one, left, none], [one, grow, left, none]]
-    p = np.array([*kinds, [one, one, left - 1, grow]]) / (grow + k - 1)
-    users = n - (grow + k - 1) / k
-    middle, reach = -0.5 * np.log(n * (p[0] * g[0] ** 2).sum(axis=0)), 8.0
+    one = np.ones(eps.shape)
+    weights = np.array(
+        [
+            [one, one, k - 2, zero],
+            [e_eps0, one, k - 2, zero],
+            [one, e_eps0, k - 2, zero],
+            [one, one, k - 3, e_eps0],
+        ]
+    )
+    probabilities = weights / (e_eps0 + k - 1)
+
+    users_left = n - (e_eps0 + k - 1) / k
+    ln_theta = -0.5 * np.log(n * (probabilities[0] * gains[0] ** 2).sum(axis=0))
+    reach, highest = 8.0, np.log(_HIGHEST / at_x0)
     for _ in range(4):
-        theta = np.exp(np.minimum(middle + reach * np.linspace(-1, 1, 21)[:, None], np.log(_HIGHEST / own)))
+        theta = np.exp(np.minimum(ln_theta + reach * np.linspace(-1, 1, 21)[:, None], highest))
         with np.errstate(over="ignore"):
-            exponents = np.log1p((p * np.expm1(theta[:, None, None] * g)).sum(axis=2))
-        heights = users * exponents[:, 1:].max(axis=1)
-        best = (heights.argmin(axis=0), np.arange(eps.size))
-        middle, reach = np.log(theta[best]), reach / 8
-    blanket = n * exponents[:, 0][best]
-    worth = blanket - heights[best] > np.where(eps > eps0 / 2, -_DOUBT, _LEAST - _WORTH * blanket)
-    return worth & (k > 2) & (eps < eps0)
+            ln_mgf = np.log1p((probabilities * np.expm1(theta[:, None, None] * gains)).sum(axis=2))
+        exponents = users_left * ln_mgf[:, 1:].max(axis=1)
+        best = (exponents.argmin(axis=0), np.arange(eps.size))
+        ln_theta, reach = np.log(theta[best]), reach / 8
+
+    exponent_of_blanket = n * ln_mgf[:, 0][best]
+    least_gain = np.where(eps > eps0 / 2, -_DOUBT, _LEAST - _WORTH * exponent_of_blanket)
+    worth_it = exponent_of_blanket - exponents[best] > least_gain
+    return worth_it & (k > 2) & (eps < eps0)
 
 
 def _padded(gains: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     """Values and probabilities, each of shape (distributions, classes), filled up with zeros."""
-    g, p = np.zeros((2, len(gains), max(len(values) for values, _ in gains)))
+    classes = max(len(values) for values, _ in gains)
+    g, p = np.zeros((2, len(gains), classes))
     for row, (values, probabilities) in enumerate(gains):
-        g[row, : len(values)], p[row, : len(values)] = values, probabilities
+        g[row, : len(values)] = values
+        p[row, : len(values)] = probabilities
     return g, p
 
 
-def _ln_bound(eps: float, n: int, own: Randomizer, known: float) -> float:
-    """Natural log of the largest bound over all pairs; above ``known``, any value above it will do."""
+def _ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> float:
+    """Natural log of the largest bound over all pairs; above ``ln_known``, any value above it will do."""
     if n == 1:
         return 0.0
-    gamma = own.gamma * (1 - 1e-12)
+    gamma = randomizer.gamma * (1 - 1e-12)
     largest = -math.inf
-    for gains, spare, most in _worst_first(eps, n, own, gamma):
-        if most <= largest or largest > known:
+    for pair in _worst_first(eps, n, randomizer, gamma):
+        if pair.ln_chernoff <= largest or largest > ln_known:
             break
-        if np.any(gains[0][0] > 0):  # G has the same sign for every reference
-            sums = _Sums(spare + 2 * (eps + own.eps0), n, gains)
-            needed = 12 - min(0.0, float(sums.ln_chernoff(np.array([n]))[0]))
-            if _ln_mean(n, gamma, needed, sums.ln_chernoff) > largest:
-                largest = max(largest, _ln_mean(n, gamma, needed, sums.ln_delta))
+        values_of_first_reference, _ = pair.gains[0]
+        if not np.any(values_of_first_reference > 0):
+            continue  # G has the same sign for every reference: no gain is positive
+
+        sums = _Sums(pair.ulps + 2 * (eps + randomizer.eps0), n, pair.gains)
+        depth = 12 - min(0.0, float(sums.ln_chernoff(np.array([n]))[0]))
+        if _ln_mean(n, gamma, depth, sums.ln_chernoff) > largest:
+            largest = max(largest, _ln_mean(n, gamma, depth, sums.ln_delta))
     return largest
 
 
-def _worst_first(
-    eps: float, n: int, own: Randomizer, gamma: float
-) -> Iterator[tuple[list[tuple[Floats, Floats]], float, float]]:
-    """The gains of each pair, their spare ulps, and a natural log of a bound, the largest first.
+class _PairGains(NamedTuple):
+    """Gains and probabilities of a pair under each reference, their error, and ln of a Chernoff bound."""
 
-    Pairs and references of a matrix that agree to `BITS` bits are one.
-    """
-    if not isinstance(own, Finite):
-        for pair in own.pairs():
-            yield [own.gains(eps, reference, pair) for reference in own.references()], 16.0, math.inf
+    gains: list[tuple[Floats, Floats]]
+    ulps: float
+    ln_chernoff: float
+
+
+def _worst_first(eps: float, n: int, randomizer: Randomizer, gamma: float) -> Iterator[_PairGains]:
+    """The pairs over which the bound is maximised; those of a matrix by falling Chernoff bound."""
+    if not isinstance(randomizer, Finite):
+        for pair in randomizer.pairs():
+            gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
+            yield _PairGains(gains, ulps=16.0, ln_chernoff=math.inf)
         return
-    different: dict[bytes, tuple[Floats, Floats]] = {}
-    for values, blanket in own.distributions(eps, ["blanket"]):  # the pairs of one x0
-        for excess in values * blanket:
-            g = rounded_to_bits(excess / own.matrix.T)  # (references, reports)
-            order = np.lexsort((own.matrix.T, g))
-            g, p = np.take_along_axis(g, order, 1), np.take_along_axis(own.matrix.T, order, 1)
-            _, kept = np.unique(np.hstack([g, rounded_to_bits(p)]), axis=0, return_index=True)
-            different.setdefault(np.hstack([g[kept], rounded_to_bits(p[kept])]).tobytes(), (g[kept], p[kept]))
-    found = []
-    for g, p in different.values():
+
+    pairs = []
+    for g, p in _different_pairs(eps, randomizer):
         g, p = _merged(g, p)
         if np.any(g > 0):
-            found.append((_ln_chernoff(g, p, n, gamma), g, p))
-    spare = 32.0 + 2.0 * own.matrix.shape[0] + 2.0 ** (54 - BITS)
-    for most, g, p in sorted(found, key=lambda one: -one[0]):
-        yield list(zip(g, p, strict=True)), spare, most
+            pairs.append((_ln_chernoff(g, p, n, gamma), g, p))
+    pairs.sort(key=lambda pair: pair[0], reverse=True)
+
+    # Of sums over reports, and of rounding to `BITS` bits.
+    ulps = 32.0 + 2.0 * randomizer.matrix.shape[0] + 2.0 ** (54 - BITS)
+    for ln_chernoff, g, p in pairs:
+        yield _PairGains(list(zip(g, p, strict=True)), ulps, ln_chernoff)
+
+
+def _different_pairs(eps: float, randomizer: Finite) -> Iterable[tuple[Floats, Floats]]:
+    """Gains and probabilities of each pair, both (references, reports).
+
+    Pairs and references that agree to `BITS` bits appear once.
+    """
+    chances = randomizer.matrix.T  # (references, reports)
+    different: dict[bytes, tuple[Floats, Floats]] = {}
+    for values, blanket in randomizer.distributions(eps, ["blanket"]):  # all pairs of one x0
+        for excess in values * blanket:  # R_x0 - e^eps R_x1 at every report
+            g = rounded_to_bits(excess / chances)
+            order = np.lexsort((chances, g))
+            g = np.take_along_axis(g, order, axis=1)
+            p = np.take_along_axis(chances, order, axis=1)
+            key = np.hstack([g, rounded_to_bits(p)])
+            _, rows = np.unique(key, axis=0, return_index=True)
+            different.setdefault(key[rows].tobytes(), (g[rows], p[rows]))
+    return different.values()
 
 
 def _merged(g: Floats, p: Floats) -> tuple[Floats, Floats]:
     """Ascending ``g`` (references, classes) without equal neighbours, filled up with zeros."""
-    place = np.cumsum(np.diff(g, axis=1, prepend=g[:, :1]) > 0, axis=1)
-    values, masses = np.zeros((2, len(g), place.max() + 1))
+    is_new = np.diff(g, axis=1, prepend=g[:, :1]) > 0
+    class_numbers = np.cumsum(is_new, axis=1)
     rows = np.arange(len(g))[:, None]
-    values[rows, place] = g
-    np.add.at(masses, (rows, place), p)
+    values, masses = np.zeros((2, len(g), class_numbers.max() + 1))
+    values[rows, class_numbers] = g
+    np.add.at(masses, (rows, class_numbers), p)
     return values, masses
 
 
 def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
     """A natural log of a bound for one pair, in little time; ``g``, ``p`` (references, classes)."""
-    middle, reach = -0.5 * math.log(n * float((p * g**2).sum(axis=1).max())), 6.0
+    largest_variance = float((p * g**2).sum(axis=1).max())
+    best_ln_theta, reach = -0.5 * math.log(n * largest_variance), 6.0
     highest = math.log(_HIGHEST / g.max())
     for _ in range(3):
-        ln_theta = np.minimum(middle + reach * np.linspace(-1, 1, 9), highest)
-        exponents = np.log1p((p * np.expm1(np.exp(ln_theta)[:, None, None] * g)).sum(axis=-1)).max(axis=1)
-        best = int((n * exponents - 2 * ln_theta).argmin())
-        middle, reach, exponent = float(ln_theta[best]), reach / 4, float(exponents[best])
-    exponent += 1e-11 * (1 + abs(exponent))
-    needed = 12 - min(0.0, n * exponent - 1 - middle - math.log(n))
-    return _ln_mean(n, gamma, needed, lambda users: users * exponent - 1 - middle - np.log(users))
+        ln_theta = np.minimum(best_ln_theta + reach * np.linspace(-1, 1, 9), highest)
+        theta = np.exp(ln_theta)[:, None, None]
+        ln_mgf = np.log1p((p * np.expm1(theta * g)).sum(axis=-1)).max(axis=1)
+        best = int((n * ln_mgf - 2 * ln_theta).argmin())
+        best_ln_theta, best_ln_mgf = float(ln_theta[best]), float(ln_mgf[best])
+        reach /= 4
+
+    best_ln_mgf += 1e-11 * (1 + abs(best_ln_mgf))
+    depth = 12 - min(0.0, n * best_ln_mgf - 1 - best_ln_theta - math.log(n))
+    return _ln_mean(n, gamma, depth, lambda users: users * best_ln_mgf - 1 - best_ln_theta - np.log(users))
 
 
-def _ln_mean(n: int, gamma: float, needed: float, ln_delta: Callable[[Floats], Floats]) -> float:
+def _ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Floats]) -> float:
     """Natural log of E[D(m)] over g, which is geometric; each block of g is taken at its last g.
 
-    All g of probability e^-``needed`` and less are one block, with delta = 1.
+    All g of probability e^-``depth`` and less are one block, with delta = 1.
     """
-    later = 4 * _COARSE ** np.arange(math.log(max(needed / 4, 1)) / math.log(_COARSE) + 1)
-    starts = np.ceil(np.concatenate([np.arange(0, 4, _FINE), later]) / gamma)
+    # Blocks of equal lengths at first, then growing ones; in units of 1 / gamma, the mean of g.
+    growing = 4 * _COARSE ** np.arange(math.log(max(depth / 4, 1)) / math.log(_COARSE) + 1)
+    starts = np.ceil(np.concatenate([np.arange(0, 4, _FINE), growing]) / gamma)
     starts = np.minimum(starts, n - 1)
     starts = starts[np.diff(starts, prepend=-1) > 0]
-    beyond = starts * math.log1p(-gamma)  # log of the probability of at least so many
+
+    ln_at_least = starts * math.log1p(-gamma)  # P(g >= start)
     with np.errstate(divide="ignore"):
-        weights = beyond[:-1] + np.log(-np.expm1(np.diff(beyond)))
-    blocks = weights + np.minimum(ln_delta(n - starts[1:]), 0.0)
-    return float(np.logaddexp.reduce([*blocks, beyond[-1]])) + 1e-12
+        ln_weights = ln_at_least[:-1] + np.log(-np.expm1(np.diff(ln_at_least)))
+    ln_blocks = ln_weights + np.minimum(ln_delta(n - starts[1:]), 0.0)
+    return float(np.logaddexp.reduce([*ln_blocks, ln_at_least[-1]])) + 1e-12
 
 
 class _Sums:

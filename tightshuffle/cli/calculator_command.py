@@ -20,7 +20,8 @@ def start(port: int | None = None, *, browser: bool = True) -> int:
     words += [] if port is None else ["--port", str(port)]
     words += [] if browser else ["--headless"]
     page = find_spec("tightshuffle.calculator.page")
-    assert page is not None and page.origin is not None
+    assert page is not None
+    assert page.origin is not None
     words.append(page.origin)
     # subprocess.run ends the server if an exception passes through it; without this, SIGTERM left it running.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))

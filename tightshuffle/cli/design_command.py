@@ -17,6 +17,7 @@ HEADER = (
     "who is trusted",
     "parameters",
 )
+DEFAULTS = {"rounds": 1, "values_per_user": 1, "colluding": 0}
 LEGEND = (
     "error: expected total variation error of one round, for uniform data and before projection.",
     "users per value: mean error of one value's count, in users, beside the average count.",
@@ -29,37 +30,47 @@ LEGEND = (
 
 
 def answer_design(arguments: Namespace) -> Answer:
-    """The table, and what its columns are."""
-    about = {name: getattr(arguments, name) for name in ("n", "k")}
-    for name, usual in (("rounds", 1), ("values_per_user", 1), ("colluding", 0)):
-        if (value := getattr(arguments, name)) != usual:
-            about[name] = value
-    eps, log10_delta = arguments.eps, arguments.delta
-    found = compare_designs(eps=eps, log10_delta=log10_delta, **about)
-    if "colluding" in about:
-        about["colluding"] = int(check_colluding(about["colluding"], about["n"]))
-    held = about["n"] * about.get("values_per_user", 1) / about["k"]
+    """Every design for one guarantee, as a table with a legend and as a record."""
+    setting = {"n": arguments.n, "k": arguments.k}
+    for name, default in DEFAULTS.items():
+        value = getattr(arguments, name)
+        if value != default:
+            setting[name] = value
+    eps, log10_delta = arguments.eps, arguments.delta  # the parser has taken the logarithm
+    comparison = compare_designs(eps=eps, log10_delta=log10_delta, **setting)
+    if "colluding" in setting:  # a share of the users is shown as their number
+        setting["colluding"] = int(check_colluding(setting["colluding"], setting["n"]))
+
+    users_per_value = setting["n"] * setting.get("values_per_user", 1) / setting["k"]
+    rows = [row(design, users_per_value) for design in comparison.designs]
+    left_out = [f"Left out: {name} ({why})." for name, why in comparison.left_out.items()]
+    if left_out:
+        left_out.append("")
     lines = [
-        f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(about)}",
+        f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(setting)}",
         "",
-        table([HEADER, *(row(one, held) for one in found.designs)]),
+        table([HEADER, *rows]),
         "",
-        *(f"Left out: {name} ({why})." for name, why in found.left_out.items()),
-        *[""] * bool(found.left_out),
+        *left_out,
         *LEGEND,
-        *cautions(found, about.get("rounds", 1)),
+        *cautions(comparison, setting.get("rounds", 1)),
     ]
-    record: dict[str, Any] = {**about, "eps": eps, "log10_delta": log10_delta}
-    record |= {"designs": [vars(one) for one in found.designs], "left_out": found.left_out}
+    record: dict[str, Any] = {
+        **setting,
+        "eps": eps,
+        "log10_delta": log10_delta,
+        "designs": [vars(design) for design in comparison.designs],
+        "left_out": comparison.left_out,
+    }
     return Answer("\n".join(lines), record)
 
 
-def row(design: Design, held: float) -> tuple[str, ...]:
-    """The texts of a design's line; ``held``: how many users hold a value, on average."""
+def row(design: Design, users_per_value: float) -> tuple[str, ...]:
+    """The texts of a design's line; ``users_per_value``: how many users hold a value, on average."""
     return (
         design.name,
         f"{design.error:.3g}",
-        f"{_users(design.users_per_value)} of {_users(held)}",
+        f"{_users(design.users_per_value)} of {_users(users_per_value)}",
         f"{design.messages_per_user:.4g}",
         what_is_left(design.eps_if_it_fails),
         design.trust,
@@ -86,5 +97,5 @@ def _users(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 else plain(number, 3)
 
 
-def _written(about: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in about.items())
+def _written(setting: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in setting.items())

@@ -69,18 +69,25 @@ def _below_eps0(ln_bound: Callable[[Floats], Floats], data: Data, eps: Floats, g
 
 
 def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
-    if data.randomizer == "grr":
-        result = ln_delta(
-            *_uniform(data, eps, group, round_up=True), _cover(data, group), round_up=True, width=width
-        )
-        if data.cells == 2:
-            return np.minimum(result, _ln_of_counts(data, eps, group, result))
-        # Whoever is not alike helps the first bound only: then the second is no smaller.
-        own = None if data.dummies else data.own(group)
-        all_alike = own is not None and sum(_alike(data, group, own)) == data.devices - 1
-        return _ln_among_alike(data, eps, group, result) if all_alike else result
-    blanket = _ln_of_references(data, eps, group, ["blanket"], _cover(data, group), width)
-    return _ln_among_alike(data, eps, group, blanket)
+    """ln of the smallest of our upper bounds on delta, if it is known who takes part."""
+    cover = _cover(data, group)
+    if data.randomizer != "grr":
+        bound = _ln_of_references(data, eps, group, ["blanket"], cover, width)
+        return _ln_among_alike(data, eps, group, bound)
+
+    gains, masses = _uniform(data, eps, group, round_up=True)
+    bound = ln_delta(gains, masses, cover, round_up=True, width=width)
+    if data.cells == 2:
+        return np.minimum(bound, _ln_of_counts(data, eps, group, bound))
+
+    # `_ln_among_alike` reveals dummies and the reports of other groups, which the bound so far can use:
+    # only without them can it be smaller.
+    randomizer = data.own(group)
+    if data.dummies or randomizer is None:
+        return bound
+    if sum(_alike(data, group, randomizer)) < data.devices - 1:
+        return bound
+    return _ln_among_alike(data, eps, group, bound)
 
 
 def _ln_among_alike(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
@@ -177,26 +184,36 @@ def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
 
 
 def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
-    """A lower bound for k = 2 and a fixed number of dummies: delta of some datasets; -inf without one."""
-    own, sent = group.budget, data.dummies.number
+    """ln of delta of the worst of some datasets, for k = 2 and a fixed number of dummies; else -inf."""
+    nothing = np.full(eps.shape, -np.inf)
+    budget = group.budget
+    dummies = data.dummies.number
+    points = eps.tolist()
     hiding = [(users, other) for users, other in data.others(group) if other.eps0 != math.inf]
-    budgets = [(users, other.budget) for users, other in hiding]
     if data.poisson or not hiding:
-        return np.full(eps.shape, -np.inf)
+        return nothing
+
     if any(other.participation < 1 for other in data.groups):
         if len(data.groups) > 1:
-            return np.full(eps.shape, -np.inf)
-        # All others hold one value: the number of reports says all about who takes part. In half of all
-        # cases it is at most its mean, rounded up, and delta falls with it.
+            return nothing
+        # If all others hold one value, their number says all about who takes part. With probability 1/2 or
+        # more it is at most its mean, rounded up; delta is larger for fewer.
         users, other = hiding[0]
-        most = [(math.ceil(users * other.participation * (1 + 1e-12)), own)]
-        logs = [ln_delta_of_some(e, own, most, sent, (0.0, 1.0)) - math.log(2) for e in eps.tolist()]
-    elif len({budget for _, budget in budgets}) == 1:
-        users = sum(number for number, _ in budgets)
-        logs = [ln_delta_among(e, own, users, budgets[0][1], sent)[0] for e in eps.tolist()]
-    else:
-        logs = [ln_delta_of_some(e, own, budgets, sent) for e in eps.tolist()]
-    return np.array(logs)
+        reports = math.ceil(users * other.participation * (1 + 1e-12))
+        nobody_or_all_hold_x0 = (0.0, 1.0)
+        logs = [
+            ln_delta_of_some(e, budget, [(reports, budget)], dummies, nobody_or_all_hold_x0) for e in points
+        ]
+        return np.array(logs) - math.log(2)
+
+    groups = [(users, other.budget) for users, other in hiding]
+    budgets = {other.budget for _, other in hiding}
+    if len(budgets) > 1:
+        return np.array([ln_delta_of_some(e, budget, groups, dummies) for e in points])
+    users = sum(number for number, _ in hiding)
+    eps0 = budgets.pop()
+    brackets = [ln_delta_among(e, budget, users, eps0, dummies) for e in points]
+    return np.array([lower for lower, _ in brackets])
 
 
 def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) -> Floats:
@@ -215,19 +232,23 @@ def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) 
 def _ln_of_references(
     data: Data, eps: Floats, group: Group, references: Sequence[str], cover: Cover, width: float = 1e-4
 ) -> Floats:
-    """The largest `ln_delta` over pairs and references; the cover's reports are from the reference."""
-    own = data.own(group)
-    assert own is not None
+    """The largest `ln_delta` over all pairs and ``references``, from which the cover's reports are drawn.
+
+    For ["blanket"] an upper bound, rounded up; for values that the others hold a lower one, rounded down.
+    """
+    randomizer = data.own(group)
+    assert randomizer is not None
     round_up = list(references) == ["blanket"]
-    result = np.full(eps.shape, -np.inf)
-    for place, e in enumerate(eps.tolist()):
-        for values, masses in own.distributions(e, references):
-            mass = masses.sum(axis=1, keepdims=True) if round_up else 1.0
-            ulps = 32 + 2 * (masses.shape[1] + e + own.eps0)
-            distribution = outwards(values * mass, masses / mass, round_up, ulps)
-            logs = ln_delta(*distribution, cover, round_up=round_up, width=width)
-            result[place] = max(result[place], logs.max())
-    return result
+    largest = np.full(eps.shape, -np.inf)
+    for index, e in enumerate(eps.tolist()):
+        for gains, masses in randomizer.distributions(e, references):
+            # A blanket's mass is below 1: normalise it, and take the gains relative to that.
+            total = masses.sum(axis=1, keepdims=True) if round_up else 1.0
+            ulps = 32 + 2 * (masses.shape[1] + e + randomizer.eps0)
+            gains, masses = outwards(gains * total, masses / total, round_up, ulps)
+            logs = ln_delta(gains, masses, cover, round_up=round_up, width=width)
+            largest[index] = max(largest[index], logs.max())
+    return largest
 
 
 def _cover(data: Data, group: Group) -> Cover:

@@ -136,7 +136,10 @@ def ceiling(
 
 
 def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, sign: int) -> float:
-    """Natural log of delta at one point; ``power`` 1 exact, 2 published; ``sign`` 1 forward, -1 reverse."""
+    """ln of delta at one point with ``m`` other users at x0.
+
+    ``power`` of J in the loss: 1 exact, 2 published; ``sign``: 1 forward, -1 reverse.
+    """
     if eps >= eps0:
         return -np.inf
     non_holders = int(n - m)
@@ -144,29 +147,42 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     if edge is None:
         return -np.inf
 
-    logit_p, logit_q = eps0 - np.log(k - 1), _logit_lie(k, eps0)
-    log_odds = edge.log_threshold - edge.log_gap if power == 1 else _second_moment_log_odds(edge, non_holders)
-    # Never tilted away from the tail: where the printed loss puts its edge beyond the mean, the mean matters.
+    # Tilt towards the edge of the tail, never away from it: the printed loss can put its edge beyond the
+    # mean.
+    logit_p = eps0 - np.log(k - 1)
+    logit_q = _logit_lie(k, eps0)
+    if power == 1:
+        log_odds = edge.log_threshold - edge.log_gap
+    else:
+        log_odds = _second_moment_log_odds(edge, non_holders)
     theta = sign * max(0.0, sign * (log_odds - logit_q))
-    first_x, x_distribution = _binomial_window(int(m), logit_p + theta)
-    first_j, excess, weight, loss, lift = _moments(edge, non_holders, logit_q + theta, eps0, power)
-    surplus, direct = _convolve(x_distribution, sign * excess)
-    s = first_x + first_j + np.arange(surplus.size)
-    centre = m * scipy.special.expit(logit_p + theta) + non_holders * scipy.special.expit(logit_q + theta)
-    spread = np.sqrt(_variance(m, logit_p + theta) + _variance(non_holders, logit_q + theta))
-    distance = sign * (s - centre) / max(spread, _NARROWEST)
-    tail = _tail(surplus[::sign], distance[::sign], np.inf if direct else _TRUSTED)[::sign]
-    if power == 2 and sign == 1:  # eq. (6) weighs with P(s), the printed loss has another denominator
-        weight, _ = _convolve(x_distribution, weight)
-        loss, _ = _convolve(x_distribution, loss)
-        tail = np.divide(tail * weight, loss, out=np.zeros_like(tail), where=tail > 0)
+    tilted_p, tilted_q = logit_p + theta, logit_q + theta
 
+    # P - e^eps Q of S = X + J, under the tilt.
+    first_x, x_masses = _binomial_window(int(m), tilted_p)
+    first_j, excess, weight, loss, ln_unit = _moments(edge, non_holders, tilted_q, eps0, power)
+    surplus, is_direct = _convolve(x_masses, sign * excess)
+    s = first_x + first_j + np.arange(surplus.size)
+
+    # The tail of S where the loss exceeds eps.
+    mean = m * scipy.special.expit(tilted_p) + non_holders * scipy.special.expit(tilted_q)
+    deviation = np.sqrt(_variance(m, tilted_p) + _variance(non_holders, tilted_q))
+    distance = sign * (s - mean) / max(deviation, _NARROWEST)
+    trusted = np.inf if is_direct else _TRUSTED
+    by_loss = slice(None, None, sign)
+    tail = _tail(surplus[by_loss], distance[by_loss], trusted)[by_loss]
+    if power == 2 and sign == 1:
+        # Eq. (6) weighs with P(s), while the printed loss has another denominator.
+        weight_of_s, _ = _convolve(x_masses, weight)
+        loss_of_s, _ = _convolve(x_masses, loss)
+        tail = np.divide(tail * weight_of_s, loss_of_s, out=np.zeros_like(tail), where=tail > 0)
+
+    # Undo the tilt, and turn moments into probabilities: times e^eps0 * span, and e^eps in reverse.
     divergence = m * _relative_entropy(logit_p, theta) + non_holders * _relative_entropy(logit_q, theta)
     with np.errstate(divide="ignore"):
-        terms = np.log(tail) - theta * (s - centre)
-    # From the moments back to probabilities: the factor e^eps0 * span, and e^eps for the reverse.
-    factor = eps0 + np.log(edge.span) + (eps if sign == -1 else 0.0)
-    return min(0.0, scipy.special.logsumexp(terms) + (factor + lift - divergence))
+        ln_terms = np.log(tail) - theta * (s - mean)
+    ln_factor = eps0 + np.log(edge.span) + (eps if sign == -1 else 0.0)
+    return min(0.0, scipy.special.logsumexp(ln_terms) + (ln_factor + ln_unit - divergence))
 
 
 def _moments(

@@ -10,11 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import scipy
 
 from tightshuffle.arguments import (
-    Floats,
     check_colluding,
     check_log10_delta,
     check_one,

@@ -126,23 +126,33 @@ def plan(
             raise ValueError(f"rounds must be 1 for {randomizer!r} without number; got {rounds}")
         if release != "reports":
             raise ValueError(f"release must be 'reports' for {randomizer!r}; got {release!r}")
-        given = {"delta": delta, "log10_delta": log10_delta, "error": error, "colluding": colluding}
-        given["deletion"] = deletion
-        return _tuned_plan(TUNABLE[randomizer], n, k, eps, shares=shares, **given)
+        return _tuned_plan(
+            TUNABLE[randomizer],
+            n,
+            k,
+            eps,
+            shares=shares,
+            delta=delta,
+            log10_delta=log10_delta,
+            error=error,
+            colluding=colluding,
+            deletion=deletion,
+        )
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
         raise ValueError(
             f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
         )
     deletion = check_flag("deletion", deletion)
     k = check_whole("k", k, 2)
-    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
-    one_round = eps / rounds
-    if one_round < SMALLEST_EPS:
+    target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
+    eps_per_round = eps / rounds
+    if eps_per_round < SMALLEST_EPS:
         raise ValueError(f"eps must be at least {SMALLEST_EPS:g} per round; got {eps:g} for {rounds} rounds")
-    parse(randomizer, k=k, eps0=one_round)  # a bad name fails at once
+    parse(randomizer, k=k, eps0=eps_per_round)  # a bad name fails at once
     # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
     sensitivity = (1.0 if deletion else HISTOGRAM_SENSITIVITY) * math.sqrt(rounds)
-    sigma = float(exact_scale(eps, log10_delta=wanted, sensitivity=sensitivity))
+    sigma = float(exact_scale(eps, log10_delta=target_log10_delta, sensitivity=sensitivity))
+    largest_eps0 = _largest_eps0_of(release)
 
     def log10_delta_at(eps0: float, n: int) -> float:
         points = make_points(
@@ -158,35 +168,36 @@ def plan(
         )
         return float(log10_upper(points)[0])
 
-    def distance(eps0: float, n: int) -> float:
-        return _distance(parse(randomizer, k=k, eps0=eps0), n, shares)
+    def error_at(eps0: float, n: int) -> float:
+        return _expected_error(parse(randomizer, k=k, eps0=eps0), n, shares)
 
     if n is not None and error is None:
         n = check_whole("n", n, 1, LARGEST_N_OF_UPPER)
-        guess = _eps0_of_noise(n, k, sigma)
-        if release == "sums":  # the eps0 at which the counts' Gaussian limit has the guarantee
-            wanted_mu = math.sqrt(n / rounds) * sensitivity / sigma
-            guess = _least_eps0(
-                lambda eps0: (
-                    sums.gaussian_mu(parse(randomizer, k=k, eps0=eps0), deletion=deletion) >= wanted_mu
-                ),
-                one_round,
-                most=_most(release),
-            )
+        if release == "sums":
+            gaussian_limit = math.sqrt(n / rounds) * sensitivity / sigma
+            guess = _eps0_of_sums(randomizer, k, deletion, gaussian_limit, eps_per_round)
+        else:
+            guess = _eps0_of_noise(n, k, sigma)
     elif error is not None and n is None:
         error = check_one("error", check_positive("error", error))
         check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
 
         @functools.cache
-        def tried(n: int) -> tuple[float, float]:
-            """The smallest eps0 at which the error of n users is at most ``error``, and log10 delta there."""
-            eps0 = _least_eps0(lambda eps0: distance(eps0, n) <= error, one_round, _most(release))
-            if eps0 in (one_round, math.inf):
-                return eps0, -np.inf if eps0 == one_round else 0.0
-            return eps0, log10_delta_at(eps0, n)
+        def eps0_of_error(n: int) -> float:
+            """The smallest eps0 at which the error of n users is at most ``error``; inf if none is."""
+            return _least_eps0(lambda eps0: error_at(eps0, n) <= error, eps_per_round, largest_eps0)
+
+        @functools.cache
+        def surplus(n: int) -> float:
+            """log10 of delta over the wanted delta, at that eps0."""
+            eps0 = eps0_of_error(n)
+            if eps0 == eps_per_round:
+                return _DEEP
+            reached = 0.0 if eps0 == math.inf else log10_delta_at(eps0, n)
+            return max(reached - target_log10_delta, _DEEP)
 
         n = least_whole(
-            lambda n: max(tried(n)[1] - wanted, _DEEP),
+            surplus,
             guess=float(expected_tv_gaussian(1, k, sigma)) / error,
             least=1 + int(colluding),
             most=int(LARGEST_N_OF_UPPER),
@@ -196,16 +207,34 @@ def plan(
                 f"error must be larger: even {LARGEST_N_OF_UPPER:.0e} users are too few for this error and"
                 " this guarantee"
             )
-        guess = tried(n)[0]
+        guess = eps0_of_error(n)
     else:
         raise ValueError("n or error must be given, but not both")
-    most, bound = _most(release), functools.partial(log10_delta_at, n=n)
-    eps0, reached = _largest_eps0(bound, one_round, wanted, guess, most, _PRECISION[release])
-    gaussian, local = float(expected_tv_gaussian(n, k, sigma)), distance(one_round, n)
-    tv = {"shuffle+INV": distance(eps0, n), "gaussian": gaussian, "local": local}
+
+    eps0, reached_log10_delta = _largest_eps0(
+        functools.partial(log10_delta_at, n=n),
+        least=eps_per_round,
+        most=largest_eps0,
+        target_log10_delta=target_log10_delta,
+        guess=guess,
+        precision=_PRECISION[release],
+    )
+    errors_by_name = {
+        "shuffle+INV": error_at(eps0, n),
+        "gaussian": float(expected_tv_gaussian(n, k, sigma)),
+        "local": error_at(eps_per_round, n),
+    }
     if shares is not None:
-        tv["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
-    return Plan(n, eps0, reached, eps0 == most, sigma, tv, randomizer)
+        errors_by_name["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
+    return Plan(
+        n=n,
+        eps0=eps0,
+        log10_delta=reached_log10_delta,
+        capped=eps0 == largest_eps0,
+        sigma=sigma,
+        tv=errors_by_name,
+        randomizer=randomizer,
+    )
 
 
 @renamed
@@ -237,8 +266,9 @@ def fewest_users(
     ValueError naming a bad argument, or if 10^12 users are too few.
     """
     eps = check_one("eps", check_eps(eps))
-    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
-    share = check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
+    target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
+    known_users = check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
+    least = 1 if 0 < colluding < 1 else 1 + int(known_users)
 
     def point_of(n: int) -> Points:
         return make_points(
@@ -255,37 +285,51 @@ def fewest_users(
 
     @functools.cache
     def surplus(n: int) -> float:
-        return max(float(log10_upper(point_of(n))[0]) - wanted, _DEEP)
+        """log10 of the upper bound over the wanted delta."""
+        return max(float(log10_upper(point_of(n))[0]) - target_log10_delta, _DEEP)
 
-    least = 1 if 0 < colluding < 1 else 1 + int(share)
+    # The number of users for whom the Gaussian limit has the guarantee.
     point = point_of(LARGEST_N_OF_UPPER)
     if release == "sums":
         mu = sums.gaussian_mu(point.randomizers[0], deletion=deletion)
     else:
         mu = float(gaussian_mu(n=1, randomizer=point.randomizers[0]))
-    guess = point.rounds.item() * float(mu * exact_scale(eps, log10_delta=wanted)) ** 2
-    low = high = int(min(max(least, guess), LARGEST_N_OF_UPPER))
+    scale = float(exact_scale(eps, log10_delta=target_log10_delta))
+    guess = point.rounds.item() * float(mu * scale) ** 2
+    return _fewest(surplus, least, int(min(max(least, guess), LARGEST_N_OF_UPPER)))
+
+
+def _fewest(surplus: Callable[[int], float], least: int, guess: int) -> int:
+    """A number of users with ``surplus`` <= 0, within 0.01 %, and one user, of one with a surplus above 0."""
+    low = high = guess
     factor = 1.02
     while surplus(high) > 0:
         if high == LARGEST_N_OF_UPPER:
             raise ValueError(f"eps or delta must be larger: {LARGEST_N_OF_UPPER:.0e} users are too few")
-        low, high, factor = high, min(math.ceil(high * factor), int(LARGEST_N_OF_UPPER)), factor**2
+        low, high = high, min(math.ceil(high * factor), int(LARGEST_N_OF_UPPER))
+        factor = factor**2
     while low > least and surplus(low) <= 0:
-        low, high, factor = max(int(low / factor), least), low, factor**2
-    close, tries = 0.4 * _USERS, 0
+        low, high = max(int(low / factor), least), low
+        factor = factor**2
+
+    beside, tries = 0.4 * _USERS, 0
     while high - low > max(1, _USERS * high) and surplus(low) > 0:
         # A little above and then below the crossing of a line; at times the middle, so that this ends.
-        middle, tries = (low + high) / 2, tries + 1
+        tries += 1
+        middle = (low + high) / 2
         if tries % 4:
             share = surplus(low) / (surplus(low) - surplus(high))
-            middle = (low + (high - low) * share) * (1 + (close if tries % 2 else -close))
+            middle = (low + (high - low) * share) * (1 + (beside if tries % 2 else -beside))
         n = min(max(round(middle), low + 1), high - 1)
-        low, high = (n, high) if surplus(n) > 0 else (low, n)
+        if surplus(n) > 0:
+            low = n
+        else:
+            high = n
     return low if surplus(low) <= 0 else high
 
 
 def _tuned_plan(
-    kind: Tunable, n: float | None, k: float, eps: float, *, shares: npt.ArrayLike | None, **more: Any
+    kind: Tunable, n: float | None, k: float, eps: float, *, shares: npt.ArrayLike | None, **arguments: Any
 ) -> Plan:
     """The plan with the m or g of the least error, or of the fewest users for the error that is wanted.
 
@@ -293,32 +337,33 @@ def _tuned_plan(
     """
 
     def plan_of(name: str, shares: npt.ArrayLike | None = None) -> Plan:
-        return plan(n=n, k=k, eps=eps, randomizer=name, shares=shares, **more)
+        return plan(n=n, k=k, eps=eps, randomizer=name, shares=shares, **arguments)
 
-    def worth(found: Plan) -> tuple[int, float]:
-        return found.n, found.tv["shuffle+INV"]
+    def cost(candidate: Plan) -> tuple[int, float]:
+        return candidate.n, candidate.tv["shuffle+INV"]
 
-    krr = plan_of("grr")  # it checks the arguments, and is about as accurate
+    krr_plan = plan_of("grr")  # it checks the arguments, and is about as accurate
     k = int(k)
-    cells, sigma = np.array([float(k)]), np.array([krr.sigma])
-    start, _ = first_guess(kind, n=np.array([float(krr.n)]), k=cells, sigma=sigma)
-    parameter = int(start[0])
+    cells, sigma = np.array([float(k)]), np.array([krr_plan.sigma])
+    parameters, _ = first_guess(kind, n=np.array([float(krr_plan.n)]), k=cells, sigma=sigma)
+    parameter = int(parameters[0])
     best = plan_of(kind.of(k, eps, parameter).name)
     while True:
-        own = parse(best.randomizer, k=k, eps0=best.eps0)
-        better, _ = most_private(
+        randomizer = parse(best.randomizer, k=k, eps0=best.eps0)
+        colluding_users = check_colluding(arguments["colluding"], best.n)
+        parameters, _ = most_private(
             kind,
             np.array([parameter]),
             np.array([float(eps)]),
             n=np.array([float(best.n)]),
             k=cells,
-            variance=np.array([float(own.variance(1 / k, best.n))]),
-            hidden=np.array([float(best.n - check_colluding(more["colluding"], best.n))]),
+            variance=np.array([float(randomizer.variance(1 / k, best.n))]),
+            hidden=np.array([float(best.n - colluding_users)]),
         )
-        other = plan_of(kind.of(k, eps, int(better[0])).name)
-        if worth(other) >= worth(best):
+        candidate = plan_of(kind.of(k, eps, int(parameters[0])).name)
+        if cost(candidate) >= cost(best):
             break
-        best, parameter = other, int(better[0])
+        best, parameter = candidate, int(parameters[0])
     return best if shares is None else plan_of(best.randomizer, shares)
 
 
@@ -332,7 +377,7 @@ def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLik
     return check_k(k) / 2 * mean_absolute(check_positive("sigma", sigma) / check_n(n))
 
 
-def _distance(randomizer: Randomizer, n: int, shares: npt.ArrayLike | None) -> float:
+def _expected_error(randomizer: Randomizer, n: int, shares: npt.ArrayLike | None) -> float:
     """Expected total variation error of the unbiased estimate, before projection; uniform data if None."""
     if shares is None:
         return randomizer.k / 2 * float(errors(randomizer, 1 / randomizer.k, n=n))
@@ -348,49 +393,68 @@ def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
     return math.log1p((share + math.sqrt(share**2 + 4 * share * (k - 1))) / 2)
 
 
-def _most(release: str) -> float:
+def _eps0_of_sums(
+    randomizer: str, k: int, deletion: bool, gaussian_limit: float, eps_per_round: float
+) -> float:
+    """The eps0 at which the Gaussian limit of the counts has the guarantee: mu for one user is this."""
+
+    def is_enough(eps0: float) -> bool:
+        return sums.gaussian_mu(parse(randomizer, k=k, eps0=eps0), deletion=deletion) >= gaussian_limit
+
+    return _least_eps0(is_enough, eps_per_round, _largest_eps0_of("sums"))
+
+
+def _largest_eps0_of(release: str) -> float:
     """The largest eps0 that a plan tries: of sums, a change of value shows in two bits of half of it each."""
     return 2 * LARGEST_EPS0 if release == "sums" else LARGEST_EPS0
 
 
 def _largest_eps0(
     log10_delta_at: Callable[[float], float],
+    *,
     least: float,
-    wanted: float,
-    guess: float,
     most: float,
+    target_log10_delta: float,
+    guess: float,
     precision: float,
 ) -> tuple[float, float]:
-    """The largest eps0 with log10_delta_at(eps0) <= wanted, to ``precision``, and log10_delta_at there.
+    """The largest eps0 at which log10 delta is at most the target, to ``precision``, and log10 delta there.
 
     ``log10_delta_at`` grows with eps0, and is -inf at ``least``, where eps0 alone is enough. It is known to
     about 0.01 % of delta. So the search returns an eps0 at which the guarantee was computed to hold.
     """
-    seen = {least: -np.inf}
+    log10_deltas = {least: -np.inf}
 
     def surplus(eps0: float) -> float:
-        if eps0 not in seen:
-            seen[eps0] = log10_delta_at(eps0)
-        return max(seen[eps0] - wanted, _DEEP)
+        if eps0 not in log10_deltas:
+            log10_deltas[eps0] = log10_delta_at(eps0)
+        return max(log10_deltas[eps0] - target_log10_delta, _DEEP)
 
     low = high = min(max(guess, least), most)
     step = 0.01 * low
     while low > least and surplus(low) > 0:
-        high, low, step = low, max(low - step, least), 2 * step
+        low, high = max(low - step, least), low
+        step *= 2
     while high < most and surplus(high) <= 0:
-        low, high, step = high, min(high + step, most), 2 * step
+        low, high = high, min(high + step, most)
+        step *= 2
     if surplus(high) > 0:
         scipy.optimize.brentq(surplus, low, high, xtol=precision * low, rtol=precision)
-    best = max(eps0 for eps0, reached in seen.items() if reached <= wanted)
-    return best, seen[best]
+    largest = max(eps0 for eps0, reached in log10_deltas.items() if reached <= target_log10_delta)
+    return largest, log10_deltas[largest]
 
 
-def _least_eps0(enough: Callable[[float], bool], least: float, most: float = LARGEST_EPS0) -> float:
-    """The smallest eps0 from ``least`` on that is ``enough``, to 1e-9, itself enough; inf where none is."""
+def _least_eps0(is_enough: Callable[[float], bool], least: float, most: float = LARGEST_EPS0) -> float:
+    """The smallest eps0 from ``least`` on that is enough, to 1e-9, itself enough; inf where none is."""
+    if is_enough(least):
+        return least
+    if not is_enough(most):
+        return math.inf
     low, high = least, most
-    if enough(low) or not enough(high):
-        return low if enough(low) else math.inf
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        if is_enough(middle):
+            high = middle
+        else:
+            low = middle
     return high

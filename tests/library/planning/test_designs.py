@@ -222,7 +222,7 @@ def test_the_command_prints_the_table():
     assert "Left out: k-RR (only for one report per user and round)." in text
     for one in own.designs:
         assert re.search(rf"^{one.name} .* {one.trust} +{re.escape(one.parameters)}$", text, re.MULTILINE)
-    for wrong in (["--eps", "1e-6"], ["--reports-per-user", 31]):
+    for wrong in (["--eps", "1e-6"], ["--values-per-user", 31]):
         code, out, err = call(*words, *wrong)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"tightshuffle: {wrong[0].strip('-').replace('-', '_')} must be ")
