@@ -122,12 +122,25 @@ class GuaranteeMethod(OwnMethod):
         return guarantee.epsilon_of_upper(target_log10_delta, point)
 
 
+def _log10_of_count(points: Points) -> Floats:
+    """delta of the count of x0, in one dataset: the direction is both unless one is given."""
+    assert points.count is not None  # `chosen_method` asks for it
+    return count.delta(
+        points.eps,
+        n=points.users,
+        k=points.k,
+        eps0=points.eps0,
+        count=points.count,
+        direction="both" if points.direction is None else points.direction,
+    )
+
+
 METHODS = {
     method.name: method
     for method in (
         Method(
             name="count-exact",
-            bound=count.log10_delta_at,
+            bound=_log10_of_count,
             kind=EXACT,
             valid="the noisy count of x0 only, in the dataset with this --count; no guarantee",
             source=f"{_BISWAS}, Definition 11 and Theorem 1, corrected",

@@ -126,7 +126,7 @@ EDITS = {  # file -> the rules that rerun; or, behind "not", rules that do not
     "scripts/report/article/article.typ": {"write_article", "write_sums", "all"},
     "data/published/claims.csv": {"judge_claims"} | QUOTED,
     "data/published/values.csv": {"compute_printed_deltas", "compute_cited_bounds"} | JUDGED,
-    "tightshuffle/bounds/histogram.py": {"not", "run_trials", "run_audit"} | NO_BOUND,
+    "tightshuffle/bounds/privacy_blanket.py": {"not", "run_trials", "run_audit"} | NO_BOUND,
     "tightshuffle/collection/bounds.py": {"not", "run_trials", "run_parity", "collect_audit"} | NO_BOUND,
     "tightshuffle/randomizers/subset.py": {"not"} | NO_BOUND,
     "README.md": set(),

@@ -24,7 +24,6 @@ import scipy
 from tightshuffle.arguments import (
     DIRECTIONS,
     Floats,
-    Integers,
     check_choice,
     check_count,
     check_eps,
@@ -32,7 +31,6 @@ from tightshuffle.arguments import (
     check_k,
     check_n,
 )
-from tightshuffle.points import Points
 
 _REACH = 12.0  # standard deviations of a window: what is left out weighs less than exp(-72)
 _MARGIN = 80  # further values of a window, for very lopsided distributions
@@ -79,34 +77,12 @@ def of_moment(
     check_choice("direction", direction, DIRECTIONS)
     n = check_n(n)
     arguments = np.broadcast_arrays(check_eps(eps), n, check_k(k), check_eps0(eps0), check_count(count, n))
-    flat = [argument.ravel() for argument in arguments]
-    result = _log10_delta(*flat, direction=direction, moment=moment)
-    return result.reshape(arguments[0].shape)[()]
-
-
-def log10_delta_at(points: Points) -> Floats:
-    """`delta` at checked points that have a count; (points,). Without a direction, it is that of both."""
-    assert points.count is not None
-    return _log10_delta(
-        points.eps,
-        points.users,
-        points.k,
-        points.eps0,
-        points.count,
-        direction="both" if points.direction is None else points.direction,
-        moment=1,
-    )
-
-
-def _log10_delta(
-    eps: Floats, n: Integers, k: Integers, eps0: Floats, count: Integers, *, direction: str, moment: int
-) -> Floats:
     signs = {"forward": (1,), "reverse": (-1,), "both": (1, -1)}[direction]
-    ln_deltas = []
-    for arguments in zip(*(values.tolist() for values in (eps, n, k, eps0, count)), strict=True):
-        of_signs = [_ln_delta(*arguments, power=moment, sign=sign) for sign in signs]
-        ln_deltas.append(max(of_signs))
-    return np.array(ln_deltas, dtype=float) / np.log(10)
+    ln_deltas = np.empty(arguments[0].shape)
+    for index in np.ndindex(ln_deltas.shape):
+        point = [argument[index].item() for argument in arguments]
+        ln_deltas[index] = max(_ln_delta(*point, power=moment, sign=sign) for sign in signs)
+    return ln_deltas[()] / np.log(10)
 
 
 def ceiling(

@@ -54,7 +54,7 @@ class Design:
     that is trusted shows everything that it receives; math.inf if nothing is left. ``trust``: who must be
     trusted with what. ``parameters``: in words; ``eps0``: local budget of one report, math.inf without local
     noise; ``dummies``: how many there are of all values on average, per round; ``law``: that of their number
-    per value (`dummy_laws`). ``reference``: a mechanism of a curator who sees all values.
+    per value (`dummies.laws`). ``reference``: a mechanism of a curator who sees all values.
     """
 
     name: str
@@ -101,7 +101,7 @@ def compare_designs(
     colluding : how many users reveal their reports, and the dummies of their devices, to the adversary; a
         number below 1 is a share of the users
 
-    "dummies of the best law" are the best of one family: `dummy_designs.best_cut_law`. k-RR with dummies has
+    "dummies of the best law" are the best of one family: `dummies.best_law.best_cut_law`. k-RR with dummies has
     the smallest eps0, in tenths, with an error about 5 % above that of dummies alone.
 
     Raises

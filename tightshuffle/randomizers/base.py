@@ -1,7 +1,7 @@
 """The base class of all local randomizers, and the base class of those whose likelihood takes two values.
 
 A randomizer R turns a value x, one of k, into a report y with probability R_x(y). delta of n shuffled reports
-follows from the *gain* of one report under a reference measure w (`bounds.histogram`):
+follows from the *gain* of one report under a reference measure w (`bounds.privacy_blanket`):
 
     G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),    y ~ w.
 """

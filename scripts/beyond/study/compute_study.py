@@ -3,7 +3,7 @@
 For every n, k and (eps, delta) it finds the largest eps0 of the randomizer, by the rigorous `upper`. It then
 computes the expected errors (`expected_errors`, uniform data, before projection), and those of the analytic
 Gaussian mechanism with the same (eps, delta). Subset selection and local hashing have the m and g with the
-least error there (`tightshuffle.tuning`).
+least error there (`tightshuffle.planning.tuning`).
 """
 
 import itertools
