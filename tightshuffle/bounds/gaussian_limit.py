@@ -21,8 +21,8 @@ def gaussian_mu(
 ) -> Floats:
     """mu of the Gaussian differential privacy that n shuffled reports tend to; the largest over all pairs.
 
-    ``n`` is a number or an array; other parameters as for `tightshuffle.upper`. Raises ValueError naming a bad
-    argument.
+    ``n`` is a number or an array; other parameters as for `tightshuffle.upper`. Raises ValueError that names
+    a bad argument.
     """
     own = parse(randomizer, k=k, eps0=eps0) if isinstance(randomizer, str) else randomizer
     distributions = (own.gains(0.0, "blanket", pair) for pair in own.pairs())

@@ -1,8 +1,8 @@
 """Bounds on delta of one round of a collection, for a target user who holds x0 or x1.
 
 Upper: a report of another user is, with some probability, drawn from a distribution u that does not depend on
-the value, and dummies are; all other reports are revealed (`collection.cover`; docs/theory.md, "Collections", has
-the proof). For k-RR u is uniform for every eps0, and the probability is k q = k / (e^eps0 + k - 1).
+the value, and dummies are; all other reports are revealed (`cover`; docs/theory.md, "Collections", has the
+proof). For k-RR u is uniform for every eps0, and the probability is k q = k / (e^eps0 + k - 1).
 Lower: delta of a dataset in which all other users hold the same third value, or uniformly random values.
 
 ``eps`` (points,) everywhere; ``group`` is that of the target user.

@@ -101,8 +101,8 @@ def compare_designs(
     colluding : how many users reveal their reports, and the dummies of their devices, to the adversary; a
         number below 1 is a share of the users
 
-    "dummies of the best law" are the best of one family: `dummies.best_law.best_cut_law`. k-RR with dummies has
-    the smallest eps0, in tenths, with an error about 5 % above that of dummies alone.
+    "dummies of the best law" are the best of one family: `best_cut_law`. k-RR with dummies has the
+    smallest eps0, in tenths, with an error about 5 % above that of dummies alone.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """A certified bracket of log E[(G_1 + ... + G_n)_+], for independent G with finitely many values, at any n.
 
-Every hockey-stick divergence of the shuffle model here is such an expectation (see `bounds.privacy_blanket`). The
-number of summands may also be a sum of independent binomial and Poisson numbers (`collection.cover`). A contour
+Every hockey-stick divergence of the shuffle model here is such an expectation (see `privacy_blanket`). The
+number of summands may also be a sum of independent binomial and Poisson numbers (`cover`). A contour
 integral is summed by the trapezoid rule; its five errors (smoothing, aliasing, truncation, skipped nodes,
 rounding) are bounded, each to the safe side (`contour` has the proofs). Few combinations of values are summed
 one by one (`box`).
