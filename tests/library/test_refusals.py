@@ -273,7 +273,7 @@ def test_a_flag_of_numpy_is_one_of_python():
         for name in flags_of(function):
             for flag in (True, False):
                 assert function(**good | {name: np.bool_(flag)}) == function(**good | {name: flag})
-    assert Collection(deletion=np.bool_(True), **FLAGGED[9][1]).deletion is True
+    assert Collection(deletion=np.bool_(True), **FLAGGED[8][1]).deletion is True
 
 
 def test_every_public_flag_is_in_the_list():

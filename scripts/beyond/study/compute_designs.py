@@ -9,7 +9,7 @@ from tightshuffle.planning.designs import compare_designs
 
 
 def designs(settings: Iterable[Mapping[str, float]]) -> pd.DataFrame:
-    """One row per setting (n, k, eps, delta, rounds) and design: the fields of `tightshuffle.planning.designs.Design`.
+    """One row per setting (n, k, eps, delta, rounds) and design, with the fields of `Design`.
 
     ``eps_if_it_fails`` and ``eps0`` are inf where nothing is left, or there is no local noise.
     """
