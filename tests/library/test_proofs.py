@@ -1,0 +1,38 @@
+"""docs/theory.md proves functions. Whoever changes one of them reads its section again.
+
+A section says `<!-- proves module.function: digest -->` for each function that it proves. The digest is that of
+the function's code without layout and docstring.
+"""
+
+import ast
+import hashlib
+import re
+
+import pytest
+
+from tests import ROOT
+
+THEORY = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
+PROVED = re.findall(r"<!-- proves ([\w.]+): ([0-9a-f]*) -->", THEORY)
+
+
+def digest_of_code(name):
+    """Eight hexadecimal digits for a function or class of the library, ``name`` without "tightshuffle."."""
+    module, _, function = name.rpartition(".")
+    text = (ROOT / "tightshuffle" / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8")
+    [definition] = [node for node in ast.parse(text).body if getattr(node, "name", None) == function]
+    code = ast.get_source_segment(text, definition)
+    docstring = ast.get_source_segment(text, definition.body[0])
+    without_layout = "".join(code.replace(docstring, "", 1).split())
+    return hashlib.sha256(without_layout.encode()).hexdigest()[:8]
+
+
+@pytest.mark.parametrize(("name", "digest"), PROVED)
+def test_a_function_is_as_it_was_proved(name, digest):
+    now = digest_of_code(name)
+    assert now == digest, f"{name} changed: read its section of docs/theory.md, mend it, and write {now} there"
+
+
+def test_every_module_that_a_section_names_has_a_proved_function():
+    named = set(re.findall(r"`((?:bounds|collection|dummies|literature)/\w+)\.py`", THEORY))
+    assert named <= {name.rpartition(".")[0].replace(".", "/") for name, _ in PROVED}
