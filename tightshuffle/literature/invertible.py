@@ -49,7 +49,7 @@ class Pair:
     def _epsilon(self, wanted: float, one: Setting) -> float:
         if one.compositions > 1:
             return rounds.epsilon(self._of_one_round, wanted, one, zero_from_eps0=self.zero_from_eps0)
-        return smallest_eps(lambda eps: self._of_one_round(eps, one), wanted, one.eps0.item())
+        return smallest_eps(lambda eps: self._of_one_round(eps, one), wanted, one.eps0.item(), falls=True)
 
 
 class Count:
