@@ -214,16 +214,15 @@ def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
         sums = np.add.reduceat(probabilities, bins)
         held = np.flatnonzero(sums)
         binned.append((sums[held], bins[held], step, times))
-    for order in np.concatenate([-_ORDERS, _ORDERS]) / largest:
-        log_mgf = sum(
-            times * math.log(mass @ np.exp(order * (bins + (step - 1) * (order > 0))))
-            for mass, bins, step, times in binned
-        )
-        bound = (log_mgf + math.log(2 / _WRAPPED)) / order
-        if order > 0:
-            high = min(high, math.ceil(bound))
-        else:
-            low = max(low, math.floor(bound))
+    orders = np.concatenate([-_ORDERS, _ORDERS]) / largest
+    above = orders > 0
+    log_mgf = np.zeros(orders.size)
+    for mass, bins, step, times in binned:
+        heaviest = bins + (step - 1) * above[:, None]
+        log_mgf += times * np.log(np.exp(orders[:, None] * heaviest) @ mass)
+    bounds = (log_mgf + math.log(2 / _WRAPPED)) / orders
+    low = max(low, math.floor(bounds[~above].max()))
+    high = min(high, math.ceil(bounds[above].min()))
     size = high - low + 1
     length = scipy.fft.next_fast_len(max(size, largest), real=True)
     product = np.ones(length // 2 + 1)
