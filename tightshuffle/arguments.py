@@ -211,7 +211,7 @@ def _integers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Int
 
 
 def _require(name: str, array: npt.NDArray[Any], wanted: str, good: Booleans) -> None:
-    good = np.broadcast_arrays(array, good)[1]
-    if not np.all(good):
-        culprit = np.broadcast_to(array, good.shape)[~good].flat[0]
+    if not good.all():  # a search asks thousands of times: nothing else is computed if all is well
+        array, good = np.broadcast_arrays(array, good)
+        culprit = array[~good].flat[0]
         raise ValueError(f"{name} must be {wanted}; got {culprit}")

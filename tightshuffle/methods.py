@@ -96,7 +96,8 @@ class PairMethod(Method):
         if point.rounds.item() > 1:
             zero_from_eps0 = self.zero_from_eps0
             return rounds.epsilon(self.bound, target_log10_delta, point, zero_from_eps0=zero_from_eps0)
-        return smallest_eps(self._log10_delta_at(point), target_log10_delta, point.eps0.item())
+        eps0 = point.eps0.item()
+        return smallest_eps(self._log10_delta_at(point), target_log10_delta, eps0, falls=True)
 
 
 @dataclass(frozen=True)

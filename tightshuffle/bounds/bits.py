@@ -158,8 +158,12 @@ def worst_count(
         wanted = aim * (np.maximum(1.0, -surest) if steeply else 1.0)
         with np.errstate(invalid="ignore"):  # nan where nothing is sure: then no block is looked at again
             enough = np.maximum(surest + wanted, best + wanted / 2)[place]
-        curved = _curvature(eps, own, users, odds, dummies, place, first, last)
-        bound = np.minimum(values[2], np.logaddexp(values[:2].max(axis=0), curved))
+        curved, slid = _curvature(eps, own, users, odds, dummies, place, first, last)
+        larger_end = values[:2].max(axis=0)
+        bound = np.minimum(values[2], np.logaddexp(larger_end, curved))
+        # The second bound only rules out: what it drops is below a delta that is known, and changes nothing.
+        sharper = np.logaddexp(larger_end, slid)
+        bound = np.where(sharper <= best[place], np.minimum(bound, sharper), bound)
         rows = np.flatnonzero(bound > enough)
         if rows.size:
             missing = ln_delta(place[rows], first[rows], users - last[rows])
@@ -185,8 +189,8 @@ def _curvature(
     place: Integers,
     first: Integers,
     last: Integers,
-) -> Floats:
-    """Natural log of how much delta for m from ``first`` to ``last`` may exceed both ends'.
+) -> tuple[Floats, Floats]:
+    """Natural logs of two bounds on how much delta for m from ``first`` to ``last`` may exceed both ends'.
 
     With mu(m) and V(m), mean and variance of the tilted count, and c = t - mu(m), the part |u| <= 1 of F(t)
     is
@@ -217,23 +221,44 @@ def _curvature(
     least = of_ends(variances)[0]
     scale = np.sqrt(12 / 11 / np.maximum(least, 1e-300))
     moment = [size * scale ** (k + 1) for k, size in enumerate(_MOMENTS)]
+    width = (last - first).astype(float)
     a = np.abs((heights[0] - heights[1]).astype(float))[place]
     b, c = np.abs(variances[0] - variances[1])[place] / 2, (skews[0] + skews[1])[place] / 6
-    squares = [a * a, 0.0, 2 * a * b, 2 * a * c, b * b, 2 * b * c, c * c]  # of a + b u^2 + c u^3
     tilt = theta[place]
-    width = (last - first).astype(float)
-    sums = [
-        width**2 * sum(factor * moment[k + more] for k, factor in enumerate(squares))
-        + tilt**2 * moment[more]
-        + moment[2 + more]
-        for more in (0, 1)
-    ]
     steep = np.exp(tilt / 2)
-    with np.errstate(divide="ignore"):
-        sizes = np.minimum(steep * sums[0], np.where(tilt > 0, sums[1] / -np.expm1(-tilt), np.inf))
     far = 2 * steep * np.exp(-least * (1 - math.cos(1)))
-    highest = of_ends(heights)[1].astype(float)
-    return (log_a[place] + 2 * tilt + highest + np.log(sizes / 8 + far)) + 1e-9
+    log_unit = log_a[place] + 2 * tilt + of_ends(heights)[1].astype(float)
+
+    def of_derivative(polynomial: Sequence[Floats]) -> Floats:
+        """The bound, if this polynomial in |u| bounds what the derivative multiplies the integrand with."""
+        flat, sloped = (
+            sum(factor * moment[power + more] for power, factor in enumerate(polynomial)) for more in (0, 1)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sizes = np.minimum(steep * flat, np.where(tilt > 0, sloped / -np.expm1(-tilt), np.inf))
+            return np.asarray(log_unit + np.log(sizes / 8 + far) + 1e-9)
+
+    for_every_c = [width**2 * factor for factor in _square([a, np.zeros_like(a), b, c])]
+    for_every_c[0] += tilt**2
+    for_every_c[2] += 1.0
+    curved = of_derivative(for_every_c)
+
+    drift = np.abs((_expit(theta, odds[0]) - _expit(theta, odds[1])).astype(float))[place]
+    short = width * drift <= 1
+    if not short.any():
+        return curved, np.full(curved.shape, np.inf)
+    ratio = np.abs((_log_mgf(theta, odds[0]) - _log_mgf(theta, odds[1])).astype(float))[place]
+    for_one_t = [width**2 * factor for factor in _square([ratio, drift, b, c])]
+    return curved, np.where(short, of_derivative(for_one_t), np.inf)
+
+
+def _square(factors: Sequence[Floats]) -> list[Floats]:
+    """The square of the polynomial with these factors of 1, u, u^2, ..."""
+    result = [np.zeros_like(factors[0]) for _ in range(2 * len(factors) - 1)]
+    for i, one in enumerate(factors):
+        for j, other in enumerate(factors):
+            result[i + j] += one * other
+    return result
 
 
 def ln_delta_of_some(

@@ -36,6 +36,11 @@ _RARE = 1e-6  # of delta: the ends of a law that counts as not cut
 _DIGITS = 5  # of the deviation
 _SPARE = 1.3  # the Poisson mean over the variance of the Gaussian, at most, where it is large
 _SMALLEST_DELTA = -280.0  # log10: rarer numbers of dummies are not counted one by one
+_NEIGHBOUR = 1e-3  # relative, in ln delta: the difference from which the slope is computed
+_MANY = 30  # counts that change, from which on the sum of their losses is nearly normal
+_BEYOND = 1.2  # times the distance to where a surplus should be 0: a little behind it
+_SHORTEST_STEP = 1e-5  # of a logarithm, from a guess that is nearly right
+_LONGEST_STEP = 0.1  # and from a bad one: much wider laws are too wide to be computed
 _LN10 = math.log(10)
 
 
@@ -94,7 +99,8 @@ def best_cut_law(
         raise _too_many(asked.eps)
     while asked.surplus(power, enough, deviation) > 0:  # a rough bound is not always above the other one
         enough += math.ceil(enough / 1000)
-    smallest = _smallest(functools.partial(asked.surplus, power, enough), deviation, deviation)
+    surplus = functools.partial(asked.surplus, power, enough)
+    smallest = _smallest(surplus, deviation, asked.slope, high=deviation)
     unit = 10.0 ** (math.floor(math.log10(smallest)) + 1 - _DIGITS)
     rounded = float(f"{math.ceil(smallest / unit) * unit:.{_DIGITS}g}")
     return cut_power(enough, power, rounded if asked.surplus(power, enough, rounded) <= 0 else deviation)
@@ -124,7 +130,8 @@ def smallest_poisson_mean(
     guess = asked.gaussian**2
     if _SPARE * guess > LARGEST_MEAN:
         raise _too_many(asked.eps)
-    return _smallest(lambda mean: asked.surplus_of(poisson(mean)), guess) / honest
+    # The mean is the square of a deviation.
+    return _smallest(lambda mean: asked.surplus_of(poisson(mean)), guess, asked.slope / 2) / honest
 
 
 @dataclass(frozen=True)
@@ -171,6 +178,17 @@ class _Asked:
             exact_scale(self.eps, log10_delta=self.ln_delta / _LN10, sensitivity=math.sqrt(self.counts))
         )
 
+    def guess(self, power: float) -> float:
+        """About the deviation of a law that is not cut, with the guarantee."""
+        return self.gaussian * math.sqrt(_information(power) if self.counts >= _MANY else power / 2)
+
+    @property
+    def slope(self) -> float:
+        """About by how much ln delta falls where a deviation grows by a factor of e: the Gaussian's."""
+        deltas = self.ln_delta * np.array([1.0, 1 + _NEIGHBOUR])
+        scales = exact_scale(self.eps, log10_delta=deltas / _LN10)
+        return float(np.diff(-deltas)[0] / np.diff(np.log(scales))[0])
+
     def surplus_of(self, law: Law, rough: bool = False) -> float:
         """ln of delta over the wanted delta."""
         bound = HiddenByDummies(law, self.values, self.rounds, self.neighbours, rough=rough)
@@ -199,36 +217,53 @@ class _Asked:
 @functools.lru_cache(maxsize=16)
 def _least_deviations(asked: _Asked) -> dict[float, float]:
     """For each power the smallest deviation with the guarantee if the law is hardly cut."""
-    guesses = {power: asked.gaussian * (power / 2) ** 0.5 for power in POWERS}
+    guesses = {power: asked.guess(power) for power in POWERS}
     for power, guess in guesses.items():  # too small an eps fails at once
         asked.end(power, guess, asked.ln_delta + math.log(_RARE))
     return {
-        power: _smallest(functools.partial(asked.surplus_uncut, power), guess)
+        power: _smallest(functools.partial(asked.surplus_uncut, power), guess, asked.slope)
         for power, guess in guesses.items()
     }
+
+
+def _information(power: float) -> float:
+    """The Fisher information of the density ~ exp(-|x|^power / power) about its place.
+
+    It is the variance of a wide law's loss, over that of the Gaussian with the same deviation.
+    """
+    ratio = math.gamma(2 - 1 / power) / math.gamma(1 / power)
+    return float(power ** (2 - 2 / power) * ratio)
 
 
 def _too_many(eps: float) -> ValueError:
     return ValueError(f"eps must be larger: too many dummies per value are needed; got {eps:g}")
 
 
-def _smallest(surplus: Callable[[float], float], guess: float, high: float = math.inf) -> float:
-    """The smallest x with a surplus of at most 0, rounded up by 1e-6; ``high``, if given, has one."""
-    low = min(guess, high / 1.01)
-    if high == math.inf:
-        high = guess
-        while surplus(high) > 0:
-            low, high = high, 1.1 * high
-    low = min(low, high / 1.02)
-    while surplus(low) <= 0:
-        low, high = low / 1.1, low
-    root = scipy.optimize.brentq(
-        lambda x: surplus(math.exp(x)), math.log(low), math.log(high), xtol=1e-6, rtol=1e-12
-    )
-    found = math.exp(root + 1e-6)
-    while surplus(found) > 0:
-        found *= 1 + 1e-6
-    return min(found, high)
+def _smallest(surplus: Callable[[float], float], guess: float, slope: float, high: float = math.inf) -> float:
+    """The smallest x with a surplus of at most 0, rounded up by 1e-6; ``high``, if given, has one.
+
+    ``slope``, > 0: about by how much the surplus falls where x grows by a factor of e. The closer ``guess``
+    and ``slope`` are, the fewer evaluations it takes: five where both are good.
+    """
+
+    @functools.cache
+    def at(log_x: float) -> float:
+        return surplus(math.exp(log_x))
+
+    near = math.log(guess)
+    enough = at(near) <= 0
+    step = min(_BEYOND * max(abs(at(near)) / slope, _SHORTEST_STEP), _LONGEST_STEP)
+    far = near - step if enough else near + step
+    while (at(far) <= 0) == enough:
+        step = min(2 * step, _LONGEST_STEP)
+        near, far = far, far - step if enough else far + step
+    log_low, log_high = sorted((near, far))
+
+    root = scipy.optimize.brentq(at, log_low, log_high, xtol=1e-6, rtol=1e-12)
+    smallest = math.exp(root + 1e-6)
+    while surplus(smallest) > 0:
+        smallest *= 1 + 1e-6
+    return min(smallest, math.exp(log_high), high)
 
 
 def _error(power: float, deviation: float) -> float:

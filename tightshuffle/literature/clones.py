@@ -113,7 +113,8 @@ def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: flo
     gain, fall = gain * (1 + ulps * _ULP), -loss / (1 + ulps * _ULP)
 
     least = np.floor(m * (fall / (gain + fall))) + 1  # t: rounding moves it only where the sum is nearly 0
-    up, down = gain * _tail(m - 1, least - 1), fall * _tail(m - 1, least)
+    one_fewer, at_least = _tail(m - 1, np.stack([least - 1, least]))
+    up, down = gain * one_fewer, fall * at_least
     errors = m / 2 * _ERROR * (up + down)
     sums = np.maximum(m / 2 * (up - down), 0.0)
     chances = _chances(first, last, n, c)
@@ -142,4 +143,4 @@ def _tail(trials: Floats, least: Floats) -> Floats:
     """P(B >= least) for B ~ Bin(trials, 1/2)."""
     inside = (least > 0) & (least <= trials)
     a, b = np.where(inside, least, 1.0), np.where(inside, trials - least + 1, 1.0)
-    return np.where(inside, scipy.special.betainc(a, b, 0.5), np.where(least > 0, 0.0, 1.0))
+    return np.where(inside, scipy.special.betainc(a, b, 0.5), least <= 0)

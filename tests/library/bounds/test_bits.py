@@ -2,6 +2,7 @@
 
 import functools
 import math
+import sys
 
 import mpmath as mp
 import numpy as np
@@ -76,11 +77,46 @@ def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
         m = np.unique(np.linspace(first, first + width, 200).astype(int))
         value, error = _ln_delta([(m, held), (users - m, other)], eps, own, np.zeros(m.size, int))
         ends = max(value[0], value[-1])
-        more = _curvature(eps, own, users, (held, other), 0, place, m[:1], m[-1:])[0]
-        bound = np.logaddexp(ends, more)
+        curved, _ = _curvature(eps, own, users, (held, other), 0, place, m[:1], m[-1:])
+        bound = np.logaddexp(ends, curved[0])
         assert np.max(value - error) <= bound
         close += bool(bound - ends < 0.1 and np.max(value) > ends)
     assert close >= 3  # cases in which the best m lies inside, and the bound is narrow
+
+
+def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
+    inside, sharper, place = 0, 0, np.zeros(1, int)
+    for case in random_blocks(5, 400, (1.5, 4.2), (-3, 0.5), (-3, 0.5), 0.98, -3):
+        users, held, other, eps, first, width = case
+        own, eps = Bit.of(held, other), np.array([eps])
+        width = max(2, min(width, int(1 / (1 / (1 + math.exp(-held)) - 1 / (1 + math.exp(-other))))))
+        m = np.arange(first, min(first + width, users) + 1)
+        if m.size < 3:
+            continue
+        value, error = _ln_delta([(m, held), (users - m, other)], eps, own, np.zeros(m.size, int))
+        ends = max(value[0], value[-1])
+        curved, slid = _curvature(eps, own, users, (held, other), 0, place, m[:1], m[-1:])
+        assert np.max(value - error) <= np.logaddexp(ends, slid[0])
+        inside += bool(np.max(value - error) > ends)
+        sharper += bool(slid[0] < curved[0] - 1)
+    assert inside >= 30
+    assert sharper >= 100
+
+
+def test_a_thousand_nearly_equal_counts_are_not_looked_at_one_by_one(monkeypatch):
+    looked_at = []
+
+    def counted(reports, eps, own, place):
+        looked_at.extend(reports[0][0].tolist())
+        return _ln_delta(reports, eps, own, place)
+
+    monkeypatch.setattr(sys.modules[_ln_delta.__module__], "_ln_delta", counted)
+    odds, eps = (0.02, -0.02), np.array([0.006])
+    low, high = worst_count(eps, Bit.of(*odds), 999, odds, goal=4e-4, steeply=True)
+    assert len(looked_at) < 250
+    m = np.arange(1000)
+    value, _ = _ln_delta([(m, odds[0]), (999 - m, odds[1])], eps, Bit.of(*odds), np.zeros(m.size, int))
+    assert low <= value.max() <= high <= value.max() + 1e-9
 
 
 def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
@@ -109,7 +145,7 @@ def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
         truth = float(np.logaddexp(*largest))
         one = np.zeros(1, int)
         ends = np.array([first]), np.array([first + width])
-        bound = _curvature(np.array([eps]), own, users, (held, other), 0, one, *ends)[0]
+        bound = _curvature(np.array([eps]), own, users, (held, other), 0, one, *ends)[0][0]
         assert truth <= bound
         assert bound <= truth + 0.7
 

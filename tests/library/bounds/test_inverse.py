@@ -12,6 +12,7 @@ from tightshuffle.bounds import privacy_blanket
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.inverse import epsilon_from_gaussian, smallest_eps
 from tightshuffle.literature import count
+from tightshuffle.literature.clones import clones
 
 lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
 
@@ -23,6 +24,25 @@ def test_round_trip(delta):
     assert 0 < eps < 4
     assert bound(eps) <= np.log10(delta)
     assert bound(eps - 1e-9) > np.log10(delta) - 1e-6
+
+
+@pytest.mark.parametrize("n", [1, 30, 1000, 100_000])
+@pytest.mark.parametrize("eps0", [1e-3, 1.0, 4.0])
+@pytest.mark.parametrize("wanted", [-0.5, -6.0, -40.0])
+def test_a_bound_that_falls_needs_fewer_evaluations_for_the_same_eps(n, eps0, wanted):
+    seen = {True: [], False: []}
+    eps = {}
+    for falls, asked in seen.items():
+
+        def bound(at, asked=asked):
+            asked.append(at)
+            return clones(at, n=n, k=10, eps0=eps0)
+
+        eps[falls] = smallest_eps(bound, wanted, eps0, falls=falls)
+    assert eps[True] == eps[False]
+    assert len(seen[True]) <= len(seen[False])
+    if (n, eps0, wanted) == (1000, 4.0, -6.0):
+        assert len(seen[True]) <= len(seen[False]) - 8
 
 
 def found(log10_delta, setting, round_up):

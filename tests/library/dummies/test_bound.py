@@ -191,6 +191,18 @@ def test_more_error_costs_fewer_dummies():
         best_cut_law(1, 1e-6, rounds=52, absolute_error=0.9 * least.absolute_error)
 
 
+def test_the_best_law_of_many_rounds_takes_few_convolutions(monkeypatch):
+    computed = []
+    ln_delta = HiddenByDummies.ln_delta
+    monkeypatch.setattr(
+        HiddenByDummies, "ln_delta", lambda bound, eps: computed.append(eps) or ln_delta(bound, eps)
+    )
+    law = best_cut_law(1, 1e-6, rounds=1001)  # no other test asks for this guarantee: nothing is known yet
+    assert len(computed) <= 50
+    monkeypatch.undo()
+    assert HiddenByDummies(law, rounds=1001).log10_delta(1.0) <= -6
+
+
 @pytest.mark.parametrize(("values", "mean"), [(1, 42.65), (20, 714.7)])
 def test_the_fewest_poisson_dummies_of_devices(values, mean):
     found = smallest_poisson_mean(1, 1e-6, devices=100_000, colluding=0.1, values_per_user=values)

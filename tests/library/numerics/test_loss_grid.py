@@ -99,6 +99,16 @@ def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
     assert whole.sum() <= loss_grid._WRAPPED
 
 
+@pytest.mark.parametrize("times", [1, 100, 10_000, 200_000])
+def test_a_sum_of_many_losses_is_as_long_as_its_deviation_is_wide(times):
+    probabilities = np.array([0.5, *[0.0] * 21, 0.5])
+    deviation = 11 * math.sqrt(times)
+    _, composed, _ = loss_grid._convolve([(probabilities, times)])
+    # A normal variable is within 9 deviations but for 1e-18, Chernoff's best bound within 9.2.
+    assert composed.size <= min(22 * times + 1, 20 * deviation)
+    assert composed.sum() == pytest.approx(1, abs=1e-12)
+
+
 def test_what_is_cut_off_is_added_back():
     """A mass of 1e-18 at each end of the tilted distribution is kept; one below _CUT is paid for."""
     for rare in (1e-17, 3e-21):
