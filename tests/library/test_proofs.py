@@ -1,7 +1,7 @@
 """docs/theory.md proves functions. Whoever changes one of them reads its section again.
 
-A section says `<!-- proves module.function: digest -->` for each function that it proves. The digest is that of
-the function's code without layout and docstring.
+A section says `<!-- proves module.function: digest -->` for each function that it proves. The digest is that
+of the function's code without layout and docstring.
 """
 
 import ast
@@ -30,7 +30,7 @@ def digest_of_code(name):
 @pytest.mark.parametrize(("name", "digest"), PROVED)
 def test_a_function_is_as_it_was_proved(name, digest):
     now = digest_of_code(name)
-    assert now == digest, f"{name} changed: read its section of docs/theory.md, mend it, and write {now} there"
+    assert now == digest, f"{name} changed: read its section of docs/theory.md, then write {now} there"
 
 
 def test_every_module_that_a_section_names_has_a_proved_function():

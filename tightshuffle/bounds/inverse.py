@@ -21,62 +21,92 @@ _GRID = 513  # values of eps at which a theorem with gaps is evaluated
 
 
 def smallest_eps(
-    log10_delta_at: Callable[[float], Any], wanted: float, largest: float, *, falls: bool = False
+    log10_delta_at: Callable[[float], Any],
+    target_log10_delta: float,
+    largest: float,
+    *,
+    falls: bool = False,
 ) -> float:
-    """The smallest eps in [0, ``largest``] at which log10 of a bound is at most ``wanted``, to about 1e-10.
+    """The smallest eps in [0, ``largest``] at which a bound is at most the target, to about 1e-10.
 
-    It is rounded up, so that the bound holds there. 0 where eps = 0 suffices; nan where the bound exceeds
-    delta at every eps at which it applies. ``falls``: whether it applies everywhere and falls with eps; then
-    the search takes fewer evaluations to the same result.
+    It is rounded up, so that the bound holds there. It is 0 where eps = 0 suffices, and nan where the bound
+    exceeds the target at every eps at which it applies. ``falls``: whether the bound applies everywhere and
+    falls with eps. Then the search takes fewer evaluations to the same result.
     """
-    at = functools.cache(log10_delta_at)
+    known = functools.cache(log10_delta_at)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)  # a nan during the search is not the result
-        eps = _crossing(at, wanted, 0.0, largest, falls)
-        if eps is None:
-            ends = _where_it_applies(at, wanted, largest)
-            eps = None if ends is None else _crossing(at, wanted, *ends)
+        eps = _crossing(known, target_log10_delta, 0.0, largest, falls)
+        if eps is not None:
+            return eps
+        interval = _where_it_applies(known, target_log10_delta, largest)
+        if interval is None:
+            return np.nan
+        eps = _crossing(known, target_log10_delta, *interval)
         return np.nan if eps is None else eps
 
 
 def epsilon_from_gaussian(
-    log10_delta_at: Callable[[float], Any], wanted: float, budget: float, *, mu: float, round_up: bool = True
+    log10_delta_at: Callable[[float], Any],
+    target_log10_delta: float,
+    budget: float,
+    *,
+    mu: float,
+    side: Side = Side.UPPER,
 ) -> float:
-    """The eps at which a bound is ``wanted``, if the bound is nearly the delta of a Gaussian mechanism.
+    """The eps at which a bound is the target, if the bound is nearly the delta of a Gaussian mechanism.
 
-    ``log10_delta_at`` falls with eps, to -inf at ``budget``; ``wanted`` is a log10 delta. ``mu``: of the
-    Gaussian differential privacy to start from (`gaussian_mu`), which the first evaluation adjusts.
-    ``round_up``: the bound is at most ``wanted`` at this eps, else at least. It is within `TOLERANCE` of
-    ``wanted`` there, or jumps within 1e-9 of this eps. Mostly 2 to 5 evaluations.
+    ``log10_delta_at`` falls with eps, to -inf at ``budget``. ``mu``: of the Gaussian differential privacy to
+    start from (`gaussian_mu`), which the first evaluation adjusts. ``side``: an upper bound is at most the
+    target at this eps, a lower one at least. The bound is within `TOLERANCE` of the target there, or jumps
+    within 1e-9 of this eps. This takes mostly 2 to 5 evaluations.
     """
-    aim = wanted - (1 if round_up else -1) * TOLERANCE / 2
+    direction = 1 if side is Side.UPPER else -1
+    aim = target_log10_delta - direction * TOLERANCE / 2
     low, high = 0.0, budget
     eps = gaussian_eps(aim, mu)
-    seen: list[tuple[float, float]] = []
+    # The last two eps, with the square root of -log10 delta there, which is almost affine in eps.
+    last_points: list[tuple[float, float]] = []
     looked_at_zero = False
     while high - low > _SHORTEST * high:
         if not low < eps < high:
             # eps = 0 may be enough; check it before a search that closes in on 0.
             if low == 0 and not looked_at_zero:
-                if float(log10_delta_at(0.0)) <= wanted:
+                if float(log10_delta_at(0.0)) <= target_log10_delta:
                     return 0.0
                 looked_at_zero = True
-            # With few users the bound jumps next to eps0: search for the magnitude of eps0 - eps.
-            eps = (low + high) / 2 if high < budget else budget - (budget - low) / 16
-        value = float(log10_delta_at(eps))
-        if 0 <= (wanted - value if round_up else value - wanted) <= TOLERANCE:
+            if high < budget:
+                eps = (low + high) / 2
+            else:
+                # With few users the bound jumps next to eps0: search for the magnitude of eps0 - eps.
+                eps = budget - (budget - low) / 16
+
+        log10_delta = float(log10_delta_at(eps))
+        if 0 <= direction * (target_log10_delta - log10_delta) <= TOLERANCE:
             return eps
-        low, high = (eps, high) if value > wanted else (low, eps)
-        if -np.inf < value < 0:
-            mu = 1 / float(exact_scale(eps, log10_delta=value))
-            seen = [*seen[-1:], (eps, float(np.sqrt(-value)))]
-        # The square root is almost affine in eps.
-        if len(seen) == 2 and seen[0][1] != seen[1][1]:
-            (x, y), (later, at_later) = seen
-            eps = x + (later - x) * (np.sqrt(-aim) - y) / (at_later - y)
+        if log10_delta > target_log10_delta:
+            low = eps
         else:
+            high = eps
+
+        if -np.inf < log10_delta < 0:
+            mu = 1 / float(exact_scale(eps, log10_delta=log10_delta))
+            last_points = [*last_points[-1:], (eps, math.sqrt(-log10_delta))]
+        eps = _on_the_secant(last_points, aim)
+        if math.isnan(eps):
             eps = gaussian_eps(aim, mu)
-    return high if round_up else low
+    return high if side is Side.UPPER else low
+
+
+def _on_the_secant(points: list[tuple[float, float]], target_log10_delta: float) -> float:
+    """The eps at which the line through two points (eps, sqrt(-log10 delta)) reaches the target, or nan."""
+    if len(points) < 2 or target_log10_delta > 0:
+        return math.nan
+    (first_eps, first_root), (last_eps, last_root) = points
+    if first_root == last_root:
+        return math.nan
+    missing = math.sqrt(-target_log10_delta) - first_root
+    return first_eps + (last_eps - first_eps) * missing / (last_root - first_root)
 
 
 def epsilon_near_gaussian(
@@ -89,21 +119,21 @@ def epsilon_near_gaussian(
         target_log10_delta,
         randomizer.eps0,
         mu=float(gaussian_mu(n=point.users.item(), randomizer=randomizer)),
-        round_up=side is Side.UPPER,
+        side=side,
     )
 
 
 def _where_it_applies(
-    log10_delta_at: Callable[[float], Any], wanted: float, budget: float
+    log10_delta_at: Callable[[float], Any], target_log10_delta: float, budget: float
 ) -> tuple[float, float] | None:
-    """Ends of an interval in which a theorem applies and first reaches ``wanted``; None if there is none."""
+    """Ends of an interval in which a theorem applies and first reaches the target; None if there is none."""
     grid = np.linspace(0, budget, _GRID)
-    values = np.array([log10_delta_at(eps) for eps in grid])
-    kept = np.flatnonzero(values <= wanted)
-    if kept.size == 0:
+    log10_deltas = np.array([log10_delta_at(eps) for eps in grid])
+    enough = np.flatnonzero(log10_deltas <= target_log10_delta)
+    if enough.size == 0:
         return None
-    high = grid[kept[0]]
-    low = grid[max(kept[0] - 1, 0)]
+    high = grid[enough[0]]
+    low = grid[max(enough[0] - 1, 0)]
     return (_border(log10_delta_at, high, low), high)
 
 
@@ -113,7 +143,10 @@ def _border(log10_delta_at: Callable[[float], Any], inside: float, end: float) -
         return end
     while abs(end - inside) > 1e-13 * (1 + abs(inside)):
         middle = (inside + end) / 2
-        inside, end = (inside, middle) if np.isnan(log10_delta_at(middle)) else (middle, end)
+        if np.isnan(log10_delta_at(middle)):
+            end = middle
+        else:
+            inside = middle
     return inside
 
 
@@ -126,54 +159,62 @@ def _ladder(low: float, high: float) -> list[float]:
     return [*rungs, high]
 
 
-def _gaussian_about(wanted: float, at_zero: float) -> float:
-    """About the eps of the Gaussian with log10 delta ``at_zero`` at eps = 0; rather less.
+def _eps_of_gaussian_from_zero(target_log10_delta: float, log10_delta_at_zero: float) -> float:
+    """About the eps of the Gaussian that has this log10 delta at eps = 0; rather less.
 
     For a small mu, delta is mu times phi(x) - x Phi(-x) with x = eps / mu; its logarithm falls by about
     x^2 / 2 + sqrt(pi / 2) x.
     """
-    mu = math.sqrt(2 * math.pi) * 10**at_zero
+    mu = math.sqrt(2 * math.pi) * 10**log10_delta_at_zero
     slope = math.sqrt(math.pi / 2)
-    return mu * (math.sqrt(slope**2 + 2 * math.log(10) * (at_zero - wanted)) - slope)
+    fall = 2 * math.log(10) * (log10_delta_at_zero - target_log10_delta)
+    return mu * (math.sqrt(slope**2 + fall) - slope)
 
 
 def _crossing(
-    log10_delta_at: Callable[[float], Any], wanted: float, low: float, high: float, falls: bool = False
+    log10_delta_at: Callable[[float], Any],
+    target_log10_delta: float,
+    low: float,
+    high: float,
+    falls: bool = False,
 ) -> float | None:
     """The smallest eps in [low, high] that is enough; nan if there is none, None if the bound has a gap."""
-    top = high
-    if not log10_delta_at(low) > wanted:
-        return None if np.isnan(log10_delta_at(low)) else low
-    rungs = _ladder(low, high)
+    if np.isnan(log10_delta_at(low)):
+        return None
+    if log10_delta_at(low) <= target_log10_delta:
+        return low
+
     # From below: far beyond the crossing delta is tiny and slow to compute.
-    place = 1
+    largest, rungs, rung = high, _ladder(low, high), 1
     if falls:
-        about = _gaussian_about(wanted, float(log10_delta_at(low)))
-        place = max(1, min(int(np.searchsorted(rungs, about)), len(rungs) - 2))
-        while place > 1 and log10_delta_at(rungs[place - 1]) <= wanted:
-            place -= 1
-    while place < len(rungs) - 1:
-        value = log10_delta_at(rungs[place])
-        if np.isnan(value):
+        guess = _eps_of_gaussian_from_zero(target_log10_delta, float(log10_delta_at(low)))
+        rung = max(1, min(int(np.searchsorted(rungs, guess)), len(rungs) - 2))
+        while rung > 1 and log10_delta_at(rungs[rung - 1]) <= target_log10_delta:
+            rung -= 1
+    while rung < len(rungs) - 1:
+        log10_delta = log10_delta_at(rungs[rung])
+        if np.isnan(log10_delta):
             return None
-        if value <= wanted:
+        if log10_delta <= target_log10_delta:
             break
-        place += 1
-    low, high = rungs[place - 1], rungs[place]
-    if not log10_delta_at(high) <= wanted:
+        rung += 1
+    low, high = rungs[rung - 1], rungs[rung]
+    if not log10_delta_at(high) <= target_log10_delta:
         return np.nan
+
     # The secant cannot interpolate with infinities (delta is 0 from eps0 on), nor where a theorem ends.
     while not np.isfinite(log10_delta_at(high)) and high - low > 1e-10:
         middle = (low + high) / 2
-        value = log10_delta_at(middle)
-        if np.isfinite(value) and value > wanted:
+        log10_delta = log10_delta_at(middle)
+        if np.isfinite(log10_delta) and log10_delta > target_log10_delta:
             low = middle
         else:
             high = middle
+
     root = high
     if high - low > 1e-10:
         root = scipy.optimize.brentq(
-            lambda eps: log10_delta_at(eps) - wanted, low, high, xtol=1e-11, rtol=1e-10
+            lambda eps: log10_delta_at(eps) - target_log10_delta, low, high, xtol=1e-11, rtol=1e-10
         )
         high = min(high, root + 1e-10 * (1 + root))
-    return next(eps for eps in (root, high, top) if log10_delta_at(eps) <= wanted)
+    return next(eps for eps in (root, high, largest) if log10_delta_at(eps) <= target_log10_delta)

@@ -182,7 +182,8 @@ class Collection(Data):
         # delta of a mu-Gaussian at eps = 0 is 2 Phi(mu / 2) - 1, about mu / sqrt(2 pi).
         mu = min(10.0, math.sqrt(2 * math.pi) * 10 ** float(self.one_round(0.0, group=group)))
         largest = min(self.eps0(group), bounds.LARGEST_EPS)
-        found = epsilon_from_gaussian(log10_delta_at, target, largest, mu=mu, round_up=bound == "upper")
+        side = Side.UPPER if bound == "upper" else Side.LOWER
+        found = epsilon_from_gaussian(log10_delta_at, target, largest, mu=mu, side=side)
         return math.inf if found >= bounds.LARGEST_EPS * (1 - 1e-6) else found
 
     @property

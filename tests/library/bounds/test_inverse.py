@@ -13,6 +13,7 @@ from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.inverse import epsilon_from_gaussian, smallest_eps
 from tightshuffle.literature import count
 from tightshuffle.literature.clones import clones
+from tightshuffle.side import Side
 
 lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
 
@@ -54,7 +55,9 @@ def found(log10_delta, setting, round_up):
         return bound(eps, **setting)
 
     mu = float(gaussian_mu(**setting))
-    eps = epsilon_from_gaussian(log_delta, log10_delta, setting["eps0"], mu=mu, round_up=round_up)
+    eps = epsilon_from_gaussian(
+        log_delta, log10_delta, setting["eps0"], mu=mu, side=Side.UPPER if round_up else Side.LOWER
+    )
     return eps, len(seen)
 
 
