@@ -11,11 +11,12 @@ from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import privacy_blanket
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.inverse import epsilon_from_gaussian, smallest_eps
+from tightshuffle.literature import clones as clones_module
 from tightshuffle.literature import count
-from tightshuffle.literature.clones import clones
 from tightshuffle.side import Side
 
 lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
+clones = at_points(clones_module.clones)
 
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12, 1e-100])
@@ -55,9 +56,8 @@ def found(log10_delta, setting, round_up):
         return bound(eps, **setting)
 
     mu = float(gaussian_mu(**setting))
-    eps = epsilon_from_gaussian(
-        log_delta, log10_delta, setting["eps0"], mu=mu, side=Side.UPPER if round_up else Side.LOWER
-    )
+    side = Side.UPPER if round_up else Side.LOWER
+    eps = epsilon_from_gaussian(log_delta, log10_delta, setting["eps0"], mu=mu, side=side)
     return eps, len(seen)
 
 
