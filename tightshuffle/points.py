@@ -283,6 +283,8 @@ def make_points(
     arrays = (check_eps(eps), all_users, known_users, values, budget, number_of_rounds, holders)
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     flat = [np.broadcast_to(array, shape).ravel() for array in arrays]
+    if isinstance(randomizer, str) and flat[0].size:
+        _named_randomizer(randomizer, flat[3][0].item(), flat[4][0].item())  # a bad name fails at once
     return Points(
         eps=flat[0],
         n=flat[1],
