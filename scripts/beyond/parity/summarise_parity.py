@@ -187,8 +187,7 @@ def _errors_of_series(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
     categories = settings.select_dtypes("category")
     settings = settings.astype({name: categories[name].cat.categories.dtype for name in categories})
     settings = settings.sort_values(SERIES)
-    errors = wide.to_numpy()[settings.index].T
-    return settings.reset_index(drop=True), errors
+    return settings.reset_index(drop=True), wide.to_numpy()[settings.index].T
 
 
 def _uniform_errors(trials: pd.DataFrame) -> "pd.Series[float]":
