@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from scripts.shared.code import code_digest, digest
 
 StrPath = str | os.PathLike[str]
+MOST_ROWS = 64 * 1024**2  # of one row group of a Parquet file: pyarrow allows no more
 EXPECTED = (ValueError, OSError)  # errors whose message is written for the user
 ADVICE = {
     errno.ENOSPC: "the disk is full: make room and run again",
@@ -93,7 +94,10 @@ def write_csv(frame: Any, path: StrPath) -> None:
 
 
 def write_parquet(frames: Iterable[Any], path: StrPath) -> None:
-    """Write data frames as one Parquet file, whole or not at all, with one of them in memory at a time."""
+    """Write data frames as one Parquet file, whole or not at all, with one of them in memory at a time.
+
+    A frame becomes one row group, so that `table_files.read_frames` can read it alone.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -104,7 +108,7 @@ def write_parquet(frames: Iterable[Any], path: StrPath) -> None:
             if writer is None:
                 open_writer = pq.ParquetWriter(temporary, table.schema, write_page_checksum=True)
                 writer = stack.enter_context(open_writer)
-            writer.write_table(table)
+            writer.write_table(table, row_group_size=MOST_ROWS)
 
 
 def write_bytes(content: bytes, path: StrPath) -> None:

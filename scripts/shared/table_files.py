@@ -1,5 +1,6 @@
 """Tables of the results folder: read with their columns checked."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -38,8 +39,31 @@ def read_parquet(path: StrPath, **how: Any) -> pd.DataFrame:
 
     ValueError names a damaged file.
     """
-    try:
+    with _damage_named(path):
         return pd.read_parquet(path, page_checksum_verification=True, **how)
+
+
+def read_frames(path: StrPath, columns: Sequence[str], categories: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Read the frames that `write_parquet` wrote into one file, with one of them in memory at a time.
+
+    Only ``columns`` are read. Those in ``categories`` have few different values: they become pandas'
+    categories, which take a byte per row. Checks checksums; ValueError names a damaged file.
+    """
+    with _damage_named(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        for group in range(file.num_row_groups):
+            series = {}
+            for column in columns:  # one by one: texts take much memory until they are categories
+                values = file.read_row_group(group, columns=[column], use_threads=False)[column]
+                encoded = values.dictionary_encode() if column in categories else values
+                series[column] = encoded.to_pandas()
+            yield pd.DataFrame(series, copy=False)
+
+
+@contextlib.contextmanager
+def _damage_named(path: StrPath) -> Iterator[None]:
+    """Turn pyarrow's error about a damaged file into a ValueError that names the file."""
+    try:
+        yield
     except OSError as error:
         if error.errno:  # of the disk
             raise

@@ -13,7 +13,7 @@ from snakemake.iocontainers import Params
 from scripts.shared import run
 from scripts.shared.code import code_digest, digests
 from scripts.shared.job import job, whole_file, write_csv, write_parquet
-from scripts.shared.table_files import read_parquet, read_table
+from scripts.shared.table_files import read_frames, read_parquet, read_table
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +68,11 @@ def test_a_damaged_table_is_refused_by_its_name():
     content = bytearray(Path("x.parquet").read_bytes())
     content[len(content) // 2] ^= 1
     Path("x.parquet").write_bytes(content)
-    for read in (read_parquet, lambda path: read_table(path, ["a"])):
+    for read in (
+        read_parquet,
+        lambda path: read_table(path, ["a"]),
+        lambda path: next(read_frames(path, ["a"], [])),
+    ):
         with pytest.raises(ValueError, match=r"^x\.parquet: damaged .*: remove it and run again$"):
             read("x.parquet")
 
@@ -99,3 +103,15 @@ def test_the_run_repeats_each_unfinished_jobs_own_error_or_says_that_there_is_no
     assert refused == "error: r: sbatch: none such."
     assert own == "error: r: row 3"
     assert killed == "error: killed has no error: was the job killed, or is the disk full?"
+
+
+def test_frames_of_a_file_are_read_one_by_one_as_they_were_written():
+    """Also one of more rows than pyarrow puts into a row group by itself."""
+    small = pd.DataFrame({"a": ["x", "y", "x"], "b": [1.5, 1.5, 0.1], "c": 7})
+    large = pd.DataFrame({"a": "z", "b": 0.5, "c": np.arange(2**20 + 1)})
+    write_parquet([small, large], "x.parquet")
+    frames = list(read_frames("x.parquet", ["c", "a", "b"], ["a", "b"]))
+    assert [list(frame.select_dtypes("category")) for frame in frames] == [["a", "b"]] * 2
+    for frame, written in zip(frames, (small, large), strict=True):
+        plain = frame.astype({"a": written["a"].dtype, "b": float})
+        pd.testing.assert_frame_equal(plain, written[["c", "a", "b"]])

@@ -17,7 +17,7 @@ import pandas as pd
 from scripts.beyond.parity.run_parity import POPULAR, most_popular
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
-from scripts.shared.table_files import read_parquet
+from scripts.shared.table_files import read_frames, read_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.seeds import seed_of
@@ -121,35 +121,31 @@ def summarise_point(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(means, ratios) of one dataset and number of users; the closed forms take the shares of ``counts``.
 
-    ``trials`` as `run_parity_point` gives them.
+    ``trials`` as `run_parity_point` gives them; columns may be categories.
     """
-    together = trials[trials["metric"] == "individual_error"].assign(cell=0)
-    errors = pd.concat([trials, together], ignore_index=True)
-    # Repetitions x series: one column per combination of `SERIES`.
-    wide = errors.groupby([*SERIES, "repetition"], sort=True)["value"].mean().unstack("repetition").T
-    settings = wide.columns.to_frame(index=False)
+    settings, errors = _errors_of_series(trials)
     first = settings.iloc[0]
     seed = seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"]))
     how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
     top, bottom, ratios = _pairs(settings)
     of_means, of_ratios = bootstrap(
-        wide.to_numpy(), [lambda means: means, lambda means: means[..., top] / means[..., bottom]], **how
+        errors, [lambda means: means, lambda means: means[..., top] / means[..., bottom]], **how
     )
 
     mean, low, high = of_means
-    means = settings.assign(mean=mean, low=low, high=high, repetitions=len(wide))
+    means = settings.assign(mean=mean, low=low, high=high, repetitions=len(errors))
     shares = np.asarray(counts) / np.sum(counts)
     cells = sorted(set(trials["cell"]) - {0})
     places = [_places(row["metric"], row["cell"], counts, cells) for row in settings.to_dict("records")]
     means["predicted"] = _predicted(settings, shares, places)
 
     ratio, low, high = of_ratios
-    ratios = ratios.assign(ratio=ratio, low=low, high=high, repetitions=len(wide))
+    ratios = ratios.assign(ratio=ratio, low=low, high=high, repetitions=len(errors))
     ratios["predicted"] = means["predicted"].to_numpy()[top] / means["predicted"].to_numpy()[bottom]
     limits = {eps0: noise_ratios(shares, eps0) for eps0 in settings["eps0"].unique()}
     limit = np.array([limits[ratios["eps0"].iloc[i]][places[top[i]]].mean() for i in range(len(ratios))])
     ratios["limit"] = np.where(ratios["comparison"] == "unprojected", limit, np.nan)
-    uniform = errors.groupby(ERROR)["uniform"].mean()
+    uniform = _uniform_errors(trials)
     ratios["uniform"] = ratios.join(uniform, on=ERROR)["uniform"]
     projected = means[means["estimator"] == "projection"].groupby([*SETTING, *ERROR])["mean"]
     best = ratios.join(projected.min(), on=[*SETTING, *ERROR])["mean"]
@@ -171,6 +167,35 @@ def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float,
     uniform = rows["uniform"].mean()
     row |= {"uniform": uniform, "informative": wide.mean().min() < uniform}
     return pd.DataFrame([row]).reindex(columns=RATIOS)
+
+
+def _errors_of_series(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
+    """Every combination of `SERIES`, sorted, and its errors (repetitions, series).
+
+    ``trials`` as for `summarise_point`.
+    """
+    tables = []
+    for rows in trials.groupby(["eps0", "delta_rule", "bound"], observed=True).indices.values():
+        setting = trials.iloc[rows]  # one at a time: groups take much memory
+        together = setting[setting["metric"] == "individual_error"].assign(cell=0)
+        errors = pd.concat([setting, together], ignore_index=True)
+        values = errors.groupby([*SERIES, "repetition"], observed=True)["value"].mean()
+        tables.append(values.unstack("repetition"))
+    wide = pd.concat(tables)
+
+    settings = wide.index.to_frame(index=False)
+    categories = settings.select_dtypes("category")
+    settings = settings.astype({name: categories[name].cat.categories.dtype for name in categories})
+    settings = settings.sort_values(SERIES)
+    return settings.reset_index(drop=True), wide.to_numpy()[settings.index].T
+
+
+def _uniform_errors(trials: pd.DataFrame) -> "pd.Series[float]":
+    """(metric, cell) -> the mean error of the uniform histogram, over all cells if the cell is 0."""
+    errors = trials[[*ERROR, "uniform"]]
+    over_cells = errors.assign(cell=0).groupby(ERROR, observed=True)["uniform"].mean()
+    by_cell = errors.groupby(ERROR, observed=True)["uniform"].mean()
+    return pd.concat([over_cells, by_cell.drop(0, level="cell")])
 
 
 def _pairs(settings: pd.DataFrame) -> tuple[Integers, Integers, pd.DataFrame]:
@@ -222,9 +247,10 @@ def _predicted(settings: pd.DataFrame, shares: Floats, places: Sequence[Integers
 if __name__ == "__main__":
     with job() as snakemake:
         files, params = snakemake.input, snakemake.params
-        users = {path: read_parquet(path, columns=["n"])["n"].unique() for path in files.trials}
+        columns = [*SERIES, "repetition", "value", "uniform"]
+        categories = [name for name in columns if name not in ("cell", "value", "uniform")]
         means, ratios = summarise_parity(
-            (read_parquet(path, filters=[("n", "==", n)]) for path in users for n in users[path]),
+            (point for path in files.trials for point in read_frames(path, columns, categories)),
             (read_parquet(path, filters=[("experiment", "==", "tv")]) for path in files.published),
             dict(zip(params.datasets, map(read_histogram, files.histograms), strict=True)),
             resamples=params.resamples,

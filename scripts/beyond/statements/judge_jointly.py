@@ -7,6 +7,7 @@ the printed values, so it includes zeros, rounding and the dependence between th
 how often a test rejects wrong errors. data/published/README.md states the rule.
 """
 
+import decimal
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
 CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"  # of a city's grid
 TIMES = {"power_half": 0.5, "power_sqrt2": math.sqrt(2), "power_double": 2.0}  # column: errors over ours
 RUNS = 20_000  # random runs of ours that give the distribution of a statistic
+EXACT_POWERS = 22  # powers of ten up to 10^22 are exact floats
 QUARTERS = 4  # bins of the chi-square statistic
 COLUMNS = ["item", "mechanism", "test", "statistic", "p", "corrected_p", "verdict", *TIMES]
 GRID_COLUMNS = [
@@ -90,18 +92,38 @@ def quantiles(
     """
     value = printed_to_decimal(printed)
     digits = len(value.as_tuple().digits)
-
-    def rounded(numbers: Floats) -> Floats:
-        return np.array([float(f"{number:.{digits - 1}e}") for number in numbers])
-
-    ordered = np.sort(rounded(draws))
+    ordered = np.sort(round_as_printed(draws, digits))
 
     def among(numbers: Floats) -> Floats:
         ends = [np.searchsorted(ordered, numbers, side) for side in ("left", "right")]
         return np.asarray((ends[0] + ends[1]) / (2 * len(ordered)))
 
-    ours = {times: among(rounded(times * draws)) for times in factors}
+    ours = {times: among(round_as_printed(times * draws, digits)) for times in factors}
     return float(among(np.array([float(value)]))[0]), ours
+
+
+def round_as_printed(numbers: Floats, digits: int) -> Floats:
+    """``numbers`` (n,), all >= 0, rounded to ``digits`` significant digits as Python prints them.
+
+    Python rounds the exact binary value, and a tie to the even digit. Here whole arrays are scaled, so that
+    their last digit is that of the ones. `decimal` decides where this could differ: near a tie, and where a
+    power of ten is no exact float.
+    """
+    positive = numbers > 0
+    exponents = np.floor(np.log10(numbers, where=positive, out=np.zeros(len(numbers))))
+    places = digits - 1 - exponents
+    exact_power = (places >= 0) & (places <= EXACT_POWERS)
+    power = 10.0 ** np.where(exact_power, places, 0)
+    scaled = numbers * power
+    rounded = np.asarray(np.rint(scaled) / power)
+
+    from_tie = np.abs(scaled - np.floor(scaled) - 0.5)
+    doubtful = ~exact_power | (from_tie <= 4 * np.spacing(scaled))
+    values, position = np.unique(numbers[doubtful], return_inverse=True)
+    context = decimal.Context(prec=digits, rounding=decimal.ROUND_HALF_EVEN)
+    by_decimal = [float(context.create_decimal_from_float(value)) for value in values.tolist()]
+    rounded[doubtful] = np.array(by_decimal, dtype=float)[position]
+    return rounded
 
 
 def kolmogorov_smirnov(quantiles: Floats) -> Floats:

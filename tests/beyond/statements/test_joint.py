@@ -25,6 +25,19 @@ def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
     assert joint.quantiles("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
 
 
+@pytest.mark.parametrize("digits", [1, 2, 3, 13])
+def test_numbers_are_rounded_as_python_prints_them(digits):
+    """Also ties and their neighbours, powers of ten, 0, and numbers far from 1."""
+    rng = np.random.default_rng(2)
+    ties = (rng.integers(10 ** (digits - 1), 10**digits, 500) + 0.5) / 10.0 ** rng.integers(0, 23, 500)
+    powers = 10.0 ** np.arange(-30, 30)
+    near = np.concatenate([ties, powers])
+    spread = np.exp(rng.normal(-5, 3, 2000))
+    numbers = np.concatenate([near, np.nextafter(near, 0), np.nextafter(near, 1e99), spread, [0.0, 0.025]])
+    printed = [float(f"{number:.{digits - 1}e}") for number in numbers]
+    assert joint.round_as_printed(numbers, digits).tolist() == printed
+
+
 def line(rng):
     """Seven cells of one run, half-normal, every other one 0 in one half of the runs; one draw is printed."""
     draws = np.abs(rng.standard_normal((401, 7))) * np.where(rng.random((401, 7)) < [0, 0.5] * 3 + [0], 0, 1)
