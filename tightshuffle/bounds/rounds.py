@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import Floats, check_at_most, check_eps, check_one, check_rounds
+from tightshuffle.arguments import Floats, Integers, check_at_most, check_eps, check_one, check_rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.bounds.optimistic import below, masses
 from tightshuffle.gaussian import exact_scale
@@ -56,12 +56,12 @@ class Curve:
 class Depth(NamedTuple):
     """delta computed down to a certain depth: a function eps (e,) -> ln delta, never on the wrong side.
 
-    ``log_left_out``: natural log of what the depth leaves out. ``last``: a greater depth would not help.
+    ``ln_left_out``: natural log of what the depth leaves out. ``is_last``: a greater depth would not help.
     """
 
     ln_delta: Callable[[Floats], Floats]
-    log_left_out: float
-    last: bool
+    ln_left_out: float
+    is_last: bool
 
 
 def margin(eps: float) -> float:
@@ -72,77 +72,81 @@ def margin(eps: float) -> float:
 class Composition(ABC):
     """delta of several rounds as a function of eps; distributions are computed once and kept.
 
-    ``largest``: the eps from which on delta is 0. ``far``: where a search for eps ends.
+    ``largest``: the eps from which on delta is 0. ``end_of_search``: the eps where a search ends.
     """
 
     first_depth: ClassVar[float]  # what is left out at first is about e^-first_depth
     clear: ClassVar[float]  # delta is to be at least e^clear times what was left out
 
-    def __init__(self, largest: float, far: float) -> None:
-        self.largest, self.far = largest, far
+    def __init__(self, largest: float, end_of_search: float) -> None:
+        self.largest = largest
+        self.end_of_search = end_of_search
         self._depths: dict[float, Depth] = {}
 
     @abstractmethod
     def _build(self, depth: float) -> Depth: ...
 
-    def _at(self, depth: float) -> Depth:
-        if depth not in self._depths:
-            self._depths[depth] = self._build(depth)
-        return self._depths[depth]
+    def _depth(self, number: float) -> Depth:
+        if number not in self._depths:
+            self._depths[number] = self._build(number)
+        return self._depths[number]
 
-    def _deeper(self, depth: float) -> float:
-        """The depth to try next. Most settings need at most the second depth, so later steps may be large."""
-        return depth * (2 if depth <= self.first_depth else 4)
+    def _next_depth(self, number: float) -> float:
+        """The depth to try next. Most settings need at most the second one, so later steps may be large."""
+        return number * (2 if number <= self.first_depth else 4)
 
     def ln_delta(self, eps: Floats) -> Floats:
         """Natural log of delta at ``eps`` (e,)."""
         result = np.full(eps.shape, -np.inf)
-        unsettled, depth = np.flatnonzero(eps < self.largest), self.first_depth
+        unsettled = np.flatnonzero(eps < self.largest)
+        number = self.first_depth
         while unsettled.size:
-            at = self._at(depth)
-            result[unsettled] = at.ln_delta(eps[unsettled])
-            unsettled = unsettled[result[unsettled] < at.log_left_out + self.clear]
-            if at.last:
+            depth = self._depth(number)
+            result[unsettled] = depth.ln_delta(eps[unsettled])
+            if depth.is_last:
                 break
-            depth = self._deeper(depth)
+            unsettled = unsettled[result[unsettled] < depth.ln_left_out + self.clear]
+            number = self._next_depth(number)
         return result
 
-    def epsilon_of(self, ln_delta: float) -> float:
+    def epsilon_of(self, target_ln_delta: float) -> float:
         """The smallest eps with at most this natural log of delta, rounded up by `margin`; nan if none is."""
-        value = self._deep_enough_for(ln_delta)
-        aim = math.sqrt(-ln_delta)
+        ln_delta_at = self._deep_enough_for(target_ln_delta)
+        target_root = math.sqrt(-target_ln_delta)
 
         @functools.cache
         def missing(eps: float) -> float:
-            # The square root is almost affine in eps.
-            return aim - math.sqrt(-min(max(float(value(np.array([eps]))[0]), 4 * ln_delta), 0.0))
+            """How much the square root of -ln delta, which is almost affine in eps, is below the target's."""
+            ln_delta = max(float(ln_delta_at(np.array([eps]))[0]), 4 * target_ln_delta)
+            return target_root - math.sqrt(-min(ln_delta, 0.0))
 
         if missing(0.0) <= 0:
             return 0.0
         low, high = 0.0, min(1.0, self.largest)
-        if missing(0.0) < aim:  # the Gaussian with the same delta at eps = 0 is a good guess
-            mu = 1 / float(exact_scale(0.0, log10_delta=-((aim - missing(0.0)) ** 2) / _LN10))
-            high = min(1.05 * gaussian_eps(ln_delta / _LN10, mu), self.largest)
+        if missing(0.0) < target_root:  # the Gaussian with the same delta at eps = 0 is a good guess
+            ln_delta_at_zero = -((target_root - missing(0.0)) ** 2)
+            mu = 1 / float(exact_scale(0.0, log10_delta=ln_delta_at_zero / _LN10))
+            high = min(1.05 * gaussian_eps(target_ln_delta / _LN10, mu), self.largest)
         while missing(high) > 0:
-            if high > self.far:
+            if high > self.end_of_search:
                 return np.nan  # the infinite losses alone give more than this delta
             low, high = high, min(2 * high, self.largest)
         root = scipy.optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-15)
         return min(root + margin(root), high)
 
-    def _deep_enough_for(self, ln_delta: float) -> Callable[[Floats], Floats]:
-        """A function like the method `ln_delta`, but exact only where delta is at least that of ``ln_delta``.
+    def _deep_enough_for(self, target_ln_delta: float) -> Callable[[Floats], Floats]:
+        """A function like the method `ln_delta`, but exact only where delta is at least the target.
 
         Its bounds hold everywhere. A search also meets far smaller deltas, whose depths would cost seconds.
         """
-        depth = self.first_depth
+        number = self.first_depth
         while True:
-            at = self._at(depth)
-            if ln_delta >= at.log_left_out + self.clear:
-                return lambda eps: np.where(eps < self.largest, at.ln_delta(eps), -np.inf)
-            if at.last:
+            depth = self._depth(number)
+            if target_ln_delta >= depth.ln_left_out + self.clear:
+                return lambda eps: np.where(eps < self.largest, depth.ln_delta(eps), -np.inf)
+            if depth.is_last:
                 return self.ln_delta
-            depth = self._deeper(depth)
+            number = self._next_depth(number)
 
 
 class Rounds(Composition):
@@ -155,12 +159,13 @@ class Rounds(Composition):
     first_depth, clear = 50.0, 12.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, int]]) -> None:
-        times = [int(check_one("rounds", check_rounds(each))) for _, each in rounds]
-        check_at_most("rounds", np.asarray(sum(times)), LARGEST_ROUNDS)
-        self._parts = [(_Round(own), each) for (own, _), each in zip(rounds, times, strict=True)]
+        numbers = [int(check_one("rounds", check_rounds(number))) for _, number in rounds]
+        check_at_most("rounds", np.asarray(sum(numbers)), LARGEST_ROUNDS)
+        curves = [_RoundCurve(curve) for curve, _ in rounds]
+        self._curves = list(zip(curves, numbers, strict=True))  # and how many rounds have each
         super().__init__(
-            sum_of_budgets((each, part.largest) for part, each in self._parts),
-            sum(each * part.largest_finite for part, each in self._parts),
+            sum_of_budgets((number, curve.largest) for curve, number in self._curves),
+            sum(number * curve.largest_finite for curve, number in self._curves),
         )
 
     def log10_delta(self, eps: npt.ArrayLike) -> Floats:
@@ -173,24 +178,31 @@ class Rounds(Composition):
         return self.epsilon_of(log10_delta * _LN10)
 
     def _build(self, depth: float) -> Depth:
-        ends = [part.end(-depth) for part, _ in self._parts]
-        steps = [part.step(end) for (part, _), (end, _) in zip(self._parts, ends, strict=True)]
-        # What a grid adds to the variance of a loss is in proportion to the square of its spacing.
-        squares = sum(times * step**2 for (_, times), step in zip(self._parts, steps, strict=True))
-        spacing = math.sqrt(squares / sum(times for _, times in self._parts))
-        # The factor: the last point of equal rounds is to be at the largest loss, not just below it.
-        spacing = max(spacing, max(end for end, _ in ends) / _WIDEST) * (1 + 2.0**-50)
-        grids, left_out = [], [-math.inf]
-        for (part, times), (end, last), step in zip(self._parts, ends, steps, strict=True):
-            grid = part.grid(end, max(step, spacing), spacing)
-            grids.append((grid, times))
-            if not last:
-                left_out.append(grid.log_infinite + math.log(times))
+        ends = [curve.end(-depth) for curve, _ in self._curves]
+        steps = [curve.step(end.eps) for (curve, _), end in zip(self._curves, ends, strict=True)]
+        spacing = self._spacing(ends, steps)
+
+        grids, ln_left_out = [], [-math.inf]
+        for (curve, number), end, step in zip(self._curves, ends, steps, strict=True):
+            grid = curve.grid(end.eps, max(step, spacing), spacing)
+            grids.append((grid, number))
+            if not end.is_last:
+                ln_left_out.append(grid.log_infinite + math.log(number))
         return Depth(
             lambda eps: loss_grid.ln_delta(eps, grids, round_up=True),
-            float(np.logaddexp.reduce(left_out)),
-            len(left_out) == 1,
+            ln_left_out=float(np.logaddexp.reduce(ln_left_out)),
+            is_last=len(ln_left_out) == 1,
         )
+
+    def _spacing(self, ends: "Sequence[_End]", steps: Sequence[float]) -> float:
+        """The spacing of the grid that all losses share."""
+        # What a grid adds to the variance of a loss is in proportion to the square of its spacing.
+        numbers = [number for _, number in self._curves]
+        squares = sum(number * step**2 for number, step in zip(numbers, steps, strict=True))
+        mean_step = math.sqrt(squares / sum(numbers))
+        longest = max(end.eps for end in ends)
+        # The factor: the last point of equal rounds is to be at the largest loss, not just below it.
+        return max(mean_step, longest / _WIDEST) * (1 + 2.0**-50)
 
 
 class LowerRounds(Composition):
@@ -204,31 +216,35 @@ class LowerRounds(Composition):
     first_depth, clear = 32.0, 0.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
-        self._parts = [(_Round(low), _Round(high), times) for low, high, times in rounds]
+        self._curves = [(_RoundCurve(low), _RoundCurve(high), number) for low, high, number in rounds]
         super().__init__(
-            sum_of_budgets((times, high.largest) for _, high, times in self._parts),
-            sum(times * high.largest_finite for _, high, times in self._parts),
+            sum_of_budgets((number, high.largest) for _, high, number in self._curves),
+            sum(number * high.largest_finite for _, high, number in self._curves),
         )
 
     def epsilon(self, log10_delta: float) -> float:
         """An eps at which delta of all rounds is at least 10^``log10_delta``; 0 where none is known."""
-        found = self.epsilon_of(log10_delta * _LN10)
-        found -= 2 * margin(found)
-        return max(found, 0.0) if math.isfinite(found) else 0.0
+        eps = self.epsilon_of(log10_delta * _LN10)
+        if not math.isfinite(eps):
+            return 0.0
+        return max(eps - 2 * margin(eps), 0.0)
 
     def _build(self, depth: float) -> Depth:
-        ends = [low.end(-depth)[0] for low, _, _ in self._parts]
-        steps = [low.step(end) for (low, _, _), end in zip(self._parts, ends, strict=True)]
+        ends = [low.end(-depth).eps for low, _, _ in self._curves]
+        steps = [low.step(end) for (low, _, _), end in zip(self._curves, ends, strict=True)]
         spacing = max(min(steps), max(ends) / _WIDEST) * (1 + 2.0**-50)
         grids = []
-        for (low, high, times), end, step in zip(self._parts, ends, steps, strict=True):
-            index = _places(end, max(step, spacing), spacing)
+        for (low, high, number), end, step in zip(self._curves, ends, steps, strict=True):
+            index = _points_of_grid(end, max(step, spacing), spacing)
             eps = index * spacing
-            lowest, highest = (np.exp(part.ln_delta(eps)) for part in (low, high))
-            lowest, highest = lowest * (1 - _SLACK), np.minimum(highest * (1 + _SLACK), 1.0)
-            values = below(eps, lowest, highest, highest)
-            grids.append((loss_grid.of_masses(masses(index, eps, values, values), spacing), times))
-        return Depth(lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), -math.inf, True)
+            lowest = np.exp(low.ln_delta(eps)) * (1 - _SLACK)
+            highest = np.minimum(np.exp(high.ln_delta(eps)) * (1 + _SLACK), 1.0)
+            deltas = below(eps, lowest, highest, highest)
+            grid = loss_grid.of_masses(masses(index, eps, deltas, deltas), spacing)
+            grids.append((grid, number))
+        return Depth(
+            lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), ln_left_out=-math.inf, is_last=True
+        )
 
 
 LogDeltaOfRound = Callable[[Points], Floats]  # log10 of an upper bound on delta of one round; (points,)
@@ -284,74 +300,87 @@ def _composed(log10_delta_of_round: LogDeltaOfRound, point: Points, zero_from_ep
 
 
 def sum_of_budgets(rounds: Iterable[tuple[int, float]]) -> float:
-    """The sum of times * eps0 over ``rounds``, rounded up: from this eps on delta is 0."""
+    """The sum of number * eps0 over ``rounds``, rounded up: from this eps on delta is 0."""
     exact = Fraction()
-    for times, eps0 in rounds:
+    for number, eps0 in rounds:
         if eps0 == math.inf:
             return math.inf
-        exact += times * Fraction(eps0)
+        exact += number * Fraction(eps0)
     rounded = float(exact)
     return rounded if exact <= rounded else math.nextafter(rounded, math.inf)
 
 
-def _places(end: float, step: float, spacing: float) -> npt.NDArray[np.int_]:
+def _points_of_grid(end: float, step: float, spacing: float) -> Integers:
     """Whole numbers from 0 on, the multiples of ``spacing`` about ``step`` apart up to ``end``."""
     last = math.ceil(end / spacing)
-    return np.unique(
-        np.rint(np.linspace(0, last, math.ceil(last * spacing / step * (1 - 1e-9)) + 1)).astype(int)
-    )
+    count = math.ceil(last * spacing / step * (1 - 1e-9)) + 1
+    return np.unique(np.rint(np.linspace(0, last, count)).astype(int))
 
 
-class _Round:
+class _End(NamedTuple):
+    """Where the points of a curve end, and whether all losses beyond are infinite."""
+
+    eps: float
+    is_last: bool
+
+
+class _RoundCurve:
     """A curve in natural logarithms, and where its points have to be."""
 
-    def __init__(self, own: Curve) -> None:
-        self._curve = own
-        self.largest_finite = min(own.eps0, _LARGEST)
-        self._rough = own.rough or own.log10_delta
-        at_zero, self._floor = self._roughly(np.array([0.0, self.largest_finite])).tolist()
-        self.largest = own.eps0 if self._floor == -math.inf else math.inf
-        self._scale = _scale(0.0, at_zero)
+    def __init__(self, curve: Curve) -> None:
+        self._curve = curve
+        self.largest_finite = min(curve.eps0, _LARGEST)
+        self._rough = curve.log10_delta if curve.rough is None else curve.rough
+        ln_at_zero, self._ln_infinite = self._ln_rough(np.array([0.0, self.largest_finite])).tolist()
+        self.largest = curve.eps0 if self._ln_infinite == -math.inf else math.inf
+        self._mu = _mu_of_gaussian(0.0, ln_at_zero)
 
     def ln_delta(self, eps: Floats) -> Floats:
         return np.asarray(self._curve.log10_delta(eps), dtype=float) * _LN10
 
-    def _roughly(self, eps: Floats) -> Floats:
+    def _ln_rough(self, eps: Floats) -> Floats:
         return np.asarray(self._rough(eps), dtype=float) * _LN10
 
-    def end(self, negligible: float) -> tuple[float, bool]:
-        """An eps with at most this ln delta, or beyond which all losses are infinite; whether the latter."""
-        enough = max(negligible, self._floor + _FLAT)
-        scale, end, value = self._scale, 0.0, 0.0
-        while end < self.largest_finite and value > enough:
-            guess = 1.05 * gaussian_eps(negligible / _LN10, scale)
-            end = min(max(guess, 1.25 * end), 4 * end or guess, self.largest_finite)
-            value = float(self._roughly(np.array([end]))[0])
-            scale = _scale(end, value)
-        if end == 0:  # delta is the same at every eps, as for one user: any end will do
-            return min(1.0, self.largest_finite), True
-        if value < 1.2 * enough:  # too far: half the distance may do
-            shorter = end * 2.0 ** (-np.arange(16, 0, -1) / 4)
-            fits = shorter[self._roughly(shorter) <= enough]
-            if fits.size:
-                end = float(fits[0])
-                value = enough
-        return end, end == self.largest_finite or value <= self._floor + _FLAT
+    def end(self, ln_negligible: float) -> _End:
+        """An eps with at most this ln delta, or beyond which all losses are infinite."""
+        ln_enough = max(ln_negligible, self._ln_infinite + _FLAT)
+        mu, eps, ln_delta = self._mu, 0.0, 0.0
+        while eps < self.largest_finite and ln_delta > ln_enough:
+            guess = 1.05 * gaussian_eps(ln_negligible / _LN10, mu)
+            farthest = 4 * eps if eps > 0 else guess
+            eps = min(max(guess, 1.25 * eps), farthest, self.largest_finite)
+            ln_delta = float(self._ln_rough(np.array([eps]))[0])
+            mu = _mu_of_gaussian(eps, ln_delta)
+        if eps == 0:  # delta is the same at every eps, as for one user: any end will do
+            return _End(min(1.0, self.largest_finite), is_last=True)
+
+        if ln_delta < 1.2 * ln_enough:  # too far: half the distance may do
+            shorter = eps * 2.0 ** (-np.arange(16, 0, -1) / 4)
+            sufficient = shorter[self._ln_rough(shorter) <= ln_enough]
+            if sufficient.size:
+                eps = float(sufficient[0])
+                ln_delta = ln_enough
+        is_last = eps == self.largest_finite or ln_delta <= self._ln_infinite + _FLAT
+        return _End(eps, is_last)
 
     def step(self, end: float) -> float:
         """The distance of the points of eps, up to ``end``."""
-        return end / min(max(math.ceil(_PER_SCALE * end / self._scale), _FEWEST), _MOST)
+        points = math.ceil(_PER_SCALE * end / self._mu)
+        return end / min(max(points, _FEWEST), _MOST)
 
     def grid(self, end: float, step: float, spacing: float) -> loss_grid.LossGrid:
         """The pair that dominates, from points about ``step`` apart on the grid of this ``spacing``."""
-        index = _places(end, step, spacing)
-        eps, back = index * spacing, self._curve.reverse
-        reverse = None if back is None else np.asarray(back(eps), dtype=float) * _LN10
-        return loss_grid.connected(index, spacing, self.ln_delta(eps), reverse)
+        index = _points_of_grid(end, step, spacing)
+        eps = index * spacing
+        ln_reverse = None
+        if self._curve.reverse is not None:
+            ln_reverse = np.asarray(self._curve.reverse(eps), dtype=float) * _LN10
+        return loss_grid.connected(index, spacing, self.ln_delta(eps), ln_reverse)
 
 
-def _scale(eps: float, ln_delta: float) -> float:
-    """mu of the Gaussian differential privacy with this delta at ``eps``, at most _GREATEST_SCALE."""
+def _mu_of_gaussian(eps: float, ln_delta: float) -> float:
+    """mu of the Gaussian differential privacy with this delta at ``eps``, at most `_GREATEST_SCALE`."""
     if ln_delta == -math.inf:
         return 1e-6
-    return min(1 / float(exact_scale(eps, log10_delta=min(ln_delta, -1e-9) / _LN10)), _GREATEST_SCALE)
+    scale = float(exact_scale(eps, log10_delta=min(ln_delta, -1e-9) / _LN10))
+    return min(1 / scale, _GREATEST_SCALE)
