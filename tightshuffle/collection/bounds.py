@@ -157,7 +157,7 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
     masses = np.append(_uniform_masses(data) * rest, v)
     if gains.max() < _LEAST_GAIN:  # so rare a report would count as none
         return none
-    distribution = outwards(np.column_stack([gains, void]), masses, True, _ulps(eps, group))
+    distribution = outwards(np.column_stack([gains, void]), masses, True, _ulps(group))
     parts = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
     return ln_delta(*distribution, Cover.of(parts), round_up=True, width=width)
 
@@ -222,7 +222,7 @@ def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) 
     kept = 1 - 1 / k
     parts = [(n, other.participation * (k - 1) * _lie(data, other)) for n, other in data.others(group)]
     cover = Cover.of([*parts, (data.dummies.number, kept)], data.poisson * kept)
-    gains, ulps = _uniform_gains(data, eps, group), _ulps(eps, group)
+    gains, ulps = _uniform_gains(data, eps, group), _ulps(group)
     return ln_delta_of_third_value(eps, gains, _lie(data, group), k, cover, ulps=ulps, width=width)
 
 
@@ -287,7 +287,7 @@ def _lie(data: Data, group: Group) -> float:
 
 def _uniform(data: Data, eps: Floats, group: Group, round_up: bool) -> tuple[Floats, Floats]:
     """The distribution of `_uniform_gains`, rounded; both (points, 3)."""
-    return outwards(_uniform_gains(data, eps, group), _uniform_masses(data), round_up, _ulps(eps, group))
+    return outwards(_uniform_gains(data, eps, group), _uniform_masses(data), round_up, _ulps(group))
 
 
 def _uniform_gains(data: Data, eps: Floats, group: Group) -> Floats:
@@ -303,6 +303,9 @@ def _uniform_masses(data: Data) -> Floats:
     return np.array([1, 1, data.cells - 2]) / data.cells
 
 
-def _ulps(eps: Floats, group: Group) -> Floats:
-    """Units in the last place by which gains may be wrong, (points, 1)."""
-    return (64.0 + 2 * (eps + min(group.budget, 50.0)))[:, None]
+def _ulps(group: Group) -> float:
+    """Units in the last place by which gains may be wrong, at any eps below the budget and `LARGEST_EPS`.
+
+    One number for every eps gives all points of `_uniform` the same masses, which saves most of their sums.
+    """
+    return 64.0 + 2 * (min(group.budget, LARGEST_EPS) + min(group.budget, 50.0))

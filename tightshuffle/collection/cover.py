@@ -165,11 +165,14 @@ def _term_by_term(
     values: Floats, probabilities: Floats, cover: Cover, round_up: bool, width: float
 ) -> Floats:
     chances = np.exp(log_probabilities(cover))
-    j = np.arange(1, len(chances) + 1)
-    logs = log_positive_part(values[:, None], probabilities[:, None], j, width=width)[int(round_up)]
     # Rounding, and numbers too small for a float.
     chances = chances * (1 + 1e-11) + 1e-300 if round_up else np.maximum(chances * (1 - 1e-11) - 1e-300, 0.0)
     if round_up:  # more reports than these hide the user at least as well
         chances[-1] += max(1 - chances.sum(), 0.0) + 1e-12
+
+    sure = int(cover.n[cover.shares == 1].sum())  # there are never fewer of them
+    j = np.arange(sure + 1, len(chances) + 1)
     with np.errstate(divide="ignore"):
-        return np.asarray(special.logsumexp(logs - np.log(j) + np.log(chances), axis=1))
+        factors = np.log(chances[sure:]) - np.log(j)
+    logs = log_positive_part(values[:, None], probabilities[:, None], j, width=width, log_factors=factors)
+    return np.asarray(special.logsumexp(logs[int(round_up)] + factors, axis=1))

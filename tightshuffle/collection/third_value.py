@@ -62,9 +62,9 @@ def ln_delta_of_third_value(
             False,
             64.0,
         )
-        terms = log_positive_part(rows, shares, m, width=width)[0] - np.log(m) + logs[:-1] - 1e-10
-        terms[:, logs[:-1] < _LEAST_LOG] = -np.inf
-        return np.asarray(special.logsumexp(terms, axis=1))
+        factors = np.where(logs[:-1] < _LEAST_LOG, -np.inf, logs[:-1] - np.log(m) - 1e-10)
+        low, _ = log_positive_part(rows, shares, m, width=width, log_factors=factors)
+        return np.asarray(special.logsumexp(low + factors, axis=1))
     n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
     likeliest = tilted_copies(smaller - growth[:, None], masses, n, shares)
     ulps = np.broadcast_to(ulps, (eps.size, 1))

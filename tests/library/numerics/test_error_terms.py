@@ -200,14 +200,94 @@ def test_without_zero_takes_off_no_more_than_what_zero_adds():
 @pytest.mark.parametrize("unlikely", [0.5, 2.0, 42.0])
 def test_log_outside_holds_the_truth_however_small_the_box(values, probabilities, n, unlikely):
     points = tilted(values, probabilities, n)
-    one = box.Boxes(*(part[0] for part in box.boxes(points, np.array([unlikely]))))
-    low, high = box.sum_box(points.rows(np.int64(0)), one)
+    low, high = np.ravel(box.sum_boxes(points, box.boxes(points, np.array([unlikely]))))
     truth = exact_log(values, probabilities, n)
     assert low <= truth <= high
     if unlikely == 42.0 and n < 40:
         assert high - low < 1e-12
     if unlikely == 0.5 and n == 40:  # the sum alone is too small by far more than rounding
         assert low + 0.01 < truth
+
+
+# Points with one set of probabilities: values that are often above 0, and ever more rarely.
+ALIKE = [[3.0, -down, -0.1] for down in (0.5, 2.0, 2.5, 9.0, 40.0)], [0.1, 0.15, 0.7], 7
+
+
+def together(values, probabilities, n):
+    """The `Points` of some values with the same probabilities."""
+    masses = np.broadcast_to(probabilities, (len(values), len(probabilities)))
+    copies = np.full((len(values), 1), float(n))
+    return at_saddle(np.array(values), np.array(masses), copies, np.ones_like(copies))
+
+
+def numbers_of_points(monkeypatch):
+    """How many points each box is summed for from now on."""
+    sizes, sum_box = [], box._sum_box
+
+    def counted(points, ranges):
+        sizes.append(len(points))
+        return sum_box(points, ranges)
+
+    monkeypatch.setattr(box, "_sum_box", counted)
+    return sizes
+
+
+def test_moved_values_hold_sums_over_users():
+    """Also where a sum nearly cancels."""
+    rng = np.random.default_rng(30)
+    for _ in range(300):
+        g, x = rng.normal(size=4) * 10.0 ** rng.integers(-6, 6, 4), np.float64(rng.integers(0, 1000, 4))
+        g[0], x[0] = -(g[1:] @ x[1:]), 1.0
+        exact = sum(Fraction(value) * Fraction(users) for value, users in zip(g, x, strict=True))
+        less, more = box.moved_values(g)
+        assert Fraction(less @ x) <= exact <= Fraction(more @ x)
+
+
+# The box of the last of these holds counts that the box of the first does not hold.
+APART = [[1.0, -down] for down in (0.01, 0.5, 0.6, 0.7, 0.8)], [2.0**-10, 1 - 2.0**-10], 60
+
+
+@pytest.mark.parametrize("alike", [ALIKE, APART])
+@pytest.mark.parametrize("unlikely", [0.5, 2.0, 42.0])
+def test_one_box_for_all_points_with_the_same_probabilities(unlikely, alike, monkeypatch):
+    monkeypatch.setattr(box, "_TERMS", 64)  # several chunks
+    sizes = numbers_of_points(monkeypatch)
+    points = together(*alike)
+    bounds = box.sum_boxes(points, box.boxes(points, np.full(len(points), unlikely)))
+    assert max(sizes) >= 3
+    for values, low, high in zip(alike[0], *bounds, strict=True):
+        assert low <= exact_log(values, *alike[1:]) <= high
+        assert unlikely < 42.0 or high - low < 1e-10
+
+
+def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(monkeypatch):
+    sizes = numbers_of_points(monkeypatch)
+    points = together(*ALIKE)
+    ranges = box.boxes(points, np.full(len(points), 42.0))
+    for limits in ({"_TOGETHER": 0}, {"_CALL": -(10**9)}):
+        sizes.clear()
+        with monkeypatch.context() as patch:
+            for name, value in limits.items():
+                patch.setattr(box, name, value)
+            low, high = box.sum_boxes(points, ranges)
+        assert sizes == [1] * len(points)
+        truth = [exact_log(values, *ALIKE[1:]) for values in ALIKE[0]]
+        assert np.all((low <= truth) & (truth <= high))
+
+
+def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alone(monkeypatch):
+    """The last point needs 23 of 50 copies of a value with probability 2^-53, the first point one of them."""
+    values, probabilities, n = [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]], [2.0**-53, 1 - 2.0**-53], 50
+    monkeypatch.setattr(box, "_CALL", 10**9)
+    sizes = numbers_of_points(monkeypatch)
+    points = together(values, probabilities, n)
+    ranges = box.boxes(points, np.full(3, 42.0))
+    assert len(box._alike(points, ranges)) == 1
+    low, high = box.sum_boxes(points, ranges)
+    assert sizes[0] == 3
+    assert len(sizes) > 1
+    for row, lower, upper in zip(values, low, high, strict=True):
+        assert lower <= exact_log(row, probabilities, n) <= upper <= lower + 1e-9
 
 
 NO_BOX = {"_FEW_ATOMS": 0, "_SOME_ATOMS": 0, "_MOST_ATOMS": 0}

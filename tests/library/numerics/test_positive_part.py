@@ -5,6 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from tests.library.numerics.exact import exact_log, exact_log_of_parts
 from tightshuffle.numerics.positive_part import bracket, log_positive_part, outwards
@@ -191,6 +192,42 @@ def test_only_the_largest_of_a_group_are_narrow():
     assert np.any(together[1] > each[1] + 0.1)
     for own in (groups == group for group in range(4)):
         np.testing.assert_array_equal(together[:, own].max(axis=1), each[:, own].max(axis=1))
+
+
+@pytest.mark.parametrize("few_atoms", [0, bracket._FEW_ATOMS])
+def test_sums_of_expectations_with_factors(few_atoms, monkeypatch):
+    """Points that do not count in their sum have rough brackets, and the sum is narrow."""
+    monkeypatch.setattr(bracket, "_FEW_ATOMS", few_atoms)
+    rng = np.random.default_rng(29)
+    n, width = np.arange(1, 61), 1e-3
+    factors = -((n - 30) ** 2) / 6.0 - np.log(n)
+    factors[-1] = -np.inf
+    values = np.sort(rng.normal(-0.5, 1, (12, 1, 3)), axis=0)
+    values[:, 0, 2] = np.linspace(0.1, 2, 12)
+    values[0, 0] = -1.0  # no positive value
+    probabilities = np.array([0.2, 0.6, 0.15])
+    every = log_positive_part(values, probabilities, n, width=1e-6)
+    some = log_positive_part(values, probabilities, n, width=width, log_factors=factors)
+    assert np.all(some[0] <= every[1])
+    assert np.all(every[0] <= some[1])
+    low, *between, high = (logsumexp(end + factors, axis=1) for end in (some[0], every[0], every[1], some[1]))
+    assert low[0] == high[0] == -np.inf
+    assert np.all((low <= between[1]) & (between[0] <= high))
+    assert np.all(high[1:] - low[1:] <= 1.1 * width)
+    rough = np.isneginf(some[0][1:])
+    assert np.all(rough[:, -1])
+    assert np.all(rough.sum(axis=1) > 20)
+
+
+def test_a_sum_counts_what_the_saddle_point_finds_too_likely(monkeypatch):
+    """Where S is above 0 far more rarely than under a bell, points that seemed not to count do count."""
+    values, probabilities, n = np.array([[1.0, -1e12]]), np.array([[0.3, 0.7 - 1e-9]]), np.array([3, 4, 5])
+    factors = np.array([0.0, -9.0, -18.0])
+    monkeypatch.setattr(bracket, "_log_bell", lambda points: np.where(points.n[:, 0] == 4, 50.0, -50.0))
+    low, high = log_positive_part(values[:, None], probabilities[:, None], n, log_factors=factors)
+    for place, users in enumerate(n.tolist()):
+        assert low[0, place] <= exact_log(values[0], probabilities[0], users) <= high[0, place]
+    assert logsumexp(high + factors) - logsumexp(low + factors) <= 1.1e-4
 
 
 def test_no_positive_value():

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Booleans, Floats, Integers
-from tightshuffle.numerics.positive_part.box import Boxes, boxes, sum_box
+from tightshuffle.numerics.positive_part.box import boxes, sum_boxes
 from tightshuffle.numerics.positive_part.contour import contour, without_zero
 from tightshuffle.numerics.positive_part.tilt import Points, at_saddle, log_rounded
 
@@ -14,6 +14,7 @@ _SMALLEST = 1e-150  # bound on the largest value of G: its square and the square
 _MOST_USERS = 1e12
 _ATTEMPTS = 8
 _COARSE = 0.1  # width of the bracket that rules out most of a group
+_NEGLIGIBLE = 0.01  # of the width: what all points together may add that do not count in a sum
 _UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out
 # Up to so many combinations of values are summed one by one:
 _FEW_ATOMS = 4_000  # before any contour integral,
@@ -30,6 +31,7 @@ def log_positive_part(
     shares: npt.ArrayLike | None = None,
     width: float = 1e-4,
     groups: npt.ArrayLike | None = None,
+    log_factors: npt.ArrayLike | None = None,
 ) -> tuple[Floats, Floats]:
     """Bounds (low, high) with low <= log E[(G_1 + ... + G_n)_+] <= high; -inf where G has no positive value.
 
@@ -44,6 +46,9 @@ def log_positive_part(
         it; the bounds hold in any case
     groups : whole numbers of the broadcast leading shape. Only those points of a group that can have its
         largest expectation get this width; the bracket of another point only shows that it is smaller.
+    log_factors : natural logs of factors, which broadcast to the leading shape. Only those points get this
+        width that count in the sum of factor times expectation over the last axis, which then has about this
+        width.
     """
     g, p = np.broadcast_arrays(np.asarray(values, float), np.asarray(probabilities, float))
     if shares is None:
@@ -63,10 +68,13 @@ def log_positive_part(
         raise ValueError(f"the largest value must lie between {_SMALLEST:g} and {1 / _SMALLEST:g}")
     if some.size:
         points = at_saddle(_clipped(g[some]), p[some], users[some], thinned[some])
-        if groups is None:
-            low[some], high[some] = _brackets(points, width)
-        else:
+        if groups is not None:
             low[some], high[some] = _largest(points, np.reshape(groups, -1)[some], width)
+        elif log_factors is not None:
+            factors = np.broadcast_to(np.asarray(log_factors, float), shape).ravel()
+            low[some], high[some] = _summands(points, some // shape[-1], factors[some], width)
+        else:
+            low[some], high[some] = _brackets(points, width)
     return low.reshape(shape), high.reshape(shape)
 
 
@@ -114,31 +122,57 @@ def _largest(points: Points, groups: Integers, width: float) -> tuple[Floats, Fl
     return low, high
 
 
+def _summands(points: Points, sums: Integers, log_factors: Floats, width: float) -> tuple[Floats, Floats]:
+    """Brackets, as narrow as ``width`` for those points that count in their sum, the number in ``sums``.
+
+    The first choice is by the approximation at the saddle point, which may be too large where S is rarely
+    positive. The second choice is by the brackets of the first.
+    """
+    low, high = np.full(len(points), -np.inf), _chernoff(points)
+    most = high + log_factors
+    negligible = math.log(_NEGLIGIBLE * width) - np.log(np.bincount(sums)[sums])
+    done = np.zeros(len(points), bool)
+    for likely in (points.base + _log_bell(points), low):
+        largest = np.full(sums.max() + 1, -np.inf)
+        np.maximum.at(largest, sums, likely + log_factors)
+        rows = np.flatnonzero(~done & (most > largest[sums] + negligible))
+        if rows.size:
+            low[rows], high[rows] = _brackets(points.rows(rows), width)
+            done[rows] = True
+    return low, high
+
+
+def _log_bell(points: Points) -> Floats:
+    """About log(E[S_+] / M(theta)^n), if S has a bell under the tilt."""
+    return -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
+
+
 def _brackets(points: Points, width: float) -> tuple[Floats, Floats]:
     low = np.full(len(points), -np.inf)
     high = _chernoff(points)
     chernoff = high.copy()
 
-    def sum_boxes(asked: Booleans, most: int, unlikely: npt.ArrayLike) -> Booleans:
+    def sum_counts(asked: Booleans, most: int, unlikely: npt.ArrayLike) -> Booleans:
         asked = asked & np.all(points.shares == 1, axis=1)  # of a fixed number of copies
         if not asked.any():
             return asked
         ranges = boxes(points, np.broadcast_to(unlikely, len(points)))
         held = ranges.atoms * max(ranges.g.shape[1] / 8, 1.0)  # many values count as more combinations
         asked = asked & (held <= most) & (ranges.last.sum(axis=1) <= _MOST_COUNTED)
-        for row in np.flatnonzero(asked):
-            box = sum_box(points.rows(row), Boxes(*(part[row] for part in ranges)))
-            low[row], high[row] = max(low[row], box[0]), min(high[row], box[1])
+        rows = np.flatnonzero(asked)
+        if rows.size:
+            of_boxes = sum_boxes(points.rows(rows), ranges.rows(rows))
+            low[rows], high[rows] = np.maximum(low[rows], of_boxes[0]), np.minimum(high[rows], of_boxes[1])
         return asked
 
     def depth() -> Floats:
         # Where S is nearly always 0, or just below, Chernoff's bound is far above E[S_+].
         return np.asarray(_UNLIKELY + np.clip(chernoff - low, 0.0, 600.0))
 
-    few = sum_boxes(np.ones(len(points), bool), _FEW_ATOMS, _UNLIKELY)
+    few = sum_counts(np.ones(len(points), bool), _FEW_ATOMS, _UNLIKELY)
     left = np.flatnonzero(~few)
     tau = math.sqrt(width / 2) / points.theta
-    guess = -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
+    guess = _log_bell(points)
     before = np.full(len(points), np.inf)
 
     def open_by(rows: Integers | slice) -> Floats:
@@ -153,7 +187,7 @@ def _brackets(points: Points, width: float) -> tuple[Floats, Floats]:
         low[left], high[left] = np.maximum(low[left], new_low), np.minimum(high[left], new_high)
         guess[left] = np.minimum(guess[left], high[left] - points.base[left])
         if attempt == 0:
-            sum_boxes(~few & (open_by(slice(None)) > 1), _SOME_ATOMS, depth())
+            sum_counts(~few & (open_by(slice(None)) > 1), _SOME_ATOMS, depth())
         still = open_by(left) > 1
         smooth, rows = new_high[still], left[still]
         high[rows] = np.minimum(high[rows], without_zero(points.rows(rows), tau[rows], smooth))
@@ -162,5 +196,5 @@ def _brackets(points: Points, width: float) -> tuple[Floats, Floats]:
         go_on = (excess > 1) & ((excess < 0.8 * before[left]) | np.isinf(excess))
         before[left] = excess
         left = left[go_on]
-    sum_boxes(open_by(slice(None)) > 1, _MOST_ATOMS, depth())
+    sum_counts(open_by(slice(None)) > 1, _MOST_ATOMS, depth())
     return low, high
