@@ -150,8 +150,8 @@ class Points:
     Attributes
     ----------
     eps : float array (points,), at least 0
-    n, colluding : int arrays (points,)
-        Users, and how many of them reveal their reports.
+    n, users : int arrays (points,)
+        All users, and those who do not collude.
     k, eps0 : int and float array (points,)
         Those of the randomizer at each point.
     rounds : int array (points,), at least 1
@@ -165,7 +165,7 @@ class Points:
 
     eps: Floats
     n: Integers
-    colluding: Integers
+    users: Integers
     k: Integers
     eps0: Floats
     rounds: Integers
@@ -176,14 +176,6 @@ class Points:
     deletion: bool
     shape: tuple[int, ...]
 
-    def __len__(self) -> int:
-        return self.eps.size
-
-    @functools.cached_property
-    def users(self) -> Integers:
-        """The number of users who do not collude; (points,)."""
-        return self.n - self.colluding
-
     @functools.cached_property
     def randomizers(self) -> Sequence[Randomizer]:
         """The randomizer at each point; (points,)."""
@@ -191,12 +183,12 @@ class Points:
             budgets = zip(self.k.tolist(), self.eps0.tolist(), strict=True)
             return [_named_randomizer(self.randomizer, k, eps0) for k, eps0 in budgets]
         if isinstance(self.randomizer, Randomizer):
-            return [self.randomizer] * len(self)
+            return [self.randomizer] * self.eps.size
         return self.randomizer
 
     def at(self, index: Any) -> "Points":
         """Some of the points: ``index`` is a mask, or an array of their numbers."""
-        chosen = np.arange(len(self))[index]
+        chosen = np.arange(self.eps.size)[index]
         randomizer = self.randomizer
         if not isinstance(randomizer, str | Randomizer):
             randomizer = [randomizer[number] for number in chosen.tolist()]
@@ -204,7 +196,7 @@ class Points:
             self,
             eps=self.eps[chosen],
             n=self.n[chosen],
-            colluding=self.colluding[chosen],
+            users=self.users[chosen],
             k=self.k[chosen],
             eps0=self.eps0[chosen],
             rounds=self.rounds[chosen],
@@ -215,7 +207,7 @@ class Points:
 
     def each(self) -> list["Points"]:
         """Every point as `Points` of length 1."""
-        return [self.at([number]) for number in range(len(self))]
+        return [self.at([number]) for number in range(self.eps.size)]
 
     def with_eps(self, eps: npt.ArrayLike) -> "Points":
         """The arguments of this one point, at other ``eps`` (points,)."""
@@ -264,10 +256,10 @@ def make_points(
         given_k, given_eps0 = randomizer.own(k, eps0)
 
     all_users = check_n(n)
-    known_users = check_colluding(colluding, all_users)
+    honest_users = all_users - check_colluding(colluding, all_users)
     values, budget = check_k(given_k), check_eps0(given_eps0)
     number_of_rounds = check_rounds(rounds)
-    holders = np.zeros((), dtype=int) if count is None else check_count(count, all_users - known_users)
+    holders = np.zeros((), dtype=int) if count is None else check_count(count, honest_users)
     if direction is not None:
         direction = check_choice("direction", direction, DIRECTIONS)
     release = check_choice("release", release, RELEASES)
@@ -280,15 +272,16 @@ def make_points(
     check_at_most("n", all_users, LARGEST_N_OF_UPPER)
     check_at_most("eps0", budget, LARGEST_EPS0_OF_UPPER)
 
-    arrays = (check_eps(eps), all_users, known_users, values, budget, number_of_rounds, holders)
-    shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    flat = [np.broadcast_to(array, shape).ravel() for array in arrays]
+    arrays = (check_eps(eps), all_users, honest_users, values, budget, number_of_rounds, holders)
+    broadcast = np.broadcast_arrays(*arrays)
+    shape = broadcast[0].shape
+    flat = [array.ravel() for array in broadcast]
     if isinstance(randomizer, str) and flat[0].size:
         _named_randomizer(randomizer, flat[3][0].item(), flat[4][0].item())  # a bad name fails at once
     return Points(
         eps=flat[0],
         n=flat[1],
-        colluding=flat[2],
+        users=flat[2],
         k=flat[3],
         eps0=flat[4],
         rounds=flat[5],
@@ -319,7 +312,7 @@ def points_of_randomizers(eps: Floats, users: npt.ArrayLike, randomizers: Sequen
     return Points(
         eps=eps,
         n=users,
-        colluding=np.zeros(eps.shape, dtype=int),
+        users=users,
         k=np.array([randomizer.k for randomizer in randomizers], dtype=int),
         eps0=np.array([randomizer.eps0 for randomizer in randomizers], dtype=float),
         rounds=np.ones(eps.shape, dtype=int),
@@ -352,10 +345,10 @@ def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[P
 
         @functools.wraps(function)
         def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-            refuse_old_names(function.__name__, keywords)
             try:
                 signature.bind(*args, **keywords)
             except TypeError as error:
+                refuse_old_names(function.__name__, keywords)
                 raise TypeError(f"{function.__name__}() {error}") from None
             return function(*args, **keywords)
 

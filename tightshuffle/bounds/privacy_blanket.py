@@ -49,11 +49,13 @@ def log10_lower(points: Points, *, width: float = WIDTH, mixtures: bool = True) 
 
 
 def _log10_bound(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
-    result = np.full(len(points), -np.inf)
     below_eps0 = points.eps < points.eps0
     is_bit = np.array([_is_bit(randomizer) for randomizer in points.randomizers], dtype=bool)
     bits = np.flatnonzero(below_eps0 & is_bit)
     others = np.flatnonzero(below_eps0 & ~is_bit)
+    if others.size == points.eps.size:
+        return np.minimum(_log10_of_gains(points, side, width, mixtures), 0.0)
+    result = np.full(points.eps.size, -np.inf)
     if bits.size:
         result[bits] = _log10_of_count(points.at(bits), side, width)
     if others.size:
@@ -83,7 +85,7 @@ def _log10_of_count(points: Points, side: Side, width: float) -> Floats:
 
 def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
     """The largest bound over all pairs of values and all references, at every point."""
-    result = np.full(len(points), -np.inf)
+    result = np.full(points.eps.size, -np.inf)
     has_matrix = any(isinstance(randomizer, Finite) for randomizer in points.randomizers)
     for owners, values, probabilities in _batches(_distributions(points, side, mixtures)):
         sizes = points.eps[owners] + points.eps0[owners]

@@ -257,8 +257,10 @@ def log10_delta(
 
     ``zero_from_eps0``: whether the bound is 0 from eps = eps0 on.
     """
-    result = np.empty(len(points))
     is_single = points.rounds == 1
+    if np.all(is_single):
+        return log10_delta_of_round(points)
+    result = np.empty(points.eps.size)
     if np.any(is_single):
         result[is_single] = log10_delta_of_round(points.at(is_single))
 

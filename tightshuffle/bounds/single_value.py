@@ -45,11 +45,11 @@ def log10_upper(points: Points, *, known: Floats | None = None) -> Floats:
     your own, up to that for every pair of values. ``known`` (points,): log10 of another bound. Where this one
     is larger, any value that is larger is enough.
     """
-    ln_known = np.full(len(points), math.inf) if known is None else known * math.log(10)
+    ln_known = np.full(points.eps.size, math.inf) if known is None else known * math.log(10)
     arguments = zip(
         points.eps.tolist(), points.users.tolist(), points.randomizers, ln_known.tolist(), strict=True
     )
-    ln_bounds = np.full(len(points), -math.inf)
+    ln_bounds = np.full(points.eps.size, -math.inf)
     for number, (eps, users, randomizer, ln_other) in enumerate(arguments):
         if eps < randomizer.eps0:
             ln_bounds[number] = _ln_bound(eps, users, randomizer, ln_other)

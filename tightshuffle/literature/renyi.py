@@ -63,7 +63,7 @@ def girgis(points: Points) -> Floats:
     For every eps0-LDP randomizer with discrete reports; k does not matter. -inf where eps >= rounds * eps0.
     """
     moments: dict[tuple[int, float], _Moments] = {}
-    ln_deltas = np.full(len(points), -np.inf)
+    ln_deltas = np.full(points.eps.size, -np.inf)
     arguments = (points.eps, points.users, points.eps0, points.rounds)
     for number, (eps, n, eps0, rounds) in enumerate(zip(*(x.tolist() for x in arguments), strict=True)):
         if eps < rounds * eps0:

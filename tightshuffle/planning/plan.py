@@ -98,25 +98,35 @@ def plan(
 
     Parameters
     ----------
-    n, k : whole numbers, n up to 10^12
-    error : instead of n: the plan is for the fewest users for whom "shuffle+INV" has an expected total
-        variation distance of at most this, at an eps0 that gives the guarantee
-    eps : from 1e-100 to below 20
-    delta : in (0, 1), or instead of it ``log10_delta`` < 0
-    randomizer : a name that `randomizers.parse` takes; not a matrix, which has one fixed eps0. "subset" and
-        "hash" without a number get the m or g with the smallest error for uniform data
-    colluding : how many users reveal their reports to the adversary; a number below 1 is a share of the
-        users, rounded up. The estimates use all n reports.
-    rounds : in which all users report with fresh randomness. The guarantee covers all
-        rounds together, also if values change. Errors are those of one round.
-    release, deletion : as for `tightshuffle.delta`. The estimates use no more than the sums, so errors are
-        the same. The Gaussian has the same neighbours.
-    shares : share of the users for each of the k values, the data for which errors are computed; uniform by
-        default
+    n : int, from 1 to 10^12
+        Users.
+    error : float, above 0
+        Instead of n: the plan is for the fewest users for whom "shuffle+INV" has an expected total variation
+        distance of at most this, at an eps0 that gives the guarantee.
+    k : int, at least 2
+        Values.
+    eps : float, from 1e-100 to below 20
+    delta : float, between 0 and 1
+    log10_delta : float, below 0
+        Instead of ``delta``.
+    randomizer : str
+        A name that `randomizers.parse` takes; not a matrix, which has one fixed eps0. "subset" and "hash"
+        without a number get the m or g with the smallest error for uniform data.
+    colluding : int or float, at least 0
+        How many users reveal their reports to the adversary. A number below 1 is a share of the users,
+        rounded up. The estimates use all n reports.
+    rounds : int, at least 1
+        Rounds in which all users report with fresh randomness. The guarantee covers all rounds together, also
+        if values change. Errors are those of one round.
+    release, deletion : str and bool
+        As for `tightshuffle.delta`. The estimates use no more than the sums, so errors are the same. The
+        Gaussian has the same neighbours.
+    shares : float array (k,)
+        The share of the users for each value, for which errors are computed; uniform by default.
 
     Raises
     ------
-    ValueError naming the argument that is out of range.
+    ValueError that names the argument that is out of range.
     """
     check_choice("release", release, RELEASES)
     rounds = check_whole("rounds", rounds, 1)
