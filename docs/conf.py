@@ -80,11 +80,10 @@ def _displayed(translator: Any, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
-def _before_napoleon(*arguments: Any) -> None:
-    """Behind `name :` our docstrings have a sentence, not a type; and |x| is no substitution."""
+def _escape_bars(*arguments: Any) -> None:
+    """|x| in a docstring is an absolute value, no substitution."""
     lines = arguments[-1]
-    text = re.sub(r"^(\w+(?:, \w+)*) : (.+)$", r"\1\n    \2", "\n".join(lines), flags=re.MULTILINE)
-    lines[:] = re.sub(r"(``.*?``)|\|", lambda found: found[1] or r"\|", text).splitlines()
+    lines[:] = [re.sub(r"(``.*?``)|\|", lambda found: found[1] or r"\|", line) for line in lines]
 
 
 def _set_formulas(app: Sphinx, doctree: nodes.document) -> None:
@@ -107,7 +106,7 @@ def _leave_out_badges(app: Sphinx, page: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (_inline, None), (_displayed, None))
-    app.connect("autodoc-process-docstring", _before_napoleon, priority=400)
+    app.connect("autodoc-process-docstring", _escape_bars, priority=400)
     app.connect("doctree-read", _set_formulas)
     app.connect("source-read", _leave_out_badges)
     app.connect("build-finished", _start_page)

@@ -40,7 +40,7 @@ each_small_law = pytest.mark.parametrize(("values", "probabilities", "n"), SMALL
 
 
 def tilted(values, probabilities, parts):
-    """The `Points` of one law; ``parts`` may be a fixed number."""
+    """The `TiltedPoints` of one law; ``parts`` may be a fixed number."""
     n, shares = np.array([(parts, 1.0)] if isinstance(parts, int) else parts, float).T[:, None]
     return at_saddle(np.array([values]), np.array([probabilities]), n, shares)
 
@@ -214,7 +214,7 @@ ALIKE = [[3.0, -down, -0.1] for down in (0.5, 2.0, 2.5, 9.0, 40.0)], [0.1, 0.15,
 
 
 def together(values, probabilities, n):
-    """The `Points` of some values with the same probabilities."""
+    """The `TiltedPoints` of some values with the same probabilities."""
     masses = np.broadcast_to(probabilities, (len(values), len(probabilities)))
     copies = np.full((len(values), 1), float(n))
     return at_saddle(np.array(values), np.array(masses), copies, np.ones_like(copies))

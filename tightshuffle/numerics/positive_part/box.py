@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.numerics.positive_part.tilt import OPERATIONS, ULP, Points, log_rounded
+from tightshuffle.numerics.positive_part.tilt import OPERATIONS, ULP, TiltedPoints, log_rounded
 
 _NEWTON = 12  # Newton's steps to the counts at the edge of a box
 _TOGETHER = 10**5  # combinations in a box of several points, at most
@@ -39,7 +39,7 @@ class Boxes(NamedTuple):
         return Boxes(*(part[index] for part in self))
 
 
-def boxes(points: Points, unlikely: Floats) -> Boxes:
+def boxes(points: TiltedPoints, unlikely: Floats) -> Boxes:
     total = np.array([math.fsum(row) for row in points.p.tolist()])
     with np.errstate(divide="ignore"):
         zero = np.where(total < 0.5, np.log1p(-np.minimum(total, 0.5)), np.log(points.missing))
@@ -75,7 +75,7 @@ def _unlikely_counts(expected: Floats, unlikely: Floats) -> tuple[Floats, Floats
     return low, high
 
 
-def sum_boxes(points: Points, ranges: Boxes) -> tuple[Floats, Floats]:
+def sum_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
     """Bounds by the sums over boxes, (points,). The bound on the rest is added to the upper bounds only.
 
     Combinations of counts have the same probabilities for all points with the same numbers of copies and the
@@ -93,7 +93,7 @@ def sum_boxes(points: Points, ranges: Boxes) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _alike(points: Points, ranges: Boxes) -> list[Integers]:
+def _alike(points: TiltedPoints, ranges: Boxes) -> list[Integers]:
     """The numbers of the points with the same number of copies and the same probabilities of values."""
     keys = np.column_stack([points.n.sum(axis=1), ranges.log_p, ranges.over])
     owners = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
@@ -122,7 +122,7 @@ def _halves(rows: Integers) -> list[Integers]:
     return [rows[:middle], rows[middle:]]
 
 
-def _sum_box(points: Points, ranges: Boxes) -> tuple[Floats, Floats] | None:
+def _sum_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | None:
     """Bounds for points that are alike, by sums over one box.
 
     None if there are several points, and the probabilities that count for one of them are too small for a
@@ -160,7 +160,7 @@ def moved_values(g: Floats) -> tuple[Floats, Floats]:
     return g - slack, g + slack
 
 
-def log_outside(points: Points, log_weights: Floats, first: Floats, last: Floats) -> Floats:
+def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: Floats) -> Floats:
     """log of the bound on what combinations outside of one box add to E[S_+]; -inf where there are none.
 
     ``log_weights`` (points, values): as in `Boxes`; ``first``, ``last`` (values - 1,): the box.

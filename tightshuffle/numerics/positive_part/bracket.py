@@ -8,7 +8,7 @@ import numpy.typing as npt
 from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.numerics.positive_part.box import boxes, sum_boxes
 from tightshuffle.numerics.positive_part.contour import contour, without_zero
-from tightshuffle.numerics.positive_part.tilt import Points, at_saddle, log_rounded
+from tightshuffle.numerics.positive_part.tilt import TiltedPoints, at_saddle, log_rounded
 
 _SMALLEST = 1e-150  # bound on the largest value of G: its square and the square of its reciprocal are floats
 _MOST_USERS = 1e12
@@ -37,45 +37,66 @@ def log_positive_part(
 
     Parameters
     ----------
-    values, probabilities : shape (..., c), of one G; what is missing to 1 is the probability of the value 0.
-        The largest value, if positive, lies between 1e-150 and 1e150, or a ValueError is raised.
-    n : number of independent copies of G, from 1 to 10^12; broadcasts with the leading dimensions. With
-        ``shares``, both have one more axis (..., m): the copies are then a sum of m independent numbers, each
-        Binomial(n, share), or Poisson of mean n where the share is 0. One share at least is above 0.
-    width : high - low is at most log(1 + width), unless rounding or a limit of about a million nodes prevents
-        it; the bounds hold in any case
-    groups : whole numbers of the broadcast leading shape. Only those points of a group that can have its
-        largest expectation get this width; the bracket of another point only shows that it is smaller.
-    log_factors : natural logs of factors, which broadcast to the leading shape. Only those points get this
-        width that count in the sum of factor times expectation over the last axis, which then has about this
-        width.
+    values, probabilities : float arrays (..., c)
+        The values of one G and their probabilities; what is missing to 1 is the probability of the value 0.
+        The largest value, if positive, lies between 1e-150 and 1e150.
+    n : int array, from 1 to 10^12
+        The number of independent copies of G; broadcasts with the leading dimensions. With ``shares``, both
+        have one more axis (..., m): the copies are then a sum of m independent numbers.
+    shares : float array (..., m), from 0 to 1
+        Each number is Binomial(n, share), or Poisson of mean n where the share is 0. One share at least is
+        above 0.
+    width : float, above 0
+        high - low is at most log(1 + width), unless rounding or a limit of about a million nodes prevents it;
+        the bounds hold in any case.
+    groups : int array of the broadcast leading shape
+        Only those points of a group that can have its largest expectation get this width; the bracket of
+        another point only shows that it is smaller.
+    log_factors : float array, which broadcasts to the leading shape
+        Natural logs of factors. Only those points get this width that count in the sum of factor times
+        expectation over the last axis, which then has about this width.
+
+    Raises
+    ------
+    ValueError for a largest value out of its range.
     """
-    g, p = np.broadcast_arrays(np.asarray(values, float), np.asarray(probabilities, float))
+    g, p, users, thinned, shape = _flattened(values, probabilities, n, shares)
+    g = np.where(p > 0, g, 0.0)
+    low, high = np.full((2, len(users)), -np.inf)
+    largest = g.max(axis=1)
+    rows = np.flatnonzero(largest > 0)
+    if not np.all((largest[rows] > _SMALLEST) & (largest[rows] < 1 / _SMALLEST)):
+        raise ValueError(f"the largest value must lie between {_SMALLEST:g} and {1 / _SMALLEST:g}")
+    if rows.size == 0:
+        return low.reshape(shape), high.reshape(shape)
+
+    points = at_saddle(_clipped(g[rows]), p[rows], users[rows], thinned[rows])
+    if groups is not None:
+        brackets = _largest(points, np.reshape(groups, -1)[rows], width)
+    elif log_factors is not None:
+        factors = np.broadcast_to(np.asarray(log_factors, float), shape).ravel()
+        brackets = _summands(points, rows // shape[-1], factors[rows], width)
+    else:
+        brackets = _brackets(points, width)
+    low[rows], high[rows] = brackets
+    return low.reshape(shape), high.reshape(shape)
+
+
+def _flattened(
+    values: npt.ArrayLike, probabilities: npt.ArrayLike, n: npt.ArrayLike, shares: npt.ArrayLike | None
+) -> tuple[Floats, Floats, Floats, Floats, tuple[int, ...]]:
+    """Values and probabilities (points, c), copies and their shares (points, m), and the leading shape."""
     if shares is None:
         n, shares = np.asarray(n)[..., None], 1.0
+    g, p = np.broadcast_arrays(np.asarray(values, float), np.asarray(probabilities, float))
     users, thinned = np.broadcast_arrays(np.asarray(n, float), np.asarray(shares, float))
     shape = np.broadcast_shapes(g.shape[:-1], users.shape[:-1])
-    classes, parts = g.shape[-1], users.shape[-1]
-    g = np.broadcast_to(g, (*shape, classes)).reshape(-1, classes)
-    p = np.broadcast_to(p, (*shape, classes)).reshape(-1, classes)
-    users, thinned = (np.broadcast_to(part, (*shape, parts)).reshape(-1, parts) for part in (users, thinned))
-    g = np.where(p > 0, g, 0.0)
-    low = np.full(len(users), -np.inf)
-    high = low.copy()
-    largest = g.max(axis=1)
-    some = np.flatnonzero(largest > 0)
-    if not np.all((largest[some] > _SMALLEST) & (largest[some] < 1 / _SMALLEST)):
-        raise ValueError(f"the largest value must lie between {_SMALLEST:g} and {1 / _SMALLEST:g}")
-    if some.size:
-        points = at_saddle(_clipped(g[some]), p[some], users[some], thinned[some])
-        if groups is not None:
-            low[some], high[some] = _largest(points, np.reshape(groups, -1)[some], width)
-        elif log_factors is not None:
-            factors = np.broadcast_to(np.asarray(log_factors, float), shape).ravel()
-            low[some], high[some] = _summands(points, some // shape[-1], factors[some], width)
-        else:
-            low[some], high[some] = _brackets(points, width)
-    return low.reshape(shape), high.reshape(shape)
+
+    def flat(array: Floats) -> Floats:
+        columns = array.shape[-1]
+        return np.broadcast_to(array, (*shape, columns)).reshape(-1, columns)
+
+    return flat(g), flat(p), flat(users), flat(thinned), shape
 
 
 def tilted_copies(values: Floats, probabilities: Floats, n: npt.ArrayLike, shares: npt.ArrayLike) -> Floats:
@@ -84,14 +105,16 @@ def tilted_copies(values: Floats, probabilities: Floats, n: npt.ArrayLike, share
     ``values``, ``probabilities`` (points, c); ``n``, ``shares`` (m,), as for `log_positive_part`. 1 where no
     value is positive.
     """
-    result = np.ones(len(values))
-    some = np.flatnonzero(np.where(probabilities > 0, values, 0.0).max(axis=1) > 0)
-    if some.size:
-        g, p = _clipped(np.where(probabilities > 0, values, 0.0)[some]), probabilities[some]
-        users, thinned = (np.broadcast_to(part, (len(some), np.size(n))) for part in (n, shares))
-        points = at_saddle(g, p, np.asarray(users, float), np.asarray(thinned, float))
-        result[some] = points.rates.sum(axis=1)
-    return result
+    g = np.where(probabilities > 0, values, 0.0)
+    copies = np.ones(len(values))
+    rows = np.flatnonzero(g.max(axis=1) > 0)
+    if rows.size:
+        shape = (len(rows), np.size(n))
+        users = np.asarray(np.broadcast_to(n, shape), float)
+        thinned = np.asarray(np.broadcast_to(shares, shape), float)
+        points = at_saddle(_clipped(g[rows]), probabilities[rows], users, thinned)
+        copies[rows] = points.rates.sum(axis=1)
+    return copies
 
 
 def _clipped(g: Floats) -> Floats:
@@ -102,27 +125,32 @@ def _clipped(g: Floats) -> Floats:
     return np.maximum(g, -10 * _MOST_USERS * g.max(axis=-1, keepdims=True))
 
 
-def _chernoff(points: Points) -> Floats:
+def _chernoff(points: TiltedPoints) -> Floats:
     """log of M(theta)^n / (e theta), which is at least E[S_+]."""
     return points.base + points.rounding - 1 + log_rounded(1 / points.theta, round_up=True)
 
 
-def _largest(points: Points, groups: Integers, width: float) -> tuple[Floats, Floats]:
+def _largest(points: TiltedPoints, groups: Integers, width: float) -> tuple[Floats, Floats]:
     """Brackets, as narrow as ``width`` for those points that can be the largest of their group."""
     low, high = np.full(len(points), -np.inf), _chernoff(points)
-    best = np.full(groups.max() + 1, -np.inf)
+    best = np.full(groups.max() + 1, -np.inf)  # a lower bound on the largest of each group
     order = np.lexsort((-high, groups))
-    first = np.unique(groups[order], return_index=True)[1]
-    likely, unlikely = order[first], np.sort(np.delete(order, first))
-    for rows, wanted in ((likely, width), (unlikely, _COARSE), (unlikely, width)):
-        rows = rows[~(high[rows] < best[groups[rows]]) & ~(high[rows] - low[rows] <= math.log1p(wanted))]
+    first_of_group = np.unique(groups[order], return_index=True)[1]
+    likely = order[first_of_group]
+    unlikely = np.sort(np.delete(order, first_of_group))
+    for candidates, goal in ((likely, width), (unlikely, _COARSE), (unlikely, width)):
+        may_be_largest = ~(high[candidates] < best[groups[candidates]])
+        too_wide = ~(high[candidates] - low[candidates] <= math.log1p(goal))
+        rows = candidates[may_be_largest & too_wide]
         if rows.size:
-            low[rows], high[rows] = _brackets(points.rows(rows), wanted)
+            low[rows], high[rows] = _brackets(points.rows(rows), goal)
             np.maximum.at(best, groups[rows], low[rows])
     return low, high
 
 
-def _summands(points: Points, sums: Integers, log_factors: Floats, width: float) -> tuple[Floats, Floats]:
+def _summands(
+    points: TiltedPoints, sums: Integers, log_factors: Floats, width: float
+) -> tuple[Floats, Floats]:
     """Brackets, as narrow as ``width`` for those points that count in their sum, the number in ``sums``.
 
     The first choice is by the approximation at the saddle point, which may be too large where S is rarely
@@ -142,59 +170,84 @@ def _summands(points: Points, sums: Integers, log_factors: Floats, width: float)
     return low, high
 
 
-def _log_bell(points: Points) -> Floats:
+def _log_bell(points: TiltedPoints) -> Floats:
     """About log(E[S_+] / M(theta)^n), if S has a bell under the tilt."""
     return -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
 
 
-def _brackets(points: Points, width: float) -> tuple[Floats, Floats]:
-    low = np.full(len(points), -np.inf)
-    high = _chernoff(points)
-    chernoff = high.copy()
-
-    def sum_counts(asked: Booleans, most: int, unlikely: npt.ArrayLike) -> Booleans:
-        asked = asked & np.all(points.shares == 1, axis=1)  # of a fixed number of copies
-        if not asked.any():
-            return asked
-        ranges = boxes(points, np.broadcast_to(unlikely, len(points)))
-        held = ranges.atoms * max(ranges.g.shape[1] / 8, 1.0)  # many values count as more combinations
-        asked = asked & (held <= most) & (ranges.last.sum(axis=1) <= _MOST_COUNTED)
-        rows = np.flatnonzero(asked)
-        if rows.size:
-            of_boxes = sum_boxes(points.rows(rows), ranges.rows(rows))
-            low[rows], high[rows] = np.maximum(low[rows], of_boxes[0]), np.minimum(high[rows], of_boxes[1])
-        return asked
-
-    def depth() -> Floats:
-        # Where S is nearly always 0, or just below, Chernoff's bound is far above E[S_+].
-        return np.asarray(_UNLIKELY + np.clip(chernoff - low, 0.0, 600.0))
-
-    few = sum_counts(np.ones(len(points), bool), _FEW_ATOMS, _UNLIKELY)
-    left = np.flatnonzero(~few)
+def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
+    """Brackets of all points: boxes of few combinations, then contour integrals, then larger boxes."""
+    search = _Search(points, width)
+    is_summed = search.sum_boxes(np.ones(len(points), bool), _FEW_ATOMS, _UNLIKELY)
+    remaining = np.flatnonzero(~is_summed)
     tau = math.sqrt(width / 2) / points.theta
     guess = _log_bell(points)
-    before = np.full(len(points), np.inf)
-
-    def open_by(rows: Integers | slice) -> Floats:
-        # A smaller tau helps against smoothing only, not against rounding.
-        gap = high[rows] - low[rows] - 2 * points.rounding[rows]
-        return np.asarray(gap / math.log1p(width))
+    excess_before = np.full(len(points), np.inf)
 
     for attempt in range(_ATTEMPTS):
-        if not left.size:
+        if not remaining.size:
             break
-        new_low, new_high = contour(points.rows(left), tau[left], guess[left], width)
-        low[left], high[left] = np.maximum(low[left], new_low), np.minimum(high[left], new_high)
-        guess[left] = np.minimum(guess[left], high[left] - points.base[left])
+        new_low, new_high = contour(points.rows(remaining), tau[remaining], guess[remaining], width)
+        search.narrow(remaining, new_low, new_high)
+        guess[remaining] = np.minimum(guess[remaining], search.high[remaining] - points.base[remaining])
         if attempt == 0:
-            sum_counts(~few & (open_by(slice(None)) > 1), _SOME_ATOMS, depth())
-        still = open_by(left) > 1
-        smooth, rows = new_high[still], left[still]
-        high[rows] = np.minimum(high[rows], without_zero(points.rows(rows), tau[rows], smooth))
-        excess = open_by(left)
-        tau[left] /= np.clip(1.1 * np.sqrt(np.maximum(excess, 0.0)), 1.2, 6.0)
-        go_on = (excess > 1) & ((excess < 0.8 * before[left]) | np.isinf(excess))
-        before[left] = excess
-        left = left[go_on]
-    sum_counts(open_by(slice(None)) > 1, _MOST_ATOMS, depth())
-    return low, high
+            search.sum_boxes(~is_summed & (search.excess() > 1), _SOME_ATOMS, search.depth())
+
+        still_wide = search.excess()[remaining] > 1
+        rows = remaining[still_wide]
+        without = without_zero(points.rows(rows), tau[rows], new_high[still_wide])
+        search.high[rows] = np.minimum(search.high[rows], without)
+
+        excess = search.excess()[remaining]
+        tau[remaining] /= np.clip(1.1 * np.sqrt(np.maximum(excess, 0.0)), 1.2, 6.0)
+        has_improved = (excess < 0.8 * excess_before[remaining]) | np.isinf(excess)
+        excess_before[remaining] = excess
+        remaining = remaining[(excess > 1) & has_improved]
+    search.sum_boxes(search.excess() > 1, _MOST_ATOMS, search.depth())
+    return search.low, search.high
+
+
+class _Search:
+    """The brackets of points while they are narrowed to ``width``."""
+
+    def __init__(self, points: TiltedPoints, width: float) -> None:
+        self.points = points
+        self.width = width
+        self.chernoff = _chernoff(points)
+        self.low = np.full(len(points), -np.inf)
+        self.high = self.chernoff.copy()
+
+    def narrow(self, rows: Integers, low: Floats, high: Floats) -> None:
+        """Take these bounds where they are better."""
+        self.low[rows] = np.maximum(self.low[rows], low)
+        self.high[rows] = np.minimum(self.high[rows], high)
+
+    def excess(self) -> Floats:
+        """The width of each bracket, but for rounding, over the one that is wanted; (points,).
+
+        A smaller tau helps against smoothing only, not against rounding.
+        """
+        gap = self.high - self.low - 2 * self.points.rounding
+        return np.asarray(gap / math.log1p(self.width))
+
+    def depth(self) -> Floats:
+        """-log of the probability beyond which counts of a value are left out; (points,).
+
+        Where S is nearly always 0, or just below, Chernoff's bound is far above E[S_+].
+        """
+        return np.asarray(_UNLIKELY + np.clip(self.chernoff - self.low, 0.0, 600.0))
+
+    def sum_boxes(self, candidates: Booleans, most: int, depth: npt.ArrayLike) -> Booleans:
+        """Sum over boxes of at most so many combinations; which of the ``candidates`` were summed."""
+        has_fixed_copies = np.all(self.points.shares == 1, axis=1)
+        candidates = candidates & has_fixed_copies
+        if not candidates.any():
+            return candidates
+        ranges = boxes(self.points, np.broadcast_to(depth, len(self.points)))
+        atoms = ranges.atoms * max(ranges.g.shape[1] / 8, 1.0)  # many values count as more combinations
+        is_small = (atoms <= most) & (ranges.last.sum(axis=1) <= _MOST_COUNTED)
+        summed = candidates & is_small
+        rows = np.flatnonzero(summed)
+        if rows.size:
+            self.narrow(rows, *sum_boxes(self.points.rows(rows), ranges.rows(rows)))
+        return summed

@@ -35,7 +35,14 @@ import math
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.numerics.positive_part.tilt import OPERATIONS, ULP, Points, log_powers, log_rounded, mgf
+from tightshuffle.numerics.positive_part.tilt import (
+    OPERATIONS,
+    ULP,
+    TiltedPoints,
+    log_powers,
+    log_rounded,
+    mgf,
+)
 
 _MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
 _PAIRED = 8  # likeliest values, whose pairs are candidates for windows
@@ -46,7 +53,7 @@ _LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 
 _SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
 
 
-def contour(points: Points, tau: Floats, guess: Floats, width: float) -> tuple[Floats, Floats]:
+def contour(points: TiltedPoints, tau: Floats, guess: Floats, width: float) -> tuple[Floats, Floats]:
     """Bounds on log E[S_+], (points,); ``guess``, about log(E[S_+] / M(theta)^n), steers only how many nodes.
 
     ``tau`` (points,): the standard deviation of U. ``width``: of the bracket, roughly.
@@ -81,7 +88,7 @@ def contour(points: Points, tau: Floats, guess: Floats, width: float) -> tuple[F
 
 
 def smoothing(
-    points: Points, tau: Floats, sums: Floats, errors: Floats, alias: Floats
+    points: TiltedPoints, tau: Floats, sums: Floats, errors: Floats, alias: Floats
 ) -> tuple[Floats, Floats]:
     """Item 1: bounds on log E[S_+] from the sums for tau and 2 tau and their ``errors``, (2, points)."""
     growth = np.exp((points.theta * tau) ** 2 / 2), np.exp(2 * (points.theta * tau) ** 2)
@@ -94,7 +101,7 @@ def smoothing(
     return np.where(np.isnan(low), -np.inf, low), high
 
 
-def log_aliasing(points: Points, tau: Floats) -> Floats:
+def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
     """Item 2: log of the bound on all aliases, for every length; (points, lengths)."""
     theta, sigma = points.theta[:, None], points.sigma[:, None]
     shift = _SHIFTS / sigma
@@ -139,7 +146,7 @@ def rounding_of_power(
     return rate * off / (1 + modulus)
 
 
-def without_zero(points: Points, tau: Floats, high: Floats) -> Floats:
+def without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats:
     """``high``, a bound on log A(tau), less what U adds where all n gains are 0: a bound on log E[S_+] still.
 
     Where S is 0 and not just next to it, the excess kappa is of first order in tau, and only there.
@@ -167,7 +174,7 @@ def _last_node(tau: Floats, h: Floats, allowed: Floats) -> Floats:
     return np.ceil(reach / h)
 
 
-def _windows(points: Points, h: Floats, last: Floats, threshold: Floats) -> tuple[Floats, Floats]:
+def _windows(points: TiltedPoints, h: Floats, last: Floats, threshold: Floats) -> tuple[Floats, Floats]:
     """Distance and half width of the windows that the best pair of values leaves; half > V: all nodes."""
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
     # Each part's M(z)^n shrinks; a copy that does not occur counts as the value 0.
@@ -208,7 +215,13 @@ def _nodes(
 
 
 def _sum_nodes(
-    points: Points, tau: Floats, h: Floats, last: Floats, distance: Floats, half: Floats, windows: Floats
+    points: TiltedPoints,
+    tau: Floats,
+    h: Floats,
+    last: Floats,
+    distance: Floats,
+    half: Floats,
+    windows: Floats,
 ) -> tuple[Floats, Floats]:
     """The sums for tau and 2 tau, and what rounding may do to them; both (2, points)."""
     owner, j = _nodes(h, last, distance, half, windows)
@@ -226,7 +239,7 @@ def _sum_nodes(
 
 
 def _node_terms(
-    points: Points, tau: Floats, h: Floats, owner: Integers, j: Floats
+    points: TiltedPoints, tau: Floats, h: Floats, owner: Integers, j: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Terms of nodes, their absolute values, and what rounding may do to them, for tau and 2 tau; (2, nodes).
 

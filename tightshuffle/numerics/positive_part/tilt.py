@@ -14,7 +14,7 @@ OPERATIONS = 24.0  # units in the last place that a handful of elementary functi
 
 
 @dataclass(frozen=True)
-class Points:
+class TiltedPoints:
     """Points, one per row, and the distribution of G tilted by e^(theta G), theta near the saddle point."""
 
     g: Floats  # (points, values)
@@ -40,11 +40,11 @@ class Points:
         """The shares under the tilt, (points, parts)."""
         return np.where(self.shares > 0, self.rates / np.maximum(self.n, 1e-300), 0.0)
 
-    def rows(self, index: Integers | np.integer[Any]) -> "Points":
-        return Points(*(getattr(self, field.name)[index] for field in fields(self)))
+    def rows(self, index: Integers | np.integer[Any]) -> "TiltedPoints":
+        return TiltedPoints(*(getattr(self, field.name)[index] for field in fields(self)))
 
 
-def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> Points:
+def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoints:
     """Values and probabilities (points, values), copies and their shares (points, parts), tilted."""
     # Exactly what is missing to 1: if positive values have probability 1e-16, an error of 1e-16 matters.
     missing = np.array([max(math.fsum([1.0, *row]), 0.0) for row in (-p).tolist()])
@@ -53,7 +53,7 @@ def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> Points:
     rates, (_, second) = _summed(n, shares, moment, mean, variance)
     powers = log_powers(n, shares, moment)
     exponents = theta[:, None] * np.abs(g)
-    points = Points(
+    points = TiltedPoints(
         g=g,
         p=p,
         missing=missing,
@@ -72,7 +72,7 @@ def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> Points:
     return replace(points, rounding=rounding_of_base(points))
 
 
-def rounding_of_base(points: Points) -> Floats:
+def rounding_of_base(points: TiltedPoints) -> Floats:
     """Item 5: what rounding may do to n log M(theta), (points,)."""
     exponents = points.theta[:, None] * points.g
     few = OPERATIONS + points.g.shape[1]
