@@ -46,9 +46,9 @@ def mean_absolute(deviation: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Floats
 def errors(randomizer: Randomizer, shares: npt.ArrayLike, *, n: npt.ArrayLike) -> Floats:
     """Expected absolute error of every value's unbiased estimate, (..., k).
 
-    ``shares`` has the shape (..., k), and ``n`` the shape (...). If all values have the same share, ``shares``
-    may be a number (not for a matrix). By the central limit theorem, as for k-RR. Half the sum over the values
-    is the expected total variation distance.
+    ``shares`` has the shape (..., k), and ``n`` the shape (...). If all values have the same share,
+    ``shares`` may be a number (not for a matrix). By the central limit theorem, as for k-RR. Half the sum
+    over the values is the expected total variation distance.
     """
     return mean_absolute(np.sqrt(randomizer.variance(shares, n)))
 
